@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* buf.h: growable bytes. Appending never fails at the call: when memory runs
+   out the buffer keeps what it has, ignores further appends and says so in
+   buf_failed, which the owner asks once, at the end. */
+#ifndef CORE_BUF_H
+#define CORE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "status.h"
+#include "str.h"
+
+struct buf {
+    char *p;     /* owned; NULL while nothing was appended */
+    size_t n;    /* bytes in use */
+    size_t cap;  /* bytes allocated */
+    bool failed; /* an append was lost for want of memory */
+};
+
+#define BUF_EMPTY ((struct buf){NULL, 0, 0, false})
+
+/* Frees the storage and makes BUF a valid empty buffer. Accepts a zeroed one. */
+void buf_release(struct buf *buf);
+
+/* Empties BUF and clears its failure; keeps the storage. */
+void buf_reset(struct buf *buf);
+
+/* Empties BUF and gives storage above KEEP bytes back to the system. */
+void buf_trim(struct buf *buf, size_t keep);
+
+/* Makes room for N more bytes and returns where they go, or NULL when memory
+   ran out (the buffer is then failed). The caller adds to buf->n itself. */
+char *buf_reserve(struct buf *buf, size_t n);
+
+void buf_append(struct buf *buf, const void *p, size_t n);
+void buf_str(struct buf *buf, struct str s);
+void buf_byte(struct buf *buf, char c);
+void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
+void buf_vprintf(struct buf *buf, const char *format, va_list args) PRINTF_LIKE(2, 0);
+
+/* Removes the first N bytes (at most all of them). */
+void buf_consume(struct buf *buf, size_t n);
+
+/* Cuts BUF back to its first N bytes; clears no failure. */
+void buf_truncate(struct buf *buf, size_t n);
+
+/* Whether an append was lost since init or reset. */
+bool buf_failed(const struct buf *buf);
+
+/* The contents as a view, valid until the next change. */
+struct str buf_view(const struct buf *buf);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* limits.h: every limit on input, memory, time and number, each with its
+   reason. A message that refuses something names the limit it met. */
+#ifndef CORE_LIMITS_H
+#define CORE_LIMITS_H
+
+/* One message line in bytes, default of --max-message: ten times what SDK
+   clients send at most, small enough to be held twice. */
+#define LIMIT_MESSAGE (16u * 1024 * 1024)
+
+/* Range of --max-message in bytes: below it no tool call fits, above it a
+   single message could exhaust a small machine. */
+#define LIMIT_MESSAGE_MIN (4u * 1024)
+#define LIMIT_MESSAGE_MAX (1024u * 1024 * 1024)
+
+/* Nesting of JSON arrays and objects: no real message passes 30. */
+#define LIMIT_JSON_DEPTH 512
+
+/* Tokens of one JSON message: a token takes 20 bytes, so this bounds the
+   table at 20 MB where 16 MiB of "[1,1,…" would need 160 MB. */
+#define LIMIT_JSON_TOKENS (1024u * 1024)
+
+/* Characters of an answer that a model sees; clients cut near this. */
+#define LIMIT_OUTPUT 10000
+
+/* Bytes of one output or value text that are kept for read-output. */
+#define LIMIT_OUTPUT_KEPT (16u * 1024 * 1024)
+
+/* Bytes of all kept outputs of one supervisor; the oldest go first. */
+#define LIMIT_OUTPUTS_BYTES (64u * 1024 * 1024)
+
+/* Number of kept outputs of one supervisor. */
+#define LIMIT_OUTPUTS 64
+
+/* Calls that wait for an answer, and the bytes of their arguments: a client
+   keeps a few dozen at most. */
+#define LIMIT_PENDING_CALLS 4096
+#define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
+
+/* Calls sent ahead to a live image while it evaluates: enough to keep it
+   busy, few enough that its socket never fills with work to be moved. */
+#define LIMIT_AHEAD 32
+
+/* Bytes of answers that wait for a slow client before its input is no longer
+   read. */
+#define LIMIT_OUTPUT_BACKLOG (4u * 1024 * 1024)
+
+/* Milliseconds that running calls get after end of input, and after SIGTERM
+   or SIGINT, before they are stopped. */
+#define LIMIT_GRACE_EOF_MS 2000
+#define LIMIT_GRACE_SIGNAL_MS 500
+
+/* Milliseconds from the interrupt of an evaluation to the kill of its image. */
+#define LIMIT_INTERRUPT_MS 500
+
+/* Bytes of Lisp heap of a live image, default of --memory, and its range. */
+#define LIMIT_HEAP (1024ull * 1024 * 1024)
+#define LIMIT_HEAP_MIN (64ull * 1024 * 1024)
+#define LIMIT_HEAP_MAX (1024ull * 1024 * 1024 * 1024)
+
+/* Bytes of one log line. */
+#define LIMIT_LOG_LINE 2000
+
+/* Starts of the zygote that may fail in a row before calls are refused, and
+   the milliseconds between two tries after that. */
+#define LIMIT_ZYGOTE_TRIES 3
+#define LIMIT_ZYGOTE_RETRY_MS 2000
+
+/* Milliseconds within which the zygote has to be ready. */
+#define LIMIT_ZYGOTE_BOOT_MS 20000
+
+/* Bytes of one frame between supervisor and image: an answer of
+   LIMIT_OUTPUT_KEPT with room for its head. */
+#define LIMIT_FRAME (LIMIT_MESSAGE_MAX + 1024u * 1024)
+
+/* Bytes of a session's name. */
+#define LIMIT_SESSION_NAME 64
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* status.h: what a function that can fail answers, and the compiler
+   attributes used everywhere. */
+#ifndef CORE_STATUS_H
+#define CORE_STATUS_H
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define NO_RETURN __attribute__((noreturn))
+
+enum status {
+    ST_OK = 0,
+    ST_NOMEM,   /* an allocation failed; nothing was changed */
+    ST_INVALID, /* the input breaks its format */
+    ST_LIMIT,   /* the input is well formed but over a limit of limits.h */
+    ST_MISSING, /* what was asked for does not exist */
+    ST_IO       /* a system call failed; errno was logged where it happened */
+};
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* str.h: a view of text that somebody else owns. Passed by value, never
+   NUL-terminated by assumption. */
+#ifndef CORE_STR_H
+#define CORE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+    const char *p; /* NULL only when n is 0 */
+    size_t n;      /* bytes */
+};
+
+/* A str from a string literal; sizeof keeps inner NULs. */
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+
+/* The two arguments that printf's "%.*s" takes. Views longer than INT_MAX are
+   cut there. */
+#define STR_ARG(s) ((s).n > 0x7fffffff ? 0x7fffffff : (int)(s).n), ((s).p)
+
+static inline struct str str_from(const char *c_string)
+{
+    return (struct str){c_string, strlen(c_string)};
+}
+
+static inline struct str str_make(const char *p, size_t n)
+{
+    return (struct str){p, n};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* utf8.h: UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing
+   above U+10FFFF. */
+#ifndef CORE_UTF8_H
+#define CORE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "str.h"
+
+/* Bytes of the valid sequence at the start of S (1 to 4), or 0 when there is
+   none. *CODE is the code point, written on success only; may be NULL. */
+size_t utf8_decode(struct str s, uint32_t *code);
+
+/* Writes CODE (a valid scalar value) to OUT, which has room for 4 bytes;
+   returns the number written. */
+size_t utf8_encode(uint32_t code, char *out);
+
+bool utf8_is_valid(struct str s);
+
+/* Number of characters in S; every byte that starts no valid sequence counts
+   as one. */
+size_t utf8_count(struct str s);
+
+/* The first CHARS characters of S, and the last CHARS, as views. */
+struct str utf8_head(struct str s, size_t chars);
+struct str utf8_tail(struct str s, size_t chars);
+
+/* Appends S with U+FFFD in place of every byte that is not valid. */
+void utf8_append_valid(struct buf *buf, struct str s);
+
+/* Appends S with control characters (C0, DEL, C1, U+2028, U+2029, and bidi
+   controls) and invalid bytes as visible escapes: \n, \t, \x1b, \u202e. */
+void utf8_append_visible(struct buf *buf, struct str s);
+
+#endif

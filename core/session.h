@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.h: the core as a host sees it: one MCP connection. Bytes and the
+   time go in, bytes come out of two buffers, one for the client and one for
+   the supervisor of the Lisp images. The core starts nothing, reads no clock,
+   owns no descriptor and never ends the process. */
+#ifndef CORE_SESSION_H
+#define CORE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "limits.h"
+#include "log.h"
+#include "status.h"
+#include "str.h"
+
+struct session;
+
+struct session_config {
+    size_t max_message;     /* bytes of one message; 0 = LIMIT_MESSAGE */
+    size_t max_output;      /* characters of one answer; 0 = LIMIT_OUTPUT */
+    const char *tools;      /* comma-separated tool sets, NULL = the default */
+    struct log log;         /* its context must outlive the session */
+};
+
+/* The names of the tool sets, separated by ", ", for messages about options. */
+const char *session_tool_sets(void);
+
+/* Whether NAMES (comma-separated) are all tool sets. */
+bool session_has_tool_sets(const char *names);
+
+/* NULL when memory runs out. The caller frees it with session_free. CONFIG is
+   copied, the string TOOLS is not. */
+struct session *session_new(const struct session_config *config);
+void session_free(struct session *session);
+
+/* Bytes from the client. NOW_MS is a monotonic time in milliseconds. Every
+   complete message in them is handled; what answers at once stands in
+   session_output when this returns. */
+void session_feed(struct session *session, const void *p, size_t n, int64_t now_ms);
+
+/* Whether the host should read more from the client now: false while answers
+   pile up unread (LIMIT_OUTPUT_BACKLOG). */
+bool session_wants_input(const struct session *session);
+
+/* The client closed its end, or the host was told to end: running calls get
+   GRACE_MS, then are stopped; every call is still answered. A second call with
+   a shorter grace shortens it. */
+void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms);
+
+/* After session_finish: whether every call has been answered. */
+bool session_is_idle(const struct session *session);
+
+/* Bytes for the client: lines of JSON, nothing else. The host writes what it
+   can and removes it with buf_consume. */
+struct buf *session_output(struct session *session);
+
+/* Frames for the supervisor, likewise (wire.h). */
+struct buf *session_image_output(struct session *session);
+
+/* Frames from the supervisor. */
+void session_image_feed(struct session *session, const void *p, size_t n, int64_t now_ms);
+
+#endif
