@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One Makefile for everything; `make help` lists the targets. Outputs go to
+# build/PROFILE/. CFLAGS and LDFLAGS of the user are appended to ours; V=1
+# shows the commands; PREFIX and DESTDIR say where `make install` puts things.
+
+PROFILE ?= release
+PREFIX ?= /usr/local
+DESTDIR ?=
+SECONDS ?= 60
+
+BUILD := build/$(PROFILE)
+OBJ := $(BUILD)/obj
+
+# ---------------------------------------------------------------- sources
+
+# What of image/ makes the program that links ECL. The rest is the supervisor.
+IMAGE_PROGRAM := image/zygote.c image/live.c
+
+CORE_SRC := $(wildcard core/*.c core/*/*.c)
+IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
+SUPERVISOR_SRC := $(filter-out $(IMAGE_PROGRAM),$(wildcard image/*.c))
+SERVER_SRC := $(wildcard server/*.c)
+LISP_SRC := $(wildcard lisp/*.lisp)
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+SUPPORT_SRC := $(wildcard tests/support/*.c)
+BENCH_SRC := $(wildcard tests/bench/*.c)
+
+PRODUCT_SRC := $(CORE_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC)
+TEST_SRC := $(wildcard tests/*/*.c)
+HEADERS := $(wildcard core/*.h core/*/*.h image/*.h server/*.h)
+TEST_HEADERS := $(wildcard tests/*/*.h)
+
+# ------------------------------------------------------------------ flags
+
+ifeq ($(origin CC),default)
+CC := $(if $(filter clang fuzz,$(PROFILE)),clang,gcc)
+endif
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+  -Wcast-qual -Wformat=2 -Wundef -Wvla -Wwrite-strings -Wpointer-arith \
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+  -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference \
+  -Wdouble-promotion -Werror
+DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
+INCLUDES := -Icore $(patsubst %/,-I%,$(sort $(dir $(wildcard core/*/)))) -Iimage
+TEST_INCLUDES := -Iserver -Itests/support
+
+HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+  -fstack-protector-strong
+SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+  -fno-sanitize-recover=all
+CFLAGS_debug := -O0 -g3
+CFLAGS_release := $(HARDENED)
+CFLAGS_clang := $(HARDENED)
+CFLAGS_asan := $(SANITIZED)
+CFLAGS_fuzz := $(SANITIZED) -fsanitize=fuzzer-no-link
+LDFLAGS_release := -Wl,-z,relro,-z,now
+LDFLAGS_clang := $(LDFLAGS_release)
+LDFLAGS_asan := -fsanitize=address,undefined
+LDFLAGS_fuzz := -fsanitize=address,undefined
+
+ifeq ($(CFLAGS_$(PROFILE)),)
+$(error PROFILE=$(PROFILE) is none of debug release asan clang fuzz)
+endif
+
+OUR_CFLAGS := $(DIALECT) $(WARNINGS) $(CFLAGS_$(PROFILE)) $(INCLUDES)
+OUR_LDFLAGS := -Wl,--as-needed $(LDFLAGS_$(PROFILE))
+
+# Asked when a recipe needs it, so that `make deps` can install it first.
+ECL_CFLAGS = $(shell ecl-config --cflags)
+ECL_LDFLAGS = $(shell ecl-config --ldflags)
+
+Q := $(if $(V),,@)
+say = @$(if $(V),:,printf '  %-7s %s\n' $(1) $(2))
+
+# -------------------------------------------------------------- the build
+
+objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
+
+CORE_LIB := $(BUILD)/libecl-mcp-core.a
+SUPERVISOR_LIB := $(BUILD)/libecl-mcp-supervisor.a
+LISP_LIB := $(BUILD)/libecl-mcp-lisp.a
+SERVER := $(BUILD)/ecl-mcp
+IMAGE := $(BUILD)/ecl-mcp-image
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: FORCE
+
+.PHONY: all server image
+all: $(CORE_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) ## build everything into build/PROFILE (debug, release, asan)
+server: $(SERVER) ## build the server ecl-mcp
+image: $(IMAGE) ## build the Lisp image ecl-mcp-image
+
+# Objects are built again when the compiler or a flag changes.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' \
+	  | cmp -s - $@ || \
+	  echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' >$@
+
+$(OBJ)/core/%.o: POSITION := -fPIC
+$(OBJ)/%.o: POSITION := -fPIE
+$(OBJ)/tests/%.o: INCLUDES_HERE := $(TEST_INCLUDES)
+$(call objects,$(IMAGE_SRC)): INCLUDES_HERE = $(ECL_CFLAGS)
+
+$(OBJ)/%.o: %.c $(BUILD)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(POSITION) \
+	  $(INCLUDES_HERE) $(CFLAGS)
+
+define archive
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+endef
+
+$(CORE_LIB): $(call objects,$(CORE_SRC))
+	$(archive)
+
+$(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
+	$(archive)
+
+$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(SUPERVISOR_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(CORE_LIB) \
+	  $(OUR_LDFLAGS) $(LDFLAGS)
+
+ifeq ($(PROFILE),asan)
+# The collector scans stacks and the sanitizers move them: the image is not
+# instrumented.
+$(IMAGE): FORCE
+	$(Q)$(MAKE) --no-print-directory PROFILE=release image
+	$(Q)mkdir -p $(@D) && cp -u build/release/ecl-mcp-image $@
+else
+$(IMAGE): $(call objects,$(IMAGE_SRC)) $(LISP_LIB) $(SUPERVISOR_LIB) $(CORE_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(SUPERVISOR_LIB) \
+	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS)
+endif
+
+$(LISP_LIB): $(LISP_SRC)
+	$(call say,ECL,$@)
+	@mkdir -p $(@D)
+	$(Q)ecl --norc --shell lisp/build.lisp -- $(BUILD)/ >$(BUILD)/lisp.log 2>&1 \
+	  || { cat $(BUILD)/lisp.log; exit 1; }
+
+-include $(patsubst %.c,$(OBJ)/%.d,$(PRODUCT_SRC) $(TEST_SRC))
+
+# ---------------------------------------------------------------- install
+
+DOCS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
+
+.PHONY: install uninstall
+install: all ## install below DESTDIR and PREFIX (/usr/local)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
+	  '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp'
+	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
+	install -m 755 $(IMAGE) '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp/'
+	install -m 644 $(DOCS) '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp/'
+
+uninstall: ## remove what install put there
+	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
+	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
+	  '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp'
+
+# ----------------------------------------------------------------- others
+
+.PHONY: clean help
+clean: ## remove everything that was built
+	rm -rf build compile_commands.json
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' \
+	  Makefile
