@@ -114,6 +114,7 @@ $(OBJ)/%.o: %.c $(BUILD)/flags
 
 define archive
 	$(call say,AR,$@)
+	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 endef
 
