@@ -28,10 +28,13 @@ void *arena_alloc(struct arena *arena, size_t n);
    overflows. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 
-/* Copies S (and a NUL behind it) into ARENA. *OUT is written on success only. */
-enum status MUST_CHECK arena_str(struct arena *arena, struct str s, struct str *out);
+/* Copies S (and a NUL behind it) into ARENA. *OUT is written on success
+   only. */
+enum status MUST_CHECK arena_str(struct arena *arena, struct str s,
+                                 struct str *out);
 
 /* Formats into ARENA; a failed allocation gives the empty view. */
-struct str arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+struct str arena_printf(struct arena *arena, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 
 #endif

@@ -15,13 +15,15 @@
 struct buf {
     char *p;     /* owned; NULL while nothing was appended */
     size_t n;    /* bytes in use */
-    size_t cap;  /* bytes allocated */
+    size_t cap;  /* bytes allocated, from p on */
+    size_t head; /* bytes of the storage before p, left by buf_consume */
     bool failed; /* an append was lost for want of memory */
 };
 
-#define BUF_EMPTY ((struct buf){NULL, 0, 0, false})
+#define BUF_EMPTY ((struct buf){NULL, 0, 0, 0, false})
 
-/* Frees the storage and makes BUF a valid empty buffer. Accepts a zeroed one. */
+/* Frees the storage and makes BUF a valid empty buffer. Accepts a zeroed
+   one. */
 void buf_release(struct buf *buf);
 
 /* Empties BUF and clears its failure; keeps the storage. */
@@ -34,13 +36,17 @@ void buf_trim(struct buf *buf, size_t keep);
    ran out (the buffer is then failed). The caller adds to buf->n itself. */
 char *buf_reserve(struct buf *buf, size_t n);
 
+/* The same without room to spare, for a buffer whose final size is known. */
+char *buf_reserve_exact(struct buf *buf, size_t n);
+
 void buf_append(struct buf *buf, const void *p, size_t n);
 void buf_str(struct buf *buf, struct str s);
 void buf_byte(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
-void buf_vprintf(struct buf *buf, const char *format, va_list args) PRINTF_LIKE(2, 0);
+void buf_vprintf(struct buf *buf, const char *format, va_list args)
+    PRINTF_LIKE(2, 0);
 
-/* Removes the first N bytes (at most all of them). */
+/* Removes the first N bytes (at most all of them), without moving the rest. */
 void buf_consume(struct buf *buf, size_t n);
 
 /* Cuts BUF back to its first N bytes; clears no failure. */

@@ -18,7 +18,8 @@ struct log {
 /* Formats and sends one line. Control bytes and line breaks in the formatted
    text are shown as escapes, so that foreign text cannot forge a line; what is
    longer than LIMIT_LOG_LINE bytes is cut. A NULL log or sink drops it. */
-void log_line(const struct log *log, enum log_level level, const char *format, ...) PRINTF_LIKE(3, 4);
+void log_line(const struct log *log, enum log_level level, const char *format,
+              ...) PRINTF_LIKE(3, 4);
 
 /* "error", "warn", "info", "debug"; NULL-safe lookup for option parsing:
    ST_MISSING when NAME is none of them. */

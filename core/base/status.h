@@ -5,7 +5,7 @@
 #define CORE_STATUS_H
 
 #define MUST_CHECK __attribute__((warn_unused_result))
-#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #define NO_RETURN __attribute__((noreturn))
 
 enum status {

@@ -37,7 +37,8 @@ static inline bool str_eq(struct str a, struct str b)
 
 static inline bool str_starts(struct str s, struct str prefix)
 {
-    return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
+    return s.n >= prefix.n &&
+           (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
 #endif

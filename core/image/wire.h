@@ -62,7 +62,8 @@ struct wire_field {
    ST_MISSING: more bytes are needed. ST_LIMIT: larger than LIMIT_FRAME.
    On ST_OK *BODY is a view into BYTES, and head and body together take
    WIRE_HEAD + head->size bytes. */
-enum status MUST_CHECK wire_frame(struct str bytes, struct wire_head *head, struct str *body);
+enum status MUST_CHECK wire_frame(struct str bytes, struct wire_head *head,
+                                  struct str *body);
 
 /* Takes the first field off *BODY. ST_MISSING at the end, ST_INVALID when the
    bytes are no field. */
@@ -74,7 +75,8 @@ enum status MUST_CHECK wire_take_int(struct str *body, int64_t *out);
 
 /* Starts a frame at the end of OUT and returns its offset there; fields are
    appended with wire_put…, then wire_end patches the size. */
-size_t wire_begin(struct buf *out, enum wire_kind kind, unsigned flags, uint64_t id);
+size_t wire_begin(struct buf *out, enum wire_kind kind, unsigned flags,
+                  uint64_t id);
 void wire_end(struct buf *out, size_t start);
 
 void wire_put_null(struct buf *out);
@@ -87,6 +89,7 @@ void wire_put_string(struct buf *out, struct str value);
    session's random key, then the call's id. */
 #define WIRE_MARK_KEY 16
 #define WIRE_MARK (WIRE_MARK_KEY + 8)
-void wire_mark(const unsigned char key[WIRE_MARK_KEY], uint64_t id, char out[WIRE_MARK]);
+void wire_mark(const unsigned char key[WIRE_MARK_KEY], uint64_t id,
+               char out[WIRE_MARK]);
 
 #endif

@@ -13,12 +13,12 @@
 #include "str.h"
 
 struct frame {
-    struct buf line;  /* bytes since the last line end */
-    size_t scanned;   /* of line: has no LF up to here */
-    size_t done;      /* of line: bytes of lines already handed out */
-    size_t max;       /* longest line, bytes without the line end */
-    bool skipping;    /* inside a line that was too long */
-    bool started;     /* the byte order mark was looked for */
+    struct buf line; /* bytes since the last line end */
+    size_t scanned;  /* of line: has no LF up to here */
+    size_t done;     /* of line: bytes of lines already handed out */
+    size_t max;      /* longest line, bytes without the line end */
+    bool skipping;   /* inside a line that was too long */
+    bool started;    /* the byte order mark was looked for */
 };
 
 void frame_init(struct frame *frame, size_t max);

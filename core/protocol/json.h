@@ -43,8 +43,8 @@ struct json_error {
 /* Parses TEXT, which must outlive the document. ST_INVALID (not JSON, or
    nested deeper than LIMIT_JSON_DEPTH) and ST_LIMIT (more than
    LIMIT_JSON_TOKENS) fill *ERROR; ST_NOMEM does not. */
-enum status MUST_CHECK json_parse(struct arena *arena, struct str text, struct json *root,
-                                  struct json_error *error);
+enum status MUST_CHECK json_parse(struct arena *arena, struct str text,
+                                  struct json *root, struct json_error *error);
 
 enum json_type json_type(struct json value);
 bool json_is_absent(struct json value);
@@ -64,7 +64,7 @@ size_t json_count(struct json value);
 struct json_walk {
     struct json name; /* absent in arrays */
     struct json value;
-    int next; /* private */
+    int next;    /* private */
     size_t left; /* private */
 };
 void json_walk_init(struct json_walk *walk, struct json container);
@@ -72,7 +72,8 @@ bool json_walk_next(struct json_walk *walk);
 
 /* Decoded text of a string value. Without escapes it is a view of the
    document, else a copy in ARENA. ST_INVALID when VALUE is no string. */
-enum status MUST_CHECK json_string(struct arena *arena, struct json value, struct str *out);
+enum status MUST_CHECK json_string(struct arena *arena, struct json value,
+                                   struct str *out);
 
 /* Whether VALUE is a string equal to TEXT, escapes decoded. */
 bool json_is_string(struct json value, const char *text);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* utf8.c: UTF-8 as RFC 3629 has it. */
+#include "utf8.h"
+
+/* Bytes of ASCII at the start of S; eight at a time, texts are mostly ASCII. */
+static size_t ascii_run(struct str s)
+{
+    size_t i = 0;
+    uint64_t word;
+    for (; i + sizeof word <= s.n; i += sizeof word) {
+        memcpy(&word, s.p + i, sizeof word);
+        if (word & 0x8080808080808080)
+            break;
+    }
+    while (i < s.n && (unsigned char)s.p[i] < 0x80)
+        i++;
+    return i;
+}
+
+static struct str after(struct str s, size_t n)
+{
+    return n == 0 ? s : str_make(s.p + n, s.n - n);
+}
+
+size_t utf8_decode(struct str s, uint32_t *code)
+{
+    if (s.n == 0)
+        return 0;
+    const unsigned char *p = (const unsigned char *)s.p;
+    uint32_t c = p[0];
+    size_t length = 1;
+    uint32_t least = 0; // smallest code that needs this length
+    if (c >= 0xf0) {
+        length = c < 0xf8 ? 4 : 0;
+        least = 0x10000;
+        c &= 0x07;
+    } else if (c >= 0xe0) {
+        length = 3;
+        least = 0x800;
+        c &= 0x0f;
+    } else if (c >= 0xc0) {
+        length = 2;
+        least = 0x80;
+        c &= 0x1f;
+    } else if (c >= 0x80) {
+        length = 0;
+    }
+    if (length == 0 || length > s.n)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0;
+    if (code != NULL)
+        *code = c;
+    return length;
+}
+
+size_t utf8_encode(uint32_t code, char *out)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+/* Bytes at the start of S that are valid. */
+static size_t valid_run(struct str s)
+{
+    size_t i = 0;
+    for (;;) {
+        i += ascii_run(after(s, i));
+        size_t length = utf8_decode(after(s, i), NULL);
+        if (length == 0)
+            return i;
+        i += length;
+    }
+}
+
+bool utf8_is_valid(struct str s)
+{
+    return valid_run(s) == s.n;
+}
+
+/* Bytes of the character at the start of S, which is not empty. */
+static size_t step(struct str s)
+{
+    size_t length = utf8_decode(s, NULL);
+    return length == 0 ? 1 : length;
+}
+
+/* Bytes of the character at the end of S, which is not empty. No valid
+   sequence holds the start of another, so this agrees with step. */
+static size_t step_back(struct str s)
+{
+    for (size_t length = 1; length <= 4 && length <= s.n; length++)
+        if (utf8_decode(after(s, s.n - length), NULL) == length)
+            return length;
+    return 1;
+}
+
+size_t utf8_count(struct str s)
+{
+    size_t count = 0;
+    while (s.n > 0) {
+        size_t n = ascii_run(s);
+        count += n;
+        s = after(s, n);
+        for (; s.n > 0 && (unsigned char)*s.p >= 0x80; count++)
+            s = after(s, step(s));
+    }
+    return count;
+}
+
+struct str utf8_head(struct str s, size_t chars)
+{
+    size_t n = 0;
+    for (; chars > 0 && n < s.n; chars--)
+        n += step(after(s, n));
+    return str_make(s.p, n);
+}
+
+struct str utf8_tail(struct str s, size_t chars)
+{
+    size_t n = s.n;
+    for (; chars > 0 && n > 0; chars--)
+        n -= step_back(str_make(s.p, n));
+    return after(s, n);
+}
+
+void utf8_append_valid(struct buf *buf, struct str s)
+{
+    while (s.n > 0) {
+        size_t n = valid_run(s);
+        buf_append(buf, s.p, n);
+        s = after(s, n);
+        if (s.n > 0) {
+            buf_str(buf, STR("\xef\xbf\xbd"));
+            s = after(s, 1);
+        }
+    }
+}
+
+/* Characters that a terminal acts on instead of showing them. */
+static bool is_invisible(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x00, 0x1f},     // C0
+        {0x7f, 0x9f},     // DEL, C1
+        {0x61c, 0x61c},   // Arabic letter mark
+        {0x200e, 0x200f}, // left-to-right, right-to-left mark
+        {0x2028, 0x202e}, // line, paragraph separator; bidi embeddings
+        {0x2066, 0x2069}, // bidi isolates
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+static void append_escape(struct buf *buf, uint32_t code)
+{
+    switch (code) {
+    case '\n':
+        buf_str(buf, STR("\\n"));
+        break;
+    case '\r':
+        buf_str(buf, STR("\\r"));
+        break;
+    case '\t':
+        buf_str(buf, STR("\\t"));
+        break;
+    default:
+        buf_printf(buf, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+    }
+}
+
+void utf8_append_visible(struct buf *buf, struct str s)
+{
+    size_t plain = 0; // bytes at the start of s that need no escape
+    while (plain < s.n) {
+        uint32_t code;
+        size_t length = utf8_decode(after(s, plain), &code);
+        if (length > 0 && !is_invisible(code)) {
+            plain += length;
+            continue;
+        }
+        buf_append(buf, s.p, plain);
+        s = after(s, plain);
+        plain = 0;
+        if (length > 0) {
+            append_escape(buf, code);
+        } else {
+            buf_printf(buf, "\\x%02x", (unsigned)(unsigned char)*s.p);
+            length = 1;
+        }
+        s = after(s, length);
+    }
+    buf_append(buf, s.p, plain);
+}
