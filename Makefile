@@ -148,7 +148,62 @@ $(LISP_LIB): $(LISP_SRC)
 	$(Q)ecl --norc --shell lisp/build.lisp -- $(BUILD)/ >$(BUILD)/lisp.log 2>&1 \
 	  || { cat $(BUILD)/lisp.log; exit 1; }
 
--include $(patsubst %.c,$(OBJ)/%.d,$(PRODUCT_SRC) $(TEST_SRC))
+-include $(patsubst %.c,$(OBJ)/%.d,$(PRODUCT_SRC) $(TEST_SRC)) \
+  $(HEADERS:%=$(OBJ)/%.d)
+
+# ----------------------------------------------------------- dependencies
+
+.PHONY: deps deps-build deps-check
+deps: deps-check ## install the Debian packages that are missing
+deps-build:
+	$(Q)sh scripts/deps.sh build
+deps-check:
+	$(Q)sh scripts/deps.sh check
+
+# ------------------------------------------------------------------- lint
+
+C_SRC = $(PRODUCT_SRC) $(TEST_SRC)
+C_FILES = $(C_SRC) $(HEADERS) $(TEST_HEADERS)
+
+.PHONY: lint lint-clang tidy format-check format layers headers plain lisp-lint
+lint: deps-check ## everything below that checks the sources, and clang's warnings
+	+$(Q)$(MAKE) --no-print-directory PROFILE=clang plain layers format-check \
+	  headers lisp-lint lint-clang tidy
+	@echo 'lint: clean'
+
+lint-clang: $(call objects,$(C_SRC))
+
+tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy, for what has changed
+
+$(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
+	$(call say,TIDY,$<)
+	$(Q)clang-tidy --quiet $< -- $(OUR_CFLAGS) $(INCLUDES_HERE) \
+	  >$@.log 2>&1 || { cat $@.log; exit 1; }
+	@touch $@
+
+format-check: ## clang-format changes nothing
+	$(Q)clang-format --dry-run --Werror $(C_FILES)
+
+format: ## clang-format every C file
+	$(Q)clang-format -i $(C_FILES)
+
+layers: ## the include rules of core/LAYERS
+	$(Q)awk -f scripts/layers.awk core/LAYERS core/session.h \
+	  $(filter-out core/session.h,$(PRODUCT_SRC) $(HEADERS))
+
+headers: $(HEADERS:%=$(OBJ)/%.ok) ## every header compiles alone
+
+$(OBJ)/%.h.ok: %.h $(BUILD)/flags
+	$(call say,HEADER,$<)
+	@mkdir -p $(@D)
+	$(Q)echo 'extern int one;' | $(CC) -fsyntax-only -include $< -x c - -MMD -MP -MT $@ \
+	  -MF $(@:.ok=.d) $(OUR_CFLAGS) $(TEST_INCLUDES) $(ECL_CFLAGS) $(CFLAGS)
+	@touch $@
+
+plain: ## licence lines, sizes, no blanks at line ends, no absolute paths
+	$(Q)sh scripts/plain.sh
+
+lisp-lint:
 
 # ---------------------------------------------------------------- install
 

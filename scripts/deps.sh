@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs the Debian packages that are missing; without a missing one it asks
+# only dpkg and is done. Usage: scripts/deps.sh [build] [demo] [check]
+set -eu
+
+build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev'
+demo=''
+check='libcmocka-dev cl-fiveam cl-alexandria cl-ppcre
+clang clang-tidy clang-format libclang-rt-dev git'
+
+wanted=''
+for set in "$@"; do
+    case $set in
+    build) wanted="$wanted $build" ;;
+    demo) wanted="$wanted $build $demo" ;;
+    check) wanted="$wanted $build $demo $check" ;;
+    *)
+        echo "deps: no set $set; the sets are build, demo, check" >&2
+        exit 2
+        ;;
+    esac
+done
+
+# A Node.js from elsewhere is as good as Debian's.
+case $wanted in
+*cmocka*)
+    command -v node >/dev/null && command -v npm >/dev/null ||
+        wanted="$wanted nodejs npm"
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "deps: this system has no dpkg; what is needed is called in Debian:" >&2
+    echo "$wanted" | fmt >&2
+    exit 0
+fi
+
+present=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted \
+    2>/dev/null | sed -n 's/ installed$//p')
+missing=''
+for package in $wanted; do
+    case "
+$present
+" in
+    *"
+$package
+"*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=''
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "deps: not root and no sudo; as root run: apt-get install$missing" >&2
+        exit 1
+    fi
+    as_root='sudo'
+fi
+echo "deps: installing$missing"
+# A source that cannot be reached is no reason to stop: apt-get install says
+# what it could not find.
+$as_root apt-get update -qq || true
+$as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing
