@@ -1,0 +1,113 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: GPL-3.0-or-later
+// run.mjs [--show] [--program COMMAND] [--jobs N] [FILE…]
+// Plays transcripts (tests/server/README.md) against build/release/ecl-mcp:
+// the FILEs, or all of tests/server/*.mcp and the ```mcp blocks of README.md
+// and docs/. --show prints the conversations for people. The last line is
+// "server: N passed, N failed"; the exit status is not 0 when one failed.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { Player } from '../support/player.mjs';
+import { parseMarkdown, parseTranscript } from '../support/transcript.mjs';
+
+const ROOT = path.resolve(import.meta.dirname ??
+    path.dirname(new URL(import.meta.url).pathname), '../..');
+
+const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+        show: { type: 'boolean' },
+        program: { type: 'string' },
+        jobs: { type: 'string' },
+    },
+});
+
+function allFiles() {
+    const here = path.join(ROOT, 'tests/server');
+    const docs = path.join(ROOT, 'docs');
+    const inDocs = fs.existsSync(docs) ? fs.readdirSync(docs) : [];
+    return [
+        ...fs.readdirSync(here).filter(name => name.endsWith('.mcp'))
+            .map(name => path.join(here, name)),
+        path.join(ROOT, 'README.md'),
+        ...inDocs.filter(name => name.endsWith('.md'))
+            .map(name => path.join(docs, name)),
+    ].filter(file => fs.existsSync(file));
+}
+
+// {name, steps} of each FILE that holds a transcript. Those that say
+// "# slow" come first, so that nothing waits for them in the end.
+function load(files) {
+    const all = files.map(file => {
+        const source = fs.readFileSync(file, 'utf8');
+        const parse = file.endsWith('.md') ? parseMarkdown : parseTranscript;
+        return { name: path.relative(ROOT, file), steps: parse(source),
+            slow: /^# slow$/m.test(source) };
+    });
+    return all.filter(({ steps }) => steps)
+        .sort((a, b) => b.slow - a.slow);
+}
+
+const COLOUR = process.stdout.isTTY
+    ? { dim: '\x1b[2m', bold: '\x1b[1m', red: '\x1b[31m', off: '\x1b[0m' }
+    : { dim: '', bold: '', red: '', off: '' };
+
+// Prints one exchange: what the client sent, what came back.
+function show(kind, asked, text) {
+    const { dim, bold, red, off } = COLOUR;
+    if (kind === '#')
+        console.log(`\n${bold}${asked}${off}`);
+    else if (kind === '→' || kind === '←')
+        console.log(`${dim}${kind} ${asked.slice(0, 2000)}${off}`);
+    else {
+        console.log(`\n${asked.replace(/^/gm, '  ').replace(' ', '>')}`);
+        const colour = kind === '!' ? red : dim;
+        console.log(text.replace(/^.*$/gm, `  ${colour}$&${off}`));
+    }
+}
+
+async function play({ name, steps }, scratch, home) {
+    const folder = path.join(scratch, path.basename(name));
+    fs.mkdirSync(folder);
+    const program = options.program?.split(' ') ??
+        [path.join(ROOT, 'build/release/ecl-mcp')];
+    const player = new Player({ program, folder, home,
+        show: options.show && show });
+    const start = performance.now();
+    const fault = await player.play(steps);
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    if (fault) {
+        console.log(`FAIL ${name}:${fault.at} (${seconds} s)\n` +
+            fault.message.replace(/^/gm, '    '));
+        for (const line of fault.log)
+            console.log(`    stderr: ${line.slice(0, 300)}`);
+    } else if (!options.show)
+        console.log(`ok   ${name} (${seconds} s)`);
+    return !fault;
+}
+
+async function main() {
+    const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ecl-mcp-test-'));
+    const home = path.join(ROOT, 'build/tests/home');
+    fs.mkdirSync(home, { recursive: true });
+    const queue = load(positionals.length ? positionals : allFiles());
+    const results = [];
+    const work = async () => {
+        for (let next; (next = queue.shift());)
+            results.push(await play(next, scratch, home));
+    };
+    const jobs = options.show ? 1
+        : +(options.jobs ?? Math.max(2, os.cpus().length));
+    try {
+        await Promise.all(Array.from({ length: jobs }, work));
+    } finally {
+        fs.rmSync(scratch, { recursive: true, force: true });
+    }
+    const failed = results.filter(ok => !ok).length;
+    console.log(`server: ${results.length - failed} passed, ${failed} failed`);
+    process.exitCode = failed || !results.length ? 1 : 0;
+}
+
+await main();

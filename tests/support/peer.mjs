@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// peer.mjs: a program under test, started with pipes: its lines on stdout and
+// stderr, its end, and its family of processes. It knows nothing of MCP but
+// that stdout is to hold lines of UTF-8.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { family, info, lives } from './proc.mjs';
+
+export const MARK = 'ECL_MCP_TEST_RUN';
+
+// Calls PROBE until it gives something true, which is returned; undefined
+// after SECONDS. For what has no event: files and foreign processes.
+export async function poll(probe, seconds) {
+    const end = performance.now() + 1000 * seconds;
+    for (;;) {
+        const found = probe();
+        if (found || performance.now() > end)
+            return found || undefined;
+        await new Promise(done => setTimeout(done, 2));
+    }
+}
+
+export function kill(pid, signal) {
+    try {
+        process.kill(pid, `SIG${signal}`);
+    } catch {
+        // it ended by itself
+    }
+}
+
+// Cuts chunks into lines without joining more than needed.
+class Lines {
+    constructor(take) {
+        this.take = take;
+        this.rest = [];
+    }
+
+    feed(chunk) {
+        let from = 0;
+        for (let at; (at = chunk.indexOf(10, from)) >= 0; from = at + 1) {
+            this.rest.push(chunk.subarray(from, at));
+            this.take(Buffer.concat(this.rest));
+            this.rest = [];
+        }
+        if (from < chunk.length)
+            this.rest.push(chunk.subarray(from));
+    }
+
+    finish() {
+        const last = Buffer.concat(this.rest);
+        this.rest = [];
+        return last;
+    }
+}
+
+export class Peer {
+    #wake = new Set();
+    #seen = new Map();
+
+    // COMMAND is the program and its arguments; TAKE gets each line of stdout.
+    constructor(command, { cwd, env, take }) {
+        this.lines = 0;
+        this.log = [];
+        this.faults = []; // what no program under test may do
+        this.mark = `${MARK}=${randomUUID()}`;
+        const [name, value] = this.mark.split('=');
+        this.child = spawn(command[0], command.slice(1), {
+            cwd, env: { ...env, [name]: value }, stdio: 'pipe',
+        });
+        this.pid = this.child.pid;
+        const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+        this.stdout = new Lines(bytes => {
+            this.lines++;
+            let text;
+            try {
+                text = utf8.decode(bytes);
+            } catch {
+                this.faults.push('stdout: a line is not valid UTF-8: ' +
+                    bytes.toString('latin1').slice(0, 200));
+                text = bytes.toString();
+            }
+            take(text);
+        });
+        const stderr = new Lines(bytes => this.log.push(bytes.toString()));
+        this.child.stdout.on('data', chunk => this.#feed(this.stdout, chunk));
+        this.child.stderr.on('data', chunk => this.#feed(stderr, chunk));
+        this.child.stdin.on('error', () => {}); // it may end before us
+        this.child.stdout.on('error', () => {});
+        this.child.on('error', error => {
+            this.faults.push(`cannot start: ${error.message}`);
+            this.#wakeAll();
+        });
+        this.child.on('exit', (code, signal) => {
+            this.status = signal ? signal.replace('SIG', '') : String(code);
+            this.#wakeAll();
+        });
+        this.child.on('close', () => {
+            if (this.stdout.finish().length)
+                this.faults.push('stdout: the last line has no line end');
+            this.closed = true;
+            this.#wakeAll();
+        });
+    }
+
+    #feed(lines, chunk) {
+        lines.feed(chunk);
+        this.#wakeAll();
+    }
+
+    #wakeAll() {
+        for (const wake of [...this.#wake])
+            wake();
+    }
+
+    // Resolves with what PROBE gives as soon as that is true, asked again
+    // whenever something arrives; undefined after SECONDS.
+    until(probe, seconds) {
+        const now = probe();
+        if (now)
+            return Promise.resolve(now);
+        return new Promise(done => {
+            const end = found => {
+                clearTimeout(timer);
+                this.#wake.delete(wake);
+                done(found);
+            };
+            const wake = () => {
+                const found = probe();
+                if (found)
+                    end(found);
+            };
+            const timer = setTimeout(end, 1000 * seconds);
+            this.#wake.add(wake);
+        });
+    }
+
+    // Resolves when the pipe has taken BYTES, or can take nothing any more.
+    send(bytes) {
+        return new Promise(done => {
+            if (!this.child.stdin.writable)
+                done();
+            else
+                this.child.stdin.write(bytes, () => done());
+        });
+    }
+
+    // The same in pieces of SIZE bytes; the program has read one and waits
+    // again before the next is sent.
+    async sendSplit(bytes, size) {
+        for (let at = 0; at < bytes.length; at += size) {
+            await this.send(bytes.subarray(at, at + size));
+            for (let tries = 0; tries < 1000; tries++)
+                if (info(this.front())?.state !== 'R')
+                    break;
+        }
+    }
+
+    // The process that is the program; another when it was started by one.
+    front() {
+        return this.frontPid ?? this.pid;
+    }
+
+    // Looks which processes there are, and remembers all ever seen.
+    look() {
+        const now = family(this.pid, this.mark);
+        for (const process of now)
+            this.#seen.set(process.pid, process);
+        return now;
+    }
+
+    // Those seen that still live.
+    survivors() {
+        this.look();
+        return [...this.#seen.values()].filter(lives);
+    }
+
+    // Ends whatever is left of it.
+    async end(seconds) {
+        for (const process of this.survivors())
+            kill(process.pid, 'KILL');
+        await this.until(() => this.closed, seconds);
+    }
+}

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// player.mjs: plays a transcript against a program and says what went wrong.
+// Whatever a transcript says, it holds the program to this: stdout is lines of
+// JSON in UTF-8 that the transcript expects, every request is answered exactly
+// once, the program ends as it should and leaves no process behind.
+import fs from 'node:fs';
+import path from 'node:path';
+import { match, matchLines, matchText, member, parseJson, parsePattern, print }
+    from './pattern.mjs';
+import { Peer, kill, poll } from './peer.mjs';
+import { command, lives, memory } from './proc.mjs';
+import { toolsFaults } from './toolrules.mjs';
+import { expand, unescapeBytes, words } from './transcript.mjs';
+
+const LEGACY = '2025-11-25';
+const MODERN = '2026-07-28';
+const MODERN_META = {
+    'io.modelcontextprotocol/protocolVersion': MODERN,
+    'io.modelcontextprotocol/clientCapabilities': {},
+};
+const UNIT = { k: 1 / 1024, M: 1, G: 1024 };
+
+class Fault extends Error {}
+
+const cut = (text, size = 1500) => text.length > size
+    ? `${text.slice(0, size)} [${text.length - size} characters cut]` : text;
+
+// {…} at the start of TEXT, and what follows it.
+function leadingJson(text) {
+    if (text[0] !== '{')
+        return [{}, text];
+    for (let at = text.indexOf('}'); at >= 0; at = text.indexOf('}', at + 1))
+        try {
+            return [JSON.parse(text.slice(0, at + 1)),
+                text.slice(at + 1).trimStart()];
+        } catch {
+            // a brace inside
+        }
+    throw new Fault('unfinished {');
+}
+
+// The messages of a line that are requests, as JSON texts of their ids.
+function requestIds(text) {
+    let node;
+    try {
+        node = parseJson(text.replace(/^\ufeff/, ''));
+    } catch {
+        return [];
+    }
+    return (node.type === 'array' ? node.list : [node])
+        .filter(m => member(m, 'method')?.type === 'string' &&
+            member(m, 'jsonrpc')?.value === '2.0')
+        .map(m => member(m, 'id'))
+        .filter(id => id?.type === 'string' || id?.type === 'number').map(print);
+}
+
+export class Player {
+    constructor({ program, folder, home, show }) {
+        this.program = program;
+        this.folder = folder; // the working directory, the transcript's own
+        this.home = home;
+        this.show = show ?? (() => {});
+        this.names = {};
+        this.env = {};
+        this.under = [];
+        this.seconds = 10;
+        this.calls = 0;
+        this.#forget();
+    }
+
+    #forget() {
+        this.peer = undefined;
+        this.plain = false;
+        this.arrived = []; // lines of stdout that nothing expected yet
+        this.sent = new Map(); // id of a request: how many wait
+        this.silent = new Set(); // ids that get no answer
+        this.texts = new Map(); // @name: what was asked, for --show
+        this.version = undefined;
+        this.ending = false;
+    }
+
+    async play(steps) {
+        try {
+            for (const step of steps)
+                await this.#step(step);
+            await this.#finish();
+        } catch (error) {
+            if (!(error instanceof Fault || error instanceof SyntaxError))
+                error.message = error.stack;
+            return { at: this.at, message: error.message,
+                log: this.peer?.log.slice(-8) ?? [] };
+        } finally {
+            await this.peer?.end(2);
+        }
+        return undefined;
+    }
+
+    async #step(step) {
+        this.at = step.at;
+        if (step.verb.startsWith('@'))
+            return this.#answer(step.verb.slice(1), step);
+        const run = VERBS[step.verb];
+        if (!run)
+            throw new Fault(`no such word: ${step.verb}`);
+        return run.call(this, expand(step.rest, this.names), step);
+    }
+
+    // --- the program ---
+
+    begin(options, plain = false) {
+        if (this.peer && !this.peer.closed)
+            throw new Fault('the program runs already');
+        this.#forget();
+        this.plain = plain;
+        this.peer = new Peer([...this.under, ...this.program, ...options], {
+            cwd: this.folder,
+            env: { PATH: process.env.PATH, HOME: this.home, ...this.env },
+            take: text => this.#take(text),
+        });
+    }
+
+    running() {
+        if (!this.peer)
+            this.begin([]);
+        return this.peer;
+    }
+
+    #take(text) {
+        if (this.plain) {
+            this.arrived.push({ text });
+            return;
+        }
+        try {
+            JSON.parse(text);
+            const node = parseJson(text);
+            this.arrived.push({ text, node });
+            for (const m of node.type === 'array' ? node.list : [node])
+                this.#count(m);
+        } catch (error) {
+            this.peer.faults.push(
+                `stdout: not JSON (${error.message}): ${cut(text, 300)}`);
+        }
+    }
+
+    #count(message) {
+        const id = member(message, 'id');
+        if (!id || id.type === 'null' || member(message, 'method'))
+            return;
+        const key = print(id);
+        if (this.silent.has(key))
+            this.peer.faults.push(`an answer for ${key}, which may get none`);
+        else if (!this.sent.get(key))
+            this.peer.faults.push(
+                `an answer for ${key}, which does not wait for one`);
+        else
+            this.sent.set(key, this.sent.get(key) - 1);
+    }
+
+    async send(text, splitSize) {
+        const peer = this.running();
+        for (const id of requestIds(text))
+            this.sent.set(id, (this.sent.get(id) ?? 0) + 1);
+        this.show('→', text);
+        const bytes = Buffer.from(text + '\n');
+        await (splitSize ? peer.sendSplit(bytes, splitSize) : peer.send(bytes));
+    }
+
+    // Waits for PROBE; what WHAT names did not come otherwise.
+    async await(what, probe) {
+        const peer = this.running();
+        const found = await peer.until(() => peer.faults.length || probe() ||
+            (peer.closed && 'closed'), this.seconds);
+        this.#checkFaults();
+        if (found === 'closed')
+            throw new Fault(`the program ended (status ${peer.status}) before ` +
+                what);
+        if (!found)
+            throw new Fault(`${this.seconds} s passed without ${what}`);
+        return found;
+    }
+
+    #checkFaults() {
+        if (this.peer.faults.length)
+            throw new Fault(this.peer.faults.join('\n'));
+    }
+
+    // Takes the next line that arrives.
+    next(what) {
+        return this.await(what, () => this.arrived.shift());
+    }
+
+    // Takes the first line that fits.
+    find(what, fits) {
+        return this.await(what, () => {
+            const at = this.arrived.findIndex(fits);
+            return at < 0 ? undefined : this.arrived.splice(at, 1)[0];
+        });
+    }
+
+    // --- calls ---
+
+    async request(id, method, params) {
+        const meta = this.version === MODERN && { _meta: MODERN_META };
+        await this.send(JSON.stringify({ jsonrpc: '2.0', id, method,
+            ...((params || meta) && { params: { ...params, ...meta } }) }));
+    }
+
+    async call(step, rest, ask) {
+        const [, name, text] = /^(?:@(\S+)\s*)?([^]*)$/.exec(rest);
+        const { tool, args, show } = ask(text);
+        const id = name ?? `call-${++this.calls}`;
+        this.texts.set(id, show);
+        const was = this.show;
+        this.show = () => {};
+        await this.request(id, 'tools/call', { name: tool, arguments: args });
+        this.show = was;
+        if (step.text)
+            await this.#answer(id, step);
+        else if (!name)
+            throw new Fault('a call without an answer needs a @name');
+    }
+
+    async #answer(id, step) {
+        const key = JSON.stringify(id);
+        const { node } = await this.find(`the answer to ${key}`,
+            ({ node }) => node && print(member(node, 'id') ?? node) === key);
+        const wrong = match(this.#resultPattern(), node);
+        if (wrong)
+            throw new Fault(wrong);
+        const result = member(node, 'result');
+        const text = member(member(result, 'content').list[0], 'text').value;
+        const isError = member(result, 'isError').type === 'true';
+        this.show(isError ? '!' : '=', this.texts.get(id), text);
+        const lines = step.text.map(line => expand(line, this.names));
+        if (isError !== step.isError || !matchLines(lines, text, this.names))
+            throw new Fault(`got ${isError ? 'the failure' : 'the text'}\n` +
+                cut(text).replace(/^/gm, isError ? '! ' : '| ') +
+                '\nexpected\n' +
+                lines.join('\n').replace(/^/gm, step.isError ? '! ' : '| '));
+        if (this.recheck && id !== 'recheck')
+            await this.alive();
+    }
+
+    #resultPattern() {
+        const modern = this.version === MODERN ? '"resultType":"complete",' : '';
+        return parsePattern('{"jsonrpc":"2.0","id":…,"result":{' + modern +
+            '"content":[{"type":"text","text":…}],"isError":…,"_meta":{…}}}');
+    }
+
+    // The program still evaluates.
+    async alive() {
+        await this.call({ text: ['=> 2'], isError: false }, '@recheck',
+            () => ({ tool: 'evaluate-lisp', args: { code: '(+ 1 1)' } }));
+    }
+
+    // --- the end ---
+
+    // Waits until the program has ended with STATUS and its whole family too.
+    async exit(status, seconds) {
+        const peer = this.running();
+        this.ending = true;
+        await peer.until(() => peer.status !== undefined, seconds);
+        if (peer.status === undefined)
+            throw new Fault(`still running after ${seconds} s`);
+        if (!await peer.until(() => peer.closed, 2))
+            throw new Fault(`ended, but ${this.#survivors()} holds its stdout`);
+        if (!await poll(() => !peer.survivors().length, 3))
+            throw new Fault(`ended, but left ${this.#survivors()}`);
+        this.#checkFaults();
+        if (peer.status !== status)
+            throw new Fault(`exit status ${peer.status}, expected ${status}`);
+        if (this.arrived.length)
+            throw new Fault('not expected: ' +
+                this.arrived.map(line => cut(line.text, 300)).join('\n'));
+        const waiting = [...this.sent].filter(
+            ([id, n]) => n && !this.silent.has(id)).map(([id]) => id);
+        if (waiting.length && status === '0')
+            throw new Fault(`never answered: ${waiting.join(', ')}`);
+    }
+
+    #survivors() {
+        return this.peer.survivors()
+            .map(p => `process ${p.pid} (${command(p.pid) || p.name})`)
+            .join(', ');
+    }
+
+    async #finish() {
+        if (!this.peer || this.ending)
+            return;
+        if (this.version)
+            await this.alive();
+        this.peer.look();
+        this.peer.child.stdin.end();
+        await this.exit('0', 5);
+    }
+
+    // --- its processes ---
+
+    // The process that plays ROLE: front, zygote or live (the newest).
+    process(role) {
+        const all = this.peer.look();
+        const front = this.#front(all);
+        const images = all.filter(p => /ecl-mcp-image$/.test(
+            command(p.pid).split(' ')[0]));
+        const zygotes = images.filter(p => p.parent === front?.pid &&
+            p.pid !== this.knownLive);
+        const lisp = images.filter(p => !zygotes.includes(p));
+        return { front, zygote: zygotes.at(-1), live: lisp.at(-1) }[role];
+    }
+
+    #front(all) {
+        if (!this.under.length)
+            return all.find(p => p.pid === this.peer.pid);
+        const front = all.find(p => p.pid !== this.peer.pid &&
+            command(p.pid).startsWith(this.program[0]));
+        this.peer.frontPid = front?.pid;
+        return front;
+    }
+
+    async present(role) {
+        const found = await poll(() => this.process(role), this.seconds);
+        if (!found)
+            throw new Fault(`there is no ${role}`);
+        return found;
+    }
+}
+
+const VERBS = {
+    // The text of a heading, for who reads the conversation.
+    '##'(rest) {
+        this.show('#', rest);
+    },
+
+    // --- starting ---
+
+    start(rest) {
+        this.begin(words(rest));
+    },
+    // A start whose stdout is not protocol.
+    run(rest) {
+        this.begin(words(rest), true);
+    },
+    env(rest) {
+        const [, name, value] = /^(\w+)=([^]*)$/.exec(rest);
+        this.env[name] = value.replace('$PWD', this.folder);
+    },
+    // The program is started by this one.
+    under(rest) {
+        this.under = words(rest);
+    },
+    file(rest) {
+        const [, name, text] = /^(\S+)\n?([^]*)$/.exec(rest);
+        const file = path.join(this.folder, name);
+        fs.mkdirSync(path.dirname(file), { recursive: true });
+        fs.writeFileSync(file, text && text + '\n');
+    },
+    deadline(rest) {
+        this.seconds = +rest;
+    },
+
+    // --- messages ---
+
+    async '>'(rest) {
+        await this.send(rest);
+    },
+    async split(rest) {
+        const [, size, text] = /^(\d+) ([^]*)$/.exec(rest);
+        await this.send(text, +size);
+    },
+    async bytes(rest) {
+        const bytes = unescapeBytes(rest);
+        for (const id of requestIds(bytes.toString()))
+            this.sent.set(id, (this.sent.get(id) ?? 0) + 1);
+        await this.running().send(bytes);
+    },
+    async repeat(rest) {
+        const [, count, verb, text] = /^(\d+) ([<>]) ([^]*)$/.exec(rest);
+        if (verb === '>')
+            return this.running().send(`${text}\n`.repeat(+count));
+        for (let i = 0; i < +count; i++)
+            await VERBS['<'].call(this, text);
+    },
+    async '<'(rest) {
+        const { text, node } = await this.next(cut(rest));
+        const wrong = match(parsePattern(rest), node, 'message', this.names);
+        if (wrong)
+            throw new Fault(`${wrong}\nin ${cut(text)}`);
+        this.show('←', text);
+        return text;
+    },
+    async '<='(rest) {
+        const { text } = await this.next(cut(rest));
+        if (!matchText(rest, text, this.names))
+            throw new Fault(`got ${cut(text)}\nexpected ${cut(rest)}`);
+        this.show('←', text);
+    },
+    async shorter(rest) {
+        const [, limit, pattern] = /^(\d+) ([^]*)$/.exec(rest);
+        const text = await VERBS['<'].call(this, pattern);
+        if (Buffer.byteLength(text) > +limit)
+            throw new Fault(`${Buffer.byteLength(text)} bytes`);
+    },
+    async tools(rest) {
+        const text = await VERBS['<'].call(this, rest);
+        const faults = toolsFaults(JSON.parse(text).result.tools);
+        if (faults.length)
+            throw new Fault(faults.join('\n'));
+    },
+    // Any line that came and was not expected yet.
+    async '<*'(rest) {
+        const pattern = parsePattern(rest);
+        const { text } = await this.find(cut(rest),
+            ({ node }) => match(pattern, node, 'message', this.names) === '');
+        this.show('←', text);
+    },
+    async init(rest) {
+        this.version = rest || LEGACY;
+        await this.request('init', 'initialize', {
+            protocolVersion: this.version, capabilities: {},
+            clientInfo: { name: 'transcript', version: '1' },
+        });
+        await VERBS['<'].call(this, '{"jsonrpc":"2.0","id":"init","result":' +
+            `{"protocolVersion":${JSON.stringify(this.version)},` +
+            '"capabilities":{"tools":{}},' +
+            '"serverInfo":{"name":"ecl-mcp","version":"…",…},…}}');
+        await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    },
+    // Calls from now on are of the era without initialize.
+    modern() {
+        this.version = MODERN;
+    },
+
+    // --- calls ---
+
+    async eval(rest, step) {
+        await this.call(step, rest, text => {
+            const [options, code] = leadingJson(text);
+            return { tool: 'evaluate-lisp', show: code,
+                args: { code, ...options } };
+        });
+    },
+    async call(rest, step) {
+        await this.call(step, rest, text => {
+            const [, tool, json] = /^(\S+)\s*([^]*)$/.exec(text);
+            return { tool, args: json ? JSON.parse(json) : {},
+                show: `(${tool}) ${json}` };
+        });
+    },
+    async cancel(rest) {
+        await this.send(JSON.stringify({ jsonrpc: '2.0',
+            method: 'notifications/cancelled',
+            params: { requestId: rest.replace('@', ''), reason: 'a test' } }));
+    },
+    // The request @NAME gets no answer, ever.
+    none(rest) {
+        const key = JSON.stringify(rest.replace('@', ''));
+        if (!this.sent.get(key))
+            throw new Fault(`no request ${key} waits`);
+        this.silent.add(key);
+        this.sent.set(key, 0);
+    },
+    async alive() {
+        await this.alive();
+    },
+    // The same after every answer from here on.
+    recheck() {
+        this.recheck = true;
+    },
+
+    // --- the program from outside ---
+
+    async close() {
+        this.running().look();
+        this.peer.child.stdin.end();
+    },
+    // Our reading end of its stdout.
+    async hangup() {
+        this.running().look();
+        this.peer.child.stdout.destroy();
+    },
+    async signal(rest) {
+        this.running().look();
+        kill((await this.present('front')).pid, rest);
+    },
+    async kill(rest) {
+        const victim = await this.present(rest);
+        if (rest === 'zygote')
+            this.knownLive = this.process('live')?.pid;
+        this.peer.look();
+        kill(victim.pid, 'KILL');
+        if (!await poll(() => !lives(victim), this.seconds))
+            throw new Fault(`${rest} survived SIGKILL`);
+    },
+    async exit(rest) {
+        const [, status, seconds] = /^(\S+)(?: within (\S+))?$/.exec(rest);
+        await this.exit(status, +(seconds ?? 5));
+    },
+    async wait(rest) {
+        const [what, name] = words(rest);
+        const probe = {
+            file: () => fs.existsSync(path.join(this.folder, name)),
+            process: () => this.process(name),
+        }[what];
+        if (!await poll(probe, this.seconds))
+            throw new Fault(`${this.seconds} s passed without ${rest}`);
+    },
+    // A line on stderr.
+    async log(rest) {
+        const seen = () => this.peer.log.some(
+            line => matchText(rest, line, this.names));
+        if (!await this.peer.until(seen, this.seconds))
+            throw new Fault(`no such line on stderr: ${rest}\n` +
+                cut(this.peer.log.join('\n')));
+    },
+    // memory ROLE below SIZE: the most it ever held.
+    async memory(rest) {
+        const [, role, size, unit] = /^(\w+) below (\d+)([kMG])$/.exec(rest);
+        const { pid } = await this.present(role);
+        const most = memory(pid, 'VmHWM') / 1024;
+        if (!(most > 0 && most < size * UNIT[unit]))
+            throw new Fault(`${role} held ${most.toFixed(1)}M`);
+    },
+    // Lines of a program that was run: | lines follow.
+    async prints(rest, step) {
+        await this.peer.until(() => this.peer.closed, this.seconds);
+        const text = this.arrived.splice(0).map(line => line.text).join('\n');
+        if (!matchLines(step.text, text, this.names))
+            throw new Fault(`printed\n${text}\nexpected\n${step.text.join('\n')}`);
+    },
+};
