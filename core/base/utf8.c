@@ -2,6 +2,8 @@
 /* utf8.c: UTF-8 as RFC 3629 has it. */
 #include "utf8.h"
 
+#define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
+
 /* Bytes of ASCII at the start of S; eight at a time, texts are mostly ASCII. */
 static size_t ascii_run(struct str s)
 {
@@ -9,10 +11,41 @@ static size_t ascii_run(struct str s)
     uint64_t word;
     for (; i + sizeof word <= s.n; i += sizeof word) {
         memcpy(&word, s.p + i, sizeof word);
-        if (word & 0x8080808080808080)
+        if (word & EACH_BYTE(0x80))
             break;
     }
     while (i < s.n && (unsigned char)s.p[i] < 0x80)
+        i++;
+    return i;
+}
+
+/* Nonzero when a byte of WORD, all of them ASCII, is below B. */
+static uint64_t has_below(uint64_t word, unsigned char b)
+{
+    return (word - EACH_BYTE(b)) & ~word & EACH_BYTE(0x80);
+}
+
+static uint64_t has_byte(uint64_t word, unsigned char b)
+{
+    return has_below(word ^ EACH_BYTE(b), 1);
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+size_t utf8_plain_run(struct str s)
+{
+    size_t i = 0;
+    uint64_t word;
+    for (; i + sizeof word <= s.n; i += sizeof word) {
+        memcpy(&word, s.p + i, sizeof word);
+        if ((word & EACH_BYTE(0x80)) | has_below(word, 0x20) |
+            has_byte(word, 0x7f) | has_byte(word, '"') | has_byte(word, '\\'))
+            break;
+    }
+    while (i < s.n && is_plain((unsigned char)s.p[i]))
         i++;
     return i;
 }
@@ -199,7 +232,7 @@ static void append_escape(struct buf *buf, uint32_t code)
 void utf8_append_visible(struct buf *buf, struct str s)
 {
     size_t plain = 0; // bytes at the start of s that need no escape
-    while (plain < s.n) {
+    while ((plain += utf8_plain_run(after(s, plain))) < s.n) {
         uint32_t code;
         size_t length = utf8_decode(after(s, plain), &code);
         if (length > 0 && !is_invisible(code)) {

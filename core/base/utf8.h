@@ -21,6 +21,10 @@ size_t utf8_encode(uint32_t code, char *out);
 
 bool utf8_is_valid(struct str s);
 
+/* Bytes at the start of S that are printable ASCII, but neither quote nor
+   backslash: what most texts consist of and no format has to treat. */
+size_t utf8_plain_run(struct str s);
+
 /* Number of characters in S; every byte that starts no valid sequence counts
    as one. */
 size_t utf8_count(struct str s);

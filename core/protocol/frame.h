@@ -30,7 +30,7 @@ void frame_release(struct frame *frame);
 enum status MUST_CHECK frame_feed(struct frame *frame, const void *p, size_t n);
 
 /* Takes the next complete line, without line end; blank lines are passed over.
-   ST_OK: *LINE is valid until the next frame_feed or frame_finish.
+   ST_OK: *LINE is valid until the next call of any function here.
    ST_MISSING: no complete line is there. ST_LIMIT: the next line was longer
    than MAX; reported once for that line. */
 enum status MUST_CHECK frame_next(struct frame *frame, struct str *line);

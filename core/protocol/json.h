@@ -59,8 +59,9 @@ struct json json_get(struct json object, const char *name);
 /* Members or elements of an object or array, else 0. */
 size_t json_count(struct json value);
 
-/* Walks an array or object: *AT starts as 0 and is the walk's own. False at
-   the end. In an object NAME gets the member's name (a string value). */
+/* Walks an array or object; anything else has no elements. After each
+   json_walk_next that was true, NAME (a string value) and VALUE are those of
+   the next element; false at the end. Values are stepped over, not through. */
 struct json_walk {
     struct json name; /* absent in arrays */
     struct json value;
