@@ -14,7 +14,7 @@ OBJ := $(BUILD)/obj
 # ---------------------------------------------------------------- sources
 
 # What of image/ makes the program that links ECL. The rest is the supervisor.
-IMAGE_PROGRAM := image/zygote.c image/live.c
+IMAGE_PROGRAM := image/main.c image/zygote.c image/live.c
 
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
@@ -43,8 +43,10 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
   -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference \
   -Wdouble-promotion -Werror
 DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
-INCLUDES := -Icore $(patsubst %/,-I%,$(sort $(dir $(wildcard core/*/)))) -Iimage
-TEST_INCLUDES := -Iserver -Itests/support
+# Not -I: <limits.h> is the system's, "limits.h" is ours.
+INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
+  core/*/)))) -iquote image
+TEST_INCLUDES := -iquote server -iquote tests/support
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
   -fstack-protector-strong
@@ -144,9 +146,10 @@ endif
 
 $(LISP_LIB): $(LISP_SRC)
 	$(call say,ECL,$@)
-	@mkdir -p $(@D)
-	$(Q)ecl --norc --shell lisp/build.lisp -- $(BUILD)/ >$(BUILD)/lisp.log 2>&1 \
-	  || { cat $(BUILD)/lisp.log; exit 1; }
+	@mkdir -p $(OBJ)/lisp
+	$(Q)ecl --norc --shell lisp/build.lisp -- $(OBJ)/lisp/ >$(OBJ)/lisp.log 2>&1 \
+	  || { cat $(OBJ)/lisp.log; exit 1; }
+	@cp $(OBJ)/lisp/$(@F) $@
 
 -include $(patsubst %.c,$(OBJ)/%.d,$(PRODUCT_SRC) $(TEST_SRC)) \
   $(HEADERS:%=$(OBJ)/%.d)
@@ -159,6 +162,50 @@ deps-build:
 	$(Q)sh scripts/deps.sh build
 deps-check:
 	$(Q)sh scripts/deps.sh check
+
+# ------------------------------------------------------------------ tests
+
+UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
+FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
+SUITES := $(if $(UNIT_SRC),unit oom) $(if $(FUZZ_SRC),fuzz-corpus) \
+  $(if $(wildcard tests/lisp/*.lisp),lisp) \
+  $(if $(wildcard tests/image/test_*.c),image) \
+  $(if $(wildcard tests/server/run.mjs),server) \
+  $(if $(wildcard tests/clients/run.mjs),clients)
+suite = @sh scripts/suite.sh $(BUILD)/suites
+
+.PHONY: check check-suites $(SUITES:%=check-%) check-asan check-hostile tests
+check: deps-check ## every test; installs what it needs
+	+$(Q)$(MAKE) --no-print-directory check-suites
+
+check-suites: all tests
+	@rm -rf $(BUILD)/suites
+	+@$(MAKE) --no-print-directory -k -j2 $(SUITES:%=check-%); \
+	  sh scripts/total.sh $(BUILD)/suites $(SUITES)
+
+tests: $(UNIT) $(UNIT:%=%.oom) $(if $(filter fuzz,$(PROFILE)),$(FUZZERS),$(FUZZERS:%=%.replay))
+
+# Test programs link what they include of the product.
+$(BUILD)/tests/%: $(OBJ)/tests/%.o $(call objects,$(SUPPORT_SRC)) \
+  $(SUPERVISOR_LIB) $(CORE_LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS) -lcmocka
+
+$(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
+
+$(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
+
+.PHONY: bench
+bench: all $(BUILD)/bench $(BUILD)/bench-echo ## measure speed and memory against references
+	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo
+
+check-unit: $(UNIT) ## unit tests in C
+	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)
 
 # ------------------------------------------------------------------- lint
 

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs one test suite and keeps what it printed:
+#   scripts/suite.sh FOLDER NAME COMMAND…
+# FOLDER/NAME.log gets all of it, FOLDER/NAME.total its closing line
+# "NAME: N passed, N failed", which is also printed; the log is printed when
+# the suite failed. A suite without a closing line or without a passed test has
+# failed.
+set -u
+folder=$1
+name=$2
+shift 2
+mkdir -p "$folder"
+log=$folder/$name.log
+rm -f "$folder/$name.total"
+"$@" >"$log" 2>&1 </dev/null
+status=$?
+
+total=$(sed -n "s/^[a-z-]*: \([0-9][0-9]* passed, [0-9][0-9]* failed\).*/\1/p" \
+    "$log" | tail -n 1)
+case $total in
+'')
+    total='0 passed, 1 failed'
+    [ $status -ne 0 ] || status=1
+    ;;
+'0 passed'*)
+    [ $status -ne 0 ] || status=1
+    ;;
+*' 0 failed') ;;
+*)
+    [ $status -ne 0 ] || status=1
+    ;;
+esac
+# A status that the count does not show is one more failure.
+case $status:$total in
+0:* | *:*' passed, '[1-9]*) ;;
+*) total="${total% passed*} passed, 1 failed" ;;
+esac
+
+if [ $status -ne 0 ]; then
+    echo "--- $name (exit status $status):"
+    grep -vE '^(ok |\[ +(RUN|OK) )' "$log" | tail -n 100
+fi
+echo "$name: $total" | tee "$folder/$name.total"
+exit $status

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* peer.c: see peer.h. */
+#include "peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Milliseconds without a byte after which a peer is given up. */
+#define DEADLINE_MS 60000
+
+#define CHUNK (64u * 1024)
+
+double peer_now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t); // cannot fail
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+void peer_fail(const struct peer *peer, const char *what)
+{
+    (void)fprintf(stderr, "bench: %s: %s\n", peer->name, what);
+    if (peer->pid > 0)
+        (void)kill(peer->pid, SIGTERM);
+    exit(1);
+}
+
+/* execvp changes nothing of COMMAND, it only lacks the const. */
+static NO_RETURN void become(const char *const *command, int in, int out)
+{
+    int null = open("/dev/null", O_WRONLY);
+
+    if (dup2(in, 0) == 0 && dup2(out, 1) == 1 && null >= 0 &&
+        dup2(null, 2) == 2)
+        (void)execvp(command[0], (char *const *)(uintptr_t)command);
+    _exit(127);
+}
+
+void peer_start(struct peer *peer, const char *const *command)
+{
+    int in[2];
+    int out[2];
+    int i;
+
+    memset(peer, 0, sizeof *peer);
+    peer->name = command[0];
+    if (pipe(in) < 0 || pipe(out) < 0)
+        peer_fail(peer, "no pipes");
+    for (i = 0; i < 2; i++)
+        if (fcntl(in[i], F_SETFD, FD_CLOEXEC) < 0 ||
+            fcntl(out[i], F_SETFD, FD_CLOEXEC) < 0)
+            peer_fail(peer, "no pipes");
+    peer->pid = fork();
+    if (peer->pid < 0)
+        peer_fail(peer, "no process");
+    if (peer->pid == 0)
+        become(command, in[0], out[1]);
+    (void)close(in[0]);
+    (void)close(out[1]);
+    peer->in = in[1];
+    peer->out = out[0];
+    if (fcntl(peer->in, F_SETFL, O_NONBLOCK) < 0)
+        peer_fail(peer, "no pipes");
+}
+
+static void take(struct peer *peer)
+{
+    char *room;
+    ssize_t n;
+
+    if (peer->taken == peer->buf.n) {
+        buf_reset(&peer->buf);
+        peer->taken = 0;
+    }
+    room = buf_reserve(&peer->buf, CHUNK);
+    if (!room)
+        peer_fail(peer, "out of memory");
+    do
+        n = read(peer->out, room, CHUNK);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        peer_fail(peer, "ended before it was asked to");
+    peer->buf.n += (size_t)n;
+}
+
+void peer_send(struct peer *peer, struct str bytes)
+{
+    while (bytes.n > 0) {
+        ssize_t n = write(peer->in, bytes.p, bytes.n);
+        struct pollfd fds[] = {{peer->in, POLLOUT, 0}, {peer->out, POLLIN, 0}};
+
+        if (n > 0) {
+            bytes = str_make(bytes.p + n, bytes.n - (size_t)n);
+            continue;
+        }
+        if (errno != EAGAIN && errno != EINTR)
+            peer_fail(peer, "closed its input");
+        if (poll(fds, 2, DEADLINE_MS) == 0)
+            peer_fail(peer, "takes no input");
+        if (fds[1].revents)
+            take(peer);
+    }
+}
+
+static void wait_for_output(struct peer *peer)
+{
+    struct pollfd fd = {peer->out, POLLIN, 0};
+
+    if (poll(&fd, 1, DEADLINE_MS) == 0)
+        peer_fail(peer, "gives no answer");
+    take(peer);
+}
+
+struct str peer_line(struct peer *peer)
+{
+    size_t scanned = 0;
+
+    for (;;) {
+        const char *start = peer->buf.p + peer->taken;
+        size_t n = peer->buf.n - peer->taken;
+        const char *end =
+            n > scanned ? memchr(start + scanned, '\n', n - scanned) : NULL;
+
+        if (end) {
+            size_t length = (size_t)(end - start);
+
+            peer->taken += length + 1;
+            return str_make(start, length);
+        }
+        scanned = n;
+        wait_for_output(peer);
+    }
+}
+
+void peer_expect(struct peer *peer, const char *text)
+{
+    do {
+        wait_for_output(peer);
+        buf_byte(&peer->buf, '\0');
+        peer->buf.n--;
+    } while (!strstr(peer->buf.p, text));
+}
+
+void peer_stop(struct peer *peer)
+{
+    int status;
+
+    (void)close(peer->in);
+    while (waitpid(peer->pid, &status, 0) < 0)
+        if (errno != EINTR)
+            peer_fail(peer, "cannot be waited for");
+    (void)close(peer->out);
+    buf_release(&peer->buf);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        peer->pid = 0;
+        peer_fail(peer, "did not end with status 0");
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* peer.h: a program under measurement, started with pipes. Whatever goes wrong
+   ends the bench with a message: a number that is not measured is not
+   printed. */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "buf.h"
+#include "status.h"
+#include "str.h"
+
+struct peer {
+    const char *name; /* of the program, for messages */
+    pid_t pid;
+    int in;  /* its standard input */
+    int out; /* its standard output */
+    struct buf buf;
+    size_t taken; /* bytes of buf that were handed out */
+};
+
+/* Milliseconds of the monotonic clock. */
+double peer_now(void);
+
+/* Starts COMMAND, which ends with NULL, in the current folder. Its standard
+   error goes to /dev/null. */
+void peer_start(struct peer *peer, const char *const *command);
+
+/* Sends all of BYTES; reads what comes meanwhile, so that neither side
+   blocks. */
+void peer_send(struct peer *peer, struct str bytes);
+
+/* The next line without its end, valid until the next call. */
+struct str peer_line(struct peer *peer);
+
+/* Waits until TEXT comes out, whatever else does. */
+void peer_expect(struct peer *peer, const char *text);
+
+/* Closes its input and waits for its end. */
+void peer_stop(struct peer *peer);
+
+/* Ends the bench with a message. */
+NO_RETURN void peer_fail(const struct peer *peer, const char *what);
+
+#endif
