@@ -14,7 +14,7 @@ OBJ := $(BUILD)/obj
 # ---------------------------------------------------------------- sources
 
 # What of image/ makes the program that links ECL. The rest is the supervisor.
-IMAGE_PROGRAM := image/main.c image/zygote.c image/live.c
+IMAGE_PROGRAM := image/main.c image/live.c
 
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
