@@ -68,7 +68,10 @@ class Parser {
         } while (escapes % 2);
         const raw = this.text.slice(this.at, end + 1);
         this.at = end + 1;
-        return JSON.parse(raw);
+        const value = JSON.parse(raw);
+        if (/\p{Surrogate}/u.test(value))
+            this.fail('half a surrogate pair before');
+        return value;
     }
 
     member() {

@@ -156,10 +156,14 @@ export class Player {
             this.sent.set(key, this.sent.get(key) - 1);
     }
 
-    async send(text, splitSize) {
-        const peer = this.running();
+    expectAnswers(text) {
         for (const id of requestIds(text))
             this.sent.set(id, (this.sent.get(id) ?? 0) + 1);
+    }
+
+    async send(text, splitSize) {
+        const peer = this.running();
+        this.expectAnswers(text);
         this.show('→', text);
         const bytes = Buffer.from(text + '\n');
         await (splitSize ? peer.sendSplit(bytes, splitSize) : peer.send(bytes));
@@ -363,14 +367,18 @@ const VERBS = {
     async '>'(rest) {
         await this.send(rest);
     },
+    async request(rest) {
+        const [, id, method, params] = /^@(\S+) (\S+) ?([^]*)$/.exec(rest);
+        await this.request(id, method, params ? JSON.parse(params) : undefined);
+    },
     async split(rest) {
         const [, size, text] = /^(\d+) ([^]*)$/.exec(rest);
         await this.send(text, +size);
     },
     async bytes(rest) {
         const bytes = unescapeBytes(rest);
-        for (const id of requestIds(bytes.toString()))
-            this.sent.set(id, (this.sent.get(id) ?? 0) + 1);
+        if (bytes.equals(Buffer.from(bytes.toString()))) // valid UTF-8
+            this.expectAnswers(bytes.toString());
         await this.running().send(bytes);
     },
     async repeat(rest) {
@@ -414,6 +422,7 @@ const VERBS = {
         this.show('←', text);
     },
     async init(rest) {
+        this.running();
         this.version = rest || LEGACY;
         await this.request('init', 'initialize', {
             protocolVersion: this.version, capabilities: {},
@@ -427,6 +436,7 @@ const VERBS = {
     },
     // Calls from now on are of the era without initialize.
     modern() {
+        this.running();
         this.version = MODERN;
     },
 
@@ -451,9 +461,9 @@ const VERBS = {
             method: 'notifications/cancelled',
             params: { requestId: rest.replace('@', ''), reason: 'a test' } }));
     },
-    // The request @NAME gets no answer, ever.
+    // The request with this id, JSON or @NAME, gets no answer, ever.
     none(rest) {
-        const key = JSON.stringify(rest.replace('@', ''));
+        const key = rest.replace(/^@(.*)/, '"$1"');
         if (!this.sent.get(key))
             throw new Fault(`no request ${key} waits`);
         this.silent.add(key);
