@@ -46,6 +46,8 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # Not -I: <limits.h> is the system's, "limits.h" is ours.
 INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
   core/*/)))) -iquote image
+# The hosts use what Linux and glibc have beyond POSIX; the core does not.
+host_flags = $(if $(filter image/% server/%,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote server -iquote tests/support
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
@@ -111,8 +113,8 @@ $(call objects,$(IMAGE_SRC)): INCLUDES_HERE = $(ECL_CFLAGS)
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(POSITION) \
-	  $(INCLUDES_HERE) $(CFLAGS)
+	$(Q)$(CC) -c -o $@ $< -MMD -MP -MF $(@:.o=.d) $(OUR_CFLAGS) $(host_flags) \
+	  $(POSITION) $(INCLUDES_HERE) $(CFLAGS)
 
 define archive
 	$(call say,AR,$@)
@@ -224,7 +226,7 @@ tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy, for what has changed
 
 $(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
 	$(call say,TIDY,$<)
-	$(Q)clang-tidy --quiet $< -- $(OUR_CFLAGS) $(INCLUDES_HERE) \
+	$(Q)clang-tidy --quiet $< -- $(OUR_CFLAGS) $(host_flags) $(INCLUDES_HERE) \
 	  >$@.log 2>&1 || { cat $@.log; exit 1; }
 	@touch $@
 

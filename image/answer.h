@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* answer.h: the text that answers a call: its sections, cut to what a client
+   shows, and the store of what was cut (evaluate-lisp contract, "Result
+   Formatting"). */
+#ifndef IMAGE_ANSWER_H
+#define IMAGE_ANSWER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "capture.h"
+#include "limits.h"
+#include "str.h"
+
+/* Texts that were too long for their answer, by number, oldest first. Bounded
+   by LIMIT_OUTPUTS and LIMIT_OUTPUTS_BYTES. */
+struct kept {
+    struct kept_text {
+        uint64_t id;
+        struct buf text;
+    } texts[LIMIT_OUTPUTS];
+    size_t n;
+    size_t bytes;
+    uint64_t last_id;
+};
+
+/* A zeroed struct is an empty store. */
+void kept_release(struct kept *kept);
+
+/* Appends to OUT the characters of text ID from OFFSET on, at most LIMIT of
+   them, and a last line saying which part of how many it is. An unknown ID or
+   an OFFSET behind the end gives a text that says so; false only then. */
+bool kept_read(const struct kept *kept, uint64_t id, uint64_t offset,
+               uint64_t limit, struct buf *out);
+
+/* The parts of one answer. Captures may be NULL. */
+struct answer {
+    const char *notice;            /* a sentence that comes first, or NULL */
+    const struct capture *earlier; /* output since the last answer */
+    const struct capture *output;  /* standard output of the call */
+    const struct capture *errors;  /* standard error of the call */
+    struct str body;               /* what the image said */
+};
+
+/* Appends the whole answer to OUT, about MAX_CHARS characters at most; what is
+   longer loses its middle and goes to KEPT. */
+void answer_compose(const struct answer *answer, size_t max_chars,
+                    struct kept *kept, struct buf *out);
+
+#endif

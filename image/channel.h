@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* channel.h: the supervisor's end of one session: its calls in order, the
+   socket to its live image, and the two pipes of the image's output. It knows
+   which bytes of output belong to which call (docs/adr/0003): while a later
+   call has been sent ahead, by the marks that the image writes between them,
+   else by draining the pipes when the answer is there. It decides nothing;
+   supervisor.c does. */
+#ifndef IMAGE_CHANNEL_H
+#define IMAGE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "buf.h"
+#include "capture.h"
+#include "limits.h"
+#include "log.h"
+#include "status.h"
+#include "wire.h"
+
+enum { CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_PIPES };
+
+struct call {
+    struct call *next;
+    uint64_t id;
+    size_t max_chars;  /* of its answer */
+    struct buf fields; /* operation and arguments as wire fields */
+    bool sent;         /* to the image that is connected now */
+    bool stopping;     /* somebody asked for its end */
+    bool replied;      /* text and error are the image's answer */
+    bool error;
+    bool marked[CHANNEL_PIPES]; /* its output has ended in that pipe */
+    struct buf text;
+    struct capture captures[CHANNEL_PIPES];
+};
+
+/* A call of OPERATION with ARGUMENTS, wire fields already; NULL when memory
+   runs out. */
+struct call *call_new(uint64_t id, struct str operation, struct str arguments);
+void call_free(struct call *call);
+
+struct channel {
+    struct channel *next;
+    char name[LIMIT_SESSION_NAME + 1];
+    uint64_t serial;     /* of the live image, unique in the supervisor */
+    uint64_t generation; /* of the zygote that forked it */
+    pid_t pid;           /* 0 until the zygote said */
+    int socket;          /* -1: no live image */
+    int pipes[CHANNEL_PIPES];
+    unsigned char key[WIRE_MARK_KEY];
+    struct call *first; /* oldest call without an answer to the front */
+    struct call *last;
+    size_t calls;
+    size_t call_bytes;
+    size_t sent;    /* calls sent and not yet taken */
+    struct buf in;  /* from the image, incomplete frame */
+    struct buf out; /* to the image */
+    size_t written; /* bytes of out that the socket has taken */
+    struct buf carry[CHANNEL_PIPES]; /* bytes that may be the start of a mark */
+    struct capture earlier; /* output that came while no call was running */
+    size_t logged;          /* bytes of it that went to the log */
+
+    /* the supervisor's own notes */
+    bool dying;  /* the image is gone or must go; cause is awaited */
+    bool exited; /* wait_status is known */
+    bool killed; /* by us, after it ignored an interrupt */
+    int wait_status;
+    int64_t death_at; /* when waiting for the cause ends */
+    int stop_stage;
+    int64_t stop_at;   /* when the next stage begins */
+    struct buf notice; /* a sentence for the next answer */
+    size_t poll_at;    /* index of its first pollfd, or SIZE_MAX */
+};
+
+void channel_init(struct channel *channel, const char *name);
+void channel_release(struct channel *channel);
+
+/* Connects to a live image that is being made. Takes over the descriptors,
+   which are non-blocking and close on exec; calls already there are sent from
+   the first on. */
+void channel_connect(struct channel *channel, int socket,
+                     const int pipes[CHANNEL_PIPES]);
+
+/* Closes the descriptors and forgets what was sent; calls stay. */
+void channel_disconnect(struct channel *channel);
+
+/* Appends CALL, which the channel owns from now on. */
+void channel_add(struct channel *channel, struct call *call);
+
+/* Sends what the window allows. ST_IO: the image is gone. */
+enum status MUST_CHECK channel_send(struct channel *channel);
+
+/* Tells the image not to begin call ID, if it has not yet begun it. */
+void channel_send_stop(struct channel *channel, uint64_t id);
+
+/* Reads what is there. ST_IO: end of file or error; ST_INVALID: what came is
+   no answer to a call. What was read before that is kept. */
+enum status MUST_CHECK channel_read(struct channel *channel);
+
+/* Reads once from pipe I; output between two calls goes to LOG, too. */
+void channel_read_pipe(struct channel *channel, int i, const struct log *log);
+
+/* Reads from both pipes what is in them at this moment, no more. */
+void channel_drain(struct channel *channel);
+
+/* Takes the first call when its answer and all its output are there, else
+   NULL. The caller frees it. */
+struct call *channel_take_finished(struct channel *channel);
+
+/* Takes the first call, finished or not, NULL when there is none. */
+struct call *channel_take_first(struct channel *channel);
+
+/* Takes CALL, which is in the channel and was not sent. */
+void channel_withdraw(struct channel *channel, struct call *call);
+
+struct call *channel_find(struct channel *channel, uint64_t id);
+
+#endif

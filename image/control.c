@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* control.c: see control.h. Knows sockets, nothing of Lisp. */
+#include "control.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum status control_send(int socket, const struct control_message *message,
+                         const int fds[CONTROL_FDS])
+{
+    struct control_message copy = *message;
+    struct iovec part = {&copy, sizeof copy};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    union {
+        char bytes[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    ssize_t sent;
+
+    if (fds) {
+        struct cmsghdr *cmsg;
+
+        memset(&extra, 0, sizeof extra);
+        header.msg_control = extra.bytes;
+        header.msg_controllen = sizeof extra.bytes;
+        cmsg = CMSG_FIRSTHDR(&header);
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN(CONTROL_FDS * sizeof(int));
+        memcpy(CMSG_DATA(cmsg), fds, CONTROL_FDS * sizeof(int));
+    }
+    do
+        sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)sizeof copy ? ST_OK : ST_IO;
+}
+
+/* Takes the descriptors out of HEADER; those beyond CONTROL_FDS cannot come,
+   since the buffer has no room for them. */
+static void take_fds(struct msghdr *header, int fds[CONTROL_FDS])
+{
+    struct cmsghdr *cmsg;
+
+    for (cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {
+        size_t n;
+
+        if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+            continue;
+        n = cmsg->cmsg_len - CMSG_LEN(0);
+        if (n > CONTROL_FDS * sizeof(int))
+            n = CONTROL_FDS * sizeof(int);
+        memcpy(fds, CMSG_DATA(cmsg), n);
+    }
+}
+
+enum status control_receive(int socket, struct control_message *message,
+                            int fds[CONTROL_FDS])
+{
+    struct control_message got;
+    struct iovec part = {&got, sizeof got};
+    union {
+        char bytes[CMSG_SPACE(CONTROL_FDS * sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = extra.bytes,
+                            .msg_controllen = sizeof extra.bytes};
+    ssize_t n;
+    int i;
+
+    for (i = 0; i < CONTROL_FDS; i++)
+        fds[i] = -1;
+    do
+        n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno == EAGAIN ? ST_MISSING : ST_IO;
+    if (n == 0)
+        return ST_IO;
+    take_fds(&header, fds);
+    if (n != (ssize_t)sizeof got) {
+        for (i = 0; i < CONTROL_FDS; i++)
+            if (fds[i] >= 0)
+                (void)close(fds[i]); // nobody will use them
+        return ST_INVALID;
+    }
+    *message = got;
+    return ST_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* control.h: what supervisor and zygote say to each other. Messages of one
+   size travel over a SOCK_SEQPACKET pair; both ends come from one build, so
+   they are plain structs. OPEN brings the descriptors of the new live image
+   along. */
+#ifndef IMAGE_CONTROL_H
+#define IMAGE_CONTROL_H
+
+#include <stdint.h>
+
+#include "limits.h"
+#include "status.h"
+#include "wire.h"
+
+/* The descriptor on which ecl-mcp-image finds its control socket. */
+#define CONTROL_FD 3
+
+enum control_kind {
+    CONTROL_READY = 1, /* zygote: Lisp is booted; version tells the build */
+    CONTROL_OPEN,      /* supervisor: fork a live image for serial */
+    CONTROL_OPENED,    /* zygote: it is process pid; 0: fork failed, status
+                          is errno */
+    CONTROL_EXITED     /* zygote: process pid ended with wait status status */
+};
+
+/* The descriptors that come with OPEN, in this order. */
+enum control_fd { CONTROL_SOCKET, CONTROL_STDOUT, CONTROL_STDERR, CONTROL_FDS };
+
+struct control_message {
+    uint32_t kind;
+    uint32_t version; /* READY: WIRE_VERSION */
+    uint64_t serial;  /* the supervisor's number of the live image */
+    uint64_t heap;    /* OPEN: bytes of Lisp heap */
+    int32_t pid;
+    int32_t status;
+    unsigned char key[WIRE_MARK_KEY]; /* OPEN: of the output marks */
+};
+
+/* Sends MESSAGE, with the descriptors FDS when FDS is not NULL; they stay the
+   caller's. ST_IO when the other end is gone or its buffer is full. */
+enum status MUST_CHECK control_send(int socket,
+                                    const struct control_message *message,
+                                    const int fds[CONTROL_FDS]);
+
+/* Receives one message. Descriptors that came along are put into FDS (close on
+   exec; the caller owns them), the others are -1. ST_MISSING: nothing there
+   now. ST_IO: the other end is gone. ST_INVALID: not a message of ours. */
+enum status MUST_CHECK control_receive(int socket,
+                                       struct control_message *message,
+                                       int fds[CONTROL_FDS]);
+
+#endif

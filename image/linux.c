@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* linux.c: see linux.h. Everything here degrades to "cannot tell" where the
+   system refuses it. */
+#include "linux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Bytes of /proc/PID/environ that are looked at. */
+#define ENVIRONMENT_MAX (256u * 1024)
+
+void linux_adopt_orphans(void)
+{
+    // where it is refused, orphans go to init and end by their closed pipes
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+void linux_signal_on_orphaned(int signal)
+{
+    // where it is refused, the end of the socket still ends an idle image
+    (void)prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
+}
+
+size_t linux_children(pid_t *pids, size_t max)
+{
+    char path[64];
+    FILE *file;
+    size_t n = 0;
+    int pid;
+
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children",
+                   (int)getpid());
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    while (n < max && fscanf(file, "%d", &pid) == 1)
+        pids[n++] = pid;
+    (void)fclose(file); // was only read
+    return n;
+}
+
+bool linux_has_environment(pid_t pid, const char *name, const char *value)
+{
+    char path[64];
+    char *text = malloc(ENVIRONMENT_MAX);
+    size_t n = 0;
+    size_t at = 0;
+    bool found = false;
+    ssize_t got = 1;
+    size_t name_length = strlen(name);
+    int fd;
+
+    if (!text)
+        return false;
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        while (n < ENVIRONMENT_MAX - 1 &&
+               (got = read(fd, text + n, ENVIRONMENT_MAX - 1 - n)) > 0)
+            n += (size_t)got;
+        (void)close(fd); // was only read
+    }
+    text[n] = '\0';
+    while (at < n && !found) {
+        const char *entry = text + at;
+
+        found = strncmp(entry, name, name_length) == 0 &&
+                entry[name_length] == '=' &&
+                strcmp(entry + name_length + 1, value) == 0;
+        at += strlen(entry) + 1;
+    }
+    free(text);
+    return found;
+}
+
+bool linux_random(void *p, size_t n)
+{
+    return getrandom(p, n, 0) == (ssize_t)n;
+}

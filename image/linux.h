@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* linux.h: what only Linux has, kept in one place: adopting orphans, dying
+   with the parent, looking at other processes. */
+#ifndef IMAGE_LINUX_H
+#define IMAGE_LINUX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Makes this process the one that adopts its orphaned descendants, so that it
+   can wait for them. */
+void linux_adopt_orphans(void);
+
+/* Asks for SIGNAL when the parent of this process, or the one that adopts it
+   later, ends; 0 asks for none. */
+void linux_signal_on_orphaned(int signal);
+
+/* The pids of this process's children, at most MAX of them, into PIDS.
+   Returns their number; 0 when the system does not tell. */
+size_t linux_children(pid_t *pids, size_t max);
+
+/* Whether process PID was started with VALUE in environment variable NAME. */
+bool linux_has_environment(pid_t pid, const char *name, const char *value);
+
+/* Fills P with N random bytes. False when the system has none to give. */
+bool linux_random(void *p, size_t n);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* live.c: see live.h. Everything about frames, descriptors and signals of a
+   live image is here; everything about Lisp is in lisp/. */
+#include "live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ecl/ecl.h>
+
+#include "buf.h"
+#include "limits.h"
+#include "linux.h"
+#include "utf8.h"
+#include "wire.h"
+
+/* Descriptors of our own stand above this, out of the way of user code. */
+#define PRIVATE_FD 200
+
+/* Bytes read from the socket at once. */
+#define CHUNK (64u * 1024)
+
+enum { OUT, ERR, PIPES };
+
+static struct live {
+    int socket;
+    int pipes[PIPES]; /* write ends */
+    struct stat
+        identity[PIPES]; /* of the pipes, to see whether 1 and 2 still are */
+    unsigned char key[WIRE_MARK_KEY];
+    uint64_t heap;
+    struct buf in;
+    size_t used; /* bytes of in that were handled */
+    struct buf out;
+    uint64_t previous;               /* id of the last call */
+    uint64_t withdrawn[LIMIT_AHEAD]; /* ids not to be begun */
+    size_t withdrawn_n;
+    cl_object streams[PIPES];
+    cl_object dispatch;
+} live;
+
+/* The call that runs, as far as it fits a signal's value; 0 between calls. */
+static volatile sig_atomic_t running;
+
+/* ECL's own handler of SIGINT. */
+static struct sigaction lisp_interrupt;
+
+extern void init_lib_ecl_mcp_lisp(cl_object module);
+
+static cl_object symbol(const char *name)
+{
+    return ecl_make_symbol(name, "ECL-MCP");
+}
+
+void live_boot(int argc, char **argv)
+{
+    (void)setenv("GC_MARKERS", "1", 1); // the collector must start no threads
+    ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
+    (void)cl_boot(argc, argv);
+    ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
+    (void)cl_funcall(1, symbol("PREPARE"));
+}
+
+/* An interrupt that the supervisor sent for another call comes too late and is
+   dropped; one from anywhere else is meant for whatever runs. */
+static void interrupt(int signal, siginfo_t *info, void *context)
+{
+    if (info->si_code == SI_QUEUE && info->si_value.sival_int != running)
+        return;
+    lisp_interrupt.sa_sigaction(signal, info, context);
+}
+
+/* The parent is gone: the zygote, or the supervisor after it. Without a
+   supervisor nobody wants this image, whatever it is doing. */
+static void orphaned(int signal)
+{
+    struct pollfd fd = {live.socket, POLLIN, 0};
+
+    (void)signal;
+    if (poll(&fd, 1, 0) != 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+        (void)kill(-getpid(), SIGKILL); // ourselves and what we started
+}
+
+static NO_RETURN void give_up(const char *what)
+{
+    static const char text[] = "ecl-mcp-image: lost its connection: ";
+
+    (void)!write(STDERR_FILENO, text,
+                 sizeof text - 1); // the last word, heard or not
+    (void)!write(STDERR_FILENO, what, strlen(what));
+    (void)!write(STDERR_FILENO, "\n", 1);
+    _exit(1);
+}
+
+static void write_all(int fd, const char *p, size_t n, const char *what)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            give_up(what);
+        p += done;
+        n -= (size_t)done;
+    }
+}
+
+/* Ends the output of the last call in both pipes, for a call that was sent
+   ahead of its answer. */
+static void write_marks(void)
+{
+    char mark[WIRE_MARK];
+    int i;
+
+    wire_mark(live.key, live.previous, mark);
+    for (i = 0; i < PIPES; i++)
+        write_all(live.pipes[i], mark, sizeof mark, "output pipe");
+}
+
+/* Descriptors 1 and 2 are user code's to break; every call finds them whole. */
+static void mend_descriptors(void)
+{
+    int i;
+
+    for (i = 0; i < PIPES; i++) {
+        struct stat now;
+        int fd = i == OUT ? STDOUT_FILENO : STDERR_FILENO;
+
+        if (fstat(fd, &now) < 0 || now.st_ino != live.identity[i].st_ino ||
+            now.st_dev != live.identity[i].st_dev)
+            (void)dup2(live.pipes[i],
+                       fd); // else its output is lost, not the call
+    }
+}
+
+static cl_object make_stream(int pipe)
+{
+    char form[160];
+    int fd = fcntl(live.pipes[pipe], F_DUPFD_CLOEXEC, PRIVATE_FD);
+
+    if (fd < 0)
+        give_up("no descriptor for output");
+    (void)snprintf(form, sizeof form,
+                   "(ext:make-stream-from-fd %d :output :buffering :line "
+                   ":element-type 'character :external-format :utf-8)",
+                   fd);
+    return cl_eval(c_string_to_object(form));
+}
+
+/* (Re)creates the streams that were closed and hands them to Lisp. */
+static void start_streams(void)
+{
+    int i;
+
+    for (i = 0; i < PIPES; i++)
+        live.streams[i] = make_stream(i);
+    (void)cl_funcall(4, symbol("START-SESSION"), live.streams[OUT],
+                     live.streams[ERR], ecl_make_unsigned_integer(live.heap));
+}
+
+static bool streams_are_open(void)
+{
+    return cl_open_stream_p(live.streams[OUT]) != ECL_NIL &&
+           cl_open_stream_p(live.streams[ERR]) != ECL_NIL;
+}
+
+static cl_object string_to_lisp(struct str s)
+{
+    cl_object string;
+    size_t i;
+    size_t n = 0;
+
+    for (i = 0; i < s.n && (unsigned char)s.p[i] < 0x80; i++)
+        continue;
+    if (i == s.n) {
+        string = ecl_alloc_simple_base_string(s.n);
+        if (s.n > 0)
+            memcpy(string->base_string.self, s.p, s.n);
+        return string;
+    }
+    string = ecl_alloc_simple_extended_string(utf8_count(s));
+    while (s.n > 0) {
+        uint32_t code = 0xfffd;
+        size_t used = utf8_decode(s, &code);
+
+        string->string.self[n++] = (ecl_character)code;
+        s.p += used ? used : 1;
+        s.n -= used ? used : 1;
+    }
+    return string;
+}
+
+static void string_from_lisp(cl_object string, struct buf *out)
+{
+    cl_index n = (cl_index)ecl_length(string); // never negative
+    cl_index i;
+
+    if (n > LIMIT_OUTPUT_KEPT)
+        n = LIMIT_OUTPUT_KEPT;
+    for (i = 0; i < n; i++) {
+        uint32_t code = (uint32_t)ecl_char(string, i);
+        char bytes[4];
+
+        if (code < 0x80) {
+            buf_byte(out, (char)code);
+            continue;
+        }
+        if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+            code = 0xfffd;
+        buf_append(out, bytes, utf8_encode(code, bytes));
+    }
+}
+
+static cl_object field_to_lisp(const struct wire_field *field)
+{
+    switch (field->type) {
+    case WIRE_TRUE:
+        return ECL_T;
+    case WIRE_INT:
+        return ecl_make_int64_t(field->integer);
+    case WIRE_REAL:
+        return ecl_make_double_float(field->real);
+    case WIRE_STRING:
+        return string_to_lisp(field->string);
+    case WIRE_NULL:
+    case WIRE_FALSE:
+    default:
+        return ECL_NIL;
+    }
+}
+
+/* Pairs of name and value as an alist. */
+static cl_object arguments_to_lisp(struct str body)
+{
+    cl_object arguments = ECL_NIL;
+    struct str name;
+    struct wire_field value;
+
+    while (wire_take_string(&body, &name) == ST_OK &&
+           wire_field(&body, &value) == ST_OK)
+        arguments =
+            CONS(CONS(string_to_lisp(name), field_to_lisp(&value)), arguments);
+    return cl_nreverse(arguments);
+}
+
+static void reply(uint64_t id, bool error, struct str text)
+{
+    size_t start;
+
+    buf_reset(&live.out);
+    start = wire_begin(&live.out, WIRE_REPLY, error ? WIRE_ERROR : 0, id);
+    wire_put_string(&live.out, text);
+    wire_end(&live.out, start);
+    if (buf_failed(&live.out))
+        give_up("no memory for an answer");
+    write_all(live.socket, live.out.p, live.out.n, "socket");
+    buf_trim(&live.out, CHUNK);
+}
+
+/* Calls into Lisp. Whatever it does, control comes back here, and TEXT says
+   what happened. */
+static bool dispatch(struct str body, struct buf *text)
+{
+    cl_env_ptr env = ecl_process_env();
+    volatile bool error = true;
+    struct str operation;
+
+    if (wire_take_string(&body, &operation) != ST_OK)
+        give_up("a call without operation");
+    ECL_CATCH_ALL_BEGIN(env)
+    {
+        cl_object answer =
+            cl_funcall(3, live.dispatch, string_to_lisp(operation),
+                       arguments_to_lisp(body));
+
+        error = ecl_nth_value(env, 1) != ECL_NIL;
+        if (ECL_STRINGP(answer))
+            string_from_lisp(answer, text);
+    }
+    ECL_CATCH_ALL_IF_CAUGHT
+    {
+        buf_str(text, STR("[ERROR] ECL-MCP:CONTROL-ERROR\nThe evaluation left "
+                          "the evaluator by a "
+                          "non-local exit."));
+    }
+    ECL_CATCH_ALL_END;
+    return error;
+}
+
+static bool take_withdrawn(uint64_t id)
+{
+    size_t i;
+
+    for (i = 0; i < live.withdrawn_n; i++) {
+        if (live.withdrawn[i] != id)
+            continue;
+        live.withdrawn[i] = live.withdrawn[--live.withdrawn_n];
+        return true;
+    }
+    return false;
+}
+
+static void call(struct wire_head head, struct str body)
+{
+    struct buf text = BUF_EMPTY;
+    bool error;
+
+    if (head.flags & WIRE_AHEAD)
+        write_marks();
+    live.previous = head.id;
+    if (take_withdrawn(head.id)) {
+        reply(head.id, true,
+              STR("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: it "
+                  "was stopped."));
+        return;
+    }
+    mend_descriptors();
+    if (!streams_are_open())
+        start_streams();
+    running = (int)(head.id & 0x7fffffff);
+    error = dispatch(body, &text);
+    running = 0;
+    reply(head.id, error, buf_view(&text));
+    buf_release(&text);
+}
+
+/* Reads from the socket; with WAIT at least one byte. The end of it is the end
+   of this image. */
+static void fill(bool wait)
+{
+    for (;;) {
+        char *room = buf_reserve(&live.in, CHUNK);
+        ssize_t n;
+
+        if (!room)
+            give_up("no memory for a call");
+        n = recv(live.socket, room, CHUNK, wait ? 0 : MSG_DONTWAIT);
+        if (n > 0) {
+            live.in.n += (size_t)n;
+            return;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && !wait && errno == EAGAIN)
+            return;
+        _exit(0);
+    }
+}
+
+/* Notes every STOP frame that is there, wherever it stands: the calls between
+   here and it have not begun. */
+static void note_stops(void)
+{
+    struct str rest = str_make(live.in.p + live.used, live.in.n - live.used);
+    struct wire_head head;
+    struct str body;
+
+    while (wire_frame(rest, &head, &body) == ST_OK) {
+        if (head.kind == WIRE_STOP && live.withdrawn_n < LIMIT_AHEAD)
+            live.withdrawn[live.withdrawn_n++] = head.id;
+        rest.p += WIRE_HEAD + head.size;
+        rest.n -= WIRE_HEAD + head.size;
+    }
+}
+
+static NO_RETURN void serve(void)
+{
+    for (;;) {
+        struct wire_head head;
+        struct str body;
+        enum status status;
+
+        fill(false);
+        live.withdrawn_n = 0;
+        note_stops();
+        status =
+            wire_frame(str_make(live.in.p + live.used, live.in.n - live.used),
+                       &head, &body);
+        if (status == ST_MISSING) {
+            buf_consume(&live.in, live.used);
+            live.used = 0;
+            fill(true);
+            continue;
+        }
+        if (status != ST_OK)
+            give_up("a frame that is none");
+        live.used += WIRE_HEAD + head.size;
+        if (head.kind == WIRE_CALL)
+            call(head, body);
+    }
+}
+
+static void take_descriptors(const int fds[CONTROL_FDS])
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int i;
+
+    live.socket = fcntl(fds[CONTROL_SOCKET], F_DUPFD_CLOEXEC, PRIVATE_FD);
+    live.pipes[OUT] = fcntl(fds[CONTROL_STDOUT], F_DUPFD_CLOEXEC, PRIVATE_FD);
+    live.pipes[ERR] = fcntl(fds[CONTROL_STDERR], F_DUPFD_CLOEXEC, PRIVATE_FD);
+    if (live.socket < 0 || live.pipes[OUT] < 0 || live.pipes[ERR] < 0)
+        give_up("no descriptors");
+    for (i = 0; i < CONTROL_FDS; i++)
+        (void)close(fds[i]); // the private copies stay
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+        dup2(live.pipes[OUT], STDOUT_FILENO) < 0 ||
+        dup2(live.pipes[ERR], STDERR_FILENO) < 0)
+        give_up("no standard descriptors");
+    (void)close(null); // standard input has it
+    for (i = 0; i < PIPES; i++)
+        (void)fstat(live.pipes[i],
+                    &live.identity[i]); // cannot fail on an open one
+}
+
+static void take_signals(void)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO};
+
+    (void)signal(SIGCHLD, SIG_DFL); // the zygote's handlers go
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGHUP, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(SIGINT, NULL, &lisp_interrupt);
+    if ((lisp_interrupt.sa_flags & SA_SIGINFO) && lisp_interrupt.sa_sigaction) {
+        action.sa_sigaction = interrupt;
+        (void)sigaction(SIGINT, &action, NULL);
+    }
+    action.sa_flags = SA_RESTART;
+    action.sa_handler = orphaned;
+    (void)sigaction(SIGRTMAX, &action, NULL);
+    linux_signal_on_orphaned(SIGRTMAX);
+}
+
+void live_run(const struct control_message *open_message,
+              const int fds[CONTROL_FDS])
+{
+    char number[16];
+
+    memcpy(live.key, open_message->key, sizeof live.key);
+    live.heap = open_message->heap;
+    take_descriptors(fds);
+    (void)setsid(); // a process group of its own and no terminal
+    (void)snprintf(number, sizeof number, "%d", (int)getpid());
+    (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
+    live.dispatch = symbol("DISPATCH");
+    ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.streams[OUT]);
+    ecl_register_root(&live.streams[ERR]);
+    start_streams();
+    take_signals();
+    serve();
+}

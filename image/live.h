@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* live.h: Lisp in a process: booted once in the zygote, then run in each fork
+   of it. The only part of the product that includes ecl.h is live.c. */
+#ifndef IMAGE_LIVE_H
+#define IMAGE_LIVE_H
+
+#include "control.h"
+#include "status.h"
+
+/* Environment variable that every program started by a live image inherits;
+   its value is the image's process number. */
+#define LIVE_ENVIRONMENT "ECL_MCP_IMAGE"
+
+/* Boots ECL and the linked Lisp library. Ends the process with a message on
+   standard error when that fails. */
+void live_boot(int argc, char **argv);
+
+/* Turns this fork of the zygote into a live image that answers the calls
+   coming over FDS until its supervisor closes the socket. */
+NO_RETURN void live_run(const struct control_message *open,
+                        const int fds[CONTROL_FDS]);
+
+#endif

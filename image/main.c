@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* main.c: ecl-mcp-image, the zygote. Boots Lisp once, then forks a live image
+   for every OPEN message of its supervisor, reports how its children end, and
+   ends everything below it when the supervisor is gone. Runs no user code and
+   no thread. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "linux.h"
+#include "live.h"
+
+/* Children looked at in one round of cleaning up. */
+#define CHILDREN_MAX 1024
+
+/* Rounds of 2 ms in which the last children must be gone. */
+#define END_ROUNDS 1000
+
+/* The live images, by process. */
+struct images {
+    pid_t *pids;
+    size_t n;
+    size_t cap;
+};
+
+static int wake_pipe[2];
+
+static void wake(int signal)
+{
+    int saved = errno;
+
+    (void)signal;
+    (void)!write(wake_pipe[1], "", 1); // a full pipe wakes as well
+    errno = saved;
+}
+
+static bool is_image(const struct images *images, pid_t pid)
+{
+    size_t i;
+
+    for (i = 0; i < images->n; i++)
+        if (images->pids[i] == pid)
+            return true;
+    return false;
+}
+
+static bool images_reserve(struct images *images)
+{
+    size_t cap = images->cap ? images->cap * 2 : 16;
+    pid_t *pids;
+
+    if (images->n < images->cap)
+        return true;
+    pids = realloc(images->pids, cap * sizeof *pids);
+    if (!pids)
+        return false;
+    images->pids = pids;
+    images->cap = cap;
+    return true;
+}
+
+static void images_remove(struct images *images, pid_t pid)
+{
+    size_t i;
+
+    for (i = 0; i < images->n; i++)
+        if (images->pids[i] == pid)
+            images->pids[i] = images->pids[--images->n];
+}
+
+/* Whether the adopted process PID was started by a live image that is still
+   there, or by none of ours: then it is left alone. */
+static bool belongs_to_image(const struct images *images, pid_t pid)
+{
+    char number[16];
+    size_t i;
+
+    for (i = 0; i < images->n; i++) {
+        (void)snprintf(number, sizeof number, "%d", (int)images->pids[i]);
+        if (linux_has_environment(pid, LIVE_ENVIRONMENT, number))
+            return true;
+    }
+    return false;
+}
+
+/* Kills the programs that an image left behind when it ended; they have become
+   children of this process. */
+static void end_orphans(const struct images *images)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t n = linux_children(pids, CHILDREN_MAX);
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (!is_image(images, pids[i]) && !belongs_to_image(images, pids[i]))
+            (void)kill(pids[i], SIGKILL); // it may just have ended
+}
+
+/* That the supervisor is gone is noticed where its messages are read. */
+static void tell(const struct control_message *message)
+{
+    enum status status = control_send(CONTROL_FD, message, NULL);
+
+    (void)status;
+}
+
+static void reap(struct images *images)
+{
+    struct control_message message = {.kind = CONTROL_EXITED};
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (!is_image(images, pid))
+            continue;
+        images_remove(images, pid);
+        (void)kill(-pid, SIGKILL); // the rest of its process group
+        message.pid = pid;
+        message.status = status;
+        tell(&message);
+    }
+    end_orphans(images);
+}
+
+static void open_image(struct images *images,
+                       const struct control_message *message,
+                       const int fds[CONTROL_FDS])
+{
+    struct control_message reply = {.kind = CONTROL_OPENED,
+                                    .serial = message->serial};
+    pid_t pid = -1;
+    int i;
+
+    errno = ENOMEM;
+    if (images_reserve(images))
+        pid = fork();
+    if (pid == 0) {
+        (void)close(wake_pipe[0]); // the zygote's own
+        (void)close(wake_pipe[1]);
+        (void)close(CONTROL_FD);
+        live_run(message, fds);
+    }
+    reply.status = pid < 0 ? errno : 0;
+    for (i = 0; i < CONTROL_FDS; i++)
+        (void)close(fds[i]); // the image has them
+    if (pid > 0) {
+        images->pids[images->n++] = pid;
+        reply.pid = pid;
+    }
+    tell(&reply);
+}
+
+/* Kills every descendant: killed children leave their own children to this
+   process, until none is left. */
+static void end_everything(void)
+{
+    const struct timespec pause = {0, 2 * 1000 * 1000};
+    pid_t pids[CHILDREN_MAX];
+    int round;
+
+    for (round = 0; round < END_ROUNDS; round++) {
+        size_t n = linux_children(pids, CHILDREN_MAX);
+        size_t i;
+
+        for (i = 0; i < n; i++)
+            (void)kill(pids[i], SIGKILL); // it may just have ended
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        if (n == 0)
+            return;
+        (void)nanosleep(&pause, NULL); // a signal only shortens it
+    }
+}
+
+/* Serves the supervisor until it is gone. */
+static void serve(struct images *images)
+{
+    struct pollfd fds[2] = {{CONTROL_FD, POLLIN, 0}, {wake_pipe[0], POLLIN, 0}};
+    char drain[64];
+
+    for (;;) {
+        struct control_message message;
+        int passed[CONTROL_FDS];
+        enum status status;
+
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (fds[1].revents) {
+            while (read(wake_pipe[0], drain, sizeof drain) > 0)
+                continue;
+            reap(images);
+        }
+        if (!fds[0].revents)
+            continue;
+        status = control_receive(CONTROL_FD, &message, passed);
+        if (status == ST_OK && message.kind == CONTROL_OPEN &&
+            passed[CONTROL_STDERR] >= 0)
+            open_image(images, &message, passed);
+        else if (status != ST_MISSING && status != ST_OK)
+            return;
+    }
+}
+
+static bool prepare_signals(void)
+{
+    struct sigaction action = {.sa_handler = wake, .sa_flags = SA_RESTART};
+
+    if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+        return false;
+    (void)sigfillset(&action.sa_mask);
+    // the supervisor alone ends the zygote, by closing the control socket
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    return sigaction(SIGCHLD, &action, NULL) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct control_message ready = {.kind = CONTROL_READY,
+                                    .version = WIRE_VERSION};
+    struct images images = {NULL, 0, 0};
+
+    if (fcntl(CONTROL_FD, F_GETFL) < 0) {
+        (void)fputs("ecl-mcp-image is started by ecl-mcp, not by hand\n",
+                    stderr);
+        return 2;
+    }
+    (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
+    linux_adopt_orphans();
+    live_boot(argc, argv);
+    if (!prepare_signals()) {
+        perror("ecl-mcp-image");
+        return 1;
+    }
+    if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
+        serve(&images);
+    end_everything();
+    free(images.pids);
+    return 0;
+}

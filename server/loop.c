@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* loop.c: see loop.h. */
+#include "loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "limits.h"
+
+/* Bytes read from the client at once. */
+#define CHUNK (64u * 1024)
+
+/* Milliseconds after the grace of an end within which the client must have
+   read its last answers. */
+#define LAST_WRITE_MS 3000
+
+enum { FD_IN, FD_OUT, FD_WAKE, FD_FIRST };
+
+struct loop {
+    struct session *session; /* NULL: frames only */
+    struct supervisor *supervisor;
+    struct pollfd *fds;
+    size_t fds_cap;
+    char *chunk;
+    size_t written; /* bytes of the output buffer that are out */
+    bool ended;     /* no more input */
+    bool lost;      /* nobody reads the output */
+    int64_t end_by; /* when the loop ends in any case; 0: not yet known */
+    int out_flags;  /* of standard output, to be put back; -1: unchanged */
+};
+
+static int wake_pipe[2] = {-1, -1};
+static volatile sig_atomic_t end_signals;
+static volatile sig_atomic_t child_signals;
+
+static void on_signal(int signal)
+{
+    int saved = errno;
+
+    if (signal == SIGCHLD)
+        child_signals = 1;
+    else
+        end_signals = end_signals + 1;
+    (void)!write(wake_pipe[1], "", 1); // a full pipe wakes as well
+    errno = saved;
+}
+
+int64_t loop_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool open_standard_descriptors(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        (void)close(fd); // the spare one
+    return fd >= 0;
+}
+
+bool loop_prepare(void)
+{
+    static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    size_t i;
+    bool ok = open_standard_descriptors() &&
+              pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) == 0;
+
+    (void)sigfillset(&action.sa_mask);
+    for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        ok = ok && sigaction(ends[i], &action, NULL) == 0;
+    action.sa_handler = SIG_IGN;
+    ok = ok && sigaction(SIGPIPE, &action, NULL) == 0;
+    if (!ok)
+        perror("ecl-mcp");
+    return ok;
+}
+
+static struct buf *output(struct loop *loop)
+{
+    return loop->session ? session_output(loop->session)
+                         : supervisor_output(loop->supervisor);
+}
+
+static void finish(struct loop *loop, int64_t grace, int64_t now)
+{
+    if (loop->session)
+        session_finish(loop->session, grace, now);
+    else
+        grace = 0; // who speaks in frames has asked for what it wants
+    if (loop->end_by == 0 || now + grace + LAST_WRITE_MS < loop->end_by)
+        loop->end_by = now + grace + LAST_WRITE_MS;
+}
+
+/* Passes frames between core and supervisor until neither has any. */
+static void exchange(struct loop *loop, int64_t now)
+{
+    struct buf *from;
+
+    if (!loop->session)
+        return;
+    from = session_image_output(loop->session);
+    while (from->n > 0) {
+        if (supervisor_feed(loop->supervisor, from->p, from->n, now) != ST_OK)
+            loop->lost =
+                true; // out of memory: nothing can be answered any more
+        buf_reset(from);
+        from = supervisor_output(loop->supervisor);
+        session_image_feed(loop->session, from->p, from->n, now);
+        buf_reset(from);
+        from = session_image_output(loop->session);
+    }
+    from = supervisor_output(loop->supervisor);
+    if (from->n > 0) {
+        session_image_feed(loop->session, from->p, from->n, now);
+        buf_trim(from, CHUNK);
+        buf_reset(from);
+    }
+}
+
+static void read_client(struct loop *loop, int64_t now)
+{
+    ssize_t n = read(STDIN_FILENO, loop->chunk, CHUNK);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        loop->ended = true;
+        finish(loop, LIMIT_GRACE_EOF_MS, now);
+        return;
+    }
+    if (loop->session)
+        session_feed(loop->session, loop->chunk, (size_t)n, now);
+    else if (supervisor_feed(loop->supervisor, loop->chunk, (size_t)n, now) !=
+             ST_OK)
+        loop->lost = true; // what follows cannot be understood
+}
+
+static void write_client(struct loop *loop)
+{
+    struct buf *out = output(loop);
+
+    while (loop->written < out->n && !loop->lost) {
+        ssize_t n = write(STDOUT_FILENO, out->p + loop->written,
+                          out->n - loop->written);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0)
+            loop->lost = true;
+        else
+            loop->written += (size_t)n;
+    }
+    buf_trim(out, CHUNK);
+    buf_reset(out);
+    loop->written = 0;
+}
+
+static void take_signals(struct loop *loop, int64_t now)
+{
+    char drain[64];
+
+    while (read(wake_pipe[0], drain, sizeof drain) > 0)
+        continue;
+    if (child_signals) {
+        child_signals = 0;
+        supervisor_reap(loop->supervisor, now);
+    }
+    if (end_signals) {
+        loop->ended = true;
+        finish(loop, end_signals > 1 ? 0 : LIMIT_GRACE_SIGNAL_MS, now);
+    }
+}
+
+/* Makes room for all descriptors. Without memory the old ones must do. */
+static size_t gather(struct loop *loop)
+{
+    size_t need = FD_FIRST + supervisor_fd_count(loop->supervisor);
+    bool reads =
+        !loop->ended && (!loop->session || session_wants_input(loop->session));
+
+    if (need > loop->fds_cap) {
+        struct pollfd *fds = realloc(loop->fds, need * sizeof *fds);
+
+        if (fds) {
+            loop->fds = fds;
+            loop->fds_cap = need;
+        }
+    }
+    loop->fds[FD_IN] = (struct pollfd){reads ? STDIN_FILENO : -1, POLLIN, 0};
+    loop->fds[FD_OUT] =
+        (struct pollfd){STDOUT_FILENO, 0, 0}; // its loss is always told
+    if (output(loop)->n > 0)
+        loop->fds[FD_OUT].events = POLLOUT;
+    loop->fds[FD_WAKE] = (struct pollfd){wake_pipe[0], POLLIN, 0};
+    return FD_FIRST + supervisor_fds(loop->supervisor, loop->fds + FD_FIRST,
+                                     loop->fds_cap - FD_FIRST);
+}
+
+static int time_to_wait(const struct loop *loop, int64_t now)
+{
+    int64_t deadline = supervisor_deadline(loop->supervisor);
+
+    if (loop->end_by > 0 && (deadline < 0 || loop->end_by < deadline))
+        deadline = loop->end_by;
+    if (deadline < 0)
+        return -1;
+    if (deadline <= now)
+        return 0;
+    return deadline - now > 60000 ? 60000 : (int)(deadline - now);
+}
+
+static bool is_done(struct loop *loop, int64_t now)
+{
+    if (loop->lost)
+        return true;
+    if (!loop->ended)
+        return false;
+    return now >= loop->end_by ||
+           (output(loop)->n == 0 &&
+            (!loop->session || session_is_idle(loop->session)));
+}
+
+static void run(struct loop *loop)
+{
+    int64_t now = loop_now();
+
+    while (!is_done(loop, now)) {
+        size_t n = gather(loop);
+        int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
+
+        now = loop_now();
+        if (found < 0)
+            n = FD_FIRST; // interrupted: the wake pipe has it
+        if (found < 0 || loop->fds[FD_WAKE].revents)
+            take_signals(loop, now);
+        if (found >= 0 &&
+            (loop->fds[FD_OUT].revents & (POLLERR | POLLHUP | POLLNVAL)))
+            loop->lost = true;
+        if (found >= 0 && loop->fds[FD_IN].revents)
+            read_client(loop, now);
+        exchange(loop, now);
+        supervisor_run(loop->supervisor, loop->fds + FD_FIRST, n - FD_FIRST,
+                       now);
+        exchange(loop, now);
+        write_client(loop);
+    }
+}
+
+int loop_run(struct session *session, struct supervisor *supervisor)
+{
+    struct loop loop = {
+        .session = session, .supervisor = supervisor, .out_flags = -1};
+    int status = 0;
+
+    loop.fds_cap = FD_FIRST + 16;
+    loop.fds = malloc(loop.fds_cap * sizeof *loop.fds);
+    loop.chunk = malloc(CHUNK);
+    if (!loop.fds || !loop.chunk) {
+        (void)fputs("ecl-mcp: out of memory\n", stderr);
+        status = 1;
+        goto out;
+    }
+    // a terminal is shared with the shell; a client's pipe is not
+    if (!isatty(STDOUT_FILENO)) {
+        loop.out_flags = fcntl(STDOUT_FILENO, F_GETFL);
+        if (loop.out_flags >= 0)
+            (void)fcntl(STDOUT_FILENO, F_SETFL, loop.out_flags | O_NONBLOCK);
+    }
+    run(&loop);
+    if (loop.out_flags >= 0)
+        (void)fcntl(STDOUT_FILENO, F_SETFL, loop.out_flags);
+out:
+    free(loop.fds);
+    free(loop.chunk);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* main.c: ecl-mcp, the MCP server on standard input and output. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "loop.h"
+#include "options.h"
+#include "session.h"
+#include "supervisor.h"
+
+/* Bytes of the longest path that is tried. */
+#define PATH_SIZE 4096
+
+/* Where the image program is, seen from the folder of this one: beside it in
+   a build, below libexec when installed. */
+static const char *const IMAGE_PLACES[] = {"ecl-mcp-image",
+                                           "../libexec/ecl-mcp/ecl-mcp-image"};
+
+/* One line on standard error. A client that does not read it must not make the
+   server wait: then the line is dropped. */
+static void print_line(void *context, enum log_level level, struct str line)
+{
+    struct pollfd fd = {STDERR_FILENO, POLLOUT, 0};
+    char text[LIMIT_LOG_LINE + 64];
+    int n = snprintf(text, sizeof text, "ecl-mcp: %s: %.*s\n",
+                     log_level_name(level), STR_ARG(line));
+
+    (void)context;
+    if (n > 0 && poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT))
+        (void)!write(STDERR_FILENO, text,
+                     (size_t)n); // a lost log line is no harm
+}
+
+/* Finds ecl-mcp-image; the first place is named when it is nowhere. */
+static const char *find_image(char path[PATH_SIZE])
+{
+    char self[PATH_SIZE - 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+    size_t i;
+
+    self[n > 0 ? n : 0] = '\0';
+    slash = strrchr(self, '/');
+    if (!slash)
+        return IMAGE_PLACES[0];
+    *slash = '\0';
+    for (i = sizeof IMAGE_PLACES / sizeof IMAGE_PLACES[0]; i-- > 0;) {
+        (void)snprintf(path, PATH_SIZE, "%s/%s", self, IMAGE_PLACES[i]);
+        if (access(path, X_OK) == 0)
+            return path;
+    }
+    return path;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    char path[PATH_SIZE];
+    struct session *session = NULL;
+    struct supervisor *supervisor;
+    int status = options_parse(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    if (!loop_prepare())
+        return 1;
+    struct log log = {options.level, print_line, NULL};
+    struct supervisor_config images = {find_image(path), options.workspace,
+                                       options.memory, log};
+    struct session_config config = {options.max_message, options.max_output,
+                                    options.tools, log};
+
+    supervisor = supervisor_new(&images, loop_now());
+    if (!options.supervise)
+        session = session_new(&config);
+    if (!supervisor || (!session && !options.supervise)) {
+        (void)fputs("ecl-mcp: out of memory\n", stderr);
+        status = 1;
+    } else {
+        status = loop_run(session, supervisor);
+    }
+    session_free(session);
+    supervisor_free(supervisor);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* options.c: see options.h. One table says what there is; --help and the
+   messages are made from it. */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "limits.h"
+#include "session.h"
+#include "version.h"
+
+enum option_id {
+    OPT_WORKSPACE = 'w',
+    OPT_TOOLS = 't',
+    OPT_LOG_LEVEL = 'l',
+    OPT_MEMORY = 'm',
+    OPT_HELP = 'h',
+    OPT_VERSION = 'V',
+    OPT_MAX_MESSAGE = 256, // no short form from here on
+    OPT_MAX_OUTPUT,
+    OPT_SUPERVISE
+};
+
+struct option_help {
+    struct option option;
+    const char *value; /* what it takes, for --help */
+    const char *help;
+};
+
+static const struct option_help TABLE[] = {
+    {{"workspace", required_argument, NULL, OPT_WORKSPACE},
+     "DIR",
+     "directory in which Lisp starts (default: the current one)"},
+    {{"tools", required_argument, NULL, OPT_TOOLS},
+     "SET,...",
+     "tool sets to offer (default: all)"},
+    {{"memory", required_argument, NULL, OPT_MEMORY},
+     "SIZE",
+     "Lisp heap of a session, 64M to 1T (default: 1G)"},
+    {{"max-output", required_argument, NULL, OPT_MAX_OUTPUT},
+     "N",
+     "characters of one answer, 1000 to 1000000 (default: 10000)"},
+    {{"max-message", required_argument, NULL, OPT_MAX_MESSAGE},
+     "SIZE",
+     "bytes of one message, 4K to 1G (default: 16M)"},
+    {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
+     "LEVEL",
+     "error, warn, info or debug, on standard error (default: warn)"},
+    {{"supervise", no_argument, NULL, OPT_SUPERVISE},
+     NULL,
+     "keep Lisp images for another program, frames on standard input and "
+     "output"},
+    {{"version", no_argument, NULL, OPT_VERSION}, NULL, "print the version"},
+    {{"help", no_argument, NULL, OPT_HELP}, NULL, "print this text"},
+};
+
+enum { TABLE_N = sizeof TABLE / sizeof TABLE[0] };
+
+static void print_help(FILE *out)
+{
+    size_t i;
+
+    (void)fputs(
+        "Usage: ecl-mcp [OPTION]...\n"
+        "A live Common Lisp for MCP clients, on standard input and output.\n\n",
+        out);
+    for (i = 0; i < TABLE_N; i++) {
+        const struct option_help *row = &TABLE[i];
+        char name[40];
+
+        (void)snprintf(name, sizeof name, "--%s%s%s", row->option.name,
+                       row->value ? " " : "", row->value ? row->value : "");
+        if (row->option.val < 256)
+            (void)fprintf(out, "  -%c, %-22s %s\n", row->option.val, name,
+                          row->help);
+        else
+            (void)fprintf(out, "      %-22s %s\n", name, row->help);
+    }
+    (void)fprintf(out, "\nTool sets: %s. SIZE takes K, M, G or T behind it.\n",
+                  session_tool_sets());
+}
+
+static int fail_value(const char *option, const char *value, const char *valid)
+{
+    (void)fprintf(stderr, "ecl-mcp: --%s: '%s' is not valid; valid: %s\n",
+                  option, value, valid);
+    return 2;
+}
+
+static int fail_option(void)
+{
+    size_t i;
+
+    (void)fputs("ecl-mcp: valid options:",
+                stderr); // getopt has named the wrong one
+    for (i = 0; i < TABLE_N; i++)
+        (void)fprintf(stderr, " --%s", TABLE[i].option.name);
+    (void)fputs("\n", stderr);
+    return 2;
+}
+
+/* A whole number with K, M, G or T behind it, within MIN and MAX. */
+static bool parse_size(const char *text, uint64_t min, uint64_t max,
+                       uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    unsigned long long n;
+    unsigned shift = 0;
+
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || text[0] < '0' || text[0] > '9')
+        return false;
+    if (*end != '\0') {
+        const char *unit = strchr(units, *end);
+
+        if (!unit || end[1] != '\0')
+            return false;
+        shift = 10u * (unsigned)(unit - units + 1);
+    }
+    if (n > max >> shift || n << shift < min)
+        return false;
+    *out = n << shift;
+    return true;
+}
+
+static int set_size(const char *option, const char *value, uint64_t min,
+                    uint64_t max, uint64_t *out)
+{
+    char valid[80];
+
+    if (parse_size(value, min, max, out))
+        return -1;
+    (void)snprintf(valid, sizeof valid, "%llu to %llu", (unsigned long long)min,
+                   (unsigned long long)max);
+    return fail_value(option, value, valid);
+}
+
+static int set_workspace(const char *value, struct options *options)
+{
+    struct stat status;
+
+    if (stat(value, &status) < 0)
+        return fail_value("workspace", value, strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return fail_value("workspace", value, "a directory");
+    options->workspace = value;
+    return -1;
+}
+
+static int set_option(int id, const char *value, struct options *options)
+{
+    uint64_t n = 0;
+    int result;
+
+    switch (id) {
+    case OPT_WORKSPACE:
+        return set_workspace(value, options);
+    case OPT_TOOLS:
+        options->tools = value;
+        return session_has_tool_sets(value)
+                   ? -1
+                   : fail_value("tools", value, session_tool_sets());
+    case OPT_LOG_LEVEL:
+        if (log_level_find(str_from(value), &options->level) != ST_OK)
+            return fail_value("log-level", value, "error, warn, info, debug");
+        return -1;
+    case OPT_MEMORY:
+        return set_size("memory", value, LIMIT_HEAP_MIN, LIMIT_HEAP_MAX,
+                        &options->memory);
+    case OPT_MAX_MESSAGE:
+        result = set_size("max-message", value, LIMIT_MESSAGE_MIN,
+                          LIMIT_MESSAGE_MAX, &n);
+        options->max_message = (size_t)n;
+        return result;
+    case OPT_MAX_OUTPUT:
+        result = set_size("max-output", value, LIMIT_OUTPUT_MIN,
+                          LIMIT_OUTPUT_MAX, &n);
+        options->max_output = (size_t)n;
+        return result;
+    case OPT_SUPERVISE:
+        options->supervise = true;
+        return -1;
+    case OPT_HELP:
+        print_help(stdout);
+        return 0;
+    case OPT_VERSION:
+        (void)printf("ecl-mcp %s\n", ECL_MCP_VERSION);
+        return 0;
+    default:
+        return fail_option();
+    }
+}
+
+int options_parse(int argc, char **argv, struct options *options)
+{
+    struct option known[TABLE_N + 1];
+    int id;
+    size_t i;
+
+    *options = (struct options){.level = LOG_WARN,
+                                .max_message = LIMIT_MESSAGE,
+                                .max_output = LIMIT_OUTPUT,
+                                .memory = LIMIT_HEAP};
+    for (i = 0; i < TABLE_N; i++)
+        known[i] = TABLE[i].option;
+    known[TABLE_N] = (struct option){NULL, 0, NULL, 0};
+    while ((id = getopt_long(argc, argv, "w:t:l:m:Vh", known, NULL)) != -1) {
+        int status = set_option(id, optarg, options);
+
+        if (status >= 0)
+            return status;
+    }
+    if (optind < argc) {
+        (void)fprintf(stderr, "ecl-mcp: '%s': no argument is expected\n",
+                      argv[optind]);
+        return fail_option();
+    }
+    return -1;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* options.h: the command line of ecl-mcp. */
+#ifndef SERVER_OPTIONS_H
+#define SERVER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+struct options {
+    const char *workspace; /* directory in which Lisp starts, or NULL */
+    const char *tools;     /* comma-separated tool sets, or NULL */
+    enum log_level level;
+    size_t max_message; /* bytes */
+    size_t max_output;  /* characters */
+    uint64_t memory;    /* bytes of Lisp heap */
+    bool supervise;     /* frames instead of MCP on standard input */
+};
+
+/* Reads the command line into *OPTIONS. Returns -1 when the program is to run,
+   else the exit status: 0 after --help or --version (printed on standard
+   output), 2 after a wrong option (explained on standard error, with the valid
+   ones named). */
+int options_parse(int argc, char **argv, struct options *options);
+
+#endif
