@@ -2,7 +2,17 @@
 /* session.h: the core as a host sees it: one MCP connection. Bytes and the
    time go in, bytes come out of two buffers, one for the client and one for
    the supervisor of the Lisp images. The core starts nothing, reads no clock,
-   owns no descriptor and never ends the process. */
+   owns no descriptor and never ends the process.
+
+   What a host does, in a loop:
+   - reads from the client while session_wants_input, 64 KiB or less at a time
+     (answers pile up by what one session_feed brings), and feeds it;
+   - after every call of a function here hands the bytes of session_image_output
+     to the supervisor and writes those of session_output to the client, as
+     much of them as is taken, and removes that with buf_consume;
+   - feeds what the supervisor sends to session_image_feed;
+   - at the end of the client's input, or when told to end, calls session_finish
+     and goes on until session_is_idle and session_output is empty. */
 #ifndef CORE_SESSION_H
 #define CORE_SESSION_H
 
@@ -15,14 +25,15 @@
 #include "log.h"
 #include "status.h"
 #include "str.h"
+#include "version.h"
 
 struct session;
 
 struct session_config {
-    size_t max_message;     /* bytes of one message; 0 = LIMIT_MESSAGE */
-    size_t max_output;      /* characters of one answer; 0 = LIMIT_OUTPUT */
-    const char *tools;      /* comma-separated tool sets, NULL = the default */
-    struct log log;         /* its context must outlive the session */
+    size_t max_message; /* bytes of one message; 0 = LIMIT_MESSAGE */
+    size_t max_output;  /* characters of one answer; 0 = LIMIT_OUTPUT */
+    const char *tools;  /* comma-separated tool sets, NULL = the default */
+    struct log log;     /* its context must outlive the session */
 };
 
 /* The names of the tool sets, separated by ", ", for messages about options. */
@@ -31,26 +42,28 @@ const char *session_tool_sets(void);
 /* Whether NAMES (comma-separated) are all tool sets. */
 bool session_has_tool_sets(const char *names);
 
-/* NULL when memory runs out. The caller frees it with session_free. CONFIG is
-   copied, the string TOOLS is not. */
+/* NULL when memory runs out or TOOLS names what is no set. The caller frees it
+   with session_free. CONFIG is copied, the string TOOLS is not. */
 struct session *session_new(const struct session_config *config);
 void session_free(struct session *session);
 
 /* Bytes from the client. NOW_MS is a monotonic time in milliseconds. Every
-   complete message in them is handled; what answers at once stands in
-   session_output when this returns. */
-void session_feed(struct session *session, const void *p, size_t n, int64_t now_ms);
+   complete message in them is handled; what is answered at once stands in
+   session_output when this returns. Ignored after session_finish. */
+void session_feed(struct session *session, const void *p, size_t n,
+                  int64_t now_ms);
 
 /* Whether the host should read more from the client now: false while answers
    pile up unread (LIMIT_OUTPUT_BACKLOG). */
 bool session_wants_input(const struct session *session);
 
 /* The client closed its end, or the host was told to end: running calls get
-   GRACE_MS, then are stopped; every call is still answered. A second call with
-   a shorter grace shortens it. */
+   GRACE_MS, then are stopped; every call is still answered, also one whose line
+   lacks its end. A second call with a shorter grace shortens it. */
 void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms);
 
-/* After session_finish: whether every call has been answered. */
+/* After session_finish: whether every call that was not cancelled has been
+   answered. */
 bool session_is_idle(const struct session *session);
 
 /* Bytes for the client: lines of JSON, nothing else. The host writes what it
@@ -61,6 +74,7 @@ struct buf *session_output(struct session *session);
 struct buf *session_image_output(struct session *session);
 
 /* Frames from the supervisor. */
-void session_image_feed(struct session *session, const void *p, size_t n, int64_t now_ms);
+void session_image_feed(struct session *session, const void *p, size_t n,
+                        int64_t now_ms);
 
 #endif

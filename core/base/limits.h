@@ -20,8 +20,17 @@
    table at 20 MB where 16 MiB of "[1,1,…" would need 160 MB. */
 #define LIMIT_JSON_TOKENS (1024u * 1024)
 
+/* Messages of one batch: a client sends a few, and each may be answered by a
+   list of tools of some 10 KB. */
+#define LIMIT_BATCH 1000
+
 /* Characters of an answer that a model sees; clients cut near this. */
 #define LIMIT_OUTPUT 10000
+
+/* Range of --max-output in characters: below it an error report loses its
+   backtrace, above it no model reads on. */
+#define LIMIT_OUTPUT_MIN 1000
+#define LIMIT_OUTPUT_MAX 1000000
 
 /* Bytes of one output or value text that are kept for read-output. */
 #define LIMIT_OUTPUT_KEPT (16u * 1024 * 1024)

@@ -21,8 +21,7 @@ static uint64_t get_number(const char *p, size_t size)
     return value;
 }
 
-enum status wire_frame(struct str bytes, struct wire_head *head,
-                       struct str *body)
+enum status wire_head(struct str bytes, struct wire_head *head)
 {
     if (bytes.n < WIRE_HEAD)
         return ST_MISSING;
@@ -34,6 +33,17 @@ enum status wire_frame(struct str bytes, struct wire_head *head,
     };
     if (found.size > LIMIT_FRAME)
         return ST_LIMIT;
+    *head = found;
+    return ST_OK;
+}
+
+enum status wire_frame(struct str bytes, struct wire_head *head,
+                       struct str *body)
+{
+    struct wire_head found;
+    enum status status = wire_head(bytes, &found);
+    if (status != ST_OK)
+        return status;
     if (found.size > bytes.n - WIRE_HEAD)
         return ST_MISSING;
     *head = found;

@@ -58,6 +58,10 @@ struct wire_field {
     struct str string; /* view into the frame */
 };
 
+/* Reads the head alone. ST_MISSING and ST_LIMIT as wire_frame; WIRE_HEAD bytes
+   are enough. */
+enum status MUST_CHECK wire_head(struct str bytes, struct wire_head *head);
+
 /* Reads the head and finds the end of the frame at the start of BYTES.
    ST_MISSING: more bytes are needed. ST_LIMIT: larger than LIMIT_FRAME.
    On ST_OK *BODY is a view into BYTES, and head and body together take

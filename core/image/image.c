@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* image.c: frames to and from the supervisor, and the calls that wait. */
+#include "image.h"
+
+#include <inttypes.h>
+
+#include "limits.h"
+
+/* The session that a call without a session's name goes to. */
+#define SESSION STR("main")
+
+/* Storage that idle buffers keep: what common calls need. */
+#define KEPT (64u * 1024)
+
+void image_init(struct image *image, const struct log *log)
+{
+    *image = (struct image){.log = log};
+}
+
+void image_release(struct image *image)
+{
+    buf_release(&image->out);
+    buf_release(&image->body);
+}
+
+/* --- The calls that wait ------------------------------------------------ */
+
+static struct image_call **bucket_of(struct image *image, uint64_t id)
+{
+    return &image->buckets[id % IMAGE_BUCKETS];
+}
+
+static void remember(struct image *image, struct image_call *call)
+{
+    struct image_call **bucket = bucket_of(image, call->id);
+    call->next = *bucket;
+    *bucket = call;
+    image->calls++;
+    image->bytes += call->bytes;
+}
+
+/* The call that LINK leads to, no longer waiting. */
+static struct image_call *unlink_call(struct image *image,
+                                      struct image_call **link)
+{
+    struct image_call *call = *link;
+    *link = call->next;
+    image->calls--;
+    image->bytes -= call->bytes;
+    return call;
+}
+
+static struct image_call *take_by_id(struct image *image, uint64_t id)
+{
+    struct image_call **link = bucket_of(image, id);
+    while (*link != NULL && (*link)->id != id)
+        link = &(*link)->next;
+    return *link == NULL ? NULL : unlink_call(image, link);
+}
+
+struct image_call *image_take(struct image *image)
+{
+    for (size_t i = 0; image->calls > 0 && i < IMAGE_BUCKETS; i++)
+        if (image->buckets[i] != NULL)
+            return unlink_call(image, &image->buckets[i]);
+    return NULL;
+}
+
+/* --- To the supervisor -------------------------------------------------- */
+
+static void begin(struct image *image, enum wire_kind kind, uint64_t id)
+{
+    if (image->out.n == 0 && image->out.cap > KEPT)
+        buf_trim(&image->out, KEPT);
+    image->start = wire_begin(&image->out, kind, 0, id);
+}
+
+static void take_back(struct image *image)
+{
+    buf_truncate(&image->out, image->start);
+    image->out.failed = false; // what was lost is gone as a whole
+}
+
+/* Ends the frame; false when memory ran out and it is gone. */
+static bool end(struct image *image)
+{
+    if (!buf_failed(&image->out)) {
+        wire_end(&image->out, image->start);
+        return true;
+    }
+    take_back(image);
+    return false;
+}
+
+void image_begin_call(struct image *image, struct str operation,
+                      size_t max_output)
+{
+    begin(image, WIRE_CALL, image->last_id + 1);
+    wire_put_string(&image->out, SESSION);
+    wire_put_string(&image->out, operation);
+    wire_put_int(&image->out, (int64_t)max_output);
+}
+
+void image_begin_read(struct image *image, int64_t output, int64_t offset,
+                      int64_t limit)
+{
+    begin(image, WIRE_READ, image->last_id + 1);
+    wire_put_int(&image->out, output);
+    wire_put_int(&image->out, offset);
+    wire_put_int(&image->out, limit);
+}
+
+/* One call alone may be as large as the message that brought it. */
+static bool is_full(const struct image *image, size_t bytes)
+{
+    return image->calls >= LIMIT_PENDING_CALLS ||
+           (image->calls > 0 && image->bytes + bytes > LIMIT_PENDING_BYTES);
+}
+
+enum status image_send(struct image *image, struct image_call *call)
+{
+    size_t bytes = image->out.n - image->start;
+    if (image->broken || is_full(image, bytes)) {
+        take_back(image);
+        return image->broken ? ST_IO : ST_LIMIT;
+    }
+    if (!end(image))
+        return ST_NOMEM;
+    call->id = ++image->last_id;
+    call->bytes = bytes;
+    remember(image, call);
+    return ST_OK;
+}
+
+void image_stop(struct image *image, const struct image_call *call)
+{
+    begin(image, WIRE_STOP, call->id);
+    if (!end(image))
+        log_line(image->log, LOG_ERROR,
+                 "image: no memory to stop call %" PRIu64, call->id);
+}
+
+void image_finish(struct image *image, int64_t grace_ms)
+{
+    begin(image, WIRE_FINISH, 0);
+    wire_put_int(&image->out, grace_ms);
+    if (!end(image))
+        log_line(image->log, LOG_ERROR, "image: no memory to finish");
+}
+
+/* --- From the supervisor ------------------------------------------------ */
+
+void image_feed(struct image *image, struct str bytes)
+{
+    image->input = bytes;
+}
+
+/* Takes up to N bytes off the input. */
+static struct str take_input(struct image *image, size_t n)
+{
+    struct str taken = image->input;
+    if (taken.n > n)
+        taken.n = n;
+    image->input = str_make(taken.p + taken.n, image->input.n - taken.n);
+    return taken;
+}
+
+static void drop_taken(struct image *image)
+{
+    if (image->taken)
+        buf_trim(&image->body, KEPT);
+    image->taken = false;
+    image->lost -= take_input(image, image->lost).n;
+}
+
+/* Completes the head of a frame that comes in pieces. */
+static enum status gather_head(struct image *image, struct wire_head *head)
+{
+    struct str part = take_input(image, WIRE_HEAD - image->head_n);
+    if (part.n > 0)
+        memcpy(image->head + image->head_n, part.p, part.n);
+    image->head_n += part.n;
+    return wire_head(str_make(image->head, image->head_n), head);
+}
+
+/* Takes the next frame; BODY stays valid until the next one is taken. A frame
+   that came in one piece is not copied. ST_NOMEM: HEAD is there, the body is
+   lost. */
+static enum status take_frame(struct image *image, struct wire_head *head,
+                              struct str *body)
+{
+    drop_taken(image);
+    if (image->head_n == 0) {
+        enum status status = wire_frame(image->input, head, body);
+        if (status == ST_OK)
+            (void)take_input(image, WIRE_HEAD + head->size);
+        if (status != ST_MISSING)
+            return status;
+    }
+    enum status status = gather_head(image, head);
+    if (status != ST_OK)
+        return status;
+    size_t missing = head->size - image->body.n;
+    if (buf_reserve_exact(&image->body, missing) == NULL) {
+        buf_reset(&image->body);
+        image->head_n = 0;
+        image->lost = missing;
+        return ST_NOMEM;
+    }
+    buf_str(&image->body, take_input(image, missing));
+    if (image->body.n < head->size)
+        return ST_MISSING;
+    image->head_n = 0;
+    image->taken = true;
+    *body = buf_view(&image->body);
+    return ST_OK;
+}
+
+static void pass_on_log(const struct image *image, struct str body)
+{
+    int64_t level;
+    struct str text;
+    if (wire_take_int(&body, &level) != ST_OK ||
+        wire_take_string(&body, &text) != ST_OK)
+        return;
+    if (level < LOG_ERROR || level > LOG_DEBUG)
+        level = LOG_DEBUG;
+    log_line(image->log, (enum log_level)level, "image: %.*s", STR_ARG(text));
+}
+
+/* Makes a reply of the frame; false when nobody waits for it. STATUS is that
+   of taking it. */
+static bool read_reply(struct image *image, const struct wire_head *head,
+                       struct str body, enum status status,
+                       struct image_reply *reply)
+{
+    reply->call = take_by_id(image, head->id);
+    if (reply->call == NULL) {
+        log_line(image->log, LOG_WARN, "image: reply to unknown call %" PRIu64,
+                 head->id);
+        return false;
+    }
+    reply->error = true;
+    if (status == ST_NOMEM)
+        reply->text = STR("The answer is lost: out of memory.");
+    else if (wire_take_string(&body, &reply->text) != ST_OK)
+        reply->text = STR("The answer of the Lisp image cannot be read.");
+    else
+        reply->error = head->flags & WIRE_ERROR;
+    return true;
+}
+
+/* There is no way to find the next frame: every call ends here. */
+static bool give_up(struct image *image, struct image_reply *reply)
+{
+    if (!image->broken)
+        log_line(image->log, LOG_ERROR,
+                 "image: the supervisor sends what is no frame");
+    image->broken = true;
+    image->input = STR("");
+    reply->call = image_take(image);
+    reply->error = true;
+    reply->text = STR("The connection to the Lisp image is broken.");
+    return reply->call != NULL;
+}
+
+bool image_next(struct image *image, struct image_reply *reply)
+{
+    for (;;) {
+        struct wire_head head;
+        struct str body = STR("");
+        enum status status = ST_LIMIT;
+        if (!image->broken)
+            status = take_frame(image, &head, &body);
+        if (status == ST_MISSING)
+            return false;
+        if (status == ST_LIMIT)
+            return give_up(image, reply);
+        if (head.kind == WIRE_LOG)
+            pass_on_log(image, body);
+        else if (head.kind == WIRE_REPLY &&
+                 read_reply(image, &head, body, status, reply))
+            return true;
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* image.h: the Lisp images as the front sees them: calls go out as frames, and
+   each of them waits for its reply. Which frames: wire.h. */
+#ifndef CORE_IMAGE_H
+#define CORE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "log.h"
+#include "status.h"
+#include "str.h"
+#include "wire.h"
+
+/* A call that waits for its reply. It is part of a record of the caller's,
+   which stays where it is until the call comes back from image_next or
+   image_take. */
+struct image_call {
+    uint64_t id;  /* on the wire; ours alone, never a client's */
+    size_t bytes; /* of its frame */
+    struct image_call *next;
+    void *owner; /* the caller's record */
+};
+
+#define IMAGE_BUCKETS 1024
+
+struct image {
+    const struct log *log; /* borrowed */
+    struct buf out;        /* frames for the supervisor; the host drains it */
+    size_t start;          /* of the frame being written to out */
+
+    struct str input;     /* bytes of image_feed that were not looked at yet */
+    char head[WIRE_HEAD]; /* of a frame that did not come in one piece, */
+    size_t head_n;        /* as much of it as came, */
+    struct buf body;      /* and what came of its body */
+    bool taken;           /* body was handed out and goes next time */
+    size_t lost; /* bytes still to come of a frame without memory for it */
+
+    uint64_t last_id;
+    size_t calls; /* waiting, and the bytes of their frames */
+    size_t bytes;
+    bool broken; /* the bytes from the supervisor make no sense any more */
+    struct image_call *buckets[IMAGE_BUCKETS]; /* by id */
+};
+
+struct image_reply {
+    struct image_call *call; /* no longer waiting */
+    bool error;
+    struct str text; /* valid until the next image_next or image_feed */
+};
+
+void image_init(struct image *image, const struct log *log);
+
+/* Waiting calls are forgotten: take them first. */
+void image_release(struct image *image);
+
+/* Start a frame. The caller of image_begin_call appends the arguments to
+   image->out with wire_put…; image_send ends the frame. */
+void image_begin_call(struct image *image, struct str operation,
+                      size_t max_output);
+void image_begin_read(struct image *image, int64_t output, int64_t offset,
+                      int64_t limit);
+
+/* Ends the frame that was begun and lets CALL, whose owner is set, wait for
+   its reply. On failure the frame is taken back: ST_NOMEM; ST_LIMIT when
+   LIMIT_PENDING_CALLS or LIMIT_PENDING_BYTES are in use; ST_IO when the
+   supervisor cannot be talked to any more. */
+enum status MUST_CHECK image_send(struct image *image, struct image_call *call);
+
+/* Asks to stop CALL. Its reply comes nevertheless. */
+void image_stop(struct image *image, const struct image_call *call);
+
+/* Asks to answer every call within GRACE_MS and to end then. */
+void image_finish(struct image *image, int64_t grace_ms);
+
+/* Hands in bytes from the supervisor, which must stay valid until image_next
+   has returned false. */
+void image_feed(struct image *image, struct str bytes);
+
+/* Takes the next reply; false when there is none. Log lines are passed on to
+   the log meanwhile. When the bytes make no sense, or memory for them is
+   missing, every waiting call gets a reply that says so. */
+bool image_next(struct image *image, struct image_reply *reply);
+
+/* Takes any waiting call; NULL when there is none. */
+struct image_call *image_take(struct image *image);
+
+#endif

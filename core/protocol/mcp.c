@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mcp.c: the methods of MCP, the calls that wait for their answers, and
+   batches. */
+#include "mcp.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "limits.h"
+#include "registry.h"
+#include "utf8.h"
+#include "version.h"
+
+/* Oldest first, so that "from this version on" is a comparison. */
+enum version {
+    V2024_11_05,
+    V2025_03_26, /* the only one with batches */
+    V2025_06_18, /* title */
+    V2025_11_25, /* bad arguments are results; description of a server */
+    V2026_07_28  /* no initialize: each request names the version */
+};
+
+static const char *const version_names[] = {
+    [V2024_11_05] = "2024-11-05", [V2025_03_26] = "2025-03-26",
+    [V2025_06_18] = "2025-06-18", [V2025_11_25] = "2025-11-25",
+    [V2026_07_28] = "2026-07-28",
+};
+
+#define NAMESPACE "io.modelcontextprotocol/"
+#define META_VERSION NAMESPACE "protocolVersion"
+#define META_CAPABILITIES NAMESPACE "clientCapabilities"
+#define META_SERVER NAMESPACE "serverInfo"
+
+/* Milliseconds for which a client may keep the list of tools, which never
+   changes: a day. */
+#define TTL_MS (24 * 60 * 60 * 1000)
+
+/* Characters of a name out of a message that an answer repeats. */
+#define SHOWN_CHARS 100
+
+static const char instructions[] =
+    "Common Lisp REPL: evaluate, define, test and load Lisp code in a live, "
+    "persistent image (ECL). Functions, variables, classes, packages and "
+    "loaded systems stay from call to call.\n"
+    "\n"
+    "- evaluate-lisp runs one or more forms. Work as in a REPL: define a "
+    "piece, try it in the next call, redefine it. in-package persists; the "
+    "argument package is for one call.\n"
+    "- An answer has the sections [stdout], [stderr] and [warnings] where "
+    "there is something to show, then a line \"=> value\" for each value of "
+    "the last form.\n"
+    "- A failure starts with [ERROR] and the class of the condition, then "
+    "message and backtrace. Definitions made before it stand.\n"
+    "- There is nobody to ask: standard input is empty, and the debugger "
+    "reports instead of waiting.\n"
+    "- A long output is shortened in the middle; read-output with the id it "
+    "names gives any part of it.\n"
+    "- list-definitions shows what was defined so far, load-system loads a "
+    "library (ASDF, Quicklisp where installed), reset-session starts afresh.";
+
+/* A tools/call that waits for the image. */
+struct mcp_call {
+    struct tool_call tool;
+    struct mcp_call *next; /* in its bucket */
+    size_t bucket;
+    enum version version;
+    bool cancelled; /* the client wants no answer any more */
+    struct rpc_to to;
+    char id[]; /* the text of TO's id */
+};
+
+#define BUCKETS 1024
+
+struct mcp {
+    struct mcp_config config;
+    bool initialized;
+    enum version version; /* agreed on in initialize */
+    size_t waiting;
+    struct mcp_call *buckets[BUCKETS]; /* by request id; none is cancelled */
+};
+
+/* A request while it is handled. */
+struct request {
+    struct mcp *mcp;
+    struct arena *arena;
+    struct rpc_to to;
+    struct str method;
+    struct json params; /* an object, or absent */
+    enum version version;
+    int64_t now_ms;
+};
+
+/* --- Answers ------------------------------------------------------------ */
+
+static void check_sent(const struct mcp *mcp, enum status status)
+{
+    if (status != ST_OK)
+        log_line(mcp->config.log, LOG_ERROR,
+                 "mcp: an answer is lost: out of memory");
+}
+
+static void fail(const struct request *r, enum rpc_code code,
+                 const char *format, ...) PRINTF_LIKE(3, 4);
+
+static void fail(const struct request *r, enum rpc_code code,
+                 const char *format, ...)
+{
+    struct buf detail = BUF_EMPTY;
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&detail, format, args);
+    va_end(args);
+    check_sent(r->mcp, rpc_error(&r->to, code, buf_view(&detail)));
+    buf_release(&detail);
+}
+
+static void fail_memory(const struct request *r)
+{
+    fail(r, RPC_INTERNAL_ERROR, "out of memory");
+}
+
+/* Whether the params have a FIELD of TYPE, WORDS being its name; answers when
+   they have not. */
+static bool need(const struct request *r, const char *field,
+                 enum json_type type, const char *words)
+{
+    struct json value = json_get(r->params, field);
+    if (json_is_absent(value))
+        fail(r, RPC_INVALID_PARAMS, "missing required field: %s", field);
+    else if (json_type(value) != type)
+        fail(r, RPC_INVALID_PARAMS, "%s must be %s", field, words);
+    return json_type(value) == type;
+}
+
+static bool is_modern(enum version version)
+{
+    return version >= V2026_07_28;
+}
+
+static void write_server_info(struct jsonw *w, enum version version)
+{
+    jsonw_object(w);
+    jsonw_member(w, "name", STR("ecl-mcp"));
+    if (version >= V2025_06_18)
+        jsonw_member(w, "title", STR("ECL Common Lisp"));
+    jsonw_member(w, "version", STR(ECL_MCP_VERSION));
+    if (version >= V2025_11_25)
+        jsonw_member(w, "description",
+                     STR("A live Common Lisp image for agents."));
+    jsonw_end_object(w);
+}
+
+static void begin_result(struct rpc_reply *reply, const struct rpc_to *to,
+                         enum version version)
+{
+    rpc_begin_result(reply, to);
+    jsonw_object(&reply->json);
+    if (is_modern(version))
+        jsonw_member(&reply->json, "resultType", STR("complete"));
+}
+
+static void write_call_meta(struct jsonw *w, const struct tool_call *call,
+                            int64_t now_ms)
+{
+    jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - call->started_ms);
+    jsonw_member(w, "ecl-mcp/safetyLevel",
+                 str_from(tool_level_name(call->tool->level)));
+    jsonw_member_bool(w, "ecl-mcp/approved", call->approved);
+}
+
+/* CALL is NULL in the results of other methods. */
+static enum status end_result(struct rpc_reply *reply, enum version version,
+                              const struct tool_call *call, int64_t now_ms)
+{
+    struct jsonw *w = &reply->json;
+    if (call != NULL || is_modern(version)) {
+        jsonw_name(w, "_meta");
+        jsonw_object(w);
+        if (call != NULL)
+            write_call_meta(w, call, now_ms);
+        if (is_modern(version)) {
+            jsonw_name(w, META_SERVER);
+            write_server_info(w, version);
+        }
+        jsonw_end_object(w);
+    }
+    jsonw_end_object(w);
+    return rpc_end(reply);
+}
+
+/* What a client may keep of the results that describe the server. */
+static void write_cache_hints(struct jsonw *w, enum version version)
+{
+    if (!is_modern(version))
+        return;
+    jsonw_member_int(w, "ttlMs", TTL_MS);
+    jsonw_member(w, "cacheScope", STR("public"));
+}
+
+static void write_offer(struct jsonw *w)
+{
+    jsonw_name(w, "capabilities");
+    jsonw_object(w);
+    jsonw_name(w, "tools");
+    jsonw_object(w);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+    jsonw_member(w, "instructions", STR(instructions));
+}
+
+static enum status write_answer(const struct rpc_to *to, enum version version,
+                                const struct tool_call *call,
+                                const struct tool_answer *answer,
+                                int64_t now_ms)
+{
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+    begin_result(&reply, to, version);
+    jsonw_name(w, "content");
+    jsonw_array(w);
+    jsonw_object(w);
+    jsonw_member(w, "type", STR("text"));
+    jsonw_member(w, "text", answer->text);
+    jsonw_end_object(w);
+    jsonw_end_array(w);
+    jsonw_member_bool(w, "isError", answer->state == TOOL_FAILED);
+    return end_result(&reply, version, call, now_ms);
+}
+
+/* --- The calls that wait ------------------------------------------------ */
+
+static size_t bucket_of(struct str id)
+{
+    uint32_t hash = 2166136261u; // FNV-1a
+    for (size_t i = 0; i < id.n; i++)
+        hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
+    return hash % BUCKETS;
+}
+
+static struct mcp_call *call_new(const struct request *r,
+                                 const struct tool *tool)
+{
+    struct str id = r->to.id;
+    struct mcp_call *call = malloc(sizeof *call + id.n);
+    if (call == NULL)
+        return NULL;
+    *call = (struct mcp_call){.tool.tool = tool,
+                              .tool.image.owner = call,
+                              .bucket = bucket_of(id),
+                              .version = r->version,
+                              .to = r->to};
+    memcpy(call->id, id.p, id.n);
+    call->to.id.p = call->id;
+    return call;
+}
+
+static void remember(struct mcp *mcp, struct mcp_call *call)
+{
+    call->next = mcp->buckets[call->bucket];
+    mcp->buckets[call->bucket] = call;
+    mcp->waiting++;
+    if (call->to.batch != NULL)
+        rpc_batch_wait(call->to.batch);
+}
+
+/* The client gets no more about CALL; nor does its batch wait for it. */
+static void forget(struct mcp *mcp, struct mcp_call *call, struct buf *output)
+{
+    struct mcp_call **link = &mcp->buckets[call->bucket];
+    while (*link != call)
+        link = &(*link)->next;
+    *link = call->next;
+    mcp->waiting--;
+    if (call->to.batch != NULL)
+        check_sent(mcp, rpc_batch_done(call->to.batch, output));
+}
+
+static struct mcp_call *find_call(const struct mcp *mcp, struct str id)
+{
+    struct mcp_call *call = mcp->buckets[bucket_of(id)];
+    while (call != NULL && !str_eq(call->to.id, id))
+        call = call->next;
+    return call;
+}
+
+size_t mcp_waiting(const struct mcp *mcp)
+{
+    return mcp->waiting;
+}
+
+void mcp_replies(struct mcp *mcp, int64_t now_ms)
+{
+    struct image_reply reply;
+    while (image_next(mcp->config.image, &reply)) {
+        struct mcp_call *call = reply.call->owner;
+        struct tool_answer answer = {
+            .state = reply.error ? TOOL_FAILED : TOOL_ANSWERED,
+            .text = reply.text,
+        };
+        gate_end(mcp->config.gate, &call->tool, &answer, now_ms);
+        if (!call->cancelled) {
+            check_sent(mcp, write_answer(&call->to, call->version, &call->tool,
+                                         &answer, now_ms));
+            forget(mcp, call, mcp->config.output);
+        }
+        free(call);
+    }
+}
+
+/* A call that is not known (any more) is nothing unusual: some clients cancel
+   every call after its answer. */
+static void cancel(struct mcp *mcp, struct json params)
+{
+    struct str id = json_raw(json_get(params, "requestId"));
+    struct mcp_call *call;
+    while ((call = find_call(mcp, id)) != NULL) {
+        call->cancelled = true;
+        image_stop(mcp->config.image, &call->tool.image);
+        forget(mcp, call, mcp->config.output);
+        log_line(mcp->config.log, LOG_INFO, "mcp: %s is cancelled",
+                 call->tool.tool->name);
+    }
+}
+
+/* --- Methods ------------------------------------------------------------ */
+
+static enum version negotiate(struct json wanted)
+{
+    for (int i = V2024_11_05; i < V2026_07_28; i++)
+        if (json_is_string(wanted, version_names[i]))
+            return (enum version)i;
+    return V2025_11_25;
+}
+
+static void log_client(const struct request *r)
+{
+    struct str name = STR("");
+    struct json info = json_get(r->params, "clientInfo");
+    if (json_string(r->arena, json_get(info, "name"), &name) != ST_OK)
+        name = STR("no name");
+    name = utf8_head(name, SHOWN_CHARS);
+    log_line(r->mcp->config.log, LOG_INFO, "mcp: client %.*s speaks %s",
+             STR_ARG(name), version_names[r->mcp->version]);
+}
+
+static void initialize(const struct request *r)
+{
+    struct mcp *mcp = r->mcp;
+    if (mcp->initialized) {
+        fail(r, RPC_INVALID_REQUEST, "already initialized");
+        return;
+    }
+    if (!need(r, "protocolVersion", JSON_STRING, "a string") ||
+        !need(r, "capabilities", JSON_OBJECT, "an object") ||
+        !need(r, "clientInfo", JSON_OBJECT, "an object"))
+        return;
+    mcp->version = negotiate(json_get(r->params, "protocolVersion"));
+    mcp->initialized = true;
+    log_client(r);
+
+    struct rpc_reply reply;
+    begin_result(&reply, &r->to, mcp->version);
+    jsonw_member(&reply.json, "protocolVersion",
+                 str_from(version_names[mcp->version]));
+    jsonw_name(&reply.json, "serverInfo");
+    write_server_info(&reply.json, mcp->version);
+    write_offer(&reply.json);
+    check_sent(mcp, end_result(&reply, mcp->version, NULL, 0));
+}
+
+static void write_supported(struct jsonw *w, const char *name)
+{
+    jsonw_name(w, name);
+    jsonw_array(w);
+    jsonw_string(w, str_from(version_names[V2026_07_28]));
+    jsonw_end_array(w);
+}
+
+static void discover(const struct request *r)
+{
+    struct rpc_reply reply;
+    begin_result(&reply, &r->to, r->version);
+    write_supported(&reply.json, "supportedVersions");
+    write_offer(&reply.json);
+    write_cache_hints(&reply.json, r->version);
+    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+}
+
+static void ping(const struct request *r)
+{
+    struct rpc_reply reply;
+    begin_result(&reply, &r->to, r->version);
+    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+}
+
+static void tools_list(const struct request *r)
+{
+    enum json_type cursor = json_type(json_get(r->params, "cursor"));
+    if (cursor != JSON_ABSENT && cursor != JSON_NULL) {
+        fail(r, RPC_INVALID_PARAMS,
+             "unknown cursor: the list of tools is one page");
+        return;
+    }
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+    const struct tool *tool;
+    begin_result(&reply, &r->to, r->version);
+    jsonw_name(w, "tools");
+    jsonw_array(w);
+    for (size_t i = 0; (tool = registry_at(r->mcp->config.sets, i)); i++)
+        tool_write(w, tool, r->version >= V2025_06_18);
+    jsonw_end_array(w);
+    write_cache_hints(w, r->version);
+    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+}
+
+/* Newer versions of MCP want the model to read what was wrong. */
+static void bad_arguments(const struct request *r, const struct tool *tool,
+                          struct str problem)
+{
+    if (r->version < V2025_11_25) {
+        fail(r, RPC_INVALID_PARAMS, "%.*s", STR_ARG(problem));
+        return;
+    }
+    struct tool_call call = {.tool = tool, .started_ms = r->now_ms};
+    struct tool_answer answer = {
+        .state = TOOL_FAILED,
+        .text =
+            arena_printf(r->arena, "%s: %.*s",
+                         rpc_code_text(RPC_INVALID_PARAMS), STR_ARG(problem)),
+    };
+    if (answer.text.n == 0)
+        fail_memory(r);
+    else
+        check_sent(r->mcp,
+                   write_answer(&r->to, r->version, &call, &answer, r->now_ms));
+}
+
+static void start_call(const struct request *r, const struct tool *tool,
+                       const struct schema_value *values)
+{
+    struct mcp *mcp = r->mcp;
+    struct tool_answer answer;
+    struct mcp_call *call = call_new(r, tool);
+    if (call == NULL) {
+        fail_memory(r);
+        return;
+    }
+    enum status status = gate_start(mcp->config.gate, r->arena, &call->tool,
+                                    values, r->now_ms, &answer);
+    if (status == ST_OK && answer.state == TOOL_WAITS) {
+        remember(mcp, call);
+        return;
+    }
+    if (status == ST_OK)
+        check_sent(mcp, write_answer(&r->to, r->version, &call->tool, &answer,
+                                     r->now_ms));
+    else
+        fail_memory(r);
+    free(call);
+}
+
+static void call_tool(const struct request *r, const struct tool *tool,
+                      struct json arguments)
+{
+    struct schema_notes notes;
+    struct schema_value *values =
+        arena_array(r->arena, schema_count(tool->fields), sizeof *values);
+    enum status status = ST_NOMEM;
+    if (values != NULL)
+        status =
+            schema_check(r->arena, tool->fields, arguments, values, &notes);
+    if (status == ST_NOMEM) {
+        fail_memory(r);
+        return;
+    }
+    if (notes.extras > 0) {
+        struct str extra = utf8_head(notes.extra, SHOWN_CHARS);
+        log_line(r->mcp->config.log, LOG_INFO,
+                 "mcp: %s: %zu unknown arguments ignored, the first is %.*s",
+                 tool->name, notes.extras, STR_ARG(extra));
+    }
+    if (status == ST_OK)
+        start_call(r, tool, values);
+    else
+        bad_arguments(r, tool, notes.problem);
+}
+
+static void unknown_tool(const struct request *r, struct str name)
+{
+    struct rpc_reply reply;
+    struct str shown = utf8_head(name, SHOWN_CHARS);
+    struct str message =
+        arena_printf(r->arena, "Unknown tool: %.*s", STR_ARG(shown));
+    rpc_begin_error(&reply, &r->to, RPC_INVALID_PARAMS, message);
+    check_sent(r->mcp, rpc_end(&reply));
+}
+
+static void tools_call(const struct request *r)
+{
+    struct str name;
+    struct json arguments = json_get(r->params, "arguments");
+    if (!need(r, "name", JSON_STRING, "a string"))
+        return;
+    if (json_string(r->arena, json_get(r->params, "name"), &name) != ST_OK) {
+        fail_memory(r);
+        return;
+    }
+    const struct tool *tool = registry_find(r->mcp->config.sets, name);
+    if (tool == NULL) {
+        unknown_tool(r, name);
+        return;
+    }
+    if (!json_is_absent(arguments) &&
+        !need(r, "arguments", JSON_OBJECT, "an object"))
+        return;
+    call_tool(r, tool, arguments);
+}
+
+/* --- Messages ----------------------------------------------------------- */
+
+enum era { LEGACY = 1, MODERN = 2, BOTH = LEGACY | MODERN };
+
+static const struct method {
+    const char *name;
+    enum era eras;
+    bool early; /* allowed before initialize */
+    void (*run)(const struct request *r);
+} methods[] = {
+    {"tools/call", BOTH, false, tools_call},
+    {"tools/list", BOTH, false, tools_list},
+    {"ping", LEGACY, true, ping},
+    {"initialize", LEGACY, true, initialize},
+    {"server/discover", MODERN, false, discover},
+};
+
+static const struct method *find_method(struct str name, enum era era)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if ((methods[i].eras & era) && str_eq(name, str_from(methods[i].name)))
+            return &methods[i];
+    return NULL;
+}
+
+static void unknown_method(const struct request *r)
+{
+    struct rpc_reply reply;
+    struct str name = utf8_head(r->method, SHOWN_CHARS);
+    struct str message =
+        arena_printf(r->arena, "%s: %.*s", rpc_code_text(RPC_METHOD_NOT_FOUND),
+                     STR_ARG(name));
+    struct str data =
+        arena_printf(r->arena, "Method '%.*s' is not supported", STR_ARG(name));
+    rpc_begin_error(&reply, &r->to, RPC_METHOD_NOT_FOUND, message);
+    jsonw_member(&reply.json, "data", data);
+    check_sent(r->mcp, rpc_end(&reply));
+}
+
+static void unsupported_version(const struct request *r, struct json version)
+{
+    struct rpc_reply reply;
+    rpc_begin_error(&reply, &r->to, RPC_UNSUPPORTED_VERSION,
+                    str_from(rpc_code_text(RPC_UNSUPPORTED_VERSION)));
+    jsonw_name(&reply.json, "data");
+    jsonw_object(&reply.json);
+    write_supported(&reply.json, "supported");
+    jsonw_name(&reply.json, "requested");
+    jsonw_raw(&reply.json, json_raw(version));
+    jsonw_end_object(&reply.json);
+    check_sent(r->mcp, rpc_end(&reply));
+}
+
+/* Checks what each request of the modern era has to bring; answers when it
+   does not. */
+static bool check_modern(const struct request *r, struct json meta)
+{
+    struct json version = json_get(meta, META_VERSION);
+    struct json capabilities = json_get(meta, META_CAPABILITIES);
+    if (json_type(version) != JSON_STRING)
+        fail(r, RPC_INVALID_PARAMS, "_meta must have %s, a string",
+             META_VERSION);
+    else if (!json_is_string(version, version_names[V2026_07_28]))
+        unsupported_version(r, version);
+    else if (json_type(capabilities) != JSON_OBJECT)
+        fail(r, RPC_INVALID_PARAMS, "_meta must have %s, an object",
+             META_CAPABILITIES);
+    else
+        return true;
+    return false;
+}
+
+static void handle_request(struct request *r)
+{
+    struct json meta = json_get(r->params, "_meta");
+    bool modern = !json_is_absent(json_get(meta, META_VERSION)) ||
+                  str_eq(r->method, STR("server/discover"));
+    if (modern && !check_modern(r, meta))
+        return;
+    const struct method *method =
+        find_method(r->method, modern ? MODERN : LEGACY);
+    r->version = modern ? V2026_07_28 : r->mcp->version;
+    if (!modern && !r->mcp->initialized && (method == NULL || !method->early))
+        fail(r, RPC_INVALID_REQUEST, "server not initialized");
+    else if (method == NULL)
+        unknown_method(r);
+    else
+        method->run(r);
+}
+
+static void handle_notification(struct mcp *mcp,
+                                const struct rpc_message *message)
+{
+    if (str_eq(message->method, STR("notifications/cancelled")))
+        cancel(mcp, message->params);
+}
+
+/* Handles one message; the answer goes to TO, whose id is set here. */
+static void handle(struct mcp *mcp, struct arena *arena, struct json value,
+                   struct rpc_to to, int64_t now_ms)
+{
+    struct rpc_message message;
+    enum status status = rpc_read(arena, value, &message);
+    to.id = message.id;
+    struct request request = {.mcp = mcp,
+                              .arena = arena,
+                              .to = to,
+                              .method = message.method,
+                              .params = message.params,
+                              .now_ms = now_ms};
+    if (status != ST_OK) {
+        if (message.kind == RPC_REQUEST)
+            fail_memory(&request);
+        return;
+    }
+    switch (message.kind) {
+    case RPC_REQUEST:
+        handle_request(&request);
+        break;
+    case RPC_NOTIFICATION:
+        handle_notification(mcp, &message);
+        break;
+    case RPC_INVALID:
+        fail(&request, message.code, "%s", message.fault);
+        break;
+    case RPC_RESPONSE:
+        break; // nothing was asked
+    }
+}
+
+/* What keeps ARRAY from being handled, or NULL. */
+static const char *batch_fault(const struct mcp *mcp, struct json array)
+{
+    if (json_count(array) == 0)
+        return "empty batch";
+    if (!mcp->initialized || mcp->version != V2025_03_26)
+        return "batches are part of protocol version 2025-03-26 only";
+    if (json_count(array) > LIMIT_BATCH)
+        return "too many messages in a batch";
+    return NULL;
+}
+
+static void handle_batch(struct mcp *mcp, struct arena *arena,
+                         struct json array, int64_t now_ms)
+{
+    struct rpc_to to = {.output = mcp->config.output, .batch = rpc_batch_new()};
+    if (to.batch == NULL) {
+        mcp_unreadable(mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
+        return;
+    }
+    struct json_walk walk;
+    json_walk_init(&walk, array);
+    while (json_walk_next(&walk))
+        handle(mcp, arena, walk.value, to, now_ms);
+    check_sent(mcp, rpc_batch_done(to.batch, to.output));
+}
+
+void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail)
+{
+    struct rpc_to to = {.output = mcp->config.output, .id = RPC_NO_ID};
+    check_sent(mcp, rpc_error(&to, code, detail));
+}
+
+static void not_json(struct mcp *mcp, struct arena *arena, enum status status,
+                     const struct json_error *error)
+{
+    if (status == ST_NOMEM)
+        mcp_unreadable(mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
+    else
+        mcp_unreadable(
+            mcp, status == ST_LIMIT ? RPC_INVALID_REQUEST : RPC_PARSE_ERROR,
+            arena_printf(arena, "%s at byte %zu", error->what, error->at));
+}
+
+void mcp_message(struct mcp *mcp, struct arena *arena, struct str line,
+                 int64_t now_ms)
+{
+    struct json value;
+    struct json_error error;
+    struct rpc_to to = {.output = mcp->config.output};
+    enum status status = json_parse(arena, line, &value, &error);
+    if (status != ST_OK) {
+        not_json(mcp, arena, status, &error);
+        return;
+    }
+    if (json_type(value) != JSON_ARRAY) {
+        handle(mcp, arena, value, to, now_ms);
+        return;
+    }
+    const char *fault = batch_fault(mcp, value);
+    if (fault != NULL)
+        mcp_unreadable(mcp, RPC_INVALID_REQUEST, str_from(fault));
+    else
+        handle_batch(mcp, arena, value, now_ms);
+}
+
+struct mcp *mcp_new(const struct mcp_config *config)
+{
+    struct mcp *mcp = calloc(1, sizeof *mcp);
+    if (mcp != NULL)
+        mcp->config = *config;
+    return mcp;
+}
+
+void mcp_free(struct mcp *mcp)
+{
+    if (mcp == NULL)
+        return;
+    struct image_call *waiting;
+    while ((waiting = image_take(mcp->config.image)) != NULL) {
+        struct mcp_call *call = waiting->owner;
+        if (!call->cancelled)
+            forget(mcp, call, NULL);
+        free(call);
+    }
+    free(mcp);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mcp.h: the Model Context Protocol: methods and lifecycle of both eras. Each
+   request says by itself which era it belongs to, so that a client may try
+   one and fall back on the other over the same connection. */
+#ifndef CORE_MCP_H
+#define CORE_MCP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "buf.h"
+#include "gate.h"
+#include "image.h"
+#include "log.h"
+#include "rpc.h"
+#include "str.h"
+
+struct mcp;
+
+/* What it works with; all borrowed. */
+struct mcp_config {
+    const struct log *log;
+    struct gate *gate;
+    struct image *image;
+    struct buf *output; /* lines for the client */
+    unsigned sets;      /* of tools that are offered */
+};
+
+/* NULL when memory runs out. */
+struct mcp *mcp_new(const struct mcp_config *config);
+
+/* Takes its waiting calls back from the image. Accepts NULL. */
+void mcp_free(struct mcp *mcp);
+
+/* Handles one line. What it takes from ARENA it does not need afterwards. */
+void mcp_message(struct mcp *mcp, struct arena *arena, struct str line,
+                 int64_t now_ms);
+
+/* Answers a message that could not be read at all. */
+void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail);
+
+/* Answers the calls whose replies the image has. */
+void mcp_replies(struct mcp *mcp, int64_t now_ms);
+
+/* Number of calls that the client still waits for. */
+size_t mcp_waiting(const struct mcp *mcp);
+
+#endif

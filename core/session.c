@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* session.c: owns everything that belongs to one connection and leads the
+   bytes through it. */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "arena.h"
+#include "frame.h"
+#include "gate.h"
+#include "image.h"
+#include "mcp.h"
+#include "registry.h"
+#include "rpc.h"
+
+/* Storage that the idle output keeps: what common answers need. */
+#define KEPT (64u * 1024)
+
+struct session {
+    struct log log;
+    size_t max_message;
+    struct frame frame;
+    struct arena arena; /* of the message that is handled */
+    struct buf output;
+    struct image image;
+    struct gate gate;
+    struct mcp *mcp;
+    bool finishing;
+    int64_t deadline_ms; /* when calls are stopped, while finishing */
+};
+
+const char *session_tool_sets(void)
+{
+    return registry_set_names();
+}
+
+bool session_has_tool_sets(const char *names)
+{
+    unsigned sets;
+    return registry_read_sets(str_from(names), &sets) == ST_OK;
+}
+
+/* Fills SESSION, which is zeroed; session_free undoes it however far it
+   got. */
+static enum status set_up(struct session *session,
+                          const struct session_config *config)
+{
+    unsigned sets = REGISTRY_ALL_SETS;
+    if (config->tools != NULL &&
+        registry_read_sets(str_from(config->tools), &sets) != ST_OK)
+        return ST_INVALID;
+    session->log = config->log;
+    session->max_message =
+        config->max_message > 0 ? config->max_message : LIMIT_MESSAGE;
+    frame_init(&session->frame, session->max_message);
+    image_init(&session->image, &session->log);
+    gate_init(&session->gate, &session->log, &session->image,
+              config->max_output > 0 ? config->max_output : LIMIT_OUTPUT);
+    if (buf_reserve(&session->output, RPC_SPARE) == NULL)
+        return ST_NOMEM;
+    struct mcp_config mcp = {.log = &session->log,
+                             .gate = &session->gate,
+                             .image = &session->image,
+                             .output = &session->output,
+                             .sets = sets};
+    session->mcp = mcp_new(&mcp);
+    return session->mcp == NULL ? ST_NOMEM : ST_OK;
+}
+
+struct session *session_new(const struct session_config *config)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (session != NULL && set_up(session, config) != ST_OK) {
+        session_free(session);
+        return NULL;
+    }
+    return session;
+}
+
+void session_free(struct session *session)
+{
+    if (session == NULL)
+        return;
+    mcp_free(session->mcp);
+    image_release(&session->image);
+    frame_release(&session->frame);
+    arena_release(&session->arena);
+    buf_release(&session->output);
+    free(session);
+}
+
+static void too_large(struct session *session)
+{
+    struct str detail = arena_printf(
+        &session->arena, "message larger than %zu bytes", session->max_message);
+    mcp_unreadable(session->mcp, RPC_INVALID_REQUEST, detail);
+}
+
+static void handle_lines(struct session *session, int64_t now_ms)
+{
+    for (;;) {
+        struct str line;
+        enum status status = frame_next(&session->frame, &line);
+        if (status == ST_MISSING)
+            return;
+        if (status == ST_LIMIT)
+            too_large(session);
+        else
+            mcp_message(session->mcp, &session->arena, line, now_ms);
+        arena_release(&session->arena);
+    }
+}
+
+/* Gives the storage of large answers back when they are gone. */
+static void trim_output(struct buf *output)
+{
+    if (output->n > 0 || output->cap <= KEPT)
+        return;
+    buf_trim(output, KEPT);
+    if (buf_reserve(output, RPC_SPARE) == NULL)
+        output->failed = false; // the next answer tries again
+}
+
+void session_feed(struct session *session, const void *p, size_t n,
+                  int64_t now_ms)
+{
+    if (session->finishing)
+        return;
+    trim_output(&session->output);
+    enum status status = frame_feed(&session->frame, p, n);
+    handle_lines(session, now_ms);
+    if (status == ST_NOMEM)
+        mcp_unreadable(session->mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
+}
+
+bool session_wants_input(const struct session *session)
+{
+    return !session->finishing && session->output.n < LIMIT_OUTPUT_BACKLOG;
+}
+
+void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms)
+{
+    int64_t deadline_ms = now_ms + grace_ms;
+    if (session->finishing && deadline_ms >= session->deadline_ms)
+        return;
+    if (!session->finishing) {
+        frame_finish(&session->frame);
+        handle_lines(session, now_ms);
+    }
+    session->finishing = true;
+    session->deadline_ms = deadline_ms;
+    log_line(&session->log, LOG_DEBUG,
+             "session: ends within %" PRId64 " ms, %zu calls wait", grace_ms,
+             mcp_waiting(session->mcp));
+    image_finish(&session->image, grace_ms);
+}
+
+bool session_is_idle(const struct session *session)
+{
+    return session->finishing && mcp_waiting(session->mcp) == 0;
+}
+
+struct buf *session_output(struct session *session)
+{
+    return &session->output;
+}
+
+struct buf *session_image_output(struct session *session)
+{
+    return &session->image.out;
+}
+
+void session_image_feed(struct session *session, const void *p, size_t n,
+                        int64_t now_ms)
+{
+    image_feed(&session->image, str_make(p, n));
+    mcp_replies(session->mcp, now_ms);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* catalog.h: the descriptors of all tools, each defined in a file of its
+   name. */
+#ifndef CORE_CATALOG_H
+#define CORE_CATALOG_H
+
+#include "tool.h"
+
+extern const struct tool tool_evaluate_lisp;
+extern const struct tool tool_list_definitions;
+extern const struct tool tool_load_system;
+extern const struct tool tool_read_output;
+extern const struct tool tool_reset_session;
+
+#endif

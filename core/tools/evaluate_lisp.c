@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* evaluate_lisp.c: evaluates code in the persistent image. */
+#include "catalog.h"
+
+static const struct schema_field fields[] = {
+    {
+        .name = "code",
+        .kind = SCHEMA_STRING,
+        .required = true,
+        .help = "Common Lisp expression(s) to evaluate. Can be a single form "
+                "or multiple forms.",
+    },
+    {
+        .name = "package",
+        .kind = SCHEMA_STRING,
+        .help = "Package context for this call. Defaults to CL-USER or the "
+                "last-used package.",
+    },
+    {
+        .name = "capture-time",
+        .kind = SCHEMA_BOOLEAN,
+        .fallback = "false",
+        .help = "If true, include timing information (real time, run time, GC "
+                "time, bytes consed) in the result.",
+    },
+    {0},
+};
+
+static const char *const aliases[] = {"eval-form", NULL};
+
+const struct tool tool_evaluate_lisp = {
+    .name = "evaluate-lisp",
+    .title = "Evaluate Lisp",
+    .description =
+        "Evaluate Common Lisp code in a persistent REPL session. Definitions "
+        "and variables persist across calls. Returns printed output, warnings "
+        "and the values of the last form; an error comes with its backtrace.",
+    .aliases = aliases,
+    .fields = fields,
+    .level = TOOL_CAUTIOUS,
+    .destructive = true,
+    .open_world = true,
+    .operation = "evaluate",
+};

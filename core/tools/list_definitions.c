@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* list_definitions.c: what the user has defined in the image. */
+#include "catalog.h"
+
+static const char *const types[] = {
+    "all", "functions", "variables", "macros", "classes", "systems", NULL,
+};
+
+static const struct schema_field fields[] = {
+    {
+        .name = "type",
+        .kind = SCHEMA_CHOICE,
+        .choices = types,
+        .fallback = "\"all\"",
+        .help = "Which kind of definitions to list.",
+    },
+    {0},
+};
+
+const struct tool tool_list_definitions = {
+    .name = "list-definitions",
+    .title = "List definitions",
+    .description =
+        "List the functions, variables, macros and classes defined in the "
+        "Lisp session since it started or was reset, and the systems loaded.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .operation = "list-definitions",
+};

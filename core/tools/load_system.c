@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* load_system.c: loads an ASDF or Quicklisp system into the image. */
+#include "catalog.h"
+
+static const struct schema_field fields[] = {
+    {
+        .name = "system",
+        .alias = "system-name",
+        .kind = SCHEMA_STRING,
+        .required = true,
+        .help = "Name of the system, for example alexandria.",
+    },
+    {0},
+};
+
+static const char *const aliases[] = {"quickload", NULL};
+
+const struct tool tool_load_system = {
+    .name = "load-system",
+    .title = "Load system",
+    .description =
+        "Load a Common Lisp library (ASDF system) and what it depends on into "
+        "the session; with Quicklisp where the user has it.",
+    .aliases = aliases,
+    .fields = fields,
+    .level = TOOL_CAUTIOUS,
+    .idempotent = true,
+    .open_world = true,
+    .operation = "load-system",
+};

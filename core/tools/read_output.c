@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* read_output.c: pages through an output that was too long for an answer. */
+#include "catalog.h"
+#include "limits.h"
+
+enum { ID, OFFSET, LIMIT };
+
+static const struct schema_field fields[] = {
+    [ID] =
+        {
+            .name = "id",
+            .kind = SCHEMA_INTEGER,
+            .required = true,
+            .min = 1,
+            .max = INT32_MAX,
+            .help = "The read-output id that the shortened answer names.",
+        },
+    [OFFSET] =
+        {
+            .name = "offset",
+            .kind = SCHEMA_INTEGER,
+            .max = LIMIT_OUTPUT_KEPT,
+            .fallback = "0",
+            .help = "Characters to skip from the start.",
+        },
+    [LIMIT] =
+        {
+            .name = "limit",
+            .kind = SCHEMA_INTEGER,
+            .min = 1,
+            .max = LIMIT_OUTPUT_KEPT,
+            .help = "Characters to return at most. Defaults to the output "
+                    "limit, usually 10000.",
+        },
+    {0},
+};
+
+static enum status read_output(const struct tool_request *request,
+                               struct tool_answer *answer)
+{
+    const struct schema_value *values = request->values;
+    int64_t limit = values[LIMIT].given ? values[LIMIT].integer
+                                        : (int64_t)request->max_output;
+
+    (void)answer; // comes from the image
+    image_begin_read(request->image, values[ID].integer, values[OFFSET].integer,
+                     limit);
+    return image_send(request->image, &request->call->image);
+}
+
+const struct tool tool_read_output = {
+    .name = "read-output",
+    .title = "Read output",
+    .description =
+        "Read a part of a long output of an earlier call, whose answer was "
+        "shortened and says \"characters omitted; read-output id N\".",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .handler = read_output,
+};

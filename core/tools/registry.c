@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* registry.c: the table of tools. */
+#include "registry.h"
+
+#include "catalog.h"
+
+/* Each set once, by name: SETS is the table and the text about it. */
+#define EVAL "eval"
+#define SESSION "session"
+
+static const char *const set_names[] = {EVAL, SESSION};
+
+enum { IN_EVAL = 1u << 0, IN_SESSION = 1u << 1 };
+
+static const struct {
+    unsigned set;
+    const struct tool *tool;
+} entries[] = {
+    {IN_EVAL, &tool_evaluate_lisp},       {IN_EVAL, &tool_load_system},
+    {IN_SESSION, &tool_list_definitions}, {IN_SESSION, &tool_reset_session},
+    {IN_SESSION, &tool_read_output},
+};
+
+#define SET_COUNT (sizeof set_names / sizeof *set_names)
+#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+
+const char *registry_set_names(void)
+{
+    return EVAL ", " SESSION;
+}
+
+static enum status find_set(struct str name, unsigned *set)
+{
+    for (size_t i = 0; i < SET_COUNT; i++)
+        if (str_eq(name, str_from(set_names[i]))) {
+            *set = 1u << i;
+            return ST_OK;
+        }
+    return ST_MISSING;
+}
+
+enum status registry_read_sets(struct str names, unsigned *sets)
+{
+    unsigned all = 0;
+
+    for (size_t start = 0, end; start <= names.n; start = end + 1) {
+        unsigned set;
+
+        for (end = start; end < names.n && names.p[end] != ',';)
+            end++;
+        if (find_set(str_make(names.p + start, end - start), &set) != ST_OK)
+            return ST_MISSING;
+        all |= set;
+    }
+    *sets = all;
+    return ST_OK;
+}
+
+const struct tool *registry_find(unsigned sets, struct str name)
+{
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        if ((entries[i].set & sets) && tool_has_name(entries[i].tool, name))
+            return entries[i].tool;
+    return NULL;
+}
+
+const struct tool *registry_at(unsigned sets, size_t index)
+{
+    for (size_t i = 0; i < ENTRY_COUNT; i++)
+        if ((entries[i].set & sets) && index-- == 0)
+            return entries[i].tool;
+    return NULL;
+}

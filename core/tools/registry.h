@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* registry.h: the table of tools, cut into sets that are offered or not. */
+#ifndef CORE_REGISTRY_H
+#define CORE_REGISTRY_H
+
+#include <stddef.h>
+
+#include "status.h"
+#include "str.h"
+#include "tool.h"
+
+/* One bit for each set. */
+#define REGISTRY_ALL_SETS (~0u)
+
+/* The names of the sets, separated by ", ". */
+const char *registry_set_names(void);
+
+/* Reads set names separated by commas. ST_MISSING when one of them is no
+   set. */
+enum status MUST_CHECK registry_read_sets(struct str names, unsigned *sets);
+
+/* The tool of SETS with this name or alias, or NULL. */
+const struct tool *registry_find(unsigned sets, struct str name);
+
+/* The INDEXth tool of SETS, or NULL behind the last one. The order never
+   changes. */
+const struct tool *registry_at(unsigned sets, size_t index);
+
+#endif

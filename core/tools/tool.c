@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tool.c: what is derived from a descriptor. */
+#include "tool.h"
+
+bool tool_has_name(const struct tool *tool, struct str name)
+{
+    if (schema_same_name(name, tool->name))
+        return true;
+    for (size_t i = 0; tool->aliases && tool->aliases[i]; i++)
+        if (schema_same_name(name, tool->aliases[i]))
+            return true;
+    return false;
+}
+
+const char *tool_level_name(enum tool_level level)
+{
+    switch (level) {
+    case TOOL_SAFE:
+        return "safe";
+    case TOOL_CAUTIOUS:
+        return "cautious";
+    case TOOL_DANGEROUS:
+        break;
+    }
+    return "dangerous";
+}
+
+void tool_write(struct jsonw *w, const struct tool *tool, bool with_title)
+{
+    struct str title = str_from(tool->title);
+
+    jsonw_object(w);
+    jsonw_member(w, "name", str_from(tool->name));
+    if (with_title)
+        jsonw_member(w, "title", title);
+    jsonw_member(w, "description", str_from(tool->description));
+    jsonw_name(w, "inputSchema");
+    schema_write(w, tool->fields);
+    jsonw_name(w, "annotations");
+    jsonw_object(w);
+    jsonw_member(w, "title", title);
+    jsonw_member_bool(w, "readOnlyHint", tool->level == TOOL_SAFE);
+    jsonw_member_bool(w, "destructiveHint", tool->destructive);
+    jsonw_member_bool(w, "idempotentHint", tool->idempotent);
+    jsonw_member_bool(w, "openWorldHint", tool->open_world);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+}
+
+static void put_argument(struct buf *out, const struct schema_field *field,
+                         const struct schema_value *value)
+{
+    wire_put_string(out, str_from(field->name));
+    switch (field->kind) {
+    case SCHEMA_STRING:
+    case SCHEMA_CHOICE:
+        wire_put_string(out, value->string);
+        break;
+    case SCHEMA_INTEGER:
+        wire_put_int(out, value->integer);
+        break;
+    case SCHEMA_NUMBER:
+        wire_put_real(out, value->real);
+        break;
+    case SCHEMA_BOOLEAN:
+        wire_put_bool(out, value->boolean);
+        break;
+    }
+}
+
+enum status tool_send(const struct tool_request *request)
+{
+    const struct tool *tool = request->call->tool;
+    struct image *image = request->image;
+
+    image_begin_call(image, str_from(tool->operation), request->max_output);
+    for (size_t i = 0; i < schema_count(tool->fields); i++)
+        if (request->values[i].given)
+            put_argument(&image->out, &tool->fields[i], &request->values[i]);
+    return image_send(image, &request->call->image);
+}
