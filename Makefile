@@ -71,6 +71,8 @@ endif
 OUR_CFLAGS := $(DIALECT) $(WARNINGS) $(CFLAGS_$(PROFILE)) $(INCLUDES)
 OUR_LDFLAGS := -Wl,--as-needed $(LDFLAGS_$(PROFILE))
 
+LIBS := -lm
+
 # Asked when a recipe needs it, so that `make deps` can install it first.
 ECL_CFLAGS = $(shell ecl-config --cflags)
 ECL_LDFLAGS = $(shell ecl-config --ldflags)
@@ -107,8 +109,8 @@ $(BUILD)/flags: FORCE
 
 $(OBJ)/core/%.o: POSITION := -fPIC
 $(OBJ)/%.o: POSITION := -fPIE
-$(OBJ)/tests/%.o: INCLUDES_HERE := $(TEST_INCLUDES)
-$(call objects,$(IMAGE_SRC)): INCLUDES_HERE = $(ECL_CFLAGS)
+$(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
+$(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
 
 $(OBJ)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -131,7 +133,7 @@ $(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
 $(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(SUPERVISOR_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(CORE_LIB) \
-	  $(OUR_LDFLAGS) $(LDFLAGS)
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
 ifeq ($(PROFILE),asan)
 # The collector scans stacks and the sanitizers move them: the image is not
@@ -169,15 +171,14 @@ deps-check:
 
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-SUITES := $(if $(UNIT_SRC),unit oom) $(if $(FUZZ_SRC),fuzz-corpus) \
+SUITES := $(if $(wildcard tests/server/run.mjs),server) \
+  $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(wildcard tests/image/test_*.c),image) \
-  $(if $(wildcard tests/server/run.mjs),server) \
-  $(if $(wildcard tests/clients/run.mjs),clients)
+  $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
-.PHONY: check check-suites $(SUITES:%=check-%) check-asan check-hostile tests
-check: deps-check ## every test; installs what it needs
+.PHONY: check check-suites tests $(SUITES:%=check-%) check-hostile bench
+check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory check-suites
 
 check-suites: all tests
@@ -185,29 +186,44 @@ check-suites: all tests
 	+@$(MAKE) --no-print-directory -k -j2 $(SUITES:%=check-%); \
 	  sh scripts/total.sh $(BUILD)/suites $(SUITES)
 
-tests: $(UNIT) $(UNIT:%=%.oom) $(if $(filter fuzz,$(PROFILE)),$(FUZZERS),$(FUZZERS:%=%.replay))
+tests: $(UNIT) $(UNIT:%=%.oom) $(FUZZERS)
 
-# Test programs link what they include of the product.
-$(BUILD)/tests/%: $(OBJ)/tests/%.o $(call objects,$(SUPPORT_SRC)) \
-  $(SUPERVISOR_LIB) $(CORE_LIB)
+TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(CORE_LIB)
+WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+
+define link
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS) -lcmocka
-
-$(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
-	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
+endef
 
-$(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
-	$(call say,LD,$@)
-	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
+$(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
+	$(link) -lcmocka $(LIBS)
 
-.PHONY: bench
-bench: all $(BUILD)/bench $(BUILD)/bench-echo ## measure speed and memory against references
-	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo
+$(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
+	$(link) $(WRAPPED) -lcmocka $(LIBS)
 
 check-unit: $(UNIT) ## unit tests in C
 	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)
+
+check-oom: $(UNIT:%=%.oom) ## the same with every allocation failing in turn
+	$(suite) oom sh scripts/cmocka.sh oom $(UNIT:%=%.oom)
+
+check-asan: ## the unit tests and the corpus under the sanitizers
+	+$(Q)$(MAKE) --no-print-directory PROFILE=asan tests
+	$(suite) asan sh scripts/cmocka.sh asan $(UNIT:$(BUILD)/%=build/asan/%)
+
+check-server: all ## transcripts against the real program
+	$(suite) server node tests/server/run.mjs
+
+$(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
+	$(link) $(LIBS)
+
+$(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
+	$(link)
+
+bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references
+	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo
 
 # ------------------------------------------------------------------- lint
 
@@ -236,7 +252,8 @@ format-check: ## clang-format changes nothing
 format: ## clang-format every C file
 	$(Q)clang-format -i $(C_FILES)
 
-layers: ## the include rules of core/LAYERS
+layers: $(CORE_LIB) ## who includes whom, and what the core imports
+	$(Q)sh scripts/imports.sh $(CORE_LIB) scripts/core-imports.txt
 	$(Q)awk -f scripts/layers.awk core/LAYERS core/session.h \
 	  $(filter-out core/session.h,$(PRODUCT_SRC) $(HEADERS))
 
@@ -252,7 +269,11 @@ $(OBJ)/%.h.ok: %.h $(BUILD)/flags
 plain: ## licence lines, sizes, no blanks at line ends, no absolute paths
 	$(Q)sh scripts/plain.sh
 
-lisp-lint:
+lisp-lint: ## form, ECL's symbols in their files, docstrings
+	$(Q)awk -f scripts/lisp-lint.awk $(LISP_SRC)
+	$(Q)ecl --norc --shell scripts/lisp-docs.lisp -- lisp/packages.lisp \
+	  $(filter-out lisp/packages.lisp lisp/build.lisp,$(LISP_SRC)) >$(BUILD)/lisp-docs.log \
+	  || { cat $(BUILD)/lisp-docs.log; exit 1; }
 
 # ---------------------------------------------------------------- install
 
@@ -273,7 +294,13 @@ uninstall: ## remove what install put there
 
 # ----------------------------------------------------------------- others
 
-.PHONY: clean help
+.PHONY: compdb clean help
+compdb: ## write compile_commands.json for editors
+	@{ printf '['; comma=; for file in $(C_SRC); do \
+	  printf '%s\n{"directory": "%s", "file": "%s", "command": "%s"}' \
+	    "$$comma" "$$PWD" $$file "$(CC) -c $$file $(OUR_CFLAGS) $(TEST_INCLUDES) $(ECL_CFLAGS)"; \
+	  comma=,; done; printf '\n]\n'; } >compile_commands.json
+
 clean: ## remove everything that was built
 	rm -rf build compile_commands.json
 
