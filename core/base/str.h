@@ -16,6 +16,12 @@ struct str {
 /* A str from a string literal; sizeof keeps inner NULs. */
 #define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
 
+/* The same as an initializer, for static tables. */
+#define STR_INIT(literal)                                                      \
+    {                                                                          \
+        (literal), sizeof(literal) - 1                                         \
+    }
+
 /* The two arguments that printf's "%.*s" takes. Views longer than INT_MAX are
    cut there. */
 #define STR_ARG(s) ((s).n > 0x7fffffff ? 0x7fffffff : (int)(s).n), ((s).p)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of str.h. */
+#include <stdio.h>
+
+#include "check.h"
+#include "str.h"
+
+static const struct str none = {NULL, 0};
+
+static void str_compares_bytes_and_length(void **state)
+{
+    (void)state;
+    assert_true(str_eq(none, STR("")));
+    assert_true(str_eq(STR("a\0b"), STR("a\0b")));
+    assert_false(str_eq(STR("a\0b"), STR("a\0c")));
+    assert_false(str_eq(STR("ab"), STR("abc")));
+    assert_false(str_eq(none, STR("a")));
+}
+
+static void str_starts_with_a_prefix(void **state)
+{
+    (void)state;
+    assert_true(str_starts(none, none));
+    assert_true(str_starts(STR("abc"), none));
+    assert_true(str_starts(STR("abc"), STR("abc")));
+    assert_false(str_starts(STR("ab"), STR("abc")));
+    assert_false(str_starts(STR("xbc"), STR("ab")));
+}
+
+static void str_is_printable(void **state)
+{
+    (void)state;
+    char text[16];
+    struct str s = str_make("hello, world", 5);
+    snprintf(text, sizeof text, "<%.*s>", STR_ARG(s));
+    assert_string_equal(text, "<hello>");
+    assert_int_equal(str_from("abc").n, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(str_compares_bytes_and_length),
+        cmocka_unit_test(str_starts_with_a_prefix),
+        cmocka_unit_test(str_is_printable),
+    };
+    return RUN_TESTS("str", tests);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of utf8.c. */
+#include "check.h"
+#include "utf8.h"
+
+static struct buf buf;
+
+static int release(void **state)
+{
+    (void)state;
+    buf_release(&buf);
+    return 0;
+}
+
+static const struct {
+    struct str bytes;
+    uint32_t code; /* of the sequence at the start, when there is one */
+    size_t length; /* 0: invalid */
+} sequences[] = {
+    {STR_INIT("\0"), 0, 1},
+    {STR_INIT("a"), 'a', 1},
+    {STR_INIT("\x7f"), 0x7f, 1},
+    {STR_INIT("\xc2\x80"), 0x80, 2},
+    {STR_INIT("\xc3\xa1x"), 0xe1, 2},
+    {STR_INIT("\xdf\xbf"), 0x7ff, 2},
+    {STR_INIT("\xe0\xa0\x80"), 0x800, 3},
+    {STR_INIT("\xed\x9f\xbf"), 0xd7ff, 3},
+    {STR_INIT("\xee\x80\x80"), 0xe000, 3},
+    {STR_INIT("\xef\xbf\xbf"), 0xffff, 3},
+    {STR_INIT("\xf0\x90\x80\x80"), 0x10000, 4},
+    {STR_INIT("\xf0\x9f\x98\x80"), 0x1f600, 4},
+    {STR_INIT("\xf4\x8f\xbf\xbf"), 0x10ffff, 4},
+    {STR_INIT(""), 0, 0},
+    {STR_INIT("\x80"), 0, 0},
+    {STR_INIT("\xbf\x80"), 0, 0},
+    {STR_INIT("\xc0\x80"), 0, 0},         // overlong NUL
+    {STR_INIT("\xc1\xbf"), 0, 0},         // overlong
+    {STR_INIT("\xe0\x9f\xbf"), 0, 0},     // overlong
+    {STR_INIT("\xf0\x8f\xbf\xbf"), 0, 0}, // overlong
+    {STR_INIT("\xed\xa0\x80"), 0, 0},     // surrogate
+    {STR_INIT("\xed\xbf\xbf"), 0, 0},     // surrogate
+    {STR_INIT("\xf4\x90\x80\x80"), 0, 0}, // above U+10FFFF
+    {STR_INIT("\xf5\x80\x80\x80"), 0, 0},
+    {STR_INIT("\xf8\x88\x80\x80\x80"), 0, 0},
+    {STR_INIT("\xfe"), 0, 0},
+    {STR_INIT("\xff"), 0, 0},
+    {STR_INIT("\xc3"), 0, 0}, // cut short
+    {STR_INIT("\xe2\x82"), 0, 0},
+    {STR_INIT("\xf0\x9f\x98"), 0, 0},
+    {STR_INIT("\xc3\x28"), 0, 0}, // no continuation
+    {STR_INIT("\xe2\x28\xa1"), 0, 0},
+    {STR_INIT("\xe2\x82\x28"), 0, 0},
+    {STR_INIT("\xf0\x9f\x98\x28"), 0, 0},
+};
+
+static void utf8_decodes_what_rfc_3629_allows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(sequences); i++) {
+        uint32_t code = 12345;
+        assert_int_equal(utf8_decode(sequences[i].bytes, &code),
+                         sequences[i].length);
+        assert_int_equal(utf8_decode(sequences[i].bytes, NULL),
+                         sequences[i].length);
+        uint32_t wanted = sequences[i].length > 0 ? sequences[i].code : 12345;
+        assert_int_equal(code, wanted);
+    }
+    assert_int_equal(utf8_decode(str_make(NULL, 0), NULL), 0);
+}
+
+static void utf8_decodes_what_it_encodes(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code <= 0x10ffff; code++) {
+        char bytes[4];
+        size_t n = utf8_encode(code, bytes);
+        bool surrogate = code >= 0xd800 && code <= 0xdfff;
+        uint32_t back = code;
+        assert_int_equal(utf8_decode(str_make(bytes, n), &back),
+                         surrogate ? 0 : n);
+        assert_int_equal(back, code);
+    }
+}
+
+static void utf8_judges_texts(void **state)
+{
+    (void)state;
+    assert_true(utf8_is_valid(str_make(NULL, 0)));
+    assert_true(utf8_is_valid(STR("plain text, longer than eight bytes\n")));
+    assert_true(utf8_is_valid(STR("caf\xc3\xa9 \xf0\x9f\x98\x80 \0 end")));
+    assert_false(utf8_is_valid(STR("caf\xe9, in Latin-1")));
+    assert_false(utf8_is_valid(STR("0123456789abcdef\xc3")));
+    assert_false(utf8_is_valid(STR("\xed\xa0\xbd\xed\xb8\x80")));
+}
+
+static void utf8_counts_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_count(str_make(NULL, 0)), 0);
+    assert_int_equal(utf8_count(STR("0123456789")), 10);
+    assert_int_equal(utf8_count(STR("\xc3\xa9t\xc3\xa9 \xf0\x9f\x98\x80")), 5);
+    assert_int_equal(utf8_count(STR("a\xff\xc3z")), 4);
+    assert_int_equal(utf8_count(STR("\xf0\x9f\x98")), 3);
+}
+
+static void utf8_cuts_between_characters(void **state)
+{
+    (void)state;
+    const struct str s = STR("a\xc3\xa9\xff\xf0\x9f\x98\x80z");
+    assert_text(utf8_head(s, 0), "");
+    assert_text(utf8_head(s, 2), "a\xc3\xa9");
+    assert_text(utf8_head(s, 4), "a\xc3\xa9\xff\xf0\x9f\x98\x80");
+    assert_text(utf8_head(s, 99), "a\xc3\xa9\xff\xf0\x9f\x98\x80z");
+    assert_text(utf8_tail(s, 0), "");
+    assert_text(utf8_tail(s, 1), "z");
+    assert_text(utf8_tail(s, 2), "\xf0\x9f\x98\x80z");
+    assert_text(utf8_tail(s, 4), "\xc3\xa9\xff\xf0\x9f\x98\x80z");
+    assert_text(utf8_tail(s, 99), "a\xc3\xa9\xff\xf0\x9f\x98\x80z");
+    assert_int_equal(utf8_tail(str_make(NULL, 0), 3).n, 0);
+}
+
+/* Head and tail agree on where characters are, in every mixture. */
+static void utf8_head_and_tail_meet(void **state)
+{
+    (void)state;
+    static const char alphabet[] = "a\x80\xbf\xc3\xe2\xed\xf0\xff";
+    const size_t letters = sizeof alphabet - 1;
+    for (size_t word = 0; word < 8 * 8 * 8 * 8 * 8; word++) {
+        char bytes[5];
+        for (size_t i = 0, rest = word; i < 5; i++, rest /= letters)
+            bytes[i] = alphabet[rest % letters];
+        struct str s = str_make(bytes, 5);
+        size_t count = utf8_count(s);
+        for (size_t n = 0; n <= count; n++)
+            assert_int_equal(utf8_head(s, n).n + utf8_tail(s, count - n).n, 5);
+    }
+}
+
+static void utf8_replaces_what_is_invalid(void **state)
+{
+    (void)state;
+    utf8_append_valid(&buf, str_make(NULL, 0));
+    utf8_append_valid(&buf, STR("ok \xc3\xa9|\xff\xfe|\xe2\x82|\xed\xa0\x80|"));
+    assert_memory(!buf_failed(&buf));
+    assert_text(buf_view(&buf),
+                "ok \xc3\xa9|\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|"
+                "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|");
+}
+
+static void utf8_shows_what_is_invisible(void **state)
+{
+    (void)state;
+    static const struct {
+        struct str in, out;
+    } cases[] = {
+        {STR_INIT("plain \"quoted\" \\ \xc3\xa9"),
+         STR_INIT("plain \"quoted\" \\ \xc3\xa9")},
+        {STR_INIT("a\nb\r\nc\td"), STR_INIT("a\\nb\\r\\nc\\td")},
+        {STR_INIT("\0\x1b[31m\x7f"), STR_INIT("\\x00\\x1b[31m\\x7f")},
+        {STR_INIT("\xc2\x85|\xc2\x9b"), STR_INIT("\\u0085|\\u009b")},
+        {STR_INIT("\xe2\x80\xa8\xe2\x80\xa9"), STR_INIT("\\u2028\\u2029")},
+        {STR_INIT("\xe2\x80\xae\xe2\x81\xa6"), STR_INIT("\\u202e\\u2066")},
+        {STR_INIT("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f"),
+         STR_INIT("\\u061c\\u200e\\u200f")},
+        {STR_INIT("\xff|\xc3|\xed\xa0\x80"),
+         STR_INIT("\\xff|\\xc3|\\xed\\xa0\\x80")},
+        {STR_INIT(""), STR_INIT("")},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        buf_reset(&buf);
+        utf8_append_visible(&buf, cases[i].in);
+        assert_memory(!buf_failed(&buf));
+        assert_true(str_eq(buf_view(&buf), cases[i].out));
+    }
+}
+
+/* utf8_plain_run looks at eight bytes at a time: every byte, everywhere. */
+static void utf8_finds_the_end_of_plain_text(void **state)
+{
+    (void)state;
+    char text[24];
+    for (int byte = 0; byte < 256; byte++) {
+        bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+        for (size_t at = 0; at < sizeof text; at++) {
+            memset(text, ' ', sizeof text);
+            memset(text, '~', sizeof text / 2);
+            text[at] = (char)byte;
+            assert_int_equal(utf8_plain_run(str_make(text, sizeof text)),
+                             plain ? sizeof text : at);
+        }
+    }
+    assert_int_equal(utf8_plain_run(str_make(NULL, 0)), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_decodes_what_rfc_3629_allows),
+        cmocka_unit_test(utf8_decodes_what_it_encodes),
+        cmocka_unit_test(utf8_judges_texts),
+        cmocka_unit_test(utf8_counts_characters),
+        cmocka_unit_test(utf8_cuts_between_characters),
+        cmocka_unit_test(utf8_head_and_tail_meet),
+        cmocka_unit_test_teardown(utf8_replaces_what_is_invalid, release),
+        cmocka_unit_test_teardown(utf8_shows_what_is_invisible, release),
+        cmocka_unit_test(utf8_finds_the_end_of_plain_text),
+    };
+    return RUN_TESTS("utf8", tests);
+}
