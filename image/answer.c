@@ -2,7 +2,6 @@
 /* answer.c: see answer.h. */
 #include "answer.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -11,6 +10,7 @@
 struct part {
     const char *title; /* its line, or NULL */
     struct buf text;
+    int64_t missing; /* characters that came and are not in text */
     size_t chars;
     size_t allowed; /* characters of it that the answer may show */
 };
@@ -105,27 +105,32 @@ static void strip_line_ends(struct buf *text)
     buf_truncate(text, n);
 }
 
+static bool is_silent(const struct capture *capture)
+{
+    return !capture || capture_is_empty(capture);
+}
+
 static void take_capture(struct part *part, const char *title,
                          const struct capture *capture)
 {
-    if (!capture || capture_is_empty(capture))
+    if (is_silent(capture))
         return;
     part->title = title;
-    capture_text(capture, &part->text);
+    part->missing += capture_text(capture, &part->text);
 }
 
 /* Output that came between two evaluations, from threads and child processes
    of earlier ones, stands at the head of the next [stdout]. */
 static void take_earlier(struct part *part, const struct answer *answer)
 {
-    if (!answer->earlier || capture_is_empty(answer->earlier))
+    if (is_silent(answer->earlier))
         return;
     part->title = "[stdout]";
     buf_str(&part->text, STR("; from thread, since the last answer:\n"));
-    capture_text(answer->earlier, &part->text);
+    part->missing += capture_text(answer->earlier, &part->text);
     strip_line_ends(&part->text);
     buf_byte(&part->text, '\n');
-    if (answer->output && !capture_is_empty(answer->output))
+    if (!is_silent(answer->output))
         buf_str(&part->text, STR("; from this evaluation:\n"));
 }
 
@@ -163,7 +168,7 @@ static void append_cut(struct part *part, struct kept *kept, struct buf *out)
     struct str text = buf_view(&part->text);
     struct str head = utf8_head(text, part->allowed - part->allowed / 2);
     struct str tail = utf8_tail(text, part->allowed / 2);
-    size_t omitted = part->chars - part->allowed;
+    int64_t omitted = (int64_t)(part->chars - part->allowed) + part->missing;
 
     buf_str(out, head);
     if (head.n > 0 && head.p[head.n - 1] != '\n')
@@ -190,12 +195,25 @@ static void append_part(struct part *part, struct kept *kept, struct buf *out)
         append_cut(part, kept, out);
 }
 
-void answer_compose(const struct answer *answer, size_t max_chars,
+/* Most answers are a short body and nothing else. */
+static bool is_plain(const struct answer *answer, size_t max_chars)
+{
+    return !answer->notice && answer->body.n <= max_chars &&
+           is_silent(answer->earlier) && is_silent(answer->output) &&
+           is_silent(answer->errors);
+}
+
+bool answer_compose(const struct answer *answer, size_t max_chars,
                     struct kept *kept, struct buf *out)
 {
     struct part parts[PARTS];
+    bool whole = true;
     size_t i;
 
+    if (is_plain(answer, max_chars)) {
+        utf8_append_valid(out, answer->body);
+        return !buf_failed(out);
+    }
     memset(parts, 0, sizeof parts);
     if (answer->notice)
         buf_str(&parts[PART_NOTICE].text, str_from(answer->notice));
@@ -209,7 +227,9 @@ void answer_compose(const struct answer *answer, size_t max_chars,
     }
     share(parts, max_chars);
     for (i = 0; i < PARTS; i++) {
+        whole = whole && !buf_failed(&parts[i].text);
         append_part(&parts[i], kept, out);
         buf_release(&parts[i].text);
     }
+    return whole && !buf_failed(out);
 }

@@ -5,6 +5,7 @@
 #ifndef IMAGE_ANSWER_H
 #define IMAGE_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,8 +45,9 @@ struct answer {
 };
 
 /* Appends the whole answer to OUT, about MAX_CHARS characters at most; what is
-   longer loses its middle and goes to KEPT. */
-void answer_compose(const struct answer *answer, size_t max_chars,
+   longer loses its middle and goes to KEPT. False when memory ran out: OUT is
+   not the whole answer then. */
+bool answer_compose(const struct answer *answer, size_t max_chars,
                     struct kept *kept, struct buf *out);
 
 #endif

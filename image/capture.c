@@ -66,24 +66,31 @@ bool capture_is_empty(const struct capture *capture)
     return capture->head.n == 0 && capture->beyond == 0;
 }
 
-void capture_text(const struct capture *capture, struct buf *out)
+int64_t capture_text(const struct capture *capture, struct buf *out)
 {
-    utf8_append_valid(out, buf_view(&capture->head));
-    if (capture->beyond == 0)
-        return;
-    if (!capture->ring) {
-        buf_printf(out, "\n[… %llu bytes omitted: no memory …]\n",
-                   (unsigned long long)capture->beyond);
-        return;
+    struct str head = buf_view(&capture->head);
+    struct str older = {NULL, 0}; // the two halves of the ring
+    struct str newer = {NULL, 0};
+    uint64_t missing;
+    size_t at;
+
+    if (capture->ring && capture->beyond <= CAPTURE_TAIL) {
+        newer = str_make(capture->ring, (size_t)capture->beyond);
+    } else if (capture->ring) {
+        newer = str_make(capture->ring, capture->ring_at);
+        older = str_make(capture->ring + capture->ring_at,
+                         CAPTURE_TAIL - capture->ring_at);
     }
-    if (capture->beyond <= CAPTURE_TAIL) {
-        utf8_append_valid(out,
-                          str_make(capture->ring, (size_t)capture->beyond));
-        return;
-    }
-    buf_printf(out, "\n[… %llu bytes omitted: more than is kept …]\n",
-               (unsigned long long)(capture->beyond - CAPTURE_TAIL));
-    utf8_append_valid(out, str_make(capture->ring + capture->ring_at,
-                                    CAPTURE_TAIL - capture->ring_at));
-    utf8_append_valid(out, str_make(capture->ring, capture->ring_at));
+    missing = capture->chars - count_chars(head) - count_chars(older) -
+              count_chars(newer);
+    utf8_append_valid(out, head);
+    at = out->n;
+    if (missing > 0)
+        buf_printf(out, "\n[… %llu characters are not kept …]\n",
+                   (unsigned long long)missing);
+    if (out->n > at)
+        missing -= count_chars(str_make(out->p + at, out->n - at));
+    utf8_append_valid(out, older);
+    utf8_append_valid(out, newer);
+    return (int64_t)missing;
 }

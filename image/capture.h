@@ -31,8 +31,8 @@ void capture_add(struct capture *capture, struct str bytes);
 
 bool capture_is_empty(const struct capture *capture);
 
-/* Appends to OUT what was kept, as valid UTF-8, with a line that says how many
-   bytes are missing in the middle, if any are. */
-void capture_text(const struct capture *capture, struct buf *out);
+/* Appends to OUT what was kept, as valid UTF-8, with a line where the middle is
+   missing. Returns how many more characters had come than were appended. */
+int64_t capture_text(const struct capture *capture, struct buf *out);
 
 #endif

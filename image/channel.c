@@ -158,7 +158,7 @@ enum status channel_send(struct channel *channel)
         buf_str(&channel->out, buf_view(&call->fields));
         if (buf_failed(&channel->out)) {
             buf_truncate(&channel->out, start);
-            return ST_IO; // without memory the image cannot be served
+            return ST_NOMEM;
         }
         wire_end(&channel->out, start);
         call->sent = true;
@@ -331,7 +331,9 @@ static enum status take_frame(struct channel *channel, struct wire_head head,
         call->id != head.id || wire_take_string(&body, &text) != ST_OK)
         return ST_INVALID;
     buf_str(&call->text, text);
-    call->error = (head.flags & WIRE_ERROR) != 0 || buf_failed(&call->text);
+    if (buf_failed(&call->text))
+        return ST_NOMEM;
+    call->error = (head.flags & WIRE_ERROR) != 0;
     call->replied = true;
     return ST_OK;
 }
@@ -353,7 +355,9 @@ static enum status take_frames(struct channel *channel)
         status = take_frame(channel, head, body);
     }
     buf_consume(&channel->in, used);
-    return status == ST_MISSING ? ST_OK : ST_INVALID;
+    if (status == ST_MISSING)
+        return ST_OK;
+    return status == ST_NOMEM ? ST_NOMEM : ST_INVALID;
 }
 
 enum status channel_read(struct channel *channel)

@@ -89,14 +89,15 @@ void channel_disconnect(struct channel *channel);
 /* Appends CALL, which the channel owns from now on. */
 void channel_add(struct channel *channel, struct call *call);
 
-/* Sends what the window allows. ST_IO: the image is gone. */
+/* Sends what the window allows. ST_IO: the image is gone. ST_NOMEM: it cannot
+   be served any more. */
 enum status MUST_CHECK channel_send(struct channel *channel);
 
 /* Tells the image not to begin call ID, if it has not yet begun it. */
 void channel_send_stop(struct channel *channel, uint64_t id);
 
 /* Reads what is there. ST_IO: end of file or error; ST_INVALID: what came is
-   no answer to a call. What was read before that is kept. */
+   no answer to a call; ST_NOMEM. What was read before that is kept. */
 enum status MUST_CHECK channel_read(struct channel *channel);
 
 /* Reads once from pipe I; output between two calls goes to LOG, too. */

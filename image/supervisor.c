@@ -26,6 +26,11 @@
 /* Milliseconds between the stages of a stop while everything is ending. */
 #define LAST_STAGE_MS 200
 
+/* The answer when the server itself has none for a better one. */
+#define NO_MEMORY                                                              \
+    "[ERROR] STORAGE-CONDITION\nThe server has not enough memory for this "    \
+    "call."
+
 /* Why a call is not begun at the end. */
 #define ENDING "the server is ending"
 
@@ -76,8 +81,10 @@ static void reply_composed(struct supervisor *s, struct channel *channel,
         buf_byte(&channel->notice, '\0');
         answer.notice = channel->notice.p;
     }
-    answer_compose(&answer, call->max_chars, &s->kept, &text);
-    reply(s, call, error, buf_view(&text));
+    if (answer_compose(&answer, call->max_chars, &s->kept, &text))
+        reply(s, call, error, buf_view(&text));
+    else
+        reply(s, call, true, STR(NO_MEMORY));
     buf_release(&text);
     buf_reset(&channel->notice);
     capture_release(&channel->earlier);
@@ -372,9 +379,7 @@ static enum status take_call(struct supervisor *s, uint64_t id, struct str body,
     channel = channel_get(s, name);
     call = channel ? call_new(id, operation, body) : NULL;
     if (!call) {
-        refuse(
-            s, id,
-            "[ERROR] STORAGE-CONDITION\nNot enough memory to keep this call.");
+        refuse(s, id, NO_MEMORY);
         return ST_OK;
     }
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;

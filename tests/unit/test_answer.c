@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output captured, answers composed and cut, long outputs kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "capture.h"
+#include "check.h"
+#include "utf8.h"
+
+static struct capture output;
+static struct capture errors;
+static struct capture earlier;
+static struct kept kept;
+static struct buf text;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&output, 0, sizeof output);
+    memset(&errors, 0, sizeof errors);
+    memset(&earlier, 0, sizeof earlier);
+    memset(&kept, 0, sizeof kept);
+    text = BUF_EMPTY;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    capture_release(&output);
+    capture_release(&errors);
+    capture_release(&earlier);
+    kept_release(&kept);
+    buf_release(&text);
+    return 0;
+}
+
+static void compose(const char *notice, const char *body, size_t max_chars)
+{
+    struct answer answer = {notice, &earlier, &output, &errors, str_from(body)};
+
+    buf_reset(&text);
+    bool whole = answer_compose(&answer, max_chars, &kept, &text);
+    assert_memory(whole && !buf_failed(&output.head) &&
+                  !buf_failed(&errors.head) && !buf_failed(&earlier.head));
+}
+
+static void add(struct capture *capture, const char *bytes)
+{
+    capture_add(capture, str_from(bytes));
+}
+
+/* Fills CAPTURE with N bytes of the digits 0 to 9. */
+static void add_digits(struct capture *capture, size_t n)
+{
+    char block[1000];
+    size_t i;
+
+    for (i = 0; i < sizeof block; i++)
+        block[i] = (char)('0' + i % 10);
+    for (; n >= sizeof block; n -= sizeof block)
+        capture_add(capture, str_make(block, sizeof block));
+    capture_add(capture, str_make(block, n));
+}
+
+static void answer_omits_empty_sections(void **state)
+{
+    (void)state;
+    compose(NULL, "=> 6", 1000);
+    assert_text(buf_view(&text), "=> 6");
+}
+
+static void answer_orders_sections(void **state)
+{
+    (void)state;
+    add(&output, "Hello, World!\n");
+    add(&errors, "deprecated");
+    compose("[notice]\nNew.", "=> NIL", 1000);
+    assert_text(buf_view(&text), "[notice]\nNew.\n\n[stdout]\nHello, World!\n\n"
+                                 "[stderr]\ndeprecated\n\n=> NIL");
+}
+
+static void answer_without_body_is_its_output(void **state)
+{
+    (void)state;
+    add(&output, "only this\n\n");
+    compose(NULL, "", 1000);
+    assert_text(buf_view(&text), "[stdout]\nonly this");
+}
+
+static void answer_marks_output_of_threads(void **state)
+{
+    (void)state;
+    add(&earlier, "late\n");
+    compose(NULL, "=> 1", 1000);
+    assert_text(
+        buf_view(&text),
+        "[stdout]\n; from thread, since the last answer:\nlate\n\n=> 1");
+    add(&output, "now\n");
+    compose(NULL, "=> 1", 1000);
+    assert_text(buf_view(&text),
+                "[stdout]\n; from thread, since the last answer:\nlate\n"
+                "; from this evaluation:\nnow\n\n=> 1");
+}
+
+static void answer_mends_broken_bytes(void **state)
+{
+    (void)state;
+    add(&output, "a\xff\xed\xa0\x80z");
+    compose(NULL, "=> \xc3", 1000);
+    assert_text(buf_view(&text), "[stdout]\na\xef\xbf\xbd\xef\xbf\xbd"
+                                 "\xef\xbf\xbd\xef\xbf\xbdz\n\n=> "
+                                 "\xef\xbf\xbd");
+}
+
+static void answer_cuts_the_middle(void **state)
+{
+    (void)state;
+    add_digits(&output, 100);
+    compose(NULL, "=> 1", 24);
+    assert_text(buf_view(&text),
+                "[stdout]\n0123456789\n[… 80 characters omitted; read-output "
+                "id 1 …]\n0123456789\n\n=> 1");
+    compose(NULL, "=> 1", 24);
+    assert_non_null(strstr(text.p, "id 2 "));
+}
+
+/* Characters, not bytes, are counted and never cut in two. */
+static void answer_cuts_between_characters(void **state)
+{
+    int i;
+
+    (void)state;
+    for (i = 0; i < 50; i++)
+        add(&output, "\xf0\x9f\x98\x80");
+    compose(NULL, "", 4);
+    assert_text(buf_view(&text),
+                "[stdout]\n\xf0\x9f\x98\x80\xf0\x9f\x98\x80\n[… 46 characters "
+                "omitted; read-output id 1 …]\n"
+                "\xf0\x9f\x98\x80\xf0\x9f\x98\x80");
+}
+
+/* A short body is never cut for a long output, and two long sections share. */
+static void answer_shares_the_room(void **state)
+{
+    (void)state;
+    add_digits(&output, 5000);
+    add_digits(&errors, 5000);
+    compose(NULL, "[ERROR] SIMPLE-ERROR\nall of this", 1000);
+    assert_non_null(strstr(text.p, "\n\n[ERROR] SIMPLE-ERROR\nall of this"));
+    assert_true(utf8_count(buf_view(&text)) < 1200);
+    assert_true(utf8_count(buf_view(&text)) > 1000);
+    assert_non_null(strstr(text.p, "id 1 "));
+    assert_non_null(strstr(text.p, "id 2 "));
+}
+
+static void capture_joins_split_characters(void **state)
+{
+    (void)state;
+    add(&output, "\xc3");
+    add(&output, "\xa4");
+    assert_int_equal(output.chars, 1);
+    compose(NULL, "", 1000);
+    assert_text(buf_view(&text), "[stdout]\n\xc3\xa4");
+}
+
+/* Everything that comes is counted, and memory stays at what is kept. */
+static void capture_is_bounded(void **state)
+{
+    const size_t n = (size_t)LIMIT_OUTPUT_KEPT * 2;
+
+    (void)state;
+    add_digits(&output, n);
+    compose(NULL, "", 1000);
+    if (output.ring)
+        assert_int_equal(output.chars, n);
+    assert_true(output.head.cap <= CAPTURE_HEAD * 2);
+    assert_non_null(strstr(text.p, "[… 33553432 characters omitted;"));
+}
+
+static void kept_reads_a_part(void **state)
+{
+    struct buf part = BUF_EMPTY;
+    bool found;
+
+    (void)state;
+    add_digits(&output, 100);
+    compose(NULL, "", 10);
+    found = kept_read(&kept, 1, 95, 3, &part);
+    if (buf_failed(&part))
+        found = false;
+    if (found)
+        assert_text(buf_view(&part), "567\n[characters 95 to 98 of 100]");
+    buf_release(&part);
+    assert_memory(found);
+}
+
+static void kept_says_what_is_missing(void **state)
+{
+    struct buf part = BUF_EMPTY;
+
+    (void)state;
+    add_digits(&output, 100);
+    compose(NULL, "", 10);
+    assert_false(kept_read(&kept, 7, 0, 10, &part));
+    assert_false(kept_read(&kept, 1, 100, 10, &part));
+    if (!buf_failed(&part)) {
+        buf_byte(&part, '\0');
+        assert_non_null(strstr(part.p, "Output 7 not found"));
+        assert_non_null(strstr(part.p, "nothing at offset 100"));
+    }
+    buf_release(&part);
+}
+
+static void kept_drops_the_oldest(void **state)
+{
+    int i;
+
+    (void)state;
+    add_digits(&output, 100);
+    for (i = 0; i < LIMIT_OUTPUTS + 2; i++)
+        compose(NULL, "", 10);
+    assert_int_equal(kept.n, LIMIT_OUTPUTS);
+    assert_int_equal(kept.texts[0].id, 3);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(answer_omits_empty_sections),
+        TEST(answer_orders_sections),
+        TEST(answer_without_body_is_its_output),
+        TEST(answer_marks_output_of_threads),
+        TEST(answer_mends_broken_bytes),
+        TEST(answer_cuts_the_middle),
+        TEST(answer_cuts_between_characters),
+        TEST(answer_shares_the_room),
+        TEST(capture_joins_split_characters),
+        TEST(capture_is_bounded),
+        TEST(kept_reads_a_part),
+        TEST(kept_says_what_is_missing),
+        TEST(kept_drops_the_oldest),
+    };
+
+    return RUN_TESTS("answer", tests);
+}

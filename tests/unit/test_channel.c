@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The supervisor's end of a live image, against real sockets and pipes whose
+   other ends the test holds: which output belongs to which call. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "channel.h"
+#include "check.h"
+
+static struct channel channel;
+static int image_socket = -1;
+static int image_pipes[CHANNEL_PIPES] = {-1, -1};
+static const struct log no_log = {LOG_ERROR, NULL, NULL};
+
+static int setup(void **state)
+{
+    int pair[2];
+    int ours[CHANNEL_PIPES];
+    int socket;
+    int i;
+
+    (void)state;
+    channel_init(&channel, "main");
+    memcpy(channel.key, "0123456789abcdef", sizeof channel.key);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+        return -1;
+    socket = pair[0];
+    image_socket = pair[1];
+    if (fcntl(socket, F_SETFL, O_NONBLOCK) < 0)
+        return -1;
+    for (i = 0; i < CHANNEL_PIPES; i++) {
+        if (pipe(pair) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0)
+            return -1;
+        ours[i] = pair[0];
+        image_pipes[i] = pair[1];
+    }
+    channel_connect(&channel, socket, ours);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    int i;
+
+    (void)state;
+    channel_release(&channel);
+    (void)close(image_socket);
+    for (i = 0; i < CHANNEL_PIPES; i++)
+        (void)close(image_pipes[i]);
+    return 0;
+}
+
+static void add_call(uint64_t id)
+{
+    struct call *call = call_new(id, STR("evaluate"), STR(""));
+
+    assert_memory(call);
+    if (call)
+        channel_add(&channel, call);
+}
+
+static void image_writes(int i, const char *bytes, size_t n)
+{
+    assert_int_equal(write(image_pipes[i], bytes, n), n);
+}
+
+static void image_marks(uint64_t id)
+{
+    char mark[WIRE_MARK];
+
+    wire_mark(channel.key, id, mark);
+    image_writes(CHANNEL_STDOUT, mark, sizeof mark);
+    image_writes(CHANNEL_STDERR, mark, sizeof mark);
+}
+
+static void image_replies(uint64_t id, const char *text)
+{
+    struct buf frame = BUF_EMPTY;
+    bool ok;
+
+    wire_end(&frame, wire_begin(&frame, WIRE_REPLY, 0, id));
+    buf_reset(&frame);
+    {
+        size_t start = wire_begin(&frame, WIRE_REPLY, 0, id);
+
+        wire_put_string(&frame, str_from(text));
+        wire_end(&frame, start);
+    }
+    ok = !buf_failed(&frame) &&
+         write(image_socket, frame.p, frame.n) == (ssize_t)frame.n;
+    buf_release(&frame);
+    assert_memory(ok);
+}
+
+static void read_pipes(void)
+{
+    channel_read_pipe(&channel, CHANNEL_STDOUT, &no_log);
+    channel_read_pipe(&channel, CHANNEL_STDERR, &no_log);
+}
+
+/* The next finished call has ID, and printed OUT. */
+static void expect_call(uint64_t id, const char *out)
+{
+    struct call *call = channel_take_finished(&channel);
+    struct buf text = BUF_EMPTY;
+    bool same;
+
+    assert_non_null(call);
+    assert_int_equal(call->id, id);
+    (void)capture_text(&call->captures[CHANNEL_STDOUT], &text);
+    same = str_eq(buf_view(&text), str_from(out));
+    call_free(call);
+    buf_release(&text);
+    assert_memory(same);
+}
+
+static void channel_drains_for_a_lone_call(void **state)
+{
+    (void)state;
+    add_call(1);
+    assert_ok(channel_send(&channel));
+    image_writes(CHANNEL_STDOUT, "abc", 3);
+    assert_null(channel_take_finished(&channel));
+    image_replies(1, "=> 1");
+    assert_ok(channel_read(&channel));
+    expect_call(1, "abc");
+    assert_null(channel_take_finished(&channel));
+}
+
+static void channel_waits_for_the_mark(void **state)
+{
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(channel_send(&channel));
+    image_writes(CHANNEL_STDOUT, "one", 3);
+    image_replies(1, "=> 1");
+    assert_ok(channel_read(&channel));
+    read_pipes();
+    assert_null(channel_take_finished(&channel));
+    image_marks(1);
+    image_writes(CHANNEL_STDOUT, "two", 3);
+    read_pipes();
+    expect_call(1, "one");
+    image_replies(2, "=> 2");
+    assert_ok(channel_read(&channel));
+    expect_call(2, "two");
+}
+
+/* However the bytes are cut, and whatever looks like the start of a mark. */
+static void channel_finds_split_marks(void **state)
+{
+    char bytes[64];
+    size_t n = 0;
+    size_t i;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(channel_send(&channel));
+    memcpy(bytes, "0123-012345", 11); // no mark
+    n = 11;
+    wire_mark(channel.key, 1, bytes + n);
+    n += WIRE_MARK;
+    memcpy(bytes + n, "01", 2);
+    n += 2;
+    for (i = 0; i < n; i++) {
+        image_writes(CHANNEL_STDOUT, bytes + i, 1);
+        channel_read_pipe(&channel, CHANNEL_STDOUT, &no_log);
+    }
+    wire_mark(channel.key, 1, bytes);
+    image_writes(CHANNEL_STDERR, bytes, WIRE_MARK);
+    channel_read_pipe(&channel, CHANNEL_STDERR, &no_log);
+    image_replies(1, "=> 1");
+    image_replies(2, "=> 2");
+    assert_ok(channel_read(&channel));
+    expect_call(1, "0123-012345");
+    expect_call(2, "01");
+}
+
+static void channel_keeps_output_between_calls(void **state)
+{
+    (void)state;
+    image_writes(CHANNEL_STDOUT, "late", 4);
+    read_pipes();
+    assert_int_equal(channel.earlier.chars, 4);
+}
+
+static void channel_bounds_what_is_sent_ahead(void **state)
+{
+    int i;
+
+    (void)state;
+    for (i = 0; i < LIMIT_AHEAD + 5; i++)
+        add_call((uint64_t)i + 1);
+    assert_ok(channel_send(&channel));
+    assert_int_equal(channel.sent, LIMIT_AHEAD);
+}
+
+/* An answer that nobody asked for, twice, out of order, or no frame at all. */
+static void channel_refuses_strange_answers(void **state)
+{
+    (void)state;
+    image_replies(1, "=> 1");
+    assert_status(channel_read(&channel), ST_INVALID);
+    add_call(1);
+    add_call(2);
+    assert_ok(channel_send(&channel));
+    image_replies(2, "=> 2");
+    assert_status(channel_read(&channel), ST_INVALID);
+    image_replies(1, "=> 1");
+    assert_ok(channel_read(&channel));
+    image_replies(1, "=> 1");
+    assert_status(channel_read(&channel), ST_INVALID);
+    assert_int_equal(write(image_socket, "\xff\xff\xff\xff garbage bytes", 18),
+                     18);
+    assert_status(channel_read(&channel), ST_INVALID);
+}
+
+static void channel_tells_the_end_of_the_image(void **state)
+{
+    (void)state;
+    add_call(1);
+    assert_ok(channel_send(&channel));
+    image_replies(1, "=> 1");
+    assert_int_equal(shutdown(image_socket, SHUT_WR), 0);
+    assert_status(channel_read(&channel), ST_OK);
+    assert_status(channel_read(&channel), ST_IO);
+    expect_call(1, ""); // what was answered before counts
+}
+
+static void channel_sends_again_after_a_loss(void **state)
+{
+    struct call *call;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    add_call(3);
+    assert_ok(channel_send(&channel));
+    call = channel_take_first(&channel);
+    assert_int_equal(call->id, 1);
+    call_free(call);
+    channel_disconnect(&channel);
+    assert_int_equal(channel.sent, 0);
+    assert_int_equal(channel.calls, 2);
+    assert_false(channel.first->sent);
+}
+
+static void channel_withdraws_a_waiting_call(void **state)
+{
+    struct call *call;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    add_call(3);
+    call = channel_find(&channel, 3);
+    assert_non_null(call);
+    channel_withdraw(&channel, call);
+    call_free(call);
+    assert_null(channel_find(&channel, 3));
+    assert_int_equal(channel.last->id, 2);
+    add_call(4);
+    assert_int_equal(channel.last->id, 4);
+    assert_null(channel_find(&channel, 9));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(channel_drains_for_a_lone_call),
+        TEST(channel_waits_for_the_mark),
+        TEST(channel_finds_split_marks),
+        TEST(channel_keeps_output_between_calls),
+        TEST(channel_bounds_what_is_sent_ahead),
+        TEST(channel_refuses_strange_answers),
+        TEST(channel_tells_the_end_of_the_image),
+        TEST(channel_sends_again_after_a_loss),
+        TEST(channel_withdraws_a_waiting_call),
+    };
+
+    return RUN_TESTS("channel", tests);
+}
