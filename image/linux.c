@@ -32,16 +32,27 @@ size_t linux_children(pid_t *pids, size_t max)
 {
     char path[64];
     FILE *file;
+    char *line = NULL;
+    char *at;
+    size_t size = 0;
     size_t n = 0;
-    int pid;
 
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children",
                    (int)getpid());
     file = fopen(path, "re");
     if (!file)
         return 0;
-    while (n < max && fscanf(file, "%d", &pid) == 1)
-        pids[n++] = pid;
+    at = getline(&line, &size, file) > 0 ? line : NULL;
+    while (at && n < max) {
+        char *end;
+        long pid = strtol(at, &end, 10);
+
+        if (end == at || pid <= 0)
+            break;
+        pids[n++] = (pid_t)pid;
+        at = end;
+    }
+    free(line);
     (void)fclose(file); // was only read
     return n;
 }

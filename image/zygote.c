@@ -199,6 +199,8 @@ void zygote_release(struct zygote *zygote)
     if (zygote->control >= 0)
         (void)close(zygote->control); // by this it knows
     zygote->control = -1;
+    if (zygote->pid > 0 && !zygote->ready)
+        (void)kill(zygote->pid, SIGKILL); // it has no children yet
     for (waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
         if (waitpid(zygote->pid, NULL, WNOHANG) != 0)
             zygote->pid = 0;
