@@ -160,12 +160,13 @@ $(LISP_LIB): $(LISP_SRC)
 
 # ----------------------------------------------------------- dependencies
 
-.PHONY: deps deps-build deps-check
+.PHONY: deps deps-demo deps-check
 deps: deps-check ## install the Debian packages that are missing
-deps-build:
-	$(Q)sh scripts/deps.sh build
+deps-demo:
+	$(Q)sh scripts/deps.sh demo
 deps-check:
 	$(Q)sh scripts/deps.sh check
+
 
 # ------------------------------------------------------------------ tests
 
@@ -176,6 +177,11 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
 suite = @sh scripts/suite.sh $(BUILD)/suites
+
+.PHONY: demo
+demo: deps-demo ## show a real conversation, after installing what that needs
+	+$(Q)$(MAKE) --no-print-directory all
+	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
 .PHONY: check check-suites tests $(SUITES:%=check-%) check-hostile bench
 check: deps-check ## every test, after installing what they need

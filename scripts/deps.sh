@@ -5,8 +5,8 @@
 set -eu
 
 build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev'
-demo=''
-check='libcmocka-dev cl-fiveam cl-alexandria cl-ppcre
+demo='cl-ppcre'
+check='libcmocka-dev cl-fiveam cl-alexandria
 clang clang-tidy clang-format libclang-rt-dev git'
 
 wanted=''
@@ -23,10 +23,14 @@ for set in "$@"; do
 done
 
 # A Node.js from elsewhere is as good as Debian's.
-case $wanted in
-*cmocka*)
-    command -v node >/dev/null && command -v npm >/dev/null ||
-        wanted="$wanted nodejs npm"
+case $* in
+*demo* | *check*)
+    command -v node >/dev/null || wanted="$wanted nodejs"
+    ;;
+esac
+case $* in
+*check*)
+    command -v npm >/dev/null || wanted="$wanted npm"
     ;;
 esac
 
