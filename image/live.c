@@ -6,12 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,6 +50,7 @@ static struct live {
     size_t withdrawn_n;
     cl_object streams[PIPES];
     cl_object dispatch;
+    char *stack_limit; /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -62,10 +66,58 @@ static cl_object symbol(const char *name)
     return ecl_make_symbol(name, "ECL-MCP");
 }
 
+/* The page around an address of the stack, as a number: what is done to it is
+   beyond every object that the compiler knows. */
+static uintptr_t page_of(const volatile void *p)
+{
+    uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    return (uintptr_t)p / size * size;
+}
+
+/* Grows the stack of this thread to the limit that the supervisor has set for
+   the program, as far as the system allows. Only one page of it is touched;
+   read(2) fails where a plain access could end the process. */
+static void grow_stack(void)
+{
+    struct rlimit limit;
+    volatile char here = 0;
+    uintptr_t far = page_of(&here) - LIMIT_C_STACK + LIMIT_LISP_STACK_SAFETY;
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+    if (zero < 0)
+        return;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= LIMIT_C_STACK)
+        (void)!read(zero, (void *)far, 1);
+    (void)close(zero); // was only read
+}
+
+/* ECL takes the limit that it finds for the size of every thread's stack, and
+   checks there for overflow. */
+static void limit_stack(void)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+
+    if (getrlimit(RLIMIT_STACK, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max < LIMIT_LISP_STACK ? limit.rlim_max
+                                                           : LIMIT_LISP_STACK;
+        (void)setrlimit(RLIMIT_STACK, &limit); // else ECL finds the old one
+    }
+    if (pthread_attr_init(&attributes) != 0)
+        return; // threads then have stacks of another size than ECL thinks
+    (void)pthread_attr_setstacksize(&attributes, limit.rlim_cur);
+    (void)pthread_setattr_default_np(&attributes);
+    (void)pthread_attr_destroy(&attributes);
+}
+
 void live_boot(int argc, char **argv)
 {
     (void)setenv("GC_MARKERS", "1", 1); // the collector must start no threads
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
+    ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
+    grow_stack();
+    limit_stack();
     (void)cl_boot(argc, argv);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     (void)cl_funcall(1, symbol("PREPARE"));
@@ -311,6 +363,22 @@ static bool take_withdrawn(uint64_t id)
     return false;
 }
 
+/* An overflow of the C stack lowers ECL's guard to give its handlers room, and
+   leaves it there; the next overflow would have none. */
+static void restore_stack_guard(void)
+{
+    cl_env_ptr env = ecl_process_env();
+    volatile char here = 0;
+    uintptr_t end = page_of(env->cs_org) - LIMIT_C_STACK;
+    uintptr_t start = page_of(&here) - LIMIT_LISP_STACK_SAFETY;
+
+    if (env->cs_limit == live.stack_limit)
+        return;
+    env->cs_limit = live.stack_limit;
+    // what the overflow has touched goes back to the system
+    (void)madvise((void *)end, (size_t)(start - end), MADV_DONTNEED);
+}
+
 static void call(struct wire_head head, struct str body)
 {
     struct buf text = BUF_EMPTY;
@@ -328,6 +396,7 @@ static void call(struct wire_head head, struct str body)
     mend_descriptors();
     if (!streams_are_open())
         start_streams();
+    restore_stack_guard();
     running = (int)(head.id & 0x7fffffff);
     error = dispatch(body, &text);
     running = 0;
@@ -455,6 +524,7 @@ void live_run(const struct control_message *open_message,
     (void)snprintf(number, sizeof number, "%d", (int)getpid());
     (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
     live.dispatch = symbol("DISPATCH");
+    live.stack_limit = ecl_process_env()->cs_limit;
     ecl_register_root(&live.dispatch);
     ecl_register_root(&live.streams[OUT]);
     ecl_register_root(&live.streams[ERR]);

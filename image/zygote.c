@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -46,6 +47,19 @@ static void note_failure(struct zygote *zygote, const char *why, int64_t now)
     log_line(zygote->log, LOG_ERROR, "image: %s: %s", zygote->path, why);
 }
 
+/* ECL's reader recurses without looking at its stack: the stack of the process
+   is made much larger than ECL is told (see live_boot). */
+static void widen_stack(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= LIMIT_C_STACK)
+        return;
+    limit.rlim_cur =
+        limit.rlim_max < LIMIT_C_STACK ? limit.rlim_max : LIMIT_C_STACK;
+    (void)setrlimit(RLIMIT_STACK, &limit); // else the old one must do
+}
+
 /* In the child: only async-signal-safe calls. */
 static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
 {
@@ -68,6 +82,7 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
         (void)close(null); // a spare copy
     if (zygote->workspace && chdir(zygote->workspace) < 0)
         _exit(125);
+    widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
     (void)execv(zygote->path, argv);

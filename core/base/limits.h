@@ -67,6 +67,17 @@
 #define LIMIT_HEAP_MIN (64ull * 1024 * 1024)
 #define LIMIT_HEAP_MAX (1024ull * 1024 * 1024 * 1024)
 
+/* Bytes of C stack that ECL counts on in every thread: room for the reading of
+   100,000 open parentheses. */
+#define LIMIT_LISP_STACK (64ull * 1024 * 1024)
+
+/* Bytes of it that are kept for the handling of an overflow. */
+#define LIMIT_LISP_STACK_SAFETY (1024 * 1024)
+
+/* Bytes of stack that the main thread really has: ECL's reader does not look
+   where it is, and would end the process elsewhere. */
+#define LIMIT_C_STACK (1024ull * 1024 * 1024)
+
 /* Bytes of one log line. */
 #define LIMIT_LOG_LINE 2000
 
