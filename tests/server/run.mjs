@@ -44,7 +44,7 @@ function load(files) {
         const source = fs.readFileSync(file, 'utf8');
         const parse = file.endsWith('.md') ? parseMarkdown : parseTranscript;
         return { name: path.relative(ROOT, file), steps: parse(source),
-            slow: /^# slow$/m.test(source) };
+            opens: file.endsWith('.md'), slow: /^# slow$/m.test(source) };
     });
     return all.filter(({ steps }) => steps)
         .sort((a, b) => b.slow - a.slow);
@@ -68,12 +68,12 @@ function show(kind, asked, text) {
     }
 }
 
-async function play({ name, steps }, scratch, home) {
+async function play({ name, steps, opens }, scratch, home) {
     const folder = path.join(scratch, path.basename(name));
     fs.mkdirSync(folder);
     const program = options.program?.split(' ') ??
         [path.join(ROOT, 'build/release/ecl-mcp')];
-    const player = new Player({ program, folder, home,
+    const player = new Player({ program, folder, home, opens,
         show: options.show && show });
     const start = performance.now();
     const fault = await player.play(steps);

@@ -39,7 +39,8 @@ function leadingJson(text) {
     throw new Fault('unfinished {');
 }
 
-// The messages of a line that are requests, as JSON texts of their ids.
+// The ids, as JSON texts, of the messages of a line that get an answer with
+// their id, be it an error.
 function requestIds(text) {
     let node;
     try {
@@ -48,17 +49,18 @@ function requestIds(text) {
         return [];
     }
     return (node.type === 'array' ? node.list : [node])
-        .filter(m => member(m, 'method')?.type === 'string' &&
-            member(m, 'jsonrpc')?.value === '2.0')
+        .filter(m => !member(m, 'result') && !member(m, 'error'))
         .map(m => member(m, 'id'))
         .filter(id => id?.type === 'string' || id?.type === 'number').map(print);
 }
 
 export class Player {
-    constructor({ program, folder, home, show }) {
+    // OPENS: the first call runs the handshake.
+    constructor({ program, folder, home, show, opens }) {
         this.program = program;
         this.folder = folder; // the working directory, the transcript's own
         this.home = home;
+        this.opens = opens;
         this.show = show ?? (() => {});
         this.names = {};
         this.env = {};
@@ -77,6 +79,7 @@ export class Player {
         this.texts = new Map(); // @name: what was asked, for --show
         this.version = undefined;
         this.ending = false;
+        this.deaf = false; // we hung up: no answer can come
     }
 
     async play(steps) {
@@ -210,6 +213,8 @@ export class Player {
     }
 
     async call(step, rest, ask) {
+        if (this.opens && !this.version)
+            await VERBS.init.call(this, '');
         const [, name, text] = /^(?:@(\S+)\s*)?([^]*)$/.exec(rest);
         const { tool, args, show } = ask(text);
         const id = name ?? `call-${++this.calls}`;
@@ -278,7 +283,7 @@ export class Player {
                 this.arrived.map(line => cut(line.text, 300)).join('\n'));
         const waiting = [...this.sent].filter(
             ([id, n]) => n && !this.silent.has(id)).map(([id]) => id);
-        if (waiting.length && status === '0')
+        if (waiting.length && status === '0' && !this.deaf)
             throw new Fault(`never answered: ${waiting.join(', ')}`);
     }
 
@@ -487,10 +492,13 @@ const VERBS = {
     async hangup() {
         this.running().look();
         this.peer.child.stdout.destroy();
+        this.deaf = true;
     },
     async signal(rest) {
         this.running().look();
-        kill((await this.present('front')).pid, rest);
+        const front = this.process('front'); // none when it has ended
+        if (front)
+            kill(front.pid, rest);
     },
     async kill(rest) {
         const victim = await this.present(rest);

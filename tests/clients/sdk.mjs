@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// sdk.mjs: the official TypeScript SDK, both of its lines and all of its ways
+// to open a connection, goes through a session with the program.
+import assert from 'node:assert/strict';
+import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
+import * as v1stdio from '@modelcontextprotocol/sdk/client/stdio.js';
+import * as v2 from '@modelcontextprotocol/client';
+import * as v2stdio from '@modelcontextprotocol/client/stdio';
+import { PROGRAM, trace } from './program.mjs';
+
+const MODERN = '2026-07-28';
+const TOOLS = ['evaluate-lisp', 'list-definitions', 'load-system',
+    'read-output', 'reset-session'];
+
+// How each kind of client is made: its class, transport and options, what it
+// should find, and how it calls a tool.
+const KINDS = [
+    { name: 'SDK 1', sdk: v1, stdio: v1stdio, options: {}, legacy: true,
+        call: (client, params, options) =>
+            client.callTool(params, undefined, options) },
+    ...[
+        ['legacy', undefined, true],
+        ['auto', { mode: 'auto' }, false],
+        ['modern', { mode: { pin: MODERN } }, false],
+    ].map(([era, versionNegotiation, legacy]) => ({
+        name: `SDK 2 ${era}`, sdk: v2, stdio: v2stdio, legacy,
+        options: versionNegotiation ? { versionNegotiation } : {},
+        call: (client, params, options) => client.callTool(params, options),
+    })),
+];
+
+const text = result => result.content.map(part => part.text).join('');
+
+async function session(kind) {
+    const traced = trace();
+    const transport = new kind.stdio.StdioClientTransport({
+        command: PROGRAM, args: [], stderr: 'pipe',
+        env: { ...kind.stdio.getDefaultEnvironment(), ...traced.env },
+    });
+    const client = new kind.sdk.Client({ name: 'client-test', version: '1' },
+        { capabilities: {}, ...kind.options });
+    const complaints = [];
+    client.onerror = error => complaints.push(error.message);
+    try {
+        await client.connect(transport);
+        await converse(kind, client);
+    } finally {
+        const start = performance.now();
+        await client.close();
+        // The SDK closes stdin, waits two seconds, then kills.
+        assert.ok(performance.now() - start < 1900,
+            'did not end when stdin was closed');
+        await traced.gone();
+    }
+    assert.deepEqual(complaints, []);
+}
+
+async function converse(kind, client) {
+    const evaluate = (code, more, options) => kind.call(client,
+        { name: 'evaluate-lisp', arguments: { code, ...more } }, options);
+
+    assert.equal(client.getServerVersion().name, 'ecl-mcp');
+    assert.ok(client.getServerCapabilities().tools);
+    assert.match(client.getInstructions(), /Lisp/);
+    if (kind.sdk === v2)
+        assert.equal(client.getProtocolEra(), kind.legacy ? 'legacy' : 'modern');
+    if (kind.legacy)
+        await client.ping();
+
+    const { tools } = await client.listTools();
+    assert.deepEqual(tools.map(tool => tool.name).sort(), TOOLS);
+
+    const six = await evaluate('(+ 1 2 3)');
+    assert.equal(text(six), '=> 6');
+    assert.ok(!six.isError);
+    assert.equal(text(await evaluate('(values "hällo 💡" 1)')),
+        '=> "hällo 💡"\n=> 1');
+    assert.equal(text(await evaluate('(defun sq (x) (* x x))')), '=> SQ');
+    assert.equal(text(await evaluate('(sq 12)')), '=> 144');
+
+    const failure = await evaluate('(/ 1 0)');
+    assert.equal(failure.isError, true);
+    assert.match(text(failure), /^\[ERROR\] DIVISION-BY-ZERO\n/);
+    const bad = await evaluate(17);
+    assert.equal(bad.isError, true);
+    assert.match(text(bad), /code/);
+    await assert.rejects(kind.call(client, { name: 'no-such-tool',
+        arguments: {} }), { code: -32602 });
+
+    await cancelled(kind, client);
+    assert.equal(text(await evaluate('(sq 13)')), '=> 169');
+    const reset = await kind.call(client, { name: 'reset-session',
+        arguments: {} });
+    assert.match(text(reset), /^Session reset\./);
+}
+
+// A call that is aborted does not keep others from running.
+async function cancelled(kind, client) {
+    const aborter = new AbortController();
+    const endless = kind.call(client, { name: 'evaluate-lisp',
+        arguments: { code: '(loop)' } }, { signal: aborter.signal });
+    await client.listTools(); // by now the call has been sent
+    aborter.abort('a test');
+    await assert.rejects(endless);
+}
+
+export const sdkTests = KINDS.map(kind => ({
+    name: kind.name, run: () => session(kind),
+}));
