@@ -22,6 +22,7 @@ SUPERVISOR_SRC := $(filter-out $(IMAGE_PROGRAM),$(wildcard image/*.c))
 SERVER_SRC := $(wildcard server/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
+IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
@@ -47,7 +48,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
   core/*/)))) -iquote image
 # The hosts use what Linux and glibc have beyond POSIX; the core does not.
-host_flags = $(if $(filter image/% server/%,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter image/% server/% tests/image/%,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote server -iquote tests/support
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
@@ -170,12 +171,13 @@ deps-check:
 
 # ------------------------------------------------------------------ tests
 
+IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
+  $(if $(IMAGE_TEST_SRC),image) $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
 .PHONY: demo
@@ -192,7 +194,7 @@ check-suites: all tests
 	+@$(MAKE) --no-print-directory -k -j2 $(SUITES:%=check-%); \
 	  sh scripts/total.sh $(BUILD)/suites $(SUITES)
 
-tests: $(UNIT) $(UNIT:%=%.oom) $(FUZZERS)
+tests: $(UNIT) $(UNIT:%=%.oom) $(IMAGE_TESTS) $(FUZZERS)
 
 TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(CORE_LIB)
 WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
@@ -203,11 +205,14 @@ define link
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
 endef
 
-$(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
+$(UNIT) $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS)
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) $(WRAPPED) -lcmocka $(LIBS)
+
+check-image: $(IMAGE) $(IMAGE_TESTS) ## the supervisor with real images
+	$(suite) image sh scripts/cmocka.sh image $(IMAGE_TESTS:%='% $(IMAGE)')
 
 check-unit: $(UNIT) ## unit tests in C
 	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)

@@ -19,7 +19,7 @@
 struct supervisor;
 
 struct supervisor_config {
-    const char *image_path; /* ecl-mcp-image */
+    const char *image_path; /* ecl-mcp-image; absolute with a workspace */
     const char *workspace;  /* working directory of the images, or NULL */
     uint64_t heap;          /* bytes of Lisp heap; 0 = LIMIT_HEAP */
     struct log log;

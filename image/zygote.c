@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -147,6 +148,43 @@ static void lost(struct zygote *zygote, const char *why, int64_t now)
         zygote_start(zygote, now);
 }
 
+void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
+{
+    char why[128];
+
+    if (WIFSIGNALED(wait_status))
+        (void)snprintf(why, sizeof why, "killed by signal %d",
+                       WTERMSIG(wait_status));
+    else if (WEXITSTATUS(wait_status) == 125)
+        (void)snprintf(why, sizeof why, "cannot change to the directory %s",
+                       zygote->workspace);
+    else
+        (void)snprintf(why, sizeof why, "exit status %d",
+                       WEXITSTATUS(wait_status));
+    zygote->pid = 0;
+    lost(zygote, why, now_ms);
+}
+
+/* The control socket has ended: the process is ending, or must. What kills it
+   here comes too late to change the status of one that was ending. */
+static void note_closed(struct zygote *zygote, int64_t now)
+{
+    int wait_status;
+    pid_t pid;
+
+    (void)kill(zygote->pid, SIGKILL); // it may be gone already
+    do
+        pid = waitpid(zygote->pid, &wait_status, 0);
+    while (pid < 0 && errno == EINTR);
+    if (pid < 0 ||
+        (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)) {
+        zygote->pid = 0;
+        lost(zygote, "it closed its connection or was killed", now);
+        return;
+    }
+    zygote_note_exit(zygote, wait_status, now);
+}
+
 enum status zygote_receive(struct zygote *zygote,
                            struct control_message *message, int64_t now_ms)
 {
@@ -159,12 +197,7 @@ enum status zygote_receive(struct zygote *zygote,
     if (status == ST_MISSING)
         return ST_MISSING;
     if (status != ST_OK) {
-        int wait_status;
-
-        if (waitpid(zygote->pid, &wait_status, WNOHANG) == zygote->pid)
-            zygote_note_exit(zygote, wait_status, now_ms);
-        else
-            lost(zygote, "it closed its connection", now_ms);
+        note_closed(zygote, now_ms);
         return ST_IO;
     }
     if (message->kind == CONTROL_READY && message->version != WIRE_VERSION) {
@@ -187,23 +220,6 @@ void zygote_tend(struct zygote *zygote, int64_t now_ms)
 int64_t zygote_deadline(const struct zygote *zygote)
 {
     return zygote->control >= 0 && !zygote->ready ? zygote->ready_by : -1;
-}
-
-void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
-{
-    char why[128];
-
-    if (WIFSIGNALED(wait_status))
-        (void)snprintf(why, sizeof why, "killed by signal %d",
-                       WTERMSIG(wait_status));
-    else if (WEXITSTATUS(wait_status) == 125)
-        (void)snprintf(why, sizeof why, "cannot change to the directory %s",
-                       zygote->workspace);
-    else
-        (void)snprintf(why, sizeof why, "exit status %d",
-                       WEXITSTATUS(wait_status));
-    zygote->pid = 0;
-    lost(zygote, why, now_ms);
 }
 
 void zygote_release(struct zygote *zygote)

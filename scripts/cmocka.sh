@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs cmocka programs one after the other and closes with their sum:
 #   scripts/cmocka.sh NAME PROGRAM…
+# where PROGRAM may have arguments behind blanks.
 # A program that ends badly without saying which test failed counts as one
 # failed test.
 set -u
@@ -10,7 +11,7 @@ shift
 passed=0
 failed=0
 for program in "$@"; do
-    output=$("$program" 2>&1)
+    output=$($program 2>&1)
     status=$?
     printf '%s\n' "$output"
     set -- $(printf '%s\n' "$output" | awk '
