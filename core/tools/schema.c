@@ -26,9 +26,9 @@ size_t schema_count(const struct schema_field *fields)
 bool schema_same_name(struct str name, const char *expected)
 {
     for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i] == '_' ? '-' : name.p[i];
+        bool hyphen = name.p[i] == '_' && expected[i] == '-';
 
-        if (c != expected[i] || c == '\0')
+        if ((name.p[i] != expected[i] && !hyphen) || expected[i] == '\0')
             return false;
     }
     return expected[name.n] == '\0';

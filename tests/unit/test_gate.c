@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of gate.c, with a table of tools of its own. */
+#include "check.h"
+#include "gate.h"
+#include "limits.h"
+
+/* --- Tools -------------------------------------------------------------- */
+
+static int runs; /* of any handler */
+
+static enum status answer_text(const struct tool_request *request,
+                               struct tool_answer *answer)
+{
+    runs++;
+    answer->state = TOOL_ANSWERED;
+    answer->text = request->values[0].string;
+    return ST_OK;
+}
+
+static enum status answer_failure(const struct tool_request *request,
+                                  struct tool_answer *answer)
+{
+    (void)request;
+    runs++;
+    answer->state = TOOL_FAILED;
+    answer->text = STR("it broke");
+    return ST_OK;
+}
+
+static enum status out_of_memory(const struct tool_request *request,
+                                 struct tool_answer *answer)
+{
+    (void)request;
+    (void)answer;
+    runs++;
+    return ST_NOMEM;
+}
+
+static const struct schema_field fields[] = {
+    {.name = "text", .kind = SCHEMA_STRING, .help = "A text."},
+    {.name = "n", .kind = SCHEMA_INTEGER, .help = "A number."},
+    {.name = "x", .kind = SCHEMA_NUMBER, .help = "A number."},
+    {.name = "on", .kind = SCHEMA_BOOLEAN, .help = "A flag."},
+    {0},
+};
+
+#define TOOL(text)                                                             \
+    .name = (text), .title = "T", .description = "D.", .fields = fields
+
+static const struct tool safe = {TOOL("safe"), .level = TOOL_SAFE,
+                                 .handler = answer_text};
+static const struct tool cautious = {TOOL("cautious"), .level = TOOL_CAUTIOUS,
+                                     .handler = answer_text};
+static const struct tool dangerous = {
+    TOOL("dangerous"), .level = TOOL_DANGEROUS, .handler = answer_text};
+static const struct tool no_level = {TOOL("no-level"), .handler = answer_text};
+static const struct tool unknown_level = {
+    TOOL("odd"), .level = (enum tool_level)7, .handler = answer_text};
+static const struct tool failing = {TOOL("failing"), .level = TOOL_SAFE,
+                                    .handler = answer_failure};
+static const struct tool hungry = {TOOL("hungry"), .level = TOOL_SAFE,
+                                   .handler = out_of_memory};
+static const struct tool in_image = {TOOL("in-image"), .level = TOOL_CAUTIOUS,
+                                     .operation = "operate"};
+static const struct tool dangerous_image = {TOOL("bad-image"),
+                                            .operation = "operate"};
+
+/* --- A gate with its surroundings ---------------------------------------- */
+
+static struct arena arena;
+static struct buf lines; /* of the log */
+static struct buf events;
+static struct log sink;
+static struct image image;
+static struct gate gate;
+static struct tool_call call;
+static struct tool_answer answer;
+static const struct schema_value values[] = {
+    {.given = true, .string = {"hello", 5}},
+    {.given = true, .integer = -7},
+    {.given = false},
+    {.given = true, .boolean = true},
+};
+
+static void keep_line(void *context, enum log_level level, struct str line)
+{
+    (void)context;
+    buf_printf(&lines, "%s: ", log_level_name(level));
+    buf_str(&lines, line);
+    buf_byte(&lines, '\n');
+}
+
+static void keep_event(void *context, const struct gate_event *event)
+{
+    static const char *const phases[] = {"before", "after", "error"};
+    const char *mark = context;
+    buf_printf(&events, "%s%s %s", mark, phases[event->phase],
+               event->tool->name);
+    if (event->values != NULL)
+        buf_printf(&events, " (%.*s)", STR_ARG(event->values[0].string));
+    if (event->text.n > 0)
+        buf_printf(&events, " [%.*s] %d ms", STR_ARG(event->text),
+                   (int)event->elapsed_ms);
+    buf_byte(&events, '\n');
+}
+
+static char first_mark[] = "";
+static char second_mark[] = "2 ";
+
+static int set_up(void **state)
+{
+    (void)state;
+    runs = 0;
+    sink = (struct log){LOG_DEBUG, keep_line, NULL};
+    image_init(&image, &sink);
+    gate_init(&gate, &sink, &image, 500);
+    return gate_add_hook(&gate, keep_event, first_mark) != ST_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    image_release(&image);
+    arena_release(&arena);
+    buf_release(&lines);
+    buf_release(&events);
+    return 0;
+}
+
+static enum status start(const struct tool *tool)
+{
+    call = (struct tool_call){.tool = tool, .image.owner = &call};
+    return gate_start(&gate, &arena, &call, values, 1000, &answer);
+}
+
+static void expect_log(const char *text)
+{
+    assert_memory(str_eq(buf_view(&lines), str_from(text)));
+}
+
+static void expect_events(const char *text)
+{
+    assert_memory(str_eq(buf_view(&events), str_from(text)));
+}
+
+/* --- Tests -------------------------------------------------------------- */
+
+static void gate_runs_safe_and_cautious(void **state)
+{
+    const struct tool *const tools[] = {&safe, &cautious, NULL};
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        assert_ok(start(tools[i]));
+        assert_int_equal(answer.state, TOOL_ANSWERED);
+        assert_text(answer.text, "hello");
+        assert_true(call.approved);
+        assert_int_equal(runs, i + 1);
+    }
+    expect_log("info: gate: safe (safe) allowed by level, 0 ms\n"
+               "debug: gate: safe succeeded after 0 ms\n"
+               "info: gate: cautious (cautious) allowed by level, 0 ms\n"
+               "debug: gate: cautious succeeded after 0 ms\n");
+    expect_events("before safe (hello)\nafter safe [hello] 0 ms\n"
+                  "before cautious (hello)\nafter cautious [hello] 0 ms\n");
+}
+
+/* A level that is missing or unknown is the strictest one. */
+static void gate_refuses_without_approval(void **state)
+{
+    const struct tool *const tools[] = {&dangerous, &no_level, &unknown_level,
+                                        &dangerous_image, NULL};
+    (void)state;
+    for (size_t i = 0; tools[i] != NULL; i++) {
+        buf_reset(&lines);
+        buf_reset(&events);
+        assert_ok(start(tools[i]));
+        assert_int_equal(answer.state, TOOL_FAILED);
+        assert_false(call.approved);
+        assert_non_null(strstr(answer.text.p, "approval"));
+        struct str line = arena_printf(
+            &arena,
+            "info: gate: %s (dangerous) refused by level, no approver, 0 ms\n"
+            "debug: gate: %s failed after 0 ms\n",
+            tools[i]->name, tools[i]->name);
+        assert_memory(line.n > 0);
+        expect_log(line.p);
+        assert_memory(!buf_failed(&events));
+        assert_true(str_starts(buf_view(&events), STR("error ")));
+    }
+    assert_int_equal(runs, 0);
+    assert_int_equal(image.out.n, 0);
+    assert_int_equal(image.calls, 0);
+}
+
+static void gate_reports_failures(void **state)
+{
+    (void)state;
+    assert_ok(start(&failing));
+    assert_int_equal(answer.state, TOOL_FAILED);
+    assert_text(answer.text, "it broke");
+    assert_true(call.approved);
+    expect_events("before failing (hello)\nerror failing [it broke] 0 ms\n");
+}
+
+static void gate_hands_out_of_memory_up(void **state)
+{
+    (void)state;
+    assert_int_equal(start(&hungry), ST_NOMEM);
+    expect_events(
+        "before hungry (hello)\nerror hungry [Out of memory.] 0 ms\n");
+}
+
+static void gate_sends_operations(void **state)
+{
+    (void)state;
+    struct wire_head head;
+    struct str body;
+    struct str text;
+    struct wire_field field;
+    int64_t n;
+    assert_ok(start(&in_image));
+    assert_int_equal(answer.state, TOOL_WAITS);
+    assert_int_equal(image.calls, 1);
+    assert_ok(wire_frame(buf_view(&image.out), &head, &body));
+    assert_int_equal(head.kind, WIRE_CALL);
+    assert_int_equal(head.id, call.image.id);
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "main");
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "operate");
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, 500);
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "text");
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "hello");
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "n");
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, -7);
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, "on"); // x was not given
+    assert_ok(wire_field(&body, &field));
+    assert_int_equal(field.type, WIRE_TRUE);
+    assert_int_equal(body.n, 0);
+}
+
+static void gate_ends_waiting_calls(void **state)
+{
+    (void)state;
+    assert_ok(start(&in_image));
+    assert_ptr_equal(image_take(&image), &call.image);
+    gate_end(&gate, &call,
+             &(struct tool_answer){TOOL_FAILED, STR("no such thing")}, 1250);
+    expect_log("info: gate: in-image (cautious) allowed by level, 0 ms\n"
+               "debug: gate: in-image failed after 250 ms\n");
+    expect_events("before in-image (hello)\n"
+                  "error in-image [no such thing] 250 ms\n");
+}
+
+static void gate_names_the_limit_of_waiting_calls(void **state)
+{
+    (void)state;
+    image.calls = LIMIT_PENDING_CALLS;
+    assert_ok(start(&in_image));
+    assert_int_equal(answer.state, TOOL_FAILED);
+    assert_non_null(strstr(answer.text.p, "4096 calls and 67108864 bytes"));
+    assert_int_equal(image.out.n, 0);
+    image.calls = 0;
+}
+
+static void gate_reports_a_broken_connection(void **state)
+{
+    (void)state;
+    image.broken = true;
+    assert_ok(start(&in_image));
+    assert_int_equal(answer.state, TOOL_FAILED);
+    assert_text(answer.text, "The connection to the Lisp image is broken. "
+                             "Restart the server.");
+}
+
+static void gate_calls_all_hooks_in_order(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < GATE_HOOKS; i++)
+        assert_int_equal(gate_add_hook(&gate, keep_event, second_mark), ST_OK);
+    assert_int_equal(gate_add_hook(&gate, keep_event, second_mark), ST_LIMIT);
+    assert_ok(start(&safe));
+    expect_events("before safe (hello)\n2 before safe (hello)\n"
+                  "2 before safe (hello)\n2 before safe (hello)\n"
+                  "after safe [hello] 0 ms\n2 after safe [hello] 0 ms\n"
+                  "2 after safe [hello] 0 ms\n2 after safe [hello] 0 ms\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(gate_runs_safe_and_cautious),
+        TEST(gate_refuses_without_approval),
+        TEST(gate_reports_failures),
+        TEST(gate_hands_out_of_memory_up),
+        TEST(gate_sends_operations),
+        TEST(gate_ends_waiting_calls),
+        TEST(gate_names_the_limit_of_waiting_calls),
+        TEST(gate_reports_a_broken_connection),
+        TEST(gate_calls_all_hooks_in_order),
+    };
+    return RUN_TESTS("gate", tests);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of image.c. */
+#include "check.h"
+#include "image.h"
+#include "limits.h"
+
+static struct image image;
+static struct log sink;
+static struct buf lines; /* of the log */
+static struct buf input; /* frames as from the supervisor */
+static struct image_call calls[3];
+
+static void keep_line(void *context, enum log_level level, struct str line)
+{
+    (void)context;
+    buf_printf(&lines, "%s: ", log_level_name(level));
+    buf_str(&lines, line);
+    buf_byte(&lines, '\n');
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    sink = (struct log){LOG_DEBUG, keep_line, NULL};
+    image_init(&image, &sink);
+    memset(calls, 0, sizeof calls);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        calls[i].owner = &calls[i];
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    image_release(&image);
+    buf_release(&lines);
+    buf_release(&input);
+    return 0;
+}
+
+static enum status send_call(struct image_call *call)
+{
+    image_begin_call(&image, STR("evaluate"), 10000);
+    wire_put_string(&image.out, STR("code"));
+    wire_put_string(&image.out, STR("1"));
+    return image_send(&image, call);
+}
+
+static void put_reply(uint64_t id, unsigned flags, struct str text)
+{
+    size_t start = wire_begin(&input, WIRE_REPLY, flags, id);
+    wire_put_string(&input, text);
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+}
+
+static void put_log(int64_t level, struct str text)
+{
+    size_t start = wire_begin(&input, WIRE_LOG, 0, 0);
+    wire_put_int(&input, level);
+    wire_put_string(&input, text);
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+}
+
+/* The next reply is for CALL. */
+static void expect_reply(const struct image_call *call, bool error,
+                         const char *text)
+{
+    struct image_reply reply;
+    assert_memory(image_next(&image, &reply));
+    assert_ptr_equal(reply.call, call);
+    assert_ptr_equal(reply.call->owner, call);
+    assert_memory(reply.error == error && str_eq(reply.text, str_from(text)));
+}
+
+static void expect_no_reply(void)
+{
+    struct image_reply reply;
+    assert_false(image_next(&image, &reply));
+}
+
+static void image_writes_frames(void **state)
+{
+    (void)state;
+    struct wire_head head;
+    struct str body;
+    int64_t n[3];
+    assert_ok(send_call(&calls[0]));
+    image_begin_read(&image, 3, 100, 200);
+    assert_ok(image_send(&image, &calls[1]));
+    image_stop(&image, &calls[0]);
+    image_finish(&image, 2000);
+
+    static const enum wire_kind kinds[] = {WIRE_CALL, WIRE_READ, WIRE_STOP,
+                                           WIRE_FINISH};
+    static const uint64_t ids[] = {1, 2, 1, 0};
+    static const size_t numbers[] = {0, 3, 0, 1};
+    static const int64_t wanted[][3] = {{0}, {3, 100, 200}, {0}, {2000}};
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        enum status status = wire_frame(buf_view(&image.out), &head, &body);
+        assert_memory(status == ST_OK && head.kind == kinds[i]);
+        assert_int_equal(head.id, ids[i]);
+        for (size_t k = 0; k < numbers[i]; k++) {
+            assert_ok(wire_take_int(&body, &n[k]));
+            assert_int_equal(n[k], wanted[i][k]);
+        }
+        assert_true(kinds[i] == WIRE_CALL || body.n == 0);
+        buf_consume(&image.out, WIRE_HEAD + head.size);
+    }
+    assert_int_equal(image.out.n, 0);
+    assert_int_equal(image.calls, 2);
+}
+
+static void image_takes_frames_back(void **state)
+{
+    (void)state;
+    image.broken = true;
+    assert_int_equal(send_call(&calls[0]), ST_IO);
+    assert_int_equal(image.out.n, 0);
+    assert_false(buf_failed(&image.out));
+    image.broken = false;
+    enum status status = send_call(&calls[0]);
+    if (status == ST_NOMEM) {
+        assert_int_equal(image.out.n, 0);
+        assert_false(buf_failed(&image.out));
+        assert_int_equal(image.calls, 0);
+    }
+    assert_ok(status);
+    assert_int_equal(calls[0].id, 1); // the one taken back used no id
+}
+
+static void image_finds_replies_in_any_order(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(calls); i++)
+        assert_ok(send_call(&calls[i]));
+    put_reply(calls[2].id, 0, STR("third"));
+    put_reply(calls[0].id, WIRE_ERROR, STR("first"));
+    put_reply(calls[1].id, 0, STR(""));
+    image_feed(&image, buf_view(&input));
+    expect_reply(&calls[2], false, "third");
+    expect_reply(&calls[0], true, "first");
+    expect_reply(&calls[1], false, "");
+    expect_no_reply();
+    assert_int_equal(image.calls, 0);
+    assert_int_equal(image.bytes, 0);
+}
+
+static void image_takes_replies_in_pieces(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece < 40; piece++) {
+        assert_ok(send_call(&calls[0]));
+        assert_ok(send_call(&calls[1]));
+        buf_reset(&input);
+        put_log(LOG_INFO, STR("between"));
+        put_reply(calls[0].id, 0, STR("one"));
+        put_reply(calls[1].id, 0, STR("two"));
+        struct image_call *wanted = &calls[0];
+        struct image_reply reply;
+        for (size_t at = 0; at < input.n; at += piece) {
+            size_t n = input.n - at < piece ? input.n - at : piece;
+            image_feed(&image, str_make(input.p + at, n));
+            while (image_next(&image, &reply)) {
+                assert_ptr_equal(reply.call, wanted);
+                assert_memory(!reply.error);
+                assert_true(reply.text.n == 3);
+                wanted++;
+            }
+        }
+        assert_ptr_equal(wanted, &calls[2]);
+    }
+    assert_memory(!buf_failed(&lines));
+    assert_non_null(strstr(lines.p, "info: image: between\n"));
+}
+
+static void image_passes_over_what_nobody_waits_for(void **state)
+{
+    (void)state;
+    assert_ok(send_call(&calls[0]));
+    put_reply(77, 0, STR("lost"));
+    size_t start = wire_begin(&input, (enum wire_kind)99, 0, calls[0].id);
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+    put_log(-5, STR("a\nb"));
+    start = wire_begin(&input, WIRE_LOG, 0, 0);
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+    put_reply(calls[0].id, 0, STR("found"));
+    image_feed(&image, buf_view(&input));
+    expect_reply(&calls[0], false, "found");
+    expect_no_reply();
+    assert_memory(
+        str_eq(buf_view(&lines), STR("warn: image: reply to unknown call 77\n"
+                                     "debug: image: a\\nb\n")));
+}
+
+static void image_answers_for_a_reply_without_text(void **state)
+{
+    (void)state;
+    assert_ok(send_call(&calls[0]));
+    size_t start = wire_begin(&input, WIRE_REPLY, 0, calls[0].id);
+    wire_put_int(&input, 5);
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+    image_feed(&image, buf_view(&input));
+    expect_reply(&calls[0], true,
+                 "The answer of the Lisp image cannot be read.");
+}
+
+static void image_ends_all_calls_when_bytes_make_no_sense(void **state)
+{
+    (void)state;
+    assert_ok(send_call(&calls[0]));
+    assert_ok(send_call(&calls[1]));
+    image_feed(&image, STR("\xff\xff\xff\xff this is no frame"));
+    struct image_reply reply;
+    for (int i = 0; i < 2; i++) {
+        assert_true(image_next(&image, &reply));
+        assert_true(reply.error);
+        assert_text(reply.text, "The connection to the Lisp image is broken.");
+    }
+    expect_no_reply();
+    assert_int_equal(send_call(&calls[2]), ST_IO);
+    image_feed(&image, STR("more"));
+    expect_no_reply();
+}
+
+/* A body that memory is missing for costs its own call only. */
+static void image_skips_a_body_without_memory(void **state)
+{
+    (void)state;
+    static char text[100 * 1000];
+    memset(text, 'x', sizeof text);
+    assert_ok(send_call(&calls[0]));
+    assert_ok(send_call(&calls[1]));
+    assert_memory(buf_reserve(&input, 2 * sizeof text) != NULL);
+    put_reply(calls[0].id, 0, str_make(text, sizeof text));
+    put_reply(calls[1].id, 0, STR("two"));
+
+    struct image_reply reply = {.call = NULL};
+    size_t seen = 0;
+    bool lost = false;
+    for (size_t at = 0; at < input.n; at += 7000) {
+        size_t n = input.n - at < 7000 ? input.n - at : 7000;
+        image_feed(&image, str_make(input.p + at, n));
+        while (image_next(&image, &reply)) {
+            assert_ptr_equal(reply.call, &calls[seen++]);
+            if (seen == 1 && reply.error) {
+                lost = true;
+                assert_text(reply.text, "The answer is lost: out of memory.");
+            } else if (seen == 1) {
+                assert_int_equal(reply.text.n, sizeof text);
+            }
+        }
+    }
+    assert_int_equal(seen, 2);
+    assert_int_equal(lost || reply.error, check_memory_is_back());
+}
+
+static void image_limits_waiting_calls(void **state)
+{
+    (void)state;
+    struct image_call *many =
+        test_calloc(LIMIT_PENDING_CALLS + 1, sizeof *many);
+    enum status status = ST_OK;
+    size_t n = 0;
+    while (n <= LIMIT_PENDING_CALLS) {
+        status = send_call(&many[n]);
+        buf_reset(&image.out); // the supervisor takes it at once
+        if (status != ST_OK)
+            break;
+        n++;
+    }
+    size_t taken = 0;
+    while (image_take(&image) != NULL)
+        taken++;
+    assert_int_equal(taken, n);
+    assert_int_equal(image.bytes, 0);
+    test_free(many);
+    assert_status(status, ST_LIMIT);
+    assert_int_equal(n, LIMIT_PENDING_CALLS);
+}
+
+static void image_limits_waiting_bytes(void **state)
+{
+    (void)state;
+    image.bytes = LIMIT_PENDING_BYTES;
+    // The only one may be of any size.
+    assert_ok(send_call(&calls[0]));
+    assert_status(send_call(&calls[1]), ST_LIMIT);
+    image.bytes = calls[0].bytes;
+    assert_ok(send_call(&calls[1]));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(image_writes_frames),
+        TEST(image_takes_frames_back),
+        TEST(image_finds_replies_in_any_order),
+        TEST(image_takes_replies_in_pieces),
+        TEST(image_passes_over_what_nobody_waits_for),
+        TEST(image_answers_for_a_reply_without_text),
+        TEST(image_ends_all_calls_when_bytes_make_no_sense),
+        TEST(image_skips_a_body_without_memory),
+        TEST(image_limits_waiting_calls),
+        TEST(image_limits_waiting_bytes),
+    };
+    return RUN_TESTS("image", tests);
+}

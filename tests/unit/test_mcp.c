@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of mcp.c: what is sent and what is answered, through a session. */
+#include <stdio.h>
+
+#include "check.h"
+#include "client.h"
+#include "limits.h"
+
+/* In answers "…" stands for any text. */
+#define OK(id, rest) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" rest "}"
+#define FAIL(id, code, rest)                                                   \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code             \
+    ",\"message\":" rest "}}"
+#define CALL(id, name, arguments)                                              \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \
+    ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name                  \
+    "\",\"arguments\":" arguments "}}"
+#define REQUEST(id, method)                                                    \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method "\"}"
+#define MODERN(version)                                                        \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" version        \
+    "\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define MODERN_REQUEST(id, method, params)                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"" method                  \
+    "\",\"params\":{" params MODERN("2026-07-28") "}}"
+#define SERVER_META                                                            \
+    "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"ecl-mcp\","            \
+    "\"title\":\"ECL Common Lisp\",\"version\":\"" ECL_MCP_VERSION             \
+    "\",\"description\":\"…\"}"
+#define CANCEL(id)                                                             \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","             \
+    "\"params\":{\"requestId\":" id ",\"reason\":\"r\"}}"
+
+struct exchange {
+    const char *sent;
+    const char *answer; /* "" is none */
+};
+
+static void play(const struct exchange *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        client_send(cases[i].sent);
+        client_expect(cases[i].answer);
+    }
+}
+
+static void mcp_wants_initialize_first(void **state)
+{
+    static const struct exchange cases[] = {
+        {REQUEST("1", "ping"), OK("1", "{}")},
+        {REQUEST("2", "tools/list"),
+         FAIL("2", "-32600", "\"Invalid Request: server not initialized\",…")},
+        {REQUEST("3", "no/such"),
+         FAIL("3", "-32600", "\"Invalid Request: server not initialized\",…")},
+        {CALL("4", "evaluate-lisp", "{\"code\":\"1\"}"),
+         FAIL("4", "-32600", "\"Invalid Request: server not initialized\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", ""},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"tools/list\"}", ""},
+    };
+    (void)state;
+    play(cases, COUNT(cases));
+    client_initialize("2025-11-25");
+    client_send(REQUEST("5", "tools/list"));
+    client_expect(OK("5", "{\"tools\":[…]}"));
+    client_send("{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"initialize\"}");
+    client_expect(
+        FAIL("6", "-32600", "\"Invalid Request: already initialized\",…"));
+    client_expect_no_frame();
+}
+
+static void mcp_negotiates_the_version(void **state)
+{
+    static const char *const cases[][2] = {
+        {"2024-11-05", "2024-11-05"}, {"2025-03-26", "2025-03-26"},
+        {"2025-06-18", "2025-06-18"}, {"2025-11-25", "2025-11-25"},
+        {"2026-07-28", "2025-11-25"}, {"1999-01-01", "2025-11-25"},
+        {"", "2025-11-25"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char line[300];
+        char answer[300];
+        client_restart((struct session_config){.tools = NULL});
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\","
+                 "\"params\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
+                 "\"clientInfo\":{\"name\":\"\\u001b[31m\"}}}",
+                 cases[i][0]);
+        snprintf(answer, sizeof answer,
+                 OK("\"i\"", "{\"protocolVersion\":\"%s\",\"serverInfo\":"
+                             "{\"name\":\"ecl-mcp\",…\"version\":\"" //
+                    ECL_MCP_VERSION "\"…},\"capabilities\":"
+                             "{\"tools\":{}},\"instructions\":\"Common Lisp "
+                             "REPL…\"}"),
+                 cases[i][1]);
+        client_send(line);
+        client_expect(answer);
+    }
+}
+
+static void mcp_shows_what_the_version_knows(void **state)
+{
+    static const struct {
+        const char *version;
+        bool title, description;
+    } cases[] = {
+        {"2024-11-05", false, false},
+        {"2025-03-26", false, false},
+        {"2025-06-18", true, false},
+        {"2025-11-25", true, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        client_restart((struct session_config){.tools = NULL});
+        client_initialize(cases[i].version);
+        client_send(REQUEST("1", "tools/list"));
+        struct str got = buf_view(session_output(client.session));
+        assert_memory(client_matches(got, "…\"annotations\":{\"title\":…"));
+        assert_memory(client_matches(got, "…\"evaluate-lisp\",\"title\":…") ==
+                      cases[i].title);
+        assert_false(client_matches(got, "…resultType…"));
+        assert_false(client_matches(got, "…ttlMs…"));
+        assert_in_range(got.n, 100, 20000);
+    }
+}
+
+static void mcp_names_what_initialize_lacks(void **state)
+{
+#define INIT(params)                                                           \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"      \
+    "{" params "}}"
+#define MISSING(name)                                                          \
+    FAIL("1", "-32602",                                                        \
+         "\"Invalid params: missing required field: " name "\",…")
+    static const struct exchange cases[] = {
+        {REQUEST("1", "initialize"), MISSING("protocolVersion")},
+        {INIT("\"capabilities\":{},\"clientInfo\":{}"),
+         MISSING("protocolVersion")},
+        {INIT("\"protocolVersion\":\"2025-11-25\",\"clientInfo\":{}"),
+         MISSING("capabilities")},
+        {INIT("\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}"),
+         MISSING("clientInfo")},
+        {INIT("\"protocolVersion\":7,\"capabilities\":{},\"clientInfo\":{}"),
+         FAIL("1", "-32602",
+              "\"Invalid params: protocolVersion must be a string\",…")},
+        {INIT("\"protocolVersion\":\"\",\"capabilities\":[]"),
+         FAIL("1", "-32602",
+              "\"Invalid params: capabilities must be an object\",…")},
+    };
+    (void)state;
+    play(cases, COUNT(cases));
+    client_initialize("2025-11-25"); // nothing of that has counted
+}
+
+static void mcp_answers_protocol_errors(void **state)
+{
+    static const struct exchange cases[] = {
+        {"{oops", FAIL("null", "-32700", "\"Parse error: …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xff\"}",
+         FAIL("null", "-32700", "\"Parse error: invalid UTF-8 …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",
+         FAIL("null", "-32700", "\"Parse error: surrogate …\",…")},
+        {"5", FAIL("null", "-32600", "\"Invalid Request: …\",…")},
+        {"[]", FAIL("null", "-32600", "\"Invalid Request: empty batch\",…")},
+        {"{\"not-jsonrpc\":\"2.0\",\"method\":\"initialize\"}",
+         FAIL("null", "-32600",
+              "\"Invalid Request: missing required field: jsonrpc\","
+              "\"data\":\"Missing required field: jsonrpc\"")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":8}",
+         FAIL("8", "-32600",
+              "\"Invalid Request: missing required field: method\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\",\"params\":\"x\"}",
+         FAIL("9", "-32600", "\"Invalid Request: params must be …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\",\"params\":[1]}",
+         FAIL("9", "-32602", "\"Invalid params: params must be …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+         FAIL("null", "-32600", "\"Invalid Request: id must be …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1.0,\"method\":\"ping\"}",
+         OK("1.0", "{}")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"\\u00e9\",\"method\":\"ping\"}",
+         OK("\"\\u00e9\"", "{}")},
+        {REQUEST("10", "unknown-method"),
+         FAIL("10", "-32601",
+              "\"Method not found: unknown-method\","
+              "\"data\":\"Method 'unknown-method' is not supported\"")},
+        {REQUEST("11", "resources/list"), FAIL("11", "-32601", "…")},
+        {REQUEST("12", "logging/setLevel"), FAIL("12", "-32601", "…")},
+        {REQUEST("13", "notifications/initialized"), FAIL("13", "-32601", "…")},
+        {REQUEST("14", "a\\u0000\\n\\\"b"),
+         FAIL("14", "-32601", "\"Method not found: …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":905,\"result\":{}}", ""},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"error\":{\"code\":1}}", ""},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nope\"}", ""},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":7}", ""},
+        {CANCEL("777"), ""},
+        {CANCEL("{}"), ""},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}", ""},
+    };
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-06-18");
+    play(cases, COUNT(cases));
+}
+
+static void mcp_lists_one_page(void **state)
+{
+    static const struct exchange cases[] = {
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+         "\"params\":{\"cursor\":\"bogus\"}}",
+         FAIL("1", "-32602", "\"Invalid params: unknown cursor: …\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\","
+         "\"params\":{\"cursor\":null}}",
+         OK("2", "{\"tools\":[…]}")},
+    };
+    (void)state;
+    client_restart((struct session_config){.tools = "session"});
+    client_initialize("2025-11-25");
+    play(cases, COUNT(cases));
+    client_send(REQUEST("3", "tools/list"));
+    client_expect(OK("3", "{\"tools\":[{\"name\":\"list-definitions\",…},"
+                          "{\"name\":\"reset-session\",…},"
+                          "{\"name\":\"read-output\",…}]}"));
+    client_send(CALL("4", "evaluate-lisp", "{\"code\":\"1\"}"));
+    client_expect(FAIL("4", "-32602", "\"Unknown tool: evaluate-lisp\""));
+}
+
+static void mcp_calls_tools(void **state)
+{
+    static const struct {
+        const char *sent;
+        enum wire_kind kind;
+        const char *frame;
+        const char *level;
+    } cases[] = {
+        {CALL("7", "evaluate-lisp",
+              "{\"code\":\"(+ 1\\n2)\",\"package\":\"P\","
+              "\"capture-time\":true}"),
+         WIRE_CALL,
+         "main evaluate 10000 code (+ 1\n2) package P capture-time true",
+         "cautious"},
+        {CALL("7", "eval_form",
+              "{\"unknown\":1,\"capture_time\":false,\"code\":\"\"}"),
+         WIRE_CALL, "main evaluate 10000 code  capture-time false", "cautious"},
+        {CALL("7", "list-definitions", "{\"type\":\"macros\"}"), WIRE_CALL,
+         "main list-definitions 10000 type macros", "safe"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
+         "{\"name\":\"list_definitions\",\"task\":{},"
+         "\"_meta\":{\"progressToken\":7}}}",
+         WIRE_CALL, "main list-definitions 10000", "safe"},
+        {CALL("7", "reset-session", "{}"), WIRE_CALL,
+         "main reset-session 10000", "cautious"},
+        {CALL("7", "quickload", "{\"system-name\":\"alexandria\"}"), WIRE_CALL,
+         "main load-system 10000 system alexandria", "cautious"},
+        {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000",
+         "safe"},
+        {CALL("7", "read-output", "{\"id\":3,\"offset\":5,\"limit\":20.0}"),
+         WIRE_READ, "3 5 20", "safe"},
+    };
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-03-26");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        client.now_ms = 100;
+        client_send(cases[i].sent);
+        client_expect("");
+        uint64_t id = client_expect_frame(cases[i].kind, cases[i].frame);
+        client.now_ms = 112;
+        client_reply(id, i % 2 ? WIRE_ERROR : 0, STR("=> \"\xff\n"));
+        char answer[300];
+        snprintf(answer, sizeof answer,
+                 OK("7", "{\"content\":[{\"type\":\"text\",\"text\":"
+                         "\"=> \\\"\xef\xbf\xbd\\n\"}],\"isError\":%s,"
+                         "\"_meta\":{\"ecl-mcp/executionTimeMs\":12,"
+                         "\"ecl-mcp/safetyLevel\":\"%s\","
+                         "\"ecl-mcp/approved\":true}}"),
+                 i % 2 ? "true" : "false", cases[i].level);
+        client_expect(answer);
+    }
+    assert_memory(client_matches(
+        buf_view(&client.log),
+        "…info: mcp: evaluate-lisp: 1 unknown arguments ignored, the first "
+        "is unknown\n…"));
+}
+
+static void mcp_refuses_malformed_calls(void **state)
+{
+#define PARAMS(params)                                                         \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"" params "}"
+    static const struct exchange cases[] = {
+        {PARAMS(""), MISSING("name")},
+        {PARAMS(",\"params\":{}"), MISSING("name")},
+        {PARAMS(",\"params\":{\"name\":5}"),
+         FAIL("1", "-32602", "\"Invalid params: name must be a string\",…")},
+        {CALL("1", "nope", "{}"),
+         FAIL("1", "-32602", "\"Unknown tool: nope\"")},
+        {CALL("1", "", "{}"), FAIL("1", "-32602", "\"Unknown tool: \"")},
+        {CALL("1", "nope", "[]"),
+         FAIL("1", "-32602", "\"Unknown tool: nope\"")},
+        {CALL("1", "evaluate-lisp", "\"code\""),
+         FAIL("1", "-32602",
+              "\"Invalid params: arguments must be an object\",…")},
+        {CALL("1", "evaluate-lisp", "[1]"),
+         FAIL("1", "-32602",
+              "\"Invalid params: arguments must be an object\",…")},
+        {CALL("1", "evaluate-lisp", "null"),
+         FAIL("1", "-32602",
+              "\"Invalid params: arguments must be an object\",…")},
+    };
+    static const char *const versions[] = {"2024-11-05", "2025-11-25"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(versions); i++) {
+        client_restart((struct session_config){.tools = NULL});
+        client_initialize(versions[i]);
+        play(cases, COUNT(cases));
+    }
+    client_expect_no_frame();
+}
+
+/* The model can mend its arguments only when it sees what was wrong. */
+static void mcp_reports_bad_arguments_by_version(void **state)
+{
+    static const struct {
+        const char *version;
+        bool result;
+    } cases[] = {
+        {"2024-11-05", false},
+        {"2025-03-26", false},
+        {"2025-06-18", false},
+        {"2025-11-25", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        client_restart((struct session_config){.tools = NULL});
+        client_initialize(cases[i].version);
+        client_send(CALL("1", "evaluate-lisp", "{\"code\":17}"));
+        if (cases[i].result)
+            client_expect(
+                OK("1", "{\"content\":[{\"type\":\"text\",\"text\":\"Invalid "
+                        "params: argument code must be a string, not 17\"}],"
+                        "\"isError\":true,\"_meta\":{"
+                        "\"ecl-mcp/executionTimeMs\":0,"
+                        "\"ecl-mcp/safetyLevel\":\"cautious\","
+                        "\"ecl-mcp/approved\":false}}"));
+        else
+            client_expect(FAIL(
+                "1", "-32602",
+                "\"Invalid params: argument code must be a string, not 17\","
+                "\"data\":\"Argument code must be a string, not 17\""));
+    }
+    client_send(MODERN_REQUEST("2", "tools/call", "\"name\":\"read-output\","));
+    client_expect(OK("2", "{\"resultType\":\"complete\",\"content\":"
+                          "[{\"type\":\"text\",\"text\":\"Invalid params: "
+                          "missing required argument: id\"}],"
+                          "\"isError\":true,…}"));
+    client_expect_no_frame();
+}
+
+static void mcp_serves_the_modern_era(void **state)
+{
+    static const struct exchange cases[] = {
+        {MODERN_REQUEST("1", "server/discover", ""),
+         OK("1", "{\"resultType\":\"complete\",\"supportedVersions\":"
+                 "[\"2026-07-28\"],\"capabilities\":{\"tools\":{}},"
+                 "\"instructions\":\"Common Lisp REPL…\",\"ttlMs\":…,"
+                 "\"cacheScope\":\"public\",\"_meta\":{" SERVER_META "}}")},
+        {MODERN_REQUEST("2", "tools/list", ""),
+         OK("2", "{\"resultType\":\"complete\",\"tools\":[{\"name\":"
+                 "\"evaluate-lisp\",\"title\":…}],\"ttlMs\":…,"
+                 "\"cacheScope\":\"public\",\"_meta\":{" SERVER_META "}}")},
+        {MODERN_REQUEST("3", "ping", ""), FAIL("3", "-32601", "…")},
+        {MODERN_REQUEST("4", "initialize", ""), FAIL("4", "-32601", "…")},
+        {MODERN_REQUEST("5", "subscriptions/listen", ""),
+         FAIL("5", "-32601", "…")},
+        {MODERN_REQUEST("6", "no/such", ""), FAIL("6", "-32601", "…")},
+        {MODERN_REQUEST("7", "tools/list", "\"cursor\":\"x\","),
+         FAIL("7", "-32602", "…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/list\","
+         "\"params\":{" MODERN("2099-01-01") "}}",
+         FAIL("8", "-32022",
+              "\"Unsupported protocol version\",\"data\":{\"supported\":"
+              "[\"2026-07-28\"],\"requested\":\"2099-01-01\"}")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/list\","
+         "\"params\":{" MODERN("2025-11-25") "}}",
+         FAIL("8", "-32022", "…\"requested\":\"2025-11-25\"}")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\",\"params\":{"
+         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":5}}}",
+         FAIL("9", "-32602", "\"Invalid params: …protocolVersion…\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/list\",\"params\":{"
+         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+         "\"2026-07-28\"}}}",
+         FAIL("9", "-32602", "\"Invalid params: …clientCapabilities…\",…")},
+        {REQUEST("10", "server/discover"),
+         FAIL("10", "-32602", "\"Invalid params: …protocolVersion…\",…")},
+        {"{\"jsonrpc\":\"2.0\",\"id\":11,\"method\":\"server/discover\","
+         "\"params\":{\"_meta\":[]}}",
+         FAIL("11", "-32602", "…")},
+        // nothing of this was an initialize
+        {REQUEST("12", "tools/list"), FAIL("12", "-32600", "…")},
+    };
+    (void)state;
+    play(cases, COUNT(cases));
+    client.now_ms = 50;
+    client_send(MODERN_REQUEST(
+        "20", "tools/call",
+        "\"name\":\"evaluate-lisp\",\"arguments\":{\"code\":\"1\"},"));
+    uint64_t id = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
+    client_initialize("2025-03-26"); // the other era, meanwhile
+    client_reply(id, 0, STR("=> 1"));
+    client_expect(
+        OK("20", "{\"resultType\":\"complete\",\"content\":[{\"type\":"
+                 "\"text\",\"text\":\"=> 1\"}],\"isError\":false,\"_meta\":{"
+                 "\"ecl-mcp/executionTimeMs\":0,"
+                 "\"ecl-mcp/safetyLevel\":\"cautious\","
+                 "\"ecl-mcp/approved\":true," SERVER_META "}}"));
+}
+
+static void mcp_answers_in_the_order_of_replies(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    client_send(CALL("\"a\"", "evaluate-lisp", "{\"code\":\"1\"}"));
+    client_send(CALL("\"b\"", "evaluate-lisp", "{\"code\":\"2\"}"));
+    uint64_t a = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
+    uint64_t b = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    client_send(REQUEST("3", "ping"));
+    client_expect(OK("3", "{}"));
+    client_reply(b, 0, STR("=> 2"));
+    client_expect(OK("\"b\"", "…=> 2…"));
+    client_reply(a, 0, STR("=> 1"));
+    client_expect(OK("\"a\"", "…=> 1…"));
+    client_reply(a, 0, STR("again"));
+    client_expect("");
+}
+
+static void mcp_cancels_by_request_id(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    client_send(CALL("5", "evaluate-lisp", "{\"code\":\"1\"}"));
+    client_send(CALL("\"5\"", "evaluate-lisp", "{\"code\":\"2\"}"));
+    client_send(CALL("5.0", "evaluate-lisp", "{\"code\":\"3\"}"));
+    uint64_t one = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
+    uint64_t two = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    uint64_t three =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 code 3");
+    client_send(CANCEL("55"));
+    client_send(CANCEL("50e-1"));
+    client_expect_no_frame();
+
+    client_send(CANCEL("5"));
+    assert_int_equal(client_expect_frame(WIRE_STOP, ""), one);
+    client_send(CANCEL("5")); // nothing more to stop
+    client_expect_no_frame();
+    client_expect("");
+    client_reply(one, WIRE_ERROR, STR("stopped"));
+    client_expect("");
+    client_reply(two, 0, STR("=> 2"));
+    client_expect(OK("\"5\"", "…=> 2…"));
+    client_reply(three, 0, STR("=> 3"));
+    client_expect(OK("5.0", "…=> 3…"));
+    client_send(CANCEL("5.0")); // late, as some clients do for every call
+    client_expect_no_frame();
+    assert_memory(client_matches(buf_view(&client.log),
+                                 "…info: mcp: evaluate-lisp is cancelled\n…"));
+}
+
+static void mcp_handles_batches(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_send("[" REQUEST("1", "ping") "]");
+    client_expect(FAIL("null", "-32600", "\"Invalid Request: batches …\",…"));
+    client_initialize("2025-03-26");
+    static const struct exchange cases[] = {
+        {"[" REQUEST("\"b1\"", "ping") ",{\"jsonrpc\":\"2.0\",\"method\":"
+                                       "\"notifications/nope\"}," //
+         REQUEST("\"b2\"", "nope") ",5,[]]",
+         "[" OK("\"b1\"", "{}") "," FAIL("\"b2\"", "-32601", "…") "," //
+         FAIL("null", "-32600", "…") "," FAIL("null", "-32600", "…") "]"},
+        {" [ {\"jsonrpc\":\"2.0\",\"method\":\"notifications/nope\"} ] ", ""},
+        {"[" REQUEST("1", "initialize") "]",
+         "[" FAIL("1", "-32600",
+                  "\"Invalid Request: already initialized\",…") "]"},
+        {"[]", FAIL("null", "-32600", "\"Invalid Request: empty batch\",…")},
+    };
+    play(cases, COUNT(cases));
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-06-18");
+    client_send("[" REQUEST("1", "ping") "]");
+    client_expect(FAIL("null", "-32600", "\"Invalid Request: batches …\",…"));
+}
+
+static void mcp_answers_a_batch_when_all_calls_are_done(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-03-26");
+    client_send("[" CALL("1", "evaluate-lisp", "{\"code\":\"1\"}") "," //
+                CALL("2", "evaluate-lisp", "{\"code\":\"2\"}") ","     //
+                CALL("3", "evaluate-lisp", "{\"code\":\"3\"}") ","     //
+                REQUEST("4", "ping") "]");
+    client_expect("");
+    uint64_t one = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    uint64_t three =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 code 3");
+    client_reply(three, 0, STR("=> 3"));
+    client_reply(one, 0, STR("=> 1"));
+    client_expect("");
+    client_send(CANCEL("2")); // the last one missing
+    client_expect("[" OK("4", "{}") "," OK("3", "…=> 3…") "," //
+                  OK("1", "…=> 1…") "]");
+
+    client_send("[" CALL("5", "evaluate-lisp", "{\"code\":\"5\"}") "]");
+    client_send(CANCEL("5"));
+    client_expect(""); // a batch of cancelled members is not answered
+}
+
+static void mcp_limits_batches(void **state)
+{
+    (void)state;
+    struct buf line = BUF_EMPTY;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-03-26");
+    for (int i = 0; i <= LIMIT_BATCH; i++)
+        buf_str(&line, i == 0 ? STR("[1") : STR(",1"));
+    buf_str(&line, STR("]"));
+    buf_byte(&line, '\0');
+    if (!buf_failed(&line))
+        client_send(line.p);
+    bool sent = !buf_failed(&line);
+    buf_release(&line);
+    assert_memory(sent);
+    client_expect(
+        FAIL("null", "-32600", "\"Invalid Request: too many messages …\",…"));
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, client_begin, client_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(mcp_wants_initialize_first),
+        TEST(mcp_negotiates_the_version),
+        TEST(mcp_shows_what_the_version_knows),
+        TEST(mcp_names_what_initialize_lacks),
+        TEST(mcp_answers_protocol_errors),
+        TEST(mcp_lists_one_page),
+        TEST(mcp_calls_tools),
+        TEST(mcp_refuses_malformed_calls),
+        TEST(mcp_reports_bad_arguments_by_version),
+        TEST(mcp_serves_the_modern_era),
+        TEST(mcp_answers_in_the_order_of_replies),
+        TEST(mcp_cancels_by_request_id),
+        TEST(mcp_handles_batches),
+        TEST(mcp_answers_a_batch_when_all_calls_are_done),
+        TEST(mcp_limits_batches),
+    };
+    return RUN_TESTS("mcp", tests);
+}

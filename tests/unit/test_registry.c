@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of registry.c, and of every descriptor in it. */
+#include "check.h"
+#include "registry.h"
+
+static struct buf out;
+static struct arena arena;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    buf_release(&out);
+    return 0;
+}
+
+static const struct tool *tool_at(size_t i)
+{
+    return registry_at(REGISTRY_ALL_SETS, i);
+}
+
+static void registry_finds_tools_by_name_and_alias(void **state)
+{
+    static const struct {
+        const char *name, *tool;
+    } cases[] = {
+        {"evaluate-lisp", "evaluate-lisp"},
+        {"evaluate_lisp", "evaluate-lisp"},
+        {"eval-form", "evaluate-lisp"},
+        {"eval_form", "evaluate-lisp"},
+        {"list-definitions", "list-definitions"},
+        {"reset_session", "reset-session"},
+        {"load-system", "load-system"},
+        {"quickload", "load-system"},
+        {"read-output", "read-output"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct tool *tool =
+            registry_find(REGISTRY_ALL_SETS, str_from(cases[i].name));
+        assert_non_null(tool);
+        assert_string_equal(tool->name, cases[i].tool);
+    }
+}
+
+static void registry_finds_nothing_else(void **state)
+{
+    static const char *const names[] = {
+        "", "-", "evaluate", "evaluate-lis", "evaluate-lispy", "Evaluate-Lisp",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_null(registry_find(REGISTRY_ALL_SETS, str_from(names[i])));
+    assert_null(registry_find(REGISTRY_ALL_SETS, STR("evaluate-lisp\0")));
+}
+
+static void registry_reads_sets(void **state)
+{
+    (void)state;
+    unsigned eval;
+    unsigned session;
+    unsigned both;
+    assert_ok(registry_read_sets(STR("eval"), &eval));
+    assert_ok(registry_read_sets(STR("session"), &session));
+    assert_ok(registry_read_sets(STR("session,eval,session"), &both));
+    assert_int_equal(both, eval | session);
+    assert_non_null(registry_find(eval, STR("evaluate-lisp")));
+    assert_null(registry_find(session, STR("evaluate-lisp")));
+    assert_string_equal(registry_at(session, 0)->name, "list-definitions");
+    assert_string_equal(registry_at(eval, 1)->name, "load-system");
+    assert_null(registry_at(eval, 2));
+
+    static const char *const bad[] = {
+        "", ",", "eval,", ",eval", "Eval", "eval session", "all"};
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_status(registry_read_sets(str_from(bad[i]), &both), ST_MISSING);
+}
+
+/* Every set that the text names exists; together they have all tools. */
+static void registry_names_its_sets(void **state)
+{
+    (void)state;
+    unsigned all = 0;
+    for (const char *p = registry_set_names(); *p != '\0';) {
+        size_t n = strcspn(p, ",");
+        unsigned set;
+        assert_ok(registry_read_sets(str_make(p, n), &set));
+        assert_non_null(registry_at(set, 0));
+        all |= set;
+        p += n + strspn(p + n, ", ");
+    }
+    for (size_t i = 0; i < 100; i++)
+        assert_ptr_equal(registry_at(all, i), tool_at(i));
+}
+
+static bool is_name(const char *s)
+{
+    return *s >= 'a' && *s <= 'z' &&
+           strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(s) &&
+           strlen(s) <= 40;
+}
+
+static bool is_sentence(const char *s)
+{
+    size_t n = strlen(s);
+    return n > 1 && n < 2048 && s[0] >= 'A' && s[0] <= 'Z' && s[n - 1] == '.';
+}
+
+static void check_field(const struct schema_field *field)
+{
+    assert_true(is_name(field->name));
+    assert_true(field->alias == NULL || is_name(field->alias));
+    assert_true(is_sentence(field->help));
+    assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
+    assert_true(field->min <= field->max);
+    assert_false(field->required && field->fallback != NULL);
+    if (field->kind == SCHEMA_INTEGER || field->kind == SCHEMA_NUMBER)
+        assert_true(field->max > 0);
+}
+
+/* The fallback is what the check itself would accept. */
+static void check_fallback(const struct tool *tool, size_t i)
+{
+    struct schema_value values[20] = {{.given = false}};
+    struct schema_notes notes;
+    struct json value;
+    struct json_error error;
+    const struct schema_field *field = &tool->fields[i];
+    if (field->fallback == NULL)
+        return;
+    struct str text =
+        arena_printf(&arena, "{\"%s\":%s}", field->name, field->fallback);
+    assert_memory(text.n > 0);
+    assert_ok(json_parse(&arena, text, &value, &error));
+    const struct schema_field alone[] = {*field, {.name = NULL}};
+    assert_ok(schema_check(&arena, alone, value, values, &notes));
+}
+
+static void registry_has_good_descriptors(void **state)
+{
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        assert_true(is_name(tool->name));
+        assert_true(is_sentence(tool->description));
+        assert_true(strlen(tool->title) > 3);
+        assert_true((tool->operation == NULL) != (tool->handler == NULL));
+        assert_false(tool->level == TOOL_SAFE && tool->destructive);
+        for (size_t k = 0; k < schema_count(tool->fields); k++) {
+            check_field(&tool->fields[k]);
+            check_fallback(tool, k);
+        }
+    }
+}
+
+/* No name, alias or argument means two things. */
+static void registry_has_unique_names(void **state)
+{
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        assert_ptr_equal(registry_find(REGISTRY_ALL_SETS, str_from(tool->name)),
+                         tool);
+        for (size_t k = 0; tool->aliases && tool->aliases[k]; k++)
+            assert_ptr_equal(
+                registry_find(REGISTRY_ALL_SETS, str_from(tool->aliases[k])),
+                tool);
+        size_t count = schema_count(tool->fields);
+        for (size_t k = 0; k < count; k++)
+            for (size_t m = k + 1; m < count; m++)
+                assert_false(schema_same_name(str_from(tool->fields[k].name),
+                                              tool->fields[m].name));
+    }
+}
+
+/* What a model sees of all tools is small enough for every client. */
+static void registry_writes_a_small_list(void **state)
+{
+    (void)state;
+    struct jsonw w;
+    const struct tool *tool;
+    jsonw_init(&w, &out);
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++)
+        tool_write(&w, tool, true);
+    assert_memory(!buf_failed(&out));
+    assert_in_range(out.n, 100, 12000);
+}
+
+static void registry_writes_tools(void **state)
+{
+    (void)state;
+    struct jsonw w;
+    const struct tool *tool =
+        registry_find(REGISTRY_ALL_SETS, STR("reset-session"));
+    jsonw_init(&w, &out);
+    jsonw_array(&w);
+    tool_write(&w, tool, true);
+    tool_write(&w, tool, false);
+    assert_memory(!buf_failed(&out));
+    const char *text = "\"description\":\"Clear all definitions, variables and "
+                       "packages made in the Lisp session and return to the "
+                       "package CL-USER. Loaded systems stay.\","
+                       "\"inputSchema\":{\"type\":\"object\","
+                       "\"properties\":{},\"additionalProperties\":false},"
+                       "\"annotations\":{\"title\":\"Reset session\","
+                       "\"readOnlyHint\":false,\"destructiveHint\":true,"
+                       "\"idempotentHint\":true,\"openWorldHint\":false}}";
+    struct str wanted = arena_printf(
+        &arena,
+        "[{\"name\":\"reset-session\",\"title\":\"Reset session\",%s,"
+        "{\"name\":\"reset-session\",%s",
+        text, text);
+    assert_memory(str_eq(buf_view(&out), wanted));
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(registry_finds_tools_by_name_and_alias),
+        TEST(registry_finds_nothing_else),
+        TEST(registry_reads_sets),
+        TEST(registry_names_its_sets),
+        TEST(registry_has_good_descriptors),
+        TEST(registry_has_unique_names),
+        TEST(registry_writes_a_small_list),
+        TEST(registry_writes_tools),
+    };
+    return RUN_TESTS("registry", tests);
+}

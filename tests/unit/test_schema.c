@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of schema.c. */
+#include <stdio.h>
+
+#include "check.h"
+#include "schema.h"
+
+enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, FIELDS };
+
+static const char *const shapes[] = {"round", "square", NULL};
+
+static const struct schema_field fields[] = {
+    [TEXT] = {.name = "text",
+              .alias = "old-text",
+              .kind = SCHEMA_STRING,
+              .required = true,
+              .help = "A text."},
+    [AMOUNT] = {.name = "max-count",
+                .kind = SCHEMA_INTEGER,
+                .min = 1,
+                .max = 100,
+                .fallback = "7",
+                .help = "A count."},
+    [RATIO] = {.name = "ratio",
+               .kind = SCHEMA_NUMBER,
+               .max = 2,
+               .help = "A ratio."},
+    [FLAG] = {.name = "flag", .kind = SCHEMA_BOOLEAN, .help = "A flag."},
+    [SHAPE] = {.name = "shape",
+               .kind = SCHEMA_CHOICE,
+               .choices = shapes,
+               .help = "A shape."},
+    [FREE] = {.name = "free", .kind = SCHEMA_INTEGER, .help = "Any integer."},
+    [FIELDS] = {0},
+};
+
+static struct arena arena;
+static struct buf out;
+static struct schema_value values[FIELDS];
+static struct schema_notes notes;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    buf_release(&out);
+    return 0;
+}
+
+static enum status check(const char *text)
+{
+    struct json value;
+    struct json_error error;
+    memset(values, 0, sizeof values);
+    assert_ok(json_parse(&arena, str_from(text), &value, &error));
+    return schema_check(&arena, fields, value, values, &notes);
+}
+
+static void schema_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(schema_count(fields), FIELDS);
+    assert_int_equal(schema_count(NULL), 0);
+}
+
+static void schema_takes_underscores_for_hyphens(void **state)
+{
+    (void)state;
+    assert_true(schema_same_name(STR("a-b"), "a-b"));
+    assert_true(schema_same_name(STR("a_b"), "a-b"));
+    assert_false(schema_same_name(STR("a-b"), "a_b"));
+    assert_false(schema_same_name(STR("a-"), "a-b"));
+    assert_false(schema_same_name(STR("a-bc"), "a-b"));
+    assert_false(schema_same_name(STR("a-b\0"), "a-b"));
+    assert_false(schema_same_name(STR("A-b"), "a-b"));
+    assert_false(schema_same_name(STR(""), "a"));
+}
+
+static void schema_accepts_every_kind(void **state)
+{
+    (void)state;
+    assert_ok(check("{\"text\":\"a\\nb\",\"max-count\":100,\"ratio\":0.5,"
+                    "\"flag\":true,\"shape\":\"square\",\"free\":-3}"));
+    assert_text(values[TEXT].string, "a\nb");
+    assert_int_equal(values[AMOUNT].integer, 100);
+    assert_true(values[RATIO].real > 0.49 && values[RATIO].real < 0.51);
+    assert_true(values[FLAG].boolean);
+    assert_text(values[SHAPE].string, "square");
+    assert_int_equal(values[FREE].integer, -3);
+    for (size_t i = 0; i < FIELDS; i++)
+        assert_true(values[i].given);
+    assert_int_equal(notes.extras, 0);
+}
+
+static void schema_leaves_absent_values_zero(void **state)
+{
+    (void)state;
+    assert_ok(check("{\"text\":\"\",\"flag\":null,\"max-count\":null}"));
+    assert_true(values[TEXT].given);
+    for (size_t i = AMOUNT; i < FIELDS; i++)
+        assert_false(values[i].given || values[i].boolean ||
+                     values[i].integer || values[i].string.n);
+}
+
+static void schema_takes_other_spellings(void **state)
+{
+    (void)state;
+    assert_ok(check("{\"old_text\":\"x\",\"max_count\":\"12\"}"));
+    assert_text(values[TEXT].string, "x");
+    assert_int_equal(values[AMOUNT].integer, 12);
+    assert_ok(check("{\"\\u0074ext\":\"x\"}"));
+    assert_text(values[TEXT].string, "x");
+}
+
+static void schema_takes_the_last_of_a_repeated_name(void **state)
+{
+    (void)state;
+    assert_ok(check("{\"text\":\"a\",\"old-text\":\"b\"}"));
+    assert_text(values[TEXT].string, "b");
+}
+
+static void schema_reads_integers_exactly(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } good[] = {
+        {"0", 0},
+        {"-0", 0},
+        {"120", 120},
+        {"\"120\"", 120},
+        {"\" 120 \"", 120},
+        {"120.0", 120},
+        {"1.2e2", 120},
+        {"\"1.2e2\"", 120},
+        {"-5", -5},
+        {"9007199254740993", 9007199254740993}, // no double has this value
+        {"9223372036854775807", INT64_MAX},
+        {"-9223372036854775808", INT64_MIN},
+    };
+    static const char *const bad[] = {
+        "9223372036854775808",
+        "-9223372036854775809",
+        "1e30",
+        "1.5",
+        "1e999",
+        "\"12x\"",
+        "\"\"",
+        "\"0x10\"",
+        "\"+1\"",
+        "\"1 2\"",
+        "\"nan\"",
+        "\"null\"",
+        "true",
+        "[1]",
+        "{}",
+        "99999999999999999999999",
+        "18446744073709551617",
+    };
+    char text[80];
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"free\":%s}",
+                 good[i].text);
+        assert_ok(check(text));
+        assert_true(values[FREE].integer == good[i].value);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"free\":%s}", bad[i]);
+        assert_status(check(text), ST_INVALID);
+    }
+}
+
+static void schema_names_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text, *problem;
+    } cases[] = {
+        {"{}", "missing required argument: text"},
+        {"{\"flag\":true}", "missing required argument: text"},
+        {"{\"text\":17}", "argument text must be a string, not 17"},
+        {"{\"text\":null}", "argument text must be a string, not null"},
+        {"{\"text\":[\"a\"]}", "argument text must be a string, not an array"},
+        {"{\"text\":{}}", "argument text must be a string, not an object"},
+        {"{\"old_text\":false}", "argument text must be a string, not false"},
+        {"{\"text\":\"\",\"max-count\":0}",
+         "argument max-count must be an integer from 1 to 100, not 0"},
+        {"{\"text\":\"\",\"max-count\":101}",
+         "argument max-count must be an integer from 1 to 100, not 101"},
+        {"{\"text\":\"\",\"max-count\":\"many\"}",
+         "argument max-count must be an integer from 1 to 100, not \"many\""},
+        {"{\"text\":\"\",\"ratio\":2.5}",
+         "argument ratio must be a number from 0 to 2, not 2.5"},
+        {"{\"text\":\"\",\"ratio\":1e999}",
+         "argument ratio must be a number from 0 to 2, not 1e999"},
+        {"{\"text\":\"\",\"ratio\":true}",
+         "argument ratio must be a number from 0 to 2, not true"},
+        {"{\"text\":\"\",\"free\":1.5}",
+         "argument free must be an integer, not 1.5"},
+        {"{\"text\":\"\",\"flag\":\"yes\"}",
+         "argument flag must be true or false, not \"yes\""},
+        {"{\"text\":\"\",\"flag\":0}",
+         "argument flag must be true or false, not 0"},
+        {"{\"text\":\"\",\"shape\":\"oval\"}",
+         "argument shape must be one of round, square, not \"oval\""},
+        {"{\"text\":\"\",\"shape\":\"Round\"}",
+         "argument shape must be one of round, square, not \"Round\""},
+        {"{\"text\":\"\",\"shape\":1}",
+         "argument shape must be one of round, square, not 1"},
+        {"{\"text\":\"\",\"shape\":"
+         "\"ääääääääääääääääääääääääääääääääääääääääää\"}",
+         "argument shape must be one of round, square, not "
+         "\"äääääääääääääääääääääääääääääääääääääää…"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_status(check(cases[i].text), ST_INVALID);
+        assert_memory(str_eq(notes.problem, str_from(cases[i].problem)));
+    }
+}
+
+static void schema_counts_extra_arguments(void **state)
+{
+    (void)state;
+    assert_ok(check("{\"a\":1,\"text\":\"\",\"b\":{\"text\":1},\"\":[]}"));
+    assert_int_equal(notes.extras, 3);
+    assert_text(notes.extra, "a");
+}
+
+static void schema_accepts_absent_arguments(void **state)
+{
+    (void)state;
+    memset(values, 0, sizeof values);
+    struct json absent = {NULL, 0};
+    assert_ok(schema_check(&arena, NULL, absent, values, &notes));
+    assert_status(schema_check(&arena, fields, absent, values, &notes),
+                  ST_INVALID);
+}
+
+static void schema_writes_json_schema(void **state)
+{
+    (void)state;
+    struct jsonw w;
+    jsonw_init(&w, &out);
+    schema_write(&w, fields);
+    assert_memory(!buf_failed(&out));
+    assert_text(
+        buf_view(&out),
+        "{\"type\":\"object\",\"properties\":{"
+        "\"text\":{\"type\":\"string\",\"description\":\"A text.\"},"
+        "\"max-count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,"
+        "\"default\":7,\"description\":\"A count.\"},"
+        "\"ratio\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2,"
+        "\"description\":\"A ratio.\"},"
+        "\"flag\":{\"type\":\"boolean\",\"description\":\"A flag.\"},"
+        "\"shape\":{\"type\":\"string\",\"enum\":[\"round\",\"square\"],"
+        "\"description\":\"A shape.\"},"
+        "\"free\":{\"type\":\"integer\",\"description\":\"Any integer.\"}},"
+        "\"required\":[\"text\"],\"additionalProperties\":false}");
+}
+
+static void schema_writes_an_empty_object(void **state)
+{
+    (void)state;
+    struct jsonw w;
+    jsonw_init(&w, &out);
+    schema_write(&w, NULL);
+    assert_memory(!buf_failed(&out));
+    assert_text(buf_view(&out), "{\"type\":\"object\",\"properties\":{},"
+                                "\"additionalProperties\":false}");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(schema_counts),
+        TEST(schema_takes_underscores_for_hyphens),
+        TEST(schema_accepts_every_kind),
+        TEST(schema_leaves_absent_values_zero),
+        TEST(schema_takes_other_spellings),
+        TEST(schema_takes_the_last_of_a_repeated_name),
+        TEST(schema_reads_integers_exactly),
+        TEST(schema_names_what_is_wrong),
+        TEST(schema_counts_extra_arguments),
+        TEST(schema_accepts_absent_arguments),
+        TEST(schema_writes_json_schema),
+        TEST(schema_writes_an_empty_object),
+    };
+    return RUN_TESTS("schema", tests);
+}
