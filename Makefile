@@ -185,7 +185,7 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 	+$(Q)$(MAKE) --no-print-directory all
 	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
-.PHONY: check check-suites tests $(SUITES:%=check-%) check-hostile bench
+.PHONY: check check-suites tests $(SUITES:%=check-%) bench
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory check-suites
 
@@ -196,14 +196,19 @@ check-suites: all tests
 
 tests: $(UNIT) $(UNIT:%=%.oom) $(IMAGE_TESTS) $(FUZZERS)
 
-TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(CORE_LIB)
-WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
-
 define link
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
 endef
+
+# In the profile fuzz the fuzzer has its own main, else replay.c is it.
+$(FUZZERS): $(BUILD)/%: $(OBJ)/%.o $(if $(filter fuzz,$(PROFILE)),,\
+  $(OBJ)/tests/fuzz/replay.o) $(SUPERVISOR_LIB) $(CORE_LIB)
+	$(link) $(if $(filter fuzz,$(PROFILE)),-fsanitize=fuzzer) $(LIBS)
+
+TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(CORE_LIB)
+WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 $(UNIT) $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS)
@@ -220,9 +225,32 @@ check-unit: $(UNIT) ## unit tests in C
 check-oom: $(UNIT:%=%.oom) ## the same with every allocation failing in turn
 	$(suite) oom sh scripts/cmocka.sh oom $(UNIT:%=%.oom)
 
-check-asan: ## the unit tests and the corpus under the sanitizers
+# One build for both, whoever comes first.
+.PHONY: asan-tests
+asan-tests:
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan tests
+
+check-asan: asan-tests ## the unit tests under the address and other sanitizers
 	$(suite) asan sh scripts/cmocka.sh asan $(UNIT:$(BUILD)/%=build/asan/%)
+
+check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, sanitized
+	$(suite) fuzz-corpus sh scripts/corpus.sh fuzz-corpus tests/fuzz/corpus \
+	  $(FUZZERS:$(BUILD)/%=build/asan/%)
+
+.PHONY: fuzz
+fuzz: ## look for new inputs, SECONDS=60 for each parser
+	+$(Q)$(MAKE) --no-print-directory PROFILE=fuzz fuzz-run
+
+.PHONY: fuzz-run
+fuzz-run: $(FUZZERS)
+	$(Q)for program in $(FUZZERS); do \
+	  name=$${program##*/fuzz_}; mkdir -p $(BUILD)/found/$$name; \
+	  $$program -max_total_time=$(SECONDS) -print_final_stats=1 \
+	    -artifact_prefix=$(BUILD)/found/ \
+	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
+
+check-clients: all ## the official clients and schemas, from the npm registry
+	$(suite) clients node tests/clients/run.mjs
 
 check-server: all ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
