@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gc/gc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +27,9 @@
 #include "linux.h"
 #include "utf8.h"
 #include "wire.h"
+
+/* Environment variable with the number of the collector's marker threads. */
+#define MARKERS "GC_MARKERS"
 
 /* Descriptors of our own stand above this, out of the way of user code. */
 #define PRIVATE_FD 200
@@ -113,12 +117,14 @@ static void limit_stack(void)
 
 void live_boot(int argc, char **argv)
 {
-    (void)setenv("GC_MARKERS", "1", 1); // the collector must start no threads
+    (void)setenv(MARKERS, "1", 1); // the collector must start no threads
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
     ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
     grow_stack();
     limit_stack();
     (void)cl_boot(argc, argv);
+    (void)unsetenv(MARKERS); // it is not meant for the programs that we start
+    GC_set_free_space_divisor(1); // small answers cost half the time
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     (void)cl_funcall(1, symbol("PREPARE"));
 }
