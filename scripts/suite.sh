@@ -39,7 +39,7 @@ esac
 
 if [ $status -ne 0 ]; then
     echo "--- $name (exit status $status):"
-    grep -vE '^(ok |\[ +(RUN|OK) )' "$log" | tail -n 100
+    grep -vE '^ok |^[a-z-]+: [0-9]+ passed, ' "$log" | tail -n 100
 fi
 echo "$name: $total" | tee "$folder/$name.total"
 exit $status

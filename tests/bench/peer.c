@@ -152,11 +152,23 @@ void peer_expect(struct peer *peer, const char *text)
     } while (!strstr(peer->buf.p, text));
 }
 
+/* Reads to the end of its output and drops it. */
+static void drain(struct peer *peer)
+{
+    char chunk[CHUNK];
+    ssize_t n;
+
+    do
+        n = read(peer->out, chunk, sizeof chunk);
+    while (n > 0 || (n < 0 && errno == EINTR));
+}
+
 void peer_stop(struct peer *peer)
 {
     int status;
 
     (void)close(peer->in);
+    drain(peer);
     while (waitpid(peer->pid, &status, 0) < 0)
         if (errno != EINTR)
             peer_fail(peer, "cannot be waited for");

@@ -38,7 +38,7 @@ struct str peer_line(struct peer *peer);
 /* Waits until TEXT comes out, whatever else does. */
 void peer_expect(struct peer *peer, const char *text);
 
-/* Closes its input and waits for its end. */
+/* Closes its input, drops what it still writes, and waits for its end. */
 void peer_stop(struct peer *peer);
 
 /* Ends the bench with a message. */
