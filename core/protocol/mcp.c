@@ -32,9 +32,9 @@ static const char *const version_names[] = {
 #define META_CAPABILITIES NAMESPACE "clientCapabilities"
 #define META_SERVER NAMESPACE "serverInfo"
 
-/* Milliseconds for which a client may keep the list of tools, which never
-   changes: a day. */
-#define TTL_MS (24 * 60 * 60 * 1000)
+/* Milliseconds for which a client may keep the list of tools. It never changes
+   while the server runs, but some clients keep it beyond that. */
+#define TTL_MS (5 * 60 * 1000)
 
 /* Characters of a name out of a message that an answer repeats. */
 #define SHOWN_CHARS 100
@@ -129,7 +129,7 @@ static bool need(const struct request *r, const char *field,
     if (json_is_absent(value))
         fail(r, RPC_INVALID_PARAMS, "missing required field: %s", field);
     else if (json_type(value) != type)
-        fail(r, RPC_INVALID_PARAMS, "%s must be %s", field, words);
+        fail(r, RPC_INVALID_PARAMS, "field %s must be %s", field, words);
     return json_type(value) == type;
 }
 

@@ -36,7 +36,7 @@ static bool read_id(struct json value, struct rpc_message *message)
         break;
     }
     return invalid(message, RPC_INVALID_REQUEST,
-                   "id must be a string or a number");
+                   "field id must be a string or a number");
 }
 
 static bool is_response(struct json value)
@@ -54,7 +54,8 @@ static bool check_jsonrpc(struct json value, struct rpc_message *message)
         return invalid(message, RPC_INVALID_REQUEST,
                        "missing required field: jsonrpc");
     if (!json_is_string(jsonrpc, "2.0"))
-        return invalid(message, RPC_INVALID_REQUEST, "jsonrpc must be \"2.0\"");
+        return invalid(message, RPC_INVALID_REQUEST,
+                       "field jsonrpc must be \"2.0\"");
     return true;
 }
 
@@ -64,7 +65,8 @@ static bool check_method(struct json method, struct rpc_message *message)
         return invalid(message, RPC_INVALID_REQUEST,
                        "missing required field: method");
     if (json_type(method) != JSON_STRING)
-        return invalid(message, RPC_INVALID_REQUEST, "method must be a string");
+        return invalid(message, RPC_INVALID_REQUEST,
+                       "field method must be a string");
     return true;
 }
 
@@ -83,7 +85,7 @@ static bool check_params(struct json params, struct rpc_message *message)
         return true;
     return invalid(
         message, type == JSON_ARRAY ? RPC_INVALID_PARAMS : RPC_INVALID_REQUEST,
-        "params must be an object");
+        "field params must be an object");
 }
 
 enum status rpc_read(struct arena *arena, struct json value,
