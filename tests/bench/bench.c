@@ -32,7 +32,7 @@ static const char *const ECL_PROMPT[] = {"ecl", NULL};
     "(dotimes (i 1000000) (write-line (load-time-value"                        \
     " (make-string 99 :initial-element (code-char 120)))))"
 static const char *const ECL_PRINT[] = {
-    "ecl", "--norc", "--eval", "(progn " PRINT_FORM " (ext:quit))", NULL};
+    "ecl", "--norc", "--eval", PRINT_FORM, "--eval", "(ext:quit)", NULL};
 
 static int compare(const void *a, const void *b)
 {
