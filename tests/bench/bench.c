@@ -28,9 +28,9 @@ static const char *const ECL_QUIT[] = {"ecl", "--norc", "--eval", "(ext:quit)",
 static const char *const ECL_PROMPT[] = {"ecl", NULL};
 
 /* Prints a million lines of 99 characters. */
-#define PRINT_FORM                                                             \
-    "(dotimes (i 1000000) (write-line (load-time-value"                        \
-    " (make-string 99 :initial-element (code-char 120)))))"
+static const char PRINT_FORM[] =
+    "(dotimes (i 1000000) (write-line (load-time-value"
+    " (make-string 99 :initial-element (code-char 120)))))";
 static const char *const ECL_PRINT[] = {
     "ecl", "--norc", "--eval", PRINT_FORM, "--eval", "(ext:quit)", NULL};
 
