@@ -1,0 +1,62 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; conditions.lisp: the conditions this library signals.
+
+(in-package #:ecl-mcp)
+
+(define-condition image-error (error) ()
+  (:documentation "The root of the errors of this library."))
+
+(define-condition argument-error (image-error)
+  ((name :initarg :name :reader argument-error-name)
+   (problem :initarg :problem :reader argument-error-problem))
+  (:documentation "An argument of an operation is missing or not one of the
+values it may have.")
+  (:report (lambda (condition stream)
+             (format stream "Argument ~a: ~a"
+                     (argument-error-name condition)
+                     (argument-error-problem condition)))))
+
+(define-condition nesting-too-deep (image-error)
+  ((line :initarg :line :reader nesting-too-deep-line))
+  (:documentation "Code is nested deeper than +NESTING-LIMIT+.")
+  (:report (lambda (condition stream)
+             (format stream "The code is nested deeper than ~:d levels at ~
+                             line ~d; nothing of it was read."
+                     +nesting-limit+ (nesting-too-deep-line condition)))))
+
+(define-condition dangling-package-prefix (image-error reader-error)
+  ((line :initarg :line :reader dangling-package-prefix-line)
+   (column :initarg :column :reader dangling-package-prefix-column))
+  (:documentation "A token such as FOO:: names no symbol. ECL reads it as if
+the colons were not there.")
+  (:report (lambda (condition stream)
+             (format stream "Line ~d, column ~d: the symbol name after the ~
+                             package prefix is missing."
+                     (dangling-package-prefix-line condition)
+                     (dangling-package-prefix-column condition)))))
+
+(define-condition unknown-package (image-error package-error)
+  ((name :initarg :name :reader unknown-package-name))
+  (:documentation "The package argument of a call names no package.")
+  (:report (lambda (condition stream)
+             (format stream "The name ~s does not designate any package."
+                     (unknown-package-name condition)))))
+
+(define-condition exit-attempted (serious-condition)
+  ((code :initarg :code :initform 0 :reader exit-attempted-code))
+  (:documentation "User code called a function that would end the process.
+Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
+  (:report (lambda (condition stream)
+             (format stream "The code tried to end the Lisp process with exit ~
+                             code ~a. The process goes on; use reset-session ~
+                             to start afresh."
+                     (exit-attempted-code condition)))))
+
+(define-condition evaluation-interrupted (serious-condition) ()
+  (:documentation "The host stops the evaluation: a time limit, a
+cancellation, or the end of the session.")
+  (:report "The evaluation was interrupted."))
+
+(define-condition evaluation-aborted (serious-condition) ()
+  (:documentation "User code invoked the ABORT restart of the evaluation.")
+  (:report "The evaluation was ended by its ABORT restart."))

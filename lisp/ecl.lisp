@@ -1,0 +1,221 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; ecl.lisp: everything that is ECL's own (packages SI, EXT, MP, CLOS, GRAY,
+;;;; FFI) behind functions, so that the other files are plain Common Lisp.
+;;;; What needs C is in native.lisp. Knows nothing of evaluations and sessions.
+
+(in-package #:ecl-mcp)
+
+;;; The invocation history
+
+(declaim (inline history-top history-function history-environment))
+
+(defun history-top ()
+  "Returns the index of the innermost invocation; the outermost is 1."
+  (si:ihs-top))
+
+(defun history-function (index)
+  "Returns what was invoked at INDEX: a function, or the symbol of a function
+of ECL's kernel."
+  (si:ihs-fun index))
+
+(defun history-environment (index)
+  "Returns the lexical environment of the interpreted function at INDEX, a list
+with the innermost binding first, (SYMBOL . VALUE) for a variable."
+  (si:ihs-env index))
+
+(defun evaluator-frame-p (function)
+  "True when FUNCTION is a top-level form that ECL's evaluator runs."
+  (and (functionp function)
+       (eq (si:compiled-function-name function) 'si:bytecodes)))
+
+(defun frame-name (function)
+  "Returns the name of FUNCTION, or NIL when it has none."
+  (if (functionp function)
+      (si:compiled-function-name function)
+      function))
+
+(defun frame-parameters (function)
+  "Returns the lambda list of the interpreted FUNCTION and T, or NIL and NIL
+when it is not known."
+  (let ((definition (and (functionp function)
+                         (not (typep function 'generic-function))
+                         (function-lambda-expression function))))
+    (case (first definition)
+      (lambda (values (second definition) t))
+      (ext:lambda-block (values (third definition) t))
+      (t (values nil nil)))))
+
+(defun global-lambda-list (name)
+  "Returns the lambda list of the function or macro NAME and T, or NIL and NIL
+when it is not known."
+  (if (and (symbolp name) (macro-function name))
+      (ext:function-lambda-list name)
+      (let ((function (fdefinition name)))
+        (if (typep function 'generic-function)
+            (values (clos:generic-function-lambda-list function) t)
+            (ext:function-lambda-list function)))))
+
+;;; Memory
+
+(defun set-heap-limit (bytes)
+  "Makes allocation beyond BYTES signal STORAGE-EXHAUSTED."
+  (ext:set-limit 'ext:heap-size bytes))
+
+(defun collect-garbage ()
+  "Runs a full collection."
+  (si:gc t))
+
+;;; Streams
+
+(defclass bounded-stream (gray:fundamental-character-output-stream)
+  ((text :initarg :text :reader bounded-stream-text)
+   (room :initarg :room :accessor bounded-stream-room)
+   (tag :initarg :tag :reader bounded-stream-tag))
+  (:documentation "An output stream with room for so many characters. When it
+is full it throws, past any handler of the code that writes."))
+
+(defmethod gray:stream-write-char ((stream bounded-stream) character)
+  (when (minusp (decf (bounded-stream-room stream)))
+    (throw (bounded-stream-tag stream) t))
+  (write-char character (bounded-stream-text stream)))
+
+(defmethod gray:stream-write-string
+    ((stream bounded-stream) string &optional (start 0) end)
+  (let* ((end (or end (length string)))
+         (room (bounded-stream-room stream))
+         (fits (min end (+ start room))))
+    (write-string string (bounded-stream-text stream) :start start :end fits)
+    (setf (bounded-stream-room stream) (- room (- fits start)))
+    (when (< fits end)
+      (throw (bounded-stream-tag stream) t))
+    string))
+
+(defmethod gray:stream-line-column ((stream bounded-stream))
+  (si:file-column (bounded-stream-text stream)))
+
+(defun make-bounded-stream (text room tag)
+  "Returns a stream that writes ROOM characters to the string stream TEXT and
+then throws T to TAG."
+  (make-instance 'bounded-stream :text text :room room :tag tag))
+
+;;; Threads
+
+(defun current-thread ()
+  "Returns the thread that calls."
+  mp:*current-process*)
+
+(defun thread-name (thread)
+  "Returns the name of THREAD, any object."
+  (mp:process-name thread))
+
+(defun interrupt-thread (thread function)
+  "Makes THREAD call FUNCTION as soon as it can."
+  (mp:interrupt-process thread function))
+
+(defun exit-thread ()
+  "Ends the thread that calls, which must not be the main one."
+  (mp:exit-process))
+
+;;; Replacing functions of the system
+
+(defmacro without-package-locks (&body body)
+  "Runs BODY free to redefine what is in locked packages."
+  `(let ((si:*ignore-package-locks* t))
+     ,@body))
+
+(defun replace-function (name function)
+  "Makes FUNCTION the global definition of NAME, whatever package it is in."
+  (without-package-locks
+    (handler-bind ((warning #'muffle-warning))
+      (setf (fdefinition name) function))))
+
+(defun replace-macro (name function)
+  "Makes FUNCTION the global macro function of NAME."
+  (without-package-locks
+    (handler-bind ((warning #'muffle-warning))
+      (setf (macro-function name) function))))
+
+(defun install-debugger (function)
+  "Calls FUNCTION with a condition wherever ECL would start its debugger, even
+when code has bound the hooks to NIL."
+  (replace-function 'si::default-debugger function)
+  (setf ext:*invoke-debugger-hook*
+        (lambda (condition hook)
+          (declare (ignore hook))
+          (funcall function condition))))
+
+(defvar *exit-process* (fdefinition 'ext:exit)
+  "The function that really ends the process, with an exit code.")
+
+(defun install-exit-functions (function)
+  "Makes every function that would end the process call FUNCTION with the exit
+code instead."
+  (flet ((exit (&optional (code 0) &rest more)
+           (declare (ignore more))
+           (funcall function code)))
+    (dolist (name '(ext:quit ext:exit))
+      (replace-function name #'exit))))
+
+(defun install-thread-exit (main function)
+  "Makes MP:EXIT-PROCESS call FUNCTION in the thread MAIN; in other threads it
+ends the thread as it always does."
+  (let ((exit-process (fdefinition 'mp:exit-process)))
+    (replace-function 'mp:exit-process
+                      (lambda ()
+                        (if (eq mp:*current-process* main)
+                            (funcall function 0)
+                            (funcall exit-process))))))
+
+(defun install-before-children (function)
+  "Calls FUNCTION before a child process is started, so that what Lisp wrote
+comes before what the child writes."
+  (dolist (name '(ext:system ext:run-program si::run-program-inner))
+    (when (fboundp name)
+      (let ((original (fdefinition name)))
+        (replace-function name
+                          (lambda (&rest arguments)
+                            (funcall function)
+                            (apply original arguments)))))))
+
+;;; Interrupts
+
+(defun install-interrupt-handler (function)
+  "Calls FUNCTION, without arguments, when the process gets SIGINT."
+  (ext:set-signal-handler ext:+sigint+ function))
+
+;;; Definitions
+
+(defun special-variable-p (symbol)
+  "True when SYMBOL is declared special, bound or not."
+  (si:specialp symbol))
+
+(defun superclasses (class)
+  "Returns CLASS and its superclasses, the nearest first."
+  (clos:class-precedence-list class))
+
+(defun class-methods (generic-function)
+  "Returns the methods of GENERIC-FUNCTION."
+  (clos:generic-function-methods generic-function))
+
+(defun lock-package (package locked)
+  "Locks PACKAGE, or unlocks it when LOCKED is NIL."
+  (ext:package-lock package locked))
+
+(defun package-locked-p (package)
+  "True when PACKAGE is locked."
+  (ext:package-locked-p package))
+
+(defun use-bytecodes-compiler ()
+  "Makes COMPILE and COMPILE-FILE work without a C compiler."
+  (ext:install-bytecodes-compiler))
+
+(defun run-quietly (program arguments)
+  "Runs PROGRAM with ARGUMENTS, its output discarded, and returns its exit code,
+or NIL when it cannot be run."
+  (ignore-errors
+   (nth-value 1 (ext:run-program program arguments
+                                 :input nil :output nil :error nil))))
+
+(defun library-directory ()
+  "Returns the directory in which ECL's own modules are."
+  (translate-logical-pathname "SYS:"))

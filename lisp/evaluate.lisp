@@ -1,0 +1,123 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; evaluate.lisp: reads, evaluates and prints; the only file that calls EVAL.
+
+(in-package #:ecl-mcp)
+
+;;; What the user may have broken
+
+(defun check-session-variables ()
+  "Gives the variables without which nothing can be evaluated a usable value
+when the user has set them to something else."
+  (unless (and (packagep *package*) (package-name *package*))
+    (setf *package* (find-package "COMMON-LISP-USER")))
+  (unless (readtablep *readtable*)
+    (setf *readtable* (copy-readtable nil)))
+  (unless (typep *read-base* '(integer 2 36))
+    (setf *read-base* 10))
+  (unless (typep *gensym-counter* 'unsigned-byte)
+    (setf *gensym-counter* 0))
+  (unless (or (functionp *macroexpand-hook*)
+              (and (symbolp *macroexpand-hook*)
+                   (fboundp *macroexpand-hook*)))
+    (setf *macroexpand-hook* 'funcall))
+  (unless (member *read-default-float-format*
+                  '(short-float single-float double-float long-float))
+    (setf *read-default-float-format* 'single-float)))
+
+(defun designated-package (name)
+  "Returns the package that NAME, a string from the client, designates: as it
+is, in upper case, or whatever the case."
+  (or (find-package name)
+      (find-package (string-upcase name))
+      (find-if (lambda (package)
+                 (member name (cons (package-name package)
+                                    (package-nicknames package))
+                         :test #'string-equal))
+               (list-all-packages))
+      (error 'unknown-package :name name :package name)))
+
+;;; The variables of the read-eval-print loop
+
+(defun remember-form (form)
+  "Makes FORM the one that is evaluated."
+  (setf - form))
+
+(defun remember-values (form values)
+  "Makes VALUES, of FORM, the latest ones."
+  (setf +++ ++ ++ + + form
+        /// // // / / values
+        *** ** ** * * (first values)))
+
+(defun forget-history ()
+  "Lets go of all that the variables of the loop hold."
+  (setf - nil + nil ++ nil +++ nil * nil ** nil *** nil / nil // nil /// nil))
+
+;;; Evaluation
+
+(defun check-dangling-prefix (scan text end)
+  "Signals an error when the part of TEXT before END has a token without a
+symbol name, as SCAN found."
+  (let ((position (scan-dangling scan)))
+    (when (and position (< position end))
+      (multiple-value-bind (line column) (line-and-column text position)
+        (error 'dangling-package-prefix :stream nil
+                                        :line line :column column)))))
+
+(defun evaluate-forms (text evaluation)
+  "Evaluates the forms of TEXT one after the other, each read in the package
+and readtable that the ones before it left. Returns the values of the last as a
+list, or :NONE when there is no form. Notes in EVALUATION where it is."
+  (let* ((scan (scan-code text))
+         (stream (make-string-input-stream text))
+         (values :none))
+    (setf (evaluation-text evaluation) text
+          (evaluation-scan evaluation) scan
+          (evaluation-stream evaluation) stream
+          (evaluation-phase evaluation) :read)
+    (when (scan-too-deep scan)
+      (error 'nesting-too-deep
+             :line (line-and-column text (scan-too-deep scan))))
+    (loop
+      (setf (evaluation-phase evaluation) :read)
+      (incf (evaluation-form-number evaluation))
+      (let ((form (read stream nil stream)))
+        (when (scan-dangling scan)
+          (check-dangling-prefix scan text (file-position stream)))
+        (when (eq form stream)
+          (decf (evaluation-form-number evaluation))
+          (return values))
+        (setf (evaluation-form evaluation) form
+              (evaluation-position evaluation) (file-position stream)
+              (evaluation-phase evaluation) :eval)
+        (remember-form form)
+        (setf values (multiple-value-list (eval form)))
+        (remember-values form values)))))
+
+(defun values-text (values)
+  "Returns the lines for VALUES, a list or :NONE."
+  (cond ((eq values :none) "; No forms in the code")
+        ((null values) "; No values")
+        (t
+         (with-output-to-string (stream)
+           (loop for (value . more) on values
+                 do (write-string "=> " stream)
+                    (write-value value stream)
+                    (when more (terpri stream)))))))
+
+(define-operation "evaluate" ((code string)
+                              &optional (package string) (capture-time t))
+  "Evaluates the forms of CODE and returns the values of the last. PACKAGE is
+current for this call only; with CAPTURE-TIME the answer ends in times."
+  (let ((evaluation *evaluation*))
+    (flet ((evaluate ()
+             (let ((values (evaluate-forms code evaluation)))
+               (setf (evaluation-phase evaluation) :print)
+               (prog1 (values-text values)
+                 (setf *last-error* nil)))))
+      (check-session-variables)
+      (when capture-time
+        (setf (evaluation-started evaluation) (clocks)))
+      (if package
+          (let ((*package* (designated-package package)))
+            (evaluate))
+          (evaluate)))))

@@ -1,0 +1,252 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; guard.lisp: runs code of the user so that whatever it does, the caller
+;;;; gets control back and can tell what happened: conditions, debugger, exit
+;;;; functions, restarts, interrupts, other threads.
+
+(in-package #:ecl-mcp)
+
+(defstruct (evaluation (:constructor make-evaluation ()))
+  "What is known about a running call. It is also the tag to throw to."
+  (base (history-top))              ; invocation history: below is ours
+  (open nil)                        ; true while a throw to it is right
+  (interrupts 0 :type fixnum)       ; how often the host has interrupted it
+  (phase nil)                       ; :READ, :EVAL, :PRINT or NIL
+  (form nil)                        ; the top-level form
+  (form-number 0 :type fixnum)      ; its number in the code
+  (text "")                         ; the code
+  (stream nil)                      ; the stream it is read from
+  (scan nil)                        ; its scan
+  (position 0)                      ; where the reader was, on failure
+  (warnings '())                    ; texts, newest first
+  (warning-count 0 :type fixnum)    ; all of them
+  (condition nil)                   ; what ended it, if anything
+  (frames '())                      ; the frames then
+  (more-frames 0)
+  (restarts '())                    ; names of the restarts then
+  (started nil))                    ; the clocks at its start, to be timed
+
+(defstruct error-record
+  "The last error, for later questions: shown CLASS, EXACT-CLASS, MESSAGE, names
+of the RESTARTS there were, and the text of the BACKTRACE."
+  class exact-class message restarts backtrace)
+
+;;; Ends of an evaluation
+
+(defun end-evaluation (condition)
+  "Ends the running evaluation with CONDITION; does not return. Called where
+CONDITION is signalled, perhaps with the stack nearly full."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation))
+      (unless (evaluation-condition evaluation)
+        (setf (evaluation-condition evaluation) condition)
+        (multiple-value-bind (frames more)
+            (collect-frames (evaluation-base evaluation))
+          (setf (evaluation-frames evaluation) frames
+                (evaluation-more-frames evaluation) more))
+        (when (eq (evaluation-phase evaluation) :read)
+          (setf (evaluation-position evaluation)
+                (max 0 (1- (reader-position (evaluation-stream evaluation))))))
+        (unless (typep condition 'storage-condition)
+          (setf (evaluation-restarts evaluation)
+                (mapcar #'restart-name (compute-restarts condition)))))
+      (throw evaluation nil))))
+
+(defun reader-position (stream)
+  "Returns the position of STREAM, 0 when it cannot tell."
+  (or (ignore-errors (file-position stream)) 0))
+
+(defun abort-evaluation (&rest values)
+  "The ABORT restart of an evaluation."
+  (declare (ignore values))
+  (end-evaluation (make-condition 'evaluation-aborted)))
+
+(defun note-warning (condition)
+  "Records the warning CONDITION for the answer, and muffles it."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation))
+      (let ((text (warning-text condition)))
+        (unless (and (internal-class-name-p (class-name (class-of condition)))
+                     (member text (evaluation-warnings evaluation)
+                             :test #'string=))
+          (when (< (evaluation-warning-count evaluation) +warnings-kept+)
+            (push text (evaluation-warnings evaluation)))
+          (incf (evaluation-warning-count evaluation))))
+      (let ((restart (find-restart 'muffle-warning condition)))
+        (when restart
+          (invoke-restart restart))))))
+
+(defun warning-text (condition)
+  "Returns the line for the warning CONDITION."
+  (format nil "~a: ~a" (condition-label condition)
+          (shorten (message-text condition) +warning-characters+)))
+
+;;; Interrupts by the host
+
+(defun handle-interrupt ()
+  "Called when the process gets SIGINT. The first one signals a condition, the
+next one throws past all handlers, the third past the cleanup forms, too."
+  (let ((evaluation *evaluation*))
+    (cond ((not (and evaluation (evaluation-open evaluation))) nil)
+          ((not (eq (current-thread) *main-thread*))
+           (interrupt-thread *main-thread* #'handle-interrupt))
+          (t
+           (case (incf (evaluation-interrupts evaluation))
+             (1 (error 'evaluation-interrupted))
+             (2 (end-evaluation (make-condition 'evaluation-interrupted)))
+             (t (throw-past-cleanups evaluation)))))))
+
+;;; Debugger, exits, threads
+
+(defun thread-line (condition)
+  "Returns the line about CONDITION, which ended the thread that calls."
+  (format nil "; from thread ~a: [ERROR] ~a: ~a"
+          (short-text (thread-name (current-thread)) +argument-characters+)
+          (condition-label condition)
+          (message-text condition)))
+
+(defun end-thread (condition)
+  "Ends the thread that calls because of CONDITION, with a line about it."
+  (ignore-errors
+   (let ((line (thread-line condition)))
+     (format *session-output* "~&~a~%" line)
+     (finish-output *session-output*)))
+  (exit-thread))
+
+(defun handle-debugger-entry (condition)
+  "Called in place of the debugger; does not return."
+  (if (eq (current-thread) *main-thread*)
+      (end-evaluation condition)
+      (end-thread condition)))
+
+(defun handle-exit (code)
+  "Called in place of the functions that end the process; does not return."
+  (let ((condition (make-condition 'exit-attempted :code code)))
+    (cond ((eq (current-thread) *main-thread*)
+           (error condition))
+          ((let ((evaluation *evaluation*))
+             (and evaluation (evaluation-open evaluation)))
+           (interrupt-thread *main-thread*
+                             (lambda () (end-evaluation condition)))
+           (exit-thread))
+          (t (end-thread condition)))))
+
+;;; Running
+
+(defun call-guarded (evaluation function)
+  "Calls FUNCTION as part of EVALUATION and returns its value. Returns NIL when
+it came to another end; the CONDITION of EVALUATION says which."
+  (catch evaluation
+    (setf (evaluation-open evaluation) t)
+    (restart-bind ((abort #'abort-evaluation))
+      (handler-bind ((warning #'note-warning)
+                     (serious-condition #'end-evaluation))
+        (funcall function)))))
+
+;;; Clocks
+
+(defun clocks ()
+  "Returns the clocks that the timing line is made of."
+  (list (get-internal-real-time) (get-internal-run-time)
+        (collection-milliseconds) (bytes-allocated)))
+
+(defun elapsed-text (started)
+  "Returns the timing line for what has run since the clocks STARTED."
+  (flet ((milliseconds (ticks)
+           (round (* 1000 ticks) internal-time-units-per-second)))
+    (destructuring-bind (real run collecting bytes)
+        (mapcar #'- (clocks) started)
+      (timing-text (milliseconds real) (milliseconds run) collecting bytes))))
+
+;;; The answer
+
+(defun place-text (evaluation)
+  "Returns the line that says which form of the code failed, or NIL when there
+is only one.
+
+One of \"In form 2 of the code; the forms before it stand.\", \"In form 1 of
+the code; the forms after it were not evaluated.\", \"In form 2 of the code; the
+forms before it stand, those after it were not evaluated.\""
+  (let* ((number (evaluation-form-number evaluation))
+         (text (evaluation-text evaluation))
+         (rest (and (eq (evaluation-phase evaluation) :eval)
+                    (find-if-not (lambda (character)
+                                   (member character
+                                           '(#\Space #\Newline #\Tab #\Return)))
+                                 text
+                                 :start (min (length text)
+                                             (evaluation-position
+                                              evaluation))))))
+    (cond ((> number 1)
+           (format nil "In form ~d of the code; the forms before it stand~
+                        ~:[.~;, those after it were not evaluated.~]"
+                   number rest))
+          ((and (= number 1) rest)
+           "In form 1 of the code; the forms after it were not evaluated.")
+          (t nil))))
+
+(defun foot-text (evaluation)
+  "Returns the outermost call shown in the backtrace of EVALUATION."
+  (case (evaluation-phase evaluation)
+    (:read "(READ)")
+    (:eval (format nil "(EVAL ~a)"
+                   (short-text (evaluation-form evaluation)
+                               +form-characters+)))
+    (:print "(PRIN1 ...)")
+    (t nil)))
+
+(defun failure-text (evaluation)
+  "Returns the error block about EVALUATION, and keeps it as the last error."
+  (let* ((condition (evaluation-condition evaluation))
+         (class (condition-label condition))
+         (reading (eq (evaluation-phase evaluation) :read))
+         (message (if reading
+                      (reading-message condition
+                                       (evaluation-text evaluation)
+                                       (evaluation-position evaluation)
+                                       (evaluation-scan evaluation)
+                                       (evaluation-stream evaluation))
+                      (message-text condition)))
+         (foot (foot-text evaluation))
+         (backtrace (and foot
+                         (backtrace-text condition
+                                         (evaluation-frames evaluation)
+                                         (evaluation-more-frames evaluation)
+                                         foot
+                                         (evaluation-form evaluation)))))
+    (setf *last-error*
+          (make-error-record
+           :class class
+           :exact-class (type-of condition)
+           :message message
+           :restarts (evaluation-restarts evaluation)
+           :backtrace backtrace))
+    (error-text class message (place-text evaluation) backtrace)))
+
+(defun plain-failure-text (evaluation)
+  "Returns an error block about EVALUATION that runs no code of the user."
+  (let ((condition (evaluation-condition evaluation)))
+    (if condition
+        (error-text (condition-label condition)
+                    "The report of the condition was stopped." nil nil)
+        (error-text "CONTROL-ERROR"
+                    "The code left the evaluation by a transfer of control."
+                    nil nil))))
+
+(defun answer-text (evaluation text)
+  "Returns the answer for EVALUATION, which returned TEXT or failed, and T when
+it failed."
+  (let ((failed (evaluation-condition evaluation))
+        (warnings (evaluation-warnings evaluation))
+        (started (evaluation-started evaluation)))
+    (if (and text (not failed) (not warnings) (not started))
+        (values text nil)
+        (let ((timing (and started (elapsed-text started)))
+              (body (if failed (failure-text evaluation) text)))
+          (values (format nil "~@[~a~%~%~]~a~@[~%~a~]"
+                          (and warnings
+                               (warnings-text
+                                (reverse warnings)
+                                (- (evaluation-warning-count evaluation)
+                                   (length warnings))))
+                          body timing)
+                  (and failed t))))))

@@ -1,0 +1,123 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; main.lisp: what the C host calls.
+
+(in-package #:ecl-mcp)
+
+(defun flush-session-output ()
+  "Hands everything written so far to the operating system."
+  (ignore-errors
+   (finish-output *host-output*)
+   (finish-output *host-error-output*)))
+
+(defun make-session-streams ()
+  "Makes the streams that user code sees, those that it has closed anew."
+  (flet ((usable-p (stream)
+           (and (streamp stream) (open-stream-p stream))))
+    (unless (usable-p *session-output*)
+      (setf *session-output* (make-broadcast-stream *host-output*)))
+    (unless (usable-p *session-error-output*)
+      (setf *session-error-output* (make-broadcast-stream *host-error-output*)))
+    (unless (usable-p *session-input*)
+      (setf *session-input* (make-concatenated-stream)))
+    (unless (usable-p *session-terminal*)
+      (setf *session-terminal*
+            (make-two-way-stream (make-concatenated-stream)
+                                 (make-broadcast-stream))))))
+
+(defun set-global-streams ()
+  "Makes the session's streams the global standard ones; threads have those."
+  (setf *standard-output* *session-output*
+        *error-output* *session-error-output*
+        *trace-output* *session-error-output*
+        *standard-input* *session-input*
+        *debug-io* *session-terminal*
+        *query-io* *session-terminal*
+        *terminal-io* *session-terminal*))
+
+(defun prepare ()
+  "Does once, in the process that all sessions are forked from, what every
+session needs."
+  (setf *compile-verbose* nil
+        *compile-print* nil
+        *load-verbose* nil)
+  (start-measuring-collections)
+  (install-debugger #'handle-debugger-entry)
+  (install-exit-functions #'handle-exit)
+  (install-before-children #'flush-session-output)
+  (note-system-state)
+  (values))
+
+(defun start-session (output error-output heap-bytes)
+  "Makes this process a session that writes to the character streams OUTPUT and
+ERROR-OUTPUT and may have a heap of HEAP-BYTES."
+  (setf *host-output* output
+        *host-error-output* error-output
+        *heap-limit* heap-bytes
+        *main-thread* (current-thread)
+        *package* (find-package "COMMON-LISP-USER"))
+  (make-session-streams)
+  (set-global-streams)
+  (set-heap-limit heap-bytes)
+  (install-thread-exit *main-thread* #'handle-exit)
+  (note-session-state)
+  (install-interrupt-handler #'handle-interrupt)
+  (values))
+
+(defun run-operation (name arguments evaluation)
+  "Runs the operation NAME with ARGUMENTS as EVALUATION; returns the text of the
+answer, and T when it reports a failure."
+  (let* ((operation (find-operation name))
+         (text (call-guarded
+                evaluation
+                (lambda ()
+                  (unless operation
+                    (error 'argument-error
+                           :name "operation"
+                           :problem (format nil "there is no ~a" name)))
+                  (funcall (the function (operation-function operation))
+                           arguments)))))
+    (when (typep (evaluation-condition evaluation) 'storage-condition)
+      (recover-memory))
+    (answer-text evaluation text)))
+
+(defun recover-memory ()
+  "Makes room after the memory has been exhausted: lets go of what the session
+keeps of earlier evaluations."
+  (forget-history)
+  (setf *last-error* nil)
+  (collect-garbage)
+  (set-heap-limit (max *heap-limit*
+                       (min (+ (bytes-in-use) (floor *heap-limit* 16))
+                            (+ *heap-limit* (floor *heap-limit* 4))))))
+
+(defun dispatch (name arguments)
+  "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
+integers, double-floats, T and NIL. Returns the text of the answer and T when it
+reports a failure. Always returns, exactly once, whatever the user's code does."
+  (let* ((*standard-output* *session-output*)
+         (*error-output* *session-error-output*)
+         (*trace-output* *session-error-output*)
+         (*standard-input* *session-input*)
+         (*debug-io* *session-terminal*)
+         (*query-io* *session-terminal*)
+         (*terminal-io* *session-terminal*)
+         (*read-suppress* nil)
+         (evaluation (make-evaluation))
+         (text nil)
+         (failed t))
+    (setf *evaluation* evaluation)
+    (block answer
+      (unwind-protect
+           (catch evaluation
+             (multiple-value-setq (text failed)
+               (run-operation name arguments evaluation)))
+        (setf (evaluation-open evaluation) nil
+              *evaluation* nil)
+        (unless text
+          (setf text (plain-failure-text evaluation)
+                failed t))
+        (make-session-streams)
+        (flush-session-output)
+        (forget-column *host-output*)
+        (forget-column *host-error-output*)
+        (return-from answer (values text failed))))))

@@ -1,0 +1,72 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; operations.lisp: the table of what the host can ask for.
+
+(in-package #:ecl-mcp)
+
+(defstruct operation
+  "An operation: its NAME, the PARAMETERS as written in DEFINE-OPERATION, its
+DOCUMENTATION, and the FUNCTION that takes the arguments, an alist."
+  name parameters documentation function)
+
+(defvar *operations* '()
+  "All operations.")
+
+(defun register-operation (operation)
+  "Puts OPERATION in the table, in place of one with the same name."
+  (setf *operations*
+        (cons operation
+              (remove (operation-name operation) *operations*
+                      :key #'operation-name :test #'string=)))
+  (operation-name operation))
+
+(defun operation-names ()
+  "Returns the names of all operations, sorted."
+  (sort (mapcar #'operation-name *operations*) #'string<))
+
+(defun find-operation (name)
+  "Returns the operation named NAME, or NIL."
+  (declare (string name))
+  (dolist (operation *operations* nil)
+    (when (string= name (the string (operation-name operation)))
+      (return operation))))
+
+(defun argument (arguments name type required)
+  "Returns the argument NAME of ARGUMENTS, which must have TYPE; NIL when it is
+absent, which is an error if it is REQUIRED."
+  (declare (string name))
+  (let ((entry (assoc name arguments :test #'string=)))
+    (cond ((and entry (cdr entry))
+           (unless (typep (cdr entry) type)
+             (error 'argument-error :name name
+                                    :problem (format nil "must be a ~(~a~)"
+                                                     type)))
+           (cdr entry))
+          (required
+           (error 'argument-error :name name :problem "is missing"))
+          (t nil))))
+
+(defmacro define-operation (name parameters documentation &body body)
+  "Defines and registers the operation NAME, a string.
+
+PARAMETERS is a list of (VARIABLE TYPE), those after &OPTIONAL may be absent
+and are NIL then. On the wire a parameter has the name of its variable in lower
+case. BODY returns the text of the answer; failures are conditions."
+  (let ((arguments (gensym "ARGUMENTS"))
+        (required t)
+        (bindings '()))
+    (dolist (parameter parameters)
+      (if (eq parameter '&optional)
+          (setf required nil)
+          (destructuring-bind (variable type) parameter
+            (push `(,variable (argument ,arguments
+                                        ,(string-downcase variable)
+                                        ',type ,required))
+                  bindings))))
+    `(register-operation
+      (make-operation :name ,name
+                      :parameters ',parameters
+                      :documentation ,documentation
+                      :function (lambda (,arguments)
+                                  (declare (ignorable ,arguments))
+                                  (let* ,(reverse bindings)
+                                    ,@body))))))

@@ -1,0 +1,24 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; packages.lisp: the one package of the image's code. No symbol of it is
+;;;; visible in CL-USER.
+
+(defpackage #:ecl-mcp
+  (:use #:cl)
+  (:documentation "The Lisp side of ecl-mcp: evaluates what a client sends
+and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
+  (:export
+   ;; for the C host
+   #:prepare
+   #:start-session
+   #:dispatch
+   ;; conditions
+   #:image-error
+   #:argument-error
+   #:nesting-too-deep
+   #:exit-attempted
+   #:exit-attempted-code
+   #:evaluation-interrupted
+   #:evaluation-aborted
+   ;; operations
+   #:define-operation
+   #:operation-names))

@@ -1,0 +1,163 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; report.lisp: what a client reads about a condition.
+
+(in-package #:ecl-mcp)
+
+;;; The class
+
+(defun internal-class-name-p (name)
+  "True when NAME is a class that only the implementation knows, or we."
+  (let ((package (symbol-package name)))
+    (or (null package)
+        (member (package-name package) '("SI" "C" "CLOS" "FFI")
+                :test #'string=)
+        (and (eq package (load-time-value (find-package "ECL-MCP")))
+             (not (eq :external
+                      (nth-value 1 (find-symbol (symbol-name name)
+                                                package))))))))
+
+(defun public-class-name (class)
+  "Returns the name of CLASS or, when that is internal, of its nearest
+superclass in COMMON-LISP whose name does not begin with SIMPLE-."
+  (let ((name (class-name class)))
+    (if (and name (not (internal-class-name-p name)))
+        name
+        (or (loop for super in (superclasses class)
+                  for name = (class-name super)
+                  when (and name
+                            (eq (symbol-package name)
+                                (load-time-value (find-package "COMMON-LISP")))
+                            (not (eql 0 (search "SIMPLE-"
+                                                (symbol-name name)))))
+                    return name)
+            'condition))))
+
+(defun condition-label (condition)
+  "Returns the name of the class of CONDITION as it is shown."
+  (symbol-label (public-class-name (class-of condition))))
+
+;;; The message
+
+(defun reported-text (condition)
+  "Returns what CONDITION reports of itself, or NIL when it has no report, or
+one that fails."
+  (multiple-value-bind (text full failure)
+      (with-result-syntax ()
+        (let ((*print-escape* nil))
+          (call-printing (lambda (stream) (princ condition stream))
+                         +message-characters+)))
+    (cond (failure nil)
+          ((eql 0 (search "#<" text)) nil)
+          ((string= "" (string-trim '(#\Space #\Newline) text)) nil)
+          (full (concatenate 'string text "…"))
+          (t (mend-report text)))))
+
+(defun mend-report (text)
+  "Returns TEXT with the blank that ECL forgets in front of a word."
+  (let ((position (search "which is not of the expected type" text)))
+    (if (and position
+             (plusp position)
+             (not (member (char text (1- position)) '(#\Space #\Newline))))
+        (concatenate 'string (subseq text 0 position) " "
+                     (subseq text position))
+        text)))
+
+(defun arithmetic-text (condition)
+  "Returns the message of an arithmetic CONDITION, which ECL has not."
+  (let ((operation (ignore-errors (arithmetic-error-operation condition)))
+        (operands (ignore-errors (arithmetic-error-operands condition))))
+    (format nil "Arithmetic error ~a signalled~@[, performing ~a~]."
+            (condition-label condition)
+            (and operation
+                 (format nil "~a on ~a"
+                         (short-text operation +argument-characters+)
+                         (short-text operands +form-characters+))))))
+
+(defconstant +reader-prefix+
+  (if (boundp '+reader-prefix+)
+      (symbol-value '+reader-prefix+)
+      "Reader error in file ~S, position ~D:~%")
+  "How the format control of ECL's reader errors begins; its arguments are the
+stream and the position.")
+
+(defun reader-error-text (condition)
+  "Returns the message of the reader error CONDITION without the stream, or NIL
+when it is not one of ECL's own."
+  (when (typep condition 'simple-condition)
+    (let ((control (simple-condition-format-control condition))
+          (arguments (simple-condition-format-arguments condition)))
+      (when (and (stringp control) (eql 0 (search +reader-prefix+ control)))
+        (multiple-value-bind (text full failure)
+            (with-result-syntax ()
+              (call-printing
+               (lambda (stream)
+                 (apply #'format stream
+                        (subseq control (length +reader-prefix+))
+                        (cddr arguments)))
+               +message-characters+))
+          (declare (ignore full))
+          (unless failure
+            (values text (second arguments))))))))
+
+(defun compiler-warning-text (condition)
+  "Returns the message of a warning of ECL's compiler without the place and the
+rank that it puts in front, or NIL when CONDITION is another warning."
+  (when (internal-class-name-p (class-name (class-of condition)))
+    (let* ((text (reported-text condition))
+           (mark (and text (search "! " text))))
+      (and mark (one-line (subseq text (+ mark 2)))))))
+
+(defun end-of-file-text (condition)
+  "Returns the message of an END-OF-FILE from the user's own code."
+  (if (let ((stream (ignore-errors (stream-error-stream condition))))
+        (member stream (list *session-input* *session-terminal*)))
+      "End of input: the code cannot read from the user, its input is empty."
+      "Unexpected end of file."))
+
+(defun message-text (condition)
+  "Returns the message of CONDITION: never empty, never an unreadable object."
+  (or (typecase condition
+        (arithmetic-error (arithmetic-text condition))
+        (end-of-file (end-of-file-text condition))
+        (warning (compiler-warning-text condition))
+        (reader-error
+         (multiple-value-bind (text position) (reader-error-text condition)
+           (and text (format nil "~@[Reader error at position ~d: ~]~a"
+                             position text)))))
+      (reported-text condition)
+      (format nil "Condition ~a was signalled." (condition-label condition))))
+
+;;; What a reader wants to know about the place in the code
+
+(defun reading-message (condition text position scan stream)
+  "Returns the message of CONDITION, signalled while TEXT was read from STREAM,
+where the reader was at POSITION; SCAN is the scan of TEXT."
+  (cond ((and (typep condition 'end-of-file)
+              (eq stream (ignore-errors (stream-error-stream condition))))
+         (describe-unfinished text scan))
+        ((typep condition '(or nesting-too-deep dangling-package-prefix))
+         (message-text condition))
+        (t
+         (multiple-value-bind (line column) (line-and-column text position)
+           (format nil "Line ~d, column ~d: ~a" line column
+                   (or (and (typep condition 'reader-error)
+                            (reader-error-text condition))
+                       (message-text condition)))))))
+
+;;; Blocks of the answer
+
+(defun warnings-text (warnings more)
+  "Returns the section of WARNINGS, texts, with the count of MORE of them."
+  (format nil "[warnings]~{~%~a~}~[~:;~:*~%… ~:d more warnings~]"
+          warnings more))
+
+(defun error-text (class message place backtrace)
+  "Returns the block of an error: CLASS, MESSAGE, the line PLACE or NIL, and
+the lines of BACKTRACE or NIL."
+  (format nil "[ERROR] ~a~%~a~@[~%~a~]~@[~%~%[Backtrace]~%~a~]"
+          class message place backtrace))
+
+(defun timing-text (real run collecting bytes)
+  "Returns the timing line of three times in milliseconds and of BYTES."
+  (format nil "; Timing: ~dms real, ~dms run, ~dms GC, ~d bytes consed"
+          real run collecting bytes))

@@ -1,0 +1,73 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; specials.lisp: limits, each with its reason, and the state of a session.
+;;;; One image holds one session, so its state is a set of specials.
+
+(in-package #:ecl-mcp)
+
+;;; Limits
+
+(defconstant +nesting-limit+ 2000
+  "Code nested deeper is refused before READ: ECL's reader is recursive and
+overruns the C stack at about 20,000 levels.")
+
+(defconstant +value-characters+ 1000000
+  "A printed value is cut here: a print method may write without end.")
+
+(defconstant +argument-characters+ 80
+  "Characters shown of one argument in a backtrace or of one value in a list.")
+
+(defconstant +form-characters+ 200
+  "Characters shown of the form at the foot of a backtrace.")
+
+(defconstant +message-characters+ 4000
+  "Characters shown of a condition's report.")
+
+(defconstant +frames-shown+ 20
+  "Frames shown of a backtrace.")
+
+(defconstant +warnings-kept+ 100
+  "Warnings shown of one evaluation; the rest are counted.")
+
+(defconstant +warning-characters+ 1000
+  "Characters shown of one warning.")
+
+(defconstant +loader-characters+ 8000
+  "Characters shown of what a system writes while it is loaded.")
+
+;;; The session
+
+(defvar *session-output* nil
+  "The stream that becomes *STANDARD-OUTPUT* in every call.")
+
+(defvar *session-error-output* nil
+  "The stream that becomes *ERROR-OUTPUT* and *TRACE-OUTPUT* in every call.")
+
+(defvar *session-input* nil
+  "The stream that becomes *STANDARD-INPUT*: always at its end.")
+
+(defvar *session-terminal* nil
+  "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*: input at
+its end, output discarded.")
+
+(defvar *host-output* nil
+  "The character stream the C host made for standard output.")
+
+(defvar *host-error-output* nil
+  "The character stream the C host made for error output.")
+
+(defvar *heap-limit* 0
+  "Bytes the heap of this session may have.")
+
+(defvar *main-thread* nil
+  "The thread that runs the evaluations.")
+
+(defvar *evaluation* nil
+  "The evaluation that the main thread runs now, or NIL. Set, never bound: a
+signal handler and other threads look at it.")
+
+(defvar *last-error* nil
+  "What is known about the last failed evaluation, an ERROR-RECORD, or NIL
+when an evaluation has succeeded since.")
+
+(defvar *loaded-systems* '()
+  "Names of the systems the user had loaded, newest first.")
