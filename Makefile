@@ -23,6 +23,7 @@ SERVER_SRC := $(wildcard server/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
+IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
@@ -173,11 +174,13 @@ deps-check:
 
 IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
+IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
+  $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(IMAGE_TEST_SRC),image) $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
+  $(if $(IMAGE_TEST_SRC),image) $(if $(IMAGE_TEST_SRC),image) $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
 .PHONY: demo
@@ -248,6 +251,12 @@ fuzz-run: $(FUZZERS)
 	  $$program -max_total_time=$(SECONDS) -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/found/ \
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
+
+check-image: all $(IMAGE_TESTS) ## the supervisor with real images
+	$(suite) image sh scripts/cmocka.sh image '$(IMAGE_TESTS) $(IMAGE)'
+
+check-hostile: all ## evaluations that have broken other servers
+	$(suite) hostile node tests/hostile/run.mjs
 
 check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs cmocka programs one after the other, shows what those that fail print, and
 # closes with the sum:
-#   scripts/cmocka.sh NAME PROGRAM…
+#   scripts/cmocka.sh NAME 'PROGRAM ARGUMENT…'…
 # where PROGRAM may have arguments behind blanks.
 # A program that ends badly without saying which test failed counts as one
 # failed test.
