@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mcp.c: the methods of MCP, the calls that wait for their answers, and
-   batches. */
+/* mcp.c: messages, lifecycle and methods of MCP. */
 #include "mcp.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "calls.h"
 #include "limits.h"
 #include "registry.h"
+#include "result.h"
 #include "utf8.h"
-#include "version.h"
 
-/* Oldest first, so that "from this version on" is a comparison. */
-enum version {
-    V2024_11_05,
-    V2025_03_26, /* the only one with batches */
-    V2025_06_18, /* title */
-    V2025_11_25, /* bad arguments are results; description of a server */
-    V2026_07_28  /* no initialize: each request names the version */
-};
-
-static const char *const version_names[] = {
-    [V2024_11_05] = "2024-11-05", [V2025_03_26] = "2025-03-26",
-    [V2025_06_18] = "2025-06-18", [V2025_11_25] = "2025-11-25",
-    [V2026_07_28] = "2026-07-28",
-};
-
-#define NAMESPACE "io.modelcontextprotocol/"
-#define META_VERSION NAMESPACE "protocolVersion"
-#define META_CAPABILITIES NAMESPACE "clientCapabilities"
-#define META_SERVER NAMESPACE "serverInfo"
+#define META_VERSION MCP_NAMESPACE "protocolVersion"
+#define META_CAPABILITIES MCP_NAMESPACE "clientCapabilities"
 
 /* Milliseconds for which a client may keep the list of tools. It never changes
    while the server runs, but some clients keep it beyond that. */
@@ -59,25 +41,11 @@ static const char instructions[] =
     "- list-definitions shows what was defined so far, load-system loads a "
     "library (ASDF, Quicklisp where installed), reset-session starts afresh.";
 
-/* A tools/call that waits for the image. */
-struct mcp_call {
-    struct tool_call tool;
-    struct mcp_call *next; /* in its bucket */
-    size_t bucket;
-    enum version version;
-    bool cancelled; /* the client wants no answer any more */
-    struct rpc_to to;
-    char id[]; /* the text of TO's id */
-};
-
-#define BUCKETS 1024
-
 struct mcp {
     struct mcp_config config;
+    struct calls calls;
     bool initialized;
-    enum version version; /* agreed on in initialize */
-    size_t waiting;
-    struct mcp_call *buckets[BUCKETS]; /* by request id; none is cancelled */
+    enum mcp_version version; /* agreed on in initialize */
 };
 
 /* A request while it is handled. */
@@ -87,7 +55,7 @@ struct request {
     struct rpc_to to;
     struct str method;
     struct json params; /* an object, or absent */
-    enum version version;
+    enum mcp_version version;
     int64_t now_ms;
 };
 
@@ -95,9 +63,7 @@ struct request {
 
 static void check_sent(const struct mcp *mcp, enum status status)
 {
-    if (status != ST_OK)
-        log_line(mcp->config.log, LOG_ERROR,
-                 "mcp: an answer is lost: out of memory");
+    rpc_check_sent(mcp->config.log, status);
 }
 
 static void fail(const struct request *r, enum rpc_code code,
@@ -133,66 +99,10 @@ static bool need(const struct request *r, const char *field,
     return json_type(value) == type;
 }
 
-static bool is_modern(enum version version)
-{
-    return version >= V2026_07_28;
-}
-
-static void write_server_info(struct jsonw *w, enum version version)
-{
-    jsonw_object(w);
-    jsonw_member(w, "name", STR("ecl-mcp"));
-    if (version >= V2025_06_18)
-        jsonw_member(w, "title", STR("ECL Common Lisp"));
-    jsonw_member(w, "version", STR(ECL_MCP_VERSION));
-    if (version >= V2025_11_25)
-        jsonw_member(w, "description",
-                     STR("A live Common Lisp image for agents."));
-    jsonw_end_object(w);
-}
-
-static void begin_result(struct rpc_reply *reply, const struct rpc_to *to,
-                         enum version version)
-{
-    rpc_begin_result(reply, to);
-    jsonw_object(&reply->json);
-    if (is_modern(version))
-        jsonw_member(&reply->json, "resultType", STR("complete"));
-}
-
-static void write_call_meta(struct jsonw *w, const struct tool_call *call,
-                            int64_t now_ms)
-{
-    jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - call->started_ms);
-    jsonw_member(w, "ecl-mcp/safetyLevel",
-                 str_from(tool_level_name(call->tool->level)));
-    jsonw_member_bool(w, "ecl-mcp/approved", call->approved);
-}
-
-/* CALL is NULL in the results of other methods. */
-static enum status end_result(struct rpc_reply *reply, enum version version,
-                              const struct tool_call *call, int64_t now_ms)
-{
-    struct jsonw *w = &reply->json;
-    if (call != NULL || is_modern(version)) {
-        jsonw_name(w, "_meta");
-        jsonw_object(w);
-        if (call != NULL)
-            write_call_meta(w, call, now_ms);
-        if (is_modern(version)) {
-            jsonw_name(w, META_SERVER);
-            write_server_info(w, version);
-        }
-        jsonw_end_object(w);
-    }
-    jsonw_end_object(w);
-    return rpc_end(reply);
-}
-
 /* What a client may keep of the results that describe the server. */
-static void write_cache_hints(struct jsonw *w, enum version version)
+static void write_cache_hints(struct jsonw *w, enum mcp_version version)
 {
-    if (!is_modern(version))
+    if (!result_is_modern(version))
         return;
     jsonw_member_int(w, "ttlMs", TTL_MS);
     jsonw_member(w, "cacheScope", STR("public"));
@@ -209,128 +119,14 @@ static void write_offer(struct jsonw *w)
     jsonw_member(w, "instructions", STR(instructions));
 }
 
-static enum status write_answer(const struct rpc_to *to, enum version version,
-                                const struct tool_call *call,
-                                const struct tool_answer *answer,
-                                int64_t now_ms)
-{
-    struct rpc_reply reply;
-    struct jsonw *w = &reply.json;
-    begin_result(&reply, to, version);
-    jsonw_name(w, "content");
-    jsonw_array(w);
-    jsonw_object(w);
-    jsonw_member(w, "type", STR("text"));
-    jsonw_member(w, "text", answer->text);
-    jsonw_end_object(w);
-    jsonw_end_array(w);
-    jsonw_member_bool(w, "isError", answer->state == TOOL_FAILED);
-    return end_result(&reply, version, call, now_ms);
-}
-
-/* --- The calls that wait ------------------------------------------------ */
-
-static size_t bucket_of(struct str id)
-{
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (size_t i = 0; i < id.n; i++)
-        hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
-    return hash % BUCKETS;
-}
-
-static struct mcp_call *call_new(const struct request *r,
-                                 const struct tool *tool)
-{
-    struct str id = r->to.id;
-    struct mcp_call *call = malloc(sizeof *call + id.n);
-    if (call == NULL)
-        return NULL;
-    *call = (struct mcp_call){.tool.tool = tool,
-                              .tool.image.owner = call,
-                              .bucket = bucket_of(id),
-                              .version = r->version,
-                              .to = r->to};
-    memcpy(call->id, id.p, id.n);
-    call->to.id.p = call->id;
-    return call;
-}
-
-static void remember(struct mcp *mcp, struct mcp_call *call)
-{
-    call->next = mcp->buckets[call->bucket];
-    mcp->buckets[call->bucket] = call;
-    mcp->waiting++;
-    if (call->to.batch != NULL)
-        rpc_batch_wait(call->to.batch);
-}
-
-/* The client gets no more about CALL; nor does its batch wait for it. */
-static void forget(struct mcp *mcp, struct mcp_call *call, struct buf *output)
-{
-    struct mcp_call **link = &mcp->buckets[call->bucket];
-    while (*link != call)
-        link = &(*link)->next;
-    *link = call->next;
-    mcp->waiting--;
-    if (call->to.batch != NULL)
-        check_sent(mcp, rpc_batch_done(call->to.batch, output));
-}
-
-static struct mcp_call *find_call(const struct mcp *mcp, struct str id)
-{
-    struct mcp_call *call = mcp->buckets[bucket_of(id)];
-    while (call != NULL && !str_eq(call->to.id, id))
-        call = call->next;
-    return call;
-}
-
-size_t mcp_waiting(const struct mcp *mcp)
-{
-    return mcp->waiting;
-}
-
-void mcp_replies(struct mcp *mcp, int64_t now_ms)
-{
-    struct image_reply reply;
-    while (image_next(mcp->config.image, &reply)) {
-        struct mcp_call *call = reply.call->owner;
-        struct tool_answer answer = {
-            .state = reply.error ? TOOL_FAILED : TOOL_ANSWERED,
-            .text = reply.text,
-        };
-        gate_end(mcp->config.gate, &call->tool, &answer, now_ms);
-        if (!call->cancelled) {
-            check_sent(mcp, write_answer(&call->to, call->version, &call->tool,
-                                         &answer, now_ms));
-            forget(mcp, call, mcp->config.output);
-        }
-        free(call);
-    }
-}
-
-/* A call that is not known (any more) is nothing unusual: some clients cancel
-   every call after its answer. */
-static void cancel(struct mcp *mcp, struct json params)
-{
-    struct str id = json_raw(json_get(params, "requestId"));
-    struct mcp_call *call;
-    while ((call = find_call(mcp, id)) != NULL) {
-        call->cancelled = true;
-        image_stop(mcp->config.image, &call->tool.image);
-        forget(mcp, call, mcp->config.output);
-        log_line(mcp->config.log, LOG_INFO, "mcp: %s is cancelled",
-                 call->tool.tool->name);
-    }
-}
-
 /* --- Methods ------------------------------------------------------------ */
 
-static enum version negotiate(struct json wanted)
+static enum mcp_version negotiate(struct json wanted)
 {
-    for (int i = V2024_11_05; i < V2026_07_28; i++)
-        if (json_is_string(wanted, version_names[i]))
-            return (enum version)i;
-    return V2025_11_25;
+    for (int i = MCP_2024_11_05; i < MCP_2026_07_28; i++)
+        if (json_is_string(wanted, result_version_name((enum mcp_version)i)))
+            return (enum mcp_version)i;
+    return MCP_2025_11_25;
 }
 
 static void log_client(const struct request *r)
@@ -341,7 +137,7 @@ static void log_client(const struct request *r)
         name = STR("no name");
     name = utf8_head(name, SHOWN_CHARS);
     log_line(r->mcp->config.log, LOG_INFO, "mcp: client %.*s speaks %s",
-             STR_ARG(name), version_names[r->mcp->version]);
+             STR_ARG(name), result_version_name(r->mcp->version));
 }
 
 static void initialize(const struct request *r)
@@ -360,38 +156,38 @@ static void initialize(const struct request *r)
     log_client(r);
 
     struct rpc_reply reply;
-    begin_result(&reply, &r->to, mcp->version);
+    result_begin(&reply, &r->to, mcp->version);
     jsonw_member(&reply.json, "protocolVersion",
-                 str_from(version_names[mcp->version]));
+                 str_from(result_version_name(mcp->version)));
     jsonw_name(&reply.json, "serverInfo");
-    write_server_info(&reply.json, mcp->version);
+    result_write_server(&reply.json, mcp->version);
     write_offer(&reply.json);
-    check_sent(mcp, end_result(&reply, mcp->version, NULL, 0));
+    check_sent(mcp, result_end(&reply, mcp->version));
 }
 
 static void write_supported(struct jsonw *w, const char *name)
 {
     jsonw_name(w, name);
     jsonw_array(w);
-    jsonw_string(w, str_from(version_names[V2026_07_28]));
+    jsonw_string(w, str_from(result_version_name(MCP_2026_07_28)));
     jsonw_end_array(w);
 }
 
 static void discover(const struct request *r)
 {
     struct rpc_reply reply;
-    begin_result(&reply, &r->to, r->version);
+    result_begin(&reply, &r->to, r->version);
     write_supported(&reply.json, "supportedVersions");
     write_offer(&reply.json);
     write_cache_hints(&reply.json, r->version);
-    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+    check_sent(r->mcp, result_end(&reply, r->version));
 }
 
 static void ping(const struct request *r)
 {
     struct rpc_reply reply;
-    begin_result(&reply, &r->to, r->version);
-    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+    result_begin(&reply, &r->to, r->version);
+    check_sent(r->mcp, result_end(&reply, r->version));
 }
 
 static void tools_list(const struct request *r)
@@ -405,21 +201,21 @@ static void tools_list(const struct request *r)
     struct rpc_reply reply;
     struct jsonw *w = &reply.json;
     const struct tool *tool;
-    begin_result(&reply, &r->to, r->version);
+    result_begin(&reply, &r->to, r->version);
     jsonw_name(w, "tools");
     jsonw_array(w);
     for (size_t i = 0; (tool = registry_at(r->mcp->config.sets, i)); i++)
-        tool_write(w, tool, r->version >= V2025_06_18);
+        tool_write(w, tool, r->version >= MCP_2025_06_18);
     jsonw_end_array(w);
     write_cache_hints(w, r->version);
-    check_sent(r->mcp, end_result(&reply, r->version, NULL, 0));
+    check_sent(r->mcp, result_end(&reply, r->version));
 }
 
 /* Newer versions of MCP want the model to read what was wrong. */
 static void bad_arguments(const struct request *r, const struct tool *tool,
                           struct str problem)
 {
-    if (r->version < V2025_11_25) {
+    if (r->version < MCP_2025_11_25) {
         fail(r, RPC_INVALID_PARAMS, "%.*s", STR_ARG(problem));
         return;
     }
@@ -433,32 +229,21 @@ static void bad_arguments(const struct request *r, const struct tool *tool,
     if (answer.text.n == 0)
         fail_memory(r);
     else
-        check_sent(r->mcp,
-                   write_answer(&r->to, r->version, &call, &answer, r->now_ms));
+        check_sent(r->mcp, result_of_call(&r->to, r->version, &call, &answer,
+                                          r->now_ms));
 }
 
 static void start_call(const struct request *r, const struct tool *tool,
                        const struct schema_value *values)
 {
-    struct mcp *mcp = r->mcp;
-    struct tool_answer answer;
-    struct mcp_call *call = call_new(r, tool);
-    if (call == NULL) {
+    struct calls_request request = {.arena = r->arena,
+                                    .to = r->to,
+                                    .version = r->version,
+                                    .tool = tool,
+                                    .values = values,
+                                    .now_ms = r->now_ms};
+    if (calls_start(&r->mcp->calls, &request) != ST_OK)
         fail_memory(r);
-        return;
-    }
-    enum status status = gate_start(mcp->config.gate, r->arena, &call->tool,
-                                    values, r->now_ms, &answer);
-    if (status == ST_OK && answer.state == TOOL_WAITS) {
-        remember(mcp, call);
-        return;
-    }
-    if (status == ST_OK)
-        check_sent(mcp, write_answer(&r->to, r->version, &call->tool, &answer,
-                                     r->now_ms));
-    else
-        fail_memory(r);
-    free(call);
 }
 
 static void call_tool(const struct request *r, const struct tool *tool,
@@ -580,7 +365,7 @@ static bool check_modern(const struct request *r, struct json meta)
     if (json_type(version) != JSON_STRING)
         fail(r, RPC_INVALID_PARAMS, "_meta must have %s, a string",
              META_VERSION);
-    else if (!json_is_string(version, version_names[V2026_07_28]))
+    else if (!json_is_string(version, result_version_name(MCP_2026_07_28)))
         unsupported_version(r, version);
     else if (json_type(capabilities) != JSON_OBJECT)
         fail(r, RPC_INVALID_PARAMS, "_meta must have %s, an object",
@@ -599,7 +384,7 @@ static void handle_request(struct request *r)
         return;
     const struct method *method =
         find_method(r->method, modern ? MODERN : LEGACY);
-    r->version = modern ? V2026_07_28 : r->mcp->version;
+    r->version = modern ? MCP_2026_07_28 : r->mcp->version;
     if (!modern && !r->mcp->initialized && (method == NULL || !method->early))
         fail(r, RPC_INVALID_REQUEST, "server not initialized");
     else if (method == NULL)
@@ -612,7 +397,8 @@ static void handle_notification(struct mcp *mcp,
                                 const struct rpc_message *message)
 {
     if (str_eq(message->method, STR("notifications/cancelled")))
-        cancel(mcp, message->params);
+        calls_cancel(&mcp->calls,
+                     json_raw(json_get(message->params, "requestId")));
 }
 
 /* Handles one message; the answer goes to TO, whose id is set here. */
@@ -653,7 +439,7 @@ static const char *batch_fault(const struct mcp *mcp, struct json array)
 {
     if (json_count(array) == 0)
         return "empty batch";
-    if (!mcp->initialized || mcp->version != V2025_03_26)
+    if (!mcp->initialized || mcp->version != MCP_2025_03_26)
         return "batches are part of protocol version 2025-03-26 only";
     if (json_count(array) > LIMIT_BATCH)
         return "too many messages in a batch";
@@ -717,21 +503,29 @@ void mcp_message(struct mcp *mcp, struct arena *arena, struct str line,
 struct mcp *mcp_new(const struct mcp_config *config)
 {
     struct mcp *mcp = calloc(1, sizeof *mcp);
-    if (mcp != NULL)
-        mcp->config = *config;
+    if (mcp == NULL)
+        return NULL;
+    mcp->config = *config;
+    mcp->calls.log = config->log;
+    mcp->calls.gate = config->gate;
+    mcp->calls.image = config->image;
+    mcp->calls.output = config->output;
     return mcp;
 }
 
 void mcp_free(struct mcp *mcp)
 {
-    if (mcp == NULL)
-        return;
-    struct image_call *waiting;
-    while ((waiting = image_take(mcp->config.image)) != NULL) {
-        struct mcp_call *call = waiting->owner;
-        if (!call->cancelled)
-            forget(mcp, call, NULL);
-        free(call);
-    }
+    if (mcp != NULL)
+        calls_release(&mcp->calls);
     free(mcp);
+}
+
+void mcp_replies(struct mcp *mcp, int64_t now_ms)
+{
+    calls_take_replies(&mcp->calls, now_ms);
+}
+
+size_t mcp_waiting(const struct mcp *mcp)
+{
+    return mcp->calls.waiting;
 }

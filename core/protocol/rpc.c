@@ -288,3 +288,9 @@ enum status rpc_error(const struct rpc_to *to, enum rpc_code code,
     arena_release(&arena);
     return rpc_end(&reply);
 }
+
+void rpc_check_sent(const struct log *log, enum status status)
+{
+    if (status != ST_OK)
+        log_line(log, LOG_ERROR, "rpc: an answer is lost: out of memory");
+}

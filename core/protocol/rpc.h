@@ -11,6 +11,7 @@
 #include "buf.h"
 #include "json.h"
 #include "jsonw.h"
+#include "log.h"
 #include "status.h"
 #include "str.h"
 
@@ -102,6 +103,9 @@ enum status MUST_CHECK rpc_end(struct rpc_reply *reply);
    is DETAIL as a sentence. */
 enum status MUST_CHECK rpc_error(const struct rpc_to *to, enum rpc_code code,
                                  struct str detail);
+
+/* Logs that an answer is lost, when STATUS of sending it is not ST_OK. */
+void rpc_check_sent(const struct log *log, enum status status);
 
 /* The standard text of CODE: "Invalid Request". */
 const char *rpc_code_text(enum rpc_code code);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* result.c: results in the form that each version of MCP wants. */
+#include "result.h"
+
+#include "version.h"
+
+const char *result_version_name(enum mcp_version version)
+{
+    static const char *const names[] = {
+        [MCP_2024_11_05] = "2024-11-05", [MCP_2025_03_26] = "2025-03-26",
+        [MCP_2025_06_18] = "2025-06-18", [MCP_2025_11_25] = "2025-11-25",
+        [MCP_2026_07_28] = "2026-07-28",
+    };
+    return names[version];
+}
+
+bool result_is_modern(enum mcp_version version)
+{
+    return version >= MCP_2026_07_28;
+}
+
+void result_write_server(struct jsonw *w, enum mcp_version version)
+{
+    jsonw_object(w);
+    jsonw_member(w, "name", STR("ecl-mcp"));
+    if (version >= MCP_2025_06_18)
+        jsonw_member(w, "title", STR("ECL Common Lisp"));
+    jsonw_member(w, "version", STR(ECL_MCP_VERSION));
+    if (version >= MCP_2025_11_25)
+        jsonw_member(w, "description",
+                     STR("A live Common Lisp image for agents."));
+    jsonw_end_object(w);
+}
+
+void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
+                  enum mcp_version version)
+{
+    rpc_begin_result(reply, to);
+    jsonw_object(&reply->json);
+    if (result_is_modern(version))
+        jsonw_member(&reply->json, "resultType", STR("complete"));
+}
+
+static void write_call_meta(struct jsonw *w, const struct tool_call *call,
+                            int64_t now_ms)
+{
+    jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - call->started_ms);
+    jsonw_member(w, "ecl-mcp/safetyLevel",
+                 str_from(tool_level_name(call->tool->level)));
+    jsonw_member_bool(w, "ecl-mcp/approved", call->approved);
+}
+
+/* CALL is NULL in the results of other methods. */
+static enum status end_with_meta(struct rpc_reply *reply,
+                                 enum mcp_version version,
+                                 const struct tool_call *call, int64_t now_ms)
+{
+    struct jsonw *w = &reply->json;
+    if (call != NULL || result_is_modern(version)) {
+        jsonw_name(w, "_meta");
+        jsonw_object(w);
+        if (call != NULL)
+            write_call_meta(w, call, now_ms);
+        if (result_is_modern(version)) {
+            jsonw_name(w, MCP_NAMESPACE "serverInfo");
+            result_write_server(w, version);
+        }
+        jsonw_end_object(w);
+    }
+    jsonw_end_object(w);
+    return rpc_end(reply);
+}
+
+enum status result_end(struct rpc_reply *reply, enum mcp_version version)
+{
+    return end_with_meta(reply, version, NULL, 0);
+}
+
+enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
+                           const struct tool_call *call,
+                           const struct tool_answer *answer, int64_t now_ms)
+{
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+    result_begin(&reply, to, version);
+    jsonw_name(w, "content");
+    jsonw_array(w);
+    jsonw_object(w);
+    jsonw_member(w, "type", STR("text"));
+    jsonw_member(w, "text", answer->text);
+    jsonw_end_object(w);
+    jsonw_end_array(w);
+    jsonw_member_bool(w, "isError", answer->state == TOOL_FAILED);
+    return end_with_meta(&reply, version, call, now_ms);
+}

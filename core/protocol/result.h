@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* result.h: the versions of MCP, and results in the form that each wants. */
+#ifndef CORE_RESULT_H
+#define CORE_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jsonw.h"
+#include "rpc.h"
+#include "status.h"
+#include "tool.h"
+
+/* Oldest first, so that "from this version on" is a comparison. */
+enum mcp_version {
+    MCP_2024_11_05,
+    MCP_2025_03_26, /* the only one with batches */
+    MCP_2025_06_18, /* titles */
+    MCP_2025_11_25, /* bad arguments are results; description of a server */
+    MCP_2026_07_28  /* no initialize: each request names the version */
+};
+
+/* "2025-11-25". */
+const char *result_version_name(enum mcp_version version);
+
+/* Whether VERSION is of the era without initialize. */
+bool result_is_modern(enum mcp_version version);
+
+/* What the names in _meta that MCP itself uses start with. */
+#define MCP_NAMESPACE "io.modelcontextprotocol/"
+
+/* Writes the description of this server as one value. */
+void result_write_server(struct jsonw *w, enum mcp_version version);
+
+/* Between the two the caller writes the members of the result. result_end as
+   rpc_end. */
+void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
+                  enum mcp_version version);
+enum status MUST_CHECK result_end(struct rpc_reply *reply,
+                                  enum mcp_version version);
+
+/* Writes the whole result of a tools/call. */
+enum status MUST_CHECK result_of_call(const struct rpc_to *to,
+                                      enum mcp_version version,
+                                      const struct tool_call *call,
+                                      const struct tool_answer *answer,
+                                      int64_t now_ms);
+
+#endif
