@@ -434,16 +434,19 @@ static void handle(struct mcp *mcp, struct arena *arena, struct json value,
     }
 }
 
-/* What keeps ARRAY from being handled, or NULL. */
-static const char *batch_fault(const struct mcp *mcp, struct json array)
+/* What keeps ARRAY from being handled; empty when nothing does. */
+static struct str batch_fault(const struct mcp *mcp, struct arena *arena,
+                              struct json array)
 {
     if (json_count(array) == 0)
-        return "empty batch";
+        return STR("empty batch");
     if (!mcp->initialized || mcp->version != MCP_2025_03_26)
-        return "batches are part of protocol version 2025-03-26 only";
-    if (json_count(array) > LIMIT_BATCH)
-        return "too many messages in a batch";
-    return NULL;
+        return STR("batches are part of protocol version 2025-03-26 only");
+    if (json_count(array) <= LIMIT_BATCH)
+        return STR("");
+    struct str fault =
+        arena_printf(arena, "batch of more than %d messages", LIMIT_BATCH);
+    return fault.n > 0 ? fault : STR("batch too large");
 }
 
 static void handle_batch(struct mcp *mcp, struct arena *arena,
@@ -493,9 +496,9 @@ void mcp_message(struct mcp *mcp, struct arena *arena, struct str line,
         handle(mcp, arena, value, to, now_ms);
         return;
     }
-    const char *fault = batch_fault(mcp, value);
-    if (fault != NULL)
-        mcp_unreadable(mcp, RPC_INVALID_REQUEST, str_from(fault));
+    struct str fault = batch_fault(mcp, arena, value);
+    if (fault.n > 0)
+        mcp_unreadable(mcp, RPC_INVALID_REQUEST, fault);
     else
         handle_batch(mcp, arena, value, now_ms);
 }

@@ -535,7 +535,8 @@ static void mcp_limits_batches(void **state)
     buf_release(&line);
     assert_memory(sent);
     client_expect(
-        FAIL("null", "-32600", "\"Invalid Request: too many messages …\",…"));
+        FAIL("null", "-32600",
+             "\"Invalid Request: batch of more than 1000 messages\",…"));
 }
 
 #define TEST(name)                                                             \
