@@ -124,16 +124,18 @@ void live_boot(int argc, char **argv)
     limit_stack();
     (void)cl_boot(argc, argv);
     (void)unsetenv(MARKERS); // it is not meant for the programs that we start
+    (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     GC_set_free_space_divisor(1); // small answers cost half the time
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     (void)cl_funcall(1, symbol("PREPARE"));
 }
 
 /* An interrupt that the supervisor sent for another call comes too late and is
-   dropped; one from anywhere else is meant for whatever runs. */
+   dropped; one from anywhere else is meant for the call that runs, if any. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
-    if (info->si_code == SI_QUEUE && info->si_value.sival_int != running)
+    if (running == 0 ||
+        (info->si_code == SI_QUEUE && info->si_value.sival_int != running))
         return;
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
@@ -216,15 +218,20 @@ static cl_object make_stream(int pipe)
     return cl_eval(c_string_to_object(form));
 }
 
-/* (Re)creates the streams that were closed and hands them to Lisp. */
+/* Creates the streams, or those that were closed again, and hands them to
+   Lisp, which may touch the handler of SIGINT: ours is put over it. */
 static void start_streams(void)
 {
+    struct sigaction action = {.sa_sigaction = interrupt,
+                               .sa_flags = SA_SIGINFO};
     int i;
 
     for (i = 0; i < PIPES; i++)
         live.streams[i] = make_stream(i);
     (void)cl_funcall(4, symbol("START-SESSION"), live.streams[OUT],
                      live.streams[ERR], ecl_make_unsigned_integer(live.heap));
+    (void)sigfillset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
 }
 
 static bool streams_are_open(void)
@@ -498,22 +505,22 @@ static void take_descriptors(const int fds[CONTROL_FDS])
                     &live.identity[i]); // cannot fail on an open one
 }
 
+/* Makes a write to a pipe without reader an error of the stream. A signal that
+   is ignored would do the same, but the programs we start would inherit it. */
+static void broken_pipe(int signal)
+{
+    (void)signal;
+}
+
 static void take_signals(void)
 {
-    struct sigaction action = {.sa_flags = SA_SIGINFO};
+    struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
 
     (void)signal(SIGCHLD, SIG_DFL); // the zygote's handlers go
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGHUP, SIG_DFL);
-    (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGPIPE, broken_pipe);
     (void)sigfillset(&action.sa_mask);
-    (void)sigaction(SIGINT, NULL, &lisp_interrupt);
-    if ((lisp_interrupt.sa_flags & SA_SIGINFO) && lisp_interrupt.sa_sigaction) {
-        action.sa_sigaction = interrupt;
-        (void)sigaction(SIGINT, &action, NULL);
-    }
-    action.sa_flags = SA_RESTART;
-    action.sa_handler = orphaned;
     (void)sigaction(SIGRTMAX, &action, NULL);
     linux_signal_on_orphaned(SIGRTMAX);
 }
