@@ -9,6 +9,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { FAULTY } from '../support/faulty.mjs';
 import { Player } from '../support/player.mjs';
 import { parseMarkdown, parseTranscript } from '../support/transcript.mjs';
 
@@ -88,6 +89,24 @@ async function play({ name, steps, opens }, scratch, home) {
     return !fault;
 }
 
+// Plays the programs that must not pass.
+async function playFaulty(scratch) {
+    let good = true;
+    for (const { script, source, found } of FAULTY) {
+        const player = new Player({ program: ['/bin/sh', '-c', script],
+            folder: scratch, home: scratch, grace: 0.3 });
+        const fault = await player.play(
+            parseTranscript(`deadline 0.3\n${source}`));
+        if (!found.test(fault?.message)) {
+            good = false;
+            console.log(`FAIL not noticed: ${script}\n    ${fault?.message}`);
+        }
+    }
+    if (good)
+        console.log('ok   faulty programs are noticed');
+    return good;
+}
+
 async function main() {
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ecl-mcp-test-'));
     const home = path.join(ROOT, 'build/tests/home');
@@ -101,6 +120,8 @@ async function main() {
     const jobs = options.show ? 1
         : +(options.jobs ?? Math.max(2, os.cpus().length));
     try {
+        if (!positionals.length)
+            results.push(await playFaulty(scratch));
         await Promise.all(Array.from({ length: jobs }, work));
     } finally {
         fs.rmSync(scratch, { recursive: true, force: true });

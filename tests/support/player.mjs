@@ -55,12 +55,14 @@ function requestIds(text) {
 }
 
 export class Player {
-    // OPENS: the first call runs the handshake.
-    constructor({ program, folder, home, show, opens }) {
+    // OPENS: the first call runs the handshake. GRACE: seconds that the family
+    // of a program that has ended may take to be gone.
+    constructor({ program, folder, home, show, opens, grace = 3 }) {
         this.program = program;
         this.folder = folder; // the working directory, the transcript's own
         this.home = home;
         this.opens = opens;
+        this.grace = grace;
         this.show = show ?? (() => {});
         this.names = {};
         this.env = {};
@@ -82,23 +84,40 @@ export class Player {
         this.deaf = false; // we hung up: no answer can come
     }
 
+    // Plays a whole transcript. Returns undefined, or what went wrong: the line
+    // AT, the MESSAGE, the last lines of the program's LOG.
     async play(steps) {
         try {
-            for (const step of steps)
-                await this.#step(step);
-            await this.#finish();
-        } catch (error) {
-            if (!(error instanceof Fault || error instanceof SyntaxError))
-                error.message = error.stack;
-            return { at: this.at, message: error.message,
-                log: this.peer?.log.slice(-8) ?? [] };
+            return await this.attempt(async () => {
+                for (const step of steps)
+                    await this.step(step);
+                await this.finish();
+            });
         } finally {
-            await this.peer?.end(2);
+            await this.end();
         }
-        return undefined;
     }
 
-    async #step(step) {
+    // The same for whatever RUN does.
+    async attempt(run) {
+        try {
+            await run();
+            return undefined;
+        } catch (error) {
+            const message = error instanceof Fault ||
+                error instanceof SyntaxError ? error.message : error.stack;
+            return { at: this.at, message,
+                log: this.peer?.log.slice(-8) ?? [] };
+        }
+    }
+
+    // Ends what is left of the program.
+    async end() {
+        await this.peer?.end(2);
+        this.peer = undefined;
+    }
+
+    async step(step) {
         this.at = step.at;
         if (step.verb.startsWith('@'))
             return this.#answer(step.verb.slice(1), step);
@@ -239,13 +258,16 @@ export class Player {
         const result = member(node, 'result');
         const text = member(member(result, 'content').list[0], 'text').value;
         const isError = member(result, 'isError').type === 'true';
-        this.show(isError ? '!' : '=', this.texts.get(id), text);
+        if (id !== 'recheck')
+            this.show(isError ? '!' : '=', this.texts.get(id), text);
         const lines = step.text.map(line => expand(line, this.names));
-        if (isError !== step.isError || !matchLines(lines, text, this.names))
+        if (isError !== (step.isError ?? isError) ||
+            !matchLines(lines, text, this.names))
             throw new Fault(`got ${isError ? 'the failure' : 'the text'}\n` +
                 cut(text).replace(/^/gm, isError ? '! ' : '| ') +
                 '\nexpected\n' +
-                lines.join('\n').replace(/^/gm, step.isError ? '! ' : '| '));
+                lines.join('\n').replace(/^/gm,
+                    { true: '! ', false: '| ' }[step.isError] ?? '* '));
         if (this.recheck && id !== 'recheck')
             await this.alive();
     }
@@ -271,9 +293,9 @@ export class Player {
         await peer.until(() => peer.status !== undefined, seconds);
         if (peer.status === undefined)
             throw new Fault(`still running after ${seconds} s`);
-        if (!await peer.until(() => peer.closed, 2))
+        if (!await peer.until(() => peer.closed, this.grace))
             throw new Fault(`ended, but ${this.#survivors()} holds its stdout`);
-        if (!await poll(() => !peer.survivors().length, 3))
+        if (!await poll(() => !peer.survivors().length, this.grace))
             throw new Fault(`ended, but left ${this.#survivors()}`);
         this.#checkFaults();
         if (peer.status !== status)
@@ -293,7 +315,8 @@ export class Player {
             .join(', ');
     }
 
-    async #finish() {
+    // A good end: it still evaluates, and ends when its input does.
+    async finish() {
         if (!this.peer || this.ending)
             return;
         if (this.version)

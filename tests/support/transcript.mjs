@@ -9,15 +9,17 @@ const INDENT = /^ {2,}/;
 //   verb      first word: > < eval call start …
 //   rest      what follows on the line, and continuation lines
 //   text      expected lines of text, undefined when there are none
-//   isError   whether these are the text of a failure
+//   isError   whether these are the text of a failure; undefined: either
 function step(line, at) {
     const [, verb, rest] = /^(\S+) ?([^]*)$/.exec(line);
     return { at, verb, rest };
 }
 
+const IS_ERROR = { '|': false, '!': true, '*': undefined };
+
 function addExpected(steps, line, at) {
     const last = steps.at(-1);
-    const isError = line[0] === '!';
+    const isError = IS_ERROR[line[0]];
     if (!last || (last.text && last.isError !== isError))
         throw new SyntaxError(`line ${at}: no call for this text`);
     last.isError = isError;
@@ -32,7 +34,7 @@ export function parseTranscript(source, first = 1) {
         const at = first + i;
         if (/^\s*$/.test(line) || /^#(?!#)/.test(line))
             continue;
-        if (/^[|!]( |$)/.test(line))
+        if (/^[|!*]( |$)/.test(line))
             addExpected(steps, line, at);
         else if (INDENT.test(line) && steps.length && !steps.at(-1).text)
             steps.at(-1).rest += '\n' + line.replace(/^ {2,5}/, '');

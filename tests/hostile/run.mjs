@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: GPL-3.0-or-later
+// run.mjs [--program COMMAND] [NAME…]: evaluations that have ended, blocked or
+// confused Lisp servers, all on one process. evaluations.mcp holds them, each
+// under a heading; the notation is that of tests/server/README.md. After each,
+// a function that was defined before the first must still work; a heading
+// that ends in "(image lost)" says that the image may have been replaced. The
+// last line is "hostile: N passed, N failed".
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Player } from '../support/player.mjs';
+import { parseTranscript } from '../support/transcript.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const ROOT = path.resolve(HERE, '../..');
+const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n';
+const AGAIN = 'eval (defun cl-user::sq (x) (cl:* x x))\n| …\n| => …SQ\n';
+const CHECK = 'eval (sq 12)\n| …\n| => 144\n';
+
+const { values: options, positionals } = parseArgs({
+    allowPositionals: true, options: { program: { type: 'string' } },
+});
+
+// [{name, steps}] from the headings of FILE.
+function entries(file) {
+    const all = [];
+    for (const step of parseTranscript(fs.readFileSync(file, 'utf8')))
+        if (step.verb === '##')
+            all.push({ name: step.rest, steps: [] });
+        else
+            all.at(-1).steps.push(step);
+    return all;
+}
+
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ecl-mcp-hostile-'));
+const player = new Player({
+    program: options.program?.split(' ') ??
+        [path.join(ROOT, 'build/release/ecl-mcp')],
+    folder: scratch, home: scratch,
+});
+
+async function play(source) {
+    for (const step of parseTranscript(source))
+        await player.step(step);
+}
+
+async function run({ name, steps }) {
+    const fault = await player.attempt(async () => {
+        if (!player.peer)
+            await play(DEFINE);
+        for (const step of steps)
+            await player.step(step);
+        if (name.endsWith('(image lost)'))
+            await play(AGAIN);
+        await play(CHECK);
+    });
+    if (!fault) {
+        console.log(`ok   ${name}`);
+        return true;
+    }
+    console.log(`FAIL ${name} (line ${fault.at})\n` +
+        fault.message.replace(/^/gm, '    '));
+    for (const line of fault.log)
+        console.log(`    stderr: ${line.slice(0, 300)}`);
+    await player.end(); // the next one gets a fresh process
+    return false;
+}
+
+const results = [];
+for (const entry of entries(path.join(HERE, 'evaluations.mcp')))
+    if (!positionals.length || positionals.some(n => entry.name.includes(n)))
+        results.push(await run(entry));
+const fault = await player.attempt(() => player.finish());
+if (fault)
+    console.log(`FAIL the end\n    ${fault.message}`);
+results.push(!fault);
+await player.end();
+fs.rmSync(scratch, { recursive: true, force: true });
+const failed = results.filter(ok => !ok).length;
+console.log(`hostile: ${results.length - failed} passed, ${failed} failed`);
+process.exitCode = failed ? 1 : 0;
