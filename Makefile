@@ -169,32 +169,32 @@ deps-demo:
 deps-check:
 	$(Q)sh scripts/deps.sh check
 
-
 # ------------------------------------------------------------------ tests
 
-IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
-SUITES := $(if $(wildcard tests/server/run.mjs),server) \
+SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(IMAGE_TEST_SRC),image) $(if $(IMAGE_TEST_SRC),image) $(if $(UNIT_SRC),unit oom asan) $(if $(FUZZ_SRC),fuzz-corpus)
+  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) \
+  $(if $(UNIT_SRC),unit oom asan-unit)
+jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
 .PHONY: demo
 demo: deps-demo ## show a real conversation, after installing what that needs
-	+$(Q)$(MAKE) --no-print-directory all
+	+$(Q)$(MAKE) --no-print-directory $(jobs) all
 	$(Q)node tests/server/run.mjs --show tests/server/demo.mcp
 
 .PHONY: check check-suites tests $(SUITES:%=check-%) bench
 check: deps-check ## every test, after installing what they need
-	+$(Q)$(MAKE) --no-print-directory check-suites
+	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
-check-suites: all tests
+check-suites: all tests asan-tests
 	@rm -rf $(BUILD)/suites
-	+@$(MAKE) --no-print-directory -k -j2 $(SUITES:%=check-%); \
+	+@$(MAKE) --no-print-directory -k $(jobs) $(SUITES:%=check-%); \
 	  sh scripts/total.sh $(BUILD)/suites $(SUITES)
 
 tests: $(UNIT) $(UNIT:%=%.oom) $(IMAGE_TESTS) $(FUZZERS)
@@ -228,13 +228,22 @@ check-unit: $(UNIT) ## unit tests in C
 check-oom: $(UNIT:%=%.oom) ## the same with every allocation failing in turn
 	$(suite) oom sh scripts/cmocka.sh oom $(UNIT:%=%.oom)
 
-# One build for both, whoever comes first.
+# One build for all, whoever comes first; behind `all`, whose image it takes.
 .PHONY: asan-tests
-asan-tests:
-	+$(Q)$(MAKE) --no-print-directory PROFILE=asan tests
+asan-tests: all
+	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
-check-asan: asan-tests ## the unit tests under the address and other sanitizers
-	$(suite) asan sh scripts/cmocka.sh asan $(UNIT:$(BUILD)/%=build/asan/%)
+.PHONY: check-asan
+check-asan: check-asan-unit check-asan-server check-fuzz-corpus ## under the address and other sanitizers
+
+check-asan-unit: asan-tests
+	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
+
+# Those that limit its memory would see that of the sanitizer.
+check-asan-server: asan-tests
+	$(suite) asan-server node tests/server/run.mjs \
+	  --program $(CURDIR)/build/asan/ecl-mcp \
+	  $(shell grep -L '^memory front' tests/server/*.mcp)
 
 check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, sanitized
 	$(suite) fuzz-corpus sh scripts/corpus.sh fuzz-corpus tests/fuzz/corpus \
@@ -251,9 +260,6 @@ fuzz-run: $(FUZZERS)
 	  $$program -max_total_time=$(SECONDS) -print_final_stats=1 \
 	    -artifact_prefix=$(BUILD)/found/ \
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
-
-check-image: all $(IMAGE_TESTS) ## the supervisor with real images
-	$(suite) image sh scripts/cmocka.sh image '$(IMAGE_TESTS) $(IMAGE)'
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
@@ -280,7 +286,7 @@ C_FILES = $(C_SRC) $(HEADERS) $(TEST_HEADERS)
 
 .PHONY: lint lint-clang tidy format-check format layers headers plain lisp-lint
 lint: deps-check ## everything below that checks the sources, and clang's warnings
-	+$(Q)$(MAKE) --no-print-directory PROFILE=clang plain layers format-check \
+	+$(Q)$(MAKE) --no-print-directory $(jobs) PROFILE=clang plain layers format-check \
 	  headers lisp-lint lint-clang tidy
 	@echo 'lint: clean'
 
