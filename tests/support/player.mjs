@@ -545,10 +545,13 @@ const VERBS = {
         if (!await poll(probe, this.seconds))
             throw new Fault(`${this.seconds} s passed without ${rest}`);
     },
-    // A line on stderr.
+    // A line on stderr, which counts once.
     async log(rest) {
-        const seen = () => this.peer.log.some(
-            line => matchText(rest, line, this.names));
+        const seen = () => {
+            const at = this.peer.log.findIndex(
+                line => matchText(rest, line, this.names));
+            return at >= 0 && this.peer.log.splice(at, 1);
+        };
         if (!await this.peer.until(seen, this.seconds))
             throw new Fault(`no such line on stderr: ${rest}\n` +
                 cut(this.peer.log.join('\n')));
