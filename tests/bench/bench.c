@@ -246,7 +246,7 @@ static double pipelined(struct peer *peer)
         take_answer(peer, got + 1, "=> 3");
     }
     buf_release(&lines);
-    return PIPELINED / (peer_now() - start) * 1e3;
+    return (double)PIPELINED / (peer_now() - start) * 1e3;
 }
 
 static void bench_pipelined(struct peer *server, struct peer *echo)
