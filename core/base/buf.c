@@ -2,6 +2,7 @@
 /* buf.c: growable bytes. */
 #include "buf.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,9 @@ void buf_release(struct buf *buf)
 /* Takes back the room in front, moving what is in use. */
 static void close_head(struct buf *buf)
 {
+    if (buf->head == 0)
+        return;
+    assert(buf->p != NULL);
     char *storage = buf->p - buf->head;
     memmove(storage, buf->p, buf->n);
     buf->p = storage;
@@ -29,7 +33,7 @@ void buf_truncate(struct buf *buf, size_t n)
 {
     if (n < buf->n)
         buf->n = n;
-    if (buf->n == 0 && buf->head > 0)
+    if (buf->n == 0)
         close_head(buf);
 }
 
@@ -52,11 +56,10 @@ static bool grow(struct buf *buf, size_t need, size_t wanted)
 {
     // A head as large as the contents pays for moving them; a smaller one
     // would let a queue of small pieces move all of them again and again.
-    if (buf->head > 0 && buf->head >= buf->n) {
+    if (buf->head >= buf->n)
         close_head(buf);
-        if (need <= buf->cap)
-            return true;
-    }
+    if (buf->p != NULL && need <= buf->cap)
+        return true;
     if (wanted > SIZE_MAX - buf->head)
         return false;
     char *storage = buf->p == NULL ? NULL : buf->p - buf->head;
@@ -76,7 +79,7 @@ static char *reserve(struct buf *buf, size_t n, size_t at_least)
         return buf->p + buf->n;
     size_t need = buf->n + n;
     size_t wanted = need > at_least ? need : at_least;
-    if (n > SIZE_MAX - buf->n || wanted == 0 || !grow(buf, need, wanted)) {
+    if (n > SIZE_MAX - buf->n || !grow(buf, need, wanted)) {
         buf->failed = true;
         return NULL;
     }
@@ -85,14 +88,13 @@ static char *reserve(struct buf *buf, size_t n, size_t at_least)
 
 char *buf_reserve(struct buf *buf, size_t n)
 {
-    size_t twice = buf->cap > SIZE_MAX / 2 ? SIZE_MAX : buf->cap * 2;
+    size_t twice = buf->cap * 2; // an object takes half of memory at most
     return reserve(buf, n, twice > FIRST_CAP ? twice : FIRST_CAP);
 }
 
 char *buf_reserve_exact(struct buf *buf, size_t n)
 {
-    if (buf->head > 0)
-        close_head(buf);
+    close_head(buf);
     return reserve(buf, n, 1);
 }
 

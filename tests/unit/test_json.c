@@ -319,6 +319,8 @@ static void json_rejects_every_part_of_a_text(void **state)
     for (size_t n = 0; n < whole.n; n++)
         assert_status(parse(str_make(whole.p, n), &root, &error), ST_INVALID);
     assert_ok(parse(whole, &root, &error));
+    assert_status(json_parse(&arena, str_make(NULL, 0), &root, &error),
+                  ST_INVALID);
 }
 
 /* --- Limits --------------------------------------------------------------- */
