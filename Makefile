@@ -178,7 +178,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) \
+  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install \
   $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
@@ -264,6 +264,9 @@ fuzz-run: $(FUZZERS)
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
 
+check-install: all ## make install, use, make uninstall
+	+$(suite) install sh tests/install/run.sh $(CURDIR)/$(BUILD)/installed
+
 check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
@@ -335,20 +338,21 @@ lisp-lint: ## form, ECL's symbols in their files, docstrings
 
 # ---------------------------------------------------------------- install
 
-DOCS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
+DOC := $(DESTDIR)$(PREFIX)/share/doc/ecl-mcp
 
 .PHONY: install uninstall
 install: all ## install below DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
-	  '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp'
+	  '$(DOC)/docs/adr'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
 	install -m 755 $(IMAGE) '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp/'
-	install -m 644 $(DOCS) '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp/'
+	install -m 644 README.md CHANGELOG.md LICENSE '$(DOC)/'
+	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
+	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
-	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
-	  '$(DESTDIR)$(PREFIX)/share/doc/ecl-mcp'
+	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' '$(DOC)'
 
 # ----------------------------------------------------------------- others
 

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs into an empty folder, uses what is there, and removes it again:
+#   tests/install/run.sh FOLDER
+set -u
+root=$1
+passed=0
+failed=0
+
+# check WHAT COMMAND…: one test.
+check()
+{
+    what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        echo "FAIL $what"
+        failed=$((failed + 1))
+    fi
+}
+
+evaluates()
+{
+    version='"io.modelcontextprotocol/protocolVersion":"2026-07-28"'
+    client='"io.modelcontextprotocol/clientCapabilities":{}'
+    echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{' \
+        '"name":"evaluate-lisp","arguments":{"code":"(* 6 7)"},' \
+        "\"_meta\":{$version,$client}}}" |
+        "$root/opt/bin/ecl-mcp" | grep -q '"text":"=> 42"'
+}
+
+is_empty()
+{
+    [ -z "$(find "$root" -type f)" ]
+}
+
+links_lead_somewhere()
+{
+    doc=$root/opt/share/doc/ecl-mcp
+    for file in $(cd "$doc" && find . -name '*.md'); do
+        for link in $(grep -o '](\(docs\|adr\)[^)]*)' "$doc/$file" |
+            tr -d '])('); do
+            [ -e "$doc/$(dirname "$file")/$link" ] || {
+                echo "$file: $link"
+                return 1
+            }
+        done
+    done
+}
+
+rm -rf "$root"
+check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
+check 'the installed server evaluates' evaluates
+check 'links of the installed documents' links_lead_somewhere
+check 'make uninstall' make -s uninstall DESTDIR="$root" PREFIX=/opt
+check 'nothing is left' is_empty
+rm -rf "$root"
+echo "install: $passed passed, $failed failed"
+[ $failed -eq 0 ]
