@@ -46,9 +46,10 @@ length($0) > 100 { wrong("longer than 100 columns") }
     text = tolower(code($0))
     if (file == "build.lisp")
         next
+    # Names of ECL's are data in some tables; calls and specials are not.
     if (file !~ /^(ecl|native)\.lisp$/ &&
-        text ~ /(^|[^a-z0-9*+-])(si|ext|mp|ffi|c|gray|sys)::?[a-z*+%]/)
-        wrong("ECL's own symbols belong into ecl.lisp or native.lisp")
+        text ~ /(\(|#')(si|ext|mp|ffi|c|gray|sys)::?[a-z%]|(si|ext|mp|ffi|gray|sys)::?[*+]/)
+        wrong("ECL's own functions are called in ecl.lisp or native.lisp")
     if (file != "evaluate.lisp" && text ~ /\((cl:)?eval /)
         wrong("only evaluate.lisp calls eval")
     if (text ~ /#[+-](sbcl|ccl|clisp|abcl|allegro|lispworks)/)
