@@ -146,8 +146,11 @@ static int set_workspace(const char *value, struct options *options)
 {
     struct stat status;
 
-    if (stat(value, &status) < 0)
-        return fail_value("workspace", value, strerror(errno));
+    if (stat(value, &status) < 0) {
+        (void)fprintf(stderr, "ecl-mcp: --workspace: '%s': %s\n", value,
+                      strerror(errno));
+        return 2;
+    }
     if (!S_ISDIR(status.st_mode))
         return fail_value("workspace", value, "a directory");
     options->workspace = value;
