@@ -25,11 +25,12 @@ enum { CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_PIPES };
 struct call {
     struct call *next;
     uint64_t id;
-    size_t max_chars;  /* of its answer */
-    struct buf fields; /* operation and arguments as wire fields */
-    bool sent;         /* to the image that is connected now */
-    bool stopping;     /* somebody asked for its end */
-    bool replied;      /* text and error are the image's answer */
+    size_t max_chars;   /* of its answer */
+    int64_t timeout_ms; /* 0: none */
+    struct buf fields;  /* operation and arguments as wire fields */
+    bool sent;          /* to the image that is connected now */
+    bool stopping;      /* somebody asked for its end */
+    bool replied;       /* text and error are the image's answer */
     bool error;
     bool marked[CHANNEL_PIPES]; /* its output has ended in that pipe */
     struct buf text;

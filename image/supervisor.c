@@ -369,12 +369,14 @@ static enum status take_call(struct supervisor *s, uint64_t id, struct str body,
     struct str name;
     struct str operation;
     int64_t max_chars;
+    int64_t timeout_ms;
     struct channel *channel;
     struct call *call;
 
     if (wire_take_string(&body, &name) != ST_OK ||
         wire_take_string(&body, &operation) != ST_OK ||
-        wire_take_int(&body, &max_chars) != ST_OK)
+        wire_take_int(&body, &max_chars) != ST_OK ||
+        wire_take_int(&body, &timeout_ms) != ST_OK)
         return ST_INVALID;
     channel = channel_get(s, name);
     call = channel ? call_new(id, operation, body) : NULL;
@@ -383,6 +385,7 @@ static enum status take_call(struct supervisor *s, uint64_t id, struct str body,
         return ST_OK;
     }
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
+    call->timeout_ms = timeout_ms;
     channel_add(channel, call);
     if (s->finishing && now >= s->finish_at)
         stop_call(s, channel, call, ENDING, now);

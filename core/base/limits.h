@@ -57,6 +57,10 @@
    busy, few enough that its socket never fills with work to be moved. */
 #define LIMIT_AHEAD 32
 
+/* Characters of output in one notification of progress: more than a person
+   reads in the quarter of a second between two of them. */
+#define LIMIT_PROGRESS 2000
+
 /* Bytes of answers that wait for a slow client before its input is no longer
    read. */
 #define LIMIT_OUTPUT_BACKLOG (4u * 1024 * 1024)
@@ -65,6 +69,17 @@
    or SIGINT, before they are stopped. */
 #define LIMIT_GRACE_EOF_MS 2000
 #define LIMIT_GRACE_SIGNAL_MS 500
+
+/* Milliseconds that an evaluation gets unless told otherwise: longer than what
+   is tried out interactively takes, shorter than the time after which clients
+   give up (60 s). */
+#define LIMIT_TIMEOUT_MS 30000
+
+/* The same for loading a system, which may compile hundreds of files. */
+#define LIMIT_LOAD_TIMEOUT_MS 600000
+
+/* Longest time limit in seconds, a day: what takes longer is no call. */
+#define LIMIT_TIMEOUT_MAX 86400
 
 /* Milliseconds from the interrupt of an evaluation to the kill of its image. */
 #define LIMIT_INTERRUPT_MS 500

@@ -6,9 +6,6 @@
 
 #include "limits.h"
 
-/* The session that a call without a session's name goes to. */
-#define SESSION STR("main")
-
 /* Storage that idle buffers keep: what common calls need. */
 #define KEPT (64u * 1024)
 
@@ -68,11 +65,12 @@ struct image_call *image_take(struct image *image)
 
 /* --- To the supervisor -------------------------------------------------- */
 
-static void begin(struct image *image, enum wire_kind kind, uint64_t id)
+static void begin(struct image *image, enum wire_kind kind, unsigned flags,
+                  uint64_t id)
 {
     if (image->out.n == 0 && image->out.cap > KEPT)
         buf_trim(&image->out, KEPT);
-    image->start = wire_begin(&image->out, kind, 0, id);
+    image->start = wire_begin(&image->out, kind, flags, id);
 }
 
 static void take_back(struct image *image)
@@ -92,19 +90,20 @@ static bool end(struct image *image)
     return false;
 }
 
-void image_begin_call(struct image *image, struct str operation,
-                      size_t max_output)
+void image_begin_call(struct image *image, const struct image_task *task)
 {
-    begin(image, WIRE_CALL, image->last_id + 1);
-    wire_put_string(&image->out, SESSION);
-    wire_put_string(&image->out, operation);
-    wire_put_int(&image->out, (int64_t)max_output);
+    begin(image, WIRE_CALL, task->progress ? WIRE_PROGRESS : 0,
+          image->last_id + 1);
+    wire_put_string(&image->out, task->session);
+    wire_put_string(&image->out, task->operation);
+    wire_put_int(&image->out, (int64_t)task->max_output);
+    wire_put_int(&image->out, task->timeout_ms);
 }
 
 void image_begin_read(struct image *image, int64_t output, int64_t offset,
                       int64_t limit)
 {
-    begin(image, WIRE_READ, image->last_id + 1);
+    begin(image, WIRE_READ, 0, image->last_id + 1);
     wire_put_int(&image->out, output);
     wire_put_int(&image->out, offset);
     wire_put_int(&image->out, limit);
@@ -134,7 +133,7 @@ enum status image_send(struct image *image, struct image_call *call)
 
 void image_stop(struct image *image, const struct image_call *call)
 {
-    begin(image, WIRE_STOP, call->id);
+    begin(image, WIRE_STOP, 0, call->id);
     if (!end(image))
         log_line(image->log, LOG_ERROR,
                  "image: no memory to stop call %" PRIu64, call->id);
@@ -142,7 +141,7 @@ void image_stop(struct image *image, const struct image_call *call)
 
 void image_finish(struct image *image, int64_t grace_ms)
 {
-    begin(image, WIRE_FINISH, 0);
+    begin(image, WIRE_FINISH, 0, 0);
     wire_put_int(&image->out, grace_ms);
     if (!end(image))
         log_line(image->log, LOG_ERROR, "image: no memory to finish");
@@ -216,18 +215,6 @@ static enum status take_frame(struct image *image, struct wire_head *head,
     return ST_OK;
 }
 
-static void pass_on_log(const struct image *image, struct str body)
-{
-    int64_t level;
-    struct str text;
-    if (wire_take_int(&body, &level) != ST_OK ||
-        wire_take_string(&body, &text) != ST_OK)
-        return;
-    if (level < LOG_ERROR || level > LOG_DEBUG)
-        level = LOG_DEBUG;
-    log_line(image->log, (enum log_level)level, "image: %.*s", STR_ARG(text));
-}
-
 /* Makes a reply of the frame; false when nobody waits for it. STATUS is that
    of taking it. */
 static bool read_reply(struct image *image, const struct wire_head *head,
@@ -276,10 +263,8 @@ bool image_next(struct image *image, struct image_reply *reply)
             return false;
         if (status == ST_LIMIT)
             return give_up(image, reply);
-        if (head.kind == WIRE_LOG)
-            pass_on_log(image, body);
-        else if (head.kind == WIRE_REPLY &&
-                 read_reply(image, &head, body, status, reply))
+        if (head.kind == WIRE_REPLY &&
+            read_reply(image, &head, body, status, reply))
             return true;
     }
 }

@@ -56,10 +56,18 @@ void image_init(struct image *image, const struct log *log);
 /* Waiting calls are forgotten: take them first. */
 void image_release(struct image *image);
 
+/* What a call is about, but for its arguments. */
+struct image_task {
+    struct str session;
+    struct str operation;
+    size_t max_output;  /* characters of the answer */
+    int64_t timeout_ms; /* 0: none */
+    bool progress;      /* its output is wanted while it runs */
+};
+
 /* Start a frame. The caller of image_begin_call appends the arguments to
    image->out with wire_put…; image_send ends the frame. */
-void image_begin_call(struct image *image, struct str operation,
-                      size_t max_output);
+void image_begin_call(struct image *image, const struct image_task *task);
 void image_begin_read(struct image *image, int64_t output, int64_t offset,
                       int64_t limit);
 
@@ -79,9 +87,9 @@ void image_finish(struct image *image, int64_t grace_ms);
    has returned false. */
 void image_feed(struct image *image, struct str bytes);
 
-/* Takes the next reply; false when there is none. Log lines are passed on to
-   the log meanwhile. When the bytes make no sense, or memory for them is
-   missing, every waiting call gets a reply that says so. */
+/* Takes the next reply; false when there is none. When the bytes make no sense,
+   or memory for them is missing, every waiting call gets a reply that says so.
+ */
 bool image_next(struct image *image, struct image_reply *reply);
 
 /* Takes any waiting call; NULL when there is none. */

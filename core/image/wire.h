@@ -25,13 +25,15 @@ enum wire_kind {
 
     /* supervisor to front; REPLY also live image to supervisor */
     WIRE_REPLY = 16, /* the answer of a CALL or READ */
-    WIRE_LOG         /* a line for the log */
+    WIRE_OUTPUT      /* new output lines of a CALL with WIRE_PROGRESS */
 };
 
 enum wire_flag {
-    WIRE_ERROR = 1, /* REPLY: the text reports a failure */
-    WIRE_AHEAD = 2  /* CALL: sent before the answer of the call before it was
-                       read; the image marks the end of that call's output */
+    WIRE_ERROR = 1,   /* REPLY: the text reports a failure */
+    WIRE_AHEAD = 2,   /* CALL to an image: sent before the answer of the call
+                         before it was read; the image marks the end of that
+                         call's output */
+    WIRE_PROGRESS = 4 /* CALL to the supervisor: OUTPUT is wanted */
 };
 
 struct wire_head {

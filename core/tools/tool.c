@@ -2,6 +2,8 @@
 /* tool.c: what is derived from a descriptor. */
 #include "tool.h"
 
+#include "limits.h"
+
 bool tool_has_name(const struct tool *tool, struct str name)
 {
     if (schema_same_name(name, tool->name))
@@ -73,7 +75,12 @@ enum status tool_send(const struct tool_request *request)
     const struct tool *tool = request->call->tool;
     struct image *image = request->image;
 
-    image_begin_call(image, str_from(tool->operation), request->max_output);
+    struct image_task task = {.session = STR("main"),
+                              .operation = str_from(tool->operation),
+                              .max_output = request->max_output,
+                              .timeout_ms = LIMIT_TIMEOUT_MS};
+
+    image_begin_call(image, &task);
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (request->values[i].given)
             put_argument(&image->out, &tool->fields[i], &request->values[i]);

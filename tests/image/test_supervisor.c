@@ -136,6 +136,7 @@ static void call_in(const char *session, uint64_t id, const char *code)
     wire_put_string(&frame, str_from(session));
     wire_put_string(&frame, STR("evaluate"));
     wire_put_int(&frame, 10000);
+    wire_put_int(&frame, 0);
     wire_put_string(&frame, STR("code"));
     wire_put_string(&frame, str_from(code));
     wire_end(&frame, at);

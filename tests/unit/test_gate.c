@@ -230,6 +230,8 @@ static void gate_sends_operations(void **state)
     assert_text(text, "operate");
     assert_ok(wire_take_int(&body, &n));
     assert_int_equal(n, 500);
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, LIMIT_TIMEOUT_MS);
     assert_ok(wire_take_string(&body, &text));
     assert_text(text, "text");
     assert_ok(wire_take_string(&body, &text));

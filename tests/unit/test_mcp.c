@@ -236,21 +236,22 @@ static void mcp_calls_tools(void **state)
               "{\"code\":\"(+ 1\\n2)\",\"package\":\"P\","
               "\"capture-time\":true}"),
          WIRE_CALL,
-         "main evaluate 10000 code (+ 1\n2) package P capture-time true",
+         "main evaluate 10000 30000 code (+ 1\n2) package P capture-time true",
          "cautious"},
         {CALL("7", "eval_form",
               "{\"unknown\":1,\"capture_time\":false,\"code\":\"\"}"),
-         WIRE_CALL, "main evaluate 10000 code  capture-time false", "cautious"},
+         WIRE_CALL, "main evaluate 10000 30000 code  capture-time false",
+         "cautious"},
         {CALL("7", "list-definitions", "{\"type\":\"macros\"}"), WIRE_CALL,
-         "main list-definitions 10000 type macros", "safe"},
+         "main list-definitions 10000 30000 type macros", "safe"},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
          "{\"name\":\"list_definitions\",\"task\":{},"
          "\"_meta\":{\"progressToken\":7}}}",
-         WIRE_CALL, "main list-definitions 10000", "safe"},
+         WIRE_CALL, "main list-definitions 10000 30000", "safe"},
         {CALL("7", "reset-session", "{}"), WIRE_CALL,
-         "main reset-session 10000", "cautious"},
+         "main reset-session 10000 30000", "cautious"},
         {CALL("7", "quickload", "{\"system-name\":\"alexandria\"}"), WIRE_CALL,
-         "main load-system 10000 system alexandria", "cautious"},
+         "main load-system 10000 30000 system alexandria", "cautious"},
         {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000",
          "safe"},
         {CALL("7", "read-output", "{\"id\":3,\"offset\":5,\"limit\":20.0}"),
@@ -404,7 +405,8 @@ static void mcp_serves_the_modern_era(void **state)
     client_send(MODERN_REQUEST(
         "20", "tools/call",
         "\"name\":\"evaluate-lisp\",\"arguments\":{\"code\":\"1\"},"));
-    uint64_t id = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
+    uint64_t id =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 1");
     client_initialize("2025-03-26"); // the other era, meanwhile
     client_reply(id, 0, STR("=> 1"));
     client_expect(
@@ -422,8 +424,10 @@ static void mcp_answers_in_the_order_of_replies(void **state)
     client_initialize("2025-11-25");
     client_send(CALL("\"a\"", "evaluate-lisp", "{\"code\":\"1\"}"));
     client_send(CALL("\"b\"", "evaluate-lisp", "{\"code\":\"2\"}"));
-    uint64_t a = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
-    uint64_t b = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    uint64_t a =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 1");
+    uint64_t b =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 2");
     client_send(REQUEST("3", "ping"));
     client_expect(OK("3", "{}"));
     client_reply(b, 0, STR("=> 2"));
@@ -442,10 +446,12 @@ static void mcp_cancels_by_request_id(void **state)
     client_send(CALL("5", "evaluate-lisp", "{\"code\":\"1\"}"));
     client_send(CALL("\"5\"", "evaluate-lisp", "{\"code\":\"2\"}"));
     client_send(CALL("5.0", "evaluate-lisp", "{\"code\":\"3\"}"));
-    uint64_t one = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
-    uint64_t two = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    uint64_t one =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 1");
+    uint64_t two =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 2");
     uint64_t three =
-        client_expect_frame(WIRE_CALL, "main evaluate 10000 code 3");
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 3");
     client_send(CANCEL("55"));
     client_send(CANCEL("50e-1"));
     client_expect_no_frame();
@@ -503,10 +509,11 @@ static void mcp_answers_a_batch_when_all_calls_are_done(void **state)
                 CALL("3", "evaluate-lisp", "{\"code\":\"3\"}") ","     //
                 REQUEST("4", "ping") "]");
     client_expect("");
-    uint64_t one = client_expect_frame(WIRE_CALL, "main evaluate 10000 code 1");
-    client_expect_frame(WIRE_CALL, "main evaluate 10000 code 2");
+    uint64_t one =
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 1");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 2");
     uint64_t three =
-        client_expect_frame(WIRE_CALL, "main evaluate 10000 code 3");
+        client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code 3");
     client_reply(three, 0, STR("=> 3"));
     client_reply(one, 0, STR("=> 1"));
     client_expect("");

@@ -189,8 +189,8 @@ static void session_finishes(void **state)
     assert_false(session_is_idle(client.session));
     send_code(1, 1);
     send_code(2, 1);
-    client_expect_frame(WIRE_CALL, "main evaluate 10000 code x");
-    client_expect_frame(WIRE_CALL, "main evaluate 10000 code x");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
     // the last line lacks its end
     session_feed(client.session, PING, sizeof PING - 1, 0);
     client_expect("");
@@ -220,7 +220,7 @@ static void session_does_not_wait_for_cancelled_calls(void **state)
     (void)state;
     begin("2025-11-25");
     send_code(1, 1);
-    client_expect_frame(WIRE_CALL, "main evaluate 10000 code x");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
     client_send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                 "\"params\":{\"requestId\":1}}");
     session_finish(client.session, 2000, 0);
@@ -256,27 +256,6 @@ static void session_answers_when_the_supervisor_is_gone_mad(void **state)
     client_expect("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…broken…}");
     client_send(PING);
     client_expect(PONG);
-}
-
-static void session_passes_log_lines_on(void **state)
-{
-    (void)state;
-    begin("2025-11-25");
-    struct buf frame = BUF_EMPTY;
-    size_t start = wire_begin(&frame, WIRE_LOG, 0, 0);
-    wire_put_int(&frame, LOG_WARN);
-    wire_put_string(&frame, STR("image 12 died\nerror: forged"));
-    bool good = !buf_failed(&frame);
-    if (good) {
-        wire_end(&frame, start);
-        session_image_feed(client.session, frame.p, frame.n, 0);
-    }
-    buf_release(&frame);
-    assert_memory(good);
-    client_expect("");
-    assert_memory(
-        client_matches(buf_view(&client.log),
-                       "…warn: image: image 12 died\\nerror: forged\n"));
 }
 
 /* What is lost for want of memory is answered, and the next message is served
@@ -317,7 +296,6 @@ int main(void)
         TEST(session_does_not_wait_for_cancelled_calls),
         TEST(session_ends_with_calls_waiting),
         TEST(session_answers_when_the_supervisor_is_gone_mad),
-        TEST(session_passes_log_lines_on),
         TEST(session_recovers_from_lost_memory),
     };
     return RUN_TESTS("session", tests);

@@ -80,7 +80,7 @@ static void wire_reads_what_it_writes(void **state)
 static void wire_waits_for_the_rest_of_a_frame(void **state)
 {
     (void)state;
-    size_t start = wire_begin(&out, WIRE_LOG, 0, 0);
+    size_t start = wire_begin(&out, WIRE_OUTPUT, 0, 0);
     wire_put_string(&out, STR("text"));
     wire_end(&out, start);
     assert_memory(!buf_failed(&out));
@@ -94,7 +94,7 @@ static void wire_waits_for_the_rest_of_a_frame(void **state)
         assert_status(wire_head(str_make(out.p, n), &head), ST_MISSING);
     assert_ok(wire_head(str_make(out.p, WIRE_HEAD), &head));
     assert_int_equal(head.size, 9);
-    assert_int_equal(head.kind, WIRE_LOG);
+    assert_int_equal(head.kind, WIRE_OUTPUT);
 }
 
 static void wire_refuses_huge_frames(void **state)
