@@ -74,7 +74,7 @@ enum status control_receive(int socket, struct control_message *message,
     for (i = 0; i < CONTROL_FDS; i++)
         fds[i] = -1;
     do
-        n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+        n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return errno == EAGAIN ? ST_MISSING : ST_IO;

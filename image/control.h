@@ -20,6 +20,8 @@ enum control_kind {
     CONTROL_OPEN,      /* supervisor: fork a live image for serial */
     CONTROL_OPENED,    /* zygote: it is process pid; 0: fork failed, status
                           is errno */
+    CONTROL_ADOPT,     /* supervisor: process pid, a copy of a live image, is
+                          wanted; it is not an orphan */
     CONTROL_EXITED     /* zygote: process pid ended with wait status status */
 };
 
@@ -42,9 +44,10 @@ enum status MUST_CHECK control_send(int socket,
                                     const struct control_message *message,
                                     const int fds[CONTROL_FDS]);
 
-/* Receives one message. Descriptors that came along are put into FDS (close on
-   exec; the caller owns them), the others are -1. ST_MISSING: nothing there
-   now. ST_IO: the other end is gone. ST_INVALID: not a message of ours. */
+/* Receives one message without waiting. Descriptors that came along are put
+   into FDS (close on exec; the caller owns them), the others are -1.
+   ST_MISSING: nothing there now. ST_IO: the other end is gone. ST_INVALID: not
+   a message of ours. */
 enum status MUST_CHECK control_receive(int socket,
                                        struct control_message *message,
                                        int fds[CONTROL_FDS]);

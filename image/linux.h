@@ -23,6 +23,11 @@ size_t linux_children(pid_t *pids, size_t max);
 /* Whether process PID was started with VALUE in environment variable NAME. */
 bool linux_has_environment(pid_t pid, const char *name, const char *value);
 
+/* Gives this process a name of at most 15 bytes, and tells whether process PID
+   has such a name. */
+void linux_set_name(const char *name);
+bool linux_has_name(pid_t pid, const char *name);
+
 /* Fills P with N random bytes. False when the system has none to give. */
 bool linux_random(void *p, size_t n);
 

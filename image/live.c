@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ecl/ecl.h>
@@ -33,6 +34,9 @@
 
 /* Descriptors of our own stand above this, out of the way of user code. */
 #define PRIVATE_FD 200
+
+/* Sleeping copies of one image, more than the supervisor ever wants. */
+#define LIVE_KEEPERS 64
 
 /* Bytes read from the socket at once. */
 #define CHUNK (64u * 1024)
@@ -52,6 +56,8 @@ static struct live {
     uint64_t previous;               /* id of the last call */
     uint64_t withdrawn[LIMIT_AHEAD]; /* ids not to be begun */
     size_t withdrawn_n;
+    pid_t keepers[LIVE_KEEPERS]; /* copies of this process that sleep */
+    size_t keepers_n;
     cl_object streams[PIPES];
     cl_object dispatch;
     char *stack_limit; /* where ECL finds an overflow of the C stack */
@@ -456,6 +462,120 @@ static void note_stops(void)
     }
 }
 
+/* Sends the answer to KEEP: the process that sleeps, and the socket by which it
+   is woken; pid 0 when there is none. */
+static void send_kept(uint64_t id, pid_t pid, int socket)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    struct iovec part;
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    size_t start;
+    ssize_t n;
+
+    buf_reset(&live.out);
+    start = wire_begin(&live.out, WIRE_KEPT, 0, id);
+    wire_put_int(&live.out, pid > 0 ? pid : 0);
+    wire_end(&live.out, start);
+    if (buf_failed(&live.out))
+        give_up("no memory for an answer");
+    part = (struct iovec){live.out.p, live.out.n};
+    if (pid > 0) {
+        struct cmsghdr *cmsg;
+
+        memset(&extra, 0, sizeof extra);
+        header.msg_control = extra.bytes;
+        header.msg_controllen = sizeof extra.bytes;
+        cmsg = CMSG_FIRSTHDR(&header);
+        cmsg->cmsg_level = SOL_SOCKET;
+        cmsg->cmsg_type = SCM_RIGHTS;
+        cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(cmsg), &socket, sizeof socket);
+    }
+    do
+        n = sendmsg(live.socket, &header, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        give_up("socket");
+    write_all(live.socket, live.out.p + n, live.out.n - (size_t)n, "socket");
+}
+
+/* In a copy of the image: sleeps until the supervisor wakes it by one byte, and
+   is the live image then, or ends when it is not wanted any more. */
+static void sleep_until_woken(int socket)
+{
+    char number[16];
+    char wake;
+    ssize_t n;
+    size_t start;
+
+    (void)close(live.socket); // the original's
+    live.socket = fcntl(socket, F_DUPFD_CLOEXEC, PRIVATE_FD);
+    (void)close(socket); // its private copy stays
+    if (live.socket < 0)
+        _exit(1);
+    (void)setsid(); // the end of the original must not reach this one
+    linux_set_name(LIVE_SLEEPER);
+    linux_signal_on_orphaned(SIGRTMAX);
+    buf_reset(&live.in);
+    live.used = 0;
+    live.keepers_n = 0;
+    do
+        n = recv(live.socket, &wake, 1, 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        _exit(0);
+    linux_set_name(LIVE_NAME);
+    (void)snprintf(number, sizeof number, "%d", (int)getpid());
+    (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
+    buf_reset(&live.out);
+    start = wire_begin(&live.out, WIRE_WOKEN, 0, 0);
+    wire_put_int(&live.out, getpid());
+    wire_end(&live.out, start);
+    if (buf_failed(&live.out))
+        give_up("no memory for an answer");
+    write_all(live.socket, live.out.p, live.out.n, "socket");
+}
+
+/* Takes leave of copies that have ended. */
+static void reap_keepers(void)
+{
+    size_t i = 0;
+
+    while (i < live.keepers_n) {
+        if (waitpid(live.keepers[i], NULL, WNOHANG) == 0)
+            i++;
+        else
+            live.keepers[i] = live.keepers[--live.keepers_n];
+    }
+}
+
+/* Leaves a sleeping copy of this process behind: a checkpoint. */
+static void keep(uint64_t id)
+{
+    int pair[2] = {-1, -1};
+    pid_t pid = -1;
+
+    reap_keepers();
+    if (live.keepers_n < LIVE_KEEPERS &&
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0)
+        pid = fork();
+    if (pid == 0) {
+        (void)close(pair[0]); // the supervisor's
+        sleep_until_woken(pair[1]);
+        return;
+    }
+    if (pid > 0)
+        live.keepers[live.keepers_n++] = pid;
+    send_kept(id, pid, pair[0]);
+    if (pair[0] >= 0) {
+        (void)close(pair[0]); // the supervisor has it
+        (void)close(pair[1]); // the copy has it
+    }
+}
+
 static NO_RETURN void serve(void)
 {
     for (;;) {
@@ -480,6 +600,8 @@ static NO_RETURN void serve(void)
         live.used += WIRE_HEAD + head.size;
         if (head.kind == WIRE_CALL)
             call(head, body);
+        else if (head.kind == WIRE_KEEP)
+            keep(head.id);
     }
 }
 

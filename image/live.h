@@ -11,6 +11,11 @@
    its value is the image's process number. */
 #define LIVE_ENVIRONMENT "ECL_MCP_IMAGE"
 
+/* Names of the process, as the system shows them: a live image, and a copy of
+   one that sleeps as a checkpoint. At most 15 bytes. */
+#define LIVE_NAME "ecl-mcp-image"
+#define LIVE_SLEEPER "ecl-mcp-sleeper"
+
 /* Boots ECL and the linked Lisp library. Ends the process with a message on
    standard error when that fails. */
 void live_boot(int argc, char **argv);

@@ -92,19 +92,6 @@ static bool belongs_to_image(const struct images *images, pid_t pid)
     return false;
 }
 
-/* Kills the programs that an image left behind when it ended; they have become
-   children of this process. */
-static void end_orphans(const struct images *images)
-{
-    pid_t pids[CHILDREN_MAX];
-    size_t n = linux_children(pids, CHILDREN_MAX);
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        if (!is_image(images, pids[i]) && !belongs_to_image(images, pids[i]))
-            (void)kill(pids[i], SIGKILL); // it may just have ended
-}
-
 /* That the supervisor is gone is noticed where its messages are read. */
 static void tell(const struct control_message *message)
 {
@@ -113,22 +100,12 @@ static void tell(const struct control_message *message)
     (void)status;
 }
 
-static void reap(struct images *images)
+/* A copy of an image is a child of this process only when its original has
+   ended. */
+static void adopt_image(struct images *images, pid_t pid)
 {
-    struct control_message message = {.kind = CONTROL_EXITED};
-    int status;
-    pid_t pid;
-
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (!is_image(images, pid))
-            continue;
-        images_remove(images, pid);
-        (void)kill(-pid, SIGKILL); // the rest of its process group
-        message.pid = pid;
-        message.status = status;
-        tell(&message);
-    }
-    end_orphans(images);
+    if (!is_image(images, pid) && images_reserve(images))
+        images->pids[images->n++] = pid;
 }
 
 static void open_image(struct images *images,
@@ -157,6 +134,65 @@ static void open_image(struct images *images,
         reply.pid = pid;
     }
     tell(&reply);
+}
+
+/* Receives one message and does what it says. */
+static enum status take_message(struct images *images)
+{
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    enum status status = control_receive(CONTROL_FD, &message, fds);
+
+    if (status != ST_OK)
+        return status;
+    if (message.kind == CONTROL_OPEN && fds[CONTROL_STDERR] >= 0)
+        open_image(images, &message, fds);
+    else if (message.kind == CONTROL_ADOPT)
+        adopt_image(images, message.pid);
+    return ST_OK;
+}
+
+/* Whether the adopted process PID is wanted by nobody: no sleeping copy of an
+   image, no image, no program of one. A copy that has just been woken was
+   announced before: that message must be read first. */
+static bool is_orphan(struct images *images, pid_t pid)
+{
+    if (is_image(images, pid) || linux_has_name(pid, LIVE_SLEEPER))
+        return false;
+    while (take_message(images) == ST_OK)
+        continue;
+    return !is_image(images, pid) && !belongs_to_image(images, pid);
+}
+
+/* Kills the programs that an image left behind when it ended; they have become
+   children of this process. */
+static void end_orphans(struct images *images)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t n = linux_children(pids, CHILDREN_MAX);
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (is_orphan(images, pids[i]))
+            (void)kill(pids[i], SIGKILL); // it may just have ended
+}
+
+static void reap(struct images *images)
+{
+    struct control_message message = {.kind = CONTROL_EXITED};
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (!is_image(images, pid))
+            continue;
+        images_remove(images, pid);
+        (void)kill(-pid, SIGKILL); // the rest of its process group
+        message.pid = pid;
+        message.status = status;
+        tell(&message);
+    }
+    end_orphans(images);
 }
 
 /* Kills every descendant: killed children leave their own children to this
@@ -188,8 +224,6 @@ static void serve(struct images *images)
     char drain[64];
 
     for (;;) {
-        struct control_message message;
-        int passed[CONTROL_FDS];
         enum status status;
 
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
@@ -201,11 +235,8 @@ static void serve(struct images *images)
         }
         if (!fds[0].revents)
             continue;
-        status = control_receive(CONTROL_FD, &message, passed);
-        if (status == ST_OK && message.kind == CONTROL_OPEN &&
-            passed[CONTROL_STDERR] >= 0)
-            open_image(images, &message, passed);
-        else if (status != ST_MISSING && status != ST_OK)
+        status = take_message(images);
+        if (status != ST_OK && status != ST_MISSING)
             return;
     }
 }

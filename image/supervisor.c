@@ -594,6 +594,7 @@ static void take_control(struct supervisor *s,
         note_exit(s, message->pid, message->status, now);
         break;
     case CONTROL_OPEN:
+    case CONTROL_ADOPT:
         break; // goes the other way
     }
 }

@@ -23,6 +23,13 @@ enum wire_kind {
     WIRE_READ,     /* a part of a kept output; answered by one REPLY */
     WIRE_FINISH,   /* answer everything within a time, then end the images */
 
+    /* supervisor to live image */
+    WIRE_KEEP = 8, /* leave a sleeping copy behind; answered by KEPT */
+
+    /* live image to supervisor */
+    WIRE_KEPT = 12, /* the copy's process; its socket comes along */
+    WIRE_WOKEN,     /* the copy that was woken is the live image now */
+
     /* supervisor to front; REPLY also live image to supervisor */
     WIRE_REPLY = 16, /* the answer of a CALL or READ */
     WIRE_OUTPUT      /* new output lines of a CALL with WIRE_PROGRESS */
