@@ -20,17 +20,32 @@
                  (eq (symbol-package name)
                      (load-time-value (find-package "ECL-MCP"))))))))
 
+(defstruct (frame (:constructor make-frame (function environment)))
+  "An entry of the invocation history. ARGUMENTS, if KNOWN, are what the caller
+seems to have passed."
+  function environment (arguments '()) (known nil))
+
 (defun collect-frames (base)
   "Returns the innermost frames above the index BASE of the invocation history,
-at most +FRAMES-SHOWN+, each (FUNCTION . ENVIRONMENT), and how many more there
-may be."
-  (let ((frames '())
+at most +FRAMES-SHOWN+, and how many more there may be. A frame without function
+comes first: the call that the innermost function was making."
+  (let ((frames (list (make-frame nil '())))
+        (callee nil)
         (count 0)
         (index (history-top)))
+    (setf callee (first frames))
     (loop while (and (> index base) (< count +frames-shown+))
           do (let ((function (history-function index)))
+               (when (and callee (functionp function))
+                 (multiple-value-bind (arguments known)
+                     (pending-arguments index)
+                   (setf (frame-arguments callee) arguments
+                         (frame-known callee) known)))
+               (setf callee nil)
                (unless (hidden-frame-p function)
-                 (push (cons function (history-environment index)) frames)
+                 (setf callee (make-frame function
+                                          (history-environment index)))
+                 (push callee frames)
                  (incf count)))
              (decf index))
     (values (nreverse frames)
@@ -99,71 +114,137 @@ BINDINGS; an ellipsis stands for what is not known."
                     (push (short-text value +argument-characters+)
                           texts))))))))))
 
-(defun frame-argument-texts (function environment)
-  "Returns the texts of the arguments with which FUNCTION was invoked."
-  (multiple-value-bind (parameters known) (frame-parameters function)
-    (let ((name (frame-name function)))
-      (cond ((not known) '("..."))
-            ((and name (symbolp name) (macro-function name)) '("..."))
-            ((null parameters) '())
-            (t
-             (let ((names (variable-names parameters)))
-               (argument-texts
-                names
-                (environment-arguments
-                 names environment
-                 (and name (symbolp name) (fboundp name)
-                      (eq function (fdefinition name)))))))))))
+(defun accepts-count-p (names count)
+  "True when the lambda list of the variables NAMES takes COUNT arguments."
+  (let ((required (or (position-if (lambda (name)
+                                     (member name lambda-list-keywords))
+                                   names)
+                      (length names))))
+    (and (>= count required)
+         (or (intersection '(&rest &key) names)
+             (<= count (count-if-not (lambda (name)
+                                       (member name lambda-list-keywords))
+                                     names))))))
 
-(defun frame-text (frame)
-  "Returns the text of FRAME, (FUNCTION . ENVIRONMENT)."
-  (destructuring-bind (function . environment) frame
-    (let ((name (frame-name function)))
-      (format nil "(~a~{ ~a~})"
-              (if name
-                  (short-text name +argument-characters+)
-                  (format nil "(LAMBDA ~a)"
-                          (or (let ((parameters (frame-parameters function)))
-                                (and parameters
-                                     (short-text parameters
-                                                 +argument-characters+)))
-                              "()")))
-              (frame-argument-texts function environment)))))
+(defun passed-on-p (function arguments)
+  "True when FUNCTION is one of ARGUMENTS: then these are of the function that
+called it, such as MAPCAR."
+  (some (lambda (argument)
+          (cond ((functionp argument)
+                 (eq (function-code argument) (function-code function)))
+                ((and argument (symbolp argument))
+                 (and (fboundp argument)
+                      (eq (fdefinition argument) function)))))
+        arguments))
+
+(defun passed-texts (arguments)
+  "Returns the texts of ARGUMENTS."
+  (mapcar (lambda (argument) (short-text argument +argument-characters+))
+          arguments))
+
+(defun frame-argument-texts (frame condition)
+  "Returns the texts of the arguments with which the function of FRAME was
+invoked: what its environment has or, failing that, what its caller seems to
+have passed. CONDITION ended the evaluation."
+  (let* ((function (frame-function frame))
+         (name (frame-name function))
+         (global (and name (symbolp name) (fboundp name))))
+    (multiple-value-bind (parameters known) (frame-parameters function)
+      (if (or (not known) (and global (macro-function name)))
+          '("...")
+          (let* ((names (variable-names parameters))
+                 (texts (argument-texts
+                         names
+                         (environment-arguments
+                          names (frame-environment frame)
+                          (and global (eq function (fdefinition name)))))))
+            (if (and (or (member "..." texts :test #'equal)
+                         (typep condition 'program-error))
+                     (frame-known frame)
+                     (or (typep condition 'program-error)
+                         (accepts-count-p names
+                                          (length (frame-arguments frame))))
+                     (not (passed-on-p function (frame-arguments frame))))
+                (passed-texts (frame-arguments frame))
+                texts))))))
+
+(defun frame-text (frame condition)
+  "Returns the text of FRAME; CONDITION ended the evaluation."
+  (let* ((function (frame-function frame))
+         (name (frame-name function)))
+    (format nil "(~a~{ ~a~})"
+            (if name
+                (short-text name +argument-characters+)
+                (format nil "(LAMBDA ~a)"
+                        (parameters-text (frame-parameters function))))
+            (frame-argument-texts frame condition))))
+
+(defun public-parameters (parameters)
+  "Returns the lambda list PARAMETERS with new symbols for those of ECL's own."
+  (typecase parameters
+    (cons (cons (public-parameters (car parameters))
+                (public-parameters (cdr parameters))))
+    ((and symbol (not null))
+     (if (internal-name-p parameters)
+         (make-symbol (symbol-name parameters))
+         parameters))
+    (t parameters)))
+
+(defun parameters-text (parameters)
+  "Returns the lambda list PARAMETERS, uninterned symbols by their names."
+  (with-result-syntax (:length 20 :level 5)
+    (let ((*print-gensym* nil))
+      (shorten (one-line (format nil "(~{~s~^ ~})"
+                                 (public-parameters parameters)))
+               +form-characters+))))
 
 ;;; What the condition itself says about the innermost call
 
-(defun known-call (condition)
+(defun known-call (condition pending)
   "Returns the operator of the call that signalled CONDITION and the texts of
-its arguments, as far as the condition tells; NIL otherwise."
+its arguments, as far as the condition tells; NIL otherwise. PENDING is the
+frame of the call that the innermost function was making."
   (typecase condition
     (undefined-function
-     (values (cell-error-name condition) '("...")))
+     (let ((name (cell-error-name condition)))
+       (values name
+               (if (and (frame-known pending)
+                        (not (member name (frame-arguments pending))))
+                   (passed-texts (frame-arguments pending))
+                   '("...")))))
     (arithmetic-error
      (let ((operation (ignore-errors (arithmetic-error-operation condition)))
            (operands (ignore-errors (arithmetic-error-operands condition))))
        (when (and operation (listp operands))
-         (values operation (mapcar (lambda (operand)
-                                     (short-text operand
-                                                 +argument-characters+))
-                                   operands)))))
-    (simple-condition
-     (let ((arguments (ignore-errors
-                       (simple-condition-format-arguments condition))))
-       (when (and (typep condition 'type-error)
-                  (consp arguments)
-                  (symbolp (first arguments)))
-         (case (length arguments)
-           (3 (values (first arguments)
-                      (list (short-text (second arguments)
-                                        +argument-characters+))))
-           (4 (when (typep (second arguments) '(integer 1 10))
-                (values (first arguments)
-                        (append (make-list (max 0 (1- (second arguments)))
-                                           :initial-element "...")
-                                (list (short-text (third arguments)
-                                                  +argument-characters+)
-                                      "...")))))))))
+         (values operation (passed-texts operands)))))
+    (type-error
+     (kernel-call condition))
     (t nil)))
+
+(defun kernel-call (condition)
+  "Returns the operator and the texts of the arguments of the function of ECL's
+kernel that signalled the type error CONDITION, as far as its report tells. The
+arguments of the report are the name, then perhaps the number of the argument
+from 1, the argument, and the type."
+  (let ((parts (and (typep condition 'simple-condition)
+                    (ignore-errors
+                     (simple-condition-format-arguments condition)))))
+    (when (and (consp parts) (first parts) (symbolp (first parts)))
+      (case (length parts)
+        (3 (values (first parts) (passed-texts (list (second parts)))))
+        (4 (when (typep (second parts) '(integer 1 10))
+             (values (first parts)
+                     (append (make-list (1- (second parts))
+                                        :initial-element "...")
+                             (passed-texts (list (third parts)))
+                             '("...")))))))))
+
+(defun constant-argument-p (argument)
+  "True when ARGUMENT, part of a form, shows the value that it has."
+  (typecase argument
+    (symbol (or (null argument) (eq argument t) (keywordp argument)))
+    (cons (eq (first argument) 'quote))
+    (t t)))
 
 (defun constant-call-p (form operator)
   "True when FORM calls OPERATOR with arguments that evaluate to themselves."
@@ -171,45 +252,37 @@ its arguments, as far as the condition tells; NIL otherwise."
        (eq (first form) operator)
        (ignore-errors (every #'constant-argument-p (rest form)))))
 
-(defun constant-argument-p (argument)
-  "True when ARGUMENT shows the value that it has."
-  (typecase argument
-    (symbol (or (null argument) (eq argument t) (keywordp argument)))
-    (cons (eq (first argument) 'quote))
-    (t t)))
-
-(defun innermost-texts (condition frames form)
-  "Returns the text of the innermost call as a list of one, by CONDITION, and
-the FRAMES that remain; FORM is the top-level form."
-  (multiple-value-bind (operator arguments) (known-call condition)
-    (let* ((first (car (first frames)))
-           (kernel-frame (and first (symbolp first) first)))
-      (cond ((and (or (null frames)
-                      (and (eq kernel-frame operator) (null (rest frames))))
-                  (or operator (typep condition 'program-error))
-                  (constant-call-p form (or operator (and (consp form)
-                                                          (first form)))))
-             (values (list (short-text form +form-characters+)) '()))
-            ((and operator (or (null kernel-frame)
-                               (eq kernel-frame operator)))
-             (values (list (format nil "(~a~{ ~a~})"
-                                   (short-text operator +argument-characters+)
-                                   arguments))
-                     (if kernel-frame (rest frames) frames)))
-            (t (values '() frames))))))
+(defun innermost-text (condition frames pending form)
+  "Returns the text of the innermost call, by CONDITION, or NIL, and the FRAMES
+that remain. PENDING is the frame of the call that the innermost function was
+making, FORM the top-level form."
+  (multiple-value-bind (operator arguments) (known-call condition pending)
+    (let* ((first (and frames (frame-function (first frames))))
+           (kernel (and (symbolp first) first))
+           (rest (if kernel (rest frames) frames)))
+      (cond ((or (null operator) (and kernel (not (eq kernel operator))))
+             (values nil frames))
+            ((and (null rest) (constant-call-p form operator))
+             (values (short-text form +form-characters+) '()))
+            (t
+             (values (format nil "(~a~{ ~a~})"
+                             (short-text operator +argument-characters+)
+                             arguments)
+                     rest))))))
 
 (defun backtrace-text (condition frames more foot form)
-  "Returns the lines of a backtrace: what CONDITION tells, then FRAMES, then
-FOOT, the text of the outermost call, or that there are MORE frames. FORM is
-the top-level form."
+  "Returns the lines of a backtrace: what CONDITION tells, then FRAMES, as
+COLLECT-FRAMES returns them, then FOOT, the text of the outermost call, or that
+there are MORE frames. FORM is the top-level form."
   (multiple-value-bind (innermost frames)
-      (innermost-texts condition frames form)
-    (let ((texts (append innermost
-                         (mapcar #'frame-text frames)
+      (innermost-text condition (rest frames) (first frames) form)
+    (let ((texts (append (and innermost (list innermost))
+                         (mapcar (lambda (frame) (frame-text frame condition))
+                                 frames)
                          (unless (plusp more) (list foot)))))
       (with-output-to-string (stream)
         (loop for text in texts
               for number below +frames-shown+
               do (format stream "~:[~%~;~]~d: ~a" (zerop number) number text))
         (when (plusp more)
-          (format stream "~%… ~:d more frames" more))))))
+          (format stream "~%… ~d more frames" more))))))

@@ -16,7 +16,7 @@
 
 (defparameter *files*
   '("packages" "specials" "conditions" "ecl" "native" "scan" "operations" "printing"
-    "backtrace" "report" "guard" "evaluate" "definitions" "baseline" "session"
+    "backtrace" "report" "guard" "evaluate" "baseline" "definitions" "session"
     "systems" "main")
   "The sources, in load order.")
 

@@ -205,6 +205,38 @@ comes before what the child writes."
   "True when PACKAGE is locked."
   (ext:package-locked-p package))
 
+(defun remove-local-nicknames (package)
+  "Takes all package-local nicknames from PACKAGE."
+  (loop for (nickname) in (ext:package-local-nicknames package)
+        do (ext:remove-package-local-nickname nickname package)))
+
+(defun add-around-method (generic-function specializers function)
+  "Adds an :AROUND method for SPECIALIZERS to GENERIC-FUNCTION. It calls FUNCTION
+with the list of arguments and a function, without parameters, that calls the
+next method. Returns the method."
+  (let ((method (make-instance
+                 'standard-method
+                 :qualifiers '(:around)
+                 :specializers specializers
+                 :lambda-list (clos:generic-function-lambda-list
+                               generic-function)
+                 :function (lambda (frame next-methods)
+                             (funcall function
+                                      (apply #'list frame)
+                                      (lambda ()
+                                        (funcall (first next-methods) frame
+                                                 (rest next-methods))))))))
+    (add-method generic-function method)
+    method))
+
+(defun c-compiler-present-p ()
+  "True when the C compiler that ECL calls can be run."
+  (let ((compiler (find-symbol "*CC*" "C")))
+    (eql 0 (run-quietly (if (and compiler (boundp compiler))
+                            (symbol-value compiler)
+                            "gcc")
+                        '("--version")))))
+
 (defun use-bytecodes-compiler ()
   "Makes COMPILE and COMPILE-FILE work without a C compiler."
   (ext:install-bytecodes-compiler))

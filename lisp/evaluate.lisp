@@ -5,24 +5,30 @@
 
 ;;; What the user may have broken
 
+(defmacro ensure-value (variable usable-p default)
+  "Gives VARIABLE the value of DEFAULT when it has none for which the form
+USABLE-P is true."
+  `(unless (and (boundp ',variable) ,usable-p)
+     (setf ,variable ,default)))
+
 (defun check-session-variables ()
   "Gives the variables without which nothing can be evaluated a usable value
 when the user has set them to something else."
-  (unless (and (packagep *package*) (package-name *package*))
-    (setf *package* (find-package "COMMON-LISP-USER")))
-  (unless (readtablep *readtable*)
-    (setf *readtable* (copy-readtable nil)))
-  (unless (typep *read-base* '(integer 2 36))
-    (setf *read-base* 10))
-  (unless (typep *gensym-counter* 'unsigned-byte)
-    (setf *gensym-counter* 0))
-  (unless (or (functionp *macroexpand-hook*)
-              (and (symbolp *macroexpand-hook*)
-                   (fboundp *macroexpand-hook*)))
-    (setf *macroexpand-hook* 'funcall))
-  (unless (member *read-default-float-format*
-                  '(short-float single-float double-float long-float))
-    (setf *read-default-float-format* 'single-float)))
+  (ensure-value *package*
+                (and (packagep *package*) (package-name *package*))
+                *user-package*)
+  (ensure-value *readtable* (readtablep *readtable*) (copy-readtable nil))
+  (ensure-value *read-base* (typep *read-base* '(integer 2 36)) 10)
+  (ensure-value *gensym-counter* (typep *gensym-counter* 'unsigned-byte) 0)
+  (ensure-value *macroexpand-hook*
+                (or (functionp *macroexpand-hook*)
+                    (and (symbolp *macroexpand-hook*)
+                         (fboundp *macroexpand-hook*)))
+                'funcall)
+  (ensure-value *read-default-float-format*
+                (member *read-default-float-format*
+                        '(short-float single-float double-float long-float))
+                'single-float))
 
 (defun designated-package (name)
   "Returns the package that NAME, a string from the client, designates: as it
@@ -91,7 +97,8 @@ list, or :NONE when there is no form. Notes in EVALUATION where it is."
               (evaluation-phase evaluation) :eval)
         (remember-form form)
         (setf values (multiple-value-list (eval form)))
-        (remember-values form values)))))
+        (remember-values form values)
+        (check-session-variables)))))
 
 (defun values-text (values)
   "Returns the lines for VALUES, a list or :NONE."

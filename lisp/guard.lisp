@@ -64,16 +64,29 @@ CONDITION is signalled, perhaps with the stack nearly full."
   "Records the warning CONDITION for the answer, and muffles it."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation))
-      (let ((text (warning-text condition)))
-        (unless (and (internal-class-name-p (class-name (class-of condition)))
-                     (member text (evaluation-warnings evaluation)
-                             :test #'string=))
-          (when (< (evaluation-warning-count evaluation) +warnings-kept+)
-            (push text (evaluation-warnings evaluation)))
-          (incf (evaluation-warning-count evaluation))))
+      (unless (chatter-p condition)
+        (keep-warning (warning-text condition) condition evaluation))
       (let ((restart (find-restart 'muffle-warning condition)))
         (when restart
           (invoke-restart restart))))))
+
+(defun keep-warning (text condition evaluation)
+  "Adds TEXT, of the warning CONDITION, to the warnings of EVALUATION; what the
+compiler says twice is kept once."
+  (unless (and (internal-name-p (class-name (class-of condition)))
+               (member text (evaluation-warnings evaluation)
+                       :test #'string=))
+    (when (< (evaluation-warning-count evaluation) +warnings-kept+)
+      (push text (evaluation-warnings evaluation)))
+    (incf (evaluation-warning-count evaluation))))
+
+(defun chatter-p (condition)
+  "True when CONDITION is one of the thousand warnings that ECL gives when it
+loads its own compiler."
+  (and (typep condition 'simple-condition)
+       (let ((control (simple-condition-format-control condition)))
+         (and (stringp control)
+              (eql 0 (search "Duplicate proclamation" control))))))
 
 (defun warning-text (condition)
   "Returns the line for the warning CONDITION."
@@ -102,7 +115,7 @@ next one throws past all handlers, the third past the cleanup forms, too."
   (format nil "; from thread ~a: [ERROR] ~a: ~a"
           (short-text (thread-name (current-thread)) +argument-characters+)
           (condition-label condition)
-          (message-text condition)))
+          (one-line (message-text condition))))
 
 (defun end-thread (condition)
   "Ends the thread that calls because of CONDITION, with a line about it."
@@ -241,8 +254,10 @@ it failed."
     (if (and text (not failed) (not warnings) (not started))
         (values text nil)
         (let ((timing (and started (elapsed-text started)))
-              (body (if failed (failure-text evaluation) text)))
-          (values (format nil "~@[~a~%~%~]~a~@[~%~a~]"
+              (body (if failed
+                        (with-result-syntax () (failure-text evaluation))
+                        text)))
+          (values (format nil "~@[~a~%~%~]~a~@[~%~%~a~]"
                           (and warnings
                                (warnings-text
                                 (reverse warnings)

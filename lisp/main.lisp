@@ -10,13 +10,15 @@
    (finish-output *host-error-output*)))
 
 (defun make-session-streams ()
-  "Makes the streams that user code sees, those that it has closed anew."
+  "Makes the streams that user code sees, those that it has closed anew. They
+lead to the host's streams, which it cannot close that way."
   (flet ((usable-p (stream)
            (and (streamp stream) (open-stream-p stream))))
     (unless (usable-p *session-output*)
-      (setf *session-output* (make-broadcast-stream *host-output*)))
+      (setf *session-output* (make-synonym-stream '*host-output*)))
     (unless (usable-p *session-error-output*)
-      (setf *session-error-output* (make-broadcast-stream *host-error-output*)))
+      (setf *session-error-output*
+            (make-synonym-stream '*host-error-output*)))
     (unless (usable-p *session-input*)
       (setf *session-input* (make-concatenated-stream)))
     (unless (usable-p *session-terminal*)
@@ -44,22 +46,24 @@ session needs."
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
   (install-before-children #'flush-session-output)
-  (note-system-state)
+  (install-require (fdefinition 'require))
+  (note-baseline)
   (values))
 
 (defun start-session (output error-output heap-bytes)
   "Makes this process a session that writes to the character streams OUTPUT and
-ERROR-OUTPUT and may have a heap of HEAP-BYTES."
+ERROR-OUTPUT and may have a heap of HEAP-BYTES. Called again with new streams
+when user code has closed the old ones."
   (setf *host-output* output
         *host-error-output* error-output
-        *heap-limit* heap-bytes
-        *main-thread* (current-thread)
-        *package* (find-package "COMMON-LISP-USER"))
+        *heap-limit* heap-bytes)
   (make-session-streams)
   (set-global-streams)
-  (set-heap-limit heap-bytes)
-  (install-thread-exit *main-thread* #'handle-exit)
-  (note-session-state)
+  (unless *main-thread*
+    (setf *main-thread* (current-thread)
+          *package* *user-package*)
+    (install-thread-exit *main-thread* #'handle-exit)
+    (set-heap-limit heap-bytes))
   (install-interrupt-handler #'handle-interrupt)
   (values))
 

@@ -49,3 +49,66 @@ before the process is killed."
     }
   }" :one-liner nil))
 
+
+;;; The arguments of calls that the interpreter makes
+
+(ffi:clines "
+/* The interpreter keeps the description of the call that it makes beside its
+   entry of the invocation history. Looks for it there, by marks that nothing
+   else has, and only reads within the stack of a function that has not
+   returned. NULL: not found. */
+static struct ecl_stack_frame *
+ecl_mcp_call_of(cl_env_ptr env, struct ecl_ihs_frame *ihs)
+{
+    cl_object *here = (cl_object *)ihs;
+    int i;
+
+    for (i = -24; i < 24; i++) {
+        int step = i < 0 ? -(i + 25) : i;
+        struct ecl_stack_frame *call = (struct ecl_stack_frame *)(here + step);
+
+        if (call->t == t_frame && call->env == env && call->stack == NULL)
+            return call;
+    }
+    return NULL;
+}
+
+/* The arguments of the call that the interpreted function at INDEX of the
+   history is making, as a list; 0 when they are not known. */
+static cl_object ecl_mcp_arguments_at(cl_index index)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct ecl_ihs_frame *ihs = env->ihs_top;
+    struct ecl_stack_frame *call;
+    cl_object list = ECL_NIL;
+    cl_index i;
+
+    while (ihs != NULL && ihs->index > index)
+        ihs = ihs->next;
+    if (ihs == NULL || ecl_t_of(ihs->function) != t_bytecodes)
+        return ecl_make_fixnum(0);
+    call = ecl_mcp_call_of(env, ihs);
+    if (call == NULL || call->base == NULL || call->size > 64 ||
+        call->base < env->stack || call->base + call->size > env->stack_top)
+        return ecl_make_fixnum(0);
+    for (i = call->size; i > 0; i--)
+        list = ecl_cons(call->base[i - 1], list);
+    return list;
+}
+")
+
+(defun pending-arguments (index)
+  "Returns the arguments of the call that the interpreted function at INDEX of
+the invocation history is making, as far as can be told, and T; NIL and NIL when
+they are not known."
+  (let ((arguments (ffi:c-inline (index) (:fixnum) :object
+                                 "ecl_mcp_arguments_at(#0)" :one-liner t)))
+    (if (listp arguments)
+        (values arguments t)
+        (values nil nil))))
+
+(defun function-code (function)
+  "Returns the interpreted code that the closure FUNCTION runs, or FUNCTION."
+  (ffi:c-inline (function) (:object) :object
+                "(ecl_t_of(#0) == t_bclosure ? (#0)->bclosure.code : (#0))"
+                :one-liner t))

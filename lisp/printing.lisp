@@ -4,13 +4,52 @@
 
 (in-package #:ecl-mcp)
 
+;;; Names
+
+(defun symbol-label (symbol)
+  "Returns SYMBOL as it is shown in heads: bare from COMMON-LISP or the current
+package, with its prefix otherwise. Looks at no print setting."
+  (let ((package (symbol-package symbol))
+        (name (symbol-name symbol)))
+    (cond ((null package) (concatenate 'string "#:" name))
+          ((or (eq package *package*)
+               (eq package (load-time-value (find-package "COMMON-LISP"))))
+           name)
+          ((eq package (load-time-value (find-package "KEYWORD")))
+           (concatenate 'string ":" name))
+          (t
+           (concatenate 'string (public-package-name package name)
+                        (if (eq :external
+                                (nth-value 1 (find-symbol name package)))
+                            ":"
+                            "::")
+                        name)))))
+
+(defun public-package-name (package name)
+  "Returns the name of PACKAGE as users of its symbol NAME know it: ASDF is made
+of many packages."
+  (let ((asdf (find-package "ASDF"))
+        (package-name (package-name package)))
+    (if (and asdf
+             (eql 0 (search "ASDF/" package-name))
+             (eq :external (nth-value 1 (find-symbol name asdf))))
+        "ASDF"
+        package-name)))
+
+(defun type-label (value)
+  "Returns a short name for the type of VALUE."
+  (let ((type (type-of value)))
+    (symbol-label (if (consp type) (first type) type))))
+
+;;; Settings
+
 (defvar *standard-readtable* (copy-readtable nil)
   "The readtable under which results are printed.")
 
 (defvar *standard-pprint-dispatch* (copy-pprint-dispatch nil)
   "The pretty printing under which results are printed.")
 
-(defmacro with-result-syntax ((&key pretty (circle t) (length 100) (level 10))
+(defmacro with-result-syntax ((&key pretty circle (length 100) (level 10))
                               &body body)
   "Runs BODY with the print settings of results, in the current package."
   `(let ((*print-array* t)
@@ -31,37 +70,7 @@
          (*readtable* *standard-readtable*))
      ,@body))
 
-(defun atomic-p (value)
-  "True when printing VALUE is cheap, bounded, and runs no code of the user."
-  (typecase value
-    ((or fixnum symbol character float) t)
-    (string (< (length value) 10000))
-    (integer (< (integer-length value) 4000))
-    (t nil)))
-
-(defun type-label (value)
-  "Returns a short name for the type of VALUE."
-  (let ((type (type-of value)))
-    (symbol-label (if (consp type) (first type) type))))
-
-(defun symbol-label (symbol)
-  "Returns SYMBOL as it is shown in heads: bare from COMMON-LISP or the current
-package, with its prefix otherwise. Looks at no print setting."
-  (let ((package (symbol-package symbol)))
-    (cond ((null package) (format nil "#:~a" (symbol-name symbol)))
-          ((or (eq package *package*)
-               (eq package (load-time-value (find-package "COMMON-LISP"))))
-           (symbol-name symbol))
-          ((eq package (load-time-value (find-package "KEYWORD")))
-           (concatenate 'string ":" (symbol-name symbol)))
-          (t
-           (concatenate 'string (package-name package)
-                        (if (eq :external
-                                (nth-value 1 (find-symbol (symbol-name symbol)
-                                                          package)))
-                            ":"
-                            "::")
-                        (symbol-name symbol))))))
+;;; Bounded printing
 
 (defun call-printing (function limit)
   "Calls FUNCTION with a stream that has room for LIMIT characters. Returns what
@@ -84,27 +93,162 @@ An interruption and an attempted exit pass through."
   (format nil "#<~a: printing it signalled ~a>"
           (type-label value) (condition-label failure)))
 
-(defun write-value (value stream)
-  "Writes VALUE on STREAM as the result of an evaluation."
-  (if (atomic-p value)
-      (with-result-syntax (:circle nil)
-        (prin1 value stream))
-      (multiple-value-bind (text full failure) (print-result value t)
-        (when (typep failure 'storage-condition)
-          ;; Looking for circles recurses to the bottom of a deep structure.
-          (multiple-value-setq (text full failure) (print-result value nil)))
-        (cond (failure
-               (write-string (broken-printer-text value failure) stream))
-              (t
-               (write-string text stream)
-               (when full
-                 (format stream "… [cut after ~:d characters]"
-                         +value-characters+)))))))
+(defun print-guarded (stream value)
+  "Prints VALUE on STREAM by its method, or that the method failed. An entry of
+*GUARDED-PPRINT-DISPATCH*."
+  (multiple-value-bind (text full failure)
+      (call-printing (lambda (stream) (print-object value stream))
+                     +value-characters+)
+    (write-string (if failure (broken-printer-text value failure) text) stream)
+    (when full
+      (write-string "…" stream))))
 
-(defun print-result (value circle)
-  "Prints VALUE with CIRCLE for *PRINT-CIRCLE*, as CALL-PRINTING does."
-  (with-result-syntax (:pretty t :circle circle)
-    (call-printing (lambda (stream) (prin1 value stream)) +value-characters+)))
+(defvar *guarded-pprint-dispatch*
+  (let ((table (copy-pprint-dispatch nil)))
+    (dolist (type '(standard-object structure-object condition) table)
+      (set-pprint-dispatch type #'print-guarded 1 table)))
+  "Pretty printing in which an object whose method fails is marked and what is
+around it is printed all the same.")
+
+(defun print-bounded (value circle)
+  "Returns VALUE printed as a result, bounded and whatever its methods do."
+  (multiple-value-bind (text full failure)
+      (with-result-syntax (:pretty t :circle circle)
+        (call-printing (lambda (stream) (prin1 value stream))
+                       +value-characters+))
+    (when failure
+      ;; Looking for circles may have recursed too deep; a method may fail.
+      (multiple-value-setq (text full failure)
+        (with-result-syntax (:pretty t)
+          (let ((*print-pprint-dispatch* *guarded-pprint-dispatch*))
+            (call-printing (lambda (stream) (prin1 value stream))
+                           +value-characters+)))))
+    (cond (failure (broken-printer-text value failure))
+          (full (format nil "~a… [cut after ~:d characters]"
+                        text +value-characters+))
+          (t text))))
+
+;;; What it takes to print a value
+
+(defstruct (survey (:constructor make-survey ()))
+  "What was found in the part of a value that will be printed."
+  (count 0 :type fixnum)                ; conses and arrays seen
+  (seen '())                            ; they, while there are few
+  (table nil)                           ; they, when there are more
+  (shared nil)                          ; one of them is there twice
+  (structures nil)                      ; printed slot by slot
+  (custom nil)                          ; printed by a method of the user
+  (large nil)                           ; output may be very long
+  (pretty nil))                         ; layout differs from plain printing
+
+(defun survey-enter (survey object)
+  "Notes in SURVEY that OBJECT is part of the value; true the first time."
+  (let ((count (incf (survey-count survey)))
+        (table (survey-table survey)))
+    (cond ((if table
+               (gethash object table)
+               (member object (survey-seen survey) :test #'eq))
+           (setf (survey-shared survey) t)
+           nil)
+          ((> count 2000)
+           (setf (survey-large survey) t
+                 (survey-shared survey) t)
+           nil)
+          (table (setf (gethash object table) t))
+          ((< count 20) (push object (survey-seen survey)))
+          (t
+           (setf table (make-hash-table :test #'eq :size 200)
+                 (survey-table survey) table)
+           (dolist (earlier (survey-seen survey))
+             (setf (gethash earlier table) t))
+           (setf (gethash object table) t)))))
+
+(defun survey-list (survey list depth)
+  "Looks at LIST, at DEPTH in the value, for SURVEY."
+  (let ((operator (car list)))
+    (when (and operator
+               (symbolp operator)
+               (or (macro-function operator) (special-operator-p operator)))
+      (setf (survey-pretty survey) t)))
+  (loop for tail = list then (cdr tail)
+        for number below 101
+        while (and (consp tail) (survey-enter survey tail))
+        do (survey-part survey (car tail) (1+ depth))
+        finally (unless (or (null tail) (consp tail))
+                  (survey-part survey tail (1+ depth)))))
+
+(defun survey-part (survey part depth)
+  "Looks at PART, at DEPTH in the value, for SURVEY."
+  (declare (type fixnum depth))
+  (typecase part
+    ((or fixnum symbol character float) nil)
+    (cons (unless (> depth 10)
+            (survey-list survey part depth)))
+    (string (when (> (length part) 200)
+              (setf (survey-large survey) t)))
+    (integer (when (> (integer-length part) 1000)
+               (setf (survey-large survey) t)))
+    (array (setf (survey-pretty survey) t)
+     (when (and (eq t (array-element-type part))
+                (<= depth 10)
+                (survey-enter survey part))
+       (dotimes (index (min 101 (array-total-size part)))
+         (survey-part survey (row-major-aref part index) (1+ depth)))))
+    ((or structure-object standard-object condition)
+     (if (known-printer-p part)
+         (setf (survey-structures survey) t)
+         (setf (survey-custom survey) t)))
+    (t nil)))
+
+(defun known-printer-p (object)
+  "True when OBJECT is not printed by a method of the user."
+  (let ((method (first (compute-applicable-methods
+                        #'print-object (list object *standard-output*)))))
+    (gethash method *known-methods*)))
+
+(defun atomic-p (value)
+  "True when printing VALUE is cheap, bounded, and runs no code of the user."
+  (typecase value
+    ((or fixnum symbol character float) t)
+    (string (< (length value) 10000))
+    (integer (< (integer-length value) 1000))
+    (t nil)))
+
+(defun write-value (value stream)
+  "Writes VALUE on STREAM as the result of an evaluation.
+
+Circles are looked for only where there can be any, since ECL runs the methods
+of the user without bound meanwhile."
+  (if (atomic-p value)
+      (with-result-syntax ()
+        (prin1 value stream))
+      (let ((survey (make-survey)))
+        (survey-part survey value 0)
+        (let ((circle (and (not (survey-custom survey))
+                           (or (survey-shared survey)
+                               (survey-structures survey)))))
+          (write-string
+           (cond ((or (survey-custom survey)
+                      (survey-structures survey)
+                      (survey-large survey))
+                  (print-bounded value circle))
+                 ((or circle (survey-pretty survey))
+                  (with-result-syntax (:pretty t :circle circle)
+                    (prin1-to-string value)))
+                 (t
+                  (print-simple value)))
+           stream)))))
+
+(defun print-simple (value)
+  "Returns VALUE, which needs no layout unless it is long, printed."
+  (let ((text (with-result-syntax ()
+                (prin1-to-string value))))
+    (if (or (> (length text) 90) (find #\Newline text))
+        (with-result-syntax (:pretty t)
+          (prin1-to-string value))
+        text)))
+
+;;; Short texts
 
 (defun one-line (text)
   "Returns TEXT with its line breaks turned into blanks."
@@ -122,8 +266,12 @@ LIMIT characters."
 (defun short-text (value limit)
   "Returns VALUE printed on one line with at most LIMIT characters."
   (multiple-value-bind (text full failure)
-      (with-result-syntax (:length 10 :level 4)
-        (call-printing (lambda (stream) (prin1 value stream)) limit))
+      (let ((survey (make-survey)))
+        (survey-part survey value 0)
+        (with-result-syntax (:length 10 :level 4
+                             :circle (and (survey-shared survey)
+                                          (not (survey-custom survey))))
+          (call-printing (lambda (stream) (prin1 value stream)) limit)))
     (cond (failure (broken-printer-text value failure))
           (full (concatenate 'string (one-line text) "…"))
           (t (one-line text)))))

@@ -5,8 +5,8 @@
 
 ;;; The class
 
-(defun internal-class-name-p (name)
-  "True when NAME is a class that only the implementation knows, or we."
+(defun internal-name-p (name)
+  "True when NAME is a symbol that only the implementation uses, or we."
   (let ((package (symbol-package name)))
     (or (null package)
         (member (package-name package) '("SI" "C" "CLOS" "FFI")
@@ -20,7 +20,7 @@
   "Returns the name of CLASS or, when that is internal, of its nearest
 superclass in COMMON-LISP whose name does not begin with SIMPLE-."
   (let ((name (class-name class)))
-    (if (and name (not (internal-class-name-p name)))
+    (if (and name (not (internal-name-p name)))
         name
         (or (loop for super in (superclasses class)
                   for name = (class-name super)
@@ -32,9 +32,10 @@ superclass in COMMON-LISP whose name does not begin with SIMPLE-."
                     return name)
             'condition))))
 
-(defun condition-label (condition)
-  "Returns the name of the class of CONDITION as it is shown."
-  (symbol-label (public-class-name (class-of condition))))
+(defgeneric condition-label (condition)
+  (:documentation "Returns the name of the class of CONDITION as it is shown.")
+  (:method (condition)
+    (symbol-label (public-class-name (class-of condition)))))
 
 ;;; The message
 
@@ -102,7 +103,7 @@ when it is not one of ECL's own."
 (defun compiler-warning-text (condition)
   "Returns the message of a warning of ECL's compiler without the place and the
 rank that it puts in front, or NIL when CONDITION is another warning."
-  (when (internal-class-name-p (class-name (class-of condition)))
+  (when (internal-name-p (class-name (class-of condition)))
     (let* ((text (reported-text condition))
            (mark (and text (search "! " text))))
       (and mark (one-line (subseq text (+ mark 2)))))))

@@ -61,6 +61,12 @@ its end, output discarded.")
 (defvar *main-thread* nil
   "The thread that runs the evaluations.")
 
+(defvar *user-package* (find-package "COMMON-LISP-USER")
+  "The package CL-USER, whatever name the user gives it.")
+
+(defvar *known-methods* (make-hash-table :test #'eq)
+  "The methods of generic functions that are not the user's, as keys.")
+
 (defvar *evaluation* nil
   "The evaluation that the main thread runs now, or NIL. Set, never bound: a
 signal handler and other threads look at it.")

@@ -1,2 +1,185 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; systems.lisp: loads ASDF systems, through Quicklisp when the user has it.
+;;;; ASDF is loaded on first need, so its symbols are looked up by name.
+
 (in-package #:ecl-mcp)
+
+(define-condition missing-system (image-error)
+  ((name :initarg :name :reader missing-system-name)
+   (label :initarg :label :initform "ASDF:MISSING-COMPONENT"
+          :reader missing-system-label)
+   (places :initarg :places :initform '() :reader missing-system-places))
+  (:documentation "No system of that name was found in PLACES. It is shown
+under LABEL, the name of the class that the loader has for it.")
+  (:report (lambda (condition stream)
+             (format stream "System ~s not found in any known ~
+                             ~:[distribution~;place; looked in~:*~{ ~a~^,~}~]."
+                     (missing-system-name condition)
+                     (missing-system-places condition)))))
+
+(defmethod condition-label ((condition missing-system))
+  (missing-system-label condition))
+
+(defun foreign (name package)
+  "Returns the symbol NAME of PACKAGE, both strings, which exist."
+  (or (find-symbol name package)
+      (error 'argument-error :name name :problem "is not known to ASDF")))
+
+(defun call-foreign (name package &rest arguments)
+  "Calls the function NAME of PACKAGE with ARGUMENTS."
+  (apply (foreign name package) arguments))
+
+;;; ASDF
+
+(defun follow-operate ()
+  "Makes ASDF tell us what is loaded, whoever asks it to."
+  (let ((method
+          (add-around-method
+           (fdefinition (foreign "OPERATE" "ASDF"))
+           (list (find-class (foreign "OPERATION" "ASDF")) (find-class t))
+           #'call-operating)))
+    (setf (gethash method *known-methods*) t)))
+
+(defun call-operating (arguments call-next)
+  "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has
+loaded."
+  (destructuring-bind (operation component &rest more) arguments
+    (declare (ignore more))
+    (if *loading*
+        (funcall call-next)
+        (multiple-value-prog1 (call-loading call-next)
+          (when (typep operation (foreign "LOAD-OP" "ASDF"))
+            (note-loaded-system component))))))
+
+(defun note-loaded-system (component)
+  "Remembers that the user has loaded COMPONENT, a system or its name."
+  (let ((name (string-downcase
+               (call-foreign "COERCE-NAME" "ASDF" component))))
+    (unless (member name '("asdf" "uiop") :test #'string=)
+      (pushnew name *loaded-systems* :test #'string=))))
+
+(defun keep-own-asdf ()
+  "Keeps ASDF from replacing itself with a newer source that it finds, which
+takes minutes and may fail."
+  (let ((immutable (find-symbol "REGISTER-IMMUTABLE-SYSTEM" "ASDF")))
+    (when (and immutable (fboundp immutable))
+      (dolist (name '("asdf" "uiop"))
+        (ignore-errors (funcall immutable name))))))
+
+(defun adopt-asdf ()
+  "Does once, when ASDF is there, what we need of it."
+  (keep-own-asdf)
+  (follow-operate))
+
+(defun install-require (require)
+  "Replaces REQUIRE, the standard function, by one whose modules are not taken
+for definitions of the user."
+  (replace-function
+   'require
+   (lambda (module &optional (pathnames nil given))
+     (let ((known (find-package "ASDF")))
+       (multiple-value-prog1
+           (call-loading (lambda ()
+                           (if given
+                               (funcall require module pathnames)
+                               (funcall require module))))
+         (when (and (not known) (find-package "ASDF"))
+           (adopt-asdf)))))))
+
+(defun ensure-asdf ()
+  "Loads the ASDF that comes with ECL unless it is there."
+  (unless (find-package "ASDF")
+    (unless (c-compiler-present-p)
+      (use-bytecodes-compiler))
+    (call-foreign "REQUIRE" "COMMON-LISP" "asdf")))
+
+;;; Quicklisp
+
+(defun quicklisp-setup ()
+  "Returns the pathname of the user's Quicklisp, or NIL."
+  (loop for name in '("quicklisp/setup.lisp" ".quicklisp/setup.lisp")
+        thereis (ignore-errors
+                 (probe-file (merge-pathnames name (user-homedir-pathname))))))
+
+(defun ensure-quicklisp ()
+  "True when Quicklisp is there, after loading it if the user has it."
+  (or (find-package "QUICKLISP-CLIENT")
+      (let ((setup (quicklisp-setup)))
+        (when setup
+          (call-loading (lambda () (load setup)))
+          (find-package "QUICKLISP-CLIENT")))))
+
+;;; Loading
+
+(defun system-name (designator)
+  "Returns the name of the system that DESIGNATOR, a string from the client,
+means: \"Alexandria\", \":alexandria\" and \"#:alexandria\" are alexandria."
+  (let ((name (string-downcase
+               (string-left-trim "#:" (string-trim '(#\Space #\Tab #\Newline
+                                                     #\" #\')
+                                                   designator)))))
+    (if (string= name "")
+        (error 'argument-error :name "system" :problem "is empty")
+        name)))
+
+(defun searched-places ()
+  "Returns the directories in which ASDF looks for systems, as texts."
+  (remove-duplicates
+   (mapcar (lambda (entry)
+             (namestring (translate-logical-pathname
+                          (if (consp entry) (first entry) entry))))
+           (append (ignore-errors
+                    (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
+                   (ignore-errors
+                    (call-foreign "FLATTEN-SOURCE-REGISTRY" "ASDF"))))
+   :test #'string=))
+
+(defun load-system-quietly (name quicklisp)
+  "Loads the system NAME, with Quicklisp when QUICKLISP is true, and returns
+what was written meanwhile. Style warnings of the system are its author's."
+  (with-output-to-string (*standard-output*)
+    (let ((*error-output* *standard-output*)
+          (*trace-output* *standard-output*))
+      (handler-bind ((style-warning #'muffle-warning))
+        (if quicklisp
+            (quickload name)
+            (call-foreign "LOAD-SYSTEM" "ASDF" name :verbose nil))))))
+
+(defvar *quicklisp-missing* "QUICKLISP-CLIENT:SYSTEM-NOT-FOUND"
+  "How Quicklisp's condition for a system that it does not know is shown.")
+
+(defun quickload (name)
+  "Loads the system NAME with Quicklisp."
+  (handler-bind ((error (lambda (condition)
+                          (let ((label (condition-label condition)))
+                            (when (string= label *quicklisp-missing*)
+                              (error 'missing-system :name name
+                                                     :label label))))))
+    (call-foreign "QUICKLOAD" "QUICKLISP-CLIENT" name :silent t)))
+
+(defun system-version (name)
+  "Returns the version of the loaded system NAME, or NIL."
+  (ignore-errors
+   (let ((system (call-foreign "FIND-SYSTEM" "ASDF" name nil)))
+     (and system (call-foreign "COMPONENT-VERSION" "ASDF" system)))))
+
+(define-operation "load-system" (&optional (system string) (system-name string))
+  "Loads the ASDF system SYSTEM, through Quicklisp when the user has it."
+  (let ((name (system-name (or system system-name
+                               (error 'argument-error
+                                      :name "system" :problem "is missing")))))
+    (check-session-variables)
+    (ensure-asdf)
+    (let ((quicklisp (ensure-quicklisp)))
+      (unless (or quicklisp (call-foreign "FIND-SYSTEM" "ASDF" name nil))
+        (error 'missing-system :name name :places (searched-places)))
+      (let ((lines (string-trim '(#\Space #\Newline)
+                                (let ((*package* *user-package*))
+                                  (load-system-quietly name quicklisp)))))
+        (pushnew name *loaded-systems* :test #'string=)
+        (format nil "Loading system: ~a~%; Loading ~s~@[~%~a~]~%~
+                     Loaded: ~a~@[ (version ~a)~]"
+                name name
+                (and (string/= lines "")
+                     (shorten lines +loader-characters+))
+                name (system-version name))))))
