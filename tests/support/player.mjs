@@ -411,8 +411,12 @@ const VERBS = {
     },
     async repeat(rest) {
         const [, count, verb, text] = /^(\d+) ([<>]) ([^]*)$/.exec(rest);
-        if (verb === '>')
-            return this.running().send(`${text}\n`.repeat(+count));
+        if (verb === '>') {
+            for (let i = 0; i < +count; i++)
+                this.expectAnswers(text);
+            const sent = this.running().send(`${text}\n`.repeat(+count));
+            return this.paused || sent; // it may not read while we do not
+        }
         for (let i = 0; i < +count; i++)
             await VERBS['<'].call(this, text);
     },
@@ -516,6 +520,26 @@ const VERBS = {
         this.running().look();
         this.peer.child.stdout.destroy();
         this.deaf = true;
+    },
+    // We stop reading; go on; wait until it has stopped reading, too.
+    pause() {
+        this.running().child.stdout.pause();
+        this.paused = true;
+    },
+    resume() {
+        this.peer.child.stdout.resume();
+        this.paused = false;
+    },
+    async stall() {
+        const { stdin } = this.peer.child;
+        let last = -1;
+        let still = 0;
+        if (!await poll(() => {
+            still = stdin.writableLength === last ? still + 1 : 0;
+            last = stdin.writableLength;
+            return still === 50;
+        }, this.seconds) || !last)
+            throw new Fault('it reads on and on');
     },
     async signal(rest) {
         this.running().look();
