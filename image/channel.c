@@ -17,13 +17,17 @@
    ahead. */
 #define AHEAD_BYTES (256u * 1024)
 
-struct call *call_new(uint64_t id, struct str operation, struct str arguments)
+struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
+                      struct str arguments)
 {
     struct call *call = calloc(1, sizeof *call);
 
     if (!call)
         return NULL;
     call->id = id;
+    call->timeout_ms = timeout_ms;
+    call->started_at = -1;
+    wire_put_int(&call->fields, timeout_ms);
     wire_put_string(&call->fields, operation);
     buf_str(&call->fields, arguments);
     if (buf_failed(&call->fields)) {
@@ -31,6 +35,30 @@ struct call *call_new(uint64_t id, struct str operation, struct str arguments)
         return NULL;
     }
     return call;
+}
+
+struct str call_arguments(const struct call *call)
+{
+    struct str body = buf_view(&call->fields);
+    struct str operation;
+    int64_t timeout_ms;
+
+    if (wire_take_int(&body, &timeout_ms) != ST_OK ||
+        wire_take_string(&body, &operation) != ST_OK)
+        body.n = 0; // not as call_new has made it
+    return body;
+}
+
+struct str call_operation(const struct call *call)
+{
+    struct str body = buf_view(&call->fields);
+    struct str operation = {NULL, 0};
+    int64_t timeout_ms;
+
+    if (wire_take_int(&body, &timeout_ms) != ST_OK ||
+        wire_take_string(&body, &operation) != ST_OK)
+        operation.n = 0; // not as call_new has made it
+    return operation;
 }
 
 void call_free(struct call *call)
@@ -51,36 +79,9 @@ void channel_init(struct channel *channel, const char *name)
     memset(channel, 0, sizeof *channel);
     (void)snprintf(channel->name, sizeof channel->name, "%s", name);
     channel->socket = -1;
+    channel->kept_socket = -1;
     channel->pipes[CHANNEL_STDOUT] = -1;
     channel->pipes[CHANNEL_STDERR] = -1;
-}
-
-void channel_release(struct channel *channel)
-{
-    struct call *call;
-
-    channel_disconnect(channel);
-    while ((call = channel_take_first(channel)))
-        call_free(call);
-    capture_release(&channel->earlier);
-    buf_release(&channel->in);
-    buf_release(&channel->out);
-    buf_release(&channel->notice);
-    buf_release(&channel->carry[CHANNEL_STDOUT]);
-    buf_release(&channel->carry[CHANNEL_STDERR]);
-}
-
-void channel_connect(struct channel *channel, int socket,
-                     const int pipes[CHANNEL_PIPES])
-{
-    channel->socket = socket;
-    channel->pipes[CHANNEL_STDOUT] = pipes[CHANNEL_STDOUT];
-    channel->pipes[CHANNEL_STDERR] = pipes[CHANNEL_STDERR];
-    channel->pid = 0;
-    channel->dying = false;
-    channel->exited = false;
-    channel->killed = false;
-    channel->stop_stage = 0;
 }
 
 static void close_fd(int *fd)
@@ -90,16 +91,49 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
+void channel_release(struct channel *channel)
+{
+    struct call *call;
+
+    channel_disconnect(channel);
+    close_fd(&channel->pipes[CHANNEL_STDOUT]);
+    close_fd(&channel->pipes[CHANNEL_STDERR]);
+    checkpoints_release(&channel->checkpoints);
+    while ((call = channel_take_first(channel)))
+        call_free(call);
+    capture_release(&channel->earlier);
+    buf_release(&channel->in);
+    buf_release(&channel->out);
+    buf_release(&channel->notice);
+}
+
+void channel_connect(struct channel *channel, int socket,
+                     const int pipes[CHANNEL_PIPES])
+{
+    int i;
+
+    channel->socket = socket;
+    for (i = 0; pipes && i < CHANNEL_PIPES; i++) {
+        close_fd(&channel->pipes[i]);
+        channel->pipes[i] = pipes[i];
+    }
+    channel->pid = 0;
+    channel->dying = false;
+    channel->exited = false;
+    channel->killed = false;
+    channel->stop_stage = 0;
+}
+
 void channel_disconnect(struct channel *channel)
 {
     struct call *call;
-    int i;
 
     close_fd(&channel->socket);
-    for (i = 0; i < CHANNEL_PIPES; i++) {
-        close_fd(&channel->pipes[i]);
-        buf_reset(&channel->carry[i]);
-    }
+    close_fd(&channel->kept_socket);
+    channel->kept = false;
+    channel->keeping = 0;
+    channel->carried[CHANNEL_STDOUT] = 0;
+    channel->carried[CHANNEL_STDERR] = 0;
     buf_reset(&channel->in);
     buf_reset(&channel->out);
     channel->written = 0;
@@ -107,6 +141,7 @@ void channel_disconnect(struct channel *channel)
     channel->pid = 0;
     for (call = channel->first; call; call = call->next) {
         call->sent = false;
+        call->started_at = -1;
         call->marked[CHANNEL_STDOUT] = false;
         call->marked[CHANNEL_STDERR] = false;
     }
@@ -150,7 +185,7 @@ enum status channel_send(struct channel *channel)
         return ST_OK;
     for (skip = channel->sent; skip > 0; skip--)
         call = call->next;
-    while (call && channel->sent < LIMIT_AHEAD &&
+    while (call && !call->ours && channel->sent < LIMIT_AHEAD &&
            channel->out.n < AHEAD_BYTES) {
         size_t start = wire_begin(&channel->out, WIRE_CALL,
                                   channel->sent > 0 ? WIRE_AHEAD : 0, call->id);
@@ -166,6 +201,12 @@ enum status channel_send(struct channel *channel)
         call = call->next;
     }
     return write_out(channel);
+}
+
+void channel_send_keep(struct channel *channel, uint64_t number)
+{
+    wire_end(&channel->out, wire_begin(&channel->out, WIRE_KEEP, 0, number));
+    (void)write_out(channel); // a lost image is noticed when it is read
 }
 
 void channel_send_stop(struct channel *channel, uint64_t id)
@@ -245,38 +286,30 @@ static size_t split_output(struct channel *channel, int i, struct str bytes)
     return bytes.n;
 }
 
-static void take_output(struct channel *channel, int i, struct str bytes)
-{
-    struct buf *carry = &channel->carry[i];
-    size_t used;
-
-    if (carry->n > 0) {
-        buf_str(carry, bytes);
-        used = split_output(channel, i, buf_view(carry));
-        buf_consume(carry, used);
-        return;
-    }
-    used = split_output(channel, i, bytes);
-    buf_append(carry, bytes.p + used, bytes.n - used);
-}
-
 /* Reads at most MAX bytes of pipe I; the number read, 0 when there is nothing
    more to read. */
 static size_t read_pipe(struct channel *channel, int i, size_t max)
 {
-    char chunk[CHUNK];
+    char chunk[WIRE_MARK + CHUNK];
+    size_t held = channel->carried[i];
+    size_t used;
     ssize_t n;
 
     if (channel->pipes[i] < 0)
         return 0;
+    memcpy(chunk, channel->carry[i], held);
     do
-        n = read(channel->pipes[i], chunk, max < CHUNK ? max : CHUNK);
+        n = read(channel->pipes[i], chunk + held, max < CHUNK ? max : CHUNK);
     while (n < 0 && errno == EINTR);
-    if (n > 0)
-        take_output(channel, i, str_make(chunk, (size_t)n));
-    else if (n == 0 || errno != EAGAIN)
-        close_fd(&channel->pipes[i]);
-    return n > 0 ? (size_t)n : 0;
+    if (n <= 0) {
+        if (n == 0 || errno != EAGAIN)
+            close_fd(&channel->pipes[i]);
+        return 0;
+    }
+    used = split_output(channel, i, str_make(chunk, held + (size_t)n));
+    channel->carried[i] = held + (size_t)n - used;
+    memcpy(channel->carry[i], chunk + used, channel->carried[i]);
+    return (size_t)n;
 }
 
 void channel_read_pipe(struct channel *channel, int i, const struct log *log)
@@ -310,16 +343,16 @@ void channel_drain(struct channel *channel)
         for (left = (size_t)waiting; left > 0 && n > 0; left -= n)
             n = read_pipe(channel, i, left);
         // no mark is awaited any more: what looked like one is output
-        if (!awaits_mark(channel, i) && channel->carry[i].n > 0) {
-            add_output(channel, i, buf_view(&channel->carry[i]));
-            buf_reset(&channel->carry[i]);
+        if (!awaits_mark(channel, i)) {
+            add_output(channel, i,
+                       str_make(channel->carry[i], channel->carried[i]));
+            channel->carried[i] = 0;
         }
     }
 }
 
-/* A frame from the image. Only the answer to the first call without one is
-   expected. */
-static enum status take_frame(struct channel *channel, struct wire_head head,
+/* The answer to the first call without one: no other is expected. */
+static enum status take_reply(struct channel *channel, uint64_t id, bool error,
                               struct str body)
 {
     struct call *call = channel->first;
@@ -327,15 +360,40 @@ static enum status take_frame(struct channel *channel, struct wire_head head,
 
     while (call && call->sent && call->replied)
         call = call->next;
-    if (head.kind != WIRE_REPLY || !call || !call->sent ||
-        call->id != head.id || wire_take_string(&body, &text) != ST_OK)
+    if (!call || !call->sent || call->id != id ||
+        wire_take_string(&body, &text) != ST_OK)
         return ST_INVALID;
     buf_str(&call->text, text);
     if (buf_failed(&call->text))
         return ST_NOMEM;
-    call->error = (head.flags & WIRE_ERROR) != 0;
+    call->error = error;
     call->replied = true;
     return ST_OK;
+}
+
+/* The answer to the KEEP that was sent last. Its descriptor came before. */
+static enum status take_kept(struct channel *channel, uint64_t number,
+                             struct str body)
+{
+    int64_t pid;
+
+    if (number != channel->keeping || channel->kept || number == 0 ||
+        wire_take_int(&body, &pid) != ST_OK)
+        return ST_INVALID;
+    channel->kept = true;
+    channel->kept_pid = (pid_t)pid;
+    return ST_OK;
+}
+
+static enum status take_frame(struct channel *channel, struct wire_head head,
+                              struct str body)
+{
+    if (head.kind == WIRE_REPLY)
+        return take_reply(channel, head.id, (head.flags & WIRE_ERROR) != 0,
+                          body);
+    if (head.kind == WIRE_KEPT)
+        return take_kept(channel, head.id, body);
+    return ST_INVALID;
 }
 
 static enum status take_frames(struct channel *channel)
@@ -360,6 +418,29 @@ static enum status take_frames(struct channel *channel)
     return status == ST_NOMEM ? ST_NOMEM : ST_INVALID;
 }
 
+/* recv(2) that takes a descriptor along. */
+static ssize_t receive(struct channel *channel, char *room)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    struct iovec part = {room, CHUNK};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = extra.bytes,
+                            .msg_controllen = sizeof extra.bytes};
+    ssize_t n = recvmsg(channel->socket, &header, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *cmsg = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+    if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&
+        cmsg->cmsg_type == SCM_RIGHTS) {
+        close_fd(&channel->kept_socket);
+        memcpy(&channel->kept_socket, CMSG_DATA(cmsg), sizeof(int));
+    }
+    return n;
+}
+
 enum status channel_read(struct channel *channel)
 {
     for (;;) {
@@ -369,7 +450,7 @@ enum status channel_read(struct channel *channel)
 
         if (!room)
             return ST_NOMEM;
-        n = recv(channel->socket, room, CHUNK, 0);
+        n = receive(channel, room);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

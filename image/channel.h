@@ -15,6 +15,8 @@
 
 #include "buf.h"
 #include "capture.h"
+#include "checkpoint.h"
+#include "control.h"
 #include "limits.h"
 #include "log.h"
 #include "status.h"
@@ -28,18 +30,29 @@ struct call {
     size_t max_chars;   /* of its answer */
     int64_t timeout_ms; /* 0: none */
     struct buf fields;  /* operation and arguments as wire fields */
+    bool ours;          /* the supervisor does it, no image */
     bool sent;          /* to the image that is connected now */
     bool stopping;      /* somebody asked for its end */
-    bool replied;       /* text and error are the image's answer */
+    enum stop_why why;  /* when it is stopping */
+    int64_t started_at; /* when nothing was before it any more; -1: not yet */
+    bool progress;      /* its output is told while it runs */
+    int64_t told_at;    /* when that was done last */
+    size_t told[CHANNEL_PIPES]; /* bytes of it */
+    bool replied;               /* text and error are the image's answer */
     bool error;
     bool marked[CHANNEL_PIPES]; /* its output has ended in that pipe */
     struct buf text;
     struct capture captures[CHANNEL_PIPES];
 };
 
-/* A call of OPERATION with ARGUMENTS, wire fields already; NULL when memory
-   runs out. */
-struct call *call_new(uint64_t id, struct str operation, struct str arguments);
+/* A call of OPERATION with ARGUMENTS, wire fields already, that may take
+   TIMEOUT_MS (0: no limit); NULL when memory runs out. */
+struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
+                      struct str arguments);
+
+/* Views of its parts. */
+struct str call_operation(const struct call *call);
+struct str call_arguments(const struct call *call);
 void call_free(struct call *call);
 
 struct channel {
@@ -59,11 +72,29 @@ struct channel {
     struct buf in;  /* from the image, incomplete frame */
     struct buf out; /* to the image */
     size_t written; /* bytes of out that the socket has taken */
-    struct buf carry[CHANNEL_PIPES]; /* bytes that may be the start of a mark */
+    char carry[CHANNEL_PIPES][WIRE_MARK]; /* perhaps the start of a mark */
+    size_t carried[CHANNEL_PIPES];        /* bytes of it */
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
 
+    /* what a KEPT frame has brought; kept_socket is -1 when nothing came */
+    bool kept;
+    pid_t kept_pid;
+    int kept_socket;
+
+    /* what the session can go back to */
+    struct checkpoints checkpoints;
+    struct history history;
+    bool changed;       /* since the newest checkpoint */
+    uint64_t keeping;   /* number of the KEEP without KEPT, or 0 */
+    int64_t keep_sent;  /* when it was sent */
+    int64_t keep_at;    /* when the next one is due */
+    int64_t rest_until; /* none before, so that calls come first */
+    uint64_t keep_call; /* the call that wants it, or 0 */
+    char keep_name[LIMIT_SESSION_NAME + 1];
+
     /* the supervisor's own notes */
+    bool closed; /* to be forgotten when it has no calls */
     bool dying;  /* the image is gone or must go; cause is awaited */
     bool exited; /* wait_status is known */
     bool killed; /* by us, after it ignored an interrupt */
@@ -78,21 +109,24 @@ struct channel {
 void channel_init(struct channel *channel, const char *name);
 void channel_release(struct channel *channel);
 
-/* Connects to a live image that is being made. Takes over the descriptors,
-   which are non-blocking and close on exec; calls already there are sent from
-   the first on. */
+/* Connects to a live image. Takes over the descriptors, which are non-blocking
+   and close on exec; PIPES NULL: the image writes to those that are there.
+   Calls already in the channel are sent from the first on. */
 void channel_connect(struct channel *channel, int socket,
                      const int pipes[CHANNEL_PIPES]);
 
-/* Closes the descriptors and forgets what was sent; calls stay. */
+/* Closes the socket and forgets what was sent; calls and pipes stay. */
 void channel_disconnect(struct channel *channel);
 
 /* Appends CALL, which the channel owns from now on. */
 void channel_add(struct channel *channel, struct call *call);
 
-/* Sends what the window allows. ST_IO: the image is gone. ST_NOMEM: it cannot
-   be served any more. */
+/* Sends what the window allows, up to a call that is the supervisor's own.
+   ST_IO: the image is gone. ST_NOMEM: it cannot be served any more. */
 enum status MUST_CHECK channel_send(struct channel *channel);
+
+/* Asks the image for a sleeping copy of it. */
+void channel_send_keep(struct channel *channel, uint64_t number);
 
 /* Tells the image not to begin call ID, if it has not yet begun it. */
 void channel_send_stop(struct channel *channel, uint64_t id);

@@ -28,6 +28,14 @@ enum control_kind {
 /* The descriptors that come with OPEN, in this order. */
 enum control_fd { CONTROL_SOCKET, CONTROL_STDOUT, CONTROL_STDERR, CONTROL_FDS };
 
+/* Why a call is stopped. */
+enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING };
+
+/* The value of the signal that interrupts the call with this id; it is
+   recognised by value / 4, the reason is value % 4. */
+#define CONTROL_SIGNAL_VALUE(id, why)                                          \
+    ((int)(((id)&0x1fffffff) * 4 + (unsigned)(why)))
+
 struct control_message {
     uint32_t kind;
     uint32_t version; /* READY: WIRE_VERSION */

@@ -115,6 +115,26 @@ bool linux_has_name(pid_t pid, const char *name)
     return strcmp(text, name) == 0;
 }
 
+size_t linux_memory(pid_t pid)
+{
+    char path[64];
+    FILE *file;
+    char *line = NULL;
+    size_t size = 0;
+    size_t kilobytes = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    while (kilobytes == 0 && getline(&line, &size, file) > 0)
+        if (strncmp(line, "Pss:", 4) == 0)
+            kilobytes = strtoul(line + 4, NULL, 10);
+    free(line);
+    (void)fclose(file); // was only read
+    return kilobytes * 1024;
+}
+
 bool linux_random(void *p, size_t n)
 {
     return getrandom(p, n, 0) == (ssize_t)n;

@@ -28,6 +28,10 @@ bool linux_has_environment(pid_t pid, const char *name, const char *value);
 void linux_set_name(const char *name);
 bool linux_has_name(pid_t pid, const char *name);
 
+/* Memory of process PID in bytes, its part of shared pages counted; 0 when the
+   system does not tell. */
+size_t linux_memory(pid_t pid);
+
 /* Fills P with N random bytes. False when the system has none to give. */
 bool linux_random(void *p, size_t n);
 

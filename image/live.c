@@ -60,7 +60,9 @@ static struct live {
     size_t keepers_n;
     cl_object streams[PIPES];
     cl_object dispatch;
-    char *stack_limit; /* where ECL finds an overflow of the C stack */
+    cl_object stop_reason; /* the variable *STOP-REASON* */
+    cl_object time_limit;  /* the variable *TIME-LIMIT* */
+    char *stack_limit;     /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -140,9 +142,16 @@ void live_boot(int argc, char **argv)
    dropped; one from anywhere else is meant for the call that runs, if any. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
-    if (running == 0 ||
-        (info->si_code == SI_QUEUE && info->si_value.sival_int != running))
+    int why = STOP_CANCELLED;
+
+    if (running == 0)
         return;
+    if (info->si_code == SI_QUEUE) {
+        if (info->si_value.sival_int / 4 != running)
+            return;
+        why = info->si_value.sival_int % 4;
+    }
+    ECL_SET(live.stop_reason, ecl_make_fixnum(why));
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
 
@@ -346,9 +355,12 @@ static bool dispatch(struct str body, struct buf *text)
     cl_env_ptr env = ecl_process_env();
     volatile bool error = true;
     struct str operation;
+    int64_t timeout_ms;
 
-    if (wire_take_string(&body, &operation) != ST_OK)
+    if (wire_take_int(&body, &timeout_ms) != ST_OK ||
+        wire_take_string(&body, &operation) != ST_OK)
         give_up("a call without operation");
+    ECL_SET(live.time_limit, ecl_make_int64_t(timeout_ms));
     ECL_CATCH_ALL_BEGIN(env)
     {
         cl_object answer =
@@ -416,7 +428,7 @@ static void call(struct wire_head head, struct str body)
     if (!streams_are_open())
         start_streams();
     restore_stack_guard();
-    running = (int)(head.id & 0x7fffffff);
+    running = CONTROL_SIGNAL_VALUE(head.id, 0) / 4;
     error = dispatch(body, &text);
     running = 0;
     reply(head.id, error, buf_view(&text));
@@ -659,8 +671,12 @@ void live_run(const struct control_message *open_message,
     (void)snprintf(number, sizeof number, "%d", (int)getpid());
     (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
     live.dispatch = symbol("DISPATCH");
+    live.stop_reason = symbol("*STOP-REASON*");
+    live.time_limit = symbol("*TIME-LIMIT*");
     live.stack_limit = ecl_process_env()->cs_limit;
     ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.stop_reason);
+    ecl_register_root(&live.time_limit);
     ecl_register_root(&live.streams[OUT]);
     ecl_register_root(&live.streams[ERR]);
     start_streams();

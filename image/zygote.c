@@ -138,8 +138,7 @@ static void lost(struct zygote *zygote, const char *why, int64_t now)
         (void)kill(zygote->pid, SIGKILL); // it may be gone already
     if (was_ready) {
         log_line(zygote->log, LOG_WARN,
-                 "image: zygote %d is lost (%s); starting another",
-                 (int)zygote->pid, why);
+                 "image: the zygote is lost (%s); starting another", why);
         zygote_start(zygote, now);
         return;
     }

@@ -115,6 +115,20 @@
    LIMIT_OUTPUT_KEPT with room for its head. */
 #define LIMIT_FRAME (LIMIT_MESSAGE_MAX + 1024u * 1024)
 
+/* Sessions that may be open: each is a process, and one for its checkpoint. */
+#define LIMIT_SESSIONS 256
+
+/* Checkpoints of a session that are kept, of those with a name and of those
+   without: each is a process that shares what has not changed since. */
+#define LIMIT_CHECKPOINTS 8
+
+/* Evaluations of a session whose first lines are remembered, to say what was
+   undone or lost. */
+#define LIMIT_HISTORY 64
+
+/* Milliseconds in which a checkpoint must wake. */
+#define LIMIT_WAKE_MS 1000
+
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64
 

@@ -328,16 +328,21 @@ export class Player {
 
     // --- its processes ---
 
-    // The process that plays ROLE: front, zygote or live (the newest).
+    // The process that plays ROLE: front, zygote, live or sleeper (a
+    // checkpoint); the newest where there are several.
     process(role) {
         const all = this.peer.look();
         const front = this.#front(all);
-        const images = all.filter(p => /ecl-mcp-image$/.test(
+        const isSleeper = p => p.name === 'ecl-mcp-sleeper';
+        const images = all.filter(p => !isSleeper(p) && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
         const zygotes = images.filter(p => p.parent === front?.pid &&
             p.pid !== this.knownLive);
         const lisp = images.filter(p => !zygotes.includes(p));
-        return { front, zygote: zygotes.at(-1), live: lisp.at(-1) }[role];
+        return {
+            front, zygote: zygotes.at(-1), live: lisp.at(-1),
+            sleeper: all.filter(isSleeper).at(-1),
+        }[role];
     }
 
     #front(all) {

@@ -54,7 +54,7 @@ static int teardown(void **state)
 
 static void add_call(uint64_t id)
 {
-    struct call *call = call_new(id, STR("evaluate"), STR(""));
+    struct call *call = call_new(id, 0, STR("evaluate"), STR(""));
 
     assert_memory(call);
     if (call)

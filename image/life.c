@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* life.c: opens the image of a session, serves its calls, notices its death
+   and sees to what is left (see state.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "linux.h"
+#include "state.h"
+
+/* Milliseconds to wait for the zygote's word on why an image ended. */
+#define CAUSE_MS 1000
+
+/* Makes the socket pair and the pipes of a live image. OURS and THEIRS are in
+   the order of enum control_fd. */
+static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
+{
+    int pair[2];
+    int i;
+
+    for (i = 0; i < CONTROL_FDS; i++)
+        ours[i] = theirs[i] = -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return false;
+    ours[CONTROL_SOCKET] = pair[0];
+    theirs[CONTROL_SOCKET] = pair[1];
+    for (i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
+        if (pipe2(pair, O_CLOEXEC) < 0)
+            return false;
+        ours[i] = pair[0];
+        theirs[i] = pair[1];
+    }
+    for (i = 0; i < CONTROL_FDS; i++)
+        if (fcntl(ours[i], F_SETFL, O_NONBLOCK) < 0)
+            return false;
+    return true;
+}
+
+static void close_fds(const int fds[CONTROL_FDS])
+{
+    int i;
+
+    for (i = 0; i < CONTROL_FDS; i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]); // unused or passed on
+}
+
+void life_open(struct supervisor *s, struct channel *channel)
+{
+    struct control_message message = {.kind = CONTROL_OPEN,
+                                      .heap = s->config.heap};
+    int ours[CONTROL_FDS];
+    int theirs[CONTROL_FDS];
+    bool ok = make_fds(ours, theirs) &&
+              linux_random(channel->key, sizeof channel->key);
+
+    message.serial = ++s->serials;
+    memcpy(message.key, channel->key, sizeof message.key);
+    ok = ok && control_send(s->zygote.control, &message, theirs) == ST_OK;
+    close_fds(theirs);
+    if (!ok) {
+        log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
+                 channel->name, strerror(errno));
+        close_fds(ours);
+        return; // tried again with the next call or zygote
+    }
+    channel->serial = message.serial;
+    channel->generation = s->zygote.generation;
+    channel_connect(channel, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
+    restore_forget(channel);
+}
+
+/* Whether the supervisor can do the first call now. */
+static bool is_turn_of_ours(const struct channel *channel)
+{
+    const struct call *call = channel->first;
+
+    return call && call->ours && !channel->keeping &&
+           (channel->socket >= 0 || !operation_needs_image(call));
+}
+
+void life_serve(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    if (channel->dying)
+        return;
+    while (is_turn_of_ours(channel))
+        operation_run(s, channel, now);
+    if (channel->socket < 0 && channel->first && zygote_is_ready(&s->zygote)) {
+        life_open(s, channel);
+        if (is_turn_of_ours(channel))
+            operation_run(s, channel, now);
+    }
+    if (channel_send(channel) != ST_OK)
+        life_lost(s, channel, now);
+}
+
+void life_answer(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    struct call *call;
+
+    while ((call = channel_take_finished(channel))) {
+        channel->stop_stage = 0;
+        restore_note_call(channel, call, now);
+        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+    }
+}
+
+/* What the image is lost to is told by the zygote, or by wait(2) when its
+   zygote is gone. */
+void life_lost(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    if (channel->dying || channel->socket < 0)
+        return;
+    channel->dying = true;
+    channel->death_at = channel->exited ? now : now + CAUSE_MS;
+    if (channel->pid > 0 && !channel->exited)
+        (void)kill(channel->pid, SIGKILL); // it may be gone already
+    supervisor_reap(s, now);
+}
+
+void life_end(struct supervisor *s, struct channel *channel)
+{
+    (void)s;
+    if (channel->pid > 0 && !channel->exited)
+        (void)kill(channel->pid, SIGKILL); // it may be gone already
+    channel_disconnect(channel);
+    channel->dying = false;
+    channel->stop_stage = 0;
+}
+
+static void describe_cause(const struct channel *channel, struct buf *text)
+{
+    int status = channel->wait_status;
+    const struct call *call = channel->first;
+
+    if (channel->killed && call && call->why == STOP_TIME)
+        buf_printf(text,
+                   "did not stop when its time limit of %g s was reached "
+                   "(configure-limits sets it) and was killed",
+                   (double)call->timeout_ms / 1000);
+    else if (channel->killed)
+        buf_str(text, STR("did not stop when asked to and was killed"));
+    else if (!channel->exited)
+        buf_str(text, STR("closed its connection"));
+    else if (WIFSIGNALED(status))
+        buf_printf(text, "was killed by signal %d (SIG%s)", WTERMSIG(status),
+                   sigabbrev_np(WTERMSIG(status))
+                       ? sigabbrev_np(WTERMSIG(status))
+                       : "?");
+    else
+        buf_printf(text, "ended with exit status %d", WEXITSTATUS(status));
+}
+
+/* The last act for a dead image: what it had answered goes out, the call that
+   it was running gets the cause, the calls behind it go to the image that takes
+   its place. */
+static void bury(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    struct buf text = BUF_EMPTY;
+    struct call *running = NULL;
+    struct call *call;
+
+    channel_drain(channel);
+    while (channel->first && channel->first->replied) {
+        call = channel_take_first(channel);
+        restore_note_call(channel, call, now);
+        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+    }
+    buf_str(&text, STR("The Lisp image "));
+    describe_cause(channel, &text);
+    log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
+             channel->name, (int)channel->pid, STR_ARG(buf_view(&text)));
+    if (channel->first && channel->first->sent)
+        running = channel_take_first(channel);
+    buf_str(&text, running ? STR(" during this evaluation.\n")
+                           : STR(" between two evaluations.\n"));
+    channel_disconnect(channel);
+    channel->dying = false;
+    channel->stop_stage = 0;
+    restore_after_death(s, channel, &text, now);
+    if (running) {
+        struct buf body = BUF_EMPTY;
+
+        buf_printf(&body, "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s",
+                   STR_ARG(buf_view(&text)));
+        reply_composed(s, channel, running, true, buf_view(&body));
+        buf_release(&body);
+    } else {
+        buf_reset(&channel->notice);
+        buf_printf(&channel->notice, "[notice]\n%.*s",
+                   STR_ARG(buf_view(&text)));
+    }
+    buf_release(&text);
+    life_serve(s, channel, now);
+}
+
+void life_tend(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    if (channel->dying && now >= channel->death_at)
+        bury(s, channel, now);
+}
+
+void life_read(struct supervisor *s, struct channel *channel, int64_t now)
+{
+    enum status status = channel_read(channel);
+
+    if (channel->kept)
+        operation_take_kept(s, channel, restore_take_kept(s, channel, now));
+    life_answer(s, channel, now);
+    if (status == ST_INVALID)
+        log_line(&s->config.log, LOG_ERROR,
+                 "image: session %s: the image sent what is no answer",
+                 channel->name);
+    if (status != ST_OK)
+        life_lost(s, channel, now);
+}
+
+void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
+                    int64_t now)
+{
+    struct channel *channel = s->channels;
+
+    while (channel && channel->pid != pid)
+        channel = channel->next;
+    if (!channel)
+        return; // a program that an image had started, a copy, one buried
+    channel->exited = true;
+    channel->wait_status = wait_status;
+    if (channel->dying) {
+        channel->death_at = now;
+        return;
+    }
+    life_read(s, channel, now); // the last answers may still be in the socket
+    life_lost(s, channel, now);
+    if (channel->dying)
+        channel->death_at = now;
+}

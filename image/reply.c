@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* reply.c: see state.h. */
+#include "state.h"
+#include "wire.h"
+
+void reply_text(struct supervisor *s, struct call *call, bool error,
+                struct str text)
+{
+    size_t start =
+        wire_begin(&s->out, WIRE_REPLY, error ? WIRE_ERROR : 0, call->id);
+
+    wire_put_string(&s->out, text);
+    wire_end(&s->out, start);
+    call_free(call);
+}
+
+void reply_composed(struct supervisor *s, struct channel *channel,
+                    struct call *call, bool error, struct str body)
+{
+    struct buf text = BUF_EMPTY;
+    struct answer answer = {NULL, &channel->earlier,
+                            &call->captures[CHANNEL_STDOUT],
+                            &call->captures[CHANNEL_STDERR], body};
+
+    if (channel->notice.n > 0) {
+        buf_byte(&channel->notice, '\0');
+        answer.notice = channel->notice.p;
+    }
+    if (answer_compose(&answer, call->max_chars, &s->kept, &text))
+        reply_text(s, call, error, buf_view(&text));
+    else
+        reply_text(s, call, true, STR(REPLY_NO_MEMORY));
+    buf_release(&text);
+    buf_reset(&channel->notice);
+    capture_release(&channel->earlier);
+}
+
+void reply_not_run(struct supervisor *s, struct channel *channel,
+                   struct call *call, const char *why)
+{
+    struct buf text = BUF_EMPTY;
+
+    channel_withdraw(channel, call);
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: %s.",
+               why);
+    reply_text(s, call, true, buf_view(&text));
+    buf_release(&text);
+}
+
+void reply_refused(struct supervisor *s, uint64_t id, const char *text)
+{
+    size_t start = wire_begin(&s->out, WIRE_REPLY, WIRE_ERROR, id);
+
+    wire_put_string(&s->out, str_from(text));
+    wire_end(&s->out, start);
+}

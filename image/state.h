@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* state.h: what the files of the supervisor share: its state, and what each of
+   them does for the others. No host includes it. */
+#ifndef IMAGE_STATE_H
+#define IMAGE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "answer.h"
+#include "buf.h"
+#include "channel.h"
+#include "status.h"
+#include "str.h"
+#include "supervisor.h"
+#include "zygote.h"
+
+struct supervisor {
+    struct supervisor_config config;
+    struct zygote zygote;
+    struct channel *channels; /* one per session, owned */
+    struct kept kept;
+    struct buf in;
+    struct buf out;
+    uint64_t serials; /* live images and checkpoints begun so far */
+    bool finishing;
+    int64_t finish_at;
+};
+
+/* reply.c: answers. Each takes its call out of the channel if it is there,
+   answers it and frees it. */
+
+/* With what the call printed, what the channel has to say besides, and BODY. */
+void reply_composed(struct supervisor *s, struct channel *channel,
+                    struct call *call, bool error, struct str body);
+
+/* With TEXT alone. */
+void reply_text(struct supervisor *s, struct call *call, bool error,
+                struct str text);
+
+/* A call of CHANNEL that was not sent: why it was not begun. */
+void reply_not_run(struct supervisor *s, struct channel *channel,
+                   struct call *call, const char *why);
+
+/* A frame that did not become a call. */
+void reply_refused(struct supervisor *s, uint64_t id, const char *text);
+
+#define REPLY_NO_MEMORY                                                        \
+    "[ERROR] STORAGE-CONDITION\nThe server has not enough memory for this "    \
+    "call."
+
+/* life.c: the life of the image of a session. */
+
+/* Sends waiting calls, opening an image when there is none. */
+void life_serve(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* Makes an image for a session that has none. */
+void life_open(struct supervisor *s, struct channel *channel);
+
+/* Reads from the image and answers what is finished. */
+void life_read(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* Answers the calls that are finished. */
+void life_answer(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* Wait(2) or the zygote has told that process PID ended. */
+void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
+                    int64_t now);
+
+/* The image is gone, or has broken the protocol and must go. */
+void life_lost(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* Ends the image without a word; the calls stay. */
+void life_end(struct supervisor *s, struct channel *channel);
+
+/* Does what is due: buries an image whose cause of death is known, or was
+   waited for long enough. */
+void life_tend(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* stop.c: time limits and the stages of a stop. */
+void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
+               enum stop_why why, int64_t now);
+void stop_everything(struct supervisor *s, int64_t now);
+void stop_tend(struct supervisor *s, struct channel *channel, int64_t now);
+int64_t stop_deadline(const struct channel *channel);
+
+/* restore.c: checkpoints taken and woken. */
+
+/* What is said with every way back. */
+#define RESTORE_LIMITS                                                         \
+    "\nThreads, open files and sockets, and what was written to disk are not " \
+    "restored."
+
+/* CALL has been answered by the image: unless it only reads, it is an
+   evaluation that can be undone, and a checkpoint is due when the image is
+   idle. */
+void restore_note_call(struct channel *channel, const struct call *call,
+                       int64_t now);
+
+/* Asks for a checkpoint with NAME (empty: none). */
+void restore_keep(struct supervisor *s, struct channel *channel,
+                  struct str name, int64_t now);
+
+/* Does what is due, and when that will be; -1: nothing. */
+void restore_tend(struct supervisor *s, struct channel *channel, int64_t now);
+int64_t restore_deadline(const struct channel *channel);
+
+/* The image has answered KEEP. NULL: without success. */
+struct checkpoint *restore_take_kept(struct supervisor *s,
+                                     struct channel *channel, int64_t now);
+
+/* Wakes CHECKPOINT, which was taken out; waits LIMIT_WAKE_MS at most. */
+bool restore_wake(struct supervisor *s, struct channel *channel,
+                  const struct checkpoint *checkpoint);
+
+/* CHECKPOINT, which is awake, is the image of CHANNEL from now on. The caller
+   frees it. */
+void restore_become(struct supervisor *s, struct channel *channel,
+                    struct checkpoint *checkpoint, int64_t now);
+
+/* Puts the best checkpoint that can be woken in the place of the image that
+   is lost, or lets the session begin anew. Appends to TEXT, in sentences, what
+   that means for the session. */
+void restore_after_death(struct supervisor *s, struct channel *channel,
+                         struct buf *text, int64_t now);
+
+/* The session begins anew: nothing of before can be restored. */
+void restore_forget(struct channel *channel);
+
+/* progress.c: output of the running call, told while it runs. */
+void progress_tend(struct supervisor *s, struct channel *channel, int64_t now);
+int64_t progress_deadline(const struct channel *channel);
+
+/* operation.c: the operations that the supervisor does itself. */
+
+/* Whether OPERATION is one of them. */
+bool operation_is_ours(struct str operation);
+
+/* list-sessions, which waits for nothing: appends its answer to TEXT. */
+void operation_list(const struct supervisor *s, struct buf *text);
+
+/* Whether CALL, one of them, has to wait until there is an image. */
+bool operation_needs_image(const struct call *call);
+
+/* Does the first call of CHANNEL, which is one of them and before which
+   nothing is unfinished; it is answered at once or when KEPT has come. */
+void operation_run(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* KEPT has come: CHECKPOINT, or NULL. Answers the call that waits for it, if
+   any. */
+void operation_take_kept(struct supervisor *s, struct channel *channel,
+                         const struct checkpoint *checkpoint);
+
+#endif
