@@ -419,7 +419,7 @@ static enum status take_frames(struct channel *channel)
 }
 
 /* recv(2) that takes a descriptor along. */
-static ssize_t receive(struct channel *channel, char *room)
+static ssize_t receive(struct channel *channel, void *room)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int))];

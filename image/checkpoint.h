@@ -62,10 +62,10 @@ void checkpoints_take(struct checkpoints *checkpoints,
                       struct checkpoint *checkpoint);
 void checkpoint_free(struct checkpoint *checkpoint);
 
-/* CHECKPOINT, which was taken out, is the present now: unnamed ones of what was
+/* RESTORED, which was taken out, is the present now: unnamed ones of what was
    left are dropped, named ones stay, apart. */
 void checkpoints_restored(struct checkpoints *checkpoints,
-                          const struct checkpoint *checkpoint);
+                          const struct checkpoint *restored);
 
 /* Notes an evaluation of CODE as the next one. */
 void history_add(struct history *history, struct str code);
