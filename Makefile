@@ -327,8 +327,10 @@ $(OBJ)/%.h.ok: %.h $(BUILD)/flags
 	  -MF $(@:.ok=.d) $(OUR_CFLAGS) $(TEST_INCLUDES) $(ECL_CFLAGS) $(CFLAGS)
 	@touch $@
 
-plain: ## licence lines, sizes, no blanks at line ends, no absolute paths
+plain: ## licence lines, sizes, no absolute paths; the protocol's document
 	$(Q)sh scripts/plain.sh
+	$(Q)awk -f scripts/protocol-doc.awk core/image/wire.h image/control.h \
+	  docs/image-protocol.md
 
 lisp-lint: ## form, ECL's symbols in their files, docstrings
 	$(Q)awk -f scripts/lisp-lint.awk $(LISP_SRC)
