@@ -119,6 +119,7 @@ void channel_connect(struct channel *channel, int socket,
     }
     channel->pid = 0;
     channel->dying = false;
+    channel->unread = false;
     channel->exited = false;
     channel->killed = false;
     channel->stop_stage = 0;
@@ -166,8 +167,12 @@ static enum status write_out(struct channel *channel)
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return errno == EAGAIN ? ST_OK : ST_IO;
+        if (n < 0 && errno == EAGAIN)
+            return ST_OK;
+        if (n < 0) {
+            channel->unread = true;
+            return ST_IO;
+        }
         channel->written += (size_t)n;
     }
     buf_trim(&channel->out, CHUNK);
@@ -453,6 +458,8 @@ enum status channel_read(struct channel *channel)
         n = receive(channel, room);
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == ECONNRESET)
+            channel->unread = true;
         if (n < 0)
             return errno == EAGAIN ? ST_OK : ST_IO;
         if (n == 0)

@@ -32,6 +32,7 @@ struct call {
     struct buf fields;  /* operation and arguments as wire fields */
     bool ours;          /* the supervisor does it, no image */
     bool sent;          /* to the image that is connected now */
+    bool retried;       /* an image ended before it had read the call */
     bool stopping;      /* somebody asked for its end */
     enum stop_why why;  /* when it is stopping */
     int64_t started_at; /* when nothing was before it any more; -1: not yet */
@@ -96,6 +97,7 @@ struct channel {
     /* the supervisor's own notes */
     bool closed; /* to be forgotten when it has no calls */
     bool dying;  /* the image is gone or must go; cause is awaited */
+    bool unread; /* it ended before it had read all that was sent */
     bool exited; /* wait_status is known */
     bool killed; /* by us, after it ignored an interrupt */
     int wait_status;

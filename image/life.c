@@ -155,6 +155,20 @@ static void describe_cause(const struct channel *channel, struct buf *text)
         buf_printf(text, "ended with exit status %d", WEXITSTATUS(status));
 }
 
+/* Whether the first call was running when the image died. A lone call that was
+   not even read goes to the next image, once: the image had died before it. */
+static bool has_begun(struct channel *channel)
+{
+    struct call *call = channel->first;
+
+    if (!call || !call->sent)
+        return false;
+    if (!channel->unread || channel->sent > 1 || call->retried)
+        return true;
+    call->retried = true;
+    return false;
+}
+
 /* The last act for a dead image: what it had answered goes out, the call that
    it was running gets the cause, the calls behind it go to the image that takes
    its place. */
@@ -174,7 +188,7 @@ static void bury(struct supervisor *s, struct channel *channel, int64_t now)
     describe_cause(channel, &text);
     log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
              channel->name, (int)channel->pid, STR_ARG(buf_view(&text)));
-    if (channel->first && channel->first->sent)
+    if (has_begun(channel))
         running = channel_take_first(channel);
     buf_str(&text, running ? STR(" during this evaluation.\n")
                            : STR(" between two evaluations.\n"));
