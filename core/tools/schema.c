@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "limits.h"
+#include "units.h"
 #include "utf8.h"
 
 /* Characters of a wrong value that a message shows. */
@@ -51,10 +53,21 @@ static struct str expected(struct arena *arena,
                            const struct schema_field *field)
 {
     struct str list;
+    char min[UNITS_TEXT];
+    char max[UNITS_TEXT];
 
     switch (field->kind) {
     case SCHEMA_STRING:
         return STR("a string");
+    case SCHEMA_NAME:
+        return arena_printf(arena,
+                            "a name of 1 to %d letters, digits, \".\", \"_\" "
+                            "and \"-\"",
+                            LIMIT_SESSION_NAME);
+    case SCHEMA_SIZE:
+        return arena_printf(arena, "a size from %s to %s, such as \"2G\"",
+                            units_size((uint64_t)field->min, min),
+                            units_size((uint64_t)field->max, max));
     case SCHEMA_BOOLEAN:
         return STR("true or false");
     case SCHEMA_INTEGER:
@@ -144,7 +157,7 @@ static enum status check_number(struct json number,
 {
     bool ranged = field->max != 0;
 
-    if (field->kind == SCHEMA_INTEGER) {
+    if (field->kind != SCHEMA_NUMBER) {
         if (to_integer(number, &out->integer) != ST_OK ||
             (ranged &&
              (out->integer < field->min || out->integer > field->max)))
@@ -183,6 +196,59 @@ static enum status number_of(struct arena *arena, struct json value,
     return ST_OK;
 }
 
+static bool is_name(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!letter && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-')
+            return false;
+    }
+    return s.n > 0 && s.n <= LIMIT_SESSION_NAME;
+}
+
+/* How many bits to the left the unit at the end of *TEXT means, which is cut
+   off: K, M, G, T, with or without iB or B behind it. 0 when there is none. */
+static int take_unit(struct str *text)
+{
+    static const char units[] = "kmgt";
+    size_t n = text->n;
+
+    if (n > 0 && (text->p[n - 1] == 'B' || text->p[n - 1] == 'b'))
+        n--;
+    if (n > 0 && n < text->n && text->p[n - 1] == 'i')
+        n--;
+    for (int i = 0; n > 0 && units[i] != '\0'; i++) {
+        if ((text->p[n - 1] | 0x20) != units[i])
+            continue;
+        for (n--; n > 0 && text->p[n - 1] == ' ';)
+            n--;
+        text->n = n;
+        return 10 * (i + 1);
+    }
+    return 0;
+}
+
+/* A size that is a string with a unit; NUMBER is absent. */
+static enum status check_size(struct arena *arena, struct json value,
+                              const struct schema_field *field,
+                              struct schema_value *out)
+{
+    struct str text;
+    int64_t n;
+    enum status status = json_string(arena, value, &text);
+
+    if (status != ST_OK)
+        return status;
+    int shift = take_unit(&text);
+    if (shift == 0 || plain_integer(text, &n) != ST_OK || n < 0 ||
+        n > field->max >> shift)
+        return ST_INVALID;
+    out->integer = n << shift;
+    return out->integer >= field->min ? ST_OK : ST_INVALID;
+}
+
 static enum status check_text(struct arena *arena, struct json value,
                               const struct schema_field *field,
                               struct schema_value *out)
@@ -191,6 +257,8 @@ static enum status check_text(struct arena *arena, struct json value,
 
     if (status != ST_OK || field->kind == SCHEMA_STRING)
         return status;
+    if (field->kind == SCHEMA_NAME)
+        return is_name(out->string) ? ST_OK : ST_INVALID;
     for (size_t i = 0; field->choices[i]; i++)
         if (str_eq(out->string, str_from(field->choices[i])))
             return ST_OK;
@@ -207,11 +275,15 @@ static enum status check_value(struct arena *arena, struct json value,
     switch (field->kind) {
     case SCHEMA_STRING:
     case SCHEMA_CHOICE:
+    case SCHEMA_NAME:
         return check_text(arena, value, field, out);
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
+    case SCHEMA_SIZE:
         if (number_of(arena, value, &number) != ST_OK)
             return ST_NOMEM;
+        if (field->kind == SCHEMA_SIZE && json_is_absent(number))
+            return check_size(arena, value, field, out);
         return check_number(number, field, out);
     case SCHEMA_BOOLEAN:
         break;
@@ -260,20 +332,40 @@ static enum status check_required(struct arena *arena,
     return ST_OK;
 }
 
+static enum status check_exclusive(struct arena *arena,
+                                   const struct schema_field *fields,
+                                   const struct schema_value *values,
+                                   struct schema_notes *notes)
+{
+    for (size_t i = 0; fields && fields[i].name; i++) {
+        const char *other = fields[i].instead_of;
+
+        if (!other || !values[i].given ||
+            !values[find_field(fields, str_from(other))].given)
+            continue;
+        notes->problem =
+            arena_printf(arena, "arguments %s and %s exclude each other", other,
+                         fields[i].name);
+        return notes->problem.n > 0 ? ST_INVALID : ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 enum status schema_check(struct arena *arena, const struct schema_field *fields,
                          struct json arguments, struct schema_value *values,
                          struct schema_notes *notes)
 {
     size_t count = schema_count(fields);
     struct json_walk walk;
+    enum status status;
 
     *notes = (struct schema_notes){0};
     json_walk_init(&walk, arguments);
     while (json_walk_next(&walk)) {
         struct str name;
-        enum status status = json_string(arena, walk.name, &name);
         size_t i;
 
+        status = json_string(arena, walk.name, &name);
         if (status != ST_OK)
             return status;
         i = find_field(fields, name);
@@ -285,7 +377,10 @@ enum status schema_check(struct arena *arena, const struct schema_field *fields,
         if (status != ST_OK)
             return status;
     }
-    return check_required(arena, fields, values, notes);
+    status = check_required(arena, fields, values, notes);
+    if (status != ST_OK)
+        return status;
+    return check_exclusive(arena, fields, values, notes);
 }
 
 static void write_field(struct jsonw *w, const struct schema_field *field)
@@ -293,7 +388,8 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     static const char *const types[] = {
         [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
         [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
-        [SCHEMA_CHOICE] = "string",
+        [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
+        [SCHEMA_SIZE] = "string",
     };
 
     jsonw_name(w, field->name);
@@ -306,7 +402,7 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
             jsonw_string(w, str_from(field->choices[i]));
         jsonw_end_array(w);
     }
-    if (field->max != 0) {
+    if (field->max != 0 && field->kind != SCHEMA_SIZE) {
         jsonw_member_int(w, "minimum", field->min);
         jsonw_member_int(w, "maximum", field->max);
     }

@@ -19,7 +19,9 @@ enum schema_kind {
     SCHEMA_INTEGER,
     SCHEMA_NUMBER,
     SCHEMA_BOOLEAN,
-    SCHEMA_CHOICE /* a string out of a list */
+    SCHEMA_CHOICE, /* a string out of a list */
+    SCHEMA_NAME,   /* a string that names a session or checkpoint */
+    SCHEMA_SIZE    /* a number of bytes, or a string like 512M, 2G, 1 GiB */
 };
 
 /* One argument. A table of fields ends with a field without name; a NULL table
@@ -29,10 +31,11 @@ struct schema_field {
     const char *alias; /* another name that is accepted but not shown */
     enum schema_kind kind;
     bool required;
-    int64_t min;                /* range of integers and numbers; */
+    int64_t min;                /* range of integers, numbers and sizes; */
     int64_t max;                /* 0: no range */
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
     const char *fallback;       /* what absence means, as JSON text, or NULL */
+    const char *instead_of;     /* a field that must not be given, too */
     const char *help;           /* sentences for the model */
 };
 
@@ -40,7 +43,7 @@ struct schema_field {
 struct schema_value {
     bool given;
     bool boolean;
-    int64_t integer;
+    int64_t integer; /* also the bytes of a size */
     double real;
     struct str string; /* also the name of a choice */
 };

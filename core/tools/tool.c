@@ -56,9 +56,11 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     switch (field->kind) {
     case SCHEMA_STRING:
     case SCHEMA_CHOICE:
+    case SCHEMA_NAME:
         wire_put_string(out, value->string);
         break;
     case SCHEMA_INTEGER:
+    case SCHEMA_SIZE:
         wire_put_int(out, value->integer);
         break;
     case SCHEMA_NUMBER:

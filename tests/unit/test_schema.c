@@ -5,7 +5,7 @@
 #include "check.h"
 #include "schema.h"
 
-enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, FIELDS };
+enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, NAME, SIZE, FIELDS };
 
 static const char *const shapes[] = {"round", "square", NULL};
 
@@ -31,6 +31,12 @@ static const struct schema_field fields[] = {
                .choices = shapes,
                .help = "A shape."},
     [FREE] = {.name = "free", .kind = SCHEMA_INTEGER, .help = "Any integer."},
+    [NAME] = {.name = "name", .kind = SCHEMA_NAME, .help = "A name."},
+    [SIZE] = {.name = "size",
+              .kind = SCHEMA_SIZE,
+              .min = 1024,
+              .max = INT64_C(1) << 40,
+              .help = "A size."},
     [FIELDS] = {0},
 };
 
@@ -80,13 +86,16 @@ static void schema_accepts_every_kind(void **state)
 {
     (void)state;
     assert_ok(check("{\"text\":\"a\\nb\",\"max-count\":100,\"ratio\":0.5,"
-                    "\"flag\":true,\"shape\":\"square\",\"free\":-3}"));
+                    "\"flag\":true,\"shape\":\"square\",\"free\":-3,"
+                    "\"name\":\"a.b\",\"size\":\"64K\"}"));
     assert_text(values[TEXT].string, "a\nb");
     assert_int_equal(values[AMOUNT].integer, 100);
     assert_true(values[RATIO].real > 0.49 && values[RATIO].real < 0.51);
     assert_true(values[FLAG].boolean);
     assert_text(values[SHAPE].string, "square");
     assert_int_equal(values[FREE].integer, -3);
+    assert_text(values[NAME].string, "a.b");
+    assert_int_equal(values[SIZE].integer, 65536);
     for (size_t i = 0; i < FIELDS; i++)
         assert_true(values[i].given);
     assert_int_equal(notes.extras, 0);
@@ -205,6 +214,12 @@ static void schema_names_what_is_wrong(void **state)
          "argument shape must be one of round, square, not \"oval\""},
         {"{\"text\":\"\",\"shape\":\"Round\"}",
          "argument shape must be one of round, square, not \"Round\""},
+        {"{\"text\":\"\",\"name\":\"\"}",
+         "argument name must be a name of 1 to 64 letters, digits, \".\", "
+         "\"_\" and \"-\", not \"\""},
+        {"{\"text\":\"\",\"size\":1023}",
+         "argument size must be a size from 1 KiB to 1 TiB, such as \"2G\", "
+         "not 1023"},
         {"{\"text\":\"\",\"shape\":1}",
          "argument shape must be one of round, square, not 1"},
         {"{\"text\":\"\",\"shape\":"
@@ -216,6 +231,98 @@ static void schema_names_what_is_wrong(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_status(check(cases[i].text), ST_INVALID);
         assert_memory(str_eq(notes.problem, str_from(cases[i].problem)));
+    }
+}
+
+#define LONGEST                                                                \
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void schema_knows_what_excludes_another(void **state)
+{
+    static const struct schema_field two[] = {
+        {.name = "name", .kind = SCHEMA_STRING},
+        {.name = "back", .kind = SCHEMA_INTEGER, .instead_of = "name"},
+        {0},
+    };
+    static const struct {
+        const char *text;
+        enum status status;
+    } cases[] = {
+        {"{}", ST_OK},
+        {"{\"name\":\"\"}", ST_OK},
+        {"{\"back\":1}", ST_OK},
+        {"{\"back\":1,\"name\":null}", ST_OK},
+        {"{\"back\":1,\"name\":\"\"}", ST_INVALID},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct json value;
+        struct json_error error;
+        memset(values, 0, sizeof values);
+        assert_ok(json_parse(&arena, str_from(cases[i].text), &value, &error));
+        assert_status(schema_check(&arena, two, value, values, &notes),
+                      cases[i].status);
+    }
+    assert_text(notes.problem, "arguments name and back exclude each other");
+}
+
+static void schema_checks_names(void **state)
+{
+    static const char *const good[] = {"a", "main", "A.b_c-9", "-", LONGEST};
+    static const char *const bad[] = {
+        "\"\"",         "\"a b\"", "\"a/b\"",         "\"\xc3\xa4\"",
+        "\"a\\u0000\"", "7",       "\"" LONGEST "0\""};
+    (void)state;
+    char text[200];
+    for (size_t i = 0; i < COUNT(good); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"name\":\"%s\"}", good[i]);
+        assert_ok(check(text));
+        assert_true(values[NAME].given);
+        assert_memory(str_eq(values[NAME].string, str_from(good[i])));
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"name\":%s}", bad[i]);
+        assert_status(check(text), ST_INVALID);
+    }
+}
+
+static void schema_reads_sizes(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } good[] = {
+        {"1024", 1024},
+        {"2048.0", 2048},
+        {"\"4096\"", 4096},
+        {"\"1K\"", 1024},
+        {"\"3k\"", 3072},
+        {"\"512M\"", INT64_C(512) << 20},
+        {"\"2 GiB\"", INT64_C(2) << 30},
+        {"\"2GB\"", INT64_C(2) << 30},
+        {"\"1T\"", INT64_C(1) << 40},
+    };
+    static const char *const bad[] = {
+        "1023",      "\"0K\"",
+        "\"\"",      "\"K\"",
+        "\"B\"",     "\"1.5G\"",
+        "\"1X\"",    "\"-4K\"",
+        "\"2T\"",    "\"99999999999T\"",
+        "\"1 K 1\"", "1e30",
+        "true",      "[]",
+        "\"5 iB\"",  "\"9999999999999999999K\"",
+    };
+    (void)state;
+    char text[100];
+    for (size_t i = 0; i < COUNT(good); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"size\":%s}",
+                 good[i].text);
+        assert_ok(check(text));
+        assert_true(values[SIZE].integer == good[i].bytes);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"size\":%s}", bad[i]);
+        assert_status(check(text), ST_INVALID);
     }
 }
 
@@ -255,7 +362,9 @@ static void schema_writes_json_schema(void **state)
         "\"flag\":{\"type\":\"boolean\",\"description\":\"A flag.\"},"
         "\"shape\":{\"type\":\"string\",\"enum\":[\"round\",\"square\"],"
         "\"description\":\"A shape.\"},"
-        "\"free\":{\"type\":\"integer\",\"description\":\"Any integer.\"}},"
+        "\"free\":{\"type\":\"integer\",\"description\":\"Any integer.\"},"
+        "\"name\":{\"type\":\"string\",\"description\":\"A name.\"},"
+        "\"size\":{\"type\":\"string\",\"description\":\"A size.\"}},"
         "\"required\":[\"text\"],\"additionalProperties\":false}");
 }
 
@@ -283,6 +392,9 @@ int main(void)
         TEST(schema_takes_the_last_of_a_repeated_name),
         TEST(schema_reads_integers_exactly),
         TEST(schema_names_what_is_wrong),
+        TEST(schema_knows_what_excludes_another),
+        TEST(schema_checks_names),
+        TEST(schema_reads_sizes),
         TEST(schema_counts_extra_arguments),
         TEST(schema_accepts_absent_arguments),
         TEST(schema_writes_json_schema),

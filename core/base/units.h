@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* units.h: sizes and times in words, for limits that a message names. */
+#ifndef CORE_UNITS_H
+#define CORE_UNITS_H
+
+#include <stdint.h>
+
+/* Room for any of them, with the NUL at its end. */
+#define UNITS_TEXT 40
+
+/* Both write to OUT and return it: "1 GiB", "1536 MiB", "1000 bytes". The unit
+   is the largest that gives a whole number. */
+const char *units_size(uint64_t bytes, char out[UNITS_TEXT]);
+
+/* "30 s", "1.5 s", "0.001 s". MS is not negative. */
+const char *units_time(int64_t ms, char out[UNITS_TEXT]);
+
+#endif
