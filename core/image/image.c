@@ -47,12 +47,13 @@ static struct image_call *unlink_call(struct image *image,
     return call;
 }
 
-static struct image_call *take_by_id(struct image *image, uint64_t id)
+/* The link that leads to the call, or to NULL. */
+static struct image_call **find_link(struct image *image, uint64_t id)
 {
     struct image_call **link = bucket_of(image, id);
     while (*link != NULL && (*link)->id != id)
         link = &(*link)->next;
-    return *link == NULL ? NULL : unlink_call(image, link);
+    return link;
 }
 
 struct image_call *image_take(struct image *image)
@@ -118,7 +119,7 @@ static bool is_full(const struct image *image, size_t bytes)
 
 enum status image_send(struct image *image, struct image_call *call)
 {
-    size_t bytes = image->out.n - image->start;
+    size_t bytes = image->out.n - image->start + call->owner_bytes;
     if (image->broken || is_full(image, bytes)) {
         take_back(image);
         return image->broken ? ST_IO : ST_LIMIT;
@@ -221,12 +222,14 @@ static bool read_reply(struct image *image, const struct wire_head *head,
                        struct str body, enum status status,
                        struct image_reply *reply)
 {
-    reply->call = take_by_id(image, head->id);
-    if (reply->call == NULL) {
+    struct image_call **link = find_link(image, head->id);
+    if (*link == NULL) {
         log_line(image->log, LOG_WARN, "image: reply to unknown call %" PRIu64,
                  head->id);
         return false;
     }
+    reply->call = unlink_call(image, link);
+    reply->running = false;
     reply->error = true;
     if (status == ST_NOMEM)
         reply->text = STR("The answer is lost: out of memory.");
@@ -235,6 +238,19 @@ static bool read_reply(struct image *image, const struct wire_head *head,
     else
         reply->error = head->flags & WIRE_ERROR;
     return true;
+}
+
+/* The same with output of a running call. What is lost of it, for want of
+   memory or because it is too late, stands in the reply. */
+static bool read_output(struct image *image, const struct wire_head *head,
+                        struct str body, enum status status,
+                        struct image_reply *reply)
+{
+    reply->call = *find_link(image, head->id);
+    reply->running = true;
+    reply->error = false;
+    return reply->call != NULL && status == ST_OK &&
+           wire_take_string(&body, &reply->text) == ST_OK;
 }
 
 /* There is no way to find the next frame: every call ends here. */
@@ -246,6 +262,7 @@ static bool give_up(struct image *image, struct image_reply *reply)
     image->broken = true;
     image->input = STR("");
     reply->call = image_take(image);
+    reply->running = false;
     reply->error = true;
     reply->text = STR("The connection to the Lisp image is broken.");
     return reply->call != NULL;
@@ -265,6 +282,9 @@ bool image_next(struct image *image, struct image_reply *reply)
             return give_up(image, reply);
         if (head.kind == WIRE_REPLY &&
             read_reply(image, &head, body, status, reply))
+            return true;
+        if (head.kind == WIRE_OUTPUT &&
+            read_output(image, &head, body, status, reply))
             return true;
     }
 }

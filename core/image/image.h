@@ -18,8 +18,9 @@
    which stays where it is until the call comes back from image_next or
    image_take. */
 struct image_call {
-    uint64_t id;  /* on the wire; ours alone, never a client's */
-    size_t bytes; /* of its frame */
+    uint64_t id;        /* on the wire; ours alone, never a client's */
+    size_t bytes;       /* of its frame and of the record */
+    size_t owner_bytes; /* of the record, set by the caller */
     struct image_call *next;
     void *owner; /* the caller's record */
 };
@@ -45,8 +46,10 @@ struct image {
     struct image_call *buckets[IMAGE_BUCKETS]; /* by id */
 };
 
+/* What came for a call. */
 struct image_reply {
-    struct image_call *call; /* no longer waiting */
+    struct image_call *call; /* no longer waiting, unless it runs: */
+    bool running;            /* the text is output, the reply comes later */
     bool error;
     struct str text; /* valid until the next image_next or image_feed */
 };
@@ -87,8 +90,9 @@ void image_finish(struct image *image, int64_t grace_ms);
    has returned false. */
 void image_feed(struct image *image, struct str bytes);
 
-/* Takes the next reply; false when there is none. When the bytes make no sense,
-   or memory for them is missing, every waiting call gets a reply that says so.
+/* Takes the next reply or output; false when there is none. When the bytes make
+   no sense, or memory for them is missing, every waiting call gets a reply that
+   says so.
  */
 bool image_next(struct image *image, struct image_reply *reply);
 

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+#include "limits.h"
+#include "utf8.h"
+
 struct calls_entry {
     struct tool_call tool;
     struct calls_entry *next; /* in its bucket */
@@ -12,7 +15,9 @@ struct calls_entry {
     enum mcp_version version;
     bool cancelled; /* in no bucket; only its reply is waited for */
     struct rpc_to to;
-    char id[]; /* the text of TO's id */
+    struct str token;
+    int64_t progress; /* notifications so far */
+    char texts[];     /* of TO's id and of the token */
 };
 
 static size_t bucket_of(struct str id)
@@ -26,16 +31,23 @@ static size_t bucket_of(struct str id)
 static struct calls_entry *entry_new(const struct calls_request *request)
 {
     struct str id = request->to.id;
-    struct calls_entry *entry = malloc(sizeof *entry + id.n);
+    struct str token = request->token;
+    size_t bytes = sizeof(struct calls_entry) + id.n + token.n;
+    struct calls_entry *entry = malloc(bytes);
     if (entry == NULL)
         return NULL;
     *entry = (struct calls_entry){.tool.tool = request->tool,
+                                  .tool.progress = token.n > 0,
                                   .tool.image.owner = entry,
+                                  .tool.image.owner_bytes = bytes,
                                   .bucket = bucket_of(id),
                                   .version = request->version,
                                   .to = request->to};
-    memcpy(entry->id, id.p, id.n);
-    entry->to.id.p = entry->id;
+    memcpy(entry->texts, id.p, id.n);
+    entry->to.id.p = entry->texts;
+    if (token.n > 0)
+        memcpy(entry->texts + id.n, token.p, token.n);
+    entry->token = str_make(entry->texts + id.n, token.n);
     return entry;
 }
 
@@ -114,22 +126,46 @@ void calls_cancel(struct calls *calls, struct str id)
     }
 }
 
+/* A client that reads too slowly gets no more of these: what they say stands in
+   the answer, too. */
+static void report_progress(struct calls *calls, struct calls_entry *entry,
+                            struct str text)
+{
+    if (entry->cancelled || entry->token.n == 0 ||
+        calls->output->n >= LIMIT_OUTPUT_BACKLOG)
+        return;
+    entry->progress++;
+    enum status status =
+        result_progress(calls->output, entry->version, entry->token,
+                        entry->progress, utf8_tail(text, LIMIT_PROGRESS));
+    if (status != ST_OK)
+        log_line(calls->log, LOG_WARN, "mcp: no memory to report progress");
+}
+
+static void answer_call(struct calls *calls, struct calls_entry *entry,
+                        const struct image_reply *reply, int64_t now_ms)
+{
+    struct tool_answer answer = {
+        .state = reply->error ? TOOL_FAILED : TOOL_ANSWERED,
+        .text = reply->text,
+    };
+    gate_end(calls->gate, &entry->tool, &answer, now_ms);
+    if (!entry->cancelled) {
+        rpc_check_sent(calls->log,
+                       result_of_call(&entry->to, entry->version, &entry->tool,
+                                      &answer, now_ms));
+        forget(calls, entry, calls->output);
+    }
+    free(entry);
+}
+
 void calls_take_replies(struct calls *calls, int64_t now_ms)
 {
     struct image_reply reply;
     while (image_next(calls->image, &reply)) {
-        struct calls_entry *entry = reply.call->owner;
-        struct tool_answer answer = {
-            .state = reply.error ? TOOL_FAILED : TOOL_ANSWERED,
-            .text = reply.text,
-        };
-        gate_end(calls->gate, &entry->tool, &answer, now_ms);
-        if (!entry->cancelled) {
-            rpc_check_sent(calls->log,
-                           result_of_call(&entry->to, entry->version,
-                                          &entry->tool, &answer, now_ms));
-            forget(calls, entry, calls->output);
-        }
-        free(entry);
+        if (reply.running)
+            report_progress(calls, reply.call->owner, reply.text);
+        else
+            answer_call(calls, reply.call->owner, &reply, now_ms);
     }
 }

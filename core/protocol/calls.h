@@ -36,6 +36,7 @@ struct calls_request {
     struct arena *arena;
     struct rpc_to to; /* who gets the answer */
     enum mcp_version version;
+    struct str token; /* for progress, JSON text; empty: none is wanted */
     const struct tool *tool;
     const struct schema_value *values; /* checked */
     int64_t now_ms;
@@ -54,7 +55,8 @@ enum status MUST_CHECK calls_start(struct calls *calls,
    hears no more of it. A late cancellation finds nothing, which is normal. */
 void calls_cancel(struct calls *calls, struct str id);
 
-/* Answers the calls whose replies the image has. */
+/* Answers the calls whose replies the image has, and reports the progress of
+   those that run. */
 void calls_take_replies(struct calls *calls, int64_t now_ms);
 
 #endif

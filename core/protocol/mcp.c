@@ -2,6 +2,7 @@
 /* mcp.c: messages, lifecycle and methods of MCP. */
 #include "mcp.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -233,12 +234,25 @@ static void bad_arguments(const struct request *r, const struct tool *tool,
                                           r->now_ms));
 }
 
+/* The token under which the client wants to hear of progress, as JSON text;
+   empty when it does not, or when what it sent is no token. */
+static struct str progress_token(const struct request *r)
+{
+    double number;
+    struct json token = json_get(json_get(r->params, "_meta"), "progressToken");
+    if (json_type(token) == JSON_STRING ||
+        (json_number(token, &number) == ST_OK && floor(number) == number))
+        return json_raw(token);
+    return STR("");
+}
+
 static void start_call(const struct request *r, const struct tool *tool,
                        const struct schema_value *values)
 {
     struct calls_request request = {.arena = r->arena,
                                     .to = r->to,
                                     .version = r->version,
+                                    .token = progress_token(r),
                                     .tool = tool,
                                     .values = values,
                                     .now_ms = r->now_ms};

@@ -41,7 +41,8 @@ void mcp_message(struct mcp *mcp, struct arena *arena, struct str line,
 /* Answers a message that could not be read at all. */
 void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail);
 
-/* Answers the calls whose replies the image has. */
+/* Answers the calls whose replies the image has, and reports the progress of
+   those that run. */
 void mcp_replies(struct mcp *mcp, int64_t now_ms);
 
 /* Number of calls that the client still waits for. */

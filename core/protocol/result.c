@@ -93,3 +93,19 @@ enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
     jsonw_member_bool(w, "isError", answer->state == TOOL_FAILED);
     return end_with_meta(&reply, version, call, now_ms);
 }
+
+enum status result_progress(struct buf *output, enum mcp_version version,
+                            struct str token, int64_t progress,
+                            struct str message)
+{
+    struct rpc_reply note;
+    rpc_begin_notification(&note, output, "notifications/progress");
+    jsonw_object(&note.json);
+    jsonw_name(&note.json, "progressToken");
+    jsonw_raw(&note.json, token);
+    jsonw_member_int(&note.json, "progress", progress);
+    if (version >= MCP_2025_03_26)
+        jsonw_member(&note.json, "message", message);
+    jsonw_end_object(&note.json);
+    return rpc_end_notification(&note);
+}

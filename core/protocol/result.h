@@ -14,7 +14,7 @@
 /* Oldest first, so that "from this version on" is a comparison. */
 enum mcp_version {
     MCP_2024_11_05,
-    MCP_2025_03_26, /* the only one with batches */
+    MCP_2025_03_26, /* messages of progress; the only one with batches */
     MCP_2025_06_18, /* titles */
     MCP_2025_11_25, /* bad arguments are results; description of a server */
     MCP_2026_07_28  /* no initialize: each request names the version */
@@ -45,5 +45,13 @@ enum status MUST_CHECK result_of_call(const struct rpc_to *to,
                                       const struct tool_call *call,
                                       const struct tool_answer *answer,
                                       int64_t now_ms);
+
+/* Writes a notification about a running call: PROGRESS is larger each time,
+   MESSAGE what there is to say. TOKEN is the client's, JSON text. ST_NOMEM:
+   nothing is written. */
+enum status MUST_CHECK result_progress(struct buf *output,
+                                       enum mcp_version version,
+                                       struct str token, int64_t progress,
+                                       struct str message);
 
 #endif

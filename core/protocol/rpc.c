@@ -139,6 +139,17 @@ static void take_back(struct buf *out, size_t start)
     out->failed = false; // what was lost is gone as a whole
 }
 
+/* Closes the line and keeps the spare room; false when memory ran out and the
+   line is gone. */
+static bool end_line(struct buf *out, size_t start)
+{
+    buf_byte(out, '\n');
+    if (buf_reserve(out, RPC_SPARE) && !buf_failed(out))
+        return true;
+    take_back(out, start);
+    return false;
+}
+
 /* Writes an error without asking for memory: all or nothing. An id that does
    not fit is left out. */
 static enum status error_in_spare(struct buf *out, struct str id)
@@ -183,10 +194,9 @@ static enum status write_batch(const struct rpc_batch *batch,
     if (!batch->lost) {
         buf_byte(output, '[');
         buf_str(output, buf_view(&batch->replies));
-        buf_str(output, STR("]\n"));
-        if (buf_reserve(output, RPC_SPARE) && !buf_failed(output))
+        buf_byte(output, ']');
+        if (end_line(output, start))
             return ST_OK;
-        take_back(output, start);
     }
     return error_in_spare(output, RPC_NO_ID);
 }
@@ -251,11 +261,26 @@ enum status rpc_end(struct rpc_reply *reply)
         }
         return ST_OK;
     }
-    buf_byte(out, '\n');
-    if (buf_reserve(out, RPC_SPARE) && !buf_failed(out))
+    if (end_line(out, reply->start))
         return ST_OK;
-    take_back(out, reply->start);
     return error_in_spare(out, reply->to.id);
+}
+
+void rpc_begin_notification(struct rpc_reply *note, struct buf *output,
+                            const char *method)
+{
+    *note = (struct rpc_reply){.to.output = output, .start = output->n};
+    jsonw_init(&note->json, output);
+    jsonw_object(&note->json);
+    jsonw_member(&note->json, "jsonrpc", STR("2.0"));
+    jsonw_member(&note->json, "method", str_from(method));
+    jsonw_name(&note->json, "params");
+}
+
+enum status rpc_end_notification(struct rpc_reply *note)
+{
+    jsonw_end_object(&note->json);
+    return end_line(note->to.output, note->start) ? ST_OK : ST_NOMEM;
 }
 
 /* DETAIL with a capital; empty when memory ran out. */

@@ -99,6 +99,14 @@ void rpc_begin_error(struct rpc_reply *reply, const struct rpc_to *to,
    its place: no half line ever stays. ST_NOMEM when even that did not fit. */
 enum status MUST_CHECK rpc_end(struct rpc_reply *reply);
 
+/* A message that is not answered: rpc_begin_notification writes the envelope,
+   the caller writes one value, the params, rpc_end_notification closes. It is a
+   line of its own even while a batch is gathered. ST_NOMEM: nothing of it is
+   left. */
+void rpc_begin_notification(struct rpc_reply *note, struct buf *output,
+                            const char *method);
+enum status MUST_CHECK rpc_end_notification(struct rpc_reply *note);
+
 /* A whole error: the message is the standard text of CODE and DETAIL, the data
    is DETAIL as a sentence. */
 enum status MUST_CHECK rpc_error(const struct rpc_to *to, enum rpc_code code,

@@ -80,7 +80,8 @@ enum status tool_send(const struct tool_request *request)
     struct image_task task = {.session = STR("main"),
                               .operation = str_from(tool->operation),
                               .max_output = request->max_output,
-                              .timeout_ms = LIMIT_TIMEOUT_MS};
+                              .timeout_ms = LIMIT_TIMEOUT_MS,
+                              .progress = request->call->progress};
 
     image_begin_call(image, &task);
     for (size_t i = 0; i < schema_count(tool->fields); i++)

@@ -30,6 +30,7 @@ struct tool_call {
     const struct tool *tool;
     int64_t started_ms;
     bool approved;           /* the gate let it run */
+    bool progress;           /* the client wants to hear of it meanwhile */
     struct image_call image; /* while it waits; its owner is the caller's */
 };
 

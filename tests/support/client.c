@@ -158,10 +158,11 @@ void client_expect_no_frame(void)
     assert_memory(session_image_output(client.session)->n == 0);
 }
 
-void client_reply(uint64_t id, unsigned flags, struct str text)
+static void send_text(enum wire_kind kind, unsigned flags, uint64_t id,
+                      struct str text)
 {
     struct buf frame = BUF_EMPTY;
-    size_t start = wire_begin(&frame, WIRE_REPLY, flags, id);
+    size_t start = wire_begin(&frame, kind, flags, id);
     wire_put_string(&frame, text);
     bool good = !buf_failed(&frame);
     if (good) {
@@ -170,4 +171,14 @@ void client_reply(uint64_t id, unsigned flags, struct str text)
     }
     buf_release(&frame);
     assert_memory(good);
+}
+
+void client_reply(uint64_t id, unsigned flags, struct str text)
+{
+    send_text(WIRE_REPLY, flags, id, text);
+}
+
+void client_output(uint64_t id, struct str text)
+{
+    send_text(WIRE_OUTPUT, 0, id, text);
 }

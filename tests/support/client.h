@@ -50,6 +50,9 @@ void client_expect_no_frame(void);
 /* Answers a call as the supervisor. */
 void client_reply(uint64_t id, unsigned flags, struct str text);
 
+/* Sends output of a running call as the supervisor. */
+void client_output(uint64_t id, struct str text);
+
 /* Whether TEXT is PATTERN. */
 bool client_matches(struct str text, const char *pattern);
 

@@ -50,12 +50,18 @@ static enum status send_call(struct image_call *call)
     return image_send(&image, call);
 }
 
-static void put_reply(uint64_t id, unsigned flags, struct str text)
+static void put_text(enum wire_kind kind, unsigned flags, uint64_t id,
+                     struct str text)
 {
-    size_t start = wire_begin(&input, WIRE_REPLY, flags, id);
+    size_t start = wire_begin(&input, kind, flags, id);
     wire_put_string(&input, text);
     assert_memory(!buf_failed(&input));
     wire_end(&input, start);
+}
+
+static void put_reply(uint64_t id, unsigned flags, struct str text)
+{
+    put_text(WIRE_REPLY, flags, id, text);
 }
 
 static void expect_reply(const struct image_call *call, bool error,
@@ -66,6 +72,7 @@ static void expect_reply(const struct image_call *call, bool error,
     assert_ptr_equal(reply.call, call);
     assert_ptr_equal(reply.call->owner, call);
     assert_memory(reply.error == error && str_eq(reply.text, str_from(text)));
+    assert_false(reply.running);
 }
 
 static void expect_no_reply(void)
@@ -182,6 +189,30 @@ static void image_passes_over_what_nobody_waits_for(void **state)
                          STR("warn: image: reply to unknown call 77\n")));
 }
 
+static void image_tells_output_from_replies(void **state)
+{
+    (void)state;
+    struct image_reply reply;
+    assert_ok(send_call(&calls[0]));
+    assert_ok(send_call(&calls[1]));
+    put_text(WIRE_OUTPUT, 0, 77, STR("of no call"));
+    put_text(WIRE_OUTPUT, 0, calls[1].id, STR("line"));
+    put_reply(calls[1].id, 0, STR("=> 1"));
+    put_text(WIRE_OUTPUT, 0, calls[1].id, STR("too late"));
+    size_t start = wire_begin(&input, WIRE_OUTPUT, 0, calls[0].id);
+    assert_memory(!buf_failed(&input)); // a body without text
+    wire_end(&input, start);
+    image_feed(&image, buf_view(&input));
+    assert_true(image_next(&image, &reply));
+    assert_ptr_equal(reply.call, &calls[1]);
+    assert_true(reply.running && !reply.error);
+    assert_text(reply.text, "line");
+    expect_reply(&calls[1], false, "=> 1");
+    expect_no_reply();
+    assert_int_equal(image.calls, 1);
+    assert_int_equal(lines.n, 0);
+}
+
 static void image_answers_for_a_reply_without_text(void **state)
 {
     (void)state;
@@ -278,6 +309,8 @@ static void image_limits_waiting_bytes(void **state)
     assert_status(send_call(&calls[1]), ST_LIMIT);
     image.bytes = calls[0].bytes;
     assert_ok(send_call(&calls[1]));
+    calls[2].owner_bytes = LIMIT_PENDING_BYTES; // a record counts, too
+    assert_status(send_call(&calls[2]), ST_LIMIT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -290,6 +323,7 @@ int main(void)
         TEST(image_finds_replies_in_any_order),
         TEST(image_takes_replies_in_pieces),
         TEST(image_passes_over_what_nobody_waits_for),
+        TEST(image_tells_output_from_replies),
         TEST(image_answers_for_a_reply_without_text),
         TEST(image_ends_all_calls_when_bytes_make_no_sense),
         TEST(image_skips_a_body_without_memory),

@@ -31,6 +31,14 @@
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","             \
     "\"params\":{\"requestId\":" id ",\"reason\":\"r\"}}"
 
+#define CALL_WITH_TOKEN(id, token)                                             \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \
+    ",\"method\":\"tools/call\",\"params\":{\"name\":\"evaluate-lisp\","       \
+    "\"arguments\":{\"code\":\"1\"},\"_meta\":{\"progressToken\":" token "}}}"
+#define PROGRESS(token, rest)                                                  \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"   \
+    "{\"progressToken\":" token ",\"progress\":" rest "}}"
+
 struct exchange {
     const char *sent;
     const char *answer; /* "" is none */
@@ -473,6 +481,156 @@ static void mcp_cancels_by_request_id(void **state)
                                  "…info: mcp: evaluate-lisp is cancelled\n…"));
 }
 
+/* The next frame is the call of CALL_WITH_TOKEN; whether its output is wanted
+   is WANTED. Returns its id. */
+static uint64_t take_call(bool wanted)
+{
+    struct str body;
+    struct wire_head head = client_frame(&body);
+    assert_int_equal(head.kind, WIRE_CALL);
+    assert_int_equal(head.flags, wanted ? WIRE_PROGRESS : 0);
+    return head.id;
+}
+
+static void mcp_reports_progress(void **state)
+{
+    static const struct {
+        const char *version;
+        bool message;
+    } cases[] = {
+        {"2024-11-05", false},
+        {"2025-03-26", true},
+        {"2025-06-18", true},
+        {"2025-11-25", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        client_restart((struct session_config){.tools = NULL});
+        client_initialize(cases[i].version);
+        client_send(CALL_WITH_TOKEN("1", "\"t\\u00e4\""));
+        client_send(CALL_WITH_TOKEN("2", "7"));
+        uint64_t one = take_call(true);
+        uint64_t two = take_call(true);
+        client_output(one, STR("a\n\xff"));
+        client_expect(
+            cases[i].message
+                ? PROGRESS("\"t\\u00e4\"", "1,\"message\":\"a\\n\xef\xbf\xbd\"")
+                : PROGRESS("\"t\\u00e4\"", "1"));
+        client_output(two, STR("b"));
+        client_expect(cases[i].message ? PROGRESS("7", "1,\"message\":\"b\"")
+                                       : PROGRESS("7", "1"));
+        client_output(one, STR("c"));
+        client_expect(cases[i].message
+                          ? PROGRESS("\"t\\u00e4\"", "2,\"message\":\"c\"")
+                          : PROGRESS("\"t\\u00e4\"", "2"));
+        client_reply(one, 0, STR("=> 1"));
+        client_expect(OK("1", "{\"content\":…}"));
+        client_output(one, STR("late"));
+        client_expect("");
+        client_send(CANCEL("2"));
+        client_output(two, STR("unwanted"));
+        client_expect("");
+    }
+    client_send(MODERN_REQUEST("3", "tools/call",
+                               "\"name\":\"evaluate-lisp\",\"arguments\":"
+                               "{\"code\":\"1\"},"));
+    assert_int_equal(client_expect_frame(WIRE_STOP, ""), 2);
+    client_output(take_call(false), STR("without a token"));
+    client_expect("");
+    client_send("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\","
+                "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":"
+                "{\"code\":\"1\"},\"_meta\":{\"progressToken\":-1,"
+                "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                "\"io.modelcontextprotocol/clientCapabilities\":{}}}}");
+    client_output(take_call(true), STR("m"));
+    client_expect(PROGRESS("-1", "1,\"message\":\"m\""));
+}
+
+static void mcp_takes_strings_and_integers_as_tokens(void **state)
+{
+    static const struct {
+        const char *call;
+        bool taken;
+    } cases[] = {
+        {CALL_WITH_TOKEN("1", "\"\""), true},
+        {CALL_WITH_TOKEN("1", "0"), true},
+        {CALL_WITH_TOKEN("1", "100000000000000000000"), true},
+        {CALL_WITH_TOKEN("1", "7.0"), true},
+        {CALL_WITH_TOKEN("1", "7.5"), false},
+        {CALL_WITH_TOKEN("1", "1e999"), false},
+        {CALL_WITH_TOKEN("1", "null"), false},
+        {CALL_WITH_TOKEN("1", "true"), false},
+        {CALL_WITH_TOKEN("1", "[1]"), false},
+        {CALL_WITH_TOKEN("1", "{}"), false},
+        {CALL("1", "evaluate-lisp", "{\"code\":\"1\"}"), false},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+         "{\"name\":\"evaluate-lisp\",\"arguments\":{\"code\":\"1\"},"
+         "\"_meta\":[]}}",
+         false},
+    };
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        client_send(cases[i].call);
+        uint64_t id = take_call(cases[i].taken);
+        client_output(id, STR("x"));
+        client_expect(cases[i].taken ? PROGRESS("…", "1,\"message\":\"x\"")
+                                     : "");
+        client_reply(id, 0, STR("=> 1"));
+        client_expect(OK("1", "…"));
+    }
+}
+
+static void mcp_bounds_progress(void **state)
+{
+    (void)state;
+    static char text[LIMIT_PROGRESS + 100];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '!';
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    client_send(CALL_WITH_TOKEN("1", "7"));
+    uint64_t id = take_call(true);
+    const struct buf *output = session_output(client.session);
+    while (output->n < LIMIT_OUTPUT_BACKLOG) {
+        size_t before = output->n;
+        client_output(id, str_make(text, sizeof text));
+        assert_memory(output->n > before);
+        assert_in_range(output->n - before, LIMIT_PROGRESS,
+                        LIMIT_PROGRESS + 200);
+        assert_true(output->p[output->n - 5] == '!');
+    }
+    size_t full = output->n;
+    client_output(id, STR("more than the client reads"));
+    assert_int_equal(output->n, full);
+    buf_consume(session_output(client.session), full);
+    client_output(id, STR("again"));
+    client_expect(PROGRESS("7", "…\"again\""));
+}
+
+/* A notification is never in the array of a batch's answers. */
+static void mcp_reports_progress_outside_of_batches(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-03-26");
+    client_send("[" CALL_WITH_TOKEN("1", "\"a\"") "," //
+                CALL_WITH_TOKEN("2", "\"b\"") "]");
+    uint64_t one = take_call(true);
+    uint64_t two = take_call(true);
+    client_output(two, STR("x"));
+    client_expect(PROGRESS("\"b\"", "1,\"message\":\"x\""));
+    client_reply(one, 0, STR("=> 1"));
+    client_expect("");
+    client_output(one, STR("late"));
+    client_expect("");
+    client_output(two, STR("y"));
+    client_expect(PROGRESS("\"b\"", "2,\"message\":\"y\""));
+    client_reply(two, 0, STR("=> 2"));
+    client_expect("[" OK("1", "…") "," OK("2", "…") "]");
+}
+
 static void mcp_handles_batches(void **state)
 {
     (void)state;
@@ -564,6 +722,10 @@ int main(void)
         TEST(mcp_serves_the_modern_era),
         TEST(mcp_answers_in_the_order_of_replies),
         TEST(mcp_cancels_by_request_id),
+        TEST(mcp_reports_progress),
+        TEST(mcp_takes_strings_and_integers_as_tokens),
+        TEST(mcp_bounds_progress),
+        TEST(mcp_reports_progress_outside_of_batches),
         TEST(mcp_handles_batches),
         TEST(mcp_answers_a_batch_when_all_calls_are_done),
         TEST(mcp_limits_batches),

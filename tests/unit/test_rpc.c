@@ -155,6 +155,22 @@ static void rpc_writes_results(void **state)
                STR("{\"jsonrpc\":\"2.0\",\"id\":1.0,\"result\":{\"n\":3}}\n")));
 }
 
+static void rpc_writes_notifications(void **state)
+{
+    (void)state;
+    struct rpc_reply note;
+    rpc_begin_notification(&note, &out, "notifications/x");
+    jsonw_int(&note.json, 5);
+    enum status status = rpc_end_notification(&note);
+    if (status != ST_OK)
+        assert_int_equal(out.n, 0);
+    assert_ok(status);
+    assert_text(
+        buf_view(&out),
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":5}\n");
+    assert_true(out.cap - out.n >= RPC_SPARE);
+}
+
 static void rpc_writes_errors(void **state)
 {
     (void)state;
@@ -216,6 +232,12 @@ static void rpc_gives_up_without_room(void **state)
     rpc_begin_result(&reply, &to);
     jsonw_null(&reply.json);
     assert_int_equal(rpc_end(&reply), ST_NOMEM);
+    assert_int_equal(full.n, 0);
+    assert_false(full.failed);
+    full.failed = true;
+    rpc_begin_notification(&reply, &full, "n");
+    jsonw_null(&reply.json);
+    assert_int_equal(rpc_end_notification(&reply), ST_NOMEM);
     assert_int_equal(full.n, 0);
     assert_false(full.failed);
 }
@@ -297,6 +319,7 @@ int main(void)
         TEST(rpc_ignores_responses),
         TEST(rpc_refuses),
         TEST(rpc_writes_results),
+        TEST(rpc_writes_notifications),
         TEST(rpc_writes_errors),
         TEST(rpc_answers_without_memory),
         TEST(rpc_gives_up_without_room),
