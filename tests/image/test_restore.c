@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Checkpoints, time limits and sessions, with the real zygote and images:
+   argument 1 of the program is ecl-mcp-image. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "host.h"
+#include "limits.h"
+#include "linux.h"
+#include "wire.h"
+
+#define KILL_MYSELF "(ext:system (format nil \"kill -9 ~d\" (ext:getpid)))"
+
+static void call_operation(uint64_t id, const char *operation, const char *name,
+                           int64_t back)
+{
+    struct buf frame;
+
+    host_begin(&frame, "main", id, operation, 0);
+    if (name) {
+        wire_put_string(&frame, STR("name"));
+        wire_put_string(&frame, str_from(name));
+    }
+    if (back > 0) {
+        wire_put_string(&frame, STR("back"));
+        wire_put_int(&frame, back);
+    }
+    host_send(&frame);
+    host_wait(id);
+}
+
+/* Waits until the newest state of session main is in a checkpoint. */
+static void wait_checkpoint(uint64_t id, int evaluation)
+{
+    char wanted[64];
+    int tries;
+
+    (void)snprintf(wanted, sizeof wanted, ", after evaluation %d:", evaluation);
+    for (tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
+        call_operation(id, "list-sessions", NULL, 0);
+        if (strstr(host_answer.p, wanted))
+            return;
+        host_turn(5);
+    }
+    fail_msg("no checkpoint%s in %s", wanted, host_answer.p);
+}
+
+static void restore_brings_everything_back(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* (list 1 2 3))", "=> *X*");
+    host_expect(2, "(defun sq (x) (* x x))", "=> SQ");
+    wait_checkpoint(3, 2);
+    host_call(4, KILL_MYSELF);
+    host_wait(4);
+    assert_true(host_error);
+    host_expect_part(
+        "[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image was killed by signal 9 "
+        "(SIGKILL) during this evaluation.\nSession main goes on from the "
+        "checkpoint after evaluation 2: (defun sq (x) (* x x))\n"
+        "No evaluation that was answered is lost.\n");
+    host_expect(5, "(list (sq 12) *x*)", "=> (144 (1 2 3))");
+}
+
+static void restore_says_what_is_lost(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_call(3, "(defvar *y*\n 2)");
+    host_call(4, "(setf *x* 3)");
+    host_call(5, KILL_MYSELF); // all before there is time for a checkpoint
+    host_wait(3);
+    host_wait(4);
+    host_wait(5);
+    host_expect_part("Lost, though answered:\n- evaluation 2: (defvar *y*\n"
+                     "- evaluation 3: (setf *x* 3)\n");
+    host_expect(6, "(list *x* (boundp '*y*))", "=> (1 NIL)");
+}
+
+static void restore_survives_death_after_death(void **state)
+{
+    uint64_t id;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 7)", "=> *X*");
+    wait_checkpoint(2, 1);
+    for (id = 10; id < 30; id++) {
+        host_call(id, KILL_MYSELF);
+        host_wait(id);
+        host_expect_part("goes on from the checkpoint after evaluation 1");
+    }
+    host_expect(3, "*x*", "=> 7");
+}
+
+/* The copies are killed, too, newest first: an older one serves, and in the
+   end a fresh session. */
+static void restore_falls_back_to_older_ones(void **state)
+{
+    pid_t images[64];
+    size_t n;
+    size_t i;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_expect(3, "(defvar *y* 2)", "=> *Y*");
+    wait_checkpoint(4, 2);
+    call_operation(5, "list-sessions", NULL, 0);
+    host_call(6, "(progn (ext:system \"pkill -9 -n ecl-mcp-sleeper -P $PPID\")"
+                 " " KILL_MYSELF ")");
+    host_wait(6);
+    host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\n");
+    host_expect(7, "*x*", "=> 1");
+    n = linux_children(images, 64);
+    assert_true(n > 0);
+    for (i = 0; i < n; i++)
+        assert_true(host_exists(images[i]));
+}
+
+static void restore_undoes_evaluations(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *h* (make-hash-table))", "=> *H*");
+    wait_checkpoint(2, 1);
+    host_expect(3, "(defun f () :old)", "=> F");
+    wait_checkpoint(4, 2);
+    host_expect(5, "(defun f () :new)", "=> F");
+    wait_checkpoint(6, 3);
+    host_expect(7, "(setf (gethash :k *h*) 1)", "=> 1");
+    wait_checkpoint(8, 4);
+    host_expect(9, "(progn (make-package :p) (in-package :p))",
+                "=> #<\"P\" package>");
+    call_operation(10, "restore-session", NULL, 3);
+    assert_false(host_error);
+    host_expect_part("Session main restored to the state after evaluation 2: "
+                     "(defun f () :old)\nUndone:\n- evaluation 3: (defun f () "
+                     ":new)\n- evaluation 4: (setf (gethash :k *h*) 1)\n"
+                     "- evaluation 5: ");
+    host_expect(11, "(list (f) (gethash :k *h*) (package-name *package*))",
+                "=> (:OLD NIL \"COMMON-LISP-USER\")");
+    call_operation(12, "restore-session", NULL, 3); // everything
+    host_expect_part("restored to its beginning");
+    host_expect(13, "(fboundp 'f)", "=> NIL");
+}
+
+static void restore_goes_to_named_ones(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    call_operation(2, "checkpoint-session", "good", 0);
+    assert_string_equal(host_answer.p, "Checkpoint \"good\" taken after "
+                                       "evaluation 1: (defvar *x* 1)");
+    host_expect(3, "(setf *x* 2)", "=> 2");
+    call_operation(4, "restore-session", "good", 0);
+    host_expect_part("(checkpoint \"good\")\nUndone:\n- evaluation 2: (setf");
+    host_expect(5, "*x*", "=> 1");
+    host_expect(6, "(setf *x* 3)", "=> 3");
+    call_operation(7, "restore-session", "good", 0); // it is still there
+    host_expect(8, "*x*", "=> 1");
+}
+
+/* A named checkpoint of a past that was left is reached by its name, and never
+   taken for a state of this past. */
+static void restore_keeps_pasts_apart(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    call_operation(2, "checkpoint-session", "one", 0);
+    host_expect(3, "(setf *x* 2)", "=> 2");
+    call_operation(4, "checkpoint-session", "two", 0);
+    call_operation(5, "restore-session", "one", 0);
+    host_expect(6, "(setf *x* :other)", "=> :OTHER");
+    wait_checkpoint(7, 2);
+    host_expect_part("checkpoint \"two\" at ");
+    host_expect_part("evaluation 2 of a past that was left");
+    host_call(8, KILL_MYSELF);
+    host_wait(8);
+    host_expect(9, "*x*", "=> :OTHER");
+    call_operation(10, "restore-session", "two", 0);
+    host_expect(11, "*x*", "=> 2");
+}
+
+static void restore_says_what_is_missing(void **state)
+{
+    (void)state;
+    call_operation(1, "restore-session", NULL, 1);
+    assert_true(host_error);
+    host_expect_part("[ERROR] ECL-MCP:NO-CHECKPOINT\nSession main has 0 "
+                     "evaluations; there is no state 1 evaluations back.");
+    call_operation(2, "restore-session", "nope", 0);
+    host_expect_part("has no checkpoint named \"nope\"");
+    host_expect(3, "(+ 1 1)", "=> 2");
+}
+
+/* At most so many of a kind are kept, the newest. */
+static void restore_keeps_a_bounded_number(void **state)
+{
+    char name[16];
+    int i;
+
+    (void)state;
+    host_expect(1, "(+ 1 1)", "=> 2");
+    for (i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
+        (void)snprintf(name, sizeof name, "c%d", i);
+        call_operation(2, "checkpoint-session", name, 0);
+        assert_false(host_error);
+    }
+    call_operation(3, "restore-session", "c2", 0);
+    assert_true(host_error);
+    call_operation(4, "restore-session", "c3", 0);
+    assert_false(host_error);
+}
+
+/* Threads of user code are not in the copy; the copy works nevertheless. */
+static void restore_works_with_threads(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *n* 0)", "=> *N*");
+    host_call(2, "(dotimes (i 8 :started) (mp:process-run-function \"busy\" "
+                 "(lambda () (loop (incf *n*) (make-list 100)))))");
+    host_wait(2);
+    assert_string_equal(host_answer.p, "=> :STARTED");
+    wait_checkpoint(3, 2);
+    host_call(4, KILL_MYSELF);
+    host_wait(4);
+    host_expect_part("Threads, open files and sockets");
+    host_expect(5, "(progn (si:gc t) (dotimes (i 50) (make-list 10000)) :ok)",
+                "=> :OK");
+    host_expect(6,
+                "(mp:process-join (mp:process-run-function \"new\" (lambda () "
+                ":joined)))",
+                "=> :JOINED");
+}
+
+static void limit_stops_a_loop(void **state)
+{
+    struct buf frame;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    host_begin(&frame, "main", 2, "evaluate", 300);
+    wire_put_string(&frame, STR("code"));
+    wire_put_string(&frame, STR("(progn (print :before) (loop))"));
+    host_send(&frame);
+    host_wait(2);
+    assert_true(host_error);
+    host_expect_part("[stdout]\n\n:BEFORE");
+    host_expect(3, "*x*", "=> 1");
+}
+
+static void limit_ends_an_image_that_ignores_it(void **state)
+{
+    struct buf frame;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_begin(&frame, "main", 3, "evaluate", 300);
+    wire_put_string(&frame, STR("code"));
+    wire_put_string(&frame, STR("(mp:without-interrupts (loop))"));
+    host_send(&frame);
+    host_wait(3);
+    host_expect_part("did not stop when its time limit of 0.3 s was reached");
+    host_expect(4, "*x*", "=> 1");
+}
+
+/* The time that a call waits for the one before it does not count. */
+static void limit_starts_with_the_call(void **state)
+{
+    struct buf frame;
+
+    (void)state;
+    host_call(1, "(sleep 0.6)");
+    host_begin(&frame, "main", 2, "evaluate", 400);
+    wire_put_string(&frame, STR("code"));
+    wire_put_string(&frame, STR("(+ 1 1)"));
+    host_send(&frame);
+    host_wait(1);
+    host_wait(2);
+    assert_string_equal(host_answer.p, "=> 2");
+}
+
+static void session_is_closed(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    call_operation(2, "close-session", NULL, 0);
+    host_expect_part("Session main closed.");
+    host_expect(3, "(boundp '*x*)", "=> NIL");
+    call_operation(4, "close-session", NULL, 0);
+    call_operation(5, "close-session", NULL, 0);
+    host_expect_part("Session main not found");
+}
+
+static void sessions_are_limited(void **state)
+{
+    char name[16];
+    int i;
+
+    (void)state;
+    host_expect(1, "1", "=> 1");
+    // closed ones do not count, open ones do: closing is cheaper than forking
+    for (i = 0; i < LIMIT_SESSIONS + 10; i++) {
+        struct buf frame;
+
+        (void)snprintf(name, sizeof name, "s%d", i);
+        host_begin(&frame, name, 2, "close-session", 0);
+        host_send(&frame);
+        host_wait(2);
+        assert_false(host_error);
+        host_turn(0);
+    }
+}
+
+static void session_names_are_checked(void **state)
+{
+    char name[LIMIT_SESSION_NAME + 2];
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    host_call_in(name, 1, "1");
+    host_wait(1);
+    assert_true(host_error);
+    host_expect_part("[ERROR] ECL-MCP:NO-SESSION");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, host_setup, host_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(restore_brings_everything_back),
+        TEST(restore_says_what_is_lost),
+        TEST(restore_survives_death_after_death),
+        TEST(restore_falls_back_to_older_ones),
+        TEST(restore_undoes_evaluations),
+        TEST(restore_goes_to_named_ones),
+        TEST(restore_keeps_pasts_apart),
+        TEST(restore_says_what_is_missing),
+        TEST(restore_keeps_a_bounded_number),
+        TEST(restore_works_with_threads),
+        TEST(limit_stops_a_loop),
+        TEST(limit_ends_an_image_that_ignores_it),
+        TEST(limit_starts_with_the_call),
+        TEST(session_is_closed),
+        TEST(sessions_are_limited),
+        TEST(session_names_are_checked),
+    };
+
+    host_use(argc, argv);
+    return RUN_TESTS("restore", tests);
+}

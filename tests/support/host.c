@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* host.c: see host.h. */
+#include "host.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "linux.h"
+#include "wire.h"
+
+#define MAX_FDS 64
+
+static char *image_path;
+struct supervisor *host;
+struct buf host_answer;
+bool host_error;
+static uint64_t answer_id;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void print_line(void *context, enum log_level level, struct str line)
+{
+    (void)context;
+    (void)level;
+    (void)printf("# %.*s\n", STR_ARG(line));
+}
+
+void host_start(const char *path, const char *workspace)
+{
+    struct supervisor_config config = {
+        path ? path : image_path, workspace, 0, {LOG_WARN, print_line, NULL}};
+
+    host = supervisor_new(&config, now_ms());
+    assert_non_null(host);
+}
+
+int host_setup(void **state)
+{
+    (void)state;
+    host_start(NULL, NULL);
+    return 0;
+}
+
+int host_teardown(void **state)
+{
+    pid_t children[16];
+
+    (void)state;
+    supervisor_free(host);
+    host = NULL;
+    buf_release(&host_answer);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+    return linux_children(children, 16) == 0 ? 0 : -1; // nobody is left
+}
+
+/* One round of what a host does. */
+void host_turn(int64_t wait_ms)
+{
+    struct pollfd fds[MAX_FDS];
+    size_t n = supervisor_fds(host, fds, MAX_FDS);
+    int64_t deadline = supervisor_deadline(host);
+    int64_t now = now_ms();
+
+    if (deadline >= 0 && deadline - now < wait_ms)
+        wait_ms = deadline > now ? deadline - now : 0;
+    if (poll(fds, (nfds_t)n, (int)wait_ms) < 0)
+        n = 0;
+    supervisor_reap(host, now_ms());
+    supervisor_run(host, fds, n, now_ms());
+}
+
+/* Takes the oldest reply out of the supervisor's output. */
+static bool take_reply(void)
+{
+    struct buf *out = supervisor_output(host);
+    struct wire_head head;
+    struct str body;
+    struct str text;
+
+    if (wire_frame(buf_view(out), &head, &body) != ST_OK)
+        return false;
+    assert_int_equal(head.kind, WIRE_REPLY);
+    assert_int_equal(wire_take_string(&body, &text), ST_OK);
+    buf_reset(&host_answer);
+    buf_str(&host_answer, text);
+    buf_byte(&host_answer, '\0');
+    answer_id = head.id;
+    host_error = (head.flags & WIRE_ERROR) != 0;
+    buf_consume(out, WIRE_HEAD + head.size);
+    return true;
+}
+
+void host_wait(uint64_t id)
+{
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
+
+    while (!take_reply()) {
+        assert_true(now_ms() < end);
+        host_turn(100);
+    }
+    assert_int_equal(answer_id, id);
+}
+
+static void feed(struct buf *frame)
+{
+    assert_int_equal(supervisor_feed(host, frame->p, frame->n, now_ms()),
+                     ST_OK);
+    buf_release(frame);
+}
+
+void host_begin(struct buf *frame, const char *session, uint64_t id,
+                const char *operation, int64_t timeout_ms)
+{
+    *frame = BUF_EMPTY;
+    (void)wire_begin(frame, WIRE_CALL, 0, id);
+    wire_put_string(frame, str_from(session));
+    wire_put_string(frame, str_from(operation));
+    wire_put_int(frame, 10000);
+    wire_put_int(frame, timeout_ms);
+}
+
+void host_send(struct buf *frame)
+{
+    wire_end(frame, 0);
+    feed(frame);
+}
+
+void host_call_in(const char *session, uint64_t id, const char *code)
+{
+    struct buf frame;
+
+    host_begin(&frame, session, id, "evaluate", 0);
+    wire_put_string(&frame, STR("code"));
+    wire_put_string(&frame, str_from(code));
+    host_send(&frame);
+}
+
+void host_call(uint64_t id, const char *code)
+{
+    host_call_in("main", id, code);
+}
+
+void host_stop(uint64_t id)
+{
+    struct buf frame = BUF_EMPTY;
+
+    wire_end(&frame, wire_begin(&frame, WIRE_STOP, 0, id));
+    feed(&frame);
+}
+
+void host_expect(uint64_t id, const char *code, const char *text)
+{
+    host_call(id, code);
+    host_wait(id);
+    assert_string_equal(host_answer.p, text);
+}
+
+void host_expect_part(const char *part)
+{
+    if (!strstr(host_answer.p, part))
+        fail_msg("\"%s\" is not in \"%s\"", part, host_answer.p);
+}
+
+/* The process of the image that runs session main. */
+pid_t host_image_pid(uint64_t id)
+{
+    host_call(id, "(ext:getpid)");
+    host_wait(id);
+    assert_int_equal(strncmp(host_answer.p, "=> ", 3), 0);
+    return (pid_t)strtol(host_answer.p + 3, NULL, 10);
+}
+
+bool host_exists(pid_t pid)
+{
+    return kill(pid, 0) == 0;
+}
+
+void host_wait_gone(pid_t pid)
+{
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
+
+    while (host_exists(pid)) {
+        assert_true(now_ms() < end);
+        host_turn(10);
+    }
+}
+
+/* Calls CODE as call ID and waits until it runs: it opens a file first. */
+void host_call_and_see_it_run(uint64_t id, const char *code)
+{
+    char folder[] = "/tmp/ecl-mcp-test-XXXXXX";
+    char flag[64];
+    char text[256];
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
+
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(flag, sizeof flag, "%s/runs", folder);
+    (void)snprintf(text, sizeof text,
+                   "(progn (close (open \"%s\" :direction :output)) %s)", flag,
+                   code);
+    host_call(id, text);
+    while (access(flag, F_OK) < 0) {
+        assert_true(now_ms() < end);
+        host_turn(10);
+    }
+    assert_int_equal(unlink(flag), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+void host_use(int argc, char **argv)
+{
+    if (argc == 2)
+        image_path = realpath(argv[1], NULL);
+    if (!image_path) {
+        (void)fputs("usage: give ecl-mcp-image as argument\n", stderr);
+        exit(2);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* host.h: what tests of the supervisor share: a host with one supervisor, real
+   zygote and real images, and one answer at a time. Everything waits for its
+   event, HOST_PATIENCE_MS at most, and fails the test then. */
+#ifndef TESTS_HOST_H
+#define TESTS_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "buf.h"
+#include "supervisor.h"
+
+#define HOST_PATIENCE_MS 20000
+
+/* What is set by the last host_wait. */
+extern struct supervisor *host;
+extern struct buf host_answer; /* text with a NUL behind it */
+extern bool host_error;
+
+/* Argument 1 of the test program, ecl-mcp-image, as an absolute path; exits
+   with a message when it is not there. */
+void host_use(int argc, char **argv);
+
+/* setup and teardown for cmocka; the teardown fails when a process is left. */
+int host_setup(void **state);
+int host_teardown(void **state);
+
+/* Another start than that of host_setup; PATH NULL: the image of host_use. */
+void host_start(const char *path, const char *workspace);
+
+/* One round of what a host does, with WAIT_MS for something to happen. */
+void host_turn(int64_t wait_ms);
+
+/* A call with its frame: host_begin, arguments by wire_put…, host_send. */
+void host_begin(struct buf *frame, const char *session, uint64_t id,
+                const char *operation, int64_t timeout_ms);
+void host_send(struct buf *frame);
+
+void host_call_in(const char *session, uint64_t id, const char *code);
+void host_call(uint64_t id, const char *code);
+void host_stop(uint64_t id);
+
+/* Waits for the next reply, which must be that of call ID. */
+void host_wait(uint64_t id);
+
+/* Call and reply; the text must be TEXT, or contain PART. */
+void host_expect(uint64_t id, const char *code, const char *text);
+void host_expect_part(const char *part);
+
+/* Calls CODE as call ID and waits until it runs: it opens a file first. */
+void host_call_and_see_it_run(uint64_t id, const char *code);
+
+/* The process of the image that runs session main, asked by call ID. */
+pid_t host_image_pid(uint64_t id);
+
+bool host_exists(pid_t pid);
+void host_wait_gone(pid_t pid);
+
+#endif
