@@ -80,6 +80,7 @@ void channel_init(struct channel *channel, const char *name)
     (void)snprintf(channel->name, sizeof channel->name, "%s", name);
     channel->socket = -1;
     channel->kept_socket = -1;
+    channel->watch_at = -1;
     channel->pipes[CHANNEL_STDOUT] = -1;
     channel->pipes[CHANNEL_STDERR] = -1;
 }
@@ -122,6 +123,8 @@ void channel_connect(struct channel *channel, int socket,
     channel->unread = false;
     channel->exited = false;
     channel->killed = false;
+    channel->crowded = false;
+    channel->watch_at = -1;
     channel->stop_stage = 0;
 }
 

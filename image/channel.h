@@ -95,11 +95,13 @@ struct channel {
     char keep_name[LIMIT_SESSION_NAME + 1];
 
     /* the supervisor's own notes */
-    bool closed; /* to be forgotten when it has no calls */
-    bool dying;  /* the image is gone or must go; cause is awaited */
-    bool unread; /* it ended before it had read all that was sent */
-    bool exited; /* wait_status is known */
-    bool killed; /* by us, after it ignored an interrupt */
+    bool closed;      /* to be forgotten when it has no calls */
+    bool dying;       /* the image is gone or must go; cause is awaited */
+    bool unread;      /* it ended before it had read all that was sent */
+    bool exited;      /* wait_status is known */
+    bool killed;      /* by us, after it ignored an interrupt */
+    bool crowded;     /* it had too many processes */
+    int64_t watch_at; /* when they are counted next; -1: not */
     int wait_status;
     int64_t death_at; /* when waiting for the cause ends */
     int stop_stage;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "limits.h"
 #include "linux.h"
 #include "state.h"
 
@@ -137,7 +138,10 @@ static void describe_cause(const struct channel *channel, struct buf *text)
     int status = channel->wait_status;
     const struct call *call = channel->first;
 
-    if (channel->killed && call && call->why == STOP_TIME)
+    if (channel->crowded)
+        buf_printf(text, "had more than %d processes running and was ended",
+                   LIMIT_PROCESSES);
+    else if (channel->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",

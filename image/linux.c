@@ -3,6 +3,7 @@
    system refuses it. */
 #include "linux.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -113,6 +114,58 @@ bool linux_has_name(pid_t pid, const char *name)
         return false;
     text[n - 1] = '\0'; // in place of the line end
     return strcmp(text, name) == 0;
+}
+
+/* Whether process PID is in session SID and no zombie. */
+static bool is_in_session(pid_t pid, pid_t sid)
+{
+    char path[64];
+    char text[512];
+    char *at;
+    char state;
+    long found;
+    ssize_t n = -1;
+    int fd;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text - 1);
+        (void)close(fd); // was only read
+    }
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    at = strrchr(text, ')'); // the name may contain anything
+    if (!at || at[1] == '\0' || at[2] == '\0')
+        return false;
+    state = at[2];
+    (void)strtol(at + 3, &at, 10); // parent
+    (void)strtol(at, &at, 10);     // process group
+    found = strtol(at, &at, 10);
+    return found == sid && state != 'Z' && state != 'X';
+}
+
+size_t linux_session(pid_t sid, int signal)
+{
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    size_t n = 0;
+
+    if (!folder)
+        return 0;
+    while ((entry = readdir(folder))) {
+        char *end;
+        long pid = strtol(entry->d_name, &end, 10);
+
+        if (pid <= 0 || *end != '\0' || !is_in_session((pid_t)pid, sid))
+            continue;
+        n++;
+        if (signal != 0)
+            (void)kill((pid_t)pid, signal); // it may just have ended
+    }
+    (void)closedir(folder); // was only read
+    return n;
 }
 
 size_t linux_memory(pid_t pid)

@@ -28,6 +28,11 @@ bool linux_has_environment(pid_t pid, const char *name, const char *value);
 void linux_set_name(const char *name);
 bool linux_has_name(pid_t pid, const char *name);
 
+/* Number of processes in session SID (setsid(2)), threads not counted, zombies
+   neither; 0 when the system does not tell. With SIGNAL not 0, each of them
+   gets it. */
+size_t linux_session(pid_t sid, int signal);
+
 /* Memory of process PID in bytes, its part of shared pages counted; 0 when the
    system does not tell. */
 size_t linux_memory(pid_t pid);

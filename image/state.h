@@ -85,6 +85,10 @@ void stop_everything(struct supervisor *s, int64_t now);
 void stop_tend(struct supervisor *s, struct channel *channel, int64_t now);
 int64_t stop_deadline(const struct channel *channel);
 
+/* watch.c: the number of processes that a session has started. */
+void watch_tend(struct supervisor *s, struct channel *channel, int64_t now);
+int64_t watch_deadline(const struct channel *channel);
+
 /* restore.c: checkpoints taken and woken. */
 
 /* What is said with every way back. */

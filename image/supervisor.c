@@ -396,6 +396,7 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
     for (channel = s->channels; channel; channel = channel->next) {
         channel->poll_at = SIZE_MAX; // descriptors may have changed
         stop_tend(s, channel, now_ms);
+        watch_tend(s, channel, now_ms);
         life_tend(s, channel, now_ms);
         restore_tend(s, channel, now_ms);
         progress_tend(s, channel, now_ms);
@@ -422,6 +423,7 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
         if (channel->dying)
             earlier(&deadline, channel->death_at);
         earlier(&deadline, stop_deadline(channel));
+        earlier(&deadline, watch_deadline(channel));
         earlier(&deadline, restore_deadline(channel));
         earlier(&deadline, progress_deadline(channel));
     }

@@ -118,6 +118,11 @@
 /* Sessions that may be open: each is a process, and one for its checkpoint. */
 #define LIMIT_SESSIONS 256
 
+/* Processes that the code of one session may have running, its image counted:
+   more than a parallel build starts, few enough that a fork bomb is ended
+   before the machine feels it. */
+#define LIMIT_PROCESSES 256
+
 /* Checkpoints of a session that are kept, of those with a name and of those
    without: each is a process that shares what has not changed since. */
 #define LIMIT_CHECKPOINTS 8

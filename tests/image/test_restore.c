@@ -267,6 +267,35 @@ static void limit_ends_an_image_that_ignores_it(void **state)
     host_expect(4, "*x*", "=> 1");
 }
 
+/* Programs without end are ended with their image, which goes on from its
+   checkpoint; so are those that it left behind when it had answered. */
+static void limit_ends_too_many_processes(void **state)
+{
+    int tries;
+
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_call(3, "(loop (ext:run-program \"sleep\" '(\"1000\") :wait nil "
+                 ":input nil :output nil))");
+    host_wait(3);
+    host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image had more than "
+                     "256 processes running and was ended");
+    host_expect(4, "*x*", "=> 1");
+    host_expect(5,
+                "(progn (ext:system \"(i=0; while [ $i -lt 1000 ]; do sleep "
+                "1000 & i=$((i+1)); done) &\") 5)",
+                "=> 5");
+    for (tries = 0; !strstr(host_answer.p, "[notice]"); tries++) {
+        assert_true(tries < HOST_PATIENCE_MS / 20);
+        host_turn(20);
+        host_call(6, "*x*");
+        host_wait(6);
+    }
+    host_expect_part("had more than 256 processes running");
+    host_expect_part("=> 1");
+}
+
 /* The time that a call waits for the one before it does not count. */
 static void limit_starts_with_the_call(void **state)
 {
@@ -345,6 +374,7 @@ int main(int argc, char **argv)
         TEST(restore_works_with_threads),
         TEST(limit_stops_a_loop),
         TEST(limit_ends_an_image_that_ignores_it),
+        TEST(limit_ends_too_many_processes),
         TEST(limit_starts_with_the_call),
         TEST(session_is_closed),
         TEST(sessions_are_limited),

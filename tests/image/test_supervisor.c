@@ -213,8 +213,7 @@ static void supervisor_refuses_broken_frames(void **state)
     (void)state;
     memset(bytes, 0, sizeof bytes);
     bytes[4] = 77; // no such kind
-    assert_int_equal(supervisor_feed(host, bytes, sizeof bytes, 0),
-                     ST_INVALID);
+    assert_int_equal(supervisor_feed(host, bytes, sizeof bytes, 0), ST_INVALID);
 }
 
 /* Without an image every call says why, at once and again later. */
