@@ -179,23 +179,24 @@ have passed. CONDITION ended the evaluation."
                         (parameters-text (frame-parameters function))))
             (frame-argument-texts frame condition))))
 
-(defun public-parameters (parameters)
-  "Returns the lambda list PARAMETERS with new symbols for those of ECL's own."
+(defun bare-names (parameters)
+  "Returns the lambda list PARAMETERS with uninterned symbols for those that
+would be printed with the package they happen to be in."
   (typecase parameters
-    (cons (cons (public-parameters (car parameters))
-                (public-parameters (cdr parameters))))
-    ((and symbol (not null))
-     (if (internal-name-p parameters)
-         (make-symbol (symbol-name parameters))
-         parameters))
+    (cons (cons (bare-names (car parameters)) (bare-names (cdr parameters))))
+    (keyword parameters)
+    (symbol (if (eq (symbol-package parameters)
+                    (load-time-value (find-package "COMMON-LISP")))
+                parameters
+                (make-symbol (symbol-name parameters))))
     (t parameters)))
 
 (defun parameters-text (parameters)
-  "Returns the lambda list PARAMETERS, uninterned symbols by their names."
+  "Returns the lambda list PARAMETERS, symbols without their packages."
   (with-result-syntax (:length 20 :level 5)
     (let ((*print-gensym* nil))
       (shorten (one-line (format nil "(~{~s~^ ~})"
-                                 (public-parameters parameters)))
+                                 (bare-names parameters)))
                +form-characters+))))
 
 ;;; What the condition itself says about the innermost call

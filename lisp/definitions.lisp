@@ -27,9 +27,7 @@ name within their package."
       (ignore-errors (global-lambda-list name))
     (cond ((not known) "(...)")
           ((null parameters) "()")
-          (t (let ((*package* (symbol-package
-                               (if (symbolp name) name (second name)))))
-               (parameters-text parameters))))))
+          (t (parameters-text parameters)))))
 
 (defun functions-of (symbol)
   "Returns the items of the functions that SYMBOL names."

@@ -20,6 +20,7 @@
   (warnings '())                    ; texts, newest first
   (warning-count 0 :type fixnum)    ; all of them
   (condition nil)                   ; what ended it, if anything
+  (package nil)                     ; the current package then
   (frames '())                      ; the frames then
   (more-frames 0)
   (restarts '())                    ; names of the restarts then
@@ -38,7 +39,8 @@ CONDITION is signalled, perhaps with the stack nearly full."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation))
       (unless (evaluation-condition evaluation)
-        (setf (evaluation-condition evaluation) condition)
+        (setf (evaluation-condition evaluation) condition
+              (evaluation-package evaluation) (live-package))
         (multiple-value-bind (frames more)
             (collect-frames (evaluation-base evaluation))
           (setf (evaluation-frames evaluation) frames
@@ -50,6 +52,13 @@ CONDITION is signalled, perhaps with the stack nearly full."
           (setf (evaluation-restarts evaluation)
                 (mapcar #'restart-name (compute-restarts condition)))))
       (throw evaluation nil))))
+
+(defun live-package ()
+  "Returns the current package, or NIL when that is not one any more."
+  (and (boundp '*package*)
+       (packagep *package*)
+       (package-name *package*)
+       *package*))
 
 (defun reader-position (stream)
   "Returns the position of STREAM, 0 when it cannot tell."
@@ -235,6 +244,14 @@ forms before it stand, those after it were not evaluated.\""
            :backtrace backtrace))
     (error-text class message (place-text evaluation) backtrace)))
 
+(defun report-failure (evaluation)
+  "Returns the error block about EVALUATION as the code saw the world: names are
+shown as from its package."
+  (let ((*package* (or (evaluation-package evaluation) *package*))
+        (*reporting* t))
+    (with-result-syntax ()
+      (failure-text evaluation))))
+
 (defun plain-failure-text (evaluation)
   "Returns an error block about EVALUATION that runs no code of the user."
   (let ((condition (evaluation-condition evaluation)))
@@ -255,7 +272,7 @@ it failed."
         (values text nil)
         (let ((timing (and started (elapsed-text started)))
               (body (if failed
-                        (with-result-syntax () (failure-text evaluation))
+                        (report-failure evaluation)
                         text)))
           (values (format nil "~@[~a~%~%~]~a~@[~%~%~a~]"
                           (and warnings

@@ -72,20 +72,32 @@ of many packages."
 
 ;;; Bounded printing
 
+(defvar *reporting* nil
+  "True while an error is reported: then whatever a printer signals is kept from
+the reader, but an interruption by the host.")
+
+(defun ends-printing-p (condition)
+  "True when CONDITION, signalled by a printer, is a matter of that printer."
+  (typecase condition
+    ((or error storage-condition) t)
+    (evaluation-interrupted nil)
+    (t *reporting*)))
+
 (defun call-printing (function limit)
   "Calls FUNCTION with a stream that has room for LIMIT characters. Returns what
-was written, T when there was more, and the condition that ended it or NIL.
-
-An interruption and an attempted exit pass through."
+was written, T when there was more, and the condition that ended it or NIL."
   (let* ((text (make-string-output-stream))
          (tag (list nil))
          (failure nil)
          (full (catch tag
-                 (handler-case
-                     (funcall function (make-bounded-stream text limit tag))
-                   ((or error storage-condition) (condition)
-                     (setf failure condition)))
-                 nil)))
+                 (block printing
+                   (handler-bind ((serious-condition
+                                    (lambda (condition)
+                                      (when (ends-printing-p condition)
+                                        (setf failure condition)
+                                        (return-from printing nil)))))
+                     (funcall function (make-bounded-stream text limit tag)))
+                   nil))))
     (values (get-output-stream-string text) full failure)))
 
 (defun broken-printer-text (value failure)
@@ -93,15 +105,23 @@ An interruption and an attempted exit pass through."
   (format nil "#<~a: printing it signalled ~a>"
           (type-label value) (condition-label failure)))
 
+(defvar *guards* 0
+  "How many calls of PRINT-GUARDED are active.")
+
 (defun print-guarded (stream value)
   "Prints VALUE on STREAM by its method, or that the method failed. An entry of
-*GUARDED-PPRINT-DISPATCH*."
-  (multiple-value-bind (text full failure)
-      (call-printing (lambda (stream) (print-object value stream))
-                     +value-characters+)
-    (write-string (if failure (broken-printer-text value failure) text) stream)
-    (when full
-      (write-string "…" stream))))
+*GUARDED-PPRINT-DISPATCH*. Methods that call each other without end are stopped
+while there is stack."
+  (if (> *guards* 20)
+      (write-string "#" stream)
+      (let ((*guards* (1+ *guards*)))
+        (multiple-value-bind (text full failure)
+            (call-printing (lambda (stream) (print-object value stream))
+                           +value-characters+)
+          (write-string (if failure (broken-printer-text value failure) text)
+                        stream)
+          (when full
+            (write-string "…" stream))))))
 
 (defvar *guarded-pprint-dispatch*
   (let ((table (copy-pprint-dispatch nil)))
@@ -110,23 +130,30 @@ An interruption and an attempted exit pass through."
   "Pretty printing in which an object whose method fails is marked and what is
 around it is printed all the same.")
 
+(defun print-guarding-parts (value)
+  "Prints VALUE so that only the parts of it whose printing fails are marked.
+Returns what CALL-PRINTING does."
+  (with-result-syntax (:pretty t)
+    (let ((*print-pprint-dispatch* *guarded-pprint-dispatch*))
+      (call-printing (lambda (stream) (prin1 value stream))
+                     +value-characters+))))
+
 (defun print-bounded (value circle)
   "Returns VALUE printed as a result, bounded and whatever its methods do."
   (multiple-value-bind (text full failure)
       (with-result-syntax (:pretty t :circle circle)
         (call-printing (lambda (stream) (prin1 value stream))
                        +value-characters+))
-    (when failure
-      ;; Looking for circles may have recursed too deep; a method may fail.
-      (multiple-value-setq (text full failure)
-        (with-result-syntax (:pretty t)
-          (let ((*print-pprint-dispatch* *guarded-pprint-dispatch*))
-            (call-printing (lambda (stream) (prin1 value stream))
-                           +value-characters+)))))
-    (cond (failure (broken-printer-text value failure))
-          (full (format nil "~a… [cut after ~:d characters]"
-                        text +value-characters+))
-          (t text))))
+    (let ((first-failure failure))
+      (when failure
+        (multiple-value-setq (text full failure)
+          (print-guarding-parts value)))
+      (cond (failure (broken-printer-text value failure))
+            ((and first-failure (string= text "#"))
+             (broken-printer-text value first-failure))
+            (full (format nil "~a… [cut after ~:d characters]"
+                          text +value-characters+))
+            (t text)))))
 
 ;;; What it takes to print a value
 
