@@ -534,6 +534,7 @@ static void sleep_until_woken(int socket)
     buf_reset(&live.in);
     live.used = 0;
     live.keepers_n = 0;
+    write_all(live.socket, "", 1, "socket"); // asleep, as good as
     do
         n = recv(live.socket, &wake, 1, 0);
     while (n < 0 && errno == EINTR);
@@ -564,6 +565,19 @@ static void reap_keepers(void)
     }
 }
 
+/* Waits for the word of a copy that it is out of the reach of what may happen
+   to this process. */
+static bool is_asleep(int socket)
+{
+    char word;
+    ssize_t n;
+
+    do
+        n = recv(socket, &word, 1, 0);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
 /* Leaves a sleeping copy of this process behind: a checkpoint. */
 static void keep(uint64_t id)
 {
@@ -579,13 +593,13 @@ static void keep(uint64_t id)
         sleep_until_woken(pair[1]);
         return;
     }
+    if (pair[1] >= 0)
+        (void)close(pair[1]); // the copy has it
     if (pid > 0)
         live.keepers[live.keepers_n++] = pid;
-    send_kept(id, pid, pair[0]);
-    if (pair[0] >= 0) {
+    send_kept(id, pid > 0 && is_asleep(pair[0]) ? pid : 0, pair[0]);
+    if (pair[0] >= 0)
         (void)close(pair[0]); // the supervisor has it
-        (void)close(pair[1]); // the copy has it
-    }
 }
 
 static NO_RETURN void serve(void)
