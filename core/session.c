@@ -55,8 +55,13 @@ static enum status set_up(struct session *session,
         config->max_message > 0 ? config->max_message : LIMIT_MESSAGE;
     frame_init(&session->frame, session->max_message);
     image_init(&session->image, &session->log);
-    gate_init(&session->gate, &session->log, &session->image,
-              config->max_output > 0 ? config->max_output : LIMIT_OUTPUT);
+    struct tool_limits limits = {
+        .max_output =
+            config->max_output > 0 ? config->max_output : LIMIT_OUTPUT,
+        .timeout_ms = LIMIT_TIMEOUT_MS,
+        .memory = (int64_t)(config->memory > 0 ? config->memory : LIMIT_HEAP),
+    };
+    gate_init(&session->gate, &session->log, &session->image, &limits);
     if (buf_reserve(&session->output, RPC_SPARE) == NULL)
         return ST_NOMEM;
     struct mcp_config mcp = {.log = &session->log,

@@ -71,8 +71,11 @@ int main(int argc, char **argv)
     struct log log = {options.level, print_line, NULL};
     struct supervisor_config images = {find_image(path), options.workspace,
                                        options.memory, log};
-    struct session_config config = {options.max_message, options.max_output,
-                                    options.tools, log};
+    struct session_config config = {.max_message = options.max_message,
+                                    .max_output = options.max_output,
+                                    .memory = options.memory,
+                                    .tools = options.tools,
+                                    .log = log};
 
     supervisor = supervisor_new(&images, loop_now());
     if (!options.supervise)

@@ -6,10 +6,15 @@
 
 #include "tool.h"
 
+extern const struct tool tool_checkpoint_session;
+extern const struct tool tool_configure_limits;
+extern const struct tool tool_describe_last_error;
 extern const struct tool tool_evaluate_lisp;
 extern const struct tool tool_list_definitions;
+extern const struct tool tool_list_sessions;
 extern const struct tool tool_load_system;
 extern const struct tool tool_read_output;
 extern const struct tool tool_reset_session;
+extern const struct tool tool_restore_session;
 
 #endif

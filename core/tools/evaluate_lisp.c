@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* evaluate_lisp.c: evaluates code in the persistent image. */
 #include "catalog.h"
+#include "limits.h"
 
 static const struct schema_field fields[] = {
     {
@@ -22,6 +23,17 @@ static const struct schema_field fields[] = {
         .fallback = "false",
         .help = "If true, include timing information (real time, run time, GC "
                 "time, bytes consed) in the result.",
+    },
+    {
+        .name = TOOL_SESSION,
+        .kind = SCHEMA_NAME,
+        .help = "Session, default main; a new name opens an isolated one.",
+    },
+    {
+        .name = TOOL_TIMEOUT,
+        .kind = SCHEMA_NUMBER,
+        .max = LIMIT_TIMEOUT_MAX,
+        .help = "Seconds for this call, 0 for no limit. Defaults to 30.",
     },
     {0},
 };

@@ -7,9 +7,9 @@
 #include "limits.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
-               size_t max_output)
+               const struct tool_limits *limits)
 {
-    *gate = (struct gate){.log = log, .image = image, .max_output = max_output};
+    *gate = (struct gate){.log = log, .image = image, .limits = *limits};
 }
 
 enum status gate_add_hook(struct gate *gate, gate_hook *hook, void *context)
@@ -93,7 +93,7 @@ static enum status run(struct gate *gate, struct arena *arena,
     struct tool_request request = {
         .arena = arena,
         .image = gate->image,
-        .max_output = gate->max_output,
+        .limits = &gate->limits,
         .values = values,
         .call = call,
     };

@@ -38,7 +38,7 @@ typedef void gate_hook(void *context, const struct gate_event *event);
 struct gate {
     const struct log *log; /* borrowed, as is the image */
     struct image *image;
-    size_t max_output;
+    struct tool_limits limits; /* changed by configure-limits */
     struct {
         gate_hook *hook;
         void *context;
@@ -47,7 +47,7 @@ struct gate {
 };
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
-               size_t max_output);
+               const struct tool_limits *limits);
 
 /* HOOK sees every call from now on. ST_LIMIT when there are GATE_HOOKS. */
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,

@@ -14,6 +14,7 @@ static const struct schema_field fields[] = {
         .fallback = "\"all\"",
         .help = "Which kind of definitions to list.",
     },
+    TOOL_SESSION_FIELD,
     {0},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* load_system.c: loads an ASDF or Quicklisp system into the image. */
 #include "catalog.h"
+#include "limits.h"
 
 static const struct schema_field fields[] = {
     {
@@ -10,6 +11,7 @@ static const struct schema_field fields[] = {
         .required = true,
         .help = "Name of the system, for example alexandria.",
     },
+    TOOL_SESSION_FIELD,
     {0},
 };
 
@@ -19,12 +21,13 @@ const struct tool tool_load_system = {
     .name = "load-system",
     .title = "Load system",
     .description =
-        "Load a Common Lisp library (ASDF system) and what it depends on into "
-        "the session; with Quicklisp where the user has it.",
+        "Load a Common Lisp library (ASDF system) and what it depends on; "
+        "with Quicklisp where the user has it.",
     .aliases = aliases,
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .idempotent = true,
     .open_world = true,
+    .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
     .operation = "load-system",
 };

@@ -13,7 +13,7 @@ static const struct schema_field fields[] = {
             .required = true,
             .min = 1,
             .max = INT32_MAX,
-            .help = "The read-output id that the shortened answer names.",
+            .help = "Number that the shortened answer names.",
         },
     [OFFSET] =
         {
@@ -29,8 +29,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = 1,
             .max = LIMIT_OUTPUT_KEPT,
-            .help = "Characters to return at most. Defaults to the output "
-                    "limit, usually 10000.",
+            .help = "Characters to return at most; default is max-output.",
         },
     {0},
 };
@@ -40,7 +39,7 @@ static enum status read_output(const struct tool_request *request,
 {
     const struct schema_value *values = request->values;
     int64_t limit = values[LIMIT].given ? values[LIMIT].integer
-                                        : (int64_t)request->max_output;
+                                        : (int64_t)request->limits->max_output;
 
     (void)answer; // comes from the image
     image_begin_read(request->image, values[ID].integer, values[OFFSET].integer,
@@ -52,8 +51,8 @@ const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
     .description =
-        "Read a part of a long output of an earlier call, whose answer was "
-        "shortened and says \"characters omitted; read-output id N\".",
+        "Read a part of a long output, whose answer was shortened and says "
+        "\"characters omitted; read-output id N\".",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -16,8 +16,15 @@ static const struct {
     unsigned set;
     const struct tool *tool;
 } entries[] = {
-    {IN_EVAL, &tool_evaluate_lisp},       {IN_EVAL, &tool_load_system},
-    {IN_SESSION, &tool_list_definitions}, {IN_SESSION, &tool_reset_session},
+    {IN_EVAL, &tool_evaluate_lisp},
+    {IN_EVAL, &tool_load_system},
+    {IN_EVAL, &tool_describe_last_error},
+    {IN_SESSION, &tool_list_definitions},
+    {IN_SESSION, &tool_reset_session},
+    {IN_SESSION, &tool_configure_limits},
+    {IN_SESSION, &tool_checkpoint_session},
+    {IN_SESSION, &tool_restore_session},
+    {IN_SESSION, &tool_list_sessions},
     {IN_SESSION, &tool_read_output},
 };
 

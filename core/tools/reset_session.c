@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reset_session.c: takes the image back to an empty CL-USER. */
+/* reset_session.c: takes a session back to an empty CL-USER, or ends it. */
 #include "catalog.h"
+
+enum { CLOSE };
+
+static const struct schema_field fields[] = {
+    [CLOSE] =
+        {
+            .name = "close",
+            .kind = SCHEMA_BOOLEAN,
+            .fallback = "false",
+            .help = "If true, end the session with its checkpoints.",
+        },
+    TOOL_SESSION_FIELD,
+    {0},
+};
+
+static enum status reset_session(const struct tool_request *request,
+                                 struct tool_answer *answer)
+{
+    (void)answer; // comes from the image or the supervisor
+    tool_begin(request, request->values[CLOSE].boolean ? "close-session"
+                                                       : "reset-session");
+    return image_send(request->image, &request->call->image);
+}
 
 const struct tool tool_reset_session = {
     .name = "reset-session",
@@ -8,8 +31,9 @@ const struct tool tool_reset_session = {
     .description =
         "Clear all definitions, variables and packages made in the Lisp "
         "session and return to the package CL-USER. Loaded systems stay.",
+    .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,
     .idempotent = true,
-    .operation = "reset-session",
+    .handler = reset_session,
 };

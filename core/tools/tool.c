@@ -2,7 +2,7 @@
 /* tool.c: what is derived from a descriptor. */
 #include "tool.h"
 
-#include "limits.h"
+#include <math.h>
 
 bool tool_has_name(const struct tool *tool, struct str name)
 {
@@ -72,20 +72,63 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     }
 }
 
+/* The value that the call has for the field NAME, or NULL. */
+static const struct schema_value *find_value(const struct tool_request *request,
+                                             const char *name)
+{
+    const struct schema_field *fields = request->call->tool->fields;
+
+    for (size_t i = 0; i < schema_count(fields); i++)
+        if (request->values[i].given && strcmp(fields[i].name, name) == 0)
+            return &request->values[i];
+    return NULL;
+}
+
+int64_t tool_milliseconds(double seconds)
+{
+    return -(int64_t)floor(-seconds * 1000); // upwards
+}
+
+/* Of a call to an image; 0: none. */
+static int64_t timeout_of(const struct tool_request *request)
+{
+    const struct schema_value *seconds = find_value(request, TOOL_TIMEOUT);
+    int64_t general = request->limits->timeout_ms;
+    int64_t least = request->call->tool->timeout_ms;
+
+    if (seconds)
+        return tool_milliseconds(seconds->real);
+    return general > 0 && general < least ? least : general;
+}
+
+void tool_begin(const struct tool_request *request, const char *operation)
+{
+    const struct schema_value *session = find_value(request, TOOL_SESSION);
+    struct image_task task = {
+        .session = session ? session->string : STR("main"),
+        .operation = str_from(operation),
+        .max_output = request->limits->max_output,
+        .timeout_ms = timeout_of(request),
+        .progress = request->call->progress,
+    };
+
+    image_begin_call(request->image, &task);
+}
+
+static bool is_argument(const struct schema_field *field)
+{
+    return strcmp(field->name, TOOL_SESSION) != 0 &&
+           strcmp(field->name, TOOL_TIMEOUT) != 0;
+}
+
 enum status tool_send(const struct tool_request *request)
 {
     const struct tool *tool = request->call->tool;
     struct image *image = request->image;
 
-    struct image_task task = {.session = STR("main"),
-                              .operation = str_from(tool->operation),
-                              .max_output = request->max_output,
-                              .timeout_ms = LIMIT_TIMEOUT_MS,
-                              .progress = request->call->progress};
-
-    image_begin_call(image, &task);
+    tool_begin(request, tool->operation);
     for (size_t i = 0; i < schema_count(tool->fields); i++)
-        if (request->values[i].given)
+        if (request->values[i].given && is_argument(&tool->fields[i]))
             put_argument(&image->out, &tool->fields[i], &request->values[i]);
     return image_send(image, &request->call->image);
 }

@@ -34,11 +34,18 @@ struct tool_call {
     struct image_call image; /* while it waits; its owner is the caller's */
 };
 
+/* The limits in force. */
+struct tool_limits {
+    size_t max_output;  /* characters of an answer */
+    int64_t timeout_ms; /* of a call to an image; 0: none */
+    int64_t memory;     /* bytes of the Lisp heap of a session */
+};
+
 /* What a handler gets; it lives until the handler returns, but for CALL. */
 struct tool_request {
     struct arena *arena; /* of the request */
     struct image *image;
-    size_t max_output;                 /* characters of the answer */
+    struct tool_limits *limits;        /* of the server */
     const struct schema_value *values; /* checked, in the order of the fields */
     struct tool_call *call;
 };
@@ -68,6 +75,9 @@ struct tool {
     bool idempotent;
     bool open_world;
 
+    /* What a call gets at least when it names no time limit itself. */
+    int64_t timeout_ms;
+
     /* Either the Lisp operation that gets the arguments, or a function. It
        fills ANSWER, which says TOOL_WAITS so far. ST_NOMEM, ST_LIMIT and ST_IO
        as image_send. */
@@ -75,6 +85,17 @@ struct tool {
     enum status (*handler)(const struct tool_request *request,
                            struct tool_answer *answer);
 };
+
+/* The arguments "session" and "timeout" (seconds) mean the same for every tool:
+   where and how long the call may run. They are no arguments of the
+   operation. */
+#define TOOL_SESSION "session"
+#define TOOL_TIMEOUT "timeout"
+#define TOOL_SESSION_FIELD                                                     \
+    {                                                                          \
+        .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
+        .help = "Session, default main.",                                      \
+    }
 
 /* Whether NAME is the name or an alias of TOOL. */
 bool tool_has_name(const struct tool *tool, struct str name);
@@ -85,6 +106,13 @@ const char *tool_level_name(enum tool_level level);
 /* Writes TOOL as an entry of tools/list; WITH_TITLE adds the member "title",
    which older versions of MCP keep in the annotations only. */
 void tool_write(struct jsonw *w, const struct tool *tool, bool with_title);
+
+/* SECONDS of a time limit; what is more than none stays more than none. */
+int64_t tool_milliseconds(double seconds);
+
+/* Starts the frame of OPERATION with the session and the time limit of the
+   call. The caller appends the other arguments, then image_send. */
+void tool_begin(const struct tool_request *request, const char *operation);
 
 /* Sends the call to the image as TOOL's operation with its arguments. */
 enum status MUST_CHECK tool_send(const struct tool_request *request);

@@ -44,8 +44,8 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-#define TOOL(text)                                                             \
-    .name = (text), .title = "T", .description = "D.", .fields = fields
+#define NAMED(text) .name = (text), .title = "T", .description = "D."
+#define TOOL(text) NAMED(text), .fields = fields
 
 static const struct tool safe = {TOOL("safe"), .level = TOOL_SAFE,
                                  .handler = answer_text};
@@ -113,7 +113,8 @@ static int set_up(void **state)
     runs = 0;
     sink = (struct log){LOG_DEBUG, keep_line, NULL};
     image_init(&image, &sink);
-    gate_init(&gate, &sink, &image, 500);
+    const struct tool_limits limits = {.max_output = 500, .timeout_ms = 30000};
+    gate_init(&gate, &sink, &image, &limits);
     return gate_add_hook(&gate, keep_event, first_mark) != ST_OK;
 }
 
@@ -247,6 +248,69 @@ static void gate_sends_operations(void **state)
     assert_int_equal(body.n, 0);
 }
 
+/* Starts a call of TOOL with a session and seconds; it goes to WANTED within
+   WANTED_MS and has no arguments. */
+static void check_task(const struct tool *tool,
+                       const struct schema_value *given, const char *wanted,
+                       int64_t wanted_ms)
+{
+    struct wire_head head;
+    struct str body;
+    struct str text;
+    int64_t n;
+    buf_reset(&image.out);
+    call = (struct tool_call){.tool = tool, .image.owner = &call};
+    assert_ok(gate_start(&gate, &arena, &call, given, 1000, &answer));
+    assert_ptr_equal(image_take(&image), &call.image);
+    assert_ok(wire_frame(buf_view(&image.out), &head, &body));
+    assert_ok(wire_take_string(&body, &text));
+    assert_memory(str_eq(text, str_from(wanted)));
+    assert_ok(wire_take_string(&body, &text));
+    assert_ok(wire_take_int(&body, &n));
+    assert_ok(wire_take_int(&body, &n));
+    assert_true(n == wanted_ms);
+    assert_int_equal(body.n, 0);
+}
+
+static void gate_sends_session_and_time_limit(void **state)
+{
+    static const struct schema_field both[] = {
+        {.name = "session", .kind = SCHEMA_NAME, .help = "A name."},
+        {.name = "timeout", .kind = SCHEMA_NUMBER, .help = "A time."},
+        {0},
+    };
+    static const struct tool plain = {NAMED("plain"), .fields = both,
+                                      .level = TOOL_SAFE,
+                                      .operation = "operate"};
+    static const struct tool slow = {NAMED("slow"), .fields = both,
+                                     .level = TOOL_SAFE, .timeout_ms = 60000,
+                                     .operation = "operate"};
+    static const struct {
+        double seconds; // -1: not given
+        int64_t general_ms, plain_ms, slow_ms;
+    } cases[] = {
+        {-1, 30000, 30000, 60000},
+        {-1, 90000, 90000, 90000},
+        {-1, 0, 0, 0},
+        {5, 30000, 5000, 5000},
+        {0, 30000, 0, 0},
+        {0.0001, 30000, 1, 1},
+        {1.5, 0, 1500, 1500},
+        {86400, 1, 86400000, 86400000},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct schema_value given[] = {
+            {.given = i % 2 == 0, .string = {"other", 5}},
+            {.given = cases[i].seconds >= 0, .real = cases[i].seconds},
+        };
+        const char *session = i % 2 == 0 ? "other" : "main";
+        gate.limits.timeout_ms = cases[i].general_ms;
+        check_task(&plain, given, session, cases[i].plain_ms);
+        check_task(&slow, given, session, cases[i].slow_ms);
+    }
+}
+
 static void gate_ends_waiting_calls(void **state)
 {
     (void)state;
@@ -304,6 +368,7 @@ int main(void)
         TEST(gate_reports_failures),
         TEST(gate_hands_out_of_memory_up),
         TEST(gate_sends_operations),
+        TEST(gate_sends_session_and_time_limit),
         TEST(gate_ends_waiting_calls),
         TEST(gate_names_the_limit_of_waiting_calls),
         TEST(gate_reports_a_broken_connection),

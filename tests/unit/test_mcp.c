@@ -227,6 +227,10 @@ static void mcp_lists_one_page(void **state)
     client_send(REQUEST("3", "tools/list"));
     client_expect(OK("3", "{\"tools\":[{\"name\":\"list-definitions\",…},"
                           "{\"name\":\"reset-session\",…},"
+                          "{\"name\":\"configure-limits\",…},"
+                          "{\"name\":\"checkpoint-session\",…},"
+                          "{\"name\":\"restore-session\",…},"
+                          "{\"name\":\"list-sessions\",…},"
                           "{\"name\":\"read-output\",…}]}"));
     client_send(CALL("4", "evaluate-lisp", "{\"code\":\"1\"}"));
     client_expect(FAIL("4", "-32602", "\"Unknown tool: evaluate-lisp\""));
@@ -258,8 +262,34 @@ static void mcp_calls_tools(void **state)
          WIRE_CALL, "main list-definitions 10000 30000", "safe"},
         {CALL("7", "reset-session", "{}"), WIRE_CALL,
          "main reset-session 10000 30000", "cautious"},
+        {CALL("7", "reset-session", "{\"close\":false}"), WIRE_CALL,
+         "main reset-session 10000 30000", "cautious"},
+        {CALL("7", "reset-session", "{\"close\":true,\"session\":\"b\"}"),
+         WIRE_CALL, "b close-session 10000 30000", "cautious"},
+        {CALL("7", "evaluate-lisp",
+              "{\"code\":\"1\",\"session\":\"a.B_c-1\",\"timeout\":0.25}"),
+         WIRE_CALL, "a.B_c-1 evaluate 10000 250 code 1", "cautious"},
+        {CALL("7", "evaluate-lisp", "{\"code\":\"1\",\"timeout\":\"0\"}"),
+         WIRE_CALL, "main evaluate 10000 0 code 1", "cautious"},
+        {CALL("7", "list-definitions", "{\"session\":\"b\"}"), WIRE_CALL,
+         "b list-definitions 10000 30000", "safe"},
+        {CALL("7", "checkpoint-session", "{\"name\":\"good\"}"), WIRE_CALL,
+         "main checkpoint-session 10000 30000 name good", "safe"},
+        {CALL("7", "restore-session", "{\"name\":\"good\"}"), WIRE_CALL,
+         "main restore-session 10000 30000 name good", "cautious"},
+        {CALL("7", "restore-session", "{\"back\":3,\"session\":\"b\"}"),
+         WIRE_CALL, "b restore-session 10000 30000 back 3", "cautious"},
+        {CALL("7", "restore-session", "{}"), WIRE_CALL,
+         "main restore-session 10000 30000", "cautious"},
+        {CALL("7", "list-sessions", "{}"), WIRE_CALL,
+         "main list-sessions 10000 30000", "safe"},
+        {CALL("7", "describe-last-error", "{}"), WIRE_CALL,
+         "main describe-last-error 10000 30000", "safe"},
+        {CALL("7", "describe-last-error",
+              "{\"frames\":true,\"session\":\"b\"}"),
+         WIRE_CALL, "b describe-last-error 10000 30000 frames true", "safe"},
         {CALL("7", "quickload", "{\"system-name\":\"alexandria\"}"), WIRE_CALL,
-         "main load-system 10000 30000 system alexandria", "cautious"},
+         "main load-system 10000 600000 system alexandria", "cautious"},
         {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000",
          "safe"},
         {CALL("7", "read-output", "{\"id\":3,\"offset\":5,\"limit\":20.0}"),
@@ -323,6 +353,102 @@ static void mcp_refuses_malformed_calls(void **state)
         client_initialize(versions[i]);
         play(cases, COUNT(cases));
     }
+    client_expect_no_frame();
+}
+
+#define TEXT(text)                                                             \
+    "{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}],"                \
+    "\"isError\":false,…}"
+#define PROBLEM(text)                                                          \
+    "{\"content\":[{\"type\":\"text\",\"text\":\"Invalid params: " text        \
+    "\"}],\"isError\":true,…}"
+
+static void mcp_configures_limits(void **state)
+{
+    static const struct exchange cases[] = {
+        {CALL("1", "configure-limits", "{}"),
+         OK("1", TEXT("timeout: 30 s\\nmax-output: 10000 characters\\n"
+                      "memory: 2 GiB"))},
+        {CALL("1", "configure-limits", "{\"timeout\":1.5}"),
+         OK("1", TEXT("timeout: 1.5 s"))},
+        {CALL("1", "configure_limits",
+              "{\"max_output\":\"2000\",\"timeout\":0}"),
+         OK("1", TEXT("timeout: none\\nmax-output: 2000 characters"))},
+        {CALL("1", "configure-limits", "{\"timeout\":86401}"),
+         OK("1", PROBLEM("argument timeout must be a number from 0 to 86400, "
+                         "not 86401"))},
+        {CALL("1", "configure-limits", "{\"timeout\":-1}"),
+         OK("1", PROBLEM("argument timeout must be a number …, not -1"))},
+        {CALL("1", "configure-limits", "{\"timeout\":5,\"max-output\":999}"),
+         OK("1", PROBLEM("argument max-output must be an integer from 1000 to "
+                         "1000000, not 999"))},
+        {CALL("1", "configure-limits", "{\"memory\":\"63M\"}"),
+         OK("1", PROBLEM("argument memory must be a size from 64 MiB to 1 TiB, "
+                         "such as \\\"2G\\\", not \\\"63M\\\""))},
+        {CALL("1", "configure-limits", "{\"memory\":1}"),
+         OK("1", PROBLEM("argument memory must be …, not 1"))},
+        {CALL("1", "configure-limits", "{}"), // nothing bad has counted
+         OK("1", TEXT("timeout: none\\nmax-output: 2000 characters\\n"
+                      "memory: 2 GiB"))},
+    };
+    (void)state;
+    client_restart((struct session_config){.memory = 2ull << 30});
+    client_initialize("2025-11-25");
+    play(cases, COUNT(cases));
+    client_expect_no_frame();
+    client_send(CALL("2", "evaluate-lisp", "{\"code\":\"1\"}"));
+    client_send(CALL("3", "load-system", "{\"system\":\"s\"}"));
+    client_send(CALL("4", "configure-limits", "{\"timeout\":900}"));
+    client_expect(OK("4", TEXT("timeout: 900 s")));
+    client_send(CALL("5", "load-system", "{\"system\":\"s\"}"));
+    client_expect_frame(WIRE_CALL, "main evaluate 2000 0 code 1");
+    client_expect_frame(WIRE_CALL, "main load-system 2000 0 system s");
+    client_expect_frame(WIRE_CALL, "main load-system 2000 900000 system s");
+}
+
+/* The supervisor keeps the limit of memory; there is one answer for all. */
+static void mcp_configures_memory(void **state)
+{
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    client_send(
+        CALL("1", "configure-limits", "{\"memory\":\"512M\",\"timeout\":60}"));
+    client_expect("");
+    uint64_t id = client_expect_frame(
+        WIRE_CALL, "main configure-limits 10000 60000 memory 536870912 text "
+                   "timeout: 60 s\nmemory: 512 MiB");
+    client_reply(id, 0, STR("timeout: 60 s\nmemory: 512 MiB"));
+    client_expect(OK("1", TEXT("timeout: 60 s\\nmemory: 512 MiB")));
+    client_send(CALL("2", "configure-limits", "{}"));
+    client_expect(OK("2", TEXT("timeout: 60 s\\nmax-output: 10000 characters\\n"
+                               "memory: 512 MiB")));
+}
+
+static void mcp_checks_arguments_of_sessions(void **state)
+{
+    static const struct exchange cases[] = {
+        {CALL("1", "evaluate-lisp", "{\"code\":\"1\",\"session\":\"a b\"}"),
+         OK("1", PROBLEM("argument session must be a name of 1 to 64 letters, "
+                         "digits, \\\".\\\", \\\"_\\\" and \\\"-\\\", not "
+                         "\\\"a b\\\""))},
+        {CALL("1", "evaluate-lisp", "{\"code\":\"1\",\"timeout\":1e6}"),
+         OK("1", PROBLEM("argument timeout must be a number from 0 to 86400, "
+                         "not 1e6"))},
+        {CALL("1", "restore-session", "{\"name\":\"a\",\"back\":1}"),
+         OK("1", PROBLEM("arguments name and back exclude each other"))},
+        {CALL("1", "restore-session", "{\"back\":0}"),
+         OK("1", PROBLEM("argument back must be an integer from 1 to "
+                         "2147483647, not 0"))},
+        {CALL("1", "checkpoint-session", "{}"),
+         OK("1", PROBLEM("missing required argument: name"))},
+        {CALL("1", "checkpoint-session", "{\"name\":\"\"}"),
+         OK("1", PROBLEM("argument name must be a name of …"))},
+    };
+    (void)state;
+    client_restart((struct session_config){.tools = NULL});
+    client_initialize("2025-11-25");
+    play(cases, COUNT(cases));
     client_expect_no_frame();
 }
 
@@ -718,6 +844,9 @@ int main(void)
         TEST(mcp_lists_one_page),
         TEST(mcp_calls_tools),
         TEST(mcp_refuses_malformed_calls),
+        TEST(mcp_configures_limits),
+        TEST(mcp_configures_memory),
+        TEST(mcp_checks_arguments_of_sessions),
         TEST(mcp_reports_bad_arguments_by_version),
         TEST(mcp_serves_the_modern_era),
         TEST(mcp_answers_in_the_order_of_replies),

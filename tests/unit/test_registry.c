@@ -33,6 +33,11 @@ static void registry_finds_tools_by_name_and_alias(void **state)
         {"load-system", "load-system"},
         {"quickload", "load-system"},
         {"read-output", "read-output"},
+        {"describe-last-error", "describe-last-error"},
+        {"configure_limits", "configure-limits"},
+        {"checkpoint-session", "checkpoint-session"},
+        {"restore-session", "restore-session"},
+        {"list-sessions", "list-sessions"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -68,7 +73,8 @@ static void registry_reads_sets(void **state)
     assert_null(registry_find(session, STR("evaluate-lisp")));
     assert_string_equal(registry_at(session, 0)->name, "list-definitions");
     assert_string_equal(registry_at(eval, 1)->name, "load-system");
-    assert_null(registry_at(eval, 2));
+    assert_string_equal(registry_at(eval, 2)->name, "describe-last-error");
+    assert_null(registry_at(eval, 3));
 
     static const char *const bad[] = {
         "", ",", "eval,", ",eval", "Eval", "eval session", "all"};
@@ -93,6 +99,16 @@ static void registry_names_its_sets(void **state)
         assert_ptr_equal(registry_at(all, i), tool_at(i));
 }
 
+/* The index of the field NAME, or the number of fields. */
+static size_t field_at(const struct tool *tool, const char *name)
+{
+    size_t i = 0;
+    while (i < schema_count(tool->fields) &&
+           strcmp(tool->fields[i].name, name) != 0)
+        i++;
+    return i;
+}
+
 static bool is_name(const char *s)
 {
     return *s >= 'a' && *s <= 'z' &&
@@ -114,7 +130,8 @@ static void check_field(const struct schema_field *field)
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
     assert_false(field->required && field->fallback != NULL);
-    if (field->kind == SCHEMA_INTEGER || field->kind == SCHEMA_NUMBER)
+    if (field->kind == SCHEMA_INTEGER || field->kind == SCHEMA_NUMBER ||
+        field->kind == SCHEMA_SIZE)
         assert_true(field->max > 0);
 }
 
@@ -186,29 +203,46 @@ static void registry_writes_a_small_list(void **state)
     assert_in_range(out.n, 100, 12000);
 }
 
+/* The same word means the same thing in every tool. */
+static void registry_uses_words_alike(void **state)
+{
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++)
+        for (size_t k = 0; k < schema_count(tool->fields); k++) {
+            const struct schema_field *field = &tool->fields[k];
+            if (strcmp(field->name, TOOL_SESSION) == 0)
+                assert_int_equal(field->kind, SCHEMA_NAME);
+            if (strcmp(field->name, TOOL_TIMEOUT) == 0)
+                assert_int_equal(field->kind, SCHEMA_NUMBER);
+            if (field->instead_of != NULL)
+                assert_int_not_equal(field_at(tool, field->instead_of),
+                                     schema_count(tool->fields));
+        }
+}
+
 static void registry_writes_tools(void **state)
 {
     (void)state;
     struct jsonw w;
     const struct tool *tool =
-        registry_find(REGISTRY_ALL_SETS, STR("reset-session"));
+        registry_find(REGISTRY_ALL_SETS, STR("list-sessions"));
     jsonw_init(&w, &out);
     jsonw_array(&w);
     tool_write(&w, tool, true);
     tool_write(&w, tool, false);
     assert_memory(!buf_failed(&out));
-    const char *text = "\"description\":\"Clear all definitions, variables and "
-                       "packages made in the Lisp session and return to the "
-                       "package CL-USER. Loaded systems stay.\","
+    const char *text = "\"description\":\"List the open sessions, their "
+                       "checkpoints and memory.\","
                        "\"inputSchema\":{\"type\":\"object\","
                        "\"properties\":{},\"additionalProperties\":false},"
-                       "\"annotations\":{\"title\":\"Reset session\","
-                       "\"readOnlyHint\":false,\"destructiveHint\":true,"
+                       "\"annotations\":{\"title\":\"List sessions\","
+                       "\"readOnlyHint\":true,\"destructiveHint\":false,"
                        "\"idempotentHint\":true,\"openWorldHint\":false}}";
     struct str wanted = arena_printf(
         &arena,
-        "[{\"name\":\"reset-session\",\"title\":\"Reset session\",%s,"
-        "{\"name\":\"reset-session\",%s",
+        "[{\"name\":\"list-sessions\",\"title\":\"List sessions\",%s,"
+        "{\"name\":\"list-sessions\",%s",
         text, text);
     assert_memory(str_eq(buf_view(&out), wanted));
 }
@@ -225,6 +259,7 @@ int main(void)
         TEST(registry_has_good_descriptors),
         TEST(registry_has_unique_names),
         TEST(registry_writes_a_small_list),
+        TEST(registry_uses_words_alike),
         TEST(registry_writes_tools),
     };
     return RUN_TESTS("registry", tests);

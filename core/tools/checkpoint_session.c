@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* checkpoint_session.c: keeps the state of a session under a name. */
+#include "catalog.h"
+
+static const struct schema_field fields[] = {
+    {
+        .name = "name",
+        .kind = SCHEMA_NAME,
+        .required = true,
+        .help = "Name for the checkpoint.",
+    },
+    TOOL_SESSION_FIELD,
+    {0},
+};
+
+const struct tool tool_checkpoint_session = {
+    .name = "checkpoint-session",
+    .title = "Checkpoint session",
+    .description = "Save the state of the Lisp session under a name, for "
+                   "restore-session.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .operation = "checkpoint-session",
+};
