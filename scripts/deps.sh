@@ -68,4 +68,4 @@ echo "deps: installing$missing"
 # what it could not find.
 $as_root apt-get update -qq || true
 $as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $missing
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null
