@@ -338,7 +338,10 @@ export class Player {
             command(p.pid).split(' ')[0]));
         const zygotes = images.filter(p => p.parent === front?.pid &&
             p.pid !== this.knownLive);
-        const lisp = images.filter(p => !zygotes.includes(p));
+        const others = images.filter(p => !zygotes.includes(p));
+        // A copy that has just been made has not yet its own name.
+        const lisp = others.filter(p =>
+            !others.some(q => q.pid === p.parent));
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),
