@@ -9,8 +9,10 @@ import * as v2stdio from '@modelcontextprotocol/client/stdio';
 import { PROGRAM, trace } from './program.mjs';
 
 const MODERN = '2026-07-28';
-const TOOLS = ['evaluate-lisp', 'list-definitions', 'load-system',
-    'read-output', 'reset-session'];
+const TOOLS = ['checkpoint-session', 'configure-limits',
+    'describe-last-error', 'evaluate-lisp', 'list-definitions',
+    'list-sessions', 'load-system', 'read-output', 'reset-session',
+    'restore-session'];
 
 // How each kind of client is made: its class, transport and options, what it
 // should find, and how it calls a tool.
