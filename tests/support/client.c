@@ -84,6 +84,14 @@ void client_expect(const char *pattern)
     buf_consume(output, output->n);
 }
 
+void client_play(const struct client_exchange *exchanges, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        client_send(exchanges[i].sent);
+        client_expect(exchanges[i].answer);
+    }
+}
+
 void client_initialize(const char *version)
 {
     char line[300];

@@ -35,6 +35,14 @@ void client_send(const char *line);
    end not counted; "" is nothing. In PATTERN "…" stands for any text. */
 void client_expect(const char *pattern);
 
+struct client_exchange {
+    const char *sent;
+    const char *answer; /* "" is none */
+};
+
+/* Sends and expects the N exchanges in turn. */
+void client_play(const struct client_exchange *exchanges, size_t n);
+
 /* Takes the next frame for the supervisor. Its body is valid until the next
    client_… call. */
 struct wire_head client_frame(struct str *body);
