@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* configure_limits.c: shows and sets the limits of the server. Those of time
-   and output are kept here; the supervisor is told that of memory. */
+   and output are kept here; that of memory is the image's. */
 #include "catalog.h"
 #include "limits.h"
 #include "units.h"
 
-enum { TIMEOUT, MAX_OUTPUT, MEMORY, COUNT };
+enum { TIMEOUT, MAX_OUTPUT, MEMORY, SESSION };
+#define LIMITS SESSION /* how many come first */
 
 static const struct schema_field fields[] = {
     [TIMEOUT] =
@@ -29,9 +30,15 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_SIZE,
             .min = LIMIT_HEAP_MIN,
             .max = LIMIT_HEAP_MAX,
-            .help = "Lisp heap of a session, 64M to 1T, for example 2G.",
+            .help = "Lisp heap of the session and of new ones, such as 2G.",
         },
-    [COUNT] = {0},
+    [SESSION] =
+        {
+            .name = TOOL_SESSION,
+            .kind = SCHEMA_NAME,
+            .help = "Session whose memory is meant, default main.",
+        },
+    {0},
 };
 
 /* TEXT with one line more. */
@@ -55,7 +62,7 @@ static enum status describe(struct arena *arena,
     bool all = true;
     enum status status = ST_OK;
     struct str text = STR("");
-    for (size_t i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < LIMITS; i++)
         all = all && !values[i].given;
     if (limits->timeout_ms > 0)
         (void)units_time(limits->timeout_ms, words);
@@ -75,7 +82,7 @@ static enum status describe(struct arena *arena,
     return status;
 }
 
-/* The supervisor answers with TEXT when it has taken the limit. */
+/* The image answers with TEXT when it has taken the limit. */
 static enum status send_memory(const struct tool_request *request,
                                int64_t memory, struct str text)
 {

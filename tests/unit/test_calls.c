@@ -166,9 +166,13 @@ static void calls_configure_memory(void **state)
                    "timeout: 60 s\nmemory: 512 MiB");
     client_reply(id, 0, STR("timeout: 60 s\nmemory: 512 MiB"));
     client_expect(OK("1", TEXT("timeout: 60 s\\nmemory: 512 MiB")));
-    client_send(CALL("2", "configure-limits", "{}"));
+    client_send(CALL("2", "configure-limits",
+                     "{\"session\":\"b\",\"memory\":67108864}"));
+    client_expect_frame(WIRE_CALL, "b configure-limits 10000 60000 memory "
+                                   "67108864 text memory: 64 MiB");
+    client_send(CALL("2", "configure-limits", "{\"session\":\"b\"}"));
     client_expect(OK("2", TEXT("timeout: 60 s\\nmax-output: 10000 characters\\n"
-                               "memory: 512 MiB")));
+                               "memory: 64 MiB")));
 }
 
 static void calls_check_arguments_of_sessions(void **state)
