@@ -3,9 +3,8 @@
 // run.mjs [--program COMMAND] [NAME…]: evaluations that have ended, blocked or
 // confused Lisp servers, all on one process. evaluations.mcp holds them, each
 // under a heading; the notation is that of tests/server/README.md. After each,
-// a function that was defined before the first must still work; a heading
-// that ends in "(image lost)" says that the image may have been replaced. The
-// last line is "hostile: N passed, N failed".
+// a function that was defined before the first must still work, also when the
+// image died and went on from a checkpoint. The last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,8 +15,8 @@ import { parseTranscript } from '../support/transcript.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, '../..');
-const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n';
-const AGAIN = 'eval (defun cl-user::sq (x) (cl:* x x))\n| …\n| => …SQ\n';
+const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
+    'call checkpoint-session {"name":"start"}\n| …\n';
 const CHECK = 'eval (sq 12)\n| …\n| => 144\n';
 
 const { values: options, positionals } = parseArgs({
@@ -53,8 +52,6 @@ async function run({ name, steps }) {
             await play(DEFINE);
         for (const step of steps)
             await player.step(step);
-        if (name.endsWith('(image lost)'))
-            await play(AGAIN);
         await play(CHECK);
     });
     if (!fault) {
