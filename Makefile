@@ -178,7 +178,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install \
+  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs \
   $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
@@ -263,6 +263,16 @@ fuzz-run: $(FUZZERS)
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
+
+check-docs: all ## the documents agree with the program
+	$(suite) docs node tests/docs/run.mjs $(SERVER)
+
+.PHONY: docs
+docs: server ## make docs/tools.md
+	$(Q)node scripts/tools-doc.mjs $(SERVER) >docs/tools.md
+
+check-lisp: all ## the Lisp library in a real ECL
+	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/
 
 check-install: all ## make install, use, make uninstall
 	+$(suite) install sh tests/install/run.sh $(CURDIR)/$(BUILD)/installed

@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: GPL-3.0-or-later
+// run.mjs PROGRAM: the documents agree with PROGRAM and with each other. The
+// last line is "docs: N passed, N failed".
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const program = path.resolve(process.argv[2]);
+const read = name => fs.readFileSync(path.join(ROOT, name), 'utf8');
+
+const documents = ['', 'docs', 'docs/adr'].flatMap(folder =>
+    fs.readdirSync(path.join(ROOT, folder))
+        .filter(name => name.endsWith('.md'))
+        .map(name => path.join(folder, name)));
+
+// Each test gives the faults it found.
+const tests = {
+    'docs/tools.md is what the server says (make docs)'() {
+        const { stdout } = spawnSync(process.execPath,
+            [path.join(ROOT, 'scripts/tools-doc.mjs'), program],
+            { encoding: 'utf8' });
+        return stdout === read('docs/tools.md') ? [] : ['it differs'];
+    },
+    'the README names every tool and no other'() {
+        const names = text => new Set(text);
+        const there = names([...read('docs/tools.md')
+            .matchAll(/^## (\S+)$/gm)].map(([, name]) => name));
+        const told = names([...read('README.md')
+            .matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name));
+        return [...there].filter(name => !told.has(name))
+            .map(name => `${name} is missing`)
+            .concat([...told].filter(name => !there.has(name))
+                .map(name => `there is no ${name}`));
+    },
+    'links lead to files'() {
+        return documents.flatMap(document =>
+            [...read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+                .map(([, link]) => link)
+                .filter(link => !fs.existsSync(
+                    path.join(ROOT, path.dirname(document), link)))
+                .map(link => `${document}: ${link}`));
+    },
+    'configurations in JSON are JSON'() {
+        const cells = [...read('README.md').matchAll(/`(\{.*?\})` \|/g)];
+        return cells.map(([, text]) => text).filter(text => {
+            try {
+                return !JSON.stringify(JSON.parse(text)).includes('PROG');
+            } catch {
+                return true;
+            }
+        }).concat(cells.length < 8 ? [`only ${cells.length} found`] : []);
+    },
+};
+
+let failed = 0;
+for (const [name, test] of Object.entries(tests)) {
+    const faults = test();
+    console.log(`${faults.length ? 'FAIL' : 'ok  '} ${name}`);
+    for (const fault of faults)
+        console.log(`    ${fault}`);
+    failed += faults.length > 0;
+}
+console.log(`docs: ${Object.keys(tests).length - failed} passed, ${failed} failed`);
+process.exitCode = failed ? 1 : 0;
