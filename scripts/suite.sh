@@ -4,7 +4,8 @@
 #   scripts/suite.sh FOLDER NAME COMMAND…
 # FOLDER/NAME.log gets all of it, FOLDER/NAME.total its closing line
 # "NAME: N passed, N failed", which is also printed; the log is printed when
-# the suite failed. A suite without a closing line or without a passed test has
+# the suite failed. A suite that takes longer than SUITE_SECONDS (300) is ended;
+# a suite without a closing line or without a passed test has
 # failed.
 set -u
 folder=$1
@@ -13,8 +14,9 @@ shift 2
 mkdir -p "$folder"
 log=$folder/$name.log
 rm -f "$folder/$name.total"
-"$@" >"$log" 2>&1 </dev/null
+timeout -k 10 "${SUITE_SECONDS:-300}" "$@" >"$log" 2>&1 </dev/null
 status=$?
+[ $status -ne 124 ] && [ $status -ne 137 ] || echo "it was stopped, it hung" >>"$log"
 
 total=$(sed -n "s/^[a-z-]*: \([0-9][0-9]* passed, [0-9][0-9]* failed\).*/\1/p" \
     "$log" | tail -n 1)
