@@ -150,7 +150,7 @@ $(IMAGE): $(call objects,$(IMAGE_SRC)) $(LISP_LIB) $(SUPERVISOR_LIB) $(CORE_LIB)
 	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS)
 endif
 
-$(LISP_LIB): $(LISP_SRC)
+$(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	$(call say,ECL,$@)
 	@mkdir -p $(OBJ)/lisp
 	$(Q)ecl --norc --shell lisp/build.lisp -- $(OBJ)/lisp/ >$(OBJ)/lisp.log 2>&1 \
@@ -192,7 +192,17 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
-check-suites: all tests asan-tests
+# Transcripts share a home; two that compile the same library into its cache
+# at the same time would disturb each other.
+LIBRARIES := build/tests/home/.libraries
+$(LIBRARIES): | all
+	$(call say,DEMO,tests/server/demo.mcp)
+	@mkdir -p $(@D)
+	$(Q)node tests/server/run.mjs tests/server/demo.mcp \
+	  tests/server/load-system.mcp --jobs 1 >$@.log || cat $@.log
+	@touch $@
+
+check-suites: all tests asan-tests $(LIBRARIES)
 	@rm -rf $(BUILD)/suites
 	+@$(MAKE) --no-print-directory -k $(jobs) $(SUITES:%=check-%); \
 	  sh scripts/total.sh $(BUILD)/suites $(SUITES)
@@ -240,7 +250,7 @@ check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
 
 # Those that limit its memory would see that of the sanitizer.
-check-asan-server: asan-tests
+check-asan-server: asan-tests $(LIBRARIES)
 	$(suite) asan-server node tests/server/run.mjs \
 	  --program $(CURDIR)/build/asan/ecl-mcp \
 	  $(shell grep -L '^memory front' tests/server/*.mcp)
@@ -280,7 +290,7 @@ check-install: all ## make install, use, make uninstall
 check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
-check-server: all ## transcripts against the real program
+check-server: all $(LIBRARIES) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
 $(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
