@@ -20,6 +20,9 @@
 (defvar *initial-variables* '()
   "The variables that a reset gives their values back, as (SYMBOL . VALUE).")
 
+(defvar *initial-features* '()
+  "The features there were.")
+
 (defvar *standard-definitions* '()
   "The functions and macros of COMMON-LISP, as (SYMBOL FUNCTION . MACRO-P).")
 
@@ -89,6 +92,7 @@ UNKNOWN-METHODS has returned before."
         *locked-packages* (remove-if-not #'package-locked-p *system-packages*)
         *initial-use-list* (package-use-list *user-package*)
         *initial-variables* (initial-variables)
+        *initial-features* (copy-list *features*)
         *standard-definitions* (standard-definitions)
         *initial-symbols* '())
   (do-symbols (symbol *user-package*)

@@ -14,25 +14,20 @@
 
 (in-package #:ecl-mcp-build)
 
-(defparameter *files*
-  '("packages" "specials" "conditions" "ecl" "native" "scan" "operations" "printing"
-    "backtrace" "report" "guard" "evaluate" "baseline" "definitions" "session"
-    "systems" "main")
-  "The sources, in load order.")
-
 (defparameter *here* (or *load-truename* *compile-file-truename*)
   "This file.")
 
 (defun source-files ()
-  "Returns the pathnames of the sources in load order."
-  (loop for name in *files*
-        collect (merge-pathnames (make-pathname :name name :type "lisp")
-                                 *here*)))
+  "Returns the pathnames of the sources in load order, from ecl-mcp.asd."
+  (with-open-file (stream (merge-pathnames "ecl-mcp.asd" *here*))
+    (loop for (nil name) in (getf (cddr (read stream)) :components)
+          collect (merge-pathnames (make-pathname :name name :type "lisp")
+                                   *here*))))
 
-(defun newer-p (file than)
-  "True when FILE exists and is not older than the write date THAN."
+(defun newer-p (file date)
+  "True when FILE exists and was written at DATE or later."
   (and (probe-file file)
-       (>= (file-write-date file) than)))
+       (>= (file-write-date file) date)))
 
 (defun compile-source (source object)
   "Compiles SOURCE to OBJECT; true when there was nothing to complain of."
@@ -47,11 +42,17 @@
         (declare (ignore warnings-p))
         (and output (not failure-p) clean)))))
 
-(defun build (directory)
-  "Builds the library in DIRECTORY; true on success."
-  (ensure-directories-exist directory)
-  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
-        (newest (file-write-date *here*))
+(defun load-definitions (source)
+  "Loads SOURCE for the sake of the macros in it. Only the compiler can take
+what native.lisp has, and there are no macros in it."
+  (unless (string= (pathname-name source) "native")
+    (load source)))
+
+(defun compile-sources (directory)
+  "Compiles what is out of date to objects in DIRECTORY. Returns the objects, or
+NIL on failure, the date of the newest source, and T if there was anything to
+do."
+  (let ((newest (file-write-date *here*))
         (objects '())
         (changed nil))
     (dolist (source (source-files))
@@ -64,30 +65,38 @@
           (unless (compile-source source object)
             (when (probe-file object) (delete-file object))
             (format *error-output* "~&~a: not compiled~%" source)
-            (return-from build nil)))
+            (return-from compile-sources nil)))
         (push object objects)
-        (unless (string= (pathname-name source) "native")
-          (load source))))
-    (let ((library (merge-pathnames "libecl-mcp-lisp.a" directory))
-          (module (merge-pathnames "ecl-mcp-lisp.fas" directory)))
-      (when (or changed (not (newer-p library newest)))
-        (c:build-static-library library :lisp-files (reverse objects)
-                                        :init-name "init_lib_ecl_mcp_lisp"))
-      (when (or changed (not (newer-p module newest)))
-        (c:build-fasl module :lisp-files (reverse objects))))
-    t))
+        (load-definitions source)))
+    (values (nreverse objects) newest changed)))
+
+(defun build (directory)
+  "Builds the library in DIRECTORY; true on success."
+  (ensure-directories-exist directory)
+  (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
+        (library (merge-pathnames "libecl-mcp-lisp.a" directory))
+        (module (merge-pathnames "ecl-mcp-lisp.fas" directory)))
+    (multiple-value-bind (objects newest changed) (compile-sources directory)
+      (when objects
+        (when (or changed (not (newer-p library newest)))
+          (c:build-static-library library :lisp-files objects
+                                          :init-name "init_lib_ecl_mcp_lisp"))
+        (when (or changed (not (newer-p module newest)))
+          (c:build-fasl module :lisp-files objects))
+        t))))
 
 (defun command-line-directory ()
   "Returns the directory named after -- on the command line, or NIL."
   (let ((name (second (member "--" (ext:command-args) :test #'string=))))
     (when name
-      (parse-namestring (if (char= #\/ (char name (1- (length name))))
-                            name
-                            (concatenate 'string name "/"))))))
+      (merge-pathnames
+       (parse-namestring (if (char= #\/ (char name (1- (length name))))
+                             name
+                             (concatenate 'string name "/")))))))
 
 (let ((directory (command-line-directory)))
   (when directory
-    (ext:quit (if (handler-case (build (merge-pathnames directory))
+    (ext:quit (if (handler-case (build directory)
                     (error (condition)
                       (format *error-output* "~&build: ~a~%" condition)
                       nil))

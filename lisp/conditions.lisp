@@ -53,9 +53,19 @@ Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
                      (exit-attempted-code condition)))))
 
 (define-condition evaluation-interrupted (serious-condition) ()
-  (:documentation "The host stops the evaluation: a time limit, a
-cancellation, or the end of the session.")
+  (:documentation "The host stops the evaluation: a cancellation, or the end of
+the session.")
   (:report "The evaluation was interrupted."))
+
+(define-condition time-limit-exceeded (evaluation-interrupted)
+  ((seconds :initarg :seconds :reader time-limit-exceeded-seconds))
+  (:documentation "The host stops the evaluation because it has run for its
+time limit.")
+  (:report (lambda (condition stream)
+             (format stream "The evaluation was stopped at its time limit of ~
+                             ~a s. The argument timeout sets another for one ~
+                             call, configure-limits for all."
+                     (time-limit-exceeded-seconds condition)))))
 
 (define-condition evaluation-aborted (serious-condition) ()
   (:documentation "User code invoked the ABORT restart of the evaluation.")

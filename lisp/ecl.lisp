@@ -65,6 +65,13 @@ when it is not known."
   "Runs a full collection."
   (si:gc t))
 
+;;; Arithmetic
+
+(defun restore-float-traps ()
+  "Makes floating point errors signal again as the user wants them to: leaving
+the handler of a signal may have switched that off."
+  (si:trap-fpe 'last t))
+
 ;;; Streams
 
 (defclass bounded-stream (gray:fundamental-character-output-stream)
@@ -99,10 +106,6 @@ then throws T to TAG."
   (make-instance 'bounded-stream :text text :room room :tag tag))
 
 ;;; Threads
-
-(defun current-thread ()
-  "Returns the thread that calls."
-  mp:*current-process*)
 
 (defun thread-name (thread)
   "Returns the name of THREAD, any object."
@@ -162,7 +165,7 @@ ends the thread as it always does."
   (let ((exit-process (fdefinition 'mp:exit-process)))
     (replace-function 'mp:exit-process
                       (lambda ()
-                        (if (eq mp:*current-process* main)
+                        (if (eq (current-thread) main)
                             (funcall function 0)
                             (funcall exit-process))))))
 

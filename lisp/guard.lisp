@@ -33,11 +33,15 @@ of the RESTARTS there were, and the text of the BACKTRACE."
 
 ;;; Ends of an evaluation
 
+(defun main-thread-p ()
+  "True in the thread that runs the evaluations."
+  (eq (current-thread) *main-thread*))
+
 (defun end-evaluation (condition)
   "Ends the running evaluation with CONDITION; does not return. Called where
 CONDITION is signalled, perhaps with the stack nearly full."
   (let ((evaluation *evaluation*))
-    (when (and evaluation (evaluation-open evaluation))
+    (when (and evaluation (evaluation-open evaluation) (main-thread-p))
       (unless (evaluation-condition evaluation)
         (setf (evaluation-condition evaluation) condition
               (evaluation-package evaluation) (live-package))
@@ -104,17 +108,31 @@ loads its own compiler."
 
 ;;; Interrupts by the host
 
+(defun seconds-text (milliseconds)
+  "Returns MILLISECONDS in seconds, as 30 or 0.5."
+  (multiple-value-bind (seconds rest) (floor milliseconds 1000)
+    (if (zerop rest)
+        (format nil "~d" seconds)
+        (string-right-trim "0" (format nil "~d.~3,'0d" seconds rest)))))
+
+(defun interruption ()
+  "Returns the condition that says why the host stops the evaluation."
+  (if (eql *stop-reason* 1)
+      (make-condition 'time-limit-exceeded
+                      :seconds (seconds-text *time-limit*))
+      (make-condition 'evaluation-interrupted)))
+
 (defun handle-interrupt ()
   "Called when the process gets SIGINT. The first one signals a condition, the
 next one throws past all handlers, the third past the cleanup forms, too."
   (let ((evaluation *evaluation*))
     (cond ((not (and evaluation (evaluation-open evaluation))) nil)
-          ((not (eq (current-thread) *main-thread*))
+          ((not (main-thread-p))
            (interrupt-thread *main-thread* #'handle-interrupt))
           (t
            (case (incf (evaluation-interrupts evaluation))
-             (1 (error 'evaluation-interrupted))
-             (2 (end-evaluation (make-condition 'evaluation-interrupted)))
+             (1 (error (interruption)))
+             (2 (end-evaluation (interruption)))
              (t (throw-past-cleanups evaluation)))))))
 
 ;;; Debugger, exits, threads
@@ -136,14 +154,14 @@ next one throws past all handlers, the third past the cleanup forms, too."
 
 (defun handle-debugger-entry (condition)
   "Called in place of the debugger; does not return."
-  (if (eq (current-thread) *main-thread*)
+  (if (main-thread-p)
       (end-evaluation condition)
       (end-thread condition)))
 
 (defun handle-exit (code)
   "Called in place of the functions that end the process; does not return."
   (let ((condition (make-condition 'exit-attempted :code code)))
-    (cond ((eq (current-thread) *main-thread*)
+    (cond ((main-thread-p)
            (error condition))
           ((let ((evaluation *evaluation*))
              (and evaluation (evaluation-open evaluation)))
@@ -248,7 +266,10 @@ forms before it stand, those after it were not evaluated.\""
   "Returns the error block about EVALUATION as the code saw the world: names are
 shown as from its package."
   (let ((*package* (or (evaluation-package evaluation) *package*))
-        (*reporting* t))
+        (*reporting* (if (typep (evaluation-condition evaluation)
+                                'evaluation-interrupted)
+                         :safe
+                         t)))
     (with-result-syntax ()
       (failure-text evaluation))))
 

@@ -110,6 +110,7 @@ reports a failure. Always returns, exactly once, whatever the user's code does."
          (text nil)
          (failed t))
     (setf *evaluation* evaluation)
+    (restore-float-traps)
     (block answer
       (unwind-protect
            (catch evaluation

@@ -50,6 +50,13 @@ before the process is killed."
   }" :one-liner nil))
 
 
+;;; Threads
+
+(defun current-thread ()
+  "Returns the thread that calls. MP:*CURRENT-PROCESS* is another one in a thread
+that is about to end, in which a signal may still be handled."
+  (ffi:c-inline () () :object "ecl_process_env()->own_process" :one-liner t))
+
 ;;; The arguments of calls that the interpreter makes
 
 (ffi:clines "

@@ -11,6 +11,8 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:prepare
    #:start-session
    #:dispatch
+   #:*stop-reason*
+   #:*time-limit*
    ;; conditions
    #:image-error
    #:argument-error
@@ -18,6 +20,7 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:exit-attempted
    #:exit-attempted-code
    #:evaluation-interrupted
+   #:time-limit-exceeded
    #:evaluation-aborted
    ;; operations
    #:define-operation

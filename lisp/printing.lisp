@@ -74,7 +74,8 @@ of many packages."
 
 (defvar *reporting* nil
   "True while an error is reported: then whatever a printer signals is kept from
-the reader, but an interruption by the host.")
+the reader, but an interruption by the host. When it is :SAFE, no printer of the
+user is run.")
 
 (defun ends-printing-p (condition)
   "True when CONDITION, signalled by a printer, is a matter of that printer."
@@ -112,8 +113,10 @@ was written, T when there was more, and the condition that ended it or NIL."
   "Prints VALUE on STREAM by its method, or that the method failed. An entry of
 *GUARDED-PPRINT-DISPATCH*. Methods that call each other without end are stopped
 while there is stack."
-  (if (> *guards* 20)
-      (write-string "#" stream)
+  (cond
+    ((eq *reporting* :safe) (format stream "#<~a>" (type-label value)))
+    ((> *guards* 20) (write-string "#" stream))
+    (t
       (let ((*guards* (1+ *guards*)))
         (multiple-value-bind (text full failure)
             (call-printing (lambda (stream) (print-object value stream))
@@ -121,7 +124,7 @@ while there is stack."
           (write-string (if failure (broken-printer-text value failure) text)
                         stream)
           (when full
-            (write-string "…" stream))))))
+            (write-string "…" stream)))))))
 
 (defvar *guarded-pprint-dispatch*
   (let ((table (copy-pprint-dispatch nil)))
@@ -298,7 +301,12 @@ LIMIT characters."
         (with-result-syntax (:length 10 :level 4
                              :circle (and (survey-shared survey)
                                           (not (survey-custom survey))))
-          (call-printing (lambda (stream) (prin1 value stream)) limit)))
+          (let ((safe (and (eq *reporting* :safe) (survey-custom survey))))
+            (let ((*print-pretty* safe)
+                  (*print-pprint-dispatch* (if safe
+                                               *guarded-pprint-dispatch*
+                                               *print-pprint-dispatch*)))
+              (call-printing (lambda (stream) (prin1 value stream)) limit)))))
     (cond (failure (broken-printer-text value failure))
           (full (concatenate 'string (one-line text) "…"))
           (t (one-line text)))))

@@ -71,6 +71,10 @@ their definitions back."
   "Gives the variables of reader, printer and loop their values back."
   (loop for (symbol . value) in *initial-variables*
         do (setf (symbol-value symbol) value))
+  (unless (ignore-errors (list-length *features*))
+    (setf *features* *initial-features*))
+  (unless (ignore-errors (list-length *modules*))
+    (setf *modules* '()))
   (setf *readtable* (copy-readtable nil)
         *package* *user-package*
         *random-state* (make-random-state nil)

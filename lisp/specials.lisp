@@ -71,6 +71,14 @@ its end, output discarded.")
   "The evaluation that the main thread runs now, or NIL. Set, never bound: a
 signal handler and other threads look at it.")
 
+(defvar *stop-reason* 0
+  "Why the host interrupts: 1 for the time limit, else something else. Set by
+the C host before it calls the interrupt handler.")
+
+(defvar *time-limit* 0
+  "The time limit of the running call in milliseconds, 0 for none. Set by the C
+host.")
+
 (defvar *last-error* nil
   "What is known about the last failed evaluation, an ERROR-RECORD, or NIL
 when an evaluation has succeeded since.")

@@ -1,0 +1,25 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; ecl-mcp.asd: the files of the library in load order; build.lisp reads them
+;;;; from here. native.lisp needs a C compiler.
+
+(defsystem "ecl-mcp"
+  :description "Evaluates what a client sends and reports on it."
+  :license "GPL-3.0-or-later"
+  :serial t
+  :components ((:file "packages")
+               (:file "specials")
+               (:file "conditions")
+               (:file "ecl")
+               (:file "native")
+               (:file "scan")
+               (:file "operations")
+               (:file "printing")
+               (:file "backtrace")
+               (:file "report")
+               (:file "guard")
+               (:file "evaluate")
+               (:file "baseline")
+               (:file "definitions")
+               (:file "session")
+               (:file "systems")
+               (:file "main")))

@@ -1,0 +1,266 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; errors.lisp: tests of classes, messages and backtraces.
+
+(in-package #:ecl-mcp-tests)
+(in-suite ecl-mcp)
+
+(session-test errors-are-shown-as-agreed
+  (failures-of
+    ("(nonexistent-function)" "[ERROR] UNDEFINED-FUNCTION
+The function NONEXISTENT-FUNCTION is undefined.
+
+[Backtrace]
+0: (NONEXISTENT-FUNCTION)
+1: (EVAL (NONEXISTENT-FUNCTION))")
+    ("(/ 1 0)" "[ERROR] DIVISION-BY-ZERO
+Arithmetic error DIVISION-BY-ZERO signalled, performing / on (1 0).
+
+[Backtrace]
+0: (/ 1 0)
+1: (EVAL (/ 1 0))")
+    ("(exp 1000.0)" "[ERROR] FLOATING-POINT-OVERFLOW
+Arithmetic error FLOATING-POINT-OVERFLOW signalled.
+…")
+    ("nonexistent-variable" "[ERROR] UNBOUND-VARIABLE
+The variable NONEXISTENT-VARIABLE is unbound.
+…")
+    ("(error \"a ~a\" 1)" "[ERROR] SIMPLE-ERROR
+a 1
+
+[Backtrace]
+0: (EVAL (ERROR \"a ~a\" 1))")
+    ("(error 'error)" "[ERROR] ERROR
+Condition ERROR was signalled.
+…")
+    ("(open \"no/such/file\")" "[ERROR] FILE-ERROR
+…no/such/file…")
+    ("(ecase 3 (1 1))" "[ERROR] …TYPE-ERROR
+…")
+    ("(throw 'no-such-tag 1)" "[ERROR] CONTROL-ERROR
+…NO-SUCH-TAG…")
+    ("(funcall (block b (lambda () (return-from b 1))))"
+     "[ERROR] CONTROL-ERROR
+…")
+    ("(invoke-restart 'nowhere)" "[ERROR] CONTROL-ERROR
+…")
+    ("(read-from-string \"(\")" "[ERROR] END-OF-FILE
+Unexpected end of file.
+…")))
+
+(session-test errors-name-classes-as-ruled
+  (answer "(define-condition mine (error) ())
+           (defpackage :other (:use :cl) (:export #:known))
+           (define-condition other::hidden (error) ())
+           (define-condition other:known (error) ())
+           (define-condition serious (serious-condition) ())
+           (define-condition bad-report (error) ()
+             (:report (lambda (c s) (car 5))))
+           (define-condition endless (error) ()
+             (:report (lambda (c s) (loop (princ \"and \" s)))))
+           (define-condition leaving (error) ()
+             (:report (lambda (c s) (ext:quit 3))))
+           (define-condition empty (error) () (:report \"\"))")
+  (failures-of
+    ("(error 'mine)" "[ERROR] MINE
+Condition MINE was signalled.
+…")
+    ("(error 'other::hidden)" "[ERROR] OTHER::HIDDEN
+…")
+    ("(error 'other:known)" "[ERROR] OTHER:KNOWN
+…")
+    ("(error 'hidden)" "[ERROR] HIDDEN
+…" :package "OTHER")
+    ("(error 'serious)" "[ERROR] SERIOUS
+…")
+    ("(error 'storage-condition)" "[ERROR] STORAGE-CONDITION
+…")
+    ("(error 'bad-report)" "[ERROR] BAD-REPORT
+Condition BAD-REPORT was signalled.
+…")
+    ("(error 'endless)" "[ERROR] ENDLESS
+and and …")
+    ("(error 'leaving)" "[ERROR] LEAVING
+Condition LEAVING was signalled.
+…")
+    ("(error 'empty)" "[ERROR] EMPTY
+Condition EMPTY was signalled.
+…")
+    ("(error 'type-error)" "[ERROR] TYPE-ERROR
+…")
+    ("(error (make-condition 'simple-error :format-control 17))"
+     "[ERROR] SIMPLE-ERROR
+…")
+    ("(cl:car 5)" "[ERROR] SIMPLE-TYPE-ERROR
+…" :package "KEYWORD")))
+
+(session-test errors-in-reading-have-a-place
+  (failures-of
+    ("(+ 1" "[ERROR] END-OF-FILE
+unbalanced: 1 unclosed parenthesis, the form starting at line 1
+
+[Backtrace]
+0: (READ)")
+    ("1
+(list 1
+  (list 2
+  (list 3)" "[ERROR] END-OF-FILE
+unbalanced: 2 unclosed parentheses, the form starting at line 2
+…")
+    ("\"abc" "[ERROR] END-OF-FILE
+unfinished: the string starting at line 1 is not closed
+…")
+    ("(list
+ #| a" "[ERROR] END-OF-FILE
+unfinished: the comment #| starting at line 2 is not closed; unbalanced: 1 …")
+    ("'" "[ERROR] END-OF-FILE
+unfinished: an object is expected before the end
+…")
+    (")" "[ERROR] READER-ERROR
+Line 1, column 0: Unmatched right parenthesis…")
+    ("(list
+  #<x>)" "[ERROR] READER-ERROR
+Line 2, column 3: …")
+    ("foo::" "[ERROR] READER-ERROR
+Line 1, column 0: the symbol name after the package prefix is missing.
+…")
+    ("cl:no-such" "[ERROR] READER-ERROR
+Line 1, …NO-SUCH…")
+    ("nosuch:foo" "[ERROR] SIMPLE-ERROR
+Line 1, column 7: There is no package with the name NOSUCH.
+…")
+    ("#\\NoSuchName" "[ERROR] READER-ERROR
+…")
+    ("#\\xFFFFFF" "[ERROR] READER-ERROR
+…")
+    ("#.(error \"inside\")" "[ERROR] SIMPLE-ERROR
+Line 1, …: inside
+…")
+    ("#.(ext:quit)" "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+…")
+    ("#.(read-from-string \"(\")" "[ERROR] END-OF-FILE
+Line 1, …: Unexpected end of file.
+…"))
+  (is (not (search "stream" (answer "(list #<y>)"))))
+  (dolist (text (list (repeat "(" 100000) (repeat "'" 100000 "x")
+                      (repeat "#(" 100000)
+                      (repeat "(" 10000 (repeat ")" 10000))))
+    (expect t "[ERROR] ECL-MCP:NESTING-TOO-DEEP
+The code is nested deeper than 2,000 levels at line 1; …" text))
+  (expect nil "=> 1" (format nil "(length '~a~a)" (repeat "(" 1900)
+                             (repeat ")" 1900))))
+
+(session-test backtraces-show-functions-and-arguments
+  (answer "(defun f (x) (car x))
+           (defun g (x &optional (y 2) &key z) (list (f x) y z))
+           (defun h (&rest r) (no-such-function r 1))
+           (defun hide (x) (let ((x (list x))) (list (error \"in ~a\" x))))
+           (defun closing (n) (lambda (m) (error \"~a\" (+ n m))))
+           (defun plain () (error \"plain\"))
+           (defmethod m ((x integer) y) (error \"method\"))
+           (defun deep (n) (if (zerop n) (error \"end\") (1+ (deep (1- n)))))
+           (defmacro mac (x) (error \"expanding\"))
+           (defun two (a b) (+ a b))")
+  (failures-of
+    ("(f 5)" "…
+0: (CAR 5)
+1: (F 5)
+2: (EVAL (F 5))")
+    ("(g 5)" "…
+0: (CAR 5)
+1: (F 5)
+2: (G 5 2 :Z NIL)
+3: (EVAL (G 5))")
+    ("(h 1 \"two\")" "…
+0: (NO-SUCH-FUNCTION (1 \"two\") 1)
+1: (H 1 \"two\")
+2: …")
+    ("(hide 1)" "…
+0: (HIDE 1)
+1: (EVAL (HIDE 1))")
+    ("(funcall (closing 3) 4)" "…
+0: ((LAMBDA (M)) 4)
+1: (EVAL (FUNCALL (CLOSING 3) 4))")
+    ("(plain)" "…
+0: (PLAIN)
+1: (EVAL (PLAIN))")
+    ("(m 3 'a)" "…
+0: (M 3 A)
+1: …")
+    ("(flet ((local (q) (car q))) (list (local 7)))" "…
+0: (CAR 7)
+1: (LOCAL 7)
+2: …")
+    ("(mapcar (lambda (e) (car e)) '(1 2))" "…
+0: (CAR 1)
+1: ((LAMBDA (E)) ...)
+2: …")
+    ("(mac 1)" "[ERROR] SIMPLE-ERROR
+expanding
+
+[Backtrace]
+0: (MAC ...)
+1: (EVAL (MAC 1))")
+    ("(two 1 \"a\")" "…
+0: (+ ... \"a\" ...)
+1: (TWO 1 \"a\")
+2: (EVAL (TWO 1 \"a\"))")
+    ("(f)" "[ERROR] PROGRAM-ERROR
+…
+0: (F)
+1: (EVAL (F))")
+    ("(f 1 2)" "[ERROR] PROGRAM-ERROR
+…
+0: (F 1 2)
+1: (EVAL (F 1 2))")
+    ("(funcall 'no-such-function 1)" "…
+0: (NO-SUCH-FUNCTION 1)
+1: …")
+    ("(mapcar 'no-such-function '(1 2))" "…
+0: (NO-SUCH-FUNCTION ...)
+1: …")
+    ("(deep 50)" "…
+0: (DEEP 0)
+1: (DEEP 1)
+…
+19: (DEEP 19)
+… …more frames")
+    ("(f (make-string 5000 :initial-element #\\l))" "…
+1: (F \"lll…)
+2: (EVAL (F (MAKE-STRING 5000 :INITIAL-ELEMENT #\\l)))")
+    ("(let ((l (list 1))) (setf (cdr l) l) (two l 1))" "…(TWO #1=(1 . #1#) 1)
+…")))
+
+(session-test backtraces-survive-print-methods
+  (answer "(defclass mute () ())
+           (defmethod print-object ((x mute) s) (error \"mute\"))
+           (defclass endless () ())
+           (defmethod print-object ((x endless) s) (loop (write-char #\\z s)))
+           (defclass leaving () ())
+           (defmethod print-object ((x leaving) s) (ext:quit))
+           (defun take (x) (error \"took\"))")
+  (failures-of
+    ("(take (make-instance 'mute))" "[ERROR] SIMPLE-ERROR
+took
+
+[Backtrace]
+0: (TAKE #<MUTE: printing it signalled SIMPLE-ERROR>)
+…")
+    ("(take (make-instance 'endless))" "…(TAKE zzz…)
+…")
+    ("(take (make-instance 'leaving))" "[ERROR] SIMPLE-ERROR
+took
+
+[Backtrace]
+0: (TAKE #<LEAVING: printing it signalled ECL-MCP:EXIT-ATTEMPTED>)
+…")))
+
+(session-test last-error-is-kept-until-a-success
+  (answer "(car 5)")
+  (let ((record ecl-mcp::*last-error*))
+    (is (equal "SIMPLE-TYPE-ERROR" (ecl-mcp::error-record-class record)))
+    (is (search "0: (CAR 5)" (ecl-mcp::error-record-backtrace record)))
+    (is (member 'abort (ecl-mcp::error-record-restarts record))))
+  (call "list-definitions")
+  (is-true ecl-mcp::*last-error*)
+  (answer "1")
+  (is (null ecl-mcp::*last-error*)))

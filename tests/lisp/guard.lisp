@@ -1,0 +1,225 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; guard.lisp: tests of everything by which code could get away.
+
+(in-package #:ecl-mcp-tests)
+(in-suite ecl-mcp)
+
+(session-test exits-end-the-evaluation-alone
+  (loop for (code number) in '(("(ext:quit)" 0) ("(ext:quit 3)" 3)
+                               ("(ext:exit 3)" 3) ("(si::exit 3)" 3)
+                               ("(quit)" 0) ("#.(ext:quit 4)" 4)
+                               ("(funcall (intern \"QUIT\" \"EXT\") 5)" 5)
+                               ("(handler-case (ext:quit 3) (error () 1))" 3)
+                               ("(unwind-protect (ext:quit 3) (ext:exit 4))" 3)
+                               ("(mp:exit-process)" 0))
+        do (expect t (format nil "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+…exit code ~d…" number)
+                   code))
+  (values-of
+    ("(handler-case (ext:quit) (serious-condition () :caught))"
+     "=> :CAUGHT")))
+
+(session-test debugger-never-waits
+  (failures-of
+    ("(break)" "[ERROR] SIMPLE-CONDITION
+…")
+    ("(break \"here ~a\" 1)" "[ERROR] SIMPLE-CONDITION
+here 1
+…")
+    ("(invoke-debugger (make-condition 'simple-error :format-control \"x\"))"
+     "[ERROR] SIMPLE-ERROR
+x
+…")
+    ("(let ((*debugger-hook* nil) (ext:*invoke-debugger-hook* nil)) (break))"
+     "[ERROR] SIMPLE-CONDITION
+…")
+    ("(setf *debugger-hook* (lambda (c h) (loop))) (error \"x\")"
+     "[ERROR] SIMPLE-ERROR
+x
+…")
+    ("(setf *debugger-hook* nil ext:*invoke-debugger-hook* nil) (break)"
+     "[ERROR] SIMPLE-CONDITION
+…")
+    ("(setf *break-on-signals* t) (ignore-errors (error \"x\"))" "[ERROR] …")
+    ("(setf *break-on-signals* nil) (read-line)" "[ERROR] END-OF-FILE
+…its input is empty.
+…")
+    ("(read)" "[ERROR] END-OF-FILE
+…")
+    ("(y-or-n-p \"?\")" "[ERROR] END-OF-FILE
+…")
+    ("(yes-or-no-p \"?\")" "[ERROR] END-OF-FILE
+…")
+    ("(read-line *query-io*)" "[ERROR] END-OF-FILE
+…")
+    ("(read-char *debug-io*)" "[ERROR] END-OF-FILE
+…"))
+  (values-of
+    ("(read-line nil nil :end)" "=> :END…")
+    ("(listen)" "=> NIL")))
+
+(session-test handlers-and-restarts-of-the-code-come-first
+  (values-of
+    ("(handler-case (error \"x\") (error () :handled))" "=> :HANDLED")
+    ("(ignore-errors (car 5))" "=> NIL
+=> #<…")
+    ("(restart-case (invoke-restart 'mine 5) (mine (x) (* x x)))" "=> 25")
+    ("(handler-bind ((error (lambda (c) (continue c)))) (cerror \"a\" \"b\") 1)"
+     "=> 1")
+    ("(catch 'tag (throw 'tag 5))" "=> 5")
+    ("(progn (signal 'simple-condition) 1)" "=> 1")
+    ("(handler-case (car 5) (error () :again))" "=> :AGAIN"))
+  (failures-of
+    ("(abort)" "[ERROR] ECL-MCP:EVALUATION-ABORTED
+…")
+    ("(handler-bind ((error (lambda (c) (abort)))) (error \"x\"))"
+     "[ERROR] ECL-MCP:EVALUATION-ABORTED
+…")
+    ("(handler-bind ((error (lambda (c) (throw 'away 1)))) (error \"x\"))"
+     "[ERROR] CONTROL-ERROR
+…")
+    ("(error \"unhandled\")" "[ERROR] SIMPLE-ERROR
+unhandled
+…")))
+
+(session-test stack-overflow-is-an-answer
+  (answer "(defun f (n) (1+ (f n)))")
+  (dotimes (i 3)
+    (expect t "[ERROR] EXT:STACK-OVERFLOW
+…
+0: (F 1)
+…
+… …more frames" "(f 1)"))
+  (values-of
+    ("(dotimes (i 3) (handler-case (f 1) (storage-condition () i)))" "=> NIL")
+    ("(handler-case (f 1) (storage-condition () :handled))" "=> :HANDLED"))
+  (failures-of
+    ("(labels ((g () (1+ (g)))) (g))" "[ERROR] EXT:STACK-OVERFLOW
+…")
+    ("(defun b (n) (let ((*print-base* 10)) (1+ (b n)))) (b 1)"
+     "[ERROR] EXT:STACK-OVERFLOW
+…")))
+
+(session-test memory-exhaustion-is-an-answer
+  (answer "(defvar *keep* nil)")
+  (dotimes (i 3)
+    (expect t "[ERROR] EXT:STORAGE-EXHAUSTED
+…" "(loop (push (make-array 1000000) *keep*))"))
+  (values-of
+    ("(length (make-list 1000))" "=> 1000")
+    ("(setf *keep* nil)" "=> NIL")
+    ("(length (make-array 10000000))" "=> 10000000"))
+  (failures-of
+    ("(make-string 1000000000)" "[ERROR] EXT:STORAGE-EXHAUSTED
+…"))
+  (values-of
+    ("(length (make-array 10000000))" "=> 10000000")))
+
+;;; Threads
+
+(session-test threads-end-with-a-line
+  (values-of
+    ("(progn (mp:process-join (mp:process-run-function \"failing\"
+               (lambda () (error \"in the thread\")))) :ok)" "=> :OK"))
+  (is (string= (format nil "; from thread \"failing\": [ERROR] SIMPLE-ERROR: ~
+                            in the thread~%")
+               (output)))
+  (values-of
+    ("(progn (mp:process-join (mp:process-run-function 'hooked
+        (lambda () (let ((*debugger-hook* nil) (ext:*invoke-debugger-hook* nil))
+                     (car 5))))) :ok)" "=> :OK"))
+  (is (search "; from thread HOOKED: [ERROR] SIMPLE-TYPE-ERROR: In function CAR"
+              (output)))
+  (values-of
+    ("(progn (mp:process-join (mp:process-run-function \"deep\"
+        (lambda () (labels ((f () (1+ (f)))) (f))))) :ok)" "=> :OK")
+    ("(progn (mp:process-join (mp:process-run-function \"quiet\"
+        (lambda () (princ \"said\")))) :ok)" "=> :OK"))
+  (let ((text (output)))
+    (is (search "\"deep\": [ERROR] EXT:STACK-OVERFLOW" text))
+    (is (search "said" text))))
+
+(session-test threads-cannot-exit
+  (dolist (exit '("ext:quit" "ext:exit" "si::exit"))
+    (expect t "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+…exit code 3…"
+            (format nil "(mp:process-join (mp:process-run-function \"quitter\"
+                           (lambda () (~a 3))))
+                         (sleep 5)" exit)))
+  (output)
+  (answer "(defvar *go* nil)
+           (defvar *quitter* (mp:process-run-function \"quitter\"
+             (lambda () (loop until *go* do (sleep 0.001)) (ext:quit 3))))")
+  (setf (symbol-value (find-symbol "*GO*" "CL-USER")) t)
+  (let ((text (wait-until (lambda ()
+                            (let ((text (output)))
+                              (and (plusp (length text)) text)))
+                          "line of the thread")))
+    (is (search "; from thread \"quitter\": [ERROR] ECL-MCP:EXIT-ATTEMPTED"
+                text)))
+  (is (string= "=> 2" (answer "(+ 1 1)"))))
+
+;;; Interruptions
+
+(defun interrupt-soon (count)
+  "Sends this process COUNT interruptions, each when the session's code has set
+*READY* to true again. Returns the thread that does."
+  (let ((ready (find-symbol "*READY*" "CL-USER")))
+    (mp:process-run-function
+     "interrupter"
+     (lambda ()
+       (dotimes (i count)
+         (loop until (symbol-value ready) do (sleep 0.001))
+         (setf (symbol-value ready) nil)
+         (si:killpid (si:getpid) ext:+sigint+))))))
+
+(defun expect-interruption (count pattern code)
+  "Evaluates CODE, which must end by the COUNTth interruption, with a backtrace
+that PATTERN matches."
+  (answer "(defvar *ready* nil)")
+  (let ((thread (interrupt-soon count)))
+    (expect t (format nil "…[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
+The evaluation was interrupted.…
+
+[Backtrace]
+~a" pattern) code)
+    (mp:process-join thread)))
+
+(session-test interruptions-stop-everything
+  (expect-interruption 1 "…(SPIN 7)
+…" "(defun spin (x) (setf *ready* t) (loop (list x))) (spin 7)")
+  (expect-interruption 1 "…" "(setf *ready* t) (sleep 100)")
+  (expect-interruption 1 "…" "(setf *ready* t)
+                              (handler-case (loop) (error () 1))")
+  (expect-interruption 2 "…" "(setf *ready* t)
+    (loop (handler-case (sleep 100) (serious-condition () (setf *ready* t))))")
+  (expect-interruption 2 "…" "(unwind-protect (progn (setf *ready* t) (loop))
+                                (setf *ready* t) (loop))")
+  (expect-interruption 3 "…" "(unwind-protect
+                                (unwind-protect
+                                    (progn (setf *ready* t) (loop))
+                                  (setf *ready* t) (loop))
+                                (setf *ready* t) (loop))")
+  (answer "(defvar *ready* nil)")
+  (let ((thread (interrupt-soon 1)))
+    (expect t "[warnings]
+SIMPLE-WARNING: w
+
+[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
+…" "(warn \"w\") (setf *ready* t) (loop)")
+    (mp:process-join thread)))
+
+(session-test interruptions-stop-printers
+  (answer "(defclass slow () ())
+           (defmethod print-object ((x slow) s) (setf *ready* t) (sleep 100))
+           (defun take (x) (error \"took\"))")
+  (expect-interruption 1 "0: (PRINT-OBJECT #<SLOW> …"
+                       "(make-instance 'slow)")
+  (let ((thread (interrupt-soon 1)))
+    (is (search "[ERROR] SIMPLE-ERROR" (answer "(take (make-instance 'slow))")))
+    (mp:process-join thread)
+    (is (string= "=> 2" (answer "(+ 1 1)")))))
+
+(session-test interruptions-between-calls-do-nothing
+  (si:killpid (si:getpid) ext:+sigint+)
+  (is (string= "=> 2" (answer "(+ 1 1)"))))

@@ -1,0 +1,64 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; run.lisp: runs the tests of the Lisp library in a real ECL, as
+;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY
+;;;; DIRECTORY is where lisp/build.lisp has built; FiveAM is compiled to a cache
+;;;; in it. Ends with "lisp: N passed, N failed", status 1 when any failed.
+
+(defpackage #:ecl-mcp-run
+  (:use #:cl))
+
+(in-package #:ecl-mcp-run)
+
+(defvar *directory*
+  (let ((name (second (member "--" (ext:command-args) :test #'string=))))
+    (truename (if (char= #\/ (char name (1- (length name))))
+                  name
+                  (concatenate 'string name "/"))))
+  "Where the library is.")
+
+(defvar *here* (or *load-truename* *default-pathname-defaults*)
+  "This file.")
+
+(defvar *scratch*
+  (let ((name (format nil "~atests/" (namestring *directory*))))
+    (ensure-directories-exist name)
+    name)
+  "A directory for the tests, also their home.")
+
+(setf *load-verbose* nil
+      *compile-verbose* nil
+      *compile-print* nil)
+(ext:setenv "HOME" *scratch*)
+(ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
+(ext:setenv "CL_SOURCE_REGISTRY" "")
+
+;; Without these ECL may try to replace its ASDF, or compile for a minute.
+(ext:install-bytecodes-compiler)
+(require :asdf)
+
+(defun call-asdf (name &rest arguments)
+  "Calls the function NAME of ASDF with ARGUMENTS."
+  (apply (find-symbol name "ASDF") arguments))
+
+(call-asdf "INITIALIZE-SOURCE-REGISTRY"
+           `(:source-registry
+             ,@(loop for name in '("fiveam" "alexandria" "asdf-flv"
+                                   "trivial-backtrace")
+                     collect `(:directory ,(format nil "/usr/share/common-lisp/~
+                                                        source/~a/" name)))
+             :ignore-inherited-configuration))
+(let ((*standard-output* (make-broadcast-stream))
+      (*error-output* (make-broadcast-stream)))
+  (handler-bind ((warning #'muffle-warning))
+    (call-asdf "LOAD-SYSTEM" "fiveam" :verbose nil)))
+
+(load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
+(dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
+                "session" "systems"))
+  (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)))
+
+(defun call-tests (name &rest arguments)
+  "Calls the function NAME of the tests with ARGUMENTS."
+  (apply (find-symbol name "ECL-MCP-TESTS") arguments))
+
+(call-tests "RUN-TESTS" *scratch*)

@@ -1,0 +1,146 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; session.lisp: tests of list-definitions and reset-session.
+
+(in-package #:ecl-mcp-tests)
+(in-suite ecl-mcp)
+
+(defparameter *reset-text* "Session reset. All definitions cleared.
+Current package: CL-USER"
+  "What every reset answers.")
+
+(defun definitions (&optional (type "all"))
+  "Returns the definitions of TYPE."
+  (call "list-definitions" :type type))
+
+(session-test definitions-are-listed-in-sections
+  (is (string= "No user definitions." (definitions)))
+  (is (string= "No user definitions." (call "list-definitions")))
+  (answer "(defun square (x) (* x x)) (defun square (x) (* x x x))
+           (defun many (a b &optional (c 1) &rest r &key (k 'x)) a)
+           (defun (setf square) (v x) v)
+           (defgeneric area (shape))
+           (defvar *counter* 0) (defparameter *name* \"n\") (defvar *unbound*)
+           (defconstant +answer+ 42) (setf free '(1 2))
+           (defmacro with-timing ((x) &body body) x body)
+           (defclass point () ((x :accessor point-x)))
+           (defstruct node next)")
+  (is (string= "[Functions]
+- AREA (SHAPE)
+- COPY-NODE (...)
+- MAKE-NODE (&KEY NEXT)
+- MANY (A B &OPTIONAL (C 1) &REST R &KEY (K 'X))
+- NODE-NEXT (...)
+- NODE-P (...)
+- POINT-X (SELF)
+- (SETF POINT-X) (VALUE SELF)
+- SQUARE (X)
+- (SETF SQUARE) (V X)
+
+[Variables]
+- *COUNTER* = 0
+- *NAME* = \"n\"
+- *UNBOUND* (unbound)
+- +ANSWER+ = 42
+- FREE = (1 2)
+
+[Macros]
+- WITH-TIMING ((X) &BODY BODY)
+
+[Classes]
+- NODE
+- POINT" (definitions)))
+  (is (string= "[Macros]
+- WITH-TIMING ((X) &BODY BODY)" (definitions "macros")))
+  (is (string= "[Classes]
+- NODE
+- POINT" (definitions "Classes")))
+  (answer "(unintern 'square)")
+  (is (not (search "SQUARE" (definitions "functions"))))
+  (multiple-value-bind (text failed) (call "list-definitions" :type "verbs")
+    (is (string= "[ERROR] ECL-MCP:ARGUMENT-ERROR
+Argument type: \"verbs\" is not one of all, functions, variables, macros, classes, systems"
+                 text))
+    (is-true failed)))
+
+(session-test definitions-of-other-packages-have-their-names
+  (answer "(defpackage :shapes (:use :cl) (:export #:known))
+           (defun shapes::draw (s &key (pen 1)) s pen) (defvar shapes:known 1)
+           (defvar *list* '(shapes::a b))")
+  (is (string= "[Functions]
+- SHAPES::DRAW (S &KEY (PEN 1))
+
+[Variables]
+- *LIST* = (SHAPES::A B)
+- SHAPES:KNOWN = 1" (definitions))))
+
+(session-test definitions-bear-any-value
+  (answer "(defvar *circle* (let ((l (list 1))) (setf (cdr l) l)))
+           (defvar *big* (make-array 10000 :initial-element 0))
+           (defclass sour () ())
+           (defmethod print-object ((x sour) s) (error \"no\"))
+           (defvar *sour* (make-instance 'sour))
+           (setf *print-base* 2 *print-length* 1)
+           (defvar *number* 10)")
+  (is (string= "[Variables]
+- *BIG* = #(0 0 0 0 0 0 0 0 0 0 ...)
+- *CIRCLE* = #1=(1 . #1#)
+- *NUMBER* = 10
+- *SOUR* = #<SOUR: printing it signalled SIMPLE-ERROR>"
+               (definitions "variables"))))
+
+(session-test reset-clears-everything
+  (answer "(defun f () 1) (defvar *v* 2) (defmacro m () 3) (defclass c () ())
+           (defstruct s a) (deftype ty () 'integer)
+           (defpackage :p (:use :cl) (:export #:x)) (use-package :p)
+           (defpackage :q (:use :cl :p)) (in-package :p) (defun x () 4)
+           (defmethod print-object ((i integer) stream) (princ \"int\" stream))
+           (defmethod initialize-instance :after ((x cl-user::c) &key) x)
+           (setf *print-base* 2 *print-length* 1 *read-base* 8
+                 *read-eval* nil *gensym-counter* 7 *macroexpand-hook* #'funcall)
+           (set-macro-character #\\! (lambda (s c) c))")
+  (let ((methods (length (clos:generic-function-methods #'print-object))))
+    (is (string= *reset-text* (call "reset-session")))
+    (is (= (1- methods)
+           (length (clos:generic-function-methods #'print-object)))))
+  (is (string= "No user definitions." (definitions)))
+  (is (string= *reset-text* (call "reset-session")))
+  (values-of
+    ("(package-name *package*)" "=> \"COMMON-LISP-USER\"")
+    ("(list (fboundp 'f) (boundp '*v*) (fboundp 'm) (find-class 'c nil)
+            (fboundp 'make-s) (find-package :p) (find-package :q))"
+     "=> (NIL NIL NIL NIL NIL NIL NIL)")
+    ("(list 10 *print-base* *print-length* *read-eval*
+            (get-macro-character #\\!))"
+     "=> (10 10 NIL T NIL)")))
+
+(session-test reset-clears-the-history
+  (answer "1 2 3")
+  (call "reset-session")
+  (is (string= "=> (NIL NIL NIL NIL)" (answer "(list * ** *** ++)"))))
+
+(session-test reset-restores-standard-functions
+  (answer "(ext:package-lock :cl nil)
+           (defun cl:third (x) x :mine) (defmacro cl:when (x) x)
+           (fmakunbound 'cl:fourth)")
+  (is (string= "=> :MINE" (answer "(third '(1 2 3))")))
+  (call "reset-session")
+  (values-of
+    ("(list (third '(1 2 3)) (fourth '(1 2 3 4)) (when t 1 2))" "=> (3 4 2)")
+    ("(ext:package-locked-p :cl)" "=> T"))
+  (failures-of
+    ("(defun cl:third (x) x)" "[ERROR] PACKAGE-ERROR
+…")))
+
+(session-test reset-survives-odd-packages
+  (answer "(defpackage :a (:use :cl)) (defpackage :b (:use :cl :a))
+           (defpackage :c2 (:use :a :b)) (use-package :c2) (ext:lock-package :b)
+           (make-package \"\") (rename-package :cl-user :user-of-cl)
+           (cl:in-package :user-of-cl) (import 'a::sym) (shadow 'car)
+           (ext:add-package-local-nickname :nick :a)")
+  (is (string= *reset-text* (call "reset-session")))
+  (values-of
+    ("(mapcar #'find-package '(:a :b :c2 \"\" :user-of-cl :nick))"
+     "=> (NIL NIL NIL NIL NIL NIL)")
+    ("(list (package-name *package*) (eq 'car 'cl:car))"
+     "=> (\"COMMON-LISP-USER\" T)")
+    ("(fboundp 'quit)" "=> …")))

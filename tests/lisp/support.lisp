@@ -1,0 +1,146 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; support.lisp: a session in this process, and words for what it answers.
+
+(defpackage #:ecl-mcp-tests
+  (:use #:cl)
+  (:import-from #:fiveam #:def-suite #:in-suite #:test #:is #:is-true #:fail
+                #:pass))
+
+(in-package #:ecl-mcp-tests)
+
+(def-suite ecl-mcp :description "The Lisp library of ecl-mcp.")
+(in-suite ecl-mcp)
+
+(defvar *scratch* nil
+  "A directory for files of the tests.")
+
+(defvar *output* (make-string-output-stream)
+  "What becomes standard output in the session.")
+
+(defvar *error-output-sink* (make-string-output-stream)
+  "What becomes error output in the session.")
+
+(defparameter *heap* (* 256 1024 1024)
+  "The heap limit of the session, in bytes.")
+
+;;; Asking
+
+(defun arguments (code rest)
+  "Returns the alist of arguments for CODE and the plist REST."
+  (list* (cons "code" code)
+         (loop for (name value) on rest by #'cddr
+               collect (cons (string-downcase name) value))))
+
+(defun answer (code &rest rest)
+  "Evaluates CODE in the session; REST are further arguments as a plist. Returns
+the text and whether it reports a failure."
+  (ecl-mcp:dispatch "evaluate" (arguments code rest)))
+
+(defun call (operation &rest rest)
+  "Runs OPERATION in the session with the arguments REST, a plist."
+  (ecl-mcp:dispatch operation
+                    (loop for (name value) on rest by #'cddr
+                          collect (cons (string-downcase name) value))))
+
+(defun output ()
+  "Returns what the session has written to standard output since last asked."
+  (get-output-stream-string *output*))
+
+(defun error-output ()
+  "Returns what the session has written to error output since last asked."
+  (get-output-stream-string *error-output-sink*))
+
+(defun lines (&rest lines)
+  "Returns LINES as one text."
+  (format nil "~{~a~^~%~}" lines))
+
+;;; Judging
+
+(defun matches-p (pattern text)
+  "True when TEXT is PATTERN, in which … stands for anything."
+  (let ((start 0)
+        (at 0))
+    (loop
+      (let* ((wild (position #\… pattern :start start))
+             (part (subseq pattern start wild)))
+        (cond ((and (zerop start) wild)
+               (unless (and (<= (length part) (length text))
+                            (string= part text :end2 (length part)))
+                 (return nil))
+               (setf at (length part)))
+              ((zerop start) (return (string= part text)))
+              ((null wild)
+               (let ((rest (- (length text) (length part))))
+                 (return (and (>= rest at)
+                              (string= part text :start2 rest)))))
+              (t
+               (let ((found (search part text :start2 at)))
+                 (unless found (return nil))
+                 (setf at (+ found (length part))))))
+        (setf start (1+ wild))))))
+
+(defun expect (failed pattern code &rest rest)
+  "Evaluates CODE, which must give a text that PATTERN matches, and a failure if
+FAILED. Afterwards the session must be able to add."
+  (multiple-value-bind (text error-p) (apply #'answer code rest)
+    (is (matches-p pattern text)
+        "~s gave~%~a~%instead of~%~a" code text pattern)
+    (is (eq failed (and error-p t)) "~s: failure is ~s" code error-p))
+  (is (string= "=> 2" (answer "(cl:+ 1 1)")) "after ~s" code))
+
+(defmacro values-of (&body table)
+  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): CODE must be evaluated
+without a failure."
+  `(progn ,@(loop for (code pattern . rest) in table
+                  collect `(expect nil ,pattern ,code ,@rest))))
+
+(defmacro failures-of (&body table)
+  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): CODE must fail."
+  `(progn ,@(loop for (code pattern . rest) in table
+                  collect `(expect t ,pattern ,code ,@rest))))
+
+(defun reset ()
+  "Makes the session as new."
+  (call "reset-session")
+  (setf ecl-mcp::*loaded-systems* '())
+  (output)
+  (error-output))
+
+(defmacro session-test (name &body body)
+  "Defines the test NAME, whose BODY finds the session as new."
+  `(test ,name
+     (reset)
+     (unwind-protect (progn ,@body)
+       (reset))))
+
+(defun wait-until (function what)
+  "Waits until FUNCTION returns true and returns that; fails after ten seconds,
+naming WHAT."
+  (loop with deadline = (+ (get-universal-time) 10)
+        for value = (funcall function)
+        when value return value
+        when (> (get-universal-time) deadline)
+          do (fail "no ~a within ten seconds" what)
+             (return nil)
+        do (sleep 0.005)))
+
+;;; Running
+
+(defun run-tests (scratch)
+  "Runs all tests with the directory SCRATCH, and ends the process."
+  (setf *scratch* scratch)
+  (let ((console *standard-output*)
+        (exit (fdefinition 'ext:exit)))
+    (ecl-mcp:prepare)
+    (ecl-mcp:start-session *output* *error-output-sink* *heap*)
+    (let* ((results (let ((*standard-output* (make-broadcast-stream)))
+                      (fiveam:run 'ecl-mcp)))
+           (failures (remove-if-not #'fiveam::test-failure-p results)))
+      (dolist (failure failures)
+        (format console "~&FAIL ~(~a~): ~a~%"
+                (fiveam::name (fiveam::test-case failure))
+                (fiveam::reason failure)))
+      (format console "~&lisp: ~d passed, ~d failed~%"
+              (- (length results) (length failures)) (length failures))
+      (finish-output console)
+      (funcall exit (if (and results (null failures)) 0 1)))))
