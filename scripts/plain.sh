@@ -29,7 +29,7 @@ for file in $files; do
 done >"$bad"
 
 # The brackets keep these patterns from finding themselves.
-grep -nE '/wor[k]/|/tm[p]/[a-z0-9]+/|/hom[e]/|/roo[t]/|/User[s]/' $files |
+grep -nE '(^|[^[:alnum:]_./-])/(wor[k]|tm[p]/[a-z0-9]+|hom[e]|roo[t]|User[s])/' $files |
     sed 's/$/ (a path of one machine)/' >>"$bad" || true
 grep -nE '[[:blank:]]$' $files | sed 's/$/ (blanks at the line end)/' \
     >>"$bad" || true
