@@ -5,10 +5,6 @@
 
 (in-package #:ecl-mcp)
 
-(deftype index ()
-  "A position in a text."
-  '(integer 0 #.(ash most-positive-fixnum -2)))
-
 (defstruct (scan (:constructor make-scan ()))
   "What a scan found. Positions are offsets in the text."
   (too-deep nil)                     ; where the nesting passed the limit
@@ -23,150 +19,212 @@
   (make-array (1+ +nesting-limit+) :element-type 'fixnum)
   "Working space of the scanner, which only the main thread runs.")
 
-(defmacro define-scanner (name string-type)
-  "Defines the function NAME that scans a TEXT of STRING-TYPE into a RESULT.
+;;; Syntax of characters
+
+(defconstant +token+ 0 "Part of a symbol or number.")
+(defconstant +blank+ 1 "Between objects.")
+(defconstant +open+ 2 "An open parenthesis.")
+(defconstant +close+ 3 "A closing one.")
+(defconstant +prefix+ 4 "Quote or backquote.")
+(defconstant +comma+ 5 "Comma, with or without @ or dot.")
+(defconstant +string+ 6 "The delimiter of strings.")
+(defconstant +semicolon+ 7 "Begins a comment.")
+(defconstant +escape+ 8 "Backslash or bar: part of a token, too.")
+
+(declaim (type (simple-array (unsigned-byte 8) (128)) *syntax*))
+(defvar *syntax*
+  (let ((table (make-array 128 :element-type '(unsigned-byte 8)
+                               :initial-element +token+)))
+    (loop for (class . characters)
+            in `((,+blank+ #\Space #\Newline #\Tab #\Return #\Page)
+                 (,+open+ #\() (,+close+ #\)) (,+prefix+ #\' #\`)
+                 (,+comma+ #\,) (,+string+ #\") (,+semicolon+ #\;)
+                 (,+escape+ #\\ #\|))
+          do (dolist (character characters)
+               (setf (aref table (char-code character)) class)))
+    table)
+  "The syntax of the characters of ASCII; all others are parts of tokens.")
+
+(defmacro syntax (character)
+  "Returns the syntax of CHARACTER."
+  `(let ((code (char-code ,character)))
+     (declare (type fixnum code))
+     (if (< code 128) (aref *syntax* code) +token+)))
+
+;;; Skipping. All get TEXT, a simple base string, and its length END.
+
+(defmacro define-skipper (name parameters documentation &body body)
+  "Defines NAME, a fast function of TEXT, END, and PARAMETERS, (VARIABLE TYPE),
+that returns a position."
+  `(defun ,name (text end ,@(mapcar #'first parameters))
+     ,documentation
+     (declare (type (simple-array base-char (*)) text)
+              (type fixnum end)
+              (ignorable text end)
+              ,@(loop for (variable type) in parameters
+                      collect `(type ,type ,variable))
+              (optimize (speed 3) (safety 0) (debug 0)))
+     ,@body))
+
+(define-skipper skip-quoted ((i fixnum) (start fixnum) (delimiter character)
+                              (kind symbol) (result scan))
+  "Returns the position behind the DELIMITER that ends what began at START and
+goes on at I, or END; then RESULT has KIND as unfinished."
+  (loop
+    (when (>= i end)
+      (setf (scan-unfinished result) kind
+            (scan-unfinished-start result) start)
+      (return end))
+    (let ((c (schar text i)))
+      (incf i)
+      (cond ((char= c #\\) (incf i))
+            ((char= c delimiter) (return i))))))
+
+(define-skipper skip-comment ((i fixnum) (start fixnum) (result scan))
+  "The same for a comment in bars, in which there may be others."
+  (let ((depth 1))
+    (declare (type fixnum depth))
+    (loop
+      (when (>= (1+ i) end)
+        (setf (scan-unfinished result) :comment
+              (scan-unfinished-start result) start)
+        (return end))
+      (let ((c (schar text i)) (d (schar text (1+ i))))
+        (incf i)
+        (cond ((and (char= c #\|) (char= d #\#))
+               (incf i)
+               (when (zerop (decf depth)) (return i)))
+              ((and (char= c #\#) (char= d #\|))
+               (incf i)
+               (incf depth)))))))
+
+(define-skipper skip-line ((i fixnum))
+  "Returns the position of the next line break after I, or END."
+  (loop
+    (when (or (>= i end) (char= (schar text i) #\Newline))
+      (return i))
+    (incf i)))
+
+(define-skipper skip-token ((i fixnum) (start fixnum) (result scan))
+  "Returns the position behind the token that began at START and goes on at I.
+RESULT gets the first token that ends in a colon."
+  (let ((last #\Space))
+    (declare (type character last))
+    (loop
+      (when (>= i end)
+        (setf i end)
+        (return))
+      (let* ((c (schar text i)) (syntax (syntax c)))
+        (declare (type fixnum syntax))
+        (cond ((= syntax +token+) (incf i) (setf last c))
+              ((/= syntax +escape+) (return))
+              ((char= c #\\) (incf i 2) (setf last c))
+              (t (setf i (skip-quoted text end (1+ i) start #\| :symbol result)
+                       last c)))))
+    (when (and (char= last #\:) (not (scan-dangling result)))
+      (setf (scan-dangling result) start))
+    i))
+
+(define-skipper skip-digits ((i fixnum))
+  "Returns the position of the first character from I on that is no digit."
+  (loop
+    (unless (and (< i end) (char<= #\0 (schar text i) #\9))
+      (return i))
+    (incf i)))
+
+(define-skipper scan-string ((result scan))
+  "Scans TEXT into RESULT; returns END or the place where it is too deep.
 
 The nesting at a place is the number of open parentheses and of the prefixes
 (quote, backquote, comma, #' and such) that still wait for their object; each
 costs the reader one level of recursion. PENDING counts the prefixes since the
 last object, PREFIXES keeps the count from before each open parenthesis."
-  `(defun ,name (text result)
-     (declare (type ,string-type text)
-              (type scan result)
-              (optimize (speed 3) (safety 0) (debug 0)))
-     (let ((end (length text))
-           (i 0)
-           (open 0)
-           (nesting 0)
-           (pending 0)
-           (prefixes *scan-prefixes*))
-       (declare (type index end i) (type fixnum open nesting pending)
-                (type (simple-array fixnum (*)) prefixes))
-       (macrolet ((object-done ()
-                    '(unless (zerop pending)
-                      (decf nesting pending)
-                      (setf pending 0)))
-                  (deeper ()
-                    '(when (> (incf nesting) +nesting-limit+)
-                      (setf (scan-too-deep result) i)
-                      (return-from scan result)))
-                  (unfinished (kind start)
-                    `(setf (scan-unfinished result) ,kind
-                           (scan-unfinished-start result) ,start)))
-         (block scan
-           (flet ((skip-to (delimiter start kind)
-                    ;; I is behind the opening delimiter.
-                    (declare (type character delimiter) (type index start))
-                    (loop
-                      (when (>= i end)
-                        (unfinished kind start)
-                        (return))
-                      (let ((c (schar text i)))
-                        (incf i)
-                        (cond ((char= c #\\) (incf i))
-                              ((char= c delimiter) (return))))))
-                  (skip-comment (start)
-                    (declare (type index start))
-                    (let ((depth 1))
-                      (declare (type fixnum depth))
-                      (loop
-                        (when (>= (1+ i) end)
-                          (setf i end)
-                          (unfinished :comment start)
-                          (return))
-                        (let ((c (schar text i)) (d (schar text (1+ i))))
-                          (incf i)
-                          (cond ((and (char= c #\|) (char= d #\#))
-                                 (incf i)
-                                 (when (zerop (decf depth)) (return)))
-                                ((and (char= c #\#) (char= d #\|))
-                                 (incf i)
-                                 (incf depth))))))))
-             (declare (inline skip-comment))
-             (flet ((skip-token (start)
-                      (declare (type index start))
-                      (loop
-                        (when (>= i end) (return))
-                        (let ((c (schar text i)))
-                          (case c
-                            ((#\Space #\Newline #\Tab #\Return #\Page #\( #\)
-                              #\" #\' #\; #\` #\,)
-                             (return))
-                            (#\\ (incf i 2))
-                            (#\| (incf i)
-                             (skip-to #\| start :symbol))
-                            (t (incf i)))))
-                      (when (> i end) (setf i end))
-                      (when (and (> i start)
-                                 (char= (schar text (1- i)) #\:)
-                                 (not (and (> i (1+ start))
-                                           (char= (schar text (- i 2)) #\\)))
-                                 (not (scan-dangling result)))
-                        (setf (scan-dangling result) start))
-                      (object-done)))
-               (loop
-                 (when (>= i end) (return))
-                 (let ((c (schar text i)) (start i))
-                   (case c
-                     ((#\Space #\Newline #\Tab #\Return #\Page) (incf i))
-                     (#\( (when (zerop open)
-                            (setf (scan-form-start result) start))
-                      (deeper)
-                      (setf (aref prefixes open) pending
-                            pending 0)
-                      (incf open)
-                      (incf i))
-                     (#\) (incf i)
-                      (object-done)
-                      (unless (zerop open)
-                        (decf open)
-                        (decf nesting (1+ (aref prefixes open)))))
-                     ((#\' #\`) (deeper) (incf pending) (incf i))
-                     (#\, (deeper)
-                      (incf pending)
-                      (incf i)
-                      (when (and (< i end)
-                                 (member (schar text i) '(#\@ #\.)))
-                        (incf i)))
-                     (#\" (incf i)
-                      (skip-to #\" start :string)
-                      (object-done))
-                     (#\; (loop
-                            (when (or (>= i end)
-                                      (char= (schar text i) #\Newline))
-                              (return))
-                            (incf i)))
-                     (#\# (incf i)
-                      (loop
-                        (unless (and (< i end)
-                                     (char<= #\0 (schar text i) #\9))
-                          (return))
-                        (incf i))
-                      (when (< i end)
-                        (case (schar text i)
-                          (#\| (incf i) (skip-comment start))
-                          (#\\ (incf i 2)
-                           (when (< i end) (skip-token i))
-                           (object-done))
-                          ((#\' #\. #\=) (deeper) (incf pending) (incf i))
-                          ((#\( #\") nil)
-                          (t (incf i)))))
-                     (t (skip-token start))))))))
-         (setf (scan-unclosed result) open)
-         (when (zerop open)
-           (setf (scan-form-start result) nil))
-         result))))
+  (let ((i 0) (open 0) (nesting 0) (pending 0) (prefixes *scan-prefixes*))
+    (declare (type fixnum i) (type fixnum open nesting pending)
+             (type (simple-array fixnum (*)) prefixes))
+    (macrolet ((object-done ()
+                 '(unless (zerop pending)
+                   (decf nesting pending)
+                   (setf pending 0)))
+               (deeper ()
+                 '(when (> (incf nesting) +nesting-limit+)
+                   (setf (scan-too-deep result) i)
+                   (return-from scan i)))
+               (prefix (width)
+                 `(progn (deeper) (incf pending) (incf i ,width))))
+      (block scan
+        (loop
+          (when (>= i end) (return))
+          (let* ((start i) (c (schar text i)) (syntax (syntax c)))
+            (declare (type fixnum start) (type fixnum syntax))
+            (case syntax
+              (#.+blank+ (incf i))
+              (#.+open+
+               (when (zerop open)
+                 (setf (scan-form-start result) start))
+               (deeper)
+               (setf (aref prefixes open) pending
+                     pending 0)
+               (incf open)
+               (incf i))
+              (#.+close+
+               (incf i)
+               (object-done)
+               (unless (zerop open)
+                 (decf open)
+                 (decf nesting (the fixnum (1+ (aref prefixes open))))))
+              (#.+prefix+ (prefix 1))
+              (#.+comma+
+               (prefix 1)
+               (when (and (< i end) (find (schar text i) "@."))
+                 (incf i)))
+              (#.+string+
+               (setf i (skip-quoted text end (1+ i) start #\" :string result))
+               (object-done))
+              (#.+semicolon+ (setf i (skip-line text end i)))
+              (t
+               (cond
+                 ((char/= c #\#)
+                  (setf i (skip-token text end i start result))
+                  (object-done))
+                 (t
+                  (setf i (skip-digits text end (1+ i)))
+                  (when (< i end)
+                    (case (schar text i)
+                      (#\| (setf i (skip-comment text end (1+ i) start result)))
+                      (#\\
+                       (setf i (skip-token text end (+ i 2) start result))
+                       (object-done))
+                      ((#\' #\. #\=) (prefix 1))
+                      ((#\( #\") nil)
+                      (t (incf i)))))))))))
+      (setf (scan-unclosed result) open)
+      (when (zerop open)
+        (setf (scan-form-start result) nil))
+      i)))
 
-(define-scanner scan-base-string (simple-array base-char (*)))
-(define-scanner scan-extended-string (simple-array character (*)))
+(defun plain-text (text)
+  "Returns a base string like TEXT, an array of characters, with a letter in
+place of each character outside of ASCII."
+  (declare (type (simple-array character (*)) text)
+           (optimize (speed 3) (safety 0) (debug 0)))
+  (let* ((size (length text))
+         (plain (make-string size :element-type 'base-char)))
+    (declare (type fixnum size))
+    (dotimes (i size plain)
+      (declare (type fixnum i))
+      (let ((c (schar text i)))
+        (setf (schar plain i) (if (< (char-code c) 128) c #\a))))))
 
 (defun scan-code (text)
   "Scans the string TEXT and returns a SCAN."
-  (let ((result (make-scan)))
-    (typecase text
-      ((simple-array base-char (*)) (scan-base-string text result))
-      ((simple-array character (*)) (scan-extended-string text result))
-      (t (scan-code (coerce text '(simple-array character (*))))))))
+  (let ((result (make-scan))
+        (text (typecase text
+                ((simple-array base-char (*)) text)
+                ((simple-array character (*)) (plain-text text))
+                (t (plain-text (coerce text '(simple-array character (*))))))))
+    (scan-string text (length text) result)
+    result))
 
 (defun line-and-column (text position)
   "Returns the line, from 1, and the column, from 0, of POSITION in TEXT."
