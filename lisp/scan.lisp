@@ -51,6 +51,12 @@
      (declare (type fixnum code))
      (if (< code 128) (aref *syntax* code) +token+)))
 
+(defmacro syntax-case (syntax &body clauses)
+  "CASE with the constants above in place of keys."
+  `(case ,syntax
+     ,@(loop for (key . body) in clauses
+             collect (cons (if (eq key t) t (symbol-value key)) body))))
+
 ;;; Skipping. All get TEXT, a simple base string, and its length END.
 
 (defmacro define-skipper (name parameters documentation &body body)
@@ -157,9 +163,9 @@ last object, PREFIXES keeps the count from before each open parenthesis."
           (when (>= i end) (return))
           (let* ((start i) (c (schar text i)) (syntax (syntax c)))
             (declare (type fixnum start) (type fixnum syntax))
-            (case syntax
-              (#.+blank+ (incf i))
-              (#.+open+
+            (syntax-case syntax
+              (+blank+ (incf i))
+              (+open+
                (when (zerop open)
                  (setf (scan-form-start result) start))
                (deeper)
@@ -167,21 +173,21 @@ last object, PREFIXES keeps the count from before each open parenthesis."
                      pending 0)
                (incf open)
                (incf i))
-              (#.+close+
+              (+close+
                (incf i)
                (object-done)
                (unless (zerop open)
                  (decf open)
                  (decf nesting (the fixnum (1+ (aref prefixes open))))))
-              (#.+prefix+ (prefix 1))
-              (#.+comma+
+              (+prefix+ (prefix 1))
+              (+comma+
                (prefix 1)
                (when (and (< i end) (find (schar text i) "@."))
                  (incf i)))
-              (#.+string+
+              (+string+
                (setf i (skip-quoted text end (1+ i) start #\" :string result))
                (object-done))
-              (#.+semicolon+ (setf i (skip-line text end i)))
+              (+semicolon+ (setf i (skip-line text end i)))
               (t
                (cond
                  ((char/= c #\#)
