@@ -12,12 +12,9 @@
 #include "state.h"
 #include "wire.h"
 
-/* Milliseconds for which an image must have been idle before it is copied. */
-#define IDLE_MS 5
-
 /* After a copy, at least this many times what it took must pass before the
    next: bursts of calls are hardly slowed down. */
-#define REST 10
+#define REST 20
 
 /* Milliseconds after which a copy that failed is tried again. */
 #define RETRY_MS 1000
@@ -51,9 +48,7 @@ void restore_note_call(struct channel *channel, const struct call *call,
         return;
     history_add(&channel->history, subject(call));
     channel->changed = true;
-    channel->keep_at = now + IDLE_MS;
-    if (channel->keep_at < channel->rest_until)
-        channel->keep_at = channel->rest_until;
+    channel->keep_at = now > channel->rest_until ? now : channel->rest_until;
 }
 
 static bool can_keep(const struct channel *channel)

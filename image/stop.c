@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* stop.c: ends calls that are not wanted any more, or run too long: first by a
-   condition in the code that runs, then by a throw past its handlers and
-   cleanup forms, last by the end of the image (see state.h). */
+   condition in the code that runs, then by a throw past its handlers, then past
+   its cleanup forms, too, last by the end of the image (see state.h). */
 #include <signal.h>
 
 #include "limits.h"
@@ -10,7 +10,13 @@
 /* Milliseconds between the stages of a stop while everything is ending. */
 #define LAST_STAGE_MS 200
 
-enum stop_stage { STAGE_NONE, STAGE_ASKED, STAGE_FORCED, STAGE_KILLED };
+enum stop_stage {
+    STAGE_NONE,
+    STAGE_ASKED,
+    STAGE_FORCED,
+    STAGE_BEYOND,
+    STAGE_KILLED
+};
 
 static const char *const reasons[] = {
     [STOP_CANCELLED] = "it was cancelled",

@@ -81,7 +81,8 @@
 /* Longest time limit in seconds, a day: what takes longer is no call. */
 #define LIMIT_TIMEOUT_MAX 86400
 
-/* Milliseconds from the interrupt of an evaluation to the kill of its image. */
+/* Milliseconds between the stages in which an evaluation is stopped: condition,
+   throw, throw past cleanup forms, end of the image. */
 #define LIMIT_INTERRUPT_MS 500
 
 /* Bytes of Lisp heap of a live image, default of --memory, and its range. */
