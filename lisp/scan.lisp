@@ -146,7 +146,7 @@ The nesting at a place is the number of open parentheses and of the prefixes
 costs the reader one level of recursion. PENDING counts the prefixes since the
 last object, PREFIXES keeps the count from before each open parenthesis."
   (let ((i 0) (open 0) (nesting 0) (pending 0) (prefixes *scan-prefixes*))
-    (declare (type fixnum i) (type fixnum open nesting pending)
+    (declare (type fixnum i open nesting pending)
              (type (simple-array fixnum (*)) prefixes))
     (macrolet ((object-done ()
                  '(unless (zerop pending)
@@ -162,7 +162,7 @@ last object, PREFIXES keeps the count from before each open parenthesis."
         (loop
           (when (>= i end) (return))
           (let* ((start i) (c (schar text i)) (syntax (syntax c)))
-            (declare (type fixnum start) (type fixnum syntax))
+            (declare (type fixnum start syntax))
             (syntax-case syntax
               (+blank+ (incf i))
               (+open+
