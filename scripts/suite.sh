@@ -4,9 +4,8 @@
 #   scripts/suite.sh FOLDER NAME COMMAND…
 # FOLDER/NAME.log gets all of it, FOLDER/NAME.total its closing line
 # "NAME: N passed, N failed", which is also printed; the log is printed when
-# the suite failed. A suite that takes longer than SUITE_SECONDS (300) is ended;
-# a suite without a closing line or without a passed test has
-# failed.
+# the suite failed. A suite that takes longer than SUITE_SECONDS (300) is ended
+# and has failed, as has one without a closing line or without a passed test.
 set -u
 folder=$1
 name=$2
