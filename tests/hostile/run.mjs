@@ -6,10 +6,10 @@
 // a function that was defined before the first must still work, also when the
 // image died and went on from a checkpoint. The last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { scratchFolder } from '../support/peer.mjs';
 import { Player } from '../support/player.mjs';
 import { parseTranscript } from '../support/transcript.mjs';
 
@@ -34,7 +34,7 @@ function entries(file) {
     return all;
 }
 
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ecl-mcp-hostile-'));
+const scratch = scratchFolder('ecl-mcp-hostile');
 const player = new Player({
     program: options.program?.split(' ') ??
         [path.join(ROOT, 'build/release/ecl-mcp')],
@@ -75,7 +75,6 @@ if (fault)
     console.log(`FAIL the end\n    ${fault.message}`);
 results.push(!fault);
 await player.end();
-fs.rmSync(scratch, { recursive: true, force: true });
 const failed = results.filter(ok => !ok).length;
 console.log(`hostile: ${results.length - failed} passed, ${failed} failed`);
 process.exitCode = failed ? 1 : 0;

@@ -10,6 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { FAULTY } from '../support/faulty.mjs';
+import { scratchFolder } from '../support/peer.mjs';
 import { Player } from '../support/player.mjs';
 import { parseMarkdown, parseTranscript } from '../support/transcript.mjs';
 
@@ -108,7 +109,7 @@ async function playFaulty(scratch) {
 }
 
 async function main() {
-    const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'ecl-mcp-test-'));
+    const scratch = scratchFolder('ecl-mcp-test');
     const home = path.join(ROOT, 'build/tests/home');
     fs.mkdirSync(home, { recursive: true });
     const queue = load(positionals.length ? positionals : allFiles());
@@ -119,13 +120,9 @@ async function main() {
     };
     const jobs = options.show ? 1
         : +(options.jobs ?? Math.max(2, os.cpus().length));
-    try {
-        if (!positionals.length)
-            results.push(await playFaulty(scratch));
-        await Promise.all(Array.from({ length: jobs }, work));
-    } finally {
-        fs.rmSync(scratch, { recursive: true, force: true });
-    }
+    if (!positionals.length)
+        results.push(await playFaulty(scratch));
+    await Promise.all(Array.from({ length: jobs }, work));
     const failed = results.filter(ok => !ok).length;
     console.log(`server: ${results.length - failed} passed, ${failed} failed`);
     process.exitCode = failed || !results.length ? 1 : 0;

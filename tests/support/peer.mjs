@@ -4,6 +4,9 @@
 // that stdout is to hold lines of UTF-8.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { family, info, lives } from './proc.mjs';
 
 export const MARK = 'ECL_MCP_TEST_RUN';
@@ -18,6 +21,16 @@ export async function poll(probe, seconds) {
             return found || undefined;
         await new Promise(done => setTimeout(done, 2));
     }
+}
+
+// An empty folder that goes away with this process.
+export function scratchFolder(name) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
+    process.on('exit', () =>
+        fs.rmSync(folder, { recursive: true, force: true }));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+        process.once(signal, () => process.exit(1));
+    return folder;
 }
 
 export function kill(pid, signal) {
