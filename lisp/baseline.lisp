@@ -51,7 +51,7 @@
   (let ((found '()))
     (map-generic-functions
      (lambda (generic-function)
-       (dolist (method (class-methods generic-function))
+       (dolist (method (methods-of generic-function))
          (unless (gethash method *known-methods*)
            (push (cons generic-function method) found)))))
     found))

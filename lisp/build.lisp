@@ -38,7 +38,8 @@
                                       (file-namestring source) condition))))
       (multiple-value-bind (output warnings-p failure-p)
           (compile-file source :output-file object :system-p t
-                               :verbose nil :print nil)
+                               :verbose nil :print nil
+                               :external-format :utf-8)
         (declare (ignore warnings-p))
         (and output (not failure-p) clean)))))
 
@@ -46,7 +47,7 @@
   "Loads SOURCE for the sake of the macros in it. Only the compiler can take
 what native.lisp has, and there are no macros in it."
   (unless (string= (pathname-name source) "native")
-    (load source)))
+    (load source :external-format :utf-8)))
 
 (defun compile-sources (directory)
   "Compiles what is out of date to objects in DIRECTORY. Returns the objects, or

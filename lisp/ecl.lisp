@@ -147,9 +147,6 @@ when code has bound the hooks to NIL."
           (declare (ignore hook))
           (funcall function condition))))
 
-(defvar *exit-process* (fdefinition 'ext:exit)
-  "The function that really ends the process, with an exit code.")
-
 (defun install-exit-functions (function)
   "Makes every function that would end the process call FUNCTION with the exit
 code instead."
@@ -196,7 +193,7 @@ comes before what the child writes."
   "Returns CLASS and its superclasses, the nearest first."
   (clos:class-precedence-list class))
 
-(defun class-methods (generic-function)
+(defun methods-of (generic-function)
   "Returns the methods of GENERIC-FUNCTION."
   (clos:generic-function-methods generic-function))
 
@@ -250,7 +247,3 @@ or NIL when it cannot be run."
   (ignore-errors
    (nth-value 1 (ext:run-program program arguments
                                  :input nil :output nil :error nil))))
-
-(defun library-directory ()
-  "Returns the directory in which ECL's own modules are."
-  (translate-logical-pathname "SYS:"))

@@ -113,18 +113,21 @@ was written, T when there was more, and the condition that ended it or NIL."
   "Prints VALUE on STREAM by its method, or that the method failed. An entry of
 *GUARDED-PPRINT-DISPATCH*. Methods that call each other without end are stopped
 while there is stack."
-  (cond
-    ((eq *reporting* :safe) (format stream "#<~a>" (type-label value)))
-    ((> *guards* 20) (write-string "#" stream))
-    (t
-      (let ((*guards* (1+ *guards*)))
-        (multiple-value-bind (text full failure)
-            (call-printing (lambda (stream) (print-object value stream))
-                           +value-characters+)
-          (write-string (if failure (broken-printer-text value failure) text)
-                        stream)
-          (when full
-            (write-string "…" stream)))))))
+  (cond ((eq *reporting* :safe)
+         (format stream "#<~a>" (type-label value)))
+        ((> *guards* 20)
+         (write-string "#" stream))
+        (t
+         (let ((*guards* (1+ *guards*)))
+           (multiple-value-bind (text full failure)
+               (call-printing (lambda (stream) (print-object value stream))
+                              +value-characters+)
+             (write-string (if failure
+                               (broken-printer-text value failure)
+                               text)
+                           stream)
+             (when full
+               (write-string "…" stream)))))))
 
 (defvar *guarded-pprint-dispatch*
   (let ((table (copy-pprint-dispatch nil)))
@@ -293,20 +296,24 @@ LIMIT characters."
       text
       (concatenate 'string (subseq text 0 (1- limit)) "…")))
 
+(defun print-short (value limit)
+  "Prints VALUE with at most LIMIT characters, as CALL-PRINTING does, and runs
+no method of the user where none may be run."
+  (let ((survey (make-survey)))
+    (survey-part survey value 0)
+    (let* ((custom (survey-custom survey))
+           (safe (and custom (eq *reporting* :safe))))
+      (with-result-syntax (:length 10 :level 4
+                           :circle (and (survey-shared survey) (not custom))
+                           :pretty safe)
+        (let ((*print-pprint-dispatch* (if safe
+                                           *guarded-pprint-dispatch*
+                                           *print-pprint-dispatch*)))
+          (call-printing (lambda (stream) (prin1 value stream)) limit))))))
+
 (defun short-text (value limit)
   "Returns VALUE printed on one line with at most LIMIT characters."
-  (multiple-value-bind (text full failure)
-      (let ((survey (make-survey)))
-        (survey-part survey value 0)
-        (with-result-syntax (:length 10 :level 4
-                             :circle (and (survey-shared survey)
-                                          (not (survey-custom survey))))
-          (let ((safe (and (eq *reporting* :safe) (survey-custom survey))))
-            (let ((*print-pretty* safe)
-                  (*print-pprint-dispatch* (if safe
-                                               *guarded-pprint-dispatch*
-                                               *print-pprint-dispatch*)))
-              (call-printing (lambda (stream) (prin1 value stream)) limit)))))
+  (multiple-value-bind (text full failure) (print-short value limit)
     (cond (failure (broken-printer-text value failure))
           (full (concatenate 'string (one-line text) "…"))
           (t (one-line text)))))

@@ -55,7 +55,8 @@
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
                 "session" "systems"))
-  (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)))
+  (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
+        :external-format :utf-8))
 
 (defun call-tests (name &rest arguments)
   "Calls the function NAME of the tests with ARGUMENTS."
