@@ -34,34 +34,54 @@
          (when (eq (symbol-package ,symbol) ,home)
            ,@body)))))
 
-(defun map-generic-functions (function)
-  "Calls FUNCTION with each named generic function."
-  (dolist (package (list-all-packages))
-    (do-home-symbols (symbol package)
-      (when (and (fboundp symbol) (not (macro-function symbol))
-                 (typep (fdefinition symbol) 'generic-function))
-        (funcall function (fdefinition symbol)))
-      (let ((setter (list 'setf symbol)))
-        (when (and (fboundp setter)
-                   (typep (fdefinition setter) 'generic-function))
-          (funcall function (fdefinition setter)))))))
+;;; Methods
 
-(defun unknown-methods ()
-  "Returns the methods that are not known, as (GENERIC-FUNCTION . METHOD)."
-  (let ((found '()))
-    (map-generic-functions
-     (lambda (generic-function)
-       (dolist (method (methods-of generic-function))
-         (unless (gethash method *known-methods*)
-           (push (cons generic-function method) found)))))
-    found))
+(defvar *recording* nil
+  "True from the moment on from which what is defined is the user's.")
 
-(defun learn-methods (except)
-  "Makes the methods that exist now known, but those in EXCEPT, which is what
-UNKNOWN-METHODS has returned before."
-  (loop for (nil . method) in (unknown-methods)
-        unless (member method except :key #'cdr :test #'eq)
-          do (setf (gethash method *known-methods*) t)))
+(defvar *loading* nil
+  "True while a system is loaded: what it defines is not the user's.")
+
+(defvar *replaced-methods* '()
+  "Methods of others that the user has replaced, as (GENERIC-FUNCTION . METHOD).")
+
+(defmethod add-method :before ((function generic-function) method)
+  (when (and *recording* (not *loading*))
+    (note-replaced-method function (method-like method function))))
+
+(defmethod add-method :after ((function generic-function) method)
+  (declare (ignore function))
+  (when (and *recording* (not *loading*))
+    (push method *user-methods*)))
+
+(defun method-like (method function)
+  "Returns the method of the generic FUNCTION that METHOD would replace, or NIL."
+  (find-if (lambda (other)
+             (and (equal (method-qualifiers other) (method-qualifiers method))
+                  (equal (specializers-of other) (specializers-of method))))
+           (methods-of function)))
+
+(defun note-replaced-method (function method)
+  "Remembers that METHOD of FUNCTION, if not NIL, is about to be replaced."
+  (cond ((null method) nil)
+        ((member method *user-methods* :test #'eq)
+         (setf *user-methods* (delete method *user-methods* :test #'eq)))
+        (t
+         (push (cons function method) *replaced-methods*))))
+
+(defun remove-user-methods ()
+  "Takes back what the user has done to generic functions by methods."
+  (let ((*recording* nil))
+    (dolist (method *user-methods*)
+      (let ((function (function-of-method method)))
+        (when function
+          (ignore-errors (remove-method function method)))))
+    (loop for (function . method) in *replaced-methods*
+          do (ignore-errors (add-method function method))))
+  (setf *user-methods* '()
+        *replaced-methods* '()))
+
+;;; Functions and variables
 
 (defun standard-definitions ()
   "Returns what *STANDARD-DEFINITIONS* is to be."
@@ -94,11 +114,11 @@ UNKNOWN-METHODS has returned before."
         *initial-variables* (initial-variables)
         *initial-features* (copy-list *features*)
         *standard-definitions* (standard-definitions)
-        *initial-symbols* '())
+        *initial-symbols* '()
+        *recording* t)
   (do-symbols (symbol *user-package*)
     (when (eq symbol (find-present-symbol symbol *user-package*))
-      (push symbol *initial-symbols*)))
-  (learn-methods '()))
+      (push symbol *initial-symbols*))))
 
 (defun find-present-symbol (symbol package)
   "Returns SYMBOL when it is present in PACKAGE itself, else NIL."
@@ -121,19 +141,14 @@ UNKNOWN-METHODS has returned before."
     (or (eql 0 (search "QL-" name))
         (eql 0 (search "QUICKLISP" name)))))
 
-(defvar *loading* nil
-  "True while a system is loaded.")
-
 (defun call-loading (function)
   "Calls FUNCTION, which loads a system, and returns its values. The packages
 and methods that it brings are not the user's afterwards."
   (if *loading*
       (funcall function)
       (let ((packages (list-all-packages))
-            (methods (unknown-methods))
             (*loading* t))
         (unwind-protect (funcall function)
           (dolist (package (list-all-packages))
             (unless (member package packages :test #'eq)
-              (pushnew package *system-packages* :test #'eq)))
-          (learn-methods methods)))))
+              (pushnew package *system-packages* :test #'eq)))))))

@@ -197,6 +197,14 @@ comes before what the child writes."
   "Returns the methods of GENERIC-FUNCTION."
   (clos:generic-function-methods generic-function))
 
+(defun specializers-of (method)
+  "Returns the specializers of METHOD."
+  (clos:method-specializers method))
+
+(defun function-of-method (method)
+  "Returns the generic function that has METHOD, or NIL."
+  (clos:method-generic-function method))
+
 (defun lock-package (package locked)
   "Locks PACKAGE, or unlocks it when LOCKED is NIL."
   (ext:package-lock package locked))
@@ -213,7 +221,7 @@ comes before what the child writes."
 (defun add-around-method (generic-function specializers function)
   "Adds an :AROUND method for SPECIALIZERS to GENERIC-FUNCTION. It calls FUNCTION
 with the list of arguments and a function, without parameters, that calls the
-next method. Returns the method."
+next method."
   (let ((method (make-instance
                  'standard-method
                  :qualifiers '(:around)
@@ -226,8 +234,7 @@ next method. Returns the method."
                                       (lambda ()
                                         (funcall (first next-methods) frame
                                                  (rest next-methods))))))))
-    (add-method generic-function method)
-    method))
+    (add-method generic-function method)))
 
 (defun c-compiler-present-p ()
   "True when the C compiler that ECL calls can be run."

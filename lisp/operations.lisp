@@ -3,7 +3,7 @@
 
 (in-package #:ecl-mcp)
 
-(defstruct operation
+(define-record (operation)
   "An operation: its NAME, the PARAMETERS as written in DEFINE-OPERATION, its
 DOCUMENTATION, and the FUNCTION that takes the arguments, an alist."
   name parameters documentation function)

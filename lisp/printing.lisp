@@ -163,7 +163,7 @@ Returns what CALL-PRINTING does."
 
 ;;; What it takes to print a value
 
-(defstruct (survey (:constructor make-survey ()))
+(define-record (survey (:constructor make-survey ()))
   "What was found in the part of a value that will be printed."
   (count 0 :type fixnum)                ; conses and arrays seen
   (seen '())                            ; they, while there are few
@@ -237,7 +237,7 @@ Returns what CALL-PRINTING does."
   "True when OBJECT is not printed by a method of the user."
   (let ((method (first (compute-applicable-methods
                         #'print-object (list object *standard-output*)))))
-    (gethash method *known-methods*)))
+    (not (member method *user-methods* :test #'eq))))
 
 (defun atomic-p (value)
   "True when printing VALUE is cheap, bounded, and runs no code of the user."

@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(defstruct (scan (:constructor make-scan ()))
+(define-record (scan (:constructor make-scan ()))
   "What a scan found. Positions are offsets in the text."
   (too-deep nil)                     ; where the nesting passed the limit
   (unclosed 0 :type fixnum)          ; parentheses open at the end
@@ -73,7 +73,7 @@ that returns a position."
      ,@body))
 
 (define-skipper skip-quoted ((i fixnum) (start fixnum) (delimiter character)
-                              (kind symbol) (result scan))
+                              (kind symbol) (result simple-vector))
   "Returns the position behind the DELIMITER that ends what began at START and
 goes on at I, or END; then RESULT has KIND as unfinished."
   (loop
@@ -86,7 +86,7 @@ goes on at I, or END; then RESULT has KIND as unfinished."
       (cond ((char= c #\\) (incf i))
             ((char= c delimiter) (return i))))))
 
-(define-skipper skip-comment ((i fixnum) (start fixnum) (result scan))
+(define-skipper skip-comment ((i fixnum) (start fixnum) (result simple-vector))
   "The same for a comment in bars, in which there may be others."
   (let ((depth 1))
     (declare (type fixnum depth))
@@ -111,7 +111,7 @@ goes on at I, or END; then RESULT has KIND as unfinished."
       (return i))
     (incf i)))
 
-(define-skipper skip-token ((i fixnum) (start fixnum) (result scan))
+(define-skipper skip-token ((i fixnum) (start fixnum) (result simple-vector))
   "Returns the position behind the token that began at START and goes on at I.
 RESULT gets the first token that ends in a colon."
   (let ((last #\Space))
@@ -138,7 +138,7 @@ RESULT gets the first token that ends in a colon."
       (return i))
     (incf i)))
 
-(define-skipper scan-string ((result scan))
+(define-skipper scan-string ((result simple-vector))
   "Scans TEXT into RESULT; returns END or the place where it is too deep.
 
 The nesting at a place is the number of open parentheses and of the prefixes

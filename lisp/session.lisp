@@ -15,12 +15,6 @@ their definitions back."
                             (eq function (fdefinition symbol)))
                  (replace-function symbol function)))))
 
-(defun remove-user-methods ()
-  "Removes the methods that the user has added to generic functions."
-  (without-package-locks
-    (loop for (generic-function . method) in (unknown-methods)
-          do (ignore-errors (remove-method generic-function method)))))
-
 (defun forget-definitions (symbol)
   "Takes every global definition from SYMBOL that would outlive it."
   (ignore-errors

@@ -4,6 +4,13 @@
 
 (in-package #:ecl-mcp)
 
+(defmacro define-record ((name &rest options) documentation &rest slots)
+  "Defines NAME as DEFSTRUCT does with OPTIONS, DOCUMENTATION and SLOTS, but as
+vectors: ECL takes a millisecond of each start to make a class."
+  `(defstruct (,name (:type vector) (:copier nil) ,@options)
+     ,documentation
+     ,@slots))
+
 ;;; Limits
 
 (defconstant +nesting-limit+ 2000
@@ -24,6 +31,13 @@ overruns the C stack at about 20,000 levels.")
 
 (defconstant +frames-shown+ 20
   "Frames shown of a backtrace.")
+
+(defconstant +frames-kept+ 200
+  "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to
+leave a recursion of some depth, few enough to collect with the stack full.")
+
+(defconstant +locals-shown+ 20
+  "Local variables shown of one frame.")
 
 (defconstant +warnings-kept+ 100
   "Warnings shown of one evaluation; the rest are counted.")
@@ -64,8 +78,8 @@ its end, output discarded.")
 (defvar *user-package* (find-package "COMMON-LISP-USER")
   "The package CL-USER, whatever name the user gives it.")
 
-(defvar *known-methods* (make-hash-table :test #'eq)
-  "The methods of generic functions that are not the user's, as keys.")
+(defvar *user-methods* '()
+  "The methods that the user has added to generic functions.")
 
 (defvar *evaluation* nil
   "The evaluation that the main thread runs now, or NIL. Set, never bound: a

@@ -33,12 +33,11 @@ under LABEL, the name of the class that the loader has for it.")
 
 (defun follow-operate ()
   "Makes ASDF tell us what is loaded, whoever asks it to."
-  (let ((method
-          (add-around-method
-           (fdefinition (foreign "OPERATE" "ASDF"))
-           (list (find-class (foreign "OPERATION" "ASDF")) (find-class t))
-           #'call-operating)))
-    (setf (gethash method *known-methods*) t)))
+  (let ((*loading* t))
+    (add-around-method
+     (fdefinition (foreign "OPERATE" "ASDF"))
+     (list (find-class (foreign "OPERATION" "ASDF")) (find-class t))
+     #'call-operating)))
 
 (defun call-operating (arguments call-next)
   "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has

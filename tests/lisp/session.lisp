@@ -113,6 +113,14 @@ Argument type: \"verbs\" is not one of all, functions, variables, macros, classe
             (get-macro-character #\\!))"
      "=> (10 10 NIL T NIL)")))
 
+(session-test reset-restores-replaced-methods
+  (answer "(defstruct thing) (defvar *thing* (make-thing))
+           (defmethod print-object ((x structure-object) s) (princ \"mine\" s))
+           (defmethod print-object ((x structure-object) s) (princ \"new\" s))")
+  (is (string= "=> new" (answer "*thing*")))
+  (call "reset-session")
+  (expect nil "=> #S(THING :A 1)" "(defstruct thing a) (make-thing :a 1)"))
+
 (session-test reset-clears-the-history
   (answer "1 2 3")
   (call "reset-session")
