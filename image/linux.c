@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Bytes of /proc/PID/environ that are looked at. */
@@ -116,14 +117,24 @@ bool linux_has_name(pid_t pid, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Whether process PID is in session SID and no zombie. */
-static bool is_in_session(pid_t pid, pid_t sid)
+/* Fields of /proc/PID/stat behind the name, counted from 0. */
+enum { STAT_STATE = 0, STAT_SESSION = 3, STAT_START = 19 };
+
+/* The field of TEXT, which begins behind the name; empty when it has fewer. */
+static const char *stat_field(const char *text, int field)
+{
+    for (; field > 0 && text; field--)
+        text = strchr(text, ' ') ? strchr(text, ' ') + 1 : NULL;
+    return text ? text : "";
+}
+
+/* Whether process PID is in session SID, no zombie, and was started at START or
+   later, in clock ticks since the system's start. */
+static bool is_in_session(pid_t pid, pid_t sid, int64_t start)
 {
     char path[64];
-    char text[512];
-    char *at;
-    char state;
-    long found;
+    char text[1024];
+    const char *fields;
     ssize_t n = -1;
     int fd;
 
@@ -133,36 +144,47 @@ static bool is_in_session(pid_t pid, pid_t sid)
         n = read(fd, text, sizeof text - 1);
         (void)close(fd); // was only read
     }
-    if (n <= 0)
+    text[n > 0 ? n : 0] = '\0';
+    fields = strrchr(text, ')'); // the name may contain anything
+    if (!fields || fields[1] == '\0')
         return false;
-    text[n] = '\0';
-    at = strrchr(text, ')'); // the name may contain anything
-    if (!at || at[1] == '\0' || at[2] == '\0')
-        return false;
-    state = at[2];
-    (void)strtol(at + 3, &at, 10); // parent
-    (void)strtol(at, &at, 10);     // process group
-    found = strtol(at, &at, 10);
-    return found == sid && state != 'Z' && state != 'X';
+    fields += 2;
+    return strchr("ZX", stat_field(fields, STAT_STATE)[0]) == NULL &&
+           strtol(stat_field(fields, STAT_SESSION), NULL, 10) == sid &&
+           strtoll(stat_field(fields, STAT_START), NULL, 10) >= start;
 }
 
-size_t linux_session(pid_t sid, int signal)
+/* Clock ticks from the system's start to AGE_MS ago. */
+static int64_t ticks_before(int64_t age_ms)
+{
+    struct timespec now;
+    int64_t ms;
+
+    if (age_ms < 0 || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+        return 0;
+    ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - age_ms;
+    return ms * sysconf(_SC_CLK_TCK) / 1000;
+}
+
+size_t linux_session(pid_t sid, int64_t max_age_ms, int signal)
 {
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
+    int64_t start = ticks_before(max_age_ms);
     size_t n = 0;
 
     if (!folder)
         return 0;
     while ((entry = readdir(folder))) {
         char *end;
-        long pid = strtol(entry->d_name, &end, 10);
+        pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
 
-        if (pid <= 0 || *end != '\0' || !is_in_session((pid_t)pid, sid))
+        if (pid <= 0 || *end != '\0' || (pid == sid && max_age_ms >= 0) ||
+            !is_in_session(pid, sid, start))
             continue;
         n++;
         if (signal != 0)
-            (void)kill((pid_t)pid, signal); // it may just have ended
+            (void)kill(pid, signal); // it may just have ended
     }
     (void)closedir(folder); // was only read
     return n;

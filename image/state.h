@@ -89,6 +89,11 @@ int64_t stop_deadline(const struct channel *channel);
 void watch_tend(struct supervisor *s, struct channel *channel, int64_t now);
 int64_t watch_deadline(const struct channel *channel);
 
+/* Ends the programs that have been started since CALL began: it is stopped, and
+   nobody waits for them any more. */
+void watch_end_programs(const struct channel *channel, const struct call *call,
+                        int64_t now);
+
 /* restore.c: checkpoints taken and woken. */
 
 /* What is said with every way back. */

@@ -88,6 +88,9 @@ void stop_tend(struct supervisor *s, struct channel *channel, int64_t now)
         life_lost(s, channel, now);
         return;
     }
+    // an image that waits for a program may not hear the signal
+    if (channel->stop_stage > STAGE_ASKED)
+        watch_end_programs(channel, call, now);
     value.sival_int = CONTROL_SIGNAL_VALUE(call->id, call->why);
     // a lost image is noticed when it is read
     (void)sigqueue(channel->pid, SIGINT, value);

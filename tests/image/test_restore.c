@@ -3,6 +3,7 @@
    argument 1 of the program is ecl-mcp-image. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -267,6 +268,32 @@ static void limit_ends_an_image_that_ignores_it(void **state)
     host_expect(4, "*x*", "=> 1");
 }
 
+/* What a stopped evaluation has started is ended with it; what was started
+   before goes on. */
+static void limit_ends_the_programs_of_a_call(void **state)
+{
+    struct buf frame;
+    pid_t before;
+
+    (void)state;
+    host_call(1, "(ext:external-process-pid (nth-value 2 (ext:run-program "
+                 "\"sleep\" '(\"1000\") :wait nil :input nil :output nil)))");
+    host_wait(1);
+    before = (pid_t)strtol(host_answer.p + 3, NULL, 10);
+    assert_true(before > 1);
+    host_turn(20); // clock ticks of 10 ms tell old from new
+    host_turn(20);
+    host_begin(&frame, "main", 2, "evaluate", 300);
+    wire_put_string(&frame, STR("code"));
+    wire_put_string(&frame, STR("(ext:system \"sleep 1234 & sleep 1234\")"));
+    host_send(&frame);
+    host_wait(2);
+    host_expect(3,
+                "(zerop (ext:system \"ps -eo args | grep -q '[s]leep 1234'\"))",
+                "=> NIL");
+    assert_true(host_exists(before));
+}
+
 /* Programs without end are ended with their image, which goes on from its
    checkpoint; so are those that it left behind when it had answered. */
 static void limit_ends_too_many_processes(void **state)
@@ -373,6 +400,7 @@ int main(int argc, char **argv)
         TEST(restore_works_with_threads),
         TEST(limit_stops_a_loop),
         TEST(limit_ends_an_image_that_ignores_it),
+        TEST(limit_ends_the_programs_of_a_call),
         TEST(limit_ends_too_many_processes),
         TEST(limit_starts_with_the_call),
         TEST(session_is_closed),
