@@ -84,6 +84,14 @@ void host_turn(int64_t wait_ms)
     supervisor_run(host, fds, n, now_ms());
 }
 
+void host_pass(int64_t ms)
+{
+    int64_t end = now_ms() + ms;
+
+    while (now_ms() < end)
+        host_turn(end - now_ms());
+}
+
 /* Takes the oldest reply out of the supervisor's output. */
 static bool take_reply(void)
 {

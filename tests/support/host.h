@@ -33,6 +33,9 @@ void host_start(const char *path, const char *workspace);
 /* One round of what a host does, with WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);
 
+/* Rounds until MS have passed, for what is measured in coarse clocks. */
+void host_pass(int64_t ms);
+
 /* A call with its frame: host_begin, arguments by wire_put…, host_send. */
 void host_begin(struct buf *frame, const char *session, uint64_t id,
                 const char *operation, int64_t timeout_ms);
