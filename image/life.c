@@ -97,6 +97,7 @@ void life_serve(struct supervisor *s, struct channel *channel, int64_t now)
     }
     if (channel_send(channel) != ST_OK)
         life_lost(s, channel, now);
+    stop_tend(s, channel, now); // the clock of the first call starts here
 }
 
 void life_answer(struct supervisor *s, struct channel *channel, int64_t now)

@@ -20,21 +20,21 @@
                  (eq (symbol-package name)
                      (load-time-value (find-package "ECL-MCP"))))))))
 
-(defstruct (frame (:constructor make-frame (function environment)))
+(define-record (frame (:constructor make-frame (function environment)))
   "An entry of the invocation history. ARGUMENTS, if KNOWN, are what the caller
 seems to have passed."
   function environment (arguments '()) (known nil))
 
 (defun collect-frames (base)
   "Returns the innermost frames above the index BASE of the invocation history,
-at most +FRAMES-SHOWN+, and how many more there may be. A frame without function
+at most +FRAMES-KEPT+, and how many more there may be. A frame without function
 comes first: the call that the innermost function was making."
   (let ((frames (list (make-frame nil '())))
         (callee nil)
         (count 0)
         (index (history-top)))
     (setf callee (first frames))
-    (loop while (and (> index base) (< count +frames-shown+))
+    (loop while (and (> index base) (< count +frames-kept+))
           do (let ((function (history-function index)))
                (when (and callee (functionp function))
                  (multiple-value-bind (arguments known)
@@ -49,7 +49,7 @@ comes first: the call that the innermost function was making."
                  (incf count)))
              (decf index))
     (values (nreverse frames)
-            (if (= count +frames-shown+) (max 0 (- index base 1)) 0))))
+            (if (= count +frames-kept+) (max 0 (- index base 1)) 0))))
 
 ;;; The arguments of a frame
 
@@ -271,19 +271,51 @@ making, FORM the top-level form."
                              arguments)
                      rest))))))
 
-(defun backtrace-text (condition frames more foot form)
+(defun frame-locals (frame)
+  "Returns the local variables of FRAME, innermost first, as (NAME . VALUE)."
+  (remove-if-not (lambda (record)
+                   (and (consp record)
+                        (car record)
+                        (or (symbolp (car record)) (stringp (car record)))))
+                 (frame-environment frame)))
+
+(defun locals-text (frame)
+  "Returns a line for each local variable of FRAME, each with a line end before
+it."
+  (let ((locals (frame-locals frame)))
+    (with-output-to-string (stream)
+      (loop for (name . value) in locals
+            repeat +locals-shown+
+            do (format stream "~%     ~a = ~a" name
+                       (short-text value +argument-characters+)))
+      (when (> (length locals) +locals-shown+)
+        (format stream "~%     … ~d more variables"
+                (- (length locals) +locals-shown+))))))
+
+(defun backtrace-text (condition frames more foot form
+                       &key (limit +frames-shown+) locals)
   "Returns the lines of a backtrace: what CONDITION tells, then FRAMES, as
-COLLECT-FRAMES returns them, then FOOT, the text of the outermost call, or that
-there are MORE frames. FORM is the top-level form."
+COLLECT-FRAMES returns them, then FOOT, the text of the outermost call, at most
+LIMIT of them, or that there are MORE frames. FORM is the top-level form. With
+LOCALS, the local variables of each frame stand below it."
   (multiple-value-bind (innermost frames)
       (innermost-text condition (rest frames) (first frames) form)
-    (let ((texts (append (and innermost (list innermost))
-                         (mapcar (lambda (frame) (frame-text frame condition))
-                                 frames)
-                         (unless (plusp more) (list foot)))))
+    (let* ((room (- limit (if innermost 1 0)))
+           (shown (subseq frames 0 (min room (length frames))))
+           (hidden (+ more (- (length frames) (length shown))))
+           (texts (append (and innermost (list innermost))
+                          (mapcar (lambda (frame)
+                                    (concatenate 'string
+                                                 (frame-text frame condition)
+                                                 (if locals
+                                                     (locals-text frame)
+                                                     "")))
+                                  shown)
+                          (when (and (zerop hidden) (< (length shown) room))
+                            (list foot)))))
       (with-output-to-string (stream)
         (loop for text in texts
-              for number below +frames-shown+
+              for number from 0
               do (format stream "~:[~%~;~]~d: ~a" (zerop number) number text))
-        (when (plusp more)
-          (format stream "~%… ~d more frames" more))))))
+        (when (plusp hidden)
+          (format stream "~%… ~:d more frames" hidden))))))

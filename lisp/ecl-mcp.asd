@@ -18,6 +18,7 @@
                (:file "report")
                (:file "guard")
                (:file "evaluate")
+               (:file "last-error")
                (:file "baseline")
                (:file "definitions")
                (:file "session")

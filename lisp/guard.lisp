@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(defstruct (evaluation (:constructor make-evaluation ()))
+(define-record (evaluation (:constructor make-evaluation ()))
   "What is known about a running call. It is also the tag to throw to."
   (base (history-top))              ; invocation history: below is ours
   (open nil)                        ; true while a throw to it is right
@@ -26,10 +26,10 @@
   (restarts '())                    ; names of the restarts then
   (started nil))                    ; the clocks at its start, to be timed
 
-(defstruct error-record
-  "The last error, for later questions: shown CLASS, EXACT-CLASS, MESSAGE, names
-of the RESTARTS there were, and the text of the BACKTRACE."
-  class exact-class message restarts backtrace)
+(define-record (error-record)
+  "The last error, for later questions: the shown CLASS, the MESSAGE, and the
+EVALUATION that it ended, which has the rest."
+  class message evaluation)
 
 ;;; Ends of an evaluation
 
@@ -234,6 +234,19 @@ forms before it stand, those after it were not evaluated.\""
     (:print "(PRIN1 ...)")
     (t nil)))
 
+(defun evaluation-backtrace (evaluation &rest options)
+  "Returns the backtrace of what ended EVALUATION, with the OPTIONS of
+BACKTRACE-TEXT; NIL when no code of the user was running."
+  (let ((foot (foot-text evaluation)))
+    (and foot
+         (apply #'backtrace-text
+                (evaluation-condition evaluation)
+                (evaluation-frames evaluation)
+                (evaluation-more-frames evaluation)
+                foot
+                (evaluation-form evaluation)
+                options))))
+
 (defun failure-text (evaluation)
   "Returns the error block about EVALUATION, and keeps it as the last error."
   (let* ((condition (evaluation-condition evaluation))
@@ -246,20 +259,10 @@ forms before it stand, those after it were not evaluated.\""
                                        (evaluation-scan evaluation)
                                        (evaluation-stream evaluation))
                       (message-text condition)))
-         (foot (foot-text evaluation))
-         (backtrace (and foot
-                         (backtrace-text condition
-                                         (evaluation-frames evaluation)
-                                         (evaluation-more-frames evaluation)
-                                         foot
-                                         (evaluation-form evaluation)))))
-    (setf *last-error*
-          (make-error-record
-           :class class
-           :exact-class (type-of condition)
-           :message message
-           :restarts (evaluation-restarts evaluation)
-           :backtrace backtrace))
+         (backtrace (evaluation-backtrace evaluation)))
+    (setf *last-error* (make-error-record :class class
+                                          :message message
+                                          :evaluation evaluation))
     (error-text class message (place-text evaluation) backtrace)))
 
 (defun report-failure (evaluation)

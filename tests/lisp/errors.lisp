@@ -255,12 +255,38 @@ took
 …")))
 
 (session-test last-error-is-kept-until-a-success
-  (answer "(car 5)")
-  (let ((record ecl-mcp::*last-error*))
-    (is (equal "SIMPLE-TYPE-ERROR" (ecl-mcp::error-record-class record)))
-    (is (search "0: (CAR 5)" (ecl-mcp::error-record-backtrace record)))
-    (is (member 'abort (ecl-mcp::error-record-restarts record))))
+  (is (matches-p "No error: …" (call "describe-last-error")))
+  (answer "(defun half (x) (let ((y (* x 2))) (/ y 0)))")
+  (answer "(half 5)")
   (call "list-definitions")
-  (is-true ecl-mcp::*last-error*)
+  (let ((text (call "describe-last-error")))
+    (is (matches-p "DIVISION-BY-ZERO: Arithmetic error …
+
+Exact class: DIVISION-BY-ZERO
+Restarts: …ABORT…
+
+[Backtrace]
+0: (/ 10 0)
+1: (HALF 5)
+     Y = 10
+     X = 5
+2: (EVAL (HALF 5))" text)))
   (answer "1")
-  (is (null ecl-mcp::*last-error*)))
+  (is (matches-p "No error: …" (call "describe-last-error"))))
+
+(session-test last-error-has-all-frames-when-asked
+  (answer "(defun down (n) (if (zerop n) (error \"end\") (1+ (down (1- n)))))")
+  (answer "(down 100)")
+  (is (matches-p "…19: (DOWN 19)
+     N = 19
+… …more frames" (call "describe-last-error" :frames nil)))
+  (is (matches-p "…100: (DOWN 100)
+     N = 100
+101: (EVAL (DOWN 100))" (call "describe-last-error" :frames t))))
+
+(session-test memory-limit-is-set
+  (is (equal "memory: 512 MiB"
+             (call "configure-limits" :memory (* 512 1024 1024)
+                                      :text "memory: 512 MiB")))
+  (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
+  (call "configure-limits" :memory *heap*))
