@@ -318,4 +318,4 @@ LOCALS, the local variables of each frame stand below it."
               for number from 0
               do (format stream "~:[~%~;~]~d: ~a" (zerop number) number text))
         (when (plusp hidden)
-          (format stream "~%… ~:d more frames" hidden))))))
+          (format stream "~%… ~d more frames" hidden))))))

@@ -25,9 +25,10 @@
                                    *here*))))
 
 (defun newer-p (file date)
-  "True when FILE exists and was written at DATE or later."
+  "True when FILE exists and was written after DATE. Dates are whole seconds, so
+what was written in the same second counts as old."
   (and (probe-file file)
-       (>= (file-write-date file) date)))
+       (> (file-write-date file) date)))
 
 (defun compile-source (source object)
   "Compiles SOURCE to OBJECT; true when there was nothing to complain of."
