@@ -300,7 +300,7 @@ $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 	$(link)
 
 bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references
-	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo
+	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs
 
 # ------------------------------------------------------------------- lint
 

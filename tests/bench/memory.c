@@ -89,6 +89,12 @@ static void take_peak(pid_t pid, double *total)
         *total = peak;
 }
 
+static void count(pid_t pid, double *total)
+{
+    (void)pid;
+    *total += 1;
+}
+
 double memory_of(pid_t pid, const char *field)
 {
     return field_of(pid, "status", field);
@@ -107,5 +113,13 @@ double memory_peak_below(pid_t pid)
     double total = 0;
 
     each_below(pid, take_peak, &total);
+    return total;
+}
+
+double memory_processes(pid_t pid)
+{
+    double total = 0;
+
+    each_below(pid, count, &total);
     return total;
 }

@@ -16,4 +16,7 @@ double memory_below(pid_t pid);
 /* The largest VmHWM among the descendants of PID. */
 double memory_peak_below(pid_t pid);
 
+/* Number of descendants of PID. */
+double memory_processes(pid_t pid);
+
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* caller.h: an MCP client of a peer, as far as the bench needs one. An answer
+   without the text that is expected ends the bench. */
+#ifndef BENCH_CALLER_H
+#define BENCH_CALLER_H
+
+#include "peer.h"
+
+/* The first exchange with a server. */
+void caller_initialize(struct peer *peer);
+
+/* Appends a call of TOOL; ARGUMENTS are the inside of a JSON object. */
+void caller_write(struct buf *out, int id, const char *tool,
+                  const char *arguments);
+
+/* Takes the answer to call ID, which must hold TEXT; valid until the next
+   one. */
+const char *caller_take(struct peer *peer, int id, const char *text);
+
+/* Sends a call; its id. */
+int caller_send(struct peer *peer, const char *tool, const char *arguments);
+
+/* One call; the milliseconds it took. */
+double caller_call(struct peer *peer, const char *tool, const char *arguments,
+                   const char *text);
+
+/* The same with evaluate-lisp in session main; CODE is the inside of a JSON
+   string. */
+double caller_evaluate(struct peer *peer, const char *code, const char *text);
+
+#endif

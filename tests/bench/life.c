@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* life.c: see life.h. */
+#include "life.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "caller.h"
+#include "memory.h"
+#include "peer.h"
+#include "table.h"
+
+enum {
+    SESSIONS = 200,   /* besides main */
+    KILLS = 15,       /* of each kind */
+    RUN_MS = 30,      /* of an evaluation before its image is killed */
+    CHECKPOINTS = 30, /* one after the other */
+    CALLS = 20,       /* right behind another, */
+    THINK_MS = 200,   /* after this time, which an image needs at most to
+                         rest from its last checkpoint */
+    STOPS = 15,       /* evaluations that run into their limit, */
+    LIMIT_MS = 100,   /* this one */
+    POLL_MS = 10,
+    HEAVY_ROUNDS = 3 /* of evaluations that allocate much */
+};
+
+/* A million conses and 80 MB of arrays: 100 MB that live. */
+#define LIVE_DATA                                                              \
+    "(defvar *data* (list (make-list 1000000) (loop repeat 800 collect"        \
+    " (make-array 12500))))"
+
+/* Conses and vectors of 400 MB in all, of which little lives; gives the
+   milliseconds. */
+#define HEAVY                                                                  \
+    "(let ((start (get-internal-real-time)) (kept nil)) (dotimes (i 200)"      \
+    " (setf kept (list (make-list 50000) (make-array 150000))))"               \
+    " (values (floor (* 1000 (- (get-internal-real-time) start))"              \
+    " internal-time-units-per-second) (length kept)))"
+
+static void start(struct peer *peer, const char *const *server)
+{
+    peer_start(peer, server);
+    caller_initialize(peer);
+}
+
+/* The number behind the first "=> " of an answer. */
+static long number(const char *answer)
+{
+    return strtol(strstr(answer, "=> ") + 3, NULL, 10);
+}
+
+/* The value of a form, a number. */
+static long value(struct peer *peer, const char *session, const char *code)
+{
+    char arguments[1024];
+
+    (void)snprintf(arguments, sizeof arguments,
+                   "\"session\":\"%s\",\"code\":\"%s\"", session, code);
+    return number(caller_take(
+        peer, caller_send(peer, "evaluate-lisp", arguments), "=> "));
+}
+
+/* Takes a checkpoint of session main and waits for it. */
+static double checkpoint(struct peer *peer)
+{
+    return caller_call(peer, "checkpoint-session", "\"name\":\"bench\"",
+                       "taken");
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec left = {0, ms * 1000000};
+
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Sessions that are opened by their first evaluation, and what they hold when
+   each has its checkpoint. */
+static void bench_sessions(const char *const *server)
+{
+    double times[SESSIONS];
+    double before;
+    double give_up;
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    (void)checkpoint(&peer);
+    before = memory_below(peer.pid);
+    for (i = 0; i < SESSIONS; i++) {
+        char arguments[64];
+
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"s%zu\",\"code\":\"(+ 1 2)\"", i);
+        times[i] = caller_call(&peer, "evaluate-lisp", arguments, "=> 3");
+    }
+    // two processes for each: the image and its copy
+    for (give_up = peer_now() + 10000;
+         memory_processes(peer.pid) < 2 * SESSIONS; pause_ms(THINK_MS))
+        if (peer_now() > give_up)
+            peer_fail(&peer, "takes no checkpoints");
+    table_most("session opened and used, p50", table_median(times, SESSIONS),
+               "ms", 0);
+    table_most("PSS of an idle session of 200",
+               (memory_below(peer.pid) - before) / SESSIONS, "MB", 3);
+    table_most("server, resident with 200 sessions",
+               memory_of(peer.pid, "VmRSS"), "MB", 0);
+    peer_stop(&peer);
+}
+
+/* From the death of the image to the answer: of the call that comes right
+   behind, and of the one that was running. */
+static void bench_restore(const char *const *server)
+{
+    double idle[KILLS];
+    double running[KILLS];
+    double next[KILLS];
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(defun sq (x) (* x x))", "=> SQ");
+    for (i = 0; i < KILLS; i++) {
+        pid_t pid = (pid_t)value(&peer, "main", "(si:getpid)");
+        double time;
+        int id;
+
+        (void)checkpoint(&peer);
+        time = peer_now();
+        (void)kill(pid, SIGKILL); // if that fails, no answer tells of it
+        (void)caller_evaluate(&peer, "(sq 12)", "=> 144");
+        idle[i] = peer_now() - time;
+        pid = (pid_t)value(&peer, "main", "(si:getpid)");
+        (void)checkpoint(&peer);
+        id = caller_send(&peer, "evaluate-lisp", "\"code\":\"(loop)\"");
+        pause_ms(RUN_MS);
+        time = peer_now();
+        (void)kill(pid, SIGKILL);
+        (void)caller_take(&peer, id, "goes on");
+        running[i] = peer_now() - time;
+        next[i] = caller_evaluate(&peer, "(sq 12)", "=> 144");
+    }
+    table_most("kill -9 when idle to the next answer, p50",
+               table_median(idle, KILLS), "ms", 10);
+    table_most("kill -9 to the answer of the call, p50",
+               table_median(running, KILLS), "ms", 10);
+    table_most("the call after that, p50", table_median(next, KILLS), "ms", 0);
+    peer_stop(&peer);
+}
+
+/* A call right behind an evaluation, after a pause: that is where a checkpoint
+   is taken. The same behind a call that changes nothing: none is. */
+static void bench_next_call(struct peer *peer)
+{
+    double behind[CALLS];
+    double without[CALLS];
+    size_t i;
+
+    for (i = 0; i < CALLS; i++) {
+        pause_ms(THINK_MS);
+        (void)caller_call(peer, "describe-last-error", "", "");
+        without[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
+        pause_ms(THINK_MS);
+        (void)caller_evaluate(peer, "(+ 1 2)", "=> 3");
+        behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
+    }
+    table_times("call right behind another, p50", table_median(behind, CALLS),
+                "no checkpoint", table_median(without, CALLS), 0);
+}
+
+static void bench_checkpoints(const char *const *server)
+{
+    double times[CHECKPOINTS];
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    for (i = 0; i < CHECKPOINTS; i++)
+        times[i] = checkpoint(&peer);
+    table_most("checkpoint, p50", table_median(times, CHECKPOINTS), "ms", 0);
+    bench_next_call(&peer);
+    (void)caller_evaluate(&peer, LIVE_DATA, "=> *DATA*");
+    for (i = 0; i < CHECKPOINTS; i++)
+        times[i] = checkpoint(&peer);
+    table_most("checkpoint of 100 MB, p50", table_median(times, CHECKPOINTS),
+               "ms", 0);
+    bench_next_call(&peer);
+    peer_stop(&peer);
+}
+
+/* From the end of the time limit to the answer. */
+static void bench_stop(const char *const *server)
+{
+    double times[STOPS];
+    char arguments[64];
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    (void)snprintf(arguments, sizeof arguments,
+                   "\"code\":\"(loop)\",\"timeout\":%g", LIMIT_MS / 1000.0);
+    for (i = 0; i < STOPS; i++)
+        times[i] =
+            caller_call(&peer, "evaluate-lisp", arguments, "limit") - LIMIT_MS;
+    table_most("time limit to the answer of (loop), p50",
+               table_median(times, STOPS), "ms", 50);
+    peer_stop(&peer);
+}
+
+/* The same evaluation with 100 MB that live, in the one that made them, when
+   there is no copy yet, and after checkpoints of them. */
+static void bench_heavy(const char *const *server)
+{
+    double with[HEAVY_ROUNDS];
+    double without[HEAVY_ROUNDS];
+    struct peer peer;
+    size_t i;
+    int k;
+
+    for (i = 0; i < HEAVY_ROUNDS; i++) {
+        start(&peer, server);
+        without[i] = (double)value(&peer, "main", LIVE_DATA " " HEAVY);
+        peer_stop(&peer);
+        start(&peer, server);
+        (void)caller_evaluate(&peer, LIVE_DATA, "=> *DATA*");
+        for (k = 0; k < 4; k++)
+            (void)checkpoint(&peer);
+        with[i] = (double)value(&peer, "main", HEAVY);
+        peer_stop(&peer);
+    }
+    table_times("400 MB allocated beside checkpoints",
+                table_median(with, HEAVY_ROUNDS), "none",
+                table_median(without, HEAVY_ROUNDS), 1.3);
+}
+
+void bench_life(const char *const *server)
+{
+    bench_sessions(server);
+    bench_restore(server);
+    bench_checkpoints(server);
+    bench_stop(server);
+    bench_heavy(server);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* table.h: the table that the bench prints: what was measured, the reference
+   from the same run, their ratio, and the goal, if there is one. */
+#ifndef BENCH_TABLE_H
+#define BENCH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Sorts VALUES. */
+double table_median(double *values, size_t n);
+
+void table_head(void);
+
+/* RATIO 0: none; GOAL empty: none. */
+void table_row(const char *what, const char *value, const char *reference,
+               double ratio, const char *goal, bool met);
+
+/* A row of two times in milliseconds and the most that their ratio may be,
+   0: no goal. */
+void table_times(const char *what, double ours, const char *name, double theirs,
+                 double most);
+
+/* A row of one value and the most that it may be, 0: no goal. */
+void table_most(const char *what, double ours, const char *unit, double most);
+
+#endif
