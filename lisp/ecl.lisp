@@ -166,9 +166,11 @@ ends the thread as it always does."
                             (funcall function 0)
                             (funcall exit-process))))))
 
-(defun install-before-children (function)
+(defun install-before-children (function shell)
   "Calls FUNCTION before a child process is started, so that what Lisp wrote
-comes before what the child writes."
+comes before what the child writes. SHELL, a function of a string, does the work
+of EXT:SYSTEM."
+  (replace-function 'ext:system shell)
   (dolist (name '(ext:system ext:run-program si::run-program-inner))
     (when (fboundp name)
       (let ((original (fdefinition name)))
