@@ -179,6 +179,21 @@ of EXT:SYSTEM."
                             (funcall function)
                             (apply original arguments)))))))
 
+(defun run-shell (command)
+  "Runs COMMAND in a shell, as EXT:SYSTEM does and with the same value, the
+status of its end. But it can be interrupted: system(3) ignores SIGINT."
+  (let ((pid (spawn-shell (si:copy-to-simple-base-string command)))
+        (status nil))
+    (if (minusp pid)
+        pid
+        (unwind-protect (setf status (wait-for-child pid))
+          (unless status
+            (kill-child pid))))))
+
+(defun install-shell ()
+  "Makes EXT:SYSTEM what can be interrupted."
+  (replace-function 'ext:system #'run-shell))
+
 ;;; Interrupts
 
 (defun install-interrupt-handler (function)

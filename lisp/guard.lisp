@@ -5,7 +5,7 @@
 
 (in-package #:ecl-mcp)
 
-(defstruct (evaluation (:constructor make-evaluation ()))
+(define-record (evaluation (:constructor make-evaluation ()))
   "What is known about a running call. It is also the tag to throw to."
   (base (history-top))              ; invocation history: below is ours
   (open nil)                        ; true while a throw to it is right
@@ -26,7 +26,7 @@
   (restarts '())                    ; names of the restarts then
   (started nil))                    ; the clocks at its start, to be timed
 
-(defstruct error-record
+(define-record (error-record)
   "The last error, for later questions: the shown CLASS, the MESSAGE, and the
 EVALUATION that it ended, which has the rest."
   class message evaluation)

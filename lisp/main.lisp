@@ -45,6 +45,7 @@ session needs."
   (start-measuring-collections)
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
+  (install-shell)
   (install-before-children #'flush-session-output #'run-shell)
   (install-require (fdefinition 'require))
   (note-baseline)

@@ -4,7 +4,14 @@
 
 (in-package #:ecl-mcp)
 
-(ffi:clines "#include <gc/gc.h>")
+(ffi:clines "
+#include <errno.h>
+#include <gc/gc.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+")
 
 (defun start-measuring-collections ()
   "Makes the collector keep the time its collections take."
@@ -84,6 +91,45 @@ does; unlike there, an interrupt is heard meanwhile."
                 "ecl_mcp_run_shell(
                    (char *)si_copy_to_simple_base_string(#0)->base_string.self)"
                 :one-liner t))
+
+;;; Children
+
+(ffi:clines "
+extern char **environ;
+
+static int ecl_mcp_spawn(const char *command)
+{
+    char *argv[] = {\"sh\", \"-c\", (char *)command, NULL};
+    pid_t pid;
+
+    return posix_spawn(&pid, \"/bin/sh\", NULL, NULL, argv, environ) ? -1 : pid;
+}
+
+static int ecl_mcp_wait(int pid)
+{
+    int status = -1;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+")
+
+(defun spawn-shell (command)
+  "Starts a shell that runs COMMAND, a simple base string, and returns its
+process id, or -1."
+  (ffi:c-inline (command) (:object) :int
+                "ecl_mcp_spawn((const char *)(#0)->base_string.self)"
+                :one-liner t))
+
+(defun wait-for-child (pid)
+  "Waits for the end of the child PID and returns its status, as wait(2) does."
+  (ffi:c-inline (pid) (:int) :int "ecl_mcp_wait(#0)" :one-liner t))
+
+(defun kill-child (pid)
+  "Ends the child PID at once."
+  (ffi:c-inline (pid) (:int) :void "kill(#0, SIGKILL);" :one-liner nil)
+  (wait-for-child pid))
 
 ;;; Threads
 

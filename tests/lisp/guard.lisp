@@ -159,6 +159,15 @@ unhandled
                 text)))
   (is (string= "=> 2" (answer "(+ 1 1)"))))
 
+(session-test shell-commands-have-their-status
+  (values-of
+    ("(ext:system \"exit 3\")" "=> 768")
+    ("(ext:system \"true\")" "=> 0")
+    ("(ext:system \"kill -9 $$\")" "=> 9"))
+  (failures-of
+    ("(ext:system 17)" "[ERROR] …TYPE-ERROR
+…")))
+
 ;;; Interruptions
 
 (defun interrupt-soon (count)
@@ -191,6 +200,7 @@ The evaluation was interrupted.…
   (expect-interruption 1 "…" "(setf *ready* t) (sleep 100)")
   (expect-interruption 1 "…" "(setf *ready* t)
                               (handler-case (loop) (error () 1))")
+  (expect-interruption 1 "…" "(setf *ready* t) (ext:system \"sleep 100\")")
   (expect-interruption 2 "…" "(setf *ready* t)
     (loop (handler-case (sleep 100) (serious-condition () (setf *ready* t))))")
   (expect-interruption 2 "…" "(unwind-protect (progn (setf *ready* t) (loop))
