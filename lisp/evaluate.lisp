@@ -20,6 +20,8 @@ when the user has set them to something else."
   (ensure-value *readtable* (readtablep *readtable*) (copy-readtable nil))
   (ensure-value *read-base* (typep *read-base* '(integer 2 36)) 10)
   (ensure-value *gensym-counter* (typep *gensym-counter* 'unsigned-byte) 0)
+  (ensure-value *default-pathname-defaults*
+                (pathnamep *default-pathname-defaults*) #p"")
   (ensure-value *macroexpand-hook*
                 (or (functionp *macroexpand-hook*)
                     (and (symbolp *macroexpand-hook*)

@@ -131,6 +131,10 @@ The name \"\" does not designate any package." :package "")
     (is (string= "=> (1.0 ABC)" (answer "(list 1.0 'abc)"))
         "a reset after ~a" code)))
 
+(session-test evaluate-mends-the-default-pathname
+  (answer "(setf *default-pathname-defaults* nil)")
+  (is (string= "=> NIL" (answer "(probe-file \"no/such/file\")"))))
+
 (session-test evaluate-restores-the-streams
   (values-of
     ("(setf *standard-output* (make-string-output-stream)) (princ 1)" "=> 1")
