@@ -61,6 +61,11 @@ when it is not known."
   "Makes allocation beyond BYTES signal STORAGE-EXHAUSTED."
   (ext:set-limit 'ext:heap-size bytes))
 
+(defun heap-exhausted-p (condition)
+  "True when CONDITION says that the heap is full; an overflow of a stack is
+another storage condition."
+  (typep condition 'ext:storage-exhausted))
+
 (defun collect-garbage ()
   "Runs a full collection."
   (si:gc t))
@@ -166,11 +171,9 @@ ends the thread as it always does."
                             (funcall function 0)
                             (funcall exit-process))))))
 
-(defun install-before-children (function shell)
+(defun install-before-children (function)
   "Calls FUNCTION before a child process is started, so that what Lisp wrote
-comes before what the child writes. SHELL, a function of a string, does the work
-of EXT:SYSTEM."
-  (replace-function 'ext:system shell)
+comes before what the child writes."
   (dolist (name '(ext:system ext:run-program si::run-program-inner))
     (when (fboundp name)
       (let ((original (fdefinition name)))

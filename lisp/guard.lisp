@@ -263,6 +263,8 @@ BACKTRACE-TEXT; NIL when no code of the user was running."
     (setf *last-error* (make-error-record :class class
                                           :message message
                                           :evaluation evaluation))
+    (when (heap-exhausted-p condition)  ; what the frames hold must go
+      (setf (evaluation-frames evaluation) '()))
     (error-text class message (place-text evaluation) backtrace)))
 
 (defun report-failure (evaluation)

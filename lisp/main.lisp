@@ -46,7 +46,7 @@ session needs."
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
   (install-shell)
-  (install-before-children #'flush-session-output #'run-shell)
+  (install-before-children #'flush-session-output)
   (install-require (fdefinition 'require))
   (note-baseline)
   (values))

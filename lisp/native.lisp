@@ -56,42 +56,6 @@ before the process is killed."
     }
   }" :one-liner nil))
 
-
-;;; Programs
-
-(ffi:clines "
-#include <errno.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
-extern char **environ;
-
-/* system(3), but for the signals: it is the caller's business to handle
-   them while the shell runs. */
-static int
-ecl_mcp_run_shell(char *command)
-{
-    char *arguments[] = {\"sh\", \"-c\", command, NULL};
-    pid_t pid;
-    int status;
-
-    if (posix_spawn(&pid, \"/bin/sh\", NULL, NULL, arguments, environ) != 0)
-        return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-")
-
-(defun run-shell (command)
-  "Runs the string COMMAND in a shell and returns its wait status, as EXT:SYSTEM
-does; unlike there, an interrupt is heard meanwhile."
-  (ffi:c-inline (command) (:object) :int
-                "ecl_mcp_run_shell(
-                   (char *)si_copy_to_simple_base_string(#0)->base_string.self)"
-                :one-liner t))
-
 ;;; Children
 
 (ffi:clines "
