@@ -100,6 +100,16 @@ unhandled
      "[ERROR] EXT:STACK-OVERFLOW
 …")))
 
+(defun finally-succeeds (code text)
+  "True when CODE is answered by TEXT within some tries. The collector is
+conservative: what a word left on the stack points to is freed when that word
+has been overwritten, which other calls do."
+  (loop repeat 50
+          thereis (string= text (answer code))
+        do (answer "(si:gc t)")
+           (answer "(labels ((deep (n) (if (zerop n) 0 (1+ (deep (1- n))))))
+                      (deep 2000))")))
+
 (session-test memory-exhaustion-is-an-answer
   (answer "(defvar *keep* nil)")
   (dotimes (i 3)
@@ -107,13 +117,12 @@ unhandled
 …" "(loop (push (make-array 1000000) *keep*))"))
   (values-of
     ("(length (make-list 1000))" "=> 1000")
-    ("(setf *keep* nil)" "=> NIL")
-    ("(length (make-array 10000000))" "=> 10000000"))
+    ("(setf *keep* nil)" "=> NIL"))
+  (is-true (finally-succeeds "(length (make-array 10000000))" "=> 10000000"))
   (failures-of
     ("(make-string 1000000000)" "[ERROR] EXT:STORAGE-EXHAUSTED
 …"))
-  (values-of
-    ("(length (make-array 10000000))" "=> 10000000")))
+  (is-true (finally-succeeds "(length (make-array 10000000))" "=> 10000000")))
 
 ;;; Threads
 

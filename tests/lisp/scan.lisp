@@ -67,15 +67,6 @@
                                     :fill-pointer 2 :initial-contents "(a")))
     (is (= 1 (unclosed text)))))
 
-(test scan-is-fast
-  (let ((text (repeat "(defun f (x) \"doc (\" (list x 'y #\\z)) ; end
-" 200000))
-        (start (get-internal-real-time)))
-    (is (zerop (unclosed text)))
-    (is (< (- (get-internal-real-time) start)
-           (* 2 internal-time-units-per-second))
-        "~d characters took longer than two seconds" (length text))))
-
 (test scan-knows-lines-and-columns
   (loop for (text position line column)
           in '(("abc" 0 1 0) ("abc" 2 1 2) ("a

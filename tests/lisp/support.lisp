@@ -25,6 +25,14 @@
 
 ;;; Asking
 
+(defun mend-streams ()
+  "Does what the C host does before a call: streams that were closed are made
+anew."
+  (unless (and (open-stream-p *output*) (open-stream-p *error-output-sink*))
+    (setf *output* (make-string-output-stream)
+          *error-output-sink* (make-string-output-stream))
+    (ecl-mcp:start-session *output* *error-output-sink* *heap*)))
+
 (defun arguments (code rest)
   "Returns the alist of arguments for CODE and the plist REST."
   (list* (cons "code" code)
@@ -34,10 +42,12 @@
 (defun answer (code &rest rest)
   "Evaluates CODE in the session; REST are further arguments as a plist. Returns
 the text and whether it reports a failure."
+  (mend-streams)
   (ecl-mcp:dispatch "evaluate" (arguments code rest)))
 
 (defun call (operation &rest rest)
   "Runs OPERATION in the session with the arguments REST, a plist."
+  (mend-streams)
   (ecl-mcp:dispatch operation
                     (loop for (name value) on rest by #'cddr
                           collect (cons (string-downcase name) value))))
