@@ -130,10 +130,10 @@ void live_boot(int argc, char **argv)
     ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
     grow_stack();
     limit_stack();
+    GC_set_free_space_divisor(1); // small answers and the boot cost less
     (void)cl_boot(argc, argv);
     (void)unsetenv(MARKERS); // it is not meant for the programs that we start
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
-    GC_set_free_space_divisor(1); // small answers cost half the time
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     (void)cl_funcall(1, symbol("PREPARE"));
 }
