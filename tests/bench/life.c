@@ -102,7 +102,7 @@ static void bench_sessions(const char *const *server)
     }
     // two processes for each: the image and its copy
     for (give_up = peer_now() + 10000;
-         memory_processes(peer.pid) < 2 * SESSIONS; pause_ms(THINK_MS))
+         memory_processes(peer.pid) < 2 * SESSIONS; pause_ms(POLL_MS))
         if (peer_now() > give_up)
             peer_fail(&peer, "takes no checkpoints");
     table_most("session opened and used, p50", table_median(times, SESSIONS),
