@@ -3,8 +3,9 @@
 // run.mjs [--program COMMAND] [NAME…]: evaluations that have ended, blocked or
 // confused Lisp servers, all on one process. evaluations.mcp holds them, each
 // under a heading; the notation is that of tests/server/README.md. After each,
-// a function that was defined before the first must still work, also when the
-// image died and went on from a checkpoint. The last line is "hostile: N passed, N failed".
+// a function that was defined before the first must still work, and a vector of
+// a million elements be whole, also when the image died and went on from a
+// checkpoint. The last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,8 +17,11 @@ import { parseTranscript } from '../support/transcript.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, '../..');
 const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
+    'eval (defvar *data* (make-array 1000000 :initial-element 7))\n' +
+    '| => *DATA*\n' +
     'call checkpoint-session {"name":"start"}\n| …\n';
-const CHECK = 'eval (sq 12)\n| …\n| => 144\n';
+const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
+    '| …\n| => (144 1000000 1000000)\n';
 
 const { values: options, positionals } = parseArgs({
     allowPositionals: true, options: { program: { type: 'string' } },
@@ -37,7 +41,7 @@ function entries(file) {
 const scratch = scratchFolder('ecl-mcp-hostile');
 const player = new Player({
     program: options.program?.split(' ') ??
-        [path.join(ROOT, 'build/release/ecl-mcp')],
+        [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '256M'],
     folder: scratch, home: scratch,
 });
 
