@@ -271,6 +271,10 @@ fuzz-run: $(FUZZERS)
 	    -artifact_prefix=$(BUILD)/found/ \
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
+.PHONY: soak
+soak: all ## 2,000 random evaluations under random kills, followed by a model
+	$(Q)node tests/soak/soak.mjs
+
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
 
