@@ -23,6 +23,10 @@ const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
 const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
     '| …\n| => (144 1000000 1000000)\n';
 
+// Ends the headings of groups that leave nothing to mend: there the check comes
+// after each evaluation, else after the group.
+const EACH = '(each)';
+
 const { values: options, positionals } = parseArgs({
     allowPositionals: true, options: { program: { type: 'string' } },
 });
@@ -50,12 +54,25 @@ async function play(source) {
         await player.step(step);
 }
 
+// Plays STEP. A stopped evaluation is answered 2 s after its limit at most.
+async function timed(step) {
+    const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
+    const start = performance.now();
+    await player.step(step);
+    const seconds = (performance.now() - start) / 1000;
+    if (limit && seconds > Number(limit[1]) + 2)
+        throw new Error(`answered after ${seconds.toFixed(1)} s`);
+}
+
 async function run({ name, steps }) {
     const fault = await player.attempt(async () => {
         if (!player.peer)
             await play(DEFINE);
-        for (const step of steps)
-            await player.step(step);
+        for (const step of steps) {
+            await timed(step);
+            if (name.endsWith(EACH) && step.verb === 'eval')
+                await play(CHECK);
+        }
         await play(CHECK);
     });
     if (!fault) {

@@ -369,6 +369,28 @@ static void sessions_are_limited(void **state)
     }
 }
 
+static void sessions_keep_200_states_apart(void **state)
+{
+    char name[16];
+    char text[64];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 200; i++) {
+        (void)snprintf(name, sizeof name, "s%d", i);
+        (void)snprintf(text, sizeof text, "(defvar *me* %d)", i);
+        host_call_in(name, 1, text);
+        host_wait(1);
+    }
+    for (i = 0; i < 200; i++) {
+        (void)snprintf(name, sizeof name, "s%d", i);
+        (void)snprintf(text, sizeof text, "=> %d", i);
+        host_call_in(name, 2, "*me*");
+        host_wait(2);
+        assert_string_equal(host_answer.p, text);
+    }
+}
+
 static void session_names_are_checked(void **state)
 {
     char name[LIMIT_SESSION_NAME + 2];
@@ -404,6 +426,7 @@ int main(int argc, char **argv)
         TEST(limit_starts_with_the_call),
         TEST(session_is_closed),
         TEST(sessions_are_limited),
+        TEST(sessions_keep_200_states_apart),
         TEST(session_names_are_checked),
     };
 

@@ -16,7 +16,7 @@
 #include "linux.h"
 #include "wire.h"
 
-#define MAX_FDS 64
+#define MAX_FDS 2048
 
 static char *image_path;
 struct supervisor *host;
