@@ -45,7 +45,7 @@ function entries(file) {
 const scratch = scratchFolder('ecl-mcp-hostile');
 const player = new Player({
     program: options.program?.split(' ') ??
-        [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '256M'],
+        [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '512M'],
     folder: scratch, home: scratch,
 });
 
