@@ -16,6 +16,11 @@
    next: bursts of calls are hardly slowed down. */
 #define REST 20
 
+/* Milliseconds that must pass in any case: what a copy shares with the image is
+   copied page by page when it is written, which slows down the calls after it.
+ */
+#define REST_MS 100
+
 /* Milliseconds after which a copy that failed is tried again. */
 #define RETRY_MS 1000
 
@@ -89,7 +94,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     channel->kept = false;
     channel->kept_socket = -1;
     channel->keeping = 0;
-    channel->rest_until = now + took * REST;
+    channel->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
     if (socket >= 0)
         checkpoint = checkpoints_add(&channel->checkpoints, socket,
                                      channel->kept_pid, channel->history.last,
