@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs [--program COMMAND] [NAME…]: evaluations that have ended, blocked or
-// confused Lisp servers, all on one process. evaluations.mcp holds them, each
-// under a heading; the notation is that of tests/server/README.md. After each,
-// a function that was defined before the first must still work, and a vector of
-// a million elements be whole, also when the image died and went on from a
-// checkpoint. The last line is "hostile: N passed, N failed".
+// run.mjs [--program COMMAND] [--jobs N] [NAME…]: evaluations that have ended,
+// blocked or confused Lisp servers, one after the other on a few long-lived
+// processes. The *.mcp files hold them, each under a heading; the notation is
+// that of tests/server/README.md. After each, a function that was defined
+// before the first must still work, and a vector of a million elements be
+// whole, also when the image died and went on from a checkpoint. The last line
+// is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +20,10 @@ const ROOT = path.resolve(HERE, '../..');
 const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
     'eval (defvar *data* (make-array 1000000 :initial-element 7))\n' +
     '| => *DATA*\n' +
+    'eval (defun c (text) (funcall (compile nil `(lambda () ' +
+    '(ffi:c-inline () () :void ,text :one-liner nil)))))\n| => C\n' +
     'call checkpoint-session {"name":"start"}\n| …\n';
+
 const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
     '| …\n| => (144 1000000 1000000)\n';
 
@@ -28,58 +32,74 @@ const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
 const EACH = '(each)';
 
 const { values: options, positionals } = parseArgs({
-    allowPositionals: true, options: { program: { type: 'string' } },
+    allowPositionals: true,
+    options: { program: { type: 'string' }, jobs: { type: 'string' } },
 });
 
-// [{name, steps}] from the headings of FILE.
-function entries(file) {
+// Most entries wait more than they compute.
+const PROCESSES = Number(options.jobs ?? 3);
+
+// [{name, steps}] from the headings of all files.
+function entries() {
     const all = [];
-    for (const step of parseTranscript(fs.readFileSync(file, 'utf8')))
-        if (step.verb === '##')
-            all.push({ name: step.rest, steps: [] });
-        else
-            all.at(-1).steps.push(step);
+    for (const file of fs.readdirSync(HERE).filter(n => n.endsWith('.mcp')))
+        for (const step of parseTranscript(
+            fs.readFileSync(path.join(HERE, file), 'utf8')))
+            if (step.verb === '##')
+                all.push({ file, name: step.rest, steps: [] });
+            else
+                all.at(-1).steps.push(step);
     return all;
 }
 
 const scratch = scratchFolder('ecl-mcp-hostile');
-const player = new Player({
-    program: options.program?.split(' ') ??
-        [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '512M'],
-    folder: scratch, home: scratch,
-});
 
-async function play(source) {
+function newPlayer(name) {
+    const folder = path.join(scratch, name);
+    fs.mkdirSync(folder);
+    return new Player({
+        program: options.program?.split(' ') ??
+            [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '512M'],
+        folder, home: folder,
+    });
+}
+
+async function play(player, source) {
     for (const step of parseTranscript(source))
         await player.step(step);
 }
 
 // Plays STEP. A stopped evaluation is answered 2 s after its limit at most.
-async function timed(step) {
+async function timed(player, step) {
     const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
     const start = performance.now();
+    player.seconds = limit ? Number(limit[1]) + 5 : 10;
     await player.step(step);
     const seconds = (performance.now() - start) / 1000;
     if (limit && seconds > Number(limit[1]) + 2)
         throw new Error(`answered after ${seconds.toFixed(1)} s`);
 }
 
-async function run({ name, steps }) {
+async function run(player, { file, name, steps }) {
+    const start = performance.now();
+    let at = 0;
     const fault = await player.attempt(async () => {
         if (!player.peer)
-            await play(DEFINE);
+            await play(player, DEFINE);
         for (const step of steps) {
-            await timed(step);
+            at = step.at;
+            await timed(player, step);
             if (name.endsWith(EACH) && step.verb === 'eval')
-                await play(CHECK);
+                await play(player, CHECK);
         }
-        await play(CHECK);
+        await play(player, CHECK);
     });
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
     if (!fault) {
-        console.log(`ok   ${name}`);
+        console.log(`ok   ${name} (${seconds} s)`);
         return true;
     }
-    console.log(`FAIL ${name} (line ${fault.at})\n` +
+    console.log(`FAIL ${name} (${file}:${at})\n` +
         fault.message.replace(/^/gm, '    '));
     for (const line of fault.log)
         console.log(`    stderr: ${line.slice(0, 300)}`);
@@ -87,15 +107,23 @@ async function run({ name, steps }) {
     return false;
 }
 
+const played = entries().filter(entry => !positionals.length ||
+    positionals.some(n => entry.name.includes(n) || entry.file.startsWith(n)));
 const results = [];
-for (const entry of entries(path.join(HERE, 'evaluations.mcp')))
-    if (!positionals.length || positionals.some(n => entry.name.includes(n)))
-        results.push(await run(entry));
-const fault = await player.attempt(() => player.finish());
-if (fault)
-    console.log(`FAIL the end\n    ${fault.message}`);
-results.push(!fault);
-await player.end();
+
+async function work(_, number) {
+    const player = newPlayer(String(number));
+    // The same entries before each other every time.
+    for (let i = number; i < played.length; i += PROCESSES)
+        results.push(await run(player, played[i]));
+    const fault = await player.attempt(() => player.finish());
+    if (fault)
+        console.log(`FAIL the end\n    ${fault.message}`);
+    results.push(!fault);
+    await player.end();
+}
+
+await Promise.all(Array.from({ length: PROCESSES }, work));
 const failed = results.filter(ok => !ok).length;
 console.log(`hostile: ${results.length - failed} passed, ${failed} failed`);
 process.exitCode = failed ? 1 : 0;

@@ -336,8 +336,10 @@ export class Player {
         const isSleeper = p => p.name === 'ecl-mcp-sleeper';
         const images = all.filter(p => !isSleeper(p) && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
+        // Each live image leads a session of its own, also when its zygote is
+        // gone and the front has become its parent.
         const zygotes = images.filter(p => p.parent === front?.pid &&
-            p.pid !== this.knownLive);
+            p.pid !== p.session);
         const others = images.filter(p => !zygotes.includes(p));
         // A copy that has just been made has not yet its own name.
         const lisp = others.filter(p =>
@@ -557,8 +559,6 @@ const VERBS = {
     },
     async kill(rest) {
         const victim = await this.present(rest);
-        if (rest === 'zygote')
-            this.knownLive = this.process('live')?.pid;
         this.peer.look();
         kill(victim.pid, 'KILL');
         if (!await poll(() => !lives(victim), this.seconds))

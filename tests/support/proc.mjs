@@ -12,7 +12,7 @@ const read = path => {
     }
 };
 
-// {pid, parent, state, start, name}, or undefined when there is no process.
+// {pid, parent, session, state, start, name}, or undefined when there is no process.
 export function info(pid) {
     const stat = read(`/proc/${pid}/stat`);
     const end = stat.lastIndexOf(')');
@@ -21,7 +21,8 @@ export function info(pid) {
     const fields = stat.slice(end + 2).split(' ');
     return {
         pid, name: stat.slice(stat.indexOf('(') + 1, end),
-        state: fields[0], parent: +fields[1], start: +fields[19],
+        state: fields[0], parent: +fields[1], session: +fields[3],
+        start: +fields[19],
     };
 }
 
