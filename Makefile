@@ -7,6 +7,8 @@ PROFILE ?= release
 PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
+EVALUATIONS ?= 2000
+SEED ?=
 
 BUILD := build/$(PROFILE)
 OBJ := $(BUILD)/obj
@@ -272,8 +274,8 @@ fuzz-run: $(FUZZERS)
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
 .PHONY: soak
-soak: all ## 2,000 random evaluations under random kills, followed by a model
-	$(Q)node tests/soak/soak.mjs
+soak: all ## EVALUATIONS=2000 at random under random kills, against a model
+	$(Q)EVALUATIONS='$(EVALUATIONS)' node tests/soak/soak.mjs $(SEED)
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs

@@ -1,33 +1,28 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// soak.mjs [EVALUATIONS [SEED]]: a long session of good and hostile evaluations
-// in random order, while its Lisp process is killed at random. A model follows
-// what must be defined: after a death the answer says after which evaluation
-// the session goes on, and from then on everything must be as it was then. The
-// last line is "soak: N passed, N failed".
-import { spawn } from 'node:child_process';
-import fs from 'node:fs';
+// soak.mjs [SEED]: a long session of good and hostile evaluations in random
+// order, some sent one behind the other, while its Lisp process is killed at
+// random. EVALUATIONS (2,000) says how many. A model follows what must be
+// defined: after a death the answer says after which evaluation the session
+// goes on and which are lost, and from then on everything must be as it was
+// then. The last line is "soak: N passed, N failed", of evaluations.
 import path from 'node:path';
-import readline from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Peer, kill, poll, scratchFolder } from '../support/peer.mjs';
+import { info, memory } from '../support/proc.mjs';
+import { Random } from './random.mjs';
+import { Model } from './model.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const COUNT = Number(process.argv[2] ?? 2000);
-const SEED = Number(process.argv[3] ?? Date.now() % 1e9);
+const COUNT = Number(process.env.EVALUATIONS ?? 2000);
+const SEED = Number(process.argv[2] ?? Date.now() % 1e9);
+const ANSWER_SECONDS = 30;
+const GROWTH_KB = 2048; // that a process may grow after the first tenth
 
-// Mulberry32: the same campaign for the same seed.
-let state = SEED;
-function random(n) {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % n;
-}
-
-const server = spawn(path.join(ROOT, 'build/release/ecl-mcp'),
-    ['--memory', '256M', '--log-level', 'error'],
-    { stdio: ['pipe', 'pipe', 'inherit'] });
-const waiting = new Map();
+const random = new Random(SEED);
+const model = new Model();
+const waiting = new Map(); // id: what takes the answer
+const folder = scratchFolder('ecl-mcp-soak');
 let failed = 0;
 
 function fault(text) {
@@ -35,13 +30,18 @@ function fault(text) {
     console.log(`FAIL ${text}`);
 }
 
-readline.createInterface({ input: server.stdout }).on('line', line => {
-    const message = JSON.parse(line); // anything else ends the campaign
-    const done = waiting.get(message.id);
-    waiting.delete(message.id);
-    if (!done)
-        return fault(`an answer that nobody waits for: ${line.slice(0, 200)}`);
-    done(message);
+const peer = new Peer([path.join(ROOT, 'build/release/ecl-mcp'),
+    '--memory', '256M', '--log-level', 'error'], {
+    cwd: folder, env: { PATH: process.env.PATH, HOME: folder },
+    take(line) {
+        const message = JSON.parse(line); // anything else ends the campaign
+        const done = waiting.get(message.id);
+        waiting.delete(message.id);
+        if (done)
+            done(message);
+        else
+            fault(`an answer that nobody waits for: ${line.slice(0, 200)}`);
+    },
 });
 
 let lastId = 0;
@@ -49,154 +49,181 @@ function request(method, params) {
     const id = ++lastId;
     const answer = new Promise((resolve, reject) => {
         const timer = setTimeout(() => reject(new Error(
-            `no answer to ${JSON.stringify(params).slice(0, 200)}`)), 60000);
+            `no answer to ${JSON.stringify(params).slice(0, 200)}`)),
+        1000 * ANSWER_SECONDS);
         waiting.set(id, message => {
             clearTimeout(timer);
             resolve(message);
         });
     });
-    server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method,
-        params })}\n`);
+    peer.send(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     return answer;
 }
 
-function children(pid) {
-    return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-        .split(' ').filter(Boolean).map(Number);
-}
+// The zygote, and the live image, which leads a session of its own; no
+// checkpoint.
+const images = () => peer.look().filter(p => p.name === 'ecl-mcp-image');
+const zygote = () => images().find(p => p.parent === peer.pid &&
+    p.session !== p.pid);
+const image = () => images().find(p => p.session === p.pid);
 
-const named = name => pid => {
-    try {
-        return fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name;
-    } catch {
-        return false; // it has just ended
+let kills = 0; // ours, that no answer has told of
+
+function killImage() {
+    const victim = image();
+    if (victim && info(victim.pid)?.name === victim.name) {
+        kill(victim.pid, 'KILL');
+        kills++;
     }
-};
-
-const zygote = () => children(server.pid).find(named('ecl-mcp-image'));
-const image = () => children(zygote()).find(named('ecl-mcp-image'));
-
-function kill() {
-    const pid = image();
-    if (pid)
-        process.kill(pid, 'SIGKILL');
 }
 
-function resident(pid) {
-    return +/VmRSS:\s+(\d+)/.exec(
-        fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1];
-}
-
-// What is defined, and what was after each evaluation.
-let model = new Map();
-let evaluation = 0;
-const past = [new Map()];
-
-function follow(text) {
-    const found = /goes on from the checkpoint after evaluation (\d+)/.exec(text);
-    if (found)
-        evaluation = Number(found[1]);
-    else if (/A fresh session/.test(text))
-        evaluation = 0;
-    else
-        return;
-    model = new Map(past[evaluation]);
-}
-
-async function evaluate(code, timeout, effect) {
+// Sends CODE; CHECK gets the text of its answer and gives what is wrong. The
+// image may die during it if it was killed by us.
+async function evaluate({ code, timeout = 10, effect, check }) {
     const { result, error } = await request('tools/call', {
         name: 'evaluate-lisp', arguments: { code, timeout },
     });
     const text = error ? JSON.stringify(error) : result.content[0].text;
-    follow(text);
-    if (/\[ERROR\] ECL-MCP:IMAGE-DIED/.test(text))
-        return { text, died: true };
-    effect?.();
-    past[++evaluation] = new Map(model);
-    return { text, died: false };
+    const said = model.follow(text);
+    const died = /^\[ERROR\] ECL-MCP:IMAGE-DIED$/m.test(text);
+    if (!died)
+        model.answered(effect);
+    const ours = kills > 0 && KILLED.test(text);
+    if (ours)
+        kills--;
+    const wrong = said || (died && ours ? '' : check(text));
+    if (wrong)
+        fault(`${code}\n     gave ${text.replace(/\n/g, '\n     ')}\n` +
+            `     ${wrong}`);
 }
+
+const KILLED = /The Lisp image was killed by signal 9/;
+const expect = pattern => text =>
+    pattern.test(text) ? '' : `expected ${pattern}`;
 
 const HOSTILE = [
     ['(loop)', 0.1, /TIME-LIMIT-EXCEEDED/],
     ['(loop (ignore-errors (loop)))', 0.1, /TIME-LIMIT-EXCEEDED/],
+    ['(loop (handler-case (sleep 1) (serious-condition () nil)))', 0.1,
+        /TIME-LIMIT-EXCEEDED/],
     ['(unwind-protect (loop) (loop))', 0.1, /TIME-LIMIT-EXCEEDED/],
     ['(mp:without-interrupts (loop))', 0.1, /IMAGE-DIED/],
+    ['(ext:system "sleep 100")', 0.1, /TIME-LIMIT-EXCEEDED|IMAGE-DIED/],
+    ['(expt 7 (expt 7 9))', 0.1, /TIME-LIMIT-EXCEEDED|STORAGE|IMAGE-DIED/],
     ['(ext:quit 3)', 5, /EXIT-ATTEMPTED/],
+    ['(unwind-protect (ext:quit 3) (ext:exit 4))', 5, /EXIT-ATTEMPTED/],
     ['(ext:system "kill -9 $PPID")', 5, /IMAGE-DIED/],
-    ['(progn (ext:system "kill -ABRT $PPID") (sleep 5))', 5, /IMAGE-DIED/],
+    ['(progn (princ "x") (ext:system "kill -ABRT $PPID") (sleep 5))', 5,
+        /\[stdout\]\nx\n\n\[ERROR\] ECL-MCP:IMAGE-DIED/],
+    ['(ffi:deref-pointer (ffi:make-pointer 16 :int) :int)', 5, /\[ERROR\]/],
     ['(labels ((f (n) (1+ (f n)))) (f 1))', 5, /STACK-OVERFLOW/],
     ['(let ((l nil)) (loop (push (make-array 100000) l)))', 20,
         /STORAGE-EXHAUSTED/],
-    ['(car 5)', 5, /SIMPLE-TYPE-ERROR/],
-    ['(close *standard-output*)', 5, /=> T/],
-    ['(setf *print-base* 99)', 5, /=> /],
+    ['(make-array (expt 10 10))', 5, /\[ERROR\]/],
+    ['(car 5)', 5, /TYPE-ERROR/],
+    ['(throw :nowhere 1)', 5, /CONTROL-ERROR/],
+    ['(close *standard-output*)', 5, /=> T$/],
+    ['(progn (setf *print-base* 99) 1)', 5, /=> 1$/],
+    ['(progn (makunbound \'*package*) 1)', 5, /=> 1$|\[ERROR\]/],
+    ['(dotimes (i 3000) (print i))', 5, /characters omitted/],
     ['(mp:process-run-function "e" (lambda () (error "x")))', 5, /=> /],
-];
+    ['(progn (mp:process-run-function "s" \'sleep 0.01) 1)', 5, /=> 1$/],
+].map(([code, timeout, pattern]) =>
+    ({ code, timeout, check: expect(pattern) }));
 
-async function good() {
-    const name = `${random(2) ? 'v' : 'f'}${random(20)}`;
-    const value = random(1000);
-    const code = name[0] === 'v' ? `(progn (setf (symbol-value '${name}) ${value}) 1)`
-        : `(progn (setf (fdefinition '${name}) (lambda () ${value})) 1)`;
-    const { text, died } = await evaluate(code, 10,
-        () => model.set(name, value));
-    if (!died && !/=> 1$/.test(text))
-        fault(`${code} gave ${text}`);
+// Everything that must be defined, and nothing else of these names.
+function look() {
+    return {
+        code: model.query(),
+        check: text => model.compare(text),
+    };
 }
 
-async function check() {
-    const wanted = [...model].sort();
-    const code = `(list ${wanted.map(([name]) => name[0] === 'v' ? name
-        : `(${name})`).join(' ')})`;
-    const before = evaluation;
-    const { text, died } = await evaluate(code, 10);
-    if (died || evaluation !== before + 1)
-        return; // the model is another now
-    const values = wanted.map(([, value]) => value);
-    const list = values.length ? `=> (${values.join(' ')})` : '=> NIL';
-    const shown = text.slice(text.lastIndexOf('=> ')).replace(/\s+/g, ' ');
-    if (shown !== list)
-        fault(`${code} gave ${text}, not ${list}`);
+// Hostile code may leave the current package behind; the names here are
+// qualified, so that only printing depends on it.
+const mend = {
+    code: '(cl:progn (cl:setf cl:*print-base* 10 cl:*package* ' +
+        '(cl:find-package "COMMON-LISP-USER")) 1)',
+    check: expect(/=> 1$/),
+};
+
+function next() {
+    const dice = random.below(100);
+    if (dice < 60)
+        return [model.change(random)].map(change =>
+            ({ ...change, check: expect(/=> 1$/) }));
+    if (dice < 85)
+        return [look()];
+    return [random.of(HOSTILE), mend];
 }
 
-async function hostile() {
-    const [code, timeout, pattern] = HOSTILE[random(HOSTILE.length)];
-    const { text } = await evaluate(code, timeout);
-    if (!pattern.test(text))
-        fault(`${code} gave ${text}`);
-    await evaluate('(setf *print-base* 10)', 5);
+// Some evaluations in a row; several of them may wait at once, since only what
+// depends on the answers before it has to be asked later.
+async function step() {
+    const batch = next();
+    const burst = random.below(10) === 0;
+    for (let more = burst ? random.below(6) : 0; more > 0; more--)
+        batch.push({ ...model.change(random), check: expect(/=> 1$/) });
+    const answers = [];
+    for (const one of batch) {
+        answers.push(evaluate(one));
+        if (!burst)
+            await answers.at(-1);
+    }
+    if (random.below(25) === 0) {
+        await poll(() => false, random.below(30) / 1000); // any moment
+        killImage();
+    }
+    await Promise.all(answers);
+    return batch.length;
 }
 
-async function killed() {
-    if (random(2))
-        return kill();
-    const answer = evaluate('(sleep 0.05)', 5);
-    await new Promise(resolve => setTimeout(resolve, 10));
-    kill();
-    await answer;
+async function campaign() {
+    let done = 0;
+    let first;
+    const resident = () => [peer.pid, zygote().pid].map(
+        pid => memory(pid, 'VmRSS'));
+
+    while (done < COUNT) {
+        done += await step();
+        if (!first && done >= COUNT / 10)
+            first = resident();
+    }
+    await evaluate(look());
+    const last = resident();
+    console.log(`soak: ${model.deaths} deaths, ${model.lost} answered ` +
+        `evaluations lost; server ${first[0]} kB, then ${last[0]} kB; ` +
+        `zygote ${first[1]} kB, then ${last[1]} kB`);
+    for (const [i, name] of ['server', 'zygote'].entries())
+        if (last[i] > first[i] + GROWTH_KB)
+            fault(`the ${name} grows`);
+    return done + 1;
+}
+
+async function end() {
+    peer.look();
+    peer.child.stdin.end();
+    if (!await peer.until(() => peer.closed, 5) || peer.status !== '0')
+        fault(`it ended with status ${peer.status}`);
+    if (!await poll(() => !peer.survivors().length, 3))
+        fault(`left ${peer.survivors().map(p => p.name).join(', ')}`);
+    for (const text of peer.faults)
+        fault(text);
 }
 
 console.log(`soak: ${COUNT} evaluations, seed ${SEED}`);
-await request('initialize', {
-    protocolVersion: '2025-11-25', capabilities: {},
-    clientInfo: { name: 'soak', version: '1' },
-});
-let first;
-for (let done = 0; done < COUNT; done++) {
-    const dice = random(100);
-    await (dice < 55 ? good : dice < 85 ? check : dice < 95 ? hostile : killed)();
-    if (done === Math.floor(COUNT / 10))
-        first = [resident(server.pid), resident(zygote())];
+let done = 0;
+try {
+    await request('initialize', {
+        protocolVersion: '2025-11-25', capabilities: {},
+        clientInfo: { name: 'soak', version: '1' },
+    });
+    done = await campaign();
+    await end();
+} catch (error) {
+    fault(`${error.stack}\n${peer.log.slice(-8).join('\n')}`);
+} finally {
+    await peer.end(2);
 }
-const last = [resident(server.pid), resident(zygote())];
-console.log(`resident: server ${first[0]} kB, then ${last[0]} kB; ` +
-    `zygote ${first[1]} kB, then ${last[1]} kB`);
-for (const i of [0, 1])
-    if (last[i] > first[i] * 1.2 + 4096)
-        fault(`${i ? 'zygote' : 'server'} grows`);
-server.stdin.end();
-const status = await new Promise(resolve => server.on('exit', resolve));
-if (status !== 0)
-    fault(`exit status ${status}`);
-console.log(`soak: ${COUNT - Math.min(failed, COUNT)} passed, ${failed} failed`);
-process.exitCode = failed ? 1 : 0;
+console.log(`soak: ${Math.max(done - failed, 0)} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);
