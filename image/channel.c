@@ -124,6 +124,7 @@ void channel_connect(struct channel *channel, int socket,
     channel->exited = false;
     channel->killed = false;
     channel->crowded = false;
+    channel->garbled = false;
     channel->watch_at = -1;
     channel->stop_stage = 0;
 }

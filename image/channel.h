@@ -101,6 +101,7 @@ struct channel {
     bool exited;      /* wait_status is known */
     bool killed;      /* by us, after it ignored an interrupt */
     bool crowded;     /* it had too many processes */
+    bool garbled;     /* it sent what is no answer */
     int64_t watch_at; /* when they are counted next; -1: not */
     int wait_status;
     int64_t death_at; /* when waiting for the cause ends */

@@ -126,11 +126,21 @@ void life_lost(struct supervisor *s, struct channel *channel, int64_t now)
     supervisor_reap(s, now);
 }
 
+/* Ends what the image of CHANNEL has started, when it ends; its zygote does
+   that, unless that is gone. */
+static void end_programs(const struct supervisor *s,
+                         const struct channel *channel)
+{
+    if (channel->generation != s->zygote.generation)
+        (void)linux_family(channel->pid, -1, SIGKILL);
+}
+
 void life_end(struct supervisor *s, struct channel *channel)
 {
-    (void)s;
-    if (channel->pid > 0 && !channel->exited)
+    if (channel->pid > 0 && !channel->exited) {
         (void)kill(channel->pid, SIGKILL); // it may be gone already
+        end_programs(s, channel);
+    }
     channel_disconnect(channel);
     channel->dying = false;
     channel->stop_stage = 0;
@@ -144,6 +154,8 @@ static void describe_cause(const struct channel *channel, struct buf *text)
     if (channel->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
+    else if (channel->garbled)
+        buf_str(text, STR("sent what is no answer and was ended"));
     else if (channel->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -233,9 +245,7 @@ void life_read(struct supervisor *s, struct channel *channel, int64_t now)
         operation_take_kept(s, channel, restore_take_kept(s, channel, now));
     life_answer(s, channel, now);
     if (status == ST_INVALID)
-        log_line(&s->config.log, LOG_ERROR,
-                 "image: session %s: the image sent what is no answer",
-                 channel->name);
+        channel->garbled = true; // what happens to it then is our doing
     if (status != ST_OK)
         life_lost(s, channel, now);
 }
@@ -251,6 +261,7 @@ void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
         return; // a program that an image had started, a copy, one buried
     channel->exited = true;
     channel->wait_status = wait_status;
+    end_programs(s, channel);
     if (channel->dying) {
         channel->death_at = now;
         return;

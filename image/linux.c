@@ -15,6 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "live.h"
+
+/* How the names of live images and of their sleeping copies begin. */
+#define OUR_NAMES "ecl-mcp-"
+
 /* Bytes of /proc/PID/environ that are looked at. */
 #define ENVIRONMENT_MAX (256u * 1024)
 
@@ -118,7 +123,23 @@ bool linux_has_name(pid_t pid, const char *name)
 }
 
 /* Fields of /proc/PID/stat behind the name, counted from 0. */
-enum { STAT_STATE = 0, STAT_SESSION = 3, STAT_START = 19 };
+enum { STAT_STATE = 0, STAT_PARENT = 1, STAT_SESSION = 3, STAT_START = 19 };
+
+/* What the system says of a process. */
+struct process {
+    pid_t pid;
+    pid_t parent;
+    pid_t session;
+    int64_t start; /* in clock ticks since the system's start */
+    bool image;    /* one of ours, or a copy of one */
+    bool member;   /* of the family that is looked for */
+};
+
+struct processes {
+    struct process *list;
+    size_t n;
+    size_t size;
+};
 
 /* The field of TEXT, which begins behind the name; empty when it has fewer. */
 static const char *stat_field(const char *text, int field)
@@ -128,12 +149,12 @@ static const char *stat_field(const char *text, int field)
     return text ? text : "";
 }
 
-/* Whether process PID is in session SID, no zombie, and was started at START or
-   later, in clock ticks since the system's start. */
-static bool is_in_session(pid_t pid, pid_t sid, int64_t start)
+/* Reads what there is about PID; false when it is gone, or a zombie. */
+static bool read_process(pid_t pid, struct process *process)
 {
     char path[64];
     char text[1024];
+    const char *name;
     const char *fields;
     ssize_t n = -1;
     int fd;
@@ -145,13 +166,99 @@ static bool is_in_session(pid_t pid, pid_t sid, int64_t start)
         (void)close(fd); // was only read
     }
     text[n > 0 ? n : 0] = '\0';
+    name = strchr(text, '(');
     fields = strrchr(text, ')'); // the name may contain anything
-    if (!fields || fields[1] == '\0')
+    if (!name || !fields || fields[1] == '\0')
         return false;
     fields += 2;
-    return strchr("ZX", stat_field(fields, STAT_STATE)[0]) == NULL &&
-           strtol(stat_field(fields, STAT_SESSION), NULL, 10) == sid &&
-           strtoll(stat_field(fields, STAT_START), NULL, 10) >= start;
+    process->pid = pid;
+    process->parent = (pid_t)strtol(stat_field(fields, STAT_PARENT), NULL, 10);
+    process->session =
+        (pid_t)strtol(stat_field(fields, STAT_SESSION), NULL, 10);
+    process->start = strtoll(stat_field(fields, STAT_START), NULL, 10);
+    process->image = process->session == pid &&
+                     strncmp(name, "(" OUR_NAMES, strlen("(" OUR_NAMES)) == 0;
+    process->member = false;
+    return strchr("ZX", stat_field(fields, STAT_STATE)[0]) == NULL;
+}
+
+/* Reads about all processes there are; none without memory. */
+static struct processes read_processes(void)
+{
+    struct processes all = {NULL, 0, 0};
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        char *end;
+        pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
+
+        if (pid <= 0 || *end != '\0')
+            continue;
+        if (all.n == all.size) {
+            size_t size = all.size * 2 + 128;
+            struct process *list = realloc(all.list, size * sizeof *all.list);
+
+            if (!list)
+                break; // the others are found the next time
+            all.list = list;
+            all.size = size;
+        }
+        if (read_process(pid, &all.list[all.n]))
+            all.n++;
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+    return all;
+}
+
+static const struct process *find(const struct processes *all, pid_t pid)
+{
+    size_t i;
+
+    for (i = 0; i < all->n; i++)
+        if (all->list[i].pid == pid)
+            return &all->list[i];
+    return NULL;
+}
+
+/* Whether PROCESS belongs to image SID: by its session, by its parent, or, when
+   that is gone and we or a child of ours has adopted it, by its environment. */
+static bool is_member(const struct processes *all,
+                      const struct process *process, pid_t sid)
+{
+    const struct process *parent = find(all, process->parent);
+    char number[16];
+
+    if (process->session == sid)
+        return true;
+    if (process->image || !parent)
+        return false;
+    if (parent->member)
+        return true;
+    if (parent->pid != getpid() && parent->parent != getpid())
+        return false;
+    (void)snprintf(number, sizeof number, "%d", (int)sid);
+    return linux_has_environment(process->pid, LIVE_ENVIRONMENT, number);
+}
+
+/* Marks the members of the family of image SID. */
+static void mark_members(struct processes *all, pid_t sid)
+{
+    bool more = true;
+    size_t i;
+
+    while (more) {
+        more = false;
+        for (i = 0; i < all->n; i++) {
+            struct process *process = &all->list[i];
+
+            if (process->member || !is_member(all, process, sid))
+                continue;
+            process->member = true;
+            more = true;
+        }
+    }
 }
 
 /* Clock ticks from the system's start to AGE_MS ago. */
@@ -166,27 +273,25 @@ static int64_t ticks_before(int64_t age_ms)
     return ms * sysconf(_SC_CLK_TCK) / 1000;
 }
 
-size_t linux_session(pid_t sid, int64_t max_age_ms, int signal)
+size_t linux_family(pid_t sid, int64_t max_age_ms, int signal)
 {
-    DIR *folder = opendir("/proc");
-    const struct dirent *entry;
+    struct processes all = read_processes();
     int64_t start = ticks_before(max_age_ms);
     size_t n = 0;
+    size_t i;
 
-    if (!folder)
-        return 0;
-    while ((entry = readdir(folder))) {
-        char *end;
-        pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
+    mark_members(&all, sid);
+    for (i = 0; i < all.n; i++) {
+        const struct process *process = &all.list[i];
 
-        if (pid <= 0 || *end != '\0' || (pid == sid && max_age_ms >= 0) ||
-            !is_in_session(pid, sid, start))
+        if (!process->member || process->start < start ||
+            (process->pid == sid && max_age_ms >= 0))
             continue;
         n++;
         if (signal != 0)
-            (void)kill(pid, signal); // it may just have ended
+            (void)kill(process->pid, signal); // it may just have ended
     }
-    (void)closedir(folder); // was only read
+    free(all.list);
     return n;
 }
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "limits.h"
 #include "state.h"
@@ -110,6 +111,29 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     return checkpoint;
 }
 
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Waits until there is something to read; the end of other processes may
+   interrupt it any number of times. */
+static bool wait_readable(int socket, int64_t until)
+{
+    struct pollfd fd = {socket, POLLIN, 0};
+    int ready;
+
+    do {
+        int64_t left = until - clock_ms();
+
+        ready = poll(&fd, 1, left > 0 ? (int)left : 0);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
 /* Waits for the word of a copy that it is awake. */
 static bool is_awake(int socket)
 {
@@ -117,14 +141,16 @@ static bool is_awake(int socket)
     size_t n = 0;
     struct wire_head head;
     struct str body;
+    int64_t until = clock_ms() + LIMIT_WAKE_MS;
 
     while (n < sizeof bytes) {
-        struct pollfd fd = {socket, POLLIN, 0};
         ssize_t got;
 
-        if (poll(&fd, 1, LIMIT_WAKE_MS) <= 0)
-            return false; // EINTR: as good as late
+        if (!wait_readable(socket, until))
+            return false;
         got = recv(socket, bytes + n, sizeof bytes - n, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got <= 0)
             return false;
         n += (size_t)got;

@@ -470,7 +470,7 @@ void supervisor_free(struct supervisor *supervisor)
         supervisor->channels = channel->next;
         if (channel->generation != supervisor->zygote.generation &&
             channel->pid > 0)
-            (void)kill(channel->pid, SIGKILL); // its zygote cannot any more
+            (void)linux_family(channel->pid, -1, SIGKILL); // its zygote cannot
         channel_release(channel);
         free(channel);
     }

@@ -14,7 +14,7 @@
 /* Rounds in which all of them must be gone. */
 #define ROUNDS 20
 
-/* Ends every process of the image's session; while one of them is left, it may
+/* Ends every process of the image's family; while one of them is left, it may
    make new ones. */
 static void end_all(pid_t image)
 {
@@ -22,7 +22,7 @@ static void end_all(pid_t image)
 
     (void)kill(-image, SIGKILL); // most are in this group: all at once
     for (round = 0; round < ROUNDS; round++)
-        if (linux_session(image, -1, SIGKILL) == 0)
+        if (linux_family(image, -1, SIGKILL) == 0)
             return;
 }
 
@@ -36,7 +36,7 @@ void watch_tend(struct supervisor *s, struct channel *channel, int64_t now)
         channel->watch_at = now + PAUSE_MS;
     if (channel->watch_at < 0 || now < channel->watch_at)
         return;
-    n = linux_session(channel->pid, -1, 0);
+    n = linux_family(channel->pid, -1, 0);
     channel->watch_at = channel->sent > 0 || n > 1 ? now + PAUSE_MS : -1;
     if (n <= LIMIT_PROCESSES)
         return;
@@ -49,7 +49,7 @@ void watch_end_programs(const struct channel *channel, const struct call *call,
                         int64_t now)
 {
     if (channel->pid > 0 && call->started_at >= 0)
-        (void)linux_session(channel->pid, now - call->started_at, SIGKILL);
+        (void)linux_family(channel->pid, now - call->started_at, SIGKILL);
 }
 
 int64_t watch_deadline(const struct channel *channel)
