@@ -107,7 +107,7 @@ void life_answer(struct supervisor *s, struct channel *channel, int64_t now)
     while ((call = channel_take_finished(channel))) {
         channel->stop_stage = 0;
         if (call->stopping)
-            watch_end_programs(channel, call, now);
+            watch_end_programs(channel, call);
         restore_note_call(channel, call, now);
         reply_composed(s, channel, call, call->error, buf_view(&call->text));
     }

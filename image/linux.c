@@ -261,22 +261,28 @@ static void mark_members(struct processes *all, pid_t sid)
     }
 }
 
-/* Clock ticks from the system's start to AGE_MS ago. */
-static int64_t ticks_before(int64_t age_ms)
+static int64_t clock_ms(clockid_t clock)
 {
     struct timespec now;
-    int64_t ms;
 
-    if (age_ms < 0 || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+    if (clock_gettime(clock, &now) < 0)
         return 0;
-    ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - age_ms;
-    return ms * sysconf(_SC_CLK_TCK) / 1000;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-size_t linux_family(pid_t sid, int64_t max_age_ms, int signal)
+/* The monotonic time MS in clock ticks since the system's start, rounded down:
+   what was started in the same tick counts as later. */
+static int64_t ticks_at(int64_t ms)
+{
+    int64_t asleep = clock_ms(CLOCK_BOOTTIME) - clock_ms(CLOCK_MONOTONIC);
+
+    return ms < 0 ? 0 : (ms + asleep) * sysconf(_SC_CLK_TCK) / 1000;
+}
+
+size_t linux_family(pid_t sid, int64_t since_ms, int signal)
 {
     struct processes all = read_processes();
-    int64_t start = ticks_before(max_age_ms);
+    int64_t start = ticks_at(since_ms);
     size_t n = 0;
     size_t i;
 
@@ -285,7 +291,7 @@ size_t linux_family(pid_t sid, int64_t max_age_ms, int signal)
         const struct process *process = &all.list[i];
 
         if (!process->member || process->start < start ||
-            (process->pid == sid && max_age_ms >= 0))
+            (process->pid == sid && since_ms >= 0))
             continue;
         n++;
         if (signal != 0)

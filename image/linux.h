@@ -29,13 +29,13 @@ bool linux_has_environment(pid_t pid, const char *name, const char *value);
 void linux_set_name(const char *name);
 bool linux_has_name(pid_t pid, const char *name);
 
-/* Number of processes of live image SID that are not older than MAX_AGE_MS
-   milliseconds (-1: of any age): those in its session (setsid(2)), those that
-   descend from it, and orphans that have its number in their environment;
-   threads, zombies and sleeping copies are not counted. 0 when the system does
-   not tell. With SIGNAL not 0, each of them gets it. SID itself is left out
-   unless the age is -1. */
-size_t linux_family(pid_t sid, int64_t max_age_ms, int signal);
+/* Number of processes of live image SID that were started at SINCE_MS or later,
+   a monotonic time in milliseconds (-1: whenever): those in its session
+   (setsid(2)), those that descend from it, and orphans that have its number in
+   their environment; threads, zombies and sleeping copies are not counted. 0
+   when the system does not tell. With SIGNAL not 0, each of them gets it. SID
+   itself is left out unless the time is -1. */
+size_t linux_family(pid_t sid, int64_t since_ms, int signal);
 
 /* Memory of process PID in bytes, its part of shared pages counted; 0 when the
    system does not tell. */

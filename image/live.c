@@ -168,7 +168,7 @@ static void orphaned(int signal)
 
 static NO_RETURN void give_up(const char *what)
 {
-    static const char text[] = "ecl-mcp-image: lost its connection: ";
+    static const char text[] = "ecl-mcp-image: ";
 
     (void)!write(STDERR_FILENO, text,
                  sizeof text - 1); // the last word, heard or not
@@ -348,8 +348,10 @@ static void reply(uint64_t id, bool error, struct str text)
     buf_trim(&live.out, CHUNK);
 }
 
-/* Calls into Lisp. Whatever it does, control comes back here, and TEXT says
-   what happened. */
+/* Calls into Lisp; TEXT says what happened. DISPATCH lets no exit through: one
+   that comes through nevertheless shows that the evaluator is broken (its
+   stacks are full, its memory was overwritten), and a checkpoint serves better.
+ */
 static bool dispatch(struct str body, struct buf *text)
 {
     cl_env_ptr env = ecl_process_env();
@@ -373,9 +375,7 @@ static bool dispatch(struct str body, struct buf *text)
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
-        buf_str(text, STR("[ERROR] ECL-MCP:CONTROL-ERROR\nThe evaluation left "
-                          "the evaluator by a "
-                          "non-local exit."));
+        give_up("the evaluator was left by a non-local exit");
     }
     ECL_CATCH_ALL_END;
     return error;

@@ -91,8 +91,7 @@ int64_t watch_deadline(const struct channel *channel);
 
 /* Ends the programs that have been started since CALL began: it is stopped, and
    nobody waits for them any more. */
-void watch_end_programs(const struct channel *channel, const struct call *call,
-                        int64_t now);
+void watch_end_programs(const struct channel *channel, const struct call *call);
 
 /* restore.c: checkpoints taken and woken. */
 

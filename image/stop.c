@@ -90,7 +90,7 @@ void stop_tend(struct supervisor *s, struct channel *channel, int64_t now)
     }
     // an image that waits for a program may not hear the signal
     if (channel->stop_stage > STAGE_ASKED)
-        watch_end_programs(channel, call, now);
+        watch_end_programs(channel, call);
     value.sival_int = CONTROL_SIGNAL_VALUE(call->id, call->why);
     // a lost image is noticed when it is read
     (void)sigqueue(channel->pid, SIGINT, value);

@@ -45,11 +45,10 @@ void watch_tend(struct supervisor *s, struct channel *channel, int64_t now)
     life_lost(s, channel, now);
 }
 
-void watch_end_programs(const struct channel *channel, const struct call *call,
-                        int64_t now)
+void watch_end_programs(const struct channel *channel, const struct call *call)
 {
     if (channel->pid > 0 && call->started_at >= 0)
-        (void)linux_family(channel->pid, now - call->started_at, SIGKILL);
+        (void)linux_family(channel->pid, call->started_at, SIGKILL);
 }
 
 int64_t watch_deadline(const struct channel *channel)

@@ -122,6 +122,14 @@ loads its own compiler."
                       :seconds (seconds-text *time-limit*))
       (make-condition 'evaluation-interrupted)))
 
+(defun note-unnamed-end (evaluation)
+  "Gives EVALUATION, which came to no value, the interrupt as its condition when
+nothing else is known: with the heap full there may have been no room for a
+condition before the last throw."
+  (when (and (null (evaluation-condition evaluation))
+             (plusp (evaluation-interrupts evaluation)))
+    (setf (evaluation-condition evaluation) (interruption))))
+
 (defun handle-interrupt ()
   "Called when the process gets SIGINT. The first one signals a condition, the
 next one throws past all handlers, the third past the cleanup forms, too."

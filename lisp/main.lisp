@@ -83,7 +83,10 @@ answer, and T when it reports a failure."
                            arguments)))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
-    (answer-text evaluation text)))
+    (unless text
+      (note-unnamed-end evaluation))
+    (and (or text (evaluation-condition evaluation))
+         (answer-text evaluation text))))
 
 (defun recover-memory ()
   "Makes room after the memory has been exhausted: lets go of what the session

@@ -239,6 +239,19 @@ SIMPLE-WARNING: w
     (mp:process-join thread)
     (is (string= "=> 2" (answer "(+ 1 1)")))))
 
+;; A throw that came before there was a condition was answered by the value NIL.
+(session-test ends-without-a-condition-are-failures
+  (failures-of
+    ("(throw ecl-mcp::*evaluation* nil)" "[ERROR] CONTROL-ERROR
+…")
+    ("(ecl-mcp::throw-past-cleanups ecl-mcp::*evaluation*)"
+     "[ERROR] CONTROL-ERROR
+…")
+    ("(progn (incf (ecl-mcp::evaluation-interrupts ecl-mcp::*evaluation*))
+             (throw ecl-mcp::*evaluation* nil))"
+     "[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
+…")))
+
 (session-test interruptions-between-calls-do-nothing
   (si:killpid (si:getpid) ext:+sigint+)
   (is (string= "=> 2" (answer "(+ 1 1)"))))
