@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "buf.h"
+#include "files.h"
 #include "image.h"
 #include "jsonw.h"
 #include "schema.h"
@@ -24,6 +26,47 @@ enum tool_level {
 };
 
 struct tool;
+struct tool_request;
+struct tool_answer;
+
+/* What the handler of a call has found out before a human was asked. It is the
+   first member of a larger record of the tool's, from malloc; the gate calls
+   FREE once, whatever becomes of the call. */
+struct tool_plan {
+    void (*free)(struct tool_plan *plan);
+};
+
+/* What a human is asked before a dangerous call runs. Owned by the call. */
+struct tool_question {
+    struct buf message;   /* all there is to know: request, or the whole diff */
+    size_t hunks;         /* of a review: can be chosen by number, from 1 */
+    struct buf substance; /* what must not have changed when the answer comes,
+                             besides the message: hashes of files */
+};
+
+/* What the human said. */
+enum tool_consent {
+    TOOL_NO_DECISION, /* timed out, cancelled, went away: refused */
+    TOOL_DENIED,
+    TOOL_APPROVED
+};
+struct tool_decision {
+    enum tool_consent consent;
+    struct str reason;  /* the human's words, or why there is none; may be
+                           empty */
+    const bool *chosen; /* of a review: one for each hunk; NULL: all */
+};
+
+/* Work that is done in small steps, so that nothing else has to wait: the first
+   member of a larger record, from malloc. STEP does a few milliseconds' worth
+   and sets ANSWER->state, which is TOOL_WORKS before, when it is done. FREE is
+   called once, also when the call is cancelled. */
+struct tool_work {
+    enum status (*step)(struct tool_work *work,
+                        const struct tool_request *request,
+                        struct tool_answer *answer);
+    void (*free)(struct tool_work *work);
+};
 
 /* One call of a tool, from the decision to the answer. */
 struct tool_call {
@@ -32,6 +75,9 @@ struct tool_call {
     bool approved;           /* the gate let it run */
     bool progress;           /* the client wants to hear of it meanwhile */
     struct image_call image; /* while it waits; its owner is the caller's */
+    struct tool_work *work;  /* while it works; owned */
+    struct tool_plan *plan;  /* from prepare; owned */
+    struct tool_question question; /* while it asks */
 };
 
 /* The limits in force. */
@@ -45,14 +91,19 @@ struct tool_limits {
 struct tool_request {
     struct arena *arena; /* of the request */
     struct image *image;
+    const struct files *files;         /* NULL: the host has none to give */
     struct tool_limits *limits;        /* of the server */
-    const struct schema_value *values; /* checked, in the order of the fields */
+    const struct schema_value *values; /* checked, in the order of the fields;
+                                          NULL in a step of work */
     struct tool_call *call;
+    const struct tool_decision *decision; /* of a tool with prepare */
 };
 
 /* What became of a call. */
 enum tool_state {
     TOOL_WAITS,    /* the answer comes from the image */
+    TOOL_WORKS,    /* call->work has more steps to do */
+    TOOL_ASKS,     /* a human has to answer call->question first */
     TOOL_ANSWERED, /* the text is the answer, */
     TOOL_FAILED    /* or the report of a failure */
 };
@@ -60,6 +111,7 @@ enum tool_state {
 struct tool_answer {
     enum tool_state state;
     struct str text;
+    struct str structured; /* the same as a JSON object, or empty */
 };
 
 struct tool {
@@ -78,8 +130,17 @@ struct tool {
     /* What a call gets at least when it names no time limit itself. */
     int64_t timeout_ms;
 
+    /* Of a dangerous tool whose review is its approval; else NULL. Looks at
+       what the call would do, before anyone is asked: fills call->plan and
+       QUESTION, or sets ANSWER->state (TOOL_ASKS before) to TOOL_ANSWERED or
+       TOOL_FAILED when there is nothing to ask: no change, refused path. */
+    enum status (*prepare)(const struct tool_request *request,
+                           struct tool_question *question,
+                           struct tool_answer *answer);
+
     /* Either the Lisp operation that gets the arguments, or a function. It
-       fills ANSWER, which says TOOL_WAITS so far. ST_NOMEM, ST_LIMIT and ST_IO
+       fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
+       call->plan and a decision of TOOL_APPROVED. ST_NOMEM, ST_LIMIT and ST_IO
        as image_send. */
     const char *operation;
     enum status (*handler)(const struct tool_request *request,

@@ -317,7 +317,9 @@ static void gate_ends_waiting_calls(void **state)
     assert_ok(start(&in_image));
     assert_ptr_equal(image_take(&image), &call.image);
     gate_end(&gate, &call,
-             &(struct tool_answer){TOOL_FAILED, STR("no such thing")}, 1250);
+             &(struct tool_answer){.state = TOOL_FAILED,
+                                   .text = STR("no such thing")},
+             1250);
     expect_log("info: gate: in-image (cautious) allowed by level, 0 ms\n"
                "debug: gate: in-image failed after 250 ms\n");
     expect_events("before in-image (hello)\n"
