@@ -62,6 +62,8 @@ static enum status set_up(struct session *session,
         .memory = (int64_t)(config->memory > 0 ? config->memory : LIMIT_HEAP),
     };
     gate_init(&session->gate, &session->log, &session->image, &limits);
+    session->gate.files = config->files;
+    session->gate.policy = config->policy;
     if (buf_reserve(&session->output, RPC_SPARE) == NULL)
         return ST_NOMEM;
     struct mcp_config mcp = {.log = &session->log,

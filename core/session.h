@@ -21,12 +21,14 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "files.h"
 #include "limits.h"
 #include "log.h"
 #include "status.h"
 #include "str.h"
 #include "version.h"
 
+struct policy;
 struct session;
 
 struct session_config {
@@ -35,7 +37,12 @@ struct session_config {
     uint64_t memory;    /* bytes of Lisp heap of an image, as the supervisor
                            has it; 0 = LIMIT_HEAP */
     const char *tools;  /* comma-separated tool sets, NULL = the default */
-    struct log log;     /* its context must outlive the session */
+    struct log log;     /* its context must outlive the session, as must: */
+    const struct files *files;   /* NULL: no files */
+    const struct policy *policy; /* NULL: no rules */
+    int64_t approval_ms; /* how long a human may think; 0 = LIMIT_APPROVAL_MS */
+    int64_t wall_offset_ms; /* time since 1970 minus the monotonic time */
+    unsigned char key[32];  /* random; signs what clients hand back */
 };
 
 /* The names of the tool sets, separated by ", ", for messages about options. */

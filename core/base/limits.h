@@ -53,6 +53,14 @@
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
 
+/* Tools that a human has let run without being asked for: more than there
+   are. */
+#define LIMIT_GRANTS 64
+
+/* Milliseconds for which a human may think about an approval, default of
+   --approval-timeout: longer than the reading of a large diff takes. */
+#define LIMIT_APPROVAL_MS 300000
+
 /* Calls sent ahead to a live image while it evaluates: enough to keep it
    busy, few enough that its socket never fills with work to be moved. */
 #define LIMIT_AHEAD 32

@@ -51,6 +51,12 @@ static struct calls_entry *entry_new(const struct calls_request *request)
     return entry;
 }
 
+static void entry_free(struct calls_entry *entry)
+{
+    tool_call_release(&entry->tool);
+    free(entry);
+}
+
 static void remember(struct calls *calls, struct calls_entry *entry)
 {
     entry->next = calls->buckets[entry->bucket];
@@ -89,7 +95,7 @@ void calls_release(struct calls *calls)
         struct calls_entry *entry = waiting->owner;
         if (!entry->cancelled)
             forget(calls, entry, NULL);
-        free(entry);
+        entry_free(entry);
     }
 }
 
@@ -101,7 +107,8 @@ enum status calls_start(struct calls *calls,
     if (entry == NULL)
         return ST_NOMEM;
     enum status status = gate_start(calls->gate, request->arena, &entry->tool,
-                                    request->values, request->now_ms, &answer);
+                                    request->arguments, request->values,
+                                    request->now_ms, &answer);
     if (status == ST_OK && answer.state == TOOL_WAITS) {
         remember(calls, entry);
         return ST_OK;
@@ -110,7 +117,7 @@ enum status calls_start(struct calls *calls,
         rpc_check_sent(calls->log,
                        result_of_call(&entry->to, entry->version, &entry->tool,
                                       &answer, request->now_ms));
-    free(entry);
+    entry_free(entry);
     return status;
 }
 
@@ -156,7 +163,7 @@ static void answer_call(struct calls *calls, struct calls_entry *entry,
                                       &answer, now_ms));
         forget(calls, entry, calls->output);
     }
-    free(entry);
+    entry_free(entry);
 }
 
 void calls_take_replies(struct calls *calls, int64_t now_ms)

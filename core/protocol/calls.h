@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "gate.h"
 #include "image.h"
+#include "json.h"
 #include "log.h"
 #include "result.h"
 #include "rpc.h"
@@ -38,7 +39,8 @@ struct calls_request {
     enum mcp_version version;
     struct str token; /* for progress, JSON text; empty: none is wanted */
     const struct tool *tool;
-    const struct schema_value *values; /* checked */
+    struct json arguments;             /* an object, or absent */
+    const struct schema_value *values; /* they, checked */
     int64_t now_ms;
 };
 

@@ -255,13 +255,14 @@ static struct str progress_token(const struct request *r)
 }
 
 static void start_call(const struct request *r, const struct tool *tool,
-                       const struct schema_value *values)
+                       struct json arguments, const struct schema_value *values)
 {
     struct calls_request request = {.arena = r->arena,
                                     .to = r->to,
                                     .version = r->version,
                                     .token = progress_token(r),
                                     .tool = tool,
+                                    .arguments = arguments,
                                     .values = values,
                                     .now_ms = r->now_ms};
     if (calls_start(&r->mcp->calls, &request) != ST_OK)
@@ -289,7 +290,7 @@ static void call_tool(const struct request *r, const struct tool *tool,
                  tool->name, notes.extras, STR_ARG(extra));
     }
     if (status == ST_OK)
-        start_call(r, tool, values);
+        start_call(r, tool, arguments, values);
     else
         bad_arguments(r, tool, notes.problem);
 }

@@ -76,6 +76,16 @@ enum status result_end(struct rpc_reply *reply, enum mcp_version version)
     return end_with_meta(reply, version, NULL, 0);
 }
 
+static void write_text(struct jsonw *w, struct str text)
+{
+    jsonw_array(w);
+    jsonw_object(w);
+    jsonw_member(w, "type", STR("text"));
+    jsonw_member(w, "text", text);
+    jsonw_end_object(w);
+    jsonw_end_array(w);
+}
+
 enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
                            const struct tool_call *call,
                            const struct tool_answer *answer, int64_t now_ms)
@@ -84,12 +94,14 @@ enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
     struct jsonw *w = &reply.json;
     result_begin(&reply, to, version);
     jsonw_name(w, "content");
-    jsonw_array(w);
-    jsonw_object(w);
-    jsonw_member(w, "type", STR("text"));
-    jsonw_member(w, "text", answer->text);
-    jsonw_end_object(w);
-    jsonw_end_array(w);
+    if (answer->content.n > 0)
+        jsonw_raw(w, answer->content);
+    else
+        write_text(w, answer->text);
+    if (answer->structured.n > 0 && version >= MCP_2025_06_18) {
+        jsonw_name(w, "structuredContent");
+        jsonw_raw(w, answer->structured);
+    }
     jsonw_member_bool(w, "isError", answer->state == TOOL_FAILED);
     return end_with_meta(&reply, version, call, now_ms);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gate.h: the only place that decides whether a call runs, and the only one
-   that runs it. */
+   that runs it. In this order: a deny rule, an ask rule, an allow rule, a
+   session grant, the level. */
 #ifndef CORE_GATE_H
 #define CORE_GATE_H
 
@@ -9,6 +10,8 @@
 
 #include "arena.h"
 #include "image.h"
+#include "json.h"
+#include "limits.h"
 #include "log.h"
 #include "schema.h"
 #include "status.h"
@@ -16,34 +19,41 @@
 #include "tool.h"
 
 /* What a hook is told. Every call ends with exactly one of GATE_AFTER and
-   GATE_ERROR; a call that is refused has no GATE_BEFORE. */
+   GATE_ERROR, but for one that asked and was given up for being made again; a
+   call that is refused has no GATE_BEFORE. */
 enum gate_phase {
     GATE_BEFORE, /* it is going to run */
     GATE_AFTER,  /* it succeeded */
-    GATE_ERROR   /* it failed or was refused */
+    GATE_ERROR   /* it failed, was refused or was cancelled */
 };
 
 struct gate_event {
     enum gate_phase phase;
-    const struct tool *tool;
-    const struct schema_value *values; /* GATE_BEFORE only, else NULL */
-    struct str text;                   /* the answer; empty for GATE_BEFORE */
-    int64_t elapsed_ms;
+    const struct tool_call *call;
+    struct str arguments; /* JSON text, as they ran or were refused */
+    struct str text;      /* the answer; empty for GATE_BEFORE */
+    int64_t now_ms;
 };
 
 typedef void gate_hook(void *context, const struct gate_event *event);
 
 #define GATE_HOOKS 4
 
+struct policy;
+
 struct gate {
-    const struct log *log; /* borrowed, as is the image */
+    const struct log *log; /* borrowed, as are the next three */
     struct image *image;
-    struct tool_limits limits; /* changed by configure-limits */
+    const struct files *files;   /* NULL: none */
+    const struct policy *policy; /* NULL: no rules */
+    struct tool_limits limits;   /* changed by configure-limits */
     struct {
         gate_hook *hook;
         void *context;
     } hooks[GATE_HOOKS];
     size_t hook_count;
+    const struct tool *grants[LIMIT_GRANTS]; /* run without being asked for */
+    size_t grant_count;
 };
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
@@ -53,17 +63,32 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
 
-/* Decides about CALL, whose tool and image.owner are set, and runs it if it
-   may run. VALUES are checked. ANSWER->state tells whether the text is there or
-   the call waits for the image; then CALL must stay where it is, and gate_end
-   follows. ST_NOMEM: nothing runs. */
+/* TOOL runs without being asked for from now on, unless a rule says otherwise.
+   ST_LIMIT when there are LIMIT_GRANTS. */
+enum status MUST_CHECK gate_grant(struct gate *gate, const struct tool *tool);
+
+/* It is asked for again. */
+void gate_revoke(struct gate *gate, const struct tool *tool);
+
+bool gate_has_grant(const struct gate *gate, const struct tool *tool);
+
+/* Decides about CALL, whose caller's members are set, and runs it if it may
+   run. ARGUMENTS (an object or absent) have been checked and gave VALUES.
+   ANSWER->state says how it goes on; unless the call is over, CALL must stay
+   where it is:
+   TOOL_WAITS     the image answers: gate_end;
+   else           it is over, the text is the answer.
+   ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
+   tool_call_release, when it needs the answer no more. */
 enum status MUST_CHECK gate_start(struct gate *gate, struct arena *arena,
-                                  struct tool_call *call,
+                                  struct tool_call *call, struct json arguments,
                                   const struct schema_value *values,
                                   int64_t now_ms, struct tool_answer *answer);
 
-/* A call that was waiting has its ANSWER. */
-void gate_end(struct gate *gate, const struct tool_call *call,
-              const struct tool_answer *answer, int64_t now_ms);
+/* A call is over that has not said so itself: one that was waiting has its
+   ANSWER, one that asked or worked was stopped. The text becomes what the
+   client is to read, and lives as long as it did and CALL. */
+void gate_end(struct gate *gate, struct tool_call *call,
+              struct tool_answer *answer, int64_t now_ms);
 
 #endif

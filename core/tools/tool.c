@@ -4,6 +4,21 @@
 
 #include <math.h>
 
+void tool_call_release(struct tool_call *call)
+{
+    if (call->work)
+        call->work->free(call->work);
+    call->work = NULL;
+    if (call->plan)
+        call->plan->free(call->plan);
+    call->plan = NULL;
+    buf_release(&call->question.message);
+    buf_release(&call->question.substance);
+    buf_release(&call->question.form);
+    buf_release(&call->arguments);
+    buf_release(&call->note);
+}
+
 bool tool_has_name(const struct tool *tool, struct str name)
 {
     if (schema_same_name(name, tool->name))

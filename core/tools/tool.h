@@ -12,6 +12,7 @@
 #include "buf.h"
 #include "files.h"
 #include "image.h"
+#include "json.h"
 #include "jsonw.h"
 #include "schema.h"
 #include "status.h"
@@ -36,12 +37,14 @@ struct tool_plan {
     void (*free)(struct tool_plan *plan);
 };
 
-/* What a human is asked before a dangerous call runs. Owned by the call. */
+/* What a human is asked before a call runs or goes on. Owned by the call. */
 struct tool_question {
     struct buf message;   /* all there is to know: request, or the whole diff */
     size_t hunks;         /* of a review: can be chosen by number, from 1 */
     struct buf substance; /* what must not have changed when the answer comes,
                              besides the message: hashes of files */
+    struct buf form;      /* of a handler that asks by itself: the JSON schema
+                             of the form; empty: the question is an approval */
 };
 
 /* What the human said. */
@@ -68,15 +71,27 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
-/* One call of a tool, from the decision to the answer. */
+/* One call of a tool, from the decision to the answer. The first five members
+   are its caller's, the others the gate's; tool_call_release frees what they
+   own. */
 struct tool_call {
     const struct tool *tool;
-    int64_t started_ms;
-    bool approved;           /* the gate let it run */
-    bool progress;           /* the client wants to hear of it meanwhile */
     struct image_call image; /* while it waits; its owner is the caller's */
-    struct tool_work *work;  /* while it works; owned */
-    struct tool_plan *plan;  /* from prepare; owned */
+    bool progress;           /* the client wants to hear of it meanwhile */
+    bool can_ask;            /* its client can put questions to a human */
+    bool resumed;            /* the human's answer is there already: the call
+                                asks, whatever allows it to run */
+    int64_t started_ms;
+    bool approved;          /* the gate let it run */
+    const char *decision;   /* "allowed", "refused", "approved", "modified",
+                               "denied"; static, NULL before */
+    const char *decided_by; /* "level", "policy", "grant", "human", ... ;
+                               static */
+    int64_t decided_ms;     /* when; the human's time lies before it */
+    struct buf arguments;   /* JSON text, as asked for or as modified */
+    struct buf note;        /* what the answer has to say first */
+    struct tool_work *work; /* while it works; owned */
+    struct tool_plan *plan; /* from prepare; owned */
     struct tool_question question; /* while it asks */
 };
 
@@ -97,6 +112,9 @@ struct tool_request {
                                           NULL in a step of work */
     struct tool_call *call;
     const struct tool_decision *decision; /* of a tool with prepare */
+    struct json reply; /* to the question that the handler asked: an object with
+                          "action" (accept, decline, cancel) and, when accepted,
+                          "content"; absent when nothing was asked yet */
 };
 
 /* What became of a call. */
@@ -112,6 +130,8 @@ struct tool_answer {
     enum tool_state state;
     struct str text;
     struct str structured; /* the same as a JSON object, or empty */
+    struct str content;    /* a JSON array of content blocks that stands in the
+                              place of the text, or empty */
 };
 
 struct tool {
@@ -140,8 +160,11 @@ struct tool {
 
     /* Either the Lisp operation that gets the arguments, or a function. It
        fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
-       call->plan and a decision of TOOL_APPROVED. ST_NOMEM, ST_LIMIT and ST_IO
-       as image_send. */
+       call->plan and a decision of TOOL_APPROVED. When call->can_ask it may
+       ask something itself: with TOOL_ASKS and the message and form of
+       call->question it is called again, with the reply, once there is one, and
+       the text of ANSWER is then not needed. ST_NOMEM, ST_LIMIT and ST_IO as
+       image_send. */
     const char *operation;
     enum status (*handler)(const struct tool_request *request,
                            struct tool_answer *answer);
@@ -157,6 +180,9 @@ struct tool {
         .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
         .help = "Session, default main.",                                      \
     }
+
+/* Frees what CALL owns. Accepts a zeroed one. */
+void tool_call_release(struct tool_call *call);
 
 /* Whether NAME is the name or an alias of TOOL. */
 bool tool_has_name(const struct tool *tool, struct str name);

@@ -95,12 +95,12 @@ static void keep_event(void *context, const struct gate_event *event)
     static const char *const phases[] = {"before", "after", "error"};
     const char *mark = context;
     buf_printf(&events, "%s%s %s", mark, phases[event->phase],
-               event->tool->name);
-    if (event->values != NULL)
-        buf_printf(&events, " (%.*s)", STR_ARG(event->values[0].string));
+               event->call->tool->name);
+    if (event->phase == GATE_BEFORE)
+        buf_printf(&events, " (%.*s)", STR_ARG(event->arguments));
     if (event->text.n > 0)
         buf_printf(&events, " [%.*s] %d ms", STR_ARG(event->text),
-                   (int)event->elapsed_ms);
+                   (int)(event->now_ms - event->call->started_ms));
     buf_byte(&events, '\n');
 }
 
@@ -121,6 +121,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    tool_call_release(&call);
     image_release(&image);
     arena_release(&arena);
     buf_release(&lines);
@@ -130,8 +131,10 @@ static int tear_down(void **state)
 
 static enum status start(const struct tool *tool)
 {
+    tool_call_release(&call);
     call = (struct tool_call){.tool = tool, .image.owner = &call};
-    return gate_start(&gate, &arena, &call, values, 1000, &answer);
+    return gate_start(&gate, &arena, &call, (struct json){0}, values, 1000,
+                      &answer);
 }
 
 static void expect_log(const char *text)
@@ -161,8 +164,8 @@ static void gate_runs_safe_and_cautious(void **state)
                "debug: gate: safe succeeded after 0 ms\n"
                "info: gate: cautious (cautious) allowed by level, 0 ms\n"
                "debug: gate: cautious succeeded after 0 ms\n");
-    expect_events("before safe (hello)\nafter safe [hello] 0 ms\n"
-                  "before cautious (hello)\nafter cautious [hello] 0 ms\n");
+    expect_events("before safe ({})\nafter safe [hello] 0 ms\n"
+                  "before cautious ({})\nafter cautious [hello] 0 ms\n");
 }
 
 /* A level that is missing or unknown is the strictest one. */
@@ -200,15 +203,14 @@ static void gate_reports_failures(void **state)
     assert_int_equal(answer.state, TOOL_FAILED);
     assert_text(answer.text, "it broke");
     assert_true(call.approved);
-    expect_events("before failing (hello)\nerror failing [it broke] 0 ms\n");
+    expect_events("before failing ({})\nerror failing [it broke] 0 ms\n");
 }
 
 static void gate_hands_out_of_memory_up(void **state)
 {
     (void)state;
     assert_int_equal(start(&hungry), ST_NOMEM);
-    expect_events(
-        "before hungry (hello)\nerror hungry [Out of memory.] 0 ms\n");
+    expect_events("before hungry ({})\nerror hungry [Out of memory.] 0 ms\n");
 }
 
 static void gate_sends_operations(void **state)
@@ -259,8 +261,10 @@ static void check_task(const struct tool *tool,
     struct str text;
     int64_t n;
     buf_reset(&image.out);
+    tool_call_release(&call);
     call = (struct tool_call){.tool = tool, .image.owner = &call};
-    assert_ok(gate_start(&gate, &arena, &call, given, 1000, &answer));
+    assert_ok(gate_start(&gate, &arena, &call, (struct json){0}, given, 1000,
+                         &answer));
     assert_ptr_equal(image_take(&image), &call.image);
     assert_ok(wire_frame(buf_view(&image.out), &head, &body));
     assert_ok(wire_take_string(&body, &text));
@@ -316,13 +320,12 @@ static void gate_ends_waiting_calls(void **state)
     (void)state;
     assert_ok(start(&in_image));
     assert_ptr_equal(image_take(&image), &call.image);
-    gate_end(&gate, &call,
-             &(struct tool_answer){.state = TOOL_FAILED,
-                                   .text = STR("no such thing")},
-             1250);
+    answer = (struct tool_answer){.state = TOOL_FAILED,
+                                  .text = STR("no such thing")};
+    gate_end(&gate, &call, &answer, 1250);
     expect_log("info: gate: in-image (cautious) allowed by level, 0 ms\n"
                "debug: gate: in-image failed after 250 ms\n");
-    expect_events("before in-image (hello)\n"
+    expect_events("before in-image ({})\n"
                   "error in-image [no such thing] 250 ms\n");
 }
 
@@ -354,8 +357,8 @@ static void gate_calls_all_hooks_in_order(void **state)
         assert_int_equal(gate_add_hook(&gate, keep_event, second_mark), ST_OK);
     assert_int_equal(gate_add_hook(&gate, keep_event, second_mark), ST_LIMIT);
     assert_ok(start(&safe));
-    expect_events("before safe (hello)\n2 before safe (hello)\n"
-                  "2 before safe (hello)\n2 before safe (hello)\n"
+    expect_events("before safe ({})\n2 before safe ({})\n"
+                  "2 before safe ({})\n2 before safe ({})\n"
                   "after safe [hello] 0 ms\n2 after safe [hello] 0 ms\n"
                   "2 after safe [hello] 0 ms\n2 after safe [hello] 0 ms\n");
 }
