@@ -70,7 +70,10 @@ static enum status set_up(struct session *session,
                              .gate = &session->gate,
                              .image = &session->image,
                              .output = &session->output,
-                             .sets = sets};
+                             .sets = sets,
+                             .approval_ms = config->approval_ms > 0
+                                                ? config->approval_ms
+                                                : LIMIT_APPROVAL_MS};
     session->mcp = mcp_new(&mcp);
     return session->mcp == NULL ? ST_NOMEM : ST_OK;
 }
@@ -154,6 +157,7 @@ void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms)
     if (!session->finishing) {
         frame_finish(&session->frame);
         handle_lines(session, now_ms);
+        mcp_finish(session->mcp, &session->arena, now_ms);
     }
     session->finishing = true;
     session->deadline_ms = deadline_ms;
@@ -166,6 +170,18 @@ void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms)
 bool session_is_idle(const struct session *session)
 {
     return session->finishing && mcp_waiting(session->mcp) == 0;
+}
+
+int64_t session_deadline(const struct session *session, int64_t now_ms)
+{
+    return mcp_deadline(session->mcp, now_ms);
+}
+
+void session_tick(struct session *session, int64_t now_ms)
+{
+    mcp_tick(session->mcp, &session->arena, now_ms);
+    if (session->finishing && now_ms >= session->deadline_ms)
+        mcp_stop_work(session->mcp, now_ms);
 }
 
 struct buf *session_output(struct session *session)

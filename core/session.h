@@ -11,6 +11,8 @@
      to the supervisor and writes those of session_output to the client, as
      much of them as is taken, and removes that with buf_consume;
    - feeds what the supervisor sends to session_image_feed;
+   - calls session_tick whenever it wakes, and wakes at session_deadline at the
+     latest;
    - at the end of the client's input, or when told to end, calls session_finish
      and goes on until session_is_idle and session_output is empty. */
 #ifndef CORE_SESSION_H
@@ -74,6 +76,14 @@ void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms);
 /* After session_finish: whether every call that was not cancelled has been
    answered. */
 bool session_is_idle(const struct session *session);
+
+/* The time at which session_tick has something to do, NOW_MS for at once; -1
+   when it has nothing. */
+int64_t session_deadline(const struct session *session, int64_t now_ms);
+
+/* Goes on with what does not wait for bytes: the time limit of humans, progress
+   while they think, and work that is done in steps of a few milliseconds. */
+void session_tick(struct session *session, int64_t now_ms);
 
 /* Bytes for the client: lines of JSON, nothing else. The host writes what it
    can and removes it with buf_consume. */

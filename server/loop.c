@@ -212,12 +212,22 @@ static size_t gather(struct loop *loop)
                                      loop->fds_cap - FD_FIRST);
 }
 
+/* The earlier one; -1 is never. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return a < b ? a : b;
+}
+
 static int time_to_wait(const struct loop *loop, int64_t now)
 {
     int64_t deadline = supervisor_deadline(loop->supervisor);
 
-    if (loop->end_by > 0 && (deadline < 0 || loop->end_by < deadline))
-        deadline = loop->end_by;
+    if (loop->session)
+        deadline = earlier(deadline, session_deadline(loop->session, now));
+    if (loop->end_by > 0)
+        deadline = earlier(deadline, loop->end_by);
     if (deadline < 0)
         return -1;
     if (deadline <= now)
@@ -257,6 +267,8 @@ static void run(struct loop *loop)
         exchange(loop, now);
         supervisor_run(loop->supervisor, loop->fds + FD_FIRST, n - FD_FIRST,
                        now);
+        if (loop->session)
+            session_tick(loop->session, now);
         exchange(loop, now);
         write_client(loop);
     }

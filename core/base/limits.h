@@ -61,6 +61,27 @@
    --approval-timeout: longer than the reading of a large diff takes. */
 #define LIMIT_APPROVAL_MS 300000
 
+/* Calls that wait for a human at a time: nobody looks through more. */
+#define LIMIT_APPROVALS 64
+
+/* Milliseconds between two notifications of progress while a human thinks: some
+   clients give up on a call of which they hear nothing. */
+#define LIMIT_APPROVAL_PROGRESS_MS 10000
+
+/* Bytes of what a human is shown: clients refuse messages of 10 MB, and nobody
+   reads that. */
+#define LIMIT_QUESTION (1024u * 1024)
+
+/* Bytes of arguments that stand in the form to be edited: what is longer is no
+   longer edited in a line of a form. */
+#define LIMIT_PREFILL (16u * 1024)
+
+/* Characters of a human's reason that the model reads. */
+#define LIMIT_REASON 2000
+
+/* Characters of a changed argument that the answer repeats. */
+#define LIMIT_CHANGE 500
+
 /* Calls sent ahead to a live image while it evaluates: enough to keep it
    busy, few enough that its socket never fills with work to be moved. */
 #define LIMIT_AHEAD 32

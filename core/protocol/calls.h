@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calls.h: the tools/call requests whose answers are still to come. */
+/* calls.h: the tools/call requests whose answers are still to come: from the
+   image, from a human, or from work that is done in steps. */
 #ifndef CORE_CALLS_H
 #define CORE_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +30,15 @@ struct calls {
     struct gate *gate;
     struct image *image;
     struct buf *output;
-    size_t waiting; /* calls whose answers the client expects */
-    struct calls_entry *buckets[CALLS_BUCKETS]; /* those, by request id */
+    int64_t approval_ms;        /* how long a human may think */
+    bool finished;              /* nobody can be asked any more */
+    size_t waiting;             /* calls whose answers the client expects */
+    struct calls_entry *asking; /* those of them that wait for a human, newest
+                                   first, */
+    size_t asking_count;
+    struct calls_entry *working; /* and those that work, likewise */
+    uint64_t last_question;      /* number of the newest request of ours */
+    struct calls_entry *buckets[CALLS_BUCKETS]; /* by the client's id */
 };
 
 /* A call to be made. Nothing of it is needed after calls_start. */
@@ -38,27 +47,47 @@ struct calls_request {
     struct rpc_to to; /* who gets the answer */
     enum mcp_version version;
     struct str token; /* for progress, JSON text; empty: none is wanted */
+    bool can_ask;     /* the client can put questions to its user */
     const struct tool *tool;
     struct json arguments;             /* an object, or absent */
     const struct schema_value *values; /* they, checked */
     int64_t now_ms;
 };
 
-/* Takes the waiting calls back from the image; they get no answer. Accepts a
-   zeroed struct. */
+/* Ends the waiting calls; they get no answer. Accepts a zeroed struct. */
 void calls_release(struct calls *calls);
 
-/* Hands the call to the gate. It is answered at once or when its reply comes,
-   but not at all when this returns ST_NOMEM. */
+/* Hands the call to the gate. It is answered at once or later, but not at all
+   when this returns ST_NOMEM. */
 enum status MUST_CHECK calls_start(struct calls *calls,
                                    const struct calls_request *request);
 
 /* Stops every waiting call with this request id (its JSON text); the client
    hears no more of it. A late cancellation finds nothing, which is normal. */
-void calls_cancel(struct calls *calls, struct str id);
+void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
+                  int64_t now_ms);
+
+/* The client's response to a request of ours. What answers no open one is
+   ignored. */
+void calls_answer(struct calls *calls, struct arena *arena,
+                  const struct rpc_message *response, int64_t now_ms);
 
 /* Answers the calls whose replies the image has, and reports the progress of
    those that run. */
 void calls_take_replies(struct calls *calls, int64_t now_ms);
+
+/* The time at which calls_tick has something to do, NOW_MS for at once; -1 when
+   it has nothing. */
+int64_t calls_deadline(const struct calls *calls, int64_t now_ms);
+
+/* Does a step of each call that works, ends what a human took too long for, and
+   reports progress. ARENA is released after each call. */
+void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms);
+
+/* The client says no more: what waits for a human is refused. */
+void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms);
+
+/* Ends the calls that work, with an answer that says so. */
+void calls_stop_work(struct calls *calls, int64_t now_ms);
 
 #endif

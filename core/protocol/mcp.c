@@ -55,6 +55,7 @@ struct mcp {
     struct calls calls;
     bool initialized;
     enum mcp_version version; /* agreed on in initialize */
+    bool can_ask;             /* the client can put questions to its user */
 };
 
 /* A request while it is handled. */
@@ -138,6 +139,16 @@ static enum mcp_version negotiate(struct json wanted)
     return MCP_2025_11_25;
 }
 
+/* Whether a client with these CAPABILITIES shows forms to its user. One that
+   names no mode does. */
+static bool has_forms(struct json capabilities)
+{
+    struct json elicitation = json_get(capabilities, "elicitation");
+    return json_type(elicitation) == JSON_OBJECT &&
+           (json_is_absent(json_get(elicitation, "url")) ||
+            !json_is_absent(json_get(elicitation, "form")));
+}
+
 static void log_client(const struct request *r)
 {
     struct str name = STR("");
@@ -162,6 +173,8 @@ static void initialize(const struct request *r)
         return;
     mcp->version = negotiate(json_get(r->params, "protocolVersion"));
     mcp->initialized = true;
+    mcp->can_ask = mcp->version >= MCP_2025_06_18 &&
+                   has_forms(json_get(r->params, "capabilities"));
     log_client(r);
 
     struct rpc_reply reply;
@@ -261,6 +274,8 @@ static void start_call(const struct request *r, const struct tool *tool,
                                     .to = r->to,
                                     .version = r->version,
                                     .token = progress_token(r),
+                                    .can_ask = !result_is_modern(r->version) &&
+                                               r->mcp->can_ask,
                                     .tool = tool,
                                     .arguments = arguments,
                                     .values = values,
@@ -416,12 +431,13 @@ static void handle_request(struct request *r)
         method->run(r);
 }
 
-static void handle_notification(struct mcp *mcp,
-                                const struct rpc_message *message)
+static void handle_notification(struct mcp *mcp, struct arena *arena,
+                                const struct rpc_message *message,
+                                int64_t now_ms)
 {
     if (str_eq(message->method, STR("notifications/cancelled")))
-        calls_cancel(&mcp->calls,
-                     json_raw(json_get(message->params, "requestId")));
+        calls_cancel(&mcp->calls, arena,
+                     json_raw(json_get(message->params, "requestId")), now_ms);
 }
 
 /* Handles one message; the answer goes to TO, whose id is set here. */
@@ -447,13 +463,14 @@ static void handle(struct mcp *mcp, struct arena *arena, struct json value,
         handle_request(&request);
         break;
     case RPC_NOTIFICATION:
-        handle_notification(mcp, &message);
+        handle_notification(mcp, arena, &message, now_ms);
         break;
     case RPC_INVALID:
         fail(&request, message.code, "%s", message.fault);
         break;
     case RPC_RESPONSE:
-        break; // nothing was asked
+        calls_answer(&mcp->calls, arena, &message, now_ms);
+        break;
     }
 }
 
@@ -536,6 +553,7 @@ struct mcp *mcp_new(const struct mcp_config *config)
     mcp->calls.gate = config->gate;
     mcp->calls.image = config->image;
     mcp->calls.output = config->output;
+    mcp->calls.approval_ms = config->approval_ms;
     return mcp;
 }
 
@@ -549,6 +567,26 @@ void mcp_free(struct mcp *mcp)
 void mcp_replies(struct mcp *mcp, int64_t now_ms)
 {
     calls_take_replies(&mcp->calls, now_ms);
+}
+
+int64_t mcp_deadline(const struct mcp *mcp, int64_t now_ms)
+{
+    return calls_deadline(&mcp->calls, now_ms);
+}
+
+void mcp_tick(struct mcp *mcp, struct arena *arena, int64_t now_ms)
+{
+    calls_tick(&mcp->calls, arena, now_ms);
+}
+
+void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms)
+{
+    calls_finish(&mcp->calls, arena, now_ms);
+}
+
+void mcp_stop_work(struct mcp *mcp, int64_t now_ms)
+{
+    calls_stop_work(&mcp->calls, now_ms);
 }
 
 size_t mcp_waiting(const struct mcp *mcp)

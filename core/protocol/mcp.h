@@ -24,8 +24,9 @@ struct mcp_config {
     const struct log *log;
     struct gate *gate;
     struct image *image;
-    struct buf *output; /* lines for the client */
-    unsigned sets;      /* of tools that are offered */
+    struct buf *output;  /* lines for the client */
+    unsigned sets;       /* of tools that are offered */
+    int64_t approval_ms; /* how long a human may think */
 };
 
 /* NULL when memory runs out. */
@@ -44,6 +45,21 @@ void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail);
 /* Answers the calls whose replies the image has, and reports the progress of
    those that run. */
 void mcp_replies(struct mcp *mcp, int64_t now_ms);
+
+/* The time at which mcp_tick has something to do, NOW_MS for at once; -1 when
+   it has nothing. */
+int64_t mcp_deadline(const struct mcp *mcp, int64_t now_ms);
+
+/* Goes on with what does not wait for bytes: work in steps, and the time limit
+   of humans. Releases ARENA. */
+void mcp_tick(struct mcp *mcp, struct arena *arena, int64_t now_ms);
+
+/* The client says no more: what waits for its user is refused. Releases
+   ARENA. */
+void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms);
+
+/* Ends the calls that work, with an answer. */
+void mcp_stop_work(struct mcp *mcp, int64_t now_ms);
 
 /* Number of calls that the client still waits for. */
 size_t mcp_waiting(const struct mcp *mcp);

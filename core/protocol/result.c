@@ -2,6 +2,7 @@
 /* result.c: results in the form that each version of MCP wants. */
 #include "result.h"
 
+#include "approval.h"
 #include "version.h"
 
 const char *result_version_name(enum mcp_version version)
@@ -118,6 +119,47 @@ enum status result_progress(struct buf *output, enum mcp_version version,
     jsonw_member_int(&note.json, "progress", progress);
     if (version >= MCP_2025_03_26)
         jsonw_member(&note.json, "message", message);
+    jsonw_end_object(&note.json);
+    return rpc_end_notification(&note);
+}
+
+/* The parameters of a request that puts the question of CALL to a human. */
+static void write_elicitation(struct jsonw *w, enum mcp_version version,
+                              const struct tool_call *call)
+{
+    const struct tool_question *question = &call->question;
+
+    jsonw_object(w);
+    if (version >= MCP_2025_11_25)
+        jsonw_member(w, "mode", STR("form"));
+    jsonw_member(w, "message", buf_view(&question->message));
+    jsonw_name(w, "requestedSchema");
+    if (question->form.n > 0)
+        jsonw_raw(w, buf_view(&question->form));
+    else
+        approval_write_schema(w, call, version >= MCP_2025_11_25);
+    jsonw_end_object(w);
+}
+
+enum status result_elicit(struct buf *output, enum mcp_version version,
+                          struct str id, const struct tool_call *call)
+{
+    struct rpc_reply request;
+
+    rpc_begin_request(&request, output, id, "elicitation/create");
+    write_elicitation(&request.json, version, call);
+    return rpc_end_notification(&request);
+}
+
+enum status result_withdraw(struct buf *output, struct str id, struct str why)
+{
+    struct rpc_reply note;
+
+    rpc_begin_notification(&note, output, "notifications/cancelled");
+    jsonw_object(&note.json);
+    jsonw_name(&note.json, "requestId");
+    jsonw_raw(&note.json, id);
+    jsonw_member(&note.json, "reason", why);
     jsonw_end_object(&note.json);
     return rpc_end_notification(&note);
 }

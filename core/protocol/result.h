@@ -54,4 +54,14 @@ enum status MUST_CHECK result_progress(struct buf *output,
                                        struct str token, int64_t progress,
                                        struct str message);
 
+/* Asks the client to put the question of CALL to its user: a request with ID,
+   JSON text. ST_NOMEM: nothing is written. */
+enum status MUST_CHECK result_elicit(struct buf *output,
+                                     enum mcp_version version, struct str id,
+                                     const struct tool_call *call);
+
+/* Takes such a request back; WHY is for the client's user. */
+enum status MUST_CHECK result_withdraw(struct buf *output, struct str id,
+                                       struct str why);
+
 #endif

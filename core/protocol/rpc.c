@@ -100,6 +100,9 @@ enum status rpc_read(struct arena *arena, struct json value,
     }
     if (is_response(value)) {
         message->kind = RPC_RESPONSE;
+        message->id = json_raw(json_get(value, "id"));
+        message->result = json_get(value, "result");
+        message->error = json_get(value, "error");
         return ST_OK;
     }
     if (!read_id(value, message) || !check_jsonrpc(value, message) ||
@@ -266,15 +269,32 @@ enum status rpc_end(struct rpc_reply *reply)
     return error_in_spare(out, reply->to.id);
 }
 
+/* What the server says on its own; ID is empty when it wants no answer. */
+static void begin_own(struct rpc_reply *message, struct buf *output,
+                      struct str id, const char *method)
+{
+    *message = (struct rpc_reply){.to.output = output, .start = output->n};
+    jsonw_init(&message->json, output);
+    jsonw_object(&message->json);
+    jsonw_member(&message->json, "jsonrpc", STR("2.0"));
+    if (id.n > 0) {
+        jsonw_name(&message->json, "id");
+        jsonw_raw(&message->json, id);
+    }
+    jsonw_member(&message->json, "method", str_from(method));
+    jsonw_name(&message->json, "params");
+}
+
 void rpc_begin_notification(struct rpc_reply *note, struct buf *output,
                             const char *method)
 {
-    *note = (struct rpc_reply){.to.output = output, .start = output->n};
-    jsonw_init(&note->json, output);
-    jsonw_object(&note->json);
-    jsonw_member(&note->json, "jsonrpc", STR("2.0"));
-    jsonw_member(&note->json, "method", str_from(method));
-    jsonw_name(&note->json, "params");
+    begin_own(note, output, STR(""), method);
+}
+
+void rpc_begin_request(struct rpc_reply *request, struct buf *output,
+                       struct str id, const char *method)
+{
+    begin_own(request, output, id, method);
 }
 
 enum status rpc_end_notification(struct rpc_reply *note)

@@ -30,7 +30,8 @@ enum rpc_code {
 enum rpc_kind {
     RPC_REQUEST,
     RPC_NOTIFICATION,
-    RPC_RESPONSE, /* a client's answer or error; never answered */
+    RPC_RESPONSE, /* a client's answer or error to what the server asked; never
+                     answered */
     RPC_INVALID
 };
 
@@ -39,6 +40,8 @@ struct rpc_message {
     struct str id;      /* its JSON text; RPC_NO_ID when none can be read */
     struct str method;  /* requests and notifications */
     struct json params; /* an object, or absent */
+    struct json result; /* responses: one of the two is there */
+    struct json error;
     enum rpc_code code; /* RPC_INVALID: the error to answer, and its detail, */
     const char *fault;  /* which starts with a small letter */
 };
@@ -106,6 +109,11 @@ enum status MUST_CHECK rpc_end(struct rpc_reply *reply);
 void rpc_begin_notification(struct rpc_reply *note, struct buf *output,
                             const char *method);
 enum status MUST_CHECK rpc_end_notification(struct rpc_reply *note);
+
+/* The same for something that the client is asked: a request with ID (JSON
+   text); rpc_end_notification closes it. */
+void rpc_begin_request(struct rpc_reply *request, struct buf *output,
+                       struct str id, const char *method);
 
 /* A whole error: the message is the standard text of CODE and DETAIL, the data
    is DETAIL as a sentence. */

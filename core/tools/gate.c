@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "limits.h"
+#include "approval.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits)
@@ -12,22 +12,20 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
     *gate = (struct gate){.log = log, .image = image, .limits = *limits};
 }
 
-enum status gate_add_hook(struct gate *gate, gate_hook *hook, void *context)
-{
-    if (gate->hook_count == GATE_HOOKS)
-        return ST_LIMIT;
-    gate->hooks[gate->hook_count].hook = hook;
-    gate->hooks[gate->hook_count].context = context;
-    gate->hook_count++;
-    return ST_OK;
-}
+/* --- Grants ------------------------------------------------------------- */
 
 static size_t find_grant(const struct gate *gate, const struct tool *tool)
 {
     size_t i = 0;
+
     while (i < gate->grant_count && gate->grants[i] != tool)
         i++;
     return i;
+}
+
+bool gate_has_grant(const struct gate *gate, const struct tool *tool)
+{
+    return find_grant(gate, tool) < gate->grant_count;
 }
 
 enum status gate_grant(struct gate *gate, const struct tool *tool)
@@ -47,9 +45,16 @@ void gate_revoke(struct gate *gate, const struct tool *tool)
             gate->grants[--gate->grant_count];
 }
 
-bool gate_has_grant(const struct gate *gate, const struct tool *tool)
+/* --- Hooks and log ------------------------------------------------------ */
+
+enum status gate_add_hook(struct gate *gate, gate_hook *hook, void *context)
 {
-    return find_grant(gate, tool) < gate->grant_count;
+    if (gate->hook_count == GATE_HOOKS)
+        return ST_LIMIT;
+    gate->hooks[gate->hook_count].hook = hook;
+    gate->hooks[gate->hook_count].context = context;
+    gate->hook_count++;
+    return ST_OK;
 }
 
 static void tell_hooks(const struct gate *gate, const struct tool_call *call,
@@ -65,92 +70,236 @@ static void tell_hooks(const struct gate *gate, const struct tool_call *call,
         gate->hooks[i].hook(gate->hooks[i].context, &event);
 }
 
-static void decide(const struct gate *gate, struct tool_call *call,
-                   int64_t now_ms)
+/* What one step of a call works with. */
+struct turn {
+    struct gate *gate;
+    struct arena *arena;
+    struct tool_call *call;
+    struct json arguments;             /* the call's, */
+    const struct schema_value *values; /* checked */
+    int64_t now_ms;
+    struct tool_answer *answer;
+};
+
+/* Writes down what was decided, and by whom. */
+static void settle(const struct turn *t, const char *decision, const char *by)
 {
-    call->approved = true;
-    call->decision = "allowed";
-    call->decided_ms = now_ms;
-    if (call->tool->level == TOOL_SAFE || call->tool->level == TOOL_CAUTIOUS) {
-        call->decided_by = "level";
-    } else if (gate_has_grant(gate, call->tool)) {
-        call->decided_by = "grant";
-    } else {
-        call->approved = false;
-        call->decision = "refused";
-        call->decided_by = "level, no approver";
-    }
-    log_line(gate->log, LOG_INFO, "gate: %s (%s) %s by %s, %" PRId64 " ms",
-             call->tool->name, tool_level_name(call->tool->level),
-             call->decision, call->decided_by, now_ms - call->started_ms);
+    struct tool_call *call = t->call;
+
+    call->decision = decision;
+    call->decided_by = by;
+    call->decided_ms = t->now_ms;
+    log_line(t->gate->log, LOG_INFO, "gate: %s (%s) %s by %s, %" PRId64 " ms",
+             call->tool->name, tool_level_name(call->tool->level), decision, by,
+             t->now_ms - call->started_ms);
 }
 
-static enum status refuse(struct arena *arena, const struct tool *tool,
-                          struct tool_answer *answer)
+/* --- Failures as answers ------------------------------------------------ */
+
+/* The call does not go on; TEXT is empty when memory ran out. A review says
+   what became of it in a word on a line of its own. */
+static enum status fail(const struct turn *t, const char *state,
+                        struct str text)
 {
-    answer->state = TOOL_FAILED;
-    answer->text = arena_printf(
-        arena,
-        "%s was not run: it is a dangerous tool and needs an approval, but "
-        "nobody is connected who could give one.",
-        tool->name);
-    return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    t->answer->state = TOOL_FAILED;
+    t->answer->text = text;
+    if (t->call->tool->prepare != NULL && text.n > 0)
+        t->answer->text =
+            arena_printf(t->arena, "%s\n%.*s", state, STR_ARG(text));
+    return t->answer->text.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+static enum status refuse_without_approver(const struct turn *t)
+{
+    const struct tool *tool = t->call->tool;
+
+    settle(t, "refused", "level, no approver");
+    return fail(
+        t, "REFUSED",
+        arena_printf(t->arena,
+                     "%s was not run: it is a dangerous tool and needs an "
+                     "approval, but this client cannot ask its user. Use a "
+                     "client with MCP elicitation, or let the user start "
+                     "ecl-mcp with --allow %s.",
+                     tool->name, tool->name));
 }
 
 /* A failure to run the tool that the model should read, as answer. */
-static enum status explain(struct arena *arena, enum status status,
-                           struct tool_answer *answer)
+static enum status explain(const struct turn *t, enum status status)
 {
     if (status == ST_OK || status == ST_NOMEM)
         return status;
-    answer->state = TOOL_FAILED;
+    t->answer->state = TOOL_FAILED;
     if (status == ST_LIMIT)
-        answer->text = arena_printf(
-            arena,
+        t->answer->text = arena_printf(
+            t->arena,
             "Too many calls are waiting: the limit is %d calls and %u bytes of "
             "arguments. Wait for an answer, then try again.",
             LIMIT_PENDING_CALLS, LIMIT_PENDING_BYTES);
     else
-        answer->text = STR("The connection to the Lisp image is broken. "
-                           "Restart the server.");
-    return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+        t->answer->text = STR("The connection to the Lisp image is broken. "
+                              "Restart the server.");
+    return t->answer->text.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-static enum status run(struct gate *gate, struct arena *arena,
-                       struct tool_call *call,
-                       const struct schema_value *values, int64_t now_ms,
-                       struct tool_answer *answer)
+/* --- Questions ---------------------------------------------------------- */
+
+static struct tool_request request_of(const struct turn *t)
 {
-    struct tool_request request = {
-        .arena = arena,
-        .image = gate->image,
-        .files = gate->files,
-        .limits = &gate->limits,
-        .values = values,
-        .call = call,
-    };
+    return (struct tool_request){.arena = t->arena,
+                                 .image = t->gate->image,
+                                 .files = t->gate->files,
+                                 .limits = &t->gate->limits,
+                                 .values = t->values,
+                                 .call = t->call};
+}
+
+/* The question is complete: can it be put to anybody? */
+static enum status check_question(const struct turn *t)
+{
+    struct buf *message = &t->call->question.message;
+
+    if (buf_failed(message) || buf_failed(&t->call->question.substance) ||
+        buf_failed(&t->call->question.form) ||
+        approval_make_visible(message) != ST_OK)
+        return ST_NOMEM;
+    if (message->n <= LIMIT_QUESTION)
+        return ST_OK;
+    settle(t, "refused", "limit");
+    return fail(
+        t, "REFUSED",
+        arena_printf(t->arena,
+                     "%s was not run: what the user would have to look through "
+                     "for an approval has %zu bytes, the limit is %u. Do it in "
+                     "smaller steps.",
+                     t->call->tool->name, message->n, LIMIT_QUESTION));
+}
+
+/* Lets the tool look at what the call would do. Afterwards the state is
+   TOOL_ASKS, or the call is over. */
+static enum status prepare(const struct turn *t)
+{
+    struct tool_request request = request_of(t);
+
+    tool_call_forget_question(t->call);
+    t->answer->state = TOOL_ASKS;
+    enum status status = explain(
+        t, t->call->tool->prepare(&request, &t->call->question, t->answer));
+    if (status == ST_OK && t->answer->state != TOOL_ASKS)
+        settle(t, "settled", "preparation");
+    return status;
+}
+
+static enum status ask(const struct turn *t)
+{
+    enum status status = ST_OK;
+
+    t->answer->state = TOOL_ASKS;
+    if (t->call->tool->prepare != NULL)
+        status = prepare(t);
+    else
+        status = approval_describe(&t->call->question.message, t->arena,
+                                   t->call->tool, t->arguments);
+    if (status != ST_OK || t->answer->state != TOOL_ASKS)
+        return status;
+    t->call->question.remember = t->gate->grant_count < LIMIT_GRANTS;
+    return check_question(t);
+}
+
+/* --- Running ------------------------------------------------------------ */
+
+/* A handler has a question of its own. */
+static enum status ask_for_handler(const struct turn *t)
+{
+    if (t->call->can_ask)
+        return check_question(t);
+    return fail(t, "REFUSED",
+                arena_printf(t->arena,
+                             "%s has a question, but this client cannot ask "
+                             "its user. Use a client with MCP elicitation.",
+                             t->call->tool->name));
+}
+
+/* REPLY is that to the handler's own question, or absent. */
+static enum status run_handler(const struct turn *t,
+                               const struct tool_decision *decision,
+                               struct json reply)
+{
+    struct tool_request request = request_of(t);
     enum status status;
 
-    tell_hooks(gate, call, GATE_BEFORE, STR(""), now_ms);
-    answer->state = TOOL_WAITS;
-    if (call->tool->operation)
+    request.decision = decision;
+    request.reply = reply;
+    t->answer->state = TOOL_WAITS;
+    if (t->call->tool->operation != NULL)
         status = tool_send(&request);
     else
-        status = call->tool->handler(&request, answer);
-    return explain(arena, status, answer);
+        status = t->call->tool->handler(&request, t->answer);
+    status = explain(t, status);
+    if (status == ST_OK && t->answer->state == TOOL_ASKS)
+        status = ask_for_handler(t);
+    return status;
+}
+
+static enum status run(const struct turn *t,
+                       const struct tool_decision *decision)
+{
+    t->call->approved = true;
+    tell_hooks(t->gate, t->call, GATE_BEFORE, STR(""), t->now_ms);
+    return run_handler(t, decision, (struct json){0});
+}
+
+/* The call may run without a question. */
+static enum status run_allowed(const struct turn *t, const char *by)
+{
+    static const struct tool_decision all = {.consent = TOOL_APPROVED};
+    enum status status = ST_OK;
+
+    if (t->call->tool->prepare != NULL) {
+        status = prepare(t);
+        if (status != ST_OK || t->answer->state != TOOL_ASKS)
+            return status;
+    }
+    settle(t, "allowed", by);
+    return run(t, &all);
+}
+
+/* Ends a step of a call: when the call is over, everybody is told. */
+static enum status end_turn(const struct turn *t, enum status status)
+{
+    if (status == ST_NOMEM) {
+        t->answer->state = TOOL_FAILED;
+        t->answer->text = STR("Out of memory.");
+    }
+    if (t->answer->state == TOOL_FAILED || t->answer->state == TOOL_ANSWERED)
+        gate_end(t->gate, t->call, t->answer, t->now_ms);
+    return status;
+}
+
+/* --- The decision ------------------------------------------------------- */
+
+static enum status decide(const struct turn *t)
+{
+    const struct tool *tool = t->call->tool;
+
+    if (tool->level == TOOL_SAFE || tool->level == TOOL_CAUTIOUS)
+        return run_allowed(t, "level");
+    if (gate_has_grant(t->gate, tool) && !t->call->resumed)
+        return run_allowed(t, "grant");
+    return t->call->can_ask ? ask(t) : refuse_without_approver(t);
 }
 
 /* The arguments outlive the request, for the hooks and for what is still to be
    decided. */
-static enum status keep_arguments(struct tool_call *call, struct json arguments)
+static enum status keep_arguments(struct tool_call *call, struct str text)
 {
-    struct str text =
-        json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
+    size_t before = call->arguments.n;
 
+    buf_reset(&call->arguments);
     if (buf_reserve_exact(&call->arguments, text.n) == NULL)
         return ST_NOMEM;
     buf_str(&call->arguments, text);
-    call->image.owner_bytes += text.n;
+    call->image.owner_bytes += text.n - before;
     return ST_OK;
 }
 
@@ -159,30 +308,227 @@ enum status gate_start(struct gate *gate, struct arena *arena,
                        const struct schema_value *values, int64_t now_ms,
                        struct tool_answer *answer)
 {
-    enum status status;
+    const struct turn turn = {.gate = gate,
+                              .arena = arena,
+                              .call = call,
+                              .arguments = arguments,
+                              .values = values,
+                              .now_ms = now_ms,
+                              .answer = answer};
+    struct str text =
+        json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
 
     *answer = (struct tool_answer){0};
     call->started_ms = now_ms;
-    decide(gate, call, now_ms);
-    status = keep_arguments(call, arguments);
-    if (status == ST_OK && call->approved)
-        status = run(gate, arena, call, values, now_ms, answer);
-    else if (status == ST_OK)
-        status = refuse(arena, call->tool, answer);
-    if (status == ST_NOMEM) {
-        answer->state = TOOL_FAILED;
-        answer->text = STR("Out of memory.");
+    enum status status = keep_arguments(call, text);
+    if (status == ST_OK)
+        status = decide(&turn);
+    return end_turn(&turn, status);
+}
+
+/* --- What the human said ------------------------------------------------ */
+
+static enum status deny(const struct turn *t,
+                        const struct tool_decision *decision)
+{
+    bool reason = decision->reason.n > 0;
+
+    settle(t, "denied", "human");
+    return fail(t, "REFUSED",
+                arena_printf(t->arena, "User denied tool execution%s%.*s",
+                             reason ? ": " : "", STR_ARG(decision->reason)));
+}
+
+static enum status refuse_without_decision(const struct turn *t, struct str why)
+{
+    settle(t, "refused", "no decision");
+    return fail(t, "NO DECISION",
+                arena_printf(t->arena,
+                             "%s was not run: there is no approval: %.*s. "
+                             "Nothing was changed.",
+                             t->call->tool->name, STR_ARG(why)));
+}
+
+/* Reads the arguments of the call again, or others in their place. ST_INVALID
+   fills *PROBLEM. */
+static enum status read_arguments(struct turn *t, struct str text,
+                                  struct str *problem)
+{
+    const struct schema_field *fields = t->call->tool->fields;
+    struct json_error error;
+    struct schema_notes notes;
+    struct schema_value *values =
+        arena_array(t->arena, schema_count(fields), sizeof *values);
+    enum status status = ST_NOMEM;
+
+    if (values == NULL || arena_str(t->arena, text, &text) != ST_OK)
+        return ST_NOMEM;
+    status = json_parse(t->arena, text, &t->arguments, &error);
+    if (status != ST_OK && status != ST_NOMEM)
+        *problem = arena_printf(t->arena, "no JSON: %s at byte %zu", error.what,
+                                error.at);
+    if (status == ST_OK && json_type(t->arguments) != JSON_OBJECT) {
+        *problem = STR("they are no JSON object");
+        status = ST_INVALID;
+    } else if (status == ST_OK) {
+        status = schema_check(t->arena, fields, t->arguments, values, &notes);
+        *problem = notes.problem;
     }
-    if (answer->state != TOOL_WAITS)
-        gate_end(gate, call, answer, now_ms);
-    return status;
+    t->values = values;
+    return status == ST_LIMIT ? ST_INVALID : status;
+}
+
+static enum status refuse_modified(const struct turn *t, struct str problem)
+{
+    settle(t, "refused", "human, with bad arguments");
+    return fail(t, "REFUSED",
+                arena_printf(t->arena,
+                             "%s was not run: the user gave the approval with "
+                             "other arguments, but %.*s.",
+                             t->call->tool->name, STR_ARG(problem)));
+}
+
+static void grant(const struct turn *t, const struct approval *approval)
+{
+    if (approval->remember && gate_grant(t->gate, t->call->tool) == ST_OK)
+        log_line(t->gate->log, LOG_INFO, "gate: %s is granted from now on",
+                 t->call->tool->name);
+}
+
+/* The human wants other arguments than the model. */
+static enum status run_modified(struct turn *t, const struct approval *approval)
+{
+    struct str problem = STR("");
+    struct json before = t->arguments;
+    struct buf *note = &t->call->note;
+    enum status status = read_arguments(t, approval->arguments, &problem);
+
+    if (status == ST_INVALID)
+        return refuse_modified(t, problem);
+    if (status != ST_OK)
+        return status;
+    buf_str(note, STR("The user changed the arguments: "));
+    size_t start = note->n;
+    approval_describe_changes(note, before, t->arguments);
+    bool changed = note->n > start;
+    buf_byte(note, '.');
+    if (!changed)
+        buf_reset(note);
+    if (buf_failed(note) ||
+        keep_arguments(t->call, approval->arguments) != ST_OK)
+        return ST_NOMEM;
+    if (changed && t->call->tool->prepare != NULL) {
+        status = prepare(t);
+        if (status != ST_OK || t->answer->state != TOOL_ASKS)
+            return status;
+    }
+    settle(t, changed ? "modified" : "approved", "human");
+    grant(t, approval);
+    return run(t, &approval->decision);
+}
+
+static enum status follow(struct turn *t, const struct approval *approval)
+{
+    switch (approval->decision.consent) {
+    case TOOL_DENIED:
+        return deny(t, &approval->decision);
+    case TOOL_APPROVED:
+        break;
+    case TOOL_NO_DECISION:
+        return refuse_without_decision(t, approval->decision.reason);
+    }
+    if (approval->arguments.n > 0)
+        return run_modified(t, approval);
+    settle(t, "approved", "human");
+    grant(t, approval);
+    return run(t, &approval->decision);
+}
+
+/* What the handler asked by itself is answered, or nobody answers: WHY. */
+static enum status answer_handler(const struct turn *t, struct json reply,
+                                  struct str why)
+{
+    if (json_is_absent(reply))
+        return fail(t, "NO DECISION",
+                    arena_printf(t->arena,
+                                 "%s has no answer to its question: "
+                                 "%.*s.",
+                                 t->call->tool->name, STR_ARG(why)));
+    tool_call_forget_question(t->call);
+    return run_handler(t, NULL, reply);
+}
+
+static enum status read_reply(struct turn *t, struct json reply, struct str why)
+{
+    struct approval approval;
+    struct str problem;
+    enum status status =
+        read_arguments(t, buf_view(&t->call->arguments), &problem);
+
+    if (status == ST_OK && t->call->question.form.n > 0)
+        return answer_handler(t, reply, why);
+    if (status == ST_OK && json_is_absent(reply))
+        return refuse_without_decision(t, why);
+    if (status == ST_OK)
+        status = approval_read(t->arena, reply, t->call, &approval);
+    if (status == ST_OK)
+        status = follow(t, &approval);
+    // the arguments were right when the call came
+    return status == ST_INVALID ? ST_NOMEM : status;
+}
+
+enum status gate_decide(struct gate *gate, struct arena *arena,
+                        struct tool_call *call, struct json reply,
+                        struct str why, int64_t now_ms,
+                        struct tool_answer *answer)
+{
+    struct turn turn = {.gate = gate,
+                        .arena = arena,
+                        .call = call,
+                        .now_ms = now_ms,
+                        .answer = answer};
+
+    *answer = (struct tool_answer){0};
+    return end_turn(&turn, read_reply(&turn, reply, why));
+}
+
+/* --- Work and end ------------------------------------------------------- */
+
+enum status gate_step(struct gate *gate, struct arena *arena,
+                      struct tool_call *call, int64_t now_ms,
+                      struct tool_answer *answer)
+{
+    const struct turn turn = {.gate = gate,
+                              .arena = arena,
+                              .call = call,
+                              .now_ms = now_ms,
+                              .answer = answer};
+    struct tool_request request = request_of(&turn);
+
+    *answer = (struct tool_answer){.state = TOOL_WORKS};
+    return end_turn(
+        &turn, explain(&turn, call->work->step(call->work, &request, answer)));
+}
+
+/* Puts what the answer has to say first before its text. */
+static void add_note(struct tool_call *call, struct tool_answer *answer)
+{
+    if (call->note.n == 0)
+        return;
+    buf_byte(&call->note, '\n');
+    buf_str(&call->note, answer->text);
+    answer->text = buf_view(&call->note);
+    if (!buf_failed(&call->note))
+        return;
+    answer->state = TOOL_FAILED;
+    answer->text = STR("Out of memory.");
 }
 
 void gate_end(struct gate *gate, struct tool_call *call,
               struct tool_answer *answer, int64_t now_ms)
 {
+    add_note(call, answer);
     bool failed = answer->state == TOOL_FAILED;
-
     log_line(gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
              call->tool->name, failed ? "failed" : "succeeded",
              now_ms - call->started_ms);

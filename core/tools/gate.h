@@ -77,6 +77,9 @@ bool gate_has_grant(const struct gate *gate, const struct tool *tool);
    ANSWER->state says how it goes on; unless the call is over, CALL must stay
    where it is:
    TOOL_WAITS     the image answers: gate_end;
+   TOOL_WORKS     gate_step until the state is another;
+   TOOL_ASKS      call->question is to be put to a human: gate_decide; or, when
+                  the client is going to make the call again, nothing;
    else           it is over, the text is the answer.
    ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
    tool_call_release, when it needs the answer no more. */
@@ -84,6 +87,20 @@ enum status MUST_CHECK gate_start(struct gate *gate, struct arena *arena,
                                   struct tool_call *call, struct json arguments,
                                   const struct schema_value *values,
                                   int64_t now_ms, struct tool_answer *answer);
+
+/* The human's answer to a call that asked. REPLY is an object with "action" and
+   "content" as MCP's elicitation has it, the content being that of the form
+   (approval.h); absent when there is none, and then WHY says so ("nobody
+   answered within 300 s"). Goes on as gate_start. */
+enum status MUST_CHECK gate_decide(struct gate *gate, struct arena *arena,
+                                   struct tool_call *call, struct json reply,
+                                   struct str why, int64_t now_ms,
+                                   struct tool_answer *answer);
+
+/* One step of a call that works; goes on as gate_start. */
+enum status MUST_CHECK gate_step(struct gate *gate, struct arena *arena,
+                                 struct tool_call *call, int64_t now_ms,
+                                 struct tool_answer *answer);
 
 /* A call is over that has not said so itself: one that was waiting has its
    ANSWER, one that asked or worked was stopped. The text becomes what the

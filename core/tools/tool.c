@@ -4,17 +4,25 @@
 
 #include <math.h>
 
-void tool_call_release(struct tool_call *call)
+void tool_call_forget_question(struct tool_call *call)
 {
-    if (call->work)
-        call->work->free(call->work);
-    call->work = NULL;
-    if (call->plan)
+    struct tool_question *question = &call->question;
+
+    if (call->plan != NULL)
         call->plan->free(call->plan);
     call->plan = NULL;
-    buf_release(&call->question.message);
-    buf_release(&call->question.substance);
-    buf_release(&call->question.form);
+    buf_release(&question->message);
+    buf_release(&question->substance);
+    buf_release(&question->form);
+    *question = (struct tool_question){0};
+}
+
+void tool_call_release(struct tool_call *call)
+{
+    if (call->work != NULL)
+        call->work->free(call->work);
+    call->work = NULL;
+    tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->note);
 }

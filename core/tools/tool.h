@@ -41,6 +41,8 @@ struct tool_plan {
 struct tool_question {
     struct buf message;   /* all there is to know: request, or the whole diff */
     size_t hunks;         /* of a review: can be chosen by number, from 1 */
+    bool remember;        /* set by the gate: an approval may hold for later
+                             calls */
     struct buf substance; /* what must not have changed when the answer comes,
                              besides the message: hashes of files */
     struct buf form;      /* of a handler that asks by itself: the JSON schema
@@ -183,6 +185,9 @@ struct tool {
 
 /* Frees what CALL owns. Accepts a zeroed one. */
 void tool_call_release(struct tool_call *call);
+
+/* Frees the plan and the question of CALL. */
+void tool_call_forget_question(struct tool_call *call);
 
 /* Whether NAME is the name or an alias of TOOL. */
 bool tool_has_name(const struct tool *tool, struct str name);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* approval.h: the form in which a human decides about a call, and what stands
+   above it: flat, as every client with MCP's elicitation can show it. */
+#ifndef CORE_APPROVAL_H
+#define CORE_APPROVAL_H
+
+#include <stdbool.h>
+
+#include "arena.h"
+#include "buf.h"
+#include "json.h"
+#include "jsonw.h"
+#include "status.h"
+#include "str.h"
+#include "tool.h"
+
+/* Appends the request of CALL in words: tool, and ARGUMENTS (an object or
+   absent), whole. ST_NOMEM: OUT is incomplete. */
+enum status MUST_CHECK approval_describe(struct buf *out, struct arena *arena,
+                                         const struct tool *tool,
+                                         struct json arguments);
+
+/* Replaces what a terminal or editor would not show as it is, but for line ends
+   and tabs, by visible escapes. ST_NOMEM: TEXT is unchanged. */
+enum status MUST_CHECK approval_make_visible(struct buf *text);
+
+/* Writes the form's JSON schema as one value: decision (approve, deny), reason,
+   remember when call->question.remember, and hunks ("1,3"; empty is all) when
+   it has hunks, else arguments (JSON text). PREFILL: the version of MCP knows
+   defaults of texts, and arguments has that of the call. */
+void approval_write_schema(struct jsonw *w, const struct tool_call *call,
+                           bool prefill);
+
+/* What a form says. */
+struct approval {
+    struct tool_decision decision; /* in the arena or the form's document */
+    bool remember;
+    struct str arguments; /* JSON text, not checked; empty: as asked */
+};
+
+/* Reads REPLY, an object with "action" and "content" as MCP's elicitation has
+   it. What is no decision, or names what does not exist, gives TOOL_NO_DECISION
+   and the reason. ST_NOMEM only. */
+enum status MUST_CHECK approval_read(struct arena *arena, struct json reply,
+                                     const struct tool_call *call,
+                                     struct approval *out);
+
+/* Appends which arguments differ, in words: "code is \"(f)\", n is left out";
+   nothing when none does. */
+void approval_describe_changes(struct buf *out, struct json before,
+                               struct json after);
+
+#endif
