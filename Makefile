@@ -75,7 +75,7 @@ endif
 OUR_CFLAGS := $(DIALECT) $(WARNINGS) $(CFLAGS_$(PROFILE)) $(INCLUDES)
 OUR_LDFLAGS := -Wl,--as-needed $(LDFLAGS_$(PROFILE))
 
-LIBS := -lm
+LIBS := -lm -lnettle
 
 # Asked when a recipe needs it, so that `make deps` can install it first.
 ECL_CFLAGS = $(shell ecl-config --cflags)

@@ -71,6 +71,7 @@ static enum status set_up(struct session *session,
                              .image = &session->image,
                              .output = &session->output,
                              .sets = sets,
+                             .key = config->key,
                              .approval_ms = config->approval_ms > 0
                                                 ? config->approval_ms
                                                 : LIMIT_APPROVAL_MS};

@@ -4,7 +4,8 @@
 # only dpkg and is done. Usage: scripts/deps.sh [build] [demo] [check]
 set -eu
 
-build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev'
+build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev
+nettle-dev'
 demo='cl-ppcre'
 check='libcmocka-dev cl-fiveam cl-alexandria
 clang clang-tidy clang-format libclang-rt-dev git'

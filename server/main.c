@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "loop.h"
@@ -77,6 +78,10 @@ int main(int argc, char **argv)
                                     .tools = options.tools,
                                     .log = log};
 
+    if (getrandom(config.key, sizeof config.key, 0) != sizeof config.key) {
+        perror("ecl-mcp: getrandom");
+        return 1;
+    }
     supervisor = supervisor_new(&images, loop_now());
     if (!options.supervise)
         session = session_new(&config);

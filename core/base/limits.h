@@ -64,6 +64,13 @@
 /* Calls that wait for a human at a time: nobody looks through more. */
 #define LIMIT_APPROVALS 64
 
+/* Approvals that came back with a signed state and are remembered as used: more
+   than a human gives in the time that one is good for. */
+#define LIMIT_TICKETS 256
+
+/* Bytes that a tool may keep in such a state: it travels with each message. */
+#define LIMIT_TICKET_EXTRA 1024
+
 /* Milliseconds between two notifications of progress while a human thinks: some
    clients give up on a call of which they hear nothing. */
 #define LIMIT_APPROVAL_PROGRESS_MS 10000

@@ -238,15 +238,150 @@ static enum status decide(struct turn *t, struct json reply, struct str why)
                        t->now_ms, &t->answer);
 }
 
+/* --- Questions in the era without requests of the server ----------------- */
+
+static void hash_call(const struct tool *tool, struct str arguments,
+                      unsigned char out[TICKET_HASH])
+{
+    const struct str texts[] = {str_from(tool->name), arguments};
+
+    ticket_hash(texts, sizeof texts / sizeof *texts, out);
+}
+
+/* What a ticket says about the call and the question of T. */
+static struct ticket ticket_of(const struct turn *t)
+{
+    const struct tool_call *call = &t->entry->tool;
+    const struct tool_question *question = &call->question;
+    struct ticket ticket = {.expires_ms = t->now_ms + t->calls->approval_ms};
+    const struct str shown[] = {buf_view(&question->message),
+                                buf_view(&question->substance),
+                                buf_view(&question->form)};
+
+    hash_call(call->tool, buf_view(&call->arguments), ticket.call);
+    ticket_hash(shown, sizeof shown / sizeof *shown, ticket.question);
+    return ticket;
+}
+
+/* A handler's question goes with its name, a NUL, and what is carried. */
+static enum status write_ticket(const struct turn *t, struct str *out)
+{
+    const struct tool_question *question = &t->entry->tool.question;
+    struct ticket ticket = ticket_of(t);
+    struct str carried = buf_view(&question->carried);
+
+    if (question->form.n > 0) {
+        size_t n = strlen(question->name) + 1;
+        char *extra = arena_alloc(t->arena, n + carried.n);
+        if (extra == NULL)
+            return ST_NOMEM;
+        memcpy(extra, question->name, n);
+        if (carried.n > 0)
+            memcpy(extra + n, carried.p, carried.n);
+        ticket.extra = str_make(extra, n + carried.n);
+    }
+    return ticket_write(&t->calls->tickets, t->arena, &ticket, out);
+}
+
+/* The call ends here; the client makes it again. */
+static enum status require_input(struct turn *t)
+{
+    struct calls_entry *entry = t->entry;
+    struct str state;
+
+    if (write_ticket(t, &state) != ST_OK)
+        return ST_NOMEM;
+    rpc_check_sent(
+        t->calls->log,
+        result_input_required(&entry->to, entry->version, &entry->tool, state));
+    entry_free(t->calls, entry, t->calls->output);
+    return ST_OK;
+}
+
+/* The reply to the question NAME, an object, or absent. */
+static struct json find_reply(const struct calls_request *request,
+                              const char *name)
+{
+    struct json reply = json_get(request->replies, name);
+
+    return json_type(reply) == JSON_OBJECT ? reply : (struct json){0};
+}
+
+/* Why an answer of the human's to what TICKET is about does not count; empty
+   when it does. */
+static struct str fault_of_ticket(const struct turn *t,
+                                  const struct ticket *ticket,
+                                  const struct ticket *now)
+{
+    if (memcmp(ticket->call, now->call, TICKET_HASH) != 0)
+        return STR("the call is not the one that the user was asked about");
+    if (t->now_ms > ticket->expires_ms)
+        return arena_printf(t->arena, "the user did not answer within %d s",
+                            (int)(t->calls->approval_ms / 1000));
+    if (!ticket_use(&t->calls->tickets, ticket->number))
+        return STR("the answer of the user was used before");
+    return STR("");
+}
+
+/* A call that asks was made again with an answer; TICKET is NULL when it lacks
+   the state that came with the question. */
+static enum status resume(struct turn *t, const struct calls_request *request,
+                          const struct ticket *ticket)
+{
+    const struct tool_call *call = &t->entry->tool;
+    struct json reply = find_reply(request, result_question_name(call));
+    const struct ticket now = ticket_of(t);
+
+    if (!json_is_absent(reply) && call->question.form.n > 0)
+        return decide(t, reply, STR(""));
+    if (json_is_absent(reply) || ticket == NULL)
+        return ST_OK; // it is asked again
+    struct str fault = fault_of_ticket(t, ticket, &now);
+    if (fault.n > 0)
+        return decide(t, (struct json){0}, fault);
+    if (memcmp(ticket->question, now.question, TICKET_HASH) != 0)
+        return gate_stale(t->calls->gate, t->arena, &t->entry->tool, t->now_ms,
+                          &t->answer);
+    return decide(t, reply, STR(""));
+}
+
+/* CALL is made again with TICKET: it is to ask for its approval, or its handler
+   is to know the reply to its question. */
+static void set_reply(struct tool_call *call,
+                      const struct calls_request *request,
+                      const struct ticket *ticket)
+{
+    unsigned char now[TICKET_HASH];
+    struct str extra = ticket->extra;
+    size_t n = strnlen(extra.p, extra.n);
+
+    call->resumed = extra.n == 0;
+    hash_call(call->tool, gate_arguments(request->arguments), now);
+    if (n == extra.n || memcmp(ticket->call, now, TICKET_HASH) != 0 ||
+        request->now_ms > ticket->expires_ms)
+        return;
+    call->reply = (struct tool_reply){
+        .value = find_reply(request, extra.p),
+        .name = str_make(extra.p, n),
+        .carried = str_make(extra.p + n + 1, extra.n - n - 1)};
+}
+
+/* --- The course of a call ------------------------------------------------ */
+
 /* A question that cannot be put is answered for the human, so that this comes
    to an end. */
 static enum status ask(struct turn *t)
 {
     struct str fault = fault_of_asking(t->calls);
 
-    if (fault.n > 0)
-        return decide(t, (struct json){0}, fault);
-    return put_question(t->calls, t->entry, t->now_ms);
+    if (result_is_modern(t->entry->version))
+        return require_input(t);
+    if (fault.n == 0)
+        return put_question(t->calls, t->entry, t->now_ms);
+    if (decide(t, (struct json){0}, fault) != ST_OK)
+        return ST_NOMEM;
+    send_answer(t->calls, t->entry, &t->answer, t->now_ms);
+    return ST_OK;
 }
 
 /* Goes on with a call after a step of it, to which the gate said STATUS. On
@@ -257,7 +392,7 @@ static enum status go_on(struct turn *t, enum status status)
 
     delist(t->calls, entry);
     if (status == ST_OK && t->answer.state == TOOL_ASKS)
-        status = ask(t);
+        return ask(t);
     if (status != ST_OK)
         return status;
     switch (t->answer.state) {
@@ -291,16 +426,26 @@ static void go_on_alone(struct turn *t, enum status status)
 enum status calls_start(struct calls *calls,
                         const struct calls_request *request)
 {
-    struct turn turn = {.calls = calls,
-                        .arena = request->arena,
-                        .entry = entry_new(request),
-                        .now_ms = request->now_ms};
+    struct turn turn = {
+        .calls = calls, .arena = request->arena, .now_ms = request->now_ms};
+    struct ticket ticket = {0};
+    bool again = request->state.p != NULL;
+    enum status status = ST_OK;
 
-    if (turn.entry == NULL)
-        return ST_NOMEM;
-    enum status status = gate_start(
-        calls->gate, request->arena, &turn.entry->tool, request->arguments,
-        request->values, request->now_ms, &turn.answer);
+    if (again)
+        status = ticket_read(&calls->tickets, request->arena, request->state,
+                             &ticket);
+    if (status == ST_OK && (turn.entry = entry_new(request)) == NULL)
+        status = ST_NOMEM;
+    if (status != ST_OK)
+        return status;
+    struct tool_call *call = &turn.entry->tool;
+    if (again)
+        set_reply(call, request, &ticket);
+    status = gate_start(calls->gate, request->arena, call, request->arguments,
+                        request->values, request->now_ms, &turn.answer);
+    if (status == ST_OK && turn.answer.state == TOOL_ASKS)
+        status = resume(&turn, request, again ? &ticket : NULL);
     status = go_on(&turn, status);
     if (status != ST_OK)
         entry_free(calls, turn.entry, calls->output);

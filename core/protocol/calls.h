@@ -19,6 +19,7 @@
 #include "schema.h"
 #include "status.h"
 #include "str.h"
+#include "ticket.h"
 #include "tool.h"
 
 struct calls_entry;
@@ -38,6 +39,7 @@ struct calls {
     size_t asking_count;
     struct calls_entry *working; /* and those that work, likewise */
     uint64_t last_question;      /* number of the newest request of ours */
+    struct tickets tickets;      /* for questions without such requests */
     struct calls_entry *buckets[CALLS_BUCKETS]; /* by the client's id */
 };
 
@@ -51,6 +53,9 @@ struct calls_request {
     const struct tool *tool;
     struct json arguments;             /* an object, or absent */
     const struct schema_value *values; /* they, checked */
+    struct json replies; /* to questions of an earlier call, by name, or absent,
+                          */
+    struct str state;    /* and what that call gave with them; NULL: nothing */
     int64_t now_ms;
 };
 
@@ -58,7 +63,7 @@ struct calls_request {
 void calls_release(struct calls *calls);
 
 /* Hands the call to the gate. It is answered at once or later, but not at all
-   when this returns ST_NOMEM. */
+   when this returns ST_NOMEM or, for a state that is not ours, ST_INVALID. */
 enum status MUST_CHECK calls_start(struct calls *calls,
                                    const struct calls_request *request);
 

@@ -267,6 +267,33 @@ static struct str progress_token(const struct request *r)
     return STR("");
 }
 
+/* Whether the client of R can put a question to its user. */
+static bool can_ask(const struct request *r)
+{
+    struct json meta = json_get(r->params, "_meta");
+    if (result_is_modern(r->version))
+        return has_forms(json_get(meta, META_CAPABILITIES));
+    return r->mcp->can_ask;
+}
+
+/* Reads what a client of the newer era brings with a call that it makes again;
+   answers when it makes no sense. */
+static bool read_again(const struct request *r, struct calls_request *request)
+{
+    if (!result_is_modern(r->version))
+        return true;
+    struct json state = json_get(r->params, "requestState");
+    request->replies = json_get(r->params, "inputResponses");
+    if (json_is_absent(state))
+        return true;
+    if (!need(r, "requestState", JSON_STRING, "a string"))
+        return false;
+    if (json_string(r->arena, state, &request->state) == ST_OK)
+        return true;
+    fail_memory(r);
+    return false;
+}
+
 static void start_call(const struct request *r, const struct tool *tool,
                        struct json arguments, const struct schema_value *values)
 {
@@ -274,13 +301,18 @@ static void start_call(const struct request *r, const struct tool *tool,
                                     .to = r->to,
                                     .version = r->version,
                                     .token = progress_token(r),
-                                    .can_ask = !result_is_modern(r->version) &&
-                                               r->mcp->can_ask,
+                                    .can_ask = can_ask(r),
                                     .tool = tool,
                                     .arguments = arguments,
                                     .values = values,
                                     .now_ms = r->now_ms};
-    if (calls_start(&r->mcp->calls, &request) != ST_OK)
+    if (!read_again(r, &request))
+        return;
+    enum status status = calls_start(&r->mcp->calls, &request);
+    if (status == ST_INVALID)
+        fail(r, RPC_INVALID_PARAMS,
+             "requestState is none that this server has given out");
+    else if (status != ST_OK)
         fail_memory(r);
 }
 
@@ -554,6 +586,7 @@ struct mcp *mcp_new(const struct mcp_config *config)
     mcp->calls.image = config->image;
     mcp->calls.output = config->output;
     mcp->calls.approval_ms = config->approval_ms;
+    memcpy(mcp->calls.tickets.key, config->key, TICKET_KEY);
     return mcp;
 }
 

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "rpc.h"
 #include "str.h"
+#include "ticket.h"
 
 struct mcp;
 
@@ -24,9 +25,10 @@ struct mcp_config {
     const struct log *log;
     struct gate *gate;
     struct image *image;
-    struct buf *output;  /* lines for the client */
-    unsigned sets;       /* of tools that are offered */
-    int64_t approval_ms; /* how long a human may think */
+    struct buf *output;       /* lines for the client */
+    unsigned sets;            /* of tools that are offered */
+    int64_t approval_ms;      /* how long a human may think */
+    const unsigned char *key; /* TICKET_KEY random bytes */
 };
 
 /* NULL when memory runs out. */

@@ -5,6 +5,8 @@
 #include "approval.h"
 #include "version.h"
 
+#define ELICITATION "elicitation/create"
+
 const char *result_version_name(enum mcp_version version)
 {
     static const char *const names[] = {
@@ -146,9 +148,38 @@ enum status result_elicit(struct buf *output, enum mcp_version version,
 {
     struct rpc_reply request;
 
-    rpc_begin_request(&request, output, id, "elicitation/create");
+    rpc_begin_request(&request, output, id, ELICITATION);
     write_elicitation(&request.json, version, call);
     return rpc_end_notification(&request);
+}
+
+const char *result_question_name(const struct tool_call *call)
+{
+    return call->question.form.n > 0 ? call->question.name : "approval";
+}
+
+enum status result_input_required(const struct rpc_to *to,
+                                  enum mcp_version version,
+                                  const struct tool_call *call,
+                                  struct str state)
+{
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+
+    rpc_begin_result(&reply, to);
+    jsonw_object(w);
+    jsonw_member(w, "resultType", STR("input_required"));
+    jsonw_name(w, "inputRequests");
+    jsonw_object(w);
+    jsonw_name(w, result_question_name(call));
+    jsonw_object(w);
+    jsonw_member(w, "method", STR(ELICITATION));
+    jsonw_name(w, "params");
+    write_elicitation(w, version, call);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+    jsonw_member(w, "requestState", state);
+    return result_end(&reply, version);
 }
 
 enum status result_withdraw(struct buf *output, struct str id, struct str why)

@@ -60,6 +60,16 @@ enum status MUST_CHECK result_elicit(struct buf *output,
                                      enum mcp_version version, struct str id,
                                      const struct tool_call *call);
 
+/* The same as the result of a tools/call in the era without such requests: the
+   client makes the call again, with the reply and STATE. */
+enum status MUST_CHECK result_input_required(const struct rpc_to *to,
+                                             enum mcp_version version,
+                                             const struct tool_call *call,
+                                             struct str state);
+
+/* The name of the question of CALL in such a result. */
+const char *result_question_name(const struct tool_call *call);
+
 /* Takes such a request back; WHY is for the client's user. */
 enum status MUST_CHECK result_withdraw(struct buf *output, struct str id,
                                        struct str why);

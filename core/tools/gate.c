@@ -161,6 +161,7 @@ static enum status check_question(const struct turn *t)
 
     if (buf_failed(message) || buf_failed(&t->call->question.substance) ||
         buf_failed(&t->call->question.form) ||
+        buf_failed(&t->call->question.carried) ||
         approval_make_visible(message) != ST_OK)
         return ST_NOMEM;
     if (message->n <= LIMIT_QUESTION)
@@ -220,16 +221,16 @@ static enum status ask_for_handler(const struct turn *t)
                              t->call->tool->name));
 }
 
-/* REPLY is that to the handler's own question, or absent. */
+/* REPLY is that to the handler's own question, if there was one. */
 static enum status run_handler(const struct turn *t,
                                const struct tool_decision *decision,
-                               struct json reply)
+                               const struct tool_reply *reply)
 {
     struct tool_request request = request_of(t);
     enum status status;
 
     request.decision = decision;
-    request.reply = reply;
+    request.reply = *reply;
     t->answer->state = TOOL_WAITS;
     if (t->call->tool->operation != NULL)
         status = tool_send(&request);
@@ -246,7 +247,7 @@ static enum status run(const struct turn *t,
 {
     t->call->approved = true;
     tell_hooks(t->gate, t->call, GATE_BEFORE, STR(""), t->now_ms);
-    return run_handler(t, decision, (struct json){0});
+    return run_handler(t, decision, &t->call->reply);
 }
 
 /* The call may run without a question. */
@@ -303,6 +304,11 @@ static enum status keep_arguments(struct tool_call *call, struct str text)
     return ST_OK;
 }
 
+struct str gate_arguments(struct json arguments)
+{
+    return json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
+}
+
 enum status gate_start(struct gate *gate, struct arena *arena,
                        struct tool_call *call, struct json arguments,
                        const struct schema_value *values, int64_t now_ms,
@@ -315,12 +321,10 @@ enum status gate_start(struct gate *gate, struct arena *arena,
                               .values = values,
                               .now_ms = now_ms,
                               .answer = answer};
-    struct str text =
-        json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
 
     *answer = (struct tool_answer){0};
     call->started_ms = now_ms;
-    enum status status = keep_arguments(call, text);
+    enum status status = keep_arguments(call, gate_arguments(arguments));
     if (status == ST_OK)
         status = decide(&turn);
     return end_turn(&turn, status);
@@ -445,17 +449,23 @@ static enum status follow(struct turn *t, const struct approval *approval)
 }
 
 /* What the handler asked by itself is answered, or nobody answers: WHY. */
-static enum status answer_handler(const struct turn *t, struct json reply,
+static enum status answer_handler(const struct turn *t, struct json value,
                                   struct str why)
 {
-    if (json_is_absent(reply))
+    struct tool_question asked = t->call->question;
+    struct tool_reply reply = {.value = value,
+                               .name = str_from(asked.name),
+                               .carried = buf_view(&asked.carried)};
+
+    if (json_is_absent(value))
         return fail(t, "NO DECISION",
                     arena_printf(t->arena,
-                                 "%s has no answer to its question: "
-                                 "%.*s.",
+                                 "%s has no answer to its question: %.*s.",
                                  t->call->tool->name, STR_ARG(why)));
-    tool_call_forget_question(t->call);
-    return run_handler(t, NULL, reply);
+    t->call->question = (struct tool_question){0};
+    enum status status = run_handler(t, NULL, &reply);
+    tool_question_release(&asked);
+    return status;
 }
 
 static enum status read_reply(struct turn *t, struct json reply, struct str why)
@@ -490,6 +500,28 @@ enum status gate_decide(struct gate *gate, struct arena *arena,
 
     *answer = (struct tool_answer){0};
     return end_turn(&turn, read_reply(&turn, reply, why));
+}
+
+enum status gate_stale(struct gate *gate, struct arena *arena,
+                       struct tool_call *call, int64_t now_ms,
+                       struct tool_answer *answer)
+{
+    const struct turn turn = {.gate = gate,
+                              .arena = arena,
+                              .call = call,
+                              .now_ms = now_ms,
+                              .answer = answer};
+
+    *answer = (struct tool_answer){0};
+    settle(&turn, "refused", "stale question");
+    return end_turn(
+        &turn,
+        fail(&turn, "STALE",
+             arena_printf(arena,
+                          "%s was not run: what it would do is no longer what "
+                          "the user was asked about. Nothing was changed; make "
+                          "the call again.",
+                          call->tool->name)));
 }
 
 /* --- Work and end ------------------------------------------------------- */

@@ -72,6 +72,9 @@ void gate_revoke(struct gate *gate, const struct tool *tool);
 
 bool gate_has_grant(const struct gate *gate, const struct tool *tool);
 
+/* The text of ARGUMENTS, an object or absent, as calls keep it. */
+struct str gate_arguments(struct json arguments);
+
 /* Decides about CALL, whose caller's members are set, and runs it if it may
    run. ARGUMENTS (an object or absent) have been checked and gave VALUES.
    ANSWER->state says how it goes on; unless the call is over, CALL must stay
@@ -96,6 +99,11 @@ enum status MUST_CHECK gate_decide(struct gate *gate, struct arena *arena,
                                    struct tool_call *call, struct json reply,
                                    struct str why, int64_t now_ms,
                                    struct tool_answer *answer);
+
+/* A call that asked is not what the human was shown any more; it is over. */
+enum status MUST_CHECK gate_stale(struct gate *gate, struct arena *arena,
+                                  struct tool_call *call, int64_t now_ms,
+                                  struct tool_answer *answer);
 
 /* One step of a call that works; goes on as gate_start. */
 enum status MUST_CHECK gate_step(struct gate *gate, struct arena *arena,

@@ -4,17 +4,21 @@
 
 #include <math.h>
 
-void tool_call_forget_question(struct tool_call *call)
+void tool_question_release(struct tool_question *question)
 {
-    struct tool_question *question = &call->question;
-
-    if (call->plan != NULL)
-        call->plan->free(call->plan);
-    call->plan = NULL;
     buf_release(&question->message);
     buf_release(&question->substance);
     buf_release(&question->form);
+    buf_release(&question->carried);
     *question = (struct tool_question){0};
+}
+
+void tool_call_forget_question(struct tool_call *call)
+{
+    if (call->plan != NULL)
+        call->plan->free(call->plan);
+    call->plan = NULL;
+    tool_question_release(&call->question);
 }
 
 void tool_call_release(struct tool_call *call)

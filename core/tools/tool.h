@@ -46,7 +46,19 @@ struct tool_question {
     struct buf substance; /* what must not have changed when the answer comes,
                              besides the message: hashes of files */
     struct buf form;      /* of a handler that asks by itself: the JSON schema
-                             of the form; empty: the question is an approval */
+                             of the form; empty: the question is an approval, */
+    const char *name;     /* a name for it, static, */
+    struct buf carried;   /* and what the handler wants to be told with the
+                             reply, at most LIMIT_TICKET_EXTRA bytes with the
+                             name */
+};
+
+/* The reply to a question that a handler asked by itself. */
+struct tool_reply {
+    struct json value; /* an object with "action" (accept, decline, cancel) and,
+                          when accepted, "content"; absent when there is none */
+    struct str name;   /* of the question */
+    struct str carried;
 };
 
 /* What the human said. */
@@ -73,7 +85,7 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
-/* One call of a tool, from the decision to the answer. The first five members
+/* One call of a tool, from the decision to the answer. The first six members
    are its caller's, the others the gate's; tool_call_release frees what they
    own. */
 struct tool_call {
@@ -83,6 +95,8 @@ struct tool_call {
     bool can_ask;            /* its client can put questions to a human */
     bool resumed;            /* the human's answer is there already: the call
                                 asks, whatever allows it to run */
+    struct tool_reply reply; /* for the handler, when it is there already; valid
+                                until gate_start returns */
     int64_t started_ms;
     bool approved;          /* the gate let it run */
     const char *decision;   /* "allowed", "refused", "approved", "modified",
@@ -114,9 +128,7 @@ struct tool_request {
                                           NULL in a step of work */
     struct tool_call *call;
     const struct tool_decision *decision; /* of a tool with prepare */
-    struct json reply; /* to the question that the handler asked: an object with
-                          "action" (accept, decline, cancel) and, when accepted,
-                          "content"; absent when nothing was asked yet */
+    struct tool_reply reply; /* to what the handler asked, if anything */
 };
 
 /* What became of a call. */
@@ -163,9 +175,9 @@ struct tool {
     /* Either the Lisp operation that gets the arguments, or a function. It
        fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
        call->plan and a decision of TOOL_APPROVED. When call->can_ask it may
-       ask something itself: with TOOL_ASKS and the message and form of
-       call->question it is called again, with the reply, once there is one, and
-       the text of ANSWER is then not needed. ST_NOMEM, ST_LIMIT and ST_IO as
+       ask something itself, before it has any effect: with TOOL_ASKS and the
+       message, form and name of call->question it is called again, with the
+       reply, once there is one. ST_NOMEM, ST_LIMIT and ST_IO as
        image_send. */
     const char *operation;
     enum status (*handler)(const struct tool_request *request,
@@ -185,6 +197,8 @@ struct tool {
 
 /* Frees what CALL owns. Accepts a zeroed one. */
 void tool_call_release(struct tool_call *call);
+
+void tool_question_release(struct tool_question *question);
 
 /* Frees the plan and the question of CALL. */
 void tool_call_forget_question(struct tool_call *call);

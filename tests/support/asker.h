@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* asker.h: calls of tools of its own, through gate and calls, for tests of
+   what waits for a human or works in steps. */
+#ifndef TESTS_ASKER_H
+#define TESTS_ASKER_H
+
+#include "calls.h"
+#include "check.h"
+#include "messages.h"
+
+/* What the tools did. */
+extern struct world {
+    int runs;
+    int prepared;
+    int plans;        /* and works that are not freed */
+    char written[64]; /* what the last run wrote */
+    const char *file; /* what prepare finds */
+} world;
+
+/* write runs with text; review prepares a change of world.file to text, with n
+   hunks; run is an operation of the image; work takes three steps; interview
+   asks for a name, then for a number. */
+extern const struct tool write_tool;
+extern const struct tool review_tool;
+extern const struct tool image_tool;
+extern const struct tool work_tool;
+extern const struct tool interview_tool;
+
+extern struct asker {
+    struct log log;
+    struct buf lines;  /* of the log, but for debug */
+    struct buf events; /* of the hook: phase, tool, arguments */
+    struct buf output;
+    struct image image;
+    struct gate gate;
+    struct calls calls;
+    int64_t now_ms;
+    struct buf state; /* the last requestState */
+} at;
+
+/* Setup and teardown of a test; the latter fails when a plan or work leaks. */
+int asker_begin(void **state);
+int asker_end(void **state);
+
+/* The client was sent exactly PATTERN, where "…" is any text; it is then
+   dropped. Keeps a requestState that is in it. */
+void expect(const char *pattern);
+
+/* BUF (lines or events) is TEXT; it is then emptied. */
+void expect_text(struct buf *buf, const char *text);
+
+/* How a client calls. */
+struct manner {
+    enum mcp_version version;
+    bool cannot_ask;
+    const char *token;
+    const char *replies; /* inputResponses, JSON */
+    const char *state;   /* requestState; NULL: none */
+};
+extern const struct manner v2025;
+
+/* Calls TOOL with ARGUMENTS, JSON. The second form expects STATUS. */
+void call(const char *id, const struct tool *tool, const char *arguments,
+          struct manner manner);
+void call_expecting(enum status status, const char *id, const struct tool *tool,
+                    const char *arguments, struct manner manner);
+
+/* The client's response to our request ID: MEMBER is result or error. */
+void answer_with(const char *id, const char *member);
+
+void cancel(const char *id);
+void finish(void);
+
+/* Time goes on by MS. */
+void tick(int64_t ms);
+
+/* The image answers the call with ID. */
+void reply(uint64_t id, struct str text);
+
+#define QUESTION(number, rest)                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-" number                            \
+    "\",\"method\":\"elicitation/create\",\"params\":{" rest "}}\n"
+#define DECISION                                                               \
+    "\"decision\":{\"type\":\"string\",\"title\":\"Decision\",\"enum\":["      \
+    "\"approve\",\"deny\"]}"
+#define FORM(content)                                                          \
+    "\"result\":{\"action\":\"accept\",\"content\":" content "}"
+#define APPROVE FORM("{\"decision\":\"approve\"}")
+#define RESULT(id, text, error, approved)                                      \
+    OK(id, "{\"content\":[{\"type\":\"text\",\"text\":\"" text                 \
+           "\"}],\"isError\":" error ",\"_meta\":{"                            \
+           "\"ecl-mcp/executionTimeMs\":…,\"ecl-mcp/safetyLevel\":"          \
+           "\"dangerous\",\"ecl-mcp/approved\":" approved "…}}")               \
+    "\n"
+
+#endif
