@@ -49,7 +49,9 @@ enum status approval_describe(struct buf *out, struct arena *arena,
 {
     struct json_walk walk;
 
-    buf_printf(out, "%s (%s) asks to be run.\n", tool->name, tool->title);
+    buf_printf(out, "%s (%s) asks to be run.", tool->name, tool->title);
+    if (json_count(arguments) > 0)
+        buf_byte(out, '\n');
     json_walk_init(&walk, arguments);
     while (json_walk_next(&walk))
         if (put_argument(out, arena, walk.name, walk.value) != ST_OK)

@@ -14,10 +14,8 @@ import { expand, unescapeBytes, words } from './transcript.mjs';
 
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
-const MODERN_META = {
-    'io.modelcontextprotocol/protocolVersion': MODERN,
-    'io.modelcontextprotocol/clientCapabilities': {},
-};
+const NAMESPACE = 'io.modelcontextprotocol';
+const ELICITATION = 'elicitation/create';
 const UNIT = { k: 1 / 1024, M: 1, G: 1024 };
 
 class Fault extends Error {}
@@ -79,6 +77,10 @@ export class Player {
         this.sent = new Map(); // id of a request: how many wait
         this.silent = new Set(); // ids that get no answer
         this.texts = new Map(); // @name: what was asked, for --show
+        this.calling = new Map(); // @name: the params of the call
+        this.ids = new Map(); // @name: the id it has, if another
+        this.questions = new Map(); // @name: what the user is asked
+        this.capabilities = {};
         this.version = undefined;
         this.ending = false;
         this.deaf = false; // we hung up: no answer can come
@@ -88,14 +90,25 @@ export class Player {
     // AT, the MESSAGE, the last lines of the program's LOG.
     async play(steps) {
         try {
-            return await this.attempt(async () => {
-                for (const step of steps)
-                    await this.step(step);
-                await this.finish();
-            });
+            return await this.attempt(() => this.#playAll(steps));
         } finally {
             await this.end();
         }
+    }
+
+    // What follows "each" is played once for each of its versions.
+    async #playAll(steps) {
+        for (const [i, step] of steps.entries()) {
+            if (step.verb === 'each') {
+                for (const version of words(step.rest)) {
+                    this.each = version;
+                    await this.#playAll(steps.slice(i + 1));
+                }
+                return;
+            }
+            await this.step(step);
+        }
+        await this.finish();
     }
 
     // The same for whatever RUN does.
@@ -226,7 +239,10 @@ export class Player {
     // --- calls ---
 
     async request(id, method, params) {
-        const meta = this.version === MODERN && { _meta: MODERN_META };
+        const meta = this.version === MODERN && { _meta: {
+            [`${NAMESPACE}/protocolVersion`]: MODERN,
+            [`${NAMESPACE}/clientCapabilities`]: this.capabilities,
+        } };
         await this.send(JSON.stringify({ jsonrpc: '2.0', id, method,
             ...((params || meta) && { params: { ...params, ...meta } }) }));
     }
@@ -240,7 +256,9 @@ export class Player {
         this.texts.set(id, show);
         const was = this.show;
         this.show = () => {};
-        await this.request(id, 'tools/call', { name: tool, arguments: args });
+        const params = { name: tool, arguments: args };
+        this.calling.set(id, params);
+        await this.request(id, 'tools/call', params);
         this.show = was;
         if (step.text)
             await this.#answer(id, step);
@@ -248,8 +266,52 @@ export class Player {
             throw new Fault('a call without an answer needs a @name');
     }
 
+    // The question of the call ID to the user: { message, requestedSchema }.
+    async asked(id) {
+        const what = `a question of ${id}`;
+        if (this.version === MODERN) {
+            const key = JSON.stringify(this.ids.get(id) ?? id);
+            const { text } = await this.find(what,
+                ({ node }) => node && print(member(node, 'id') ?? node) === key);
+            const { result } = JSON.parse(text);
+            if (result?.resultType !== 'input_required')
+                throw new Fault(`no question, but ${cut(text)}`);
+            const [[name, { method, params }]] =
+                Object.entries(result.inputRequests);
+            this.questions.set(id, { name, state: result.requestState });
+            return this.#form(method, params);
+        }
+        const { text } = await this.find(what, ({ node }) =>
+            node && member(node, 'method')?.value === ELICITATION);
+        const { id: question, method, params } = JSON.parse(text);
+        this.questions.set(id, { id: question });
+        return this.#form(method, params);
+    }
+
+    #form(method, params) {
+        if (method !== ELICITATION ||
+            (this.version > '2025-06-18') !== (params.mode === 'form'))
+            throw new Fault(`no question: ${method} ${JSON.stringify(params)}`);
+        return params;
+    }
+
+    // What the user says to the question of the call ID.
+    async say(id, result) {
+        const question = this.questions.get(id);
+        if (!question)
+            throw new Fault(`${id} has not asked`);
+        if (this.version !== MODERN)
+            return this.send(JSON.stringify({ jsonrpc: '2.0', id: question.id,
+                ...result }));
+        const next = `${id} again ${++this.calls}`;
+        this.ids.set(id, next);
+        return this.request(next, 'tools/call', { ...this.calling.get(id),
+            inputResponses: { [question.name]: result.result },
+            requestState: question.state });
+    }
+
     async #answer(id, step) {
-        const key = JSON.stringify(id);
+        const key = JSON.stringify(this.ids.get(id) ?? id);
         const { node } = await this.find(`the answer to ${key}`,
             ({ node }) => node && print(member(node, 'id') ?? node) === key);
         const wrong = match(this.#resultPattern(), node);
@@ -464,10 +526,12 @@ const VERBS = {
         this.show('←', text);
     },
     async init(rest) {
+        const [, version, json] = /^(\S*) ?([^]*)$/.exec(rest);
         this.running();
-        this.version = rest || LEGACY;
+        this.version = version || LEGACY;
         await this.request('init', 'initialize', {
-            protocolVersion: this.version, capabilities: {},
+            protocolVersion: this.version,
+            capabilities: json ? JSON.parse(json) : {},
             clientInfo: { name: 'transcript', version: '1' },
         });
         await VERBS['<'].call(this, '{"jsonrpc":"2.0","id":"init","result":' +
@@ -477,9 +541,17 @@ const VERBS = {
         await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     },
     // Calls from now on are of the era without initialize.
-    modern() {
+    modern(rest) {
         this.running();
         this.version = MODERN;
+        this.capabilities = rest ? JSON.parse(rest) : {};
+    },
+    // The one or the other, in the version of "each".
+    async open(rest) {
+        if (this.each === MODERN)
+            VERBS.modern.call(this, rest);
+        else
+            await VERBS.init.call(this, `${this.each} ${rest}`);
     },
 
     // --- calls ---
@@ -497,6 +569,52 @@ const VERBS = {
             return { tool, args: json ? JSON.parse(json) : {},
                 show: `(${tool}) ${json}` };
         });
+    },
+    // The user is asked about a call: the | lines are the message, the words
+    // behind the @NAME the fields of the form.
+    async asked(rest, step) {
+        const [name, ...fields] = words(rest);
+        const { message, requestedSchema } = await this.asked(name.slice(1));
+        const lines = (step.text ?? ['…'])
+            .map(line => expand(line, this.names));
+        if (!matchLines(lines, message, this.names))
+            throw new Fault(`asked\n${cut(message).replace(/^/gm, '| ')}\n` +
+                `expected\n${lines.join('\n').replace(/^/gm, '| ')}`);
+        const found = Object.keys(requestedSchema.properties);
+        if (fields.length && fields.join() !== found.join())
+            throw new Fault(`the form has ${found}`);
+        this.show('=', 'The user is asked:', message);
+    },
+    // The user fills the form with a JSON object, or: decline, cancel, error.
+    async say(rest) {
+        const [, name, what] = /^@(\S+) ([^]*)$/.exec(rest);
+        const filled = { result: { action: 'accept' } };
+        if (what === 'error')
+            return this.say(name,
+                { error: { code: -32603, message: 'no user' } });
+        if (what === 'decline' || what === 'cancel')
+            filled.result.action = what;
+        else
+            filled.result.content = JSON.parse(what);
+        return this.say(name, filled);
+    },
+    // The question of the call is taken back.
+    async withdrawn(rest) {
+        const { id } = this.questions.get(rest.slice(1));
+        await VERBS['<*'].call(this, '{"jsonrpc":"2.0",' +
+            '"method":"notifications/cancelled",' +
+            `"params":{"requestId":${JSON.stringify(id)},"reason":"…"}}`);
+    },
+    // A file holds these lines, and nothing else; or is not there.
+    holds(rest, step) {
+        const text = fs.readFileSync(path.join(this.folder, rest), 'utf8');
+        const wanted = (step.text ?? []).map(line => line + '\n').join('');
+        if (text !== wanted)
+            throw new Fault(`${rest} holds\n${cut(text)}`);
+    },
+    missing(rest) {
+        if (fs.existsSync(path.join(this.folder, rest)))
+            throw new Fault(`there is ${rest}`);
     },
     async cancel(rest) {
         await this.send(JSON.stringify({ jsonrpc: '2.0',
