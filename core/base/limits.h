@@ -31,6 +31,9 @@
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
 
+/* Elements of an argument that is a list: a review of more has no reader. */
+#define LIMIT_LIST_ITEMS 1000
+
 /* Characters of an answer that a model sees; clients cut near this. */
 #define LIMIT_OUTPUT 10000
 

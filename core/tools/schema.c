@@ -70,6 +70,9 @@ static struct str expected(struct arena *arena,
                             units_size((uint64_t)field->max, max));
     case SCHEMA_BOOLEAN:
         return STR("true or false");
+    case SCHEMA_LIST:
+        return arena_printf(arena, "an array of 1 to %d objects",
+                            LIMIT_LIST_ITEMS);
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
         list =
@@ -171,28 +174,28 @@ static enum status check_number(struct json number,
     return ST_OK;
 }
 
-/* VALUE as a JSON number: itself, or the one that a string holds. Absent when
-   it is none. */
-static enum status number_of(struct arena *arena, struct json value,
-                             struct json *number)
+/* VALUE as a JSON value of TYPE: itself, or the one that a string holds. Absent
+   when it is none. */
+static enum status value_of(struct arena *arena, struct json value,
+                            enum json_type type, struct json *out)
 {
     struct json_error error;
     struct str text;
     enum status status;
 
-    *number = value;
-    if (json_type(value) == JSON_NUMBER)
+    *out = value;
+    if (json_type(value) == type)
         return ST_OK;
-    *number = (struct json){NULL, 0};
+    *out = (struct json){NULL, 0};
     if (json_type(value) != JSON_STRING)
         return ST_OK;
     status = json_string(arena, value, &text);
     if (status == ST_OK)
-        status = json_parse(arena, text, number, &error);
+        status = json_parse(arena, text, out, &error);
     if (status == ST_NOMEM)
         return ST_NOMEM;
-    if (status != ST_OK || json_type(*number) != JSON_NUMBER)
-        *number = (struct json){NULL, 0};
+    if (status != ST_OK || json_type(*out) != type)
+        *out = (struct json){NULL, 0};
     return ST_OK;
 }
 
@@ -265,9 +268,9 @@ static enum status check_text(struct arena *arena, struct json value,
     return ST_INVALID;
 }
 
-static enum status check_value(struct arena *arena, struct json value,
-                               const struct schema_field *field,
-                               struct schema_value *out)
+static enum status check_scalar(struct arena *arena, struct json value,
+                                const struct schema_field *field,
+                                struct schema_value *out)
 {
     struct json number;
 
@@ -280,11 +283,12 @@ static enum status check_value(struct arena *arena, struct json value,
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
     case SCHEMA_SIZE:
-        if (number_of(arena, value, &number) != ST_OK)
+        if (value_of(arena, value, JSON_NUMBER, &number) != ST_OK)
             return ST_NOMEM;
         if (field->kind == SCHEMA_SIZE && json_is_absent(number))
             return check_size(arena, value, field, out);
         return check_number(number, field, out);
+    case SCHEMA_LIST:
     case SCHEMA_BOOLEAN:
         break;
     }
@@ -304,20 +308,6 @@ static size_t find_field(const struct schema_field *fields, struct str name)
     return i;
 }
 
-static enum status check_member(struct arena *arena,
-                                const struct schema_field *field,
-                                struct json value, struct schema_value *out,
-                                struct schema_notes *notes)
-{
-    enum status status;
-
-    *out = (struct schema_value){0}; // a name given twice: the last one counts
-    if (!field->required && json_type(value) == JSON_NULL)
-        return ST_OK;
-    status = check_value(arena, value, field, out);
-    return status == ST_INVALID ? refuse(arena, field, value, notes) : status;
-}
-
 static enum status check_required(struct arena *arena,
                                   const struct schema_field *fields,
                                   const struct schema_value *values,
@@ -330,6 +320,70 @@ static enum status check_required(struct arena *arena,
             return notes->problem.n > 0 ? ST_INVALID : ST_NOMEM;
         }
     return ST_OK;
+}
+
+static enum status check_object(struct arena *arena,
+                                const struct schema_field *fields,
+                                struct json object, struct schema_value *values,
+                                struct schema_notes *notes);
+
+/* NOTES->problem gets the place of a problem in FIELD's element I. */
+static enum status place_problem(struct arena *arena,
+                                 const struct schema_field *field, size_t i,
+                                 struct schema_notes *notes)
+{
+    notes->problem = arena_printf(arena, "element %zu of argument %s: %.*s",
+                                  i + 1, field->name, STR_ARG(notes->problem));
+    return notes->problem.n > 0 ? ST_INVALID : ST_NOMEM;
+}
+
+static enum status check_list(struct arena *arena,
+                              const struct schema_field *field,
+                              struct json value, struct schema_value *out,
+                              struct schema_notes *notes)
+{
+    size_t width = schema_count(field->items);
+    struct json_walk walk;
+    struct json list;
+
+    if (value_of(arena, value, JSON_ARRAY, &list) != ST_OK)
+        return ST_NOMEM;
+    if (json_count(list) == 0 || json_count(list) > LIMIT_LIST_ITEMS)
+        return refuse(arena, field, value, notes);
+    out->items = arena_array(arena, json_count(list) * width, sizeof *out);
+    if (!out->items)
+        return ST_NOMEM;
+    json_walk_init(&walk, list);
+    for (; json_walk_next(&walk); out->count++) {
+        enum status status;
+
+        if (json_type(walk.value) != JSON_OBJECT)
+            return refuse(arena, field, walk.value, notes);
+        status = check_object(arena, field->items, walk.value,
+                              out->items + out->count * width, notes);
+        if (status == ST_INVALID)
+            return place_problem(arena, field, out->count, notes);
+        if (status != ST_OK)
+            return status;
+    }
+    out->given = true;
+    return ST_OK;
+}
+
+static enum status check_member(struct arena *arena,
+                                const struct schema_field *field,
+                                struct json value, struct schema_value *out,
+                                struct schema_notes *notes)
+{
+    enum status status;
+
+    *out = (struct schema_value){0}; // a name given twice: the last one counts
+    if (!field->required && json_type(value) == JSON_NULL)
+        return ST_OK;
+    if (field->kind == SCHEMA_LIST)
+        return check_list(arena, field, value, out, notes);
+    status = check_scalar(arena, value, field, out);
+    return status == ST_INVALID ? refuse(arena, field, value, notes) : status;
 }
 
 static enum status check_exclusive(struct arena *arena,
@@ -351,16 +405,15 @@ static enum status check_exclusive(struct arena *arena,
     return ST_OK;
 }
 
-enum status schema_check(struct arena *arena, const struct schema_field *fields,
-                         struct json arguments, struct schema_value *values,
-                         struct schema_notes *notes)
+static enum status check_object(struct arena *arena,
+                                const struct schema_field *fields,
+                                struct json object, struct schema_value *values,
+                                struct schema_notes *notes)
 {
-    size_t count = schema_count(fields);
     struct json_walk walk;
     enum status status;
 
-    *notes = (struct schema_notes){0};
-    json_walk_init(&walk, arguments);
+    json_walk_init(&walk, object);
     while (json_walk_next(&walk)) {
         struct str name;
         size_t i;
@@ -369,7 +422,7 @@ enum status schema_check(struct arena *arena, const struct schema_field *fields,
         if (status != ST_OK)
             return status;
         i = find_field(fields, name);
-        if (i == count) {
+        if (!fields || !fields[i].name) {
             notes->extra = notes->extras++ == 0 ? name : notes->extra;
             continue;
         }
@@ -383,13 +436,21 @@ enum status schema_check(struct arena *arena, const struct schema_field *fields,
     return check_exclusive(arena, fields, values, notes);
 }
 
+enum status schema_check(struct arena *arena, const struct schema_field *fields,
+                         struct json arguments, struct schema_value *values,
+                         struct schema_notes *notes)
+{
+    *notes = (struct schema_notes){0};
+    return check_object(arena, fields, arguments, values, notes);
+}
+
 static void write_field(struct jsonw *w, const struct schema_field *field)
 {
     static const char *const types[] = {
         [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
         [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
         [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
-        [SCHEMA_SIZE] = "string",
+        [SCHEMA_SIZE] = "string",   [SCHEMA_LIST] = "array",
     };
 
     jsonw_name(w, field->name);
@@ -405,6 +466,10 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     if (field->max != 0 && field->kind != SCHEMA_SIZE) {
         jsonw_member_int(w, "minimum", field->min);
         jsonw_member_int(w, "maximum", field->max);
+    }
+    if (field->kind == SCHEMA_LIST) {
+        jsonw_name(w, "items");
+        schema_write(w, field->items);
     }
     if (field->fallback) {
         jsonw_name(w, "default");

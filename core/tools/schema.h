@@ -21,7 +21,8 @@ enum schema_kind {
     SCHEMA_BOOLEAN,
     SCHEMA_CHOICE, /* a string out of a list */
     SCHEMA_NAME,   /* a string that names a session or checkpoint */
-    SCHEMA_SIZE    /* a number of bytes, or a string like 512M, 2G, 1 GiB */
+    SCHEMA_SIZE,   /* a number of bytes, or a string like 512M, 2G, 1 GiB */
+    SCHEMA_LIST    /* an array of objects, each with the same fields */
 };
 
 /* One argument. A table of fields ends with a field without name; a NULL table
@@ -36,7 +37,8 @@ struct schema_field {
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
     const char *fallback;       /* what absence means, as JSON text, or NULL */
     const char *instead_of;     /* a field that must not be given, too */
-    const char *help;           /* sentences for the model */
+    const struct schema_field *items; /* of SCHEMA_LIST; no lists in them */
+    const char *help;                 /* sentences for the model */
 };
 
 /* The checked value of one field; all zero when it was not given. */
@@ -45,7 +47,10 @@ struct schema_value {
     bool boolean;
     int64_t integer; /* also the bytes of a size */
     double real;
-    struct str string; /* also the name of a choice */
+    struct str string;          /* also the name of a choice */
+    struct schema_value *items; /* of a list: for each element a value of each
+                                   field, one element behind the other */
+    size_t count;               /* elements of a list */
 };
 
 /* What schema_check has to say besides its status. */

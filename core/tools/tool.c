@@ -2,6 +2,7 @@
 /* tool.c: what is derived from a descriptor. */
 #include "tool.h"
 
+#include <assert.h>
 #include <math.h>
 
 void tool_question_release(struct tool_question *question)
@@ -95,6 +96,9 @@ static void put_argument(struct buf *out, const struct schema_field *field,
         break;
     case SCHEMA_BOOLEAN:
         wire_put_bool(out, value->boolean);
+        break;
+    case SCHEMA_LIST:
+        assert(false); // no operation takes one
         break;
     }
 }

@@ -266,6 +266,68 @@ static void schema_knows_what_excludes_another(void **state)
     assert_text(notes.problem, "arguments name and back exclude each other");
 }
 
+/* A list of objects; what is wrong in one is told with its place. */
+static void schema_reads_lists(void **state)
+{
+    static const struct schema_field edit[] = {
+        {.name = "old", .kind = SCHEMA_STRING, .required = true, .help = "A."},
+        {.name = "new", .kind = SCHEMA_STRING, .help = "B."},
+        {0},
+    };
+    static const struct schema_field one[] = {
+        {.name = "edits", .kind = SCHEMA_LIST, .items = edit, .help = "C."},
+        {0},
+    };
+    static const struct {
+        const char *text;
+        const char *problem; /* NULL: fine */
+    } cases[] = {
+        {"{\"edits\":[{\"old\":\"a\",\"new\":\"b\"},{\"old\":\"c\",\"x\":1}]}",
+         NULL},
+        {"{\"edits\":\"[{\\\"old\\\":\\\"a\\\"},{\\\"old\\\":\\\"c\\\"}]\"}",
+         NULL},
+        {"{\"edits\":[]}",
+         "argument edits must be an array of 1 to 1000 objects, not an array"},
+        {"{\"edits\":{}}",
+         "argument edits must be an array of 1 to 1000 objects, not an object"},
+        {"{\"edits\":[7]}",
+         "argument edits must be an array of 1 to 1000 objects, not 7"},
+        {"{\"edits\":[{\"old\":\"\"},{\"new\":\"\"}]}",
+         "element 2 of argument edits: missing required argument: old"},
+        {"{\"edits\":[{\"old\":1}]}",
+         "element 1 of argument edits: argument old must be a string, not 1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct json value;
+        struct json_error error;
+        memset(values, 0, sizeof values);
+        assert_ok(json_parse(&arena, str_from(cases[i].text), &value, &error));
+        enum status status = schema_check(&arena, one, value, values, &notes);
+        if (cases[i].problem) {
+            assert_status(status, ST_INVALID);
+            assert_memory(str_eq(notes.problem, str_from(cases[i].problem)));
+            continue;
+        }
+        assert_ok(status);
+        assert_int_equal(values[0].count, 2);
+        assert_text(values[0].items[0].string, "a");
+        assert_text(values[0].items[2].string, "c");
+    }
+    buf_reset(&out);
+    struct jsonw w;
+    jsonw_init(&w, &out);
+    schema_write(&w, one);
+    assert_text(
+        buf_view(&out),
+        "{\"type\":\"object\",\"properties\":{\"edits\":{\"type\":\"array\","
+        "\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"old\":{\"type\":\"string\",\"description\":\"A.\"},"
+        "\"new\":{\"type\":\"string\",\"description\":\"B.\"}},"
+        "\"required\":[\"old\"],\"additionalProperties\":false},"
+        "\"description\":\"C.\"}},\"additionalProperties\":false}");
+}
+
 static void schema_checks_names(void **state)
 {
     static const char *const good[] = {
@@ -404,6 +466,7 @@ int main(void)
         TEST(schema_reads_integers_exactly),
         TEST(schema_names_what_is_wrong),
         TEST(schema_knows_what_excludes_another),
+        TEST(schema_reads_lists),
         TEST(schema_checks_names),
         TEST(schema_reads_sizes),
         TEST(schema_counts_extra_arguments),
