@@ -182,7 +182,7 @@ void session_tick(struct session *session, int64_t now_ms)
 {
     mcp_tick(session->mcp, &session->arena, now_ms);
     if (session->finishing && now_ms >= session->deadline_ms)
-        mcp_stop_work(session->mcp, now_ms);
+        mcp_stop_work(session->mcp, &session->arena, now_ms);
 }
 
 struct buf *session_output(struct session *session)

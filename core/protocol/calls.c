@@ -12,145 +12,45 @@
 /* Bytes of the id of a request of ours, with its NUL. */
 #define QUESTION_ID 32
 
-struct calls_entry {
-    struct tool_call tool;
-    struct calls_entry *next; /* in its bucket */
-    size_t bucket;
-    bool remembered; /* is in its bucket: the client waits for its answer */
-    struct calls_entry **list; /* head of the list it is in, NULL: in none, */
-    struct calls_entry *list_next;
-    struct calls_entry *list_previous;
-    enum mcp_version version;
-    struct rpc_to to;
-    struct str token;
-    int64_t progress;       /* notifications so far */
-    uint64_t question;      /* number of our request, while it asks */
-    int64_t expires_ms;     /* when the human's time is over, */
-    int64_t next_report_ms; /* and when progress is due */
-    char texts[];           /* of TO's id and of the token */
-};
-
-/* --- Entries ------------------------------------------------------------ */
-
-static size_t bucket_of(struct str id)
+void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
+                int64_t approval_ms, const unsigned char *key)
 {
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (size_t i = 0; i < id.n; i++)
-        hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
-    return hash % CALLS_BUCKETS;
+    *calls = (struct calls){.log = gate->log,
+                            .gate = gate,
+                            .image = gate->image,
+                            .output = output,
+                            .approval_ms = approval_ms,
+                            .entries.log = gate->log};
+    memcpy(calls->tickets.key, key, TICKET_KEY);
 }
 
-static struct calls_entry *entry_new(const struct calls_request *request)
+/* Without an answer. */
+static void end_silently(struct calls *calls, struct entry *entry)
 {
-    struct str id = request->to.id;
-    struct str token = request->token;
-    size_t bytes = sizeof(struct calls_entry) + id.n + token.n;
-    struct calls_entry *entry = malloc(bytes);
-    if (entry == NULL)
-        return NULL;
-    *entry = (struct calls_entry){.tool.tool = request->tool,
-                                  .tool.progress = token.n > 0,
-                                  .tool.can_ask = request->can_ask,
-                                  .tool.image.owner = entry,
-                                  .tool.image.owner_bytes = bytes,
-                                  .bucket = bucket_of(id),
-                                  .version = request->version,
-                                  .to = request->to};
-    memcpy(entry->texts, id.p, id.n);
-    entry->to.id.p = entry->texts;
-    if (token.n > 0)
-        memcpy(entry->texts + id.n, token.p, token.n);
-    entry->token = str_make(entry->texts + id.n, token.n);
-    return entry;
-}
-
-static void remember(struct calls *calls, struct calls_entry *entry)
-{
-    if (entry->remembered)
-        return;
-    entry->remembered = true;
-    entry->next = calls->buckets[entry->bucket];
-    calls->buckets[entry->bucket] = entry;
-    calls->waiting++;
-    if (entry->to.batch != NULL)
-        rpc_batch_wait(entry->to.batch);
-}
-
-/* The client gets no more about ENTRY; nor does its batch wait for it. OUTPUT
-   is NULL when nothing is to be written any more. */
-static void forget(struct calls *calls, struct calls_entry *entry,
-                   struct buf *output)
-{
-    struct calls_entry **link = &calls->buckets[entry->bucket];
-    if (!entry->remembered)
-        return;
-    entry->remembered = false;
-    while (*link != entry)
-        link = &(*link)->next;
-    *link = entry->next;
-    calls->waiting--;
-    if (entry->to.batch != NULL)
-        rpc_check_sent(calls->log, rpc_batch_done(entry->to.batch, output));
-}
-
-static struct calls_entry *find_entry(const struct calls *calls, struct str id)
-{
-    struct calls_entry *entry = calls->buckets[bucket_of(id)];
-    while (entry != NULL && !str_eq(entry->to.id, id))
-        entry = entry->next;
-    return entry;
-}
-
-static void enlist(struct calls_entry **list, struct calls_entry *entry)
-{
-    entry->list = list;
-    entry->list_previous = NULL;
-    entry->list_next = *list;
-    if (*list != NULL)
-        (*list)->list_previous = entry;
-    *list = entry;
-}
-
-static void delist(struct calls *calls, struct calls_entry *entry)
-{
-    if (entry->list == NULL)
-        return;
-    calls->asking_count -= entry->list == &calls->asking;
-    if (entry->list_previous == NULL)
-        *entry->list = entry->list_next;
-    else
-        entry->list_previous->list_next = entry->list_next;
-    if (entry->list_next != NULL)
-        entry->list_next->list_previous = entry->list_previous;
-    entry->list = NULL;
-}
-
-/* ENTRY is in no table of the image's. */
-static void entry_free(struct calls *calls, struct calls_entry *entry,
-                       struct buf *output)
-{
-    delist(calls, entry);
-    forget(calls, entry, output);
-    tool_call_release(&entry->tool);
-    free(entry);
+    entry_free(&calls->entries, entry, NULL);
 }
 
 void calls_release(struct calls *calls)
 {
     struct image_call *waiting;
     while (calls->image && (waiting = image_take(calls->image)) != NULL)
-        entry_free(calls, waiting->owner, NULL);
-    while (calls->asking != NULL)
-        entry_free(calls, calls->asking, NULL);
-    while (calls->working != NULL)
-        entry_free(calls, calls->working, NULL);
+        end_silently(calls, waiting->owner);
+    while (calls->entries.asking != NULL)
+        end_silently(calls, calls->entries.asking);
+    while (calls->entries.working != NULL)
+        end_silently(calls, calls->entries.working);
+}
+
+size_t calls_waiting(const struct calls *calls)
+{
+    return calls->entries.remembered;
 }
 
 /* --- Progress ----------------------------------------------------------- */
 
 /* A client that reads too slowly gets no more of these: what they say stands in
    the answer, too. */
-static void report_progress(struct calls *calls, struct calls_entry *entry,
+static void report_progress(struct calls *calls, struct entry *entry,
                             struct str text)
 {
     if (!entry->remembered || entry->token.n == 0 ||
@@ -164,7 +64,7 @@ static void report_progress(struct calls *calls, struct calls_entry *entry,
         log_line(calls->log, LOG_WARN, "mcp: no memory to report progress");
 }
 
-static void report_waiting(struct calls *calls, struct calls_entry *entry,
+static void report_waiting(struct calls *calls, struct entry *entry,
                            int64_t now_ms)
 {
     char text[100];
@@ -177,35 +77,20 @@ static void report_waiting(struct calls *calls, struct calls_entry *entry,
 
 /* --- Answers ------------------------------------------------------------ */
 
-static void send_answer(struct calls *calls, struct calls_entry *entry,
-                        const struct tool_answer *answer, int64_t now_ms)
+static void end(struct calls *calls, struct entry *entry)
 {
-    rpc_check_sent(calls->log, result_of_call(&entry->to, entry->version,
-                                              &entry->tool, answer, now_ms));
-    entry_free(calls, entry, calls->output);
+    entry_free(&calls->entries, entry, calls->output);
 }
 
 /* Our request with the question of ENTRY. */
-static struct str question_id(const struct calls_entry *entry,
-                              char text[QUESTION_ID])
+static struct str question_id(const struct entry *entry, char text[QUESTION_ID])
 {
     int n = snprintf(text, QUESTION_ID, "\"ecl-mcp-%llu\"",
                      (unsigned long long)entry->question);
     return str_make(text, (size_t)n);
 }
 
-/* Why a question cannot be put to anybody now; empty when it can. */
-static struct str fault_of_asking(const struct calls *calls)
-{
-    if (calls->finished)
-        return STR("the client has closed the connection");
-    if (calls->asking_count >= LIMIT_APPROVALS)
-        return STR("too many questions wait for the user already, the limit is "
-                   "64");
-    return STR("");
-}
-
-static enum status put_question(struct calls *calls, struct calls_entry *entry,
+static enum status put_question(struct calls *calls, struct entry *entry,
                                 int64_t now_ms)
 {
     char id[QUESTION_ID];
@@ -215,9 +100,8 @@ static enum status put_question(struct calls *calls, struct calls_entry *entry,
                                        question_id(entry, id), &entry->tool);
     if (status != ST_OK)
         return status;
-    remember(calls, entry);
-    enlist(&calls->asking, entry);
-    calls->asking_count++;
+    entry_remember(&calls->entries, entry);
+    entry_ask(&calls->entries, entry);
     entry->expires_ms = now_ms + calls->approval_ms;
     entry->next_report_ms = now_ms + LIMIT_APPROVAL_PROGRESS_MS;
     return ST_OK;
@@ -226,16 +110,50 @@ static enum status put_question(struct calls *calls, struct calls_entry *entry,
 /* What a step of a call needs, and what came out of it. */
 struct turn {
     struct calls *calls;
-    struct arena *arena;
-    struct calls_entry *entry;
-    int64_t now_ms;
-    struct tool_answer answer;
+    struct entry *entry;
+    struct gate_turn gate;
 };
 
-static enum status decide(struct turn *t, struct json reply, struct str why)
+static struct turn turn_of(struct calls *calls, struct arena *arena,
+                           struct entry *entry, int64_t now_ms)
 {
-    return gate_decide(t->calls->gate, t->arena, &t->entry->tool, reply, why,
-                       t->now_ms, &t->answer);
+    return (struct turn){.calls = calls,
+                         .entry = entry,
+                         .gate = {.gate = calls->gate,
+                                  .arena = arena,
+                                  .call = &entry->tool,
+                                  .now_ms = now_ms}};
+}
+
+static void send_answer(struct turn *t)
+{
+    rpc_check_sent(t->calls->log,
+                   result_of_call(&t->entry->to, t->entry->version,
+                                  &t->entry->tool, &t->gate.answer,
+                                  t->gate.now_ms));
+    end(t->calls, t->entry);
+}
+
+/* There is no reply. */
+static enum status decide_without(struct turn *t, struct str why)
+{
+    return gate_decide(&t->gate, (struct json){0}, why);
+}
+
+/* Why the question of T cannot be put to anybody now; empty when it can. */
+static struct str fault_of_asking(const struct turn *t)
+{
+    const struct entries *entries = &t->calls->entries;
+
+    if (t->calls->finished)
+        return STR("the client has closed the connection");
+    if (entries->asking_count < LIMIT_APPROVALS &&
+        entries->asking_bytes + entry_bytes(t->entry) <= LIMIT_PENDING_BYTES)
+        return STR("");
+    return arena_printf(t->gate.arena,
+                        "too much waits for the user already, the limit is %d "
+                        "calls and %u bytes",
+                        LIMIT_APPROVALS, LIMIT_PENDING_BYTES);
 }
 
 /* --- Questions in the era without requests of the server ----------------- */
@@ -253,7 +171,8 @@ static struct ticket ticket_of(const struct turn *t)
 {
     const struct tool_call *call = &t->entry->tool;
     const struct tool_question *question = &call->question;
-    struct ticket ticket = {.expires_ms = t->now_ms + t->calls->approval_ms};
+    struct ticket ticket = {.expires_ms =
+                                t->gate.now_ms + t->calls->approval_ms};
     const struct str shown[] = {buf_view(&question->message),
                                 buf_view(&question->substance),
                                 buf_view(&question->form)};
@@ -272,7 +191,7 @@ static enum status write_ticket(const struct turn *t, struct str *out)
 
     if (question->form.n > 0) {
         size_t n = strlen(question->name) + 1;
-        char *extra = arena_alloc(t->arena, n + carried.n);
+        char *extra = arena_alloc(t->gate.arena, n + carried.n);
         if (extra == NULL)
             return ST_NOMEM;
         memcpy(extra, question->name, n);
@@ -280,13 +199,13 @@ static enum status write_ticket(const struct turn *t, struct str *out)
             memcpy(extra + n, carried.p, carried.n);
         ticket.extra = str_make(extra, n + carried.n);
     }
-    return ticket_write(&t->calls->tickets, t->arena, &ticket, out);
+    return ticket_write(&t->calls->tickets, t->gate.arena, &ticket, out);
 }
 
 /* The call ends here; the client makes it again. */
 static enum status require_input(struct turn *t)
 {
-    struct calls_entry *entry = t->entry;
+    struct entry *entry = t->entry;
     struct str state;
 
     if (write_ticket(t, &state) != ST_OK)
@@ -294,7 +213,7 @@ static enum status require_input(struct turn *t)
     rpc_check_sent(
         t->calls->log,
         result_input_required(&entry->to, entry->version, &entry->tool, state));
-    entry_free(t->calls, entry, t->calls->output);
+    end(t->calls, entry);
     return ST_OK;
 }
 
@@ -307,6 +226,12 @@ static struct json find_reply(const struct calls_request *request,
     return json_type(reply) == JSON_OBJECT ? reply : (struct json){0};
 }
 
+static struct str text_of_expiry(const struct turn *t)
+{
+    return arena_printf(t->gate.arena, "the user did not answer within %d s",
+                        (int)(t->calls->approval_ms / 1000));
+}
+
 /* Why an answer of the human's to what TICKET is about does not count; empty
    when it does. */
 static struct str fault_of_ticket(const struct turn *t,
@@ -315,9 +240,8 @@ static struct str fault_of_ticket(const struct turn *t,
 {
     if (memcmp(ticket->call, now->call, TICKET_HASH) != 0)
         return STR("the call is not the one that the user was asked about");
-    if (t->now_ms > ticket->expires_ms)
-        return arena_printf(t->arena, "the user did not answer within %d s",
-                            (int)(t->calls->approval_ms / 1000));
+    if (t->gate.now_ms > ticket->expires_ms)
+        return text_of_expiry(t);
     if (!ticket_use(&t->calls->tickets, ticket->number))
         return STR("the answer of the user was used before");
     return STR("");
@@ -333,16 +257,15 @@ static enum status resume(struct turn *t, const struct calls_request *request,
     const struct ticket now = ticket_of(t);
 
     if (!json_is_absent(reply) && call->question.form.n > 0)
-        return decide(t, reply, STR(""));
+        return gate_decide(&t->gate, reply, STR(""));
     if (json_is_absent(reply) || ticket == NULL)
         return ST_OK; // it is asked again
     struct str fault = fault_of_ticket(t, ticket, &now);
     if (fault.n > 0)
-        return decide(t, (struct json){0}, fault);
+        return decide_without(t, fault);
     if (memcmp(ticket->question, now.question, TICKET_HASH) != 0)
-        return gate_stale(t->calls->gate, t->arena, &t->entry->tool, t->now_ms,
-                          &t->answer);
-    return decide(t, reply, STR(""));
+        return gate_stale(&t->gate);
+    return gate_decide(&t->gate, reply, STR(""));
 }
 
 /* CALL is made again with TICKET: it is to ask for its approval, or its handler
@@ -372,15 +295,15 @@ static void set_reply(struct tool_call *call,
    to an end. */
 static enum status ask(struct turn *t)
 {
-    struct str fault = fault_of_asking(t->calls);
+    struct str fault = fault_of_asking(t);
 
     if (result_is_modern(t->entry->version))
         return require_input(t);
     if (fault.n == 0)
-        return put_question(t->calls, t->entry, t->now_ms);
-    if (decide(t, (struct json){0}, fault) != ST_OK)
+        return put_question(t->calls, t->entry, t->gate.now_ms);
+    if (decide_without(t, fault) != ST_OK)
         return ST_NOMEM;
-    send_answer(t->calls, t->entry, &t->answer, t->now_ms);
+    send_answer(t);
     return ST_OK;
 }
 
@@ -388,26 +311,24 @@ static enum status ask(struct turn *t)
    ST_NOMEM the call is over and still to be answered. */
 static enum status go_on(struct turn *t, enum status status)
 {
-    struct calls_entry *entry = t->entry;
+    struct entries *entries = &t->calls->entries;
 
-    delist(t->calls, entry);
-    if (status == ST_OK && t->answer.state == TOOL_ASKS)
-        return ask(t);
+    entry_leave(entries, t->entry);
     if (status != ST_OK)
         return status;
-    switch (t->answer.state) {
+    switch (t->gate.answer.state) {
     case TOOL_WAITS:
-        remember(t->calls, entry);
+        entry_remember(entries, t->entry);
         break;
     case TOOL_WORKS:
-        remember(t->calls, entry);
-        enlist(&t->calls->working, entry);
+        entry_remember(entries, t->entry);
+        entry_work(entries, t->entry);
         break;
     case TOOL_ASKS:
-        break;
+        return ask(t);
     case TOOL_ANSWERED:
     case TOOL_FAILED:
-        send_answer(t->calls, entry, &t->answer, t->now_ms);
+        send_answer(t);
         break;
     }
     return ST_OK;
@@ -420,42 +341,53 @@ static void go_on_alone(struct turn *t, enum status status)
         return;
     rpc_check_sent(t->calls->log, rpc_error(&t->entry->to, RPC_INTERNAL_ERROR,
                                             STR("out of memory")));
-    entry_free(t->calls, t->entry, t->calls->output);
+    end(t->calls, t->entry);
+}
+
+static enum status run_entry(struct turn *t,
+                             const struct calls_request *request,
+                             const struct ticket *ticket)
+{
+    struct tool_call *call = &t->entry->tool;
+
+    call->tool = request->tool;
+    call->can_ask = request->can_ask;
+    if (ticket != NULL)
+        set_reply(call, request, ticket);
+    enum status status =
+        gate_start(&t->gate, request->arguments, request->values);
+    if (status == ST_OK && t->gate.answer.state == TOOL_ASKS)
+        status = resume(t, request, ticket);
+    return go_on(t, status);
 }
 
 enum status calls_start(struct calls *calls,
                         const struct calls_request *request)
 {
-    struct turn turn = {
-        .calls = calls, .arena = request->arena, .now_ms = request->now_ms};
-    struct ticket ticket = {0};
+    struct ticket ticket;
     bool again = request->state.p != NULL;
-    enum status status = ST_OK;
 
-    if (again)
-        status = ticket_read(&calls->tickets, request->arena, request->state,
-                             &ticket);
-    if (status == ST_OK && (turn.entry = entry_new(request)) == NULL)
-        status = ST_NOMEM;
+    if (again) {
+        enum status status = ticket_read(&calls->tickets, request->arena,
+                                         request->state, &ticket);
+        if (status != ST_OK)
+            return status;
+    }
+    struct entry *entry =
+        entry_new(&request->to, request->version, request->token);
+    if (entry == NULL)
+        return ST_NOMEM;
+    struct turn turn = turn_of(calls, request->arena, entry, request->now_ms);
+    enum status status = run_entry(&turn, request, again ? &ticket : NULL);
     if (status != ST_OK)
-        return status;
-    struct tool_call *call = &turn.entry->tool;
-    if (again)
-        set_reply(call, request, &ticket);
-    status = gate_start(calls->gate, request->arena, call, request->arguments,
-                        request->values, request->now_ms, &turn.answer);
-    if (status == ST_OK && turn.answer.state == TOOL_ASKS)
-        status = resume(&turn, request, again ? &ticket : NULL);
-    status = go_on(&turn, status);
-    if (status != ST_OK)
-        entry_free(calls, turn.entry, calls->output);
+        end(calls, entry);
     return status;
 }
 
 /* --- What happens to calls ---------------------------------------------- */
 
 /* The human need not answer any more. */
-static void withdraw(struct calls *calls, const struct calls_entry *entry,
+static void withdraw(struct calls *calls, const struct entry *entry,
                      struct str why)
 {
     char id[QUESTION_ID];
@@ -467,42 +399,50 @@ static void withdraw(struct calls *calls, const struct calls_entry *entry,
                  "back");
 }
 
-/* Ends a call that works or asks and has no more to say. */
+/* Ends the work of a call; WHY is its answer. */
+static void stop_work(struct turn *t, struct str why)
+{
+    t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = why};
+    gate_end(&t->gate);
+}
+
+/* Ends a call of which the client hears no more. */
 static void drop(struct turn *t, struct str why)
 {
-    if (t->entry->list == &t->calls->asking) {
-        withdraw(t->calls, t->entry, why);
-        if (decide(t, (struct json){0}, why) != ST_OK)
-            log_line(t->calls->log, LOG_WARN, "mcp: out of memory");
-    } else {
-        t->answer = (struct tool_answer){.state = TOOL_FAILED, .text = why};
-        gate_end(t->calls->gate, &t->entry->tool, &t->answer, t->now_ms);
+    struct calls *calls = t->calls;
+
+    if (t->entry->list == NULL) {
+        image_stop(calls->image, &t->entry->tool.image);
+        entry_forget(&calls->entries, t->entry, calls->output);
+        return; // its reply still comes
     }
-    entry_free(t->calls, t->entry, t->calls->output);
+    if (t->entry->list == &calls->entries.working) {
+        stop_work(t, why);
+    } else {
+        withdraw(calls, t->entry, why);
+        if (decide_without(t, why) != ST_OK)
+            log_line(calls->log, LOG_WARN, "mcp: out of memory");
+    }
+    end(calls, t->entry);
 }
 
 void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
                   int64_t now_ms)
 {
-    struct turn turn = {.calls = calls, .arena = arena, .now_ms = now_ms};
+    struct entry *entry;
 
-    while ((turn.entry = find_entry(calls, id)) != NULL) {
+    while ((entry = entry_find(&calls->entries, id)) != NULL) {
+        struct turn turn = turn_of(calls, arena, entry, now_ms);
         log_line(calls->log, LOG_INFO, "mcp: %s is cancelled",
-                 turn.entry->tool.tool->name);
-        if (turn.entry->list != NULL) {
-            drop(&turn, STR("the call was cancelled"));
-        } else {
-            image_stop(calls->image, &turn.entry->tool.image);
-            forget(calls, turn.entry, calls->output); // its reply still comes
-        }
+                 entry->tool.tool->name);
+        drop(&turn, STR("the call was cancelled"));
     }
 }
 
-static struct calls_entry *find_question(const struct calls *calls,
-                                         struct str id)
+static struct entry *find_question(const struct calls *calls, struct str id)
 {
     char text[QUESTION_ID];
-    struct calls_entry *entry = calls->asking;
+    struct entry *entry = calls->entries.asking;
     while (entry != NULL && !str_eq(question_id(entry, text), id))
         entry = entry->list_next;
     return entry;
@@ -523,32 +463,29 @@ static struct str error_text(struct arena *arena, struct json error)
 void calls_answer(struct calls *calls, struct arena *arena,
                   const struct rpc_message *response, int64_t now_ms)
 {
-    struct turn turn = {.calls = calls,
-                        .arena = arena,
-                        .entry = find_question(calls, response->id),
-                        .now_ms = now_ms};
+    struct entry *entry = find_question(calls, response->id);
 
-    if (turn.entry == NULL)
+    if (entry == NULL)
         return;
+    struct turn turn = turn_of(calls, arena, entry, now_ms);
     if (json_is_absent(response->result))
-        go_on_alone(&turn, decide(&turn, (struct json){0},
-                                  error_text(arena, response->error)));
+        go_on_alone(&turn,
+                    decide_without(&turn, error_text(arena, response->error)));
     else
-        go_on_alone(&turn, decide(&turn, response->result, STR("")));
+        go_on_alone(&turn, gate_decide(&turn.gate, response->result, STR("")));
 }
 
-static void answer_call(struct calls *calls, struct calls_entry *entry,
+static void answer_call(struct calls *calls, struct entry *entry,
                         const struct image_reply *reply, int64_t now_ms)
 {
-    struct tool_answer answer = {
-        .state = reply->error ? TOOL_FAILED : TOOL_ANSWERED,
-        .text = reply->text,
-    };
-    gate_end(calls->gate, &entry->tool, &answer, now_ms);
+    struct turn turn = turn_of(calls, NULL, entry, now_ms);
+    turn.gate.answer.state = reply->error ? TOOL_FAILED : TOOL_ANSWERED;
+    turn.gate.answer.text = reply->text;
+    gate_end(&turn.gate);
     if (entry->remembered)
-        send_answer(calls, entry, &answer, now_ms);
+        send_answer(&turn);
     else
-        entry_free(calls, entry, calls->output);
+        end(calls, entry);
 }
 
 void calls_take_replies(struct calls *calls, int64_t now_ms)
@@ -566,12 +503,12 @@ void calls_take_replies(struct calls *calls, int64_t now_ms)
 
 int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
 {
+    const struct entry *entry = calls->entries.asking;
     int64_t deadline = -1;
 
-    if (calls->working != NULL)
+    if (calls->entries.working != NULL)
         return now_ms;
-    for (const struct calls_entry *entry = calls->asking; entry != NULL;
-         entry = entry->list_next) {
+    for (; entry != NULL; entry = entry->list_next) {
         int64_t next = entry->expires_ms;
         if (entry->token.n > 0 && entry->next_report_ms < next)
             next = entry->next_report_ms;
@@ -581,56 +518,60 @@ int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
     return deadline;
 }
 
-static void expire(struct turn *t)
+static void wait_on(struct turn *t)
 {
-    struct str why =
-        arena_printf(t->arena, "the user did not answer within %d s",
-                     (int)(t->calls->approval_ms / 1000));
-    withdraw(t->calls, t->entry, why);
-    go_on_alone(t, decide(t, (struct json){0}, why));
+    if (t->gate.now_ms >= t->entry->expires_ms) {
+        struct str why = text_of_expiry(t);
+        withdraw(t->calls, t->entry, why);
+        go_on_alone(t, decide_without(t, why));
+    } else if (t->gate.now_ms >= t->entry->next_report_ms) {
+        report_waiting(t->calls, t->entry, t->gate.now_ms);
+    }
+}
+
+static void work_on(struct turn *t)
+{
+    go_on_alone(t, gate_step(&t->gate));
+}
+
+static void refuse(struct turn *t)
+{
+    go_on_alone(t, decide_without(t, fault_of_asking(t)));
+}
+
+static void stop(struct turn *t)
+{
+    stop_work(t, STR("Stopped: the server ends."));
+    send_answer(t);
+}
+
+/* Does STEP with each call of a list, as it is now. */
+static void for_each(struct calls *calls, struct entry *entry,
+                     struct arena *arena, int64_t now_ms,
+                     void (*step)(struct turn *t))
+{
+    while (entry != NULL) {
+        struct entry *next = entry->list_next;
+        struct turn turn = turn_of(calls, arena, entry, now_ms);
+        step(&turn);
+        arena_release(arena);
+        entry = next;
+    }
 }
 
 void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    struct turn turn = {.calls = calls, .arena = arena, .now_ms = now_ms};
-    struct calls_entry *next;
-
-    for (turn.entry = calls->asking; turn.entry != NULL; turn.entry = next) {
-        next = turn.entry->list_next;
-        if (now_ms >= turn.entry->expires_ms)
-            expire(&turn);
-        else if (now_ms >= turn.entry->next_report_ms)
-            report_waiting(calls, turn.entry, now_ms);
-        arena_release(arena);
-    }
-    for (turn.entry = calls->working; turn.entry != NULL; turn.entry = next) {
-        next = turn.entry->list_next;
-        go_on_alone(&turn, gate_step(calls->gate, arena, &turn.entry->tool,
-                                     now_ms, &turn.answer));
-        arena_release(arena);
-    }
+    for_each(calls, calls->entries.asking, arena, now_ms, wait_on);
+    for_each(calls, calls->entries.working, arena, now_ms, work_on);
 }
 
 void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    struct turn turn = {.calls = calls, .arena = arena, .now_ms = now_ms};
-
     calls->finished = true;
-    while ((turn.entry = calls->asking) != NULL) {
-        go_on_alone(&turn,
-                    decide(&turn, (struct json){0}, fault_of_asking(calls)));
-        arena_release(arena);
-    }
+    for_each(calls, calls->entries.asking, arena, now_ms, refuse);
 }
 
-void calls_stop_work(struct calls *calls, int64_t now_ms)
+void calls_stop_work(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    struct calls_entry *entry;
-
-    while ((entry = calls->working) != NULL) {
-        struct tool_answer answer = {.state = TOOL_FAILED,
-                                     .text = STR("Stopped: the server ends.")};
-        gate_end(calls->gate, &entry->tool, &answer, now_ms);
-        send_answer(calls, entry, &answer, now_ms);
-    }
+    for_each(calls, calls->entries.working, arena, now_ms, stop);
 }

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "entry.h"
 #include "gate.h"
 #include "image.h"
 #include "json.h"
@@ -22,25 +23,16 @@
 #include "ticket.h"
 #include "tool.h"
 
-struct calls_entry;
-
-#define CALLS_BUCKETS 1024
-
 struct calls {
-    const struct log *log; /* all four are borrowed */
+    const struct log *log; /* borrowed, as are the next three */
     struct gate *gate;
     struct image *image;
     struct buf *output;
-    int64_t approval_ms;        /* how long a human may think */
-    bool finished;              /* nobody can be asked any more */
-    size_t waiting;             /* calls whose answers the client expects */
-    struct calls_entry *asking; /* those of them that wait for a human, newest
-                                   first, */
-    size_t asking_count;
-    struct calls_entry *working; /* and those that work, likewise */
-    uint64_t last_question;      /* number of the newest request of ours */
-    struct tickets tickets;      /* for questions without such requests */
-    struct calls_entry *buckets[CALLS_BUCKETS]; /* by the client's id */
+    int64_t approval_ms;    /* how long a human may think */
+    bool finished;          /* nobody can be asked any more */
+    uint64_t last_question; /* number of the newest request of ours */
+    struct tickets tickets; /* for questions without such requests */
+    struct entries entries;
 };
 
 /* A call to be made. Nothing of it is needed after calls_start. */
@@ -59,8 +51,16 @@ struct calls_request {
     int64_t now_ms;
 };
 
+/* APPROVAL_MS: how long a human may think; KEY: TICKET_KEY random bytes. The
+   others are borrowed. */
+void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
+                int64_t approval_ms, const unsigned char *key);
+
 /* Ends the waiting calls; they get no answer. Accepts a zeroed struct. */
 void calls_release(struct calls *calls);
+
+/* Number of calls whose answers the client expects. */
+size_t calls_waiting(const struct calls *calls);
 
 /* Hands the call to the gate. It is answered at once or later, but not at all
    when this returns ST_NOMEM or, for a state that is not ours, ST_INVALID. */
@@ -93,6 +93,6 @@ void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms);
 void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms);
 
 /* Ends the calls that work, with an answer that says so. */
-void calls_stop_work(struct calls *calls, int64_t now_ms);
+void calls_stop_work(struct calls *calls, struct arena *arena, int64_t now_ms);
 
 #endif

@@ -581,12 +581,8 @@ struct mcp *mcp_new(const struct mcp_config *config)
     if (mcp == NULL)
         return NULL;
     mcp->config = *config;
-    mcp->calls.log = config->log;
-    mcp->calls.gate = config->gate;
-    mcp->calls.image = config->image;
-    mcp->calls.output = config->output;
-    mcp->calls.approval_ms = config->approval_ms;
-    memcpy(mcp->calls.tickets.key, config->key, TICKET_KEY);
+    calls_init(&mcp->calls, config->gate, config->output, config->approval_ms,
+               config->key);
     return mcp;
 }
 
@@ -617,12 +613,12 @@ void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms)
     calls_finish(&mcp->calls, arena, now_ms);
 }
 
-void mcp_stop_work(struct mcp *mcp, int64_t now_ms)
+void mcp_stop_work(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 {
-    calls_stop_work(&mcp->calls, now_ms);
+    calls_stop_work(&mcp->calls, arena, now_ms);
 }
 
 size_t mcp_waiting(const struct mcp *mcp)
 {
-    return mcp->calls.waiting;
+    return calls_waiting(&mcp->calls);
 }

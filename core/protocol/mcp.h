@@ -61,7 +61,7 @@ void mcp_tick(struct mcp *mcp, struct arena *arena, int64_t now_ms);
 void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms);
 
 /* Ends the calls that work, with an answer. */
-void mcp_stop_work(struct mcp *mcp, int64_t now_ms);
+void mcp_stop_work(struct mcp *mcp, struct arena *arena, int64_t now_ms);
 
 /* Number of calls that the client still waits for. */
 size_t mcp_waiting(const struct mcp *mcp);

@@ -70,19 +70,9 @@ static void tell_hooks(const struct gate *gate, const struct tool_call *call,
         gate->hooks[i].hook(gate->hooks[i].context, &event);
 }
 
-/* What one step of a call works with. */
-struct turn {
-    struct gate *gate;
-    struct arena *arena;
-    struct tool_call *call;
-    struct json arguments;             /* the call's, */
-    const struct schema_value *values; /* checked */
-    int64_t now_ms;
-    struct tool_answer *answer;
-};
-
 /* Writes down what was decided, and by whom. */
-static void settle(const struct turn *t, const char *decision, const char *by)
+static void settle(const struct gate_turn *t, const char *decision,
+                   const char *by)
 {
     struct tool_call *call = t->call;
 
@@ -98,18 +88,17 @@ static void settle(const struct turn *t, const char *decision, const char *by)
 
 /* The call does not go on; TEXT is empty when memory ran out. A review says
    what became of it in a word on a line of its own. */
-static enum status fail(const struct turn *t, const char *state,
-                        struct str text)
+static enum status fail(struct gate_turn *t, const char *state, struct str text)
 {
-    t->answer->state = TOOL_FAILED;
-    t->answer->text = text;
+    t->answer.state = TOOL_FAILED;
+    t->answer.text = text;
     if (t->call->tool->prepare != NULL && text.n > 0)
-        t->answer->text =
+        t->answer.text =
             arena_printf(t->arena, "%s\n%.*s", state, STR_ARG(text));
-    return t->answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-static enum status refuse_without_approver(const struct turn *t)
+static enum status refuse_without_approver(struct gate_turn *t)
 {
     const struct tool *tool = t->call->tool;
 
@@ -125,26 +114,26 @@ static enum status refuse_without_approver(const struct turn *t)
 }
 
 /* A failure to run the tool that the model should read, as answer. */
-static enum status explain(const struct turn *t, enum status status)
+static enum status explain(struct gate_turn *t, enum status status)
 {
     if (status == ST_OK || status == ST_NOMEM)
         return status;
-    t->answer->state = TOOL_FAILED;
+    t->answer.state = TOOL_FAILED;
     if (status == ST_LIMIT)
-        t->answer->text = arena_printf(
+        t->answer.text = arena_printf(
             t->arena,
             "Too many calls are waiting: the limit is %d calls and %u bytes of "
             "arguments. Wait for an answer, then try again.",
             LIMIT_PENDING_CALLS, LIMIT_PENDING_BYTES);
     else
-        t->answer->text = STR("The connection to the Lisp image is broken. "
-                              "Restart the server.");
-    return t->answer->text.n > 0 ? ST_OK : ST_NOMEM;
+        t->answer.text = STR("The connection to the Lisp image is broken. "
+                             "Restart the server.");
+    return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
 }
 
 /* --- Questions ---------------------------------------------------------- */
 
-static struct tool_request request_of(const struct turn *t)
+static struct tool_request request_of(const struct gate_turn *t)
 {
     return (struct tool_request){.arena = t->arena,
                                  .image = t->gate->image,
@@ -155,7 +144,7 @@ static struct tool_request request_of(const struct turn *t)
 }
 
 /* The question is complete: can it be put to anybody? */
-static enum status check_question(const struct turn *t)
+static enum status check_question(struct gate_turn *t)
 {
     struct buf *message = &t->call->question.message;
 
@@ -178,30 +167,30 @@ static enum status check_question(const struct turn *t)
 
 /* Lets the tool look at what the call would do. Afterwards the state is
    TOOL_ASKS, or the call is over. */
-static enum status prepare(const struct turn *t)
+static enum status prepare(struct gate_turn *t)
 {
     struct tool_request request = request_of(t);
 
     tool_call_forget_question(t->call);
-    t->answer->state = TOOL_ASKS;
+    t->answer.state = TOOL_ASKS;
     enum status status = explain(
-        t, t->call->tool->prepare(&request, &t->call->question, t->answer));
-    if (status == ST_OK && t->answer->state != TOOL_ASKS)
+        t, t->call->tool->prepare(&request, &t->call->question, &t->answer));
+    if (status == ST_OK && t->answer.state != TOOL_ASKS)
         settle(t, "settled", "preparation");
     return status;
 }
 
-static enum status ask(const struct turn *t)
+static enum status ask(struct gate_turn *t)
 {
     enum status status = ST_OK;
 
-    t->answer->state = TOOL_ASKS;
+    t->answer.state = TOOL_ASKS;
     if (t->call->tool->prepare != NULL)
         status = prepare(t);
     else
         status = approval_describe(&t->call->question.message, t->arena,
                                    t->call->tool, t->arguments);
-    if (status != ST_OK || t->answer->state != TOOL_ASKS)
+    if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
     t->call->question.remember = t->gate->grant_count < LIMIT_GRANTS;
     return check_question(t);
@@ -210,7 +199,7 @@ static enum status ask(const struct turn *t)
 /* --- Running ------------------------------------------------------------ */
 
 /* A handler has a question of its own. */
-static enum status ask_for_handler(const struct turn *t)
+static enum status ask_for_handler(struct gate_turn *t)
 {
     if (t->call->can_ask)
         return check_question(t);
@@ -222,7 +211,7 @@ static enum status ask_for_handler(const struct turn *t)
 }
 
 /* REPLY is that to the handler's own question, if there was one. */
-static enum status run_handler(const struct turn *t,
+static enum status run_handler(struct gate_turn *t,
                                const struct tool_decision *decision,
                                const struct tool_reply *reply)
 {
@@ -231,18 +220,18 @@ static enum status run_handler(const struct turn *t,
 
     request.decision = decision;
     request.reply = *reply;
-    t->answer->state = TOOL_WAITS;
+    t->answer.state = TOOL_WAITS;
     if (t->call->tool->operation != NULL)
         status = tool_send(&request);
     else
-        status = t->call->tool->handler(&request, t->answer);
+        status = t->call->tool->handler(&request, &t->answer);
     status = explain(t, status);
-    if (status == ST_OK && t->answer->state == TOOL_ASKS)
+    if (status == ST_OK && t->answer.state == TOOL_ASKS)
         status = ask_for_handler(t);
     return status;
 }
 
-static enum status run(const struct turn *t,
+static enum status run(struct gate_turn *t,
                        const struct tool_decision *decision)
 {
     t->call->approved = true;
@@ -251,14 +240,14 @@ static enum status run(const struct turn *t,
 }
 
 /* The call may run without a question. */
-static enum status run_allowed(const struct turn *t, const char *by)
+static enum status run_allowed(struct gate_turn *t, const char *by)
 {
     static const struct tool_decision all = {.consent = TOOL_APPROVED};
     enum status status = ST_OK;
 
     if (t->call->tool->prepare != NULL) {
         status = prepare(t);
-        if (status != ST_OK || t->answer->state != TOOL_ASKS)
+        if (status != ST_OK || t->answer.state != TOOL_ASKS)
             return status;
     }
     settle(t, "allowed", by);
@@ -266,20 +255,20 @@ static enum status run_allowed(const struct turn *t, const char *by)
 }
 
 /* Ends a step of a call: when the call is over, everybody is told. */
-static enum status end_turn(const struct turn *t, enum status status)
+static enum status end_turn(struct gate_turn *t, enum status status)
 {
     if (status == ST_NOMEM) {
-        t->answer->state = TOOL_FAILED;
-        t->answer->text = STR("Out of memory.");
+        t->answer.state = TOOL_FAILED;
+        t->answer.text = STR("Out of memory.");
     }
-    if (t->answer->state == TOOL_FAILED || t->answer->state == TOOL_ANSWERED)
-        gate_end(t->gate, t->call, t->answer, t->now_ms);
+    if (t->answer.state == TOOL_FAILED || t->answer.state == TOOL_ANSWERED)
+        gate_end(t);
     return status;
 }
 
 /* --- The decision ------------------------------------------------------- */
 
-static enum status decide(const struct turn *t)
+static enum status decide(struct gate_turn *t)
 {
     const struct tool *tool = t->call->tool;
 
@@ -309,30 +298,22 @@ struct str gate_arguments(struct json arguments)
     return json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
 }
 
-enum status gate_start(struct gate *gate, struct arena *arena,
-                       struct tool_call *call, struct json arguments,
-                       const struct schema_value *values, int64_t now_ms,
-                       struct tool_answer *answer)
+enum status gate_start(struct gate_turn *turn, struct json arguments,
+                       const struct schema_value *values)
 {
-    const struct turn turn = {.gate = gate,
-                              .arena = arena,
-                              .call = call,
-                              .arguments = arguments,
-                              .values = values,
-                              .now_ms = now_ms,
-                              .answer = answer};
-
-    *answer = (struct tool_answer){0};
-    call->started_ms = now_ms;
-    enum status status = keep_arguments(call, gate_arguments(arguments));
+    turn->answer = (struct tool_answer){0};
+    turn->arguments = arguments;
+    turn->values = values;
+    turn->call->started_ms = turn->now_ms;
+    enum status status = keep_arguments(turn->call, gate_arguments(arguments));
     if (status == ST_OK)
-        status = decide(&turn);
-    return end_turn(&turn, status);
+        status = decide(turn);
+    return end_turn(turn, status);
 }
 
 /* --- What the human said ------------------------------------------------ */
 
-static enum status deny(const struct turn *t,
+static enum status deny(struct gate_turn *t,
                         const struct tool_decision *decision)
 {
     bool reason = decision->reason.n > 0;
@@ -343,7 +324,7 @@ static enum status deny(const struct turn *t,
                              reason ? ": " : "", STR_ARG(decision->reason)));
 }
 
-static enum status refuse_without_decision(const struct turn *t, struct str why)
+static enum status refuse_without_decision(struct gate_turn *t, struct str why)
 {
     settle(t, "refused", "no decision");
     return fail(t, "NO DECISION",
@@ -355,7 +336,7 @@ static enum status refuse_without_decision(const struct turn *t, struct str why)
 
 /* Reads the arguments of the call again, or others in their place. ST_INVALID
    fills *PROBLEM. */
-static enum status read_arguments(struct turn *t, struct str text,
+static enum status read_arguments(struct gate_turn *t, struct str text,
                                   struct str *problem)
 {
     const struct schema_field *fields = t->call->tool->fields;
@@ -382,7 +363,7 @@ static enum status read_arguments(struct turn *t, struct str text,
     return status == ST_LIMIT ? ST_INVALID : status;
 }
 
-static enum status refuse_modified(const struct turn *t, struct str problem)
+static enum status refuse_modified(struct gate_turn *t, struct str problem)
 {
     settle(t, "refused", "human, with bad arguments");
     return fail(t, "REFUSED",
@@ -392,7 +373,7 @@ static enum status refuse_modified(const struct turn *t, struct str problem)
                              t->call->tool->name, STR_ARG(problem)));
 }
 
-static void grant(const struct turn *t, const struct approval *approval)
+static void grant(const struct gate_turn *t, const struct approval *approval)
 {
     if (approval->remember && gate_grant(t->gate, t->call->tool) == ST_OK)
         log_line(t->gate->log, LOG_INFO, "gate: %s is granted from now on",
@@ -400,7 +381,8 @@ static void grant(const struct turn *t, const struct approval *approval)
 }
 
 /* The human wants other arguments than the model. */
-static enum status run_modified(struct turn *t, const struct approval *approval)
+static enum status run_modified(struct gate_turn *t,
+                                const struct approval *approval)
 {
     struct str problem = STR("");
     struct json before = t->arguments;
@@ -423,7 +405,7 @@ static enum status run_modified(struct turn *t, const struct approval *approval)
         return ST_NOMEM;
     if (changed && t->call->tool->prepare != NULL) {
         status = prepare(t);
-        if (status != ST_OK || t->answer->state != TOOL_ASKS)
+        if (status != ST_OK || t->answer.state != TOOL_ASKS)
             return status;
     }
     settle(t, changed ? "modified" : "approved", "human");
@@ -431,7 +413,7 @@ static enum status run_modified(struct turn *t, const struct approval *approval)
     return run(t, &approval->decision);
 }
 
-static enum status follow(struct turn *t, const struct approval *approval)
+static enum status follow(struct gate_turn *t, const struct approval *approval)
 {
     switch (approval->decision.consent) {
     case TOOL_DENIED:
@@ -449,7 +431,7 @@ static enum status follow(struct turn *t, const struct approval *approval)
 }
 
 /* What the handler asked by itself is answered, or nobody answers: WHY. */
-static enum status answer_handler(const struct turn *t, struct json value,
+static enum status answer_handler(struct gate_turn *t, struct json value,
                                   struct str why)
 {
     struct tool_question asked = t->call->question;
@@ -468,7 +450,8 @@ static enum status answer_handler(const struct turn *t, struct json value,
     return status;
 }
 
-static enum status read_reply(struct turn *t, struct json reply, struct str why)
+static enum status read_reply(struct gate_turn *t, struct json reply,
+                              struct str why)
 {
     struct approval approval;
     struct str problem;
@@ -487,59 +470,36 @@ static enum status read_reply(struct turn *t, struct json reply, struct str why)
     return status == ST_INVALID ? ST_NOMEM : status;
 }
 
-enum status gate_decide(struct gate *gate, struct arena *arena,
-                        struct tool_call *call, struct json reply,
-                        struct str why, int64_t now_ms,
-                        struct tool_answer *answer)
+enum status gate_decide(struct gate_turn *turn, struct json reply,
+                        struct str why)
 {
-    struct turn turn = {.gate = gate,
-                        .arena = arena,
-                        .call = call,
-                        .now_ms = now_ms,
-                        .answer = answer};
-
-    *answer = (struct tool_answer){0};
-    return end_turn(&turn, read_reply(&turn, reply, why));
+    turn->answer = (struct tool_answer){0};
+    return end_turn(turn, read_reply(turn, reply, why));
 }
 
-enum status gate_stale(struct gate *gate, struct arena *arena,
-                       struct tool_call *call, int64_t now_ms,
-                       struct tool_answer *answer)
+enum status gate_stale(struct gate_turn *turn)
 {
-    const struct turn turn = {.gate = gate,
-                              .arena = arena,
-                              .call = call,
-                              .now_ms = now_ms,
-                              .answer = answer};
-
-    *answer = (struct tool_answer){0};
-    settle(&turn, "refused", "stale question");
+    turn->answer = (struct tool_answer){0};
+    settle(turn, "refused", "stale question");
     return end_turn(
-        &turn,
-        fail(&turn, "STALE",
-             arena_printf(arena,
-                          "%s was not run: what it would do is no longer what "
-                          "the user was asked about. Nothing was changed; make "
-                          "the call again.",
-                          call->tool->name)));
+        turn, fail(turn, "STALE",
+                   arena_printf(turn->arena,
+                                "%s was not run: what it would do is no longer "
+                                "what the user was asked about. Nothing was "
+                                "changed; make the call again.",
+                                turn->call->tool->name)));
 }
 
 /* --- Work and end ------------------------------------------------------- */
 
-enum status gate_step(struct gate *gate, struct arena *arena,
-                      struct tool_call *call, int64_t now_ms,
-                      struct tool_answer *answer)
+enum status gate_step(struct gate_turn *turn)
 {
-    const struct turn turn = {.gate = gate,
-                              .arena = arena,
-                              .call = call,
-                              .now_ms = now_ms,
-                              .answer = answer};
-    struct tool_request request = request_of(&turn);
+    struct tool_request request = request_of(turn);
+    struct tool_work *work = turn->call->work;
 
-    *answer = (struct tool_answer){.state = TOOL_WORKS};
-    return end_turn(
-        &turn, explain(&turn, call->work->step(call->work, &request, answer)));
+    turn->answer = (struct tool_answer){.state = TOOL_WORKS};
+    return end_turn(turn,
+                    explain(turn, work->step(work, &request, &turn->answer)));
 }
 
 /* Puts what the answer has to say first before its text. */
@@ -556,14 +516,15 @@ static void add_note(struct tool_call *call, struct tool_answer *answer)
     answer->text = STR("Out of memory.");
 }
 
-void gate_end(struct gate *gate, struct tool_call *call,
-              struct tool_answer *answer, int64_t now_ms)
+void gate_end(struct gate_turn *turn)
 {
-    add_note(call, answer);
-    bool failed = answer->state == TOOL_FAILED;
-    log_line(gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
+    const struct tool_call *call = turn->call;
+
+    add_note(turn->call, &turn->answer);
+    bool failed = turn->answer.state == TOOL_FAILED;
+    log_line(turn->gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
              call->tool->name, failed ? "failed" : "succeeded",
-             now_ms - call->started_ms);
-    tell_hooks(gate, call, failed ? GATE_ERROR : GATE_AFTER, answer->text,
-               now_ms);
+             turn->now_ms - call->started_ms);
+    tell_hooks(turn->gate, call, failed ? GATE_ERROR : GATE_AFTER,
+               turn->answer.text, turn->now_ms);
 }

@@ -75,10 +75,22 @@ bool gate_has_grant(const struct gate *gate, const struct tool *tool);
 /* The text of ARGUMENTS, an object or absent, as calls keep it. */
 struct str gate_arguments(struct json arguments);
 
-/* Decides about CALL, whose caller's members are set, and runs it if it may
-   run. ARGUMENTS (an object or absent) have been checked and gave VALUES.
-   ANSWER->state says how it goes on; unless the call is over, CALL must stay
-   where it is:
+/* One step of a call: what it works with, set by the caller, and what came out
+   of it. */
+struct gate_turn {
+    struct gate *gate;
+    struct arena *arena; /* the answer may live in it */
+    struct tool_call *call;
+    int64_t now_ms;
+    struct tool_answer answer;
+    struct json arguments; /* private, as is the next */
+    const struct schema_value *values;
+};
+
+/* Decides about the call, whose caller's members are set, and runs it if it may
+   run. ARGUMENTS (an object or absent) have been checked and gave VALUES. The
+   state of the answer says how it goes on; unless the call is over, it must
+   stay where it is:
    TOOL_WAITS     the image answers: gate_end;
    TOOL_WORKS     gate_step until the state is another;
    TOOL_ASKS      call->question is to be put to a human: gate_decide; or, when
@@ -86,34 +98,25 @@ struct str gate_arguments(struct json arguments);
    else           it is over, the text is the answer.
    ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
    tool_call_release, when it needs the answer no more. */
-enum status MUST_CHECK gate_start(struct gate *gate, struct arena *arena,
-                                  struct tool_call *call, struct json arguments,
-                                  const struct schema_value *values,
-                                  int64_t now_ms, struct tool_answer *answer);
+enum status MUST_CHECK gate_start(struct gate_turn *turn, struct json arguments,
+                                  const struct schema_value *values);
 
 /* The human's answer to a call that asked. REPLY is an object with "action" and
    "content" as MCP's elicitation has it, the content being that of the form
    (approval.h); absent when there is none, and then WHY says so ("nobody
    answered within 300 s"). Goes on as gate_start. */
-enum status MUST_CHECK gate_decide(struct gate *gate, struct arena *arena,
-                                   struct tool_call *call, struct json reply,
-                                   struct str why, int64_t now_ms,
-                                   struct tool_answer *answer);
+enum status MUST_CHECK gate_decide(struct gate_turn *turn, struct json reply,
+                                   struct str why);
 
 /* A call that asked is not what the human was shown any more; it is over. */
-enum status MUST_CHECK gate_stale(struct gate *gate, struct arena *arena,
-                                  struct tool_call *call, int64_t now_ms,
-                                  struct tool_answer *answer);
+enum status MUST_CHECK gate_stale(struct gate_turn *turn);
 
 /* One step of a call that works; goes on as gate_start. */
-enum status MUST_CHECK gate_step(struct gate *gate, struct arena *arena,
-                                 struct tool_call *call, int64_t now_ms,
-                                 struct tool_answer *answer);
+enum status MUST_CHECK gate_step(struct gate_turn *turn);
 
-/* A call is over that has not said so itself: one that was waiting has its
-   ANSWER, one that asked or worked was stopped. The text becomes what the
-   client is to read, and lives as long as it did and CALL. */
-void gate_end(struct gate *gate, struct tool_call *call,
-              struct tool_answer *answer, int64_t now_ms);
+/* A call is over that has not said so itself: one that was waiting has the
+   answer that TURN has, one that worked was stopped. The text becomes what the
+   client is to read, and lives as long as it did and the call. */
+void gate_end(struct gate_turn *turn);
 
 #endif

@@ -194,6 +194,7 @@ static void keep_event(void *context, const struct gate_event *event)
 int asker_begin(void **state)
 {
     const struct tool_limits limits = {.max_output = 500, .timeout_ms = 30000};
+    static const unsigned char key[TICKET_KEY] = "a key";
 
     (void)state;
     world.runs = world.prepared = 0;
@@ -203,11 +204,7 @@ int asker_begin(void **state)
     at.log = (struct log){LOG_DEBUG, keep_line, NULL};
     image_init(&at.image, &at.log);
     gate_init(&at.gate, &at.log, &at.image, &limits);
-    at.calls = (struct calls){.log = &at.log,
-                              .gate = &at.gate,
-                              .image = &at.image,
-                              .output = &at.output,
-                              .approval_ms = 60000};
+    calls_init(&at.calls, &at.gate, &at.output, 60000, key);
     if (buf_reserve(&at.output, RPC_SPARE) == NULL)
         return 1;
     return gate_add_hook(&at.gate, keep_event, NULL) != ST_OK;
@@ -363,4 +360,11 @@ void finish(void)
     struct arena arena = ARENA_EMPTY;
 
     calls_finish(&at.calls, &arena, at.now_ms);
+}
+
+void stop_work(void)
+{
+    struct arena arena = ARENA_EMPTY;
+
+    calls_stop_work(&at.calls, &arena, at.now_ms);
 }

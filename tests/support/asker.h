@@ -59,10 +59,10 @@ struct manner {
 };
 extern const struct manner v2025;
 
-/* Calls TOOL with ARGUMENTS, JSON. The second form expects STATUS. */
+/* Calls TOOL with ARGUMENTS, JSON. The second form expects a status. */
 void call(const char *id, const struct tool *tool, const char *arguments,
           struct manner manner);
-void call_expecting(enum status status, const char *id, const struct tool *tool,
+void call_expecting(enum status wanted, const char *id, const struct tool *tool,
                     const char *arguments, struct manner manner);
 
 /* The client's response to our request ID: MEMBER is result or error. */
@@ -70,6 +70,7 @@ void answer_with(const char *id, const char *member);
 
 void cancel(const char *id);
 void finish(void);
+void stop_work(void);
 
 /* Time goes on by MS. */
 void tick(int64_t ms);

@@ -22,7 +22,7 @@ static void asking_runs_what_is_approved(void **state)
     answer_with("\"ecl-mcp-1\"", APPROVE);
     expect(RESULT("7", "wrote a\\nb", "false", "true"));
     assert_int_equal(world.runs, 1);
-    assert_int_equal(at.calls.waiting, 0);
+    assert_int_equal(calls_waiting(&at.calls), 0);
     expect_text(&at.lines,
                 "gate: write (dangerous) approved by human, 250 ms\n");
     expect_text(&at.events, "before write {\"text\": \"a\\nb\"}\n"
@@ -97,7 +97,7 @@ static void asking_refuses_everything_else(void **state)
         expect_text(&at.events, "error write {\"text\":\"x\"}\n");
     }
     assert_int_equal(world.runs, 0);
-    assert_int_equal(at.calls.waiting, 0);
+    assert_int_equal(calls_waiting(&at.calls), 0);
 }
 
 static void asking_needs_somebody_to_ask(void **state)
@@ -340,10 +340,10 @@ static void asking_is_cancelled(void **state)
            "cancelled\"}}\n");
     answer_with("\"ecl-mcp-1\"", APPROVE);
     expect("");
-    assert_int_equal(at.calls.waiting, 1);
+    assert_int_equal(calls_waiting(&at.calls), 1);
     cancel("2");
     expect("");
-    assert_int_equal(at.calls.waiting, 0);
+    assert_int_equal(calls_waiting(&at.calls), 0);
     assert_int_equal(world.runs, 0);
     expect_text(&at.events, "before work {}\nerror review {\"text\":\"x\"}\n"
                             "error work {}\n");
@@ -359,7 +359,7 @@ static void asking_ends_with_the_input(void **state)
     expect(RESULT("2", "…no approval: the client has closed…", "true", "false")
                RESULT("1", "…no approval: the client has closed…", "true",
                       "false"));
-    assert_int_equal(at.calls.waiting, 0);
+    assert_int_equal(calls_waiting(&at.calls), 0);
     assert_int_equal(world.runs, 0);
 }
 
@@ -374,7 +374,9 @@ static void asking_is_limited(void **state)
     }
     expect("{…}\n");
     call("64", &write_tool, "{\"text\":\"x\"}", v2025);
-    expect(RESULT("64", "…no approval: …the limit is 64…", "true", "false"));
+    expect(RESULT("64",
+                  "…no approval: …the limit is 64 calls and 67108864 bytes…",
+                  "true", "false"));
     answer_with("\"ecl-mcp-64\"", APPROVE);
     expect(RESULT("63", "wrote x", "false", "true"));
     memset(text, 'x', sizeof text);
@@ -414,7 +416,7 @@ static void calls_work_in_steps(void **state)
     assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
     assert_int_equal(world.plans, 0);
     call("3", &work_tool, "{}", v2025);
-    calls_stop_work(&at.calls, at.now_ms);
+    stop_work();
     expect("{…\"id\":3,…\"Stopped: the server ends.\"}],\"isError\":true…}\n");
 }
 

@@ -74,7 +74,7 @@ static struct log sink;
 static struct image image;
 static struct gate gate;
 static struct tool_call call;
-static struct tool_answer answer;
+static struct gate_turn turn;
 static const struct schema_value values[] = {
     {.given = true, .string = {"hello", 5}},
     {.given = true, .integer = -7},
@@ -129,12 +129,18 @@ static int tear_down(void **state)
     return 0;
 }
 
+static enum status begin(const struct schema_value *given)
+{
+    turn = (struct gate_turn){
+        .gate = &gate, .arena = &arena, .call = &call, .now_ms = 1000};
+    return gate_start(&turn, (struct json){0}, given);
+}
+
 static enum status start(const struct tool *tool)
 {
     tool_call_release(&call);
     call = (struct tool_call){.tool = tool, .image.owner = &call};
-    return gate_start(&gate, &arena, &call, (struct json){0}, values, 1000,
-                      &answer);
+    return begin(values);
 }
 
 static void expect_log(const char *text)
@@ -155,8 +161,8 @@ static void gate_runs_safe_and_cautious(void **state)
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
         assert_ok(start(tools[i]));
-        assert_int_equal(answer.state, TOOL_ANSWERED);
-        assert_text(answer.text, "hello");
+        assert_int_equal(turn.answer.state, TOOL_ANSWERED);
+        assert_text(turn.answer.text, "hello");
         assert_true(call.approved);
         assert_int_equal(runs, i + 1);
     }
@@ -178,9 +184,9 @@ static void gate_refuses_without_approval(void **state)
         buf_reset(&lines);
         buf_reset(&events);
         assert_ok(start(tools[i]));
-        assert_int_equal(answer.state, TOOL_FAILED);
+        assert_int_equal(turn.answer.state, TOOL_FAILED);
         assert_false(call.approved);
-        assert_non_null(strstr(answer.text.p, "approval"));
+        assert_non_null(strstr(turn.answer.text.p, "approval"));
         struct str line = arena_printf(
             &arena,
             "info: gate: %s (dangerous) refused by level, no approver, 0 ms\n"
@@ -200,8 +206,8 @@ static void gate_reports_failures(void **state)
 {
     (void)state;
     assert_ok(start(&failing));
-    assert_int_equal(answer.state, TOOL_FAILED);
-    assert_text(answer.text, "it broke");
+    assert_int_equal(turn.answer.state, TOOL_FAILED);
+    assert_text(turn.answer.text, "it broke");
     assert_true(call.approved);
     expect_events("before failing ({})\nerror failing [it broke] 0 ms\n");
 }
@@ -222,7 +228,7 @@ static void gate_sends_operations(void **state)
     struct wire_field field;
     int64_t n;
     assert_ok(start(&in_image));
-    assert_int_equal(answer.state, TOOL_WAITS);
+    assert_int_equal(turn.answer.state, TOOL_WAITS);
     assert_int_equal(image.calls, 1);
     assert_ok(wire_frame(buf_view(&image.out), &head, &body));
     assert_int_equal(head.kind, WIRE_CALL);
@@ -263,8 +269,7 @@ static void check_task(const struct tool *tool,
     buf_reset(&image.out);
     tool_call_release(&call);
     call = (struct tool_call){.tool = tool, .image.owner = &call};
-    assert_ok(gate_start(&gate, &arena, &call, (struct json){0}, given, 1000,
-                         &answer));
+    assert_ok(begin(given));
     assert_ptr_equal(image_take(&image), &call.image);
     assert_ok(wire_frame(buf_view(&image.out), &head, &body));
     assert_ok(wire_take_string(&body, &text));
@@ -320,9 +325,10 @@ static void gate_ends_waiting_calls(void **state)
     (void)state;
     assert_ok(start(&in_image));
     assert_ptr_equal(image_take(&image), &call.image);
-    answer = (struct tool_answer){.state = TOOL_FAILED,
-                                  .text = STR("no such thing")};
-    gate_end(&gate, &call, &answer, 1250);
+    turn.now_ms = 1250;
+    turn.answer = (struct tool_answer){.state = TOOL_FAILED,
+                                       .text = STR("no such thing")};
+    gate_end(&turn);
     expect_log("info: gate: in-image (cautious) allowed by level, 0 ms\n"
                "debug: gate: in-image failed after 250 ms\n");
     expect_events("before in-image ({})\n"
@@ -334,8 +340,9 @@ static void gate_names_the_limit_of_waiting_calls(void **state)
     (void)state;
     image.calls = LIMIT_PENDING_CALLS;
     assert_ok(start(&in_image));
-    assert_int_equal(answer.state, TOOL_FAILED);
-    assert_non_null(strstr(answer.text.p, "4096 calls and 67108864 bytes"));
+    assert_int_equal(turn.answer.state, TOOL_FAILED);
+    assert_non_null(
+        strstr(turn.answer.text.p, "4096 calls and 67108864 bytes"));
     assert_int_equal(image.out.n, 0);
     image.calls = 0;
 }
@@ -345,9 +352,9 @@ static void gate_reports_a_broken_connection(void **state)
     (void)state;
     image.broken = true;
     assert_ok(start(&in_image));
-    assert_int_equal(answer.state, TOOL_FAILED);
-    assert_text(answer.text, "The connection to the Lisp image is broken. "
-                             "Restart the server.");
+    assert_int_equal(turn.answer.state, TOOL_FAILED);
+    assert_text(turn.answer.text, "The connection to the Lisp image is broken. "
+                                  "Restart the server.");
 }
 
 static void gate_calls_all_hooks_in_order(void **state)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* entry.c: see entry.h. */
+#include "entry.h"
+
+#include <stdlib.h>
+
+static size_t bucket_of(struct str id)
+{
+    uint32_t hash = 2166136261u; // FNV-1a
+    for (size_t i = 0; i < id.n; i++)
+        hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
+    return hash % ENTRY_BUCKETS;
+}
+
+struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
+                        struct str token)
+{
+    size_t bytes = sizeof(struct entry) + to->id.n + token.n;
+    struct entry *entry = malloc(bytes);
+    if (entry == NULL)
+        return NULL;
+    *entry = (struct entry){.tool.progress = token.n > 0,
+                            .tool.image.owner = entry,
+                            .tool.image.owner_bytes = bytes,
+                            .version = version,
+                            .bucket = bucket_of(to->id),
+                            .to = *to};
+    memcpy(entry->texts, to->id.p, to->id.n);
+    entry->to.id.p = entry->texts;
+    if (token.n > 0)
+        memcpy(entry->texts + to->id.n, token.p, token.n);
+    entry->token = str_make(entry->texts + to->id.n, token.n);
+    return entry;
+}
+
+void entry_free(struct entries *entries, struct entry *entry,
+                struct buf *output)
+{
+    entry_leave(entries, entry);
+    entry_forget(entries, entry, output);
+    tool_call_release(&entry->tool);
+    free(entry);
+}
+
+void entry_remember(struct entries *entries, struct entry *entry)
+{
+    if (entry->remembered)
+        return;
+    entry->remembered = true;
+    entry->bucket_next = entries->buckets[entry->bucket];
+    entries->buckets[entry->bucket] = entry;
+    entries->remembered++;
+    if (entry->to.batch != NULL)
+        rpc_batch_wait(entry->to.batch);
+}
+
+void entry_forget(struct entries *entries, struct entry *entry,
+                  struct buf *output)
+{
+    struct entry **link = &entries->buckets[entry->bucket];
+    if (!entry->remembered)
+        return;
+    entry->remembered = false;
+    while (*link != entry)
+        link = &(*link)->bucket_next;
+    *link = entry->bucket_next;
+    entries->remembered--;
+    if (entry->to.batch != NULL)
+        rpc_check_sent(entries->log, rpc_batch_done(entry->to.batch, output));
+}
+
+struct entry *entry_find(const struct entries *entries, struct str id)
+{
+    struct entry *entry = entries->buckets[bucket_of(id)];
+    while (entry != NULL && !str_eq(entry->to.id, id))
+        entry = entry->bucket_next;
+    return entry;
+}
+
+size_t entry_bytes(const struct entry *entry)
+{
+    const struct tool_question *question = &entry->tool.question;
+
+    return entry->tool.image.owner_bytes + question->message.cap +
+           question->substance.cap + question->form.cap + question->carried.cap;
+}
+
+static void enlist(struct entry **list, struct entry *entry)
+{
+    entry->list = list;
+    entry->list_previous = NULL;
+    entry->list_next = *list;
+    if (*list != NULL)
+        (*list)->list_previous = entry;
+    *list = entry;
+}
+
+void entry_ask(struct entries *entries, struct entry *entry)
+{
+    enlist(&entries->asking, entry);
+    entries->asking_count++;
+    entry->asking_bytes = entry_bytes(entry);
+    entries->asking_bytes += entry->asking_bytes;
+}
+
+void entry_work(struct entries *entries, struct entry *entry)
+{
+    enlist(&entries->working, entry);
+}
+
+void entry_leave(struct entries *entries, struct entry *entry)
+{
+    if (entry->list == NULL)
+        return;
+    if (entry->list == &entries->asking) {
+        entries->asking_count--;
+        entries->asking_bytes -= entry->asking_bytes;
+    }
+    if (entry->list_previous == NULL)
+        *entry->list = entry->list_next;
+    else
+        entry->list_previous->list_next = entry->list_next;
+    if (entry->list_next != NULL)
+        entry->list_next->list_previous = entry->list_previous;
+    entry->list = NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* entry.h: one record for each tools/call whose answer is still to come, and
+   the tables in which it is found. What becomes of calls: calls.h. */
+#ifndef CORE_ENTRY_H
+#define CORE_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "log.h"
+#include "result.h"
+#include "rpc.h"
+#include "str.h"
+#include "tool.h"
+
+struct entry {
+    struct tool_call tool;
+    enum mcp_version version;
+    struct rpc_to to;
+    struct str token;       /* for progress, JSON text; empty: none is wanted */
+    int64_t progress;       /* notifications so far */
+    uint64_t question;      /* number of our request, while it asks */
+    int64_t expires_ms;     /* when the human's time is over, */
+    int64_t next_report_ms; /* and when progress is due */
+    size_t asking_bytes;    /* what it is counted with */
+    bool remembered;        /* the client waits for the answer */
+    struct entry **list;    /* head of the list it is in; NULL: in none */
+    struct entry *list_next;
+    struct entry *list_previous;
+    size_t bucket;
+    struct entry *bucket_next;
+    char texts[]; /* of TO's id and of the token */
+};
+
+#define ENTRY_BUCKETS 1024
+
+struct entries {
+    const struct log *log; /* borrowed */
+    size_t remembered;
+    struct entry *asking; /* wait for a human, newest first, */
+    size_t asking_count;
+    size_t asking_bytes;
+    struct entry *working;                /* work in steps, likewise */
+    struct entry *buckets[ENTRY_BUCKETS]; /* remembered, by the client's id */
+};
+
+/* A record in no table. The texts of TO and TOKEN are copied. NULL when memory
+   runs out. */
+struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
+                        struct str token);
+
+/* Takes ENTRY out of the tables and frees it. Its batch no longer waits for it
+   and may go to OUTPUT, which is NULL when nothing is to be written. */
+void entry_free(struct entries *entries, struct entry *entry,
+                struct buf *output);
+
+/* The client waits for the answer of ENTRY, or no longer. */
+void entry_remember(struct entries *entries, struct entry *entry);
+void entry_forget(struct entries *entries, struct entry *entry,
+                  struct buf *output);
+
+/* A remembered one with this id, JSON text, or NULL. */
+struct entry *entry_find(const struct entries *entries, struct str id);
+
+/* Bytes that ENTRY takes while it asks, but for what its tool plans. */
+size_t entry_bytes(const struct entry *entry);
+
+/* Puts ENTRY, which is in no list, at the head of one. */
+void entry_ask(struct entries *entries, struct entry *entry);
+void entry_work(struct entries *entries, struct entry *entry);
+
+/* Takes it out again, if it is in one. */
+void entry_leave(struct entries *entries, struct entry *entry);
+
+#endif
