@@ -174,6 +174,24 @@
 /* Milliseconds in which a checkpoint must wake. */
 #define LIMIT_WAKE_MS 1000
 
+/* Parentheses and quotes that may be open in source text that is checked or
+   searched: each takes 32 bytes. */
+#define LIMIT_SOURCE_DEPTH 2000000
+
+/* Problems of source text that are told of, lists that are said to be open
+   there, and characters that are quoted of each: more is not read, and the
+   first one often causes the others. */
+#define LIMIT_SOURCE_PROBLEMS 5
+#define LIMIT_SOURCE_OPEN 6
+#define LIMIT_SOURCE_EXCERPT 40
+
+/* Bytes of the name by which a definition is searched: longer than a method
+   with all its specialisers has. */
+#define LIMIT_SOURCE_NAME 1000
+
+/* Definitions that are listed when a name fits many of them or none. */
+#define LIMIT_SOURCE_CANDIDATES 20
+
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64
 

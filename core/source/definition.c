@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* definition.c: see definition.h. One walk over the text looks at every form
+   that is at the top level or as good as there, and notes those that fit and
+   those worth naming when none does. A text whose parentheses do not balance
+   is walked once more, taking each form in column 0 for a new one. */
+#include "definition.h"
+
+#include "buf.h"
+#include "datum.h"
+#include "limits.h"
+#include "nesting.h"
+#include "token.h"
+#include "utf8.h"
+
+/* What is looked for. */
+struct query {
+    struct str kind;
+    struct str name;
+    struct str rest; /* what stands behind the name */
+    uint32_t line;   /* 0: any */
+};
+
+/* A form as it begins. */
+struct form {
+    struct definition place;
+    struct str kind;
+    struct str name;
+    struct tokens rest; /* behind the name */
+};
+
+/* Forms that are kept for a message, and how many there were. */
+struct forms {
+    struct form kept[LIMIT_SOURCE_CANDIDATES];
+    size_t count;
+};
+
+struct walk {
+    struct query query;
+    struct tokens tokens;
+    struct nesting nesting;
+    bool resync;        /* a form in column 0 is a new one */
+    size_t transparent; /* outermost lists that keep their contents at the top
+                           level */
+    size_t last_end;    /* of the token before, */
+    size_t gap;         /* and of that before the prefixes of this one */
+    struct forms found;
+    struct forms same_name; /* of another kind, or with other rest */
+    struct forms same_kind; /* of another name */
+};
+
+/* Operators that keep the forms in them at the top level, or nearly so. */
+static const char *const wrappers[] = {
+    "progn", "eval-when", "locally", "macrolet", "symbol-macrolet",
+    "let",   "let*",      "flet",    "labels"};
+
+static bool is_wrapper(struct str operator)
+{
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (datum_same_symbol(operator, str_from(wrappers[i])))
+            return true;
+    return false;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f';
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* Where the line that AT is in begins, or FROM when it begins before. */
+static size_t line_start(struct str text, size_t from, size_t at)
+{
+    while (at > from && text.p[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+static size_t skip_blanks(struct str text, size_t at)
+{
+    while (at < text.n && is_blank(text.p[at]))
+        at++;
+    return at;
+}
+
+/* Whether the line that begins at START is a comment of the form below it: not
+   the title of a section, nor what tells editors about the file. */
+static bool is_comment_line(struct str text, size_t start)
+{
+    size_t at = skip_blanks(text, start);
+    struct str line = str_make(text.p + at, text.n - at);
+    const char *end = memchr(line.p, '\n', line.n);
+    if (end != NULL)
+        line.n = (size_t)(end - line.p);
+    if (!str_starts(line, STR(";")) || str_starts(line, STR(";;;;")))
+        return false;
+    for (size_t i = 0; i + 3 <= line.n; i++)
+        if (str_starts(str_make(line.p + i, line.n - i), STR("-*-")))
+            return false;
+    return true;
+}
+
+/* Where the comment above AT begins, none of it before FROM; else AT. */
+static size_t comment_above(struct str text, size_t from, size_t at)
+{
+    // A comment between bars may hold what looks like a comment line.
+    for (size_t i = at; i >= from + 2; i--)
+        if (text.p[i - 2] == '|' && text.p[i - 1] == '#') {
+            from = i;
+            break;
+        }
+    // What FROM is behind is no part of a comment line.
+    while (from > 0 && from < at && text.p[from - 1] != '\n')
+        from++;
+    size_t start = line_start(text, from, at);
+    size_t comment = at;
+    if (skip_blanks(text, start) != at)
+        return at;
+    while (start > from) {
+        start = line_start(text, from, start - 1);
+        if (!is_comment_line(text, start))
+            break;
+        comment = skip_blanks(text, start);
+    }
+    return comment;
+}
+
+/* Behind the comment that follows END on its line; else END. */
+static size_t comment_behind(struct str text, size_t end)
+{
+    size_t at = skip_blanks(text, end);
+    if (at == text.n || text.p[at] != ';')
+        return end;
+    while (at < text.n && text.p[at] != '\n')
+        at++;
+    return text.p[at - 1] == '\r' ? at - 1 : at;
+}
+
+/* ---------------------------------------------------------------- names */
+
+static bool is_method(struct str kind)
+{
+    return datum_same_symbol(kind, STR("defmethod"));
+}
+
+static bool is_setf(struct str name)
+{
+    return datum_same_symbol(datum_head(name), STR("setf"));
+}
+
+/* Whether NAME, as it is defined, is WANTED: itself, or the first of the list
+   of a name and its options. */
+static bool names(struct str name, struct str wanted)
+{
+    if (datum_equal(name, wanted))
+        return true;
+    struct str head = datum_head(name);
+    return head.n > 0 && !is_setf(name) && datum_equal(head, wanted);
+}
+
+/* Whether the specialisers of LIST, a lambda list, are those of WANTED. */
+static bool same_specialisers(struct str list, struct str wanted)
+{
+    struct datum_specialisers have;
+    struct datum_specialisers want;
+    datum_specialisers_init(&have, list, true);
+    datum_specialisers_init(&want, wanted, false);
+    for (;;) {
+        struct str a = datum_specialiser(&have);
+        struct str b = datum_specialiser(&want);
+        if (a.n == 0 || b.n == 0)
+            return a.n == b.n;
+        if (!datum_equal(a, b))
+            return false;
+    }
+}
+
+/* Whether WANTED fits what FORM has behind its name: object for object, but of
+   the lambda list of a METHOD the specialisers. What WANTED leaves out at its
+   end may be anything. */
+static bool same_rest(struct tokens form, struct str wanted, bool method)
+{
+    struct tokens want;
+    tokens_init(&want, wanted);
+    struct str b = datum_next(&want);
+    for (; b.n > 0; b = datum_next(&want)) {
+        struct str a = datum_next(&form);
+        if (a.n == 0)
+            return false;
+        if (method && datum_is_list(a) && datum_is_list(b))
+            return same_specialisers(a, b) && datum_next(&want).n == 0;
+        if (!datum_equal(a, b))
+            return false;
+    }
+    // Qualifiers alone: a method with more of them is another one.
+    return wanted.n == 0 || !method || datum_is_list(datum_next(&form));
+}
+
+/* Cuts "@12" off the end of NAME. */
+static struct str cut_line(struct str name, uint32_t *line)
+{
+    size_t at = name.n;
+    uint32_t number = 0;
+    while (at > 0 && name.p[at - 1] >= '0' && name.p[at - 1] <= '9')
+        at--;
+    if (at == name.n || name.n - at > 9 || at < 3 || name.p[at - 1] != '@' ||
+        !is_blank(name.p[at - 2]))
+        return name;
+    for (size_t i = at; i < name.n; i++)
+        number = number * 10 + (uint32_t)(name.p[i] - '0');
+    *line = number;
+    return str_make(name.p, at - 1);
+}
+
+static struct str trim(struct str s)
+{
+    while (s.n > 0 && (is_blank(s.p[s.n - 1]) || s.p[s.n - 1] == '\n'))
+        s.n--;
+    while (s.n > 0 && (is_blank(*s.p) || *s.p == '\n')) {
+        s.p++;
+        s.n--;
+    }
+    return s;
+}
+
+/* ST_INVALID unless TEXT can be taken for objects: none open at its end, none
+   closed before it was opened. */
+static enum status check_readable(struct str text)
+{
+    struct nesting nesting = {0};
+    struct nesting_step step;
+    struct tokens tokens;
+    enum status status = ST_OK;
+    tokens_init(&tokens, text);
+    struct token token = tokens_next(&tokens);
+    for (; status == ST_OK && token.kind != TOKEN_END;
+         token = tokens_next(&tokens)) {
+        status = nesting_take(&nesting, token, &step);
+        if (status == ST_OK && step.fault != TOKEN_FINE)
+            status = ST_INVALID;
+    }
+    if (status == ST_OK && nesting.depth > 0)
+        status = ST_INVALID;
+    nesting_release(&nesting);
+    return status;
+}
+
+static enum status read_query(struct str kind, struct str name,
+                              struct query *query)
+{
+    struct tokens tokens;
+    query->kind = trim(kind);
+    name = cut_line(trim(name), &query->line);
+    enum status status = check_readable(name);
+    if (status == ST_OK)
+        status = check_readable(query->kind);
+    if (status != ST_OK)
+        return status;
+    tokens_init(&tokens, name);
+    query->name = datum_next(&tokens);
+    query->rest = trim(str_make(name.p + tokens.at, name.n - tokens.at));
+    return query->name.n > 0 && query->kind.n > 0 ? ST_OK : ST_INVALID;
+}
+
+/* ---------------------------------------------------------------- walk */
+
+static void keep(struct forms *forms, const struct form *form)
+{
+    if (forms->count < LIMIT_SOURCE_CANDIDATES)
+        forms->kept[forms->count] = *form;
+    forms->count++;
+}
+
+/* Looks at FORM, whose place is known but for its end. */
+static void look(struct walk *walk, const struct form *form)
+{
+    const struct query *query = &walk->query;
+    bool kind = datum_same_symbol(form->kind, query->kind);
+    bool name = names(form->name, query->name);
+    bool line = query->line == 0 || query->line == form->place.line;
+    bool method = is_method(form->kind);
+    if (kind && name && line && same_rest(form->rest, query->rest, method))
+        keep(&walk->found, form);
+    else if (name)
+        keep(&walk->same_name, form);
+    else if (kind)
+        keep(&walk->same_kind, form);
+}
+
+/* Whether what begins here is at the top level but for #+ and #-; *WHOLE is
+   where the first of those stands, or AT. */
+static bool at_top(const struct walk *walk, size_t at, size_t *whole)
+{
+    const struct nesting *nesting = &walk->nesting;
+    if (nesting->lists > walk->transparent)
+        return false;
+    *whole = at;
+    for (size_t i = nesting->depth; i-- > 0 && !nesting->frames[i].is_list;) {
+        const struct nesting_frame *frame = &nesting->frames[i];
+        if ((frame->mark != '+' && frame->mark != '-') || frame->objects == 0)
+            return false;
+        *whole = frame->start;
+    }
+    return true;
+}
+
+/* TOKEN opens a list: notes it when it is a definition. True when what is in it
+   is at the top level, too. */
+static bool open_form(struct walk *walk, struct token token)
+{
+    struct form form = {.place = {.start = token.start, .line = token.line}};
+    if (token.mark != '(' || !at_top(walk, token.start, &form.place.whole))
+        return false;
+    form.rest = walk->tokens;
+    struct token operator= tokens_next(&form.rest);
+    if (operator.kind != TOKEN_ATOM || operator.mark != TOKEN_WORD)
+        return false;
+    form.kind = tokens_text(&form.rest, operator);
+    if (is_wrapper(form.kind))
+        return true;
+    form.name = datum_next(&form.rest);
+    form.place.comment =
+        comment_above(walk->tokens.text, walk->gap, form.place.whole);
+    if (form.name.n > 0)
+        look(walk, &form);
+    return false;
+}
+
+/* Sets the end of the form that begins at START, when it is one of those
+   found. */
+static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
+{
+    size_t count = walk->found.count;
+    if (count > LIMIT_SOURCE_CANDIDATES)
+        count = LIMIT_SOURCE_CANDIDATES;
+    for (size_t i = count; i-- > 0;) {
+        struct definition *place = &walk->found.kept[i].place;
+        if (place->start == start) {
+            place->end = end;
+            place->broken = broken;
+        }
+    }
+}
+
+/* Ends everything that is open but for the outermost KEEP lists. */
+static void end_all(struct walk *walk, size_t lists)
+{
+    struct nesting *nesting = &walk->nesting;
+    while (nesting->lists > lists) {
+        const struct nesting_frame *frame =
+            &nesting->frames[nesting->depth - 1];
+        if (frame->is_list && nesting->lists == walk->transparent + 1)
+            end_form(walk, frame->start, walk->last_end, true);
+        nesting_drop(nesting);
+    }
+}
+
+static enum status walk_text(struct walk *walk)
+{
+    struct token token = tokens_next(&walk->tokens);
+    for (; token.kind != TOKEN_END; token = tokens_next(&walk->tokens)) {
+        bool opens = token.kind == TOKEN_OPEN;
+        struct nesting_step step;
+        if (walk->resync && opens && token.first && token.column == 0)
+            end_all(walk, walk->transparent);
+        if (walk->nesting.lists == walk->transparent &&
+            !nesting_waits(&walk->nesting))
+            walk->gap = walk->last_end;
+        bool transparent = opens && open_form(walk, token);
+        enum status status = nesting_take(&walk->nesting, token, &step);
+        if (status != ST_OK)
+            return status;
+        if (transparent)
+            walk->transparent++;
+        if (walk->transparent > walk->nesting.lists)
+            walk->transparent = walk->nesting.lists;
+        if (step.closes)
+            end_form(walk, step.closed.start, token.end, false);
+        walk->last_end = token.end;
+    }
+    return ST_OK;
+}
+
+/* Begins anew at the start of the text. */
+static void walk_again(struct walk *walk, bool resync)
+{
+    tokens_init(&walk->tokens, walk->tokens.text);
+    nesting_reset(&walk->nesting);
+    walk->resync = resync;
+    walk->transparent = 0;
+    walk->last_end = 0;
+    walk->gap = 0;
+    walk->found.count = 0;
+    walk->same_name.count = 0;
+    walk->same_kind.count = 0;
+}
+
+/* ------------------------------------------------------------- messages */
+
+static void put_excerpt(struct buf *out, struct str s)
+{
+    struct str head = utf8_head(s, LIMIT_SOURCE_EXCERPT);
+    utf8_append_visible(out, head);
+    if (head.n < s.n)
+        buf_str(out, STR("\xE2\x80\xA6"));
+}
+
+/* "area :around (circle t)": FORM's name and, of a method, what tells it from
+   others. */
+static void put_name(struct buf *out, const struct form *form)
+{
+    struct tokens rest = form->rest;
+    put_excerpt(out, form->name);
+    if (!is_method(form->kind))
+        return;
+    struct str element = datum_next(&rest);
+    for (; element.n > 0 && !datum_is_list(element);
+         element = datum_next(&rest)) {
+        buf_byte(out, ' ');
+        put_excerpt(out, element);
+    }
+    struct datum_specialisers specialisers;
+    datum_specialisers_init(&specialisers, element, true);
+    const char *before = " (";
+    struct str one = datum_specialiser(&specialisers);
+    for (; one.n > 0; one = datum_specialiser(&specialisers)) {
+        buf_str(out, str_from(before));
+        put_excerpt(out, one);
+        before = " ";
+    }
+    buf_str(out, str_from(*before == ' ' && before[1] == '(' ? " ()" : ")"));
+}
+
+/* "line 3: defmethod area (circle)" for each of FORMS. */
+static void put_forms(struct buf *out, const struct forms *forms,
+                      struct str text)
+{
+    for (size_t i = 0; i < forms->count && i < LIMIT_SOURCE_CANDIDATES; i++) {
+        const struct form *form = &forms->kept[i];
+        const struct definition *place = &form->place;
+        buf_printf(out, "\n  line %u: ", (unsigned)place->line);
+        put_excerpt(out, form->kind);
+        buf_byte(out, ' ');
+        put_name(out, form);
+        if (place->whole < place->start) {
+            buf_str(out, STR(", behind "));
+            put_excerpt(out, trim(str_make(text.p + place->whole,
+                                           place->start - place->whole)));
+        }
+    }
+    if (forms->count > LIMIT_SOURCE_CANDIDATES)
+        buf_printf(out, "\n  and %zu more",
+                   forms->count - LIMIT_SOURCE_CANDIDATES);
+}
+
+static void put_query(struct buf *out, const struct query *query)
+{
+    buf_byte(out, '(');
+    put_excerpt(out, query->kind);
+    buf_byte(out, ' ');
+    put_excerpt(out, query->name);
+    if (query->rest.n > 0) {
+        buf_byte(out, ' ');
+        put_excerpt(out, query->rest);
+    }
+    buf_str(out, STR(" \xE2\x80\xA6)"));
+    if (query->line > 0)
+        buf_printf(out, " in line %u", (unsigned)query->line);
+}
+
+static void put_missing(struct buf *out, const struct walk *walk)
+{
+    buf_str(out, STR("No definition "));
+    put_query(out, &walk->query);
+    buf_str(out, STR(" found."));
+    if (walk->same_name.count > 0) {
+        buf_str(out, STR(" Of this name there is:"));
+        put_forms(out, &walk->same_name, walk->tokens.text);
+    } else if (walk->same_kind.count > 0) {
+        buf_str(out, STR(" Of this kind there is:"));
+        put_forms(out, &walk->same_kind, walk->tokens.text);
+    } else {
+        buf_str(out, STR(" There is none of this kind, and none of this "
+                         "name."));
+    }
+}
+
+static void put_ambiguous(struct buf *out, const struct walk *walk)
+{
+    buf_printf(out, "%zu definitions fit ", walk->found.count);
+    put_query(out, &walk->query);
+    buf_printf(out,
+               ". Add qualifiers and specialisers to the name, or @%u for the "
+               "first of these lines:",
+               (unsigned)walk->found.kept[0].place.line);
+    put_forms(out, &walk->found, walk->tokens.text);
+}
+
+/* ------------------------------------------------------------------------ */
+
+/* The result of a walk that came to the end of the text. */
+static enum status judge(struct arena *arena, const struct walk *walk,
+                         struct definition *out, struct str *why)
+{
+    struct buf message = BUF_EMPTY;
+    enum status status = ST_OK;
+    if (walk->found.count == 1) {
+        struct str text = walk->tokens.text;
+        *out = walk->found.kept[0].place;
+        out->tail = comment_behind(text, out->end);
+        size_t start = line_start(text, 0, out->whole);
+        out->column =
+            (uint32_t)utf8_count(str_make(text.p + start, out->whole - start));
+        return ST_OK;
+    }
+    if (walk->found.count == 0) {
+        status = ST_MISSING;
+        put_missing(&message, walk);
+    } else {
+        status = ST_INVALID;
+        put_ambiguous(&message, walk);
+    }
+    if (buf_failed(&message) ||
+        arena_str(arena, buf_view(&message), why) != ST_OK)
+        status = ST_NOMEM;
+    buf_release(&message);
+    return status;
+}
+
+/* Says TEXT as the reason; returns STATUS. */
+static enum status explain(struct arena *arena, struct str text,
+                           enum status status, struct str *why)
+{
+    return arena_str(arena, text, why) == ST_OK ? status : ST_NOMEM;
+}
+
+enum status definition_find(struct arena *arena, struct str text,
+                            struct str kind, struct str name,
+                            struct definition *out, struct str *why)
+{
+    if (kind.n > LIMIT_SOURCE_NAME || name.n > LIMIT_SOURCE_NAME)
+        return explain(arena,
+                       arena_printf(arena,
+                                    "kind and name of a definition have at "
+                                    "most %d bytes",
+                                    LIMIT_SOURCE_NAME),
+                       ST_LIMIT, why);
+    struct query query = {.line = 0};
+    enum status status = read_query(kind, name, &query);
+    if (status == ST_INVALID)
+        return explain(
+            arena,
+            STR("kind has to be an operator such as defun, and name a name "
+                "as it is written behind it, such as area, (setf area) or "
+                "area :around (circle t)"),
+            ST_INVALID, why);
+    if (status != ST_OK)
+        return status;
+
+    struct walk *walk = arena_array(arena, 1, sizeof *walk);
+    if (walk == NULL)
+        return ST_NOMEM;
+    walk->query = query;
+    walk->tokens.text = text;
+    walk_again(walk, false);
+    status = walk_text(walk);
+    if (status == ST_OK && walk->nesting.lists > 0) {
+        walk_again(walk, true);
+        status = walk_text(walk);
+        if (status == ST_OK)
+            end_all(walk, 0);
+    }
+    nesting_release(&walk->nesting);
+    if (status == ST_LIMIT)
+        return explain(arena,
+                       arena_printf(arena, "the text is nested deeper than %d",
+                                    LIMIT_SOURCE_DEPTH),
+                       ST_LIMIT, why);
+    return status == ST_OK ? judge(arena, walk, out, why) : status;
+}

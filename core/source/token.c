@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* token.c: see token.h. */
+#include "token.h"
+
+#include "utf8.h"
+
+/* Columns between the tab stops of an editor. */
+#define TAB 8
+
+/* The byte order mark, which is blank for ECL, and its first byte. */
+#define MARK "\xEF\xBB\xBF"
+#define MARK_START '\xEF'
+
+/* How the characters of a word are spelled: without escapes, and in upper case
+   where the reader makes it so. */
+struct spelling {
+    struct str text;
+    size_t at;
+    bool bars; /* between bars */
+};
+
+/* The next byte of the spelling, or -1. *PLAIN says that no escape stands
+   before it. */
+static int spelling_next(struct spelling *s, bool *plain)
+{
+    while (s->at < s->text.n) {
+        char c = s->text.p[s->at++];
+        if (c == '|') {
+            s->bars = !s->bars;
+            continue;
+        }
+        *plain = !s->bars && c != '\\';
+        if (c == '\\') {
+            if (s->at == s->text.n)
+                return -1;
+            c = s->text.p[s->at++];
+        }
+        if (*plain && c >= 'a' && c <= 'z')
+            c = (char)(c - 'a' + 'A');
+        return (unsigned char)c;
+    }
+    return -1;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Bytes of the blank at I, or 0. */
+static size_t blank_at(struct str text, size_t i)
+{
+    switch (text.p[i]) {
+    case ' ':
+    case '\n':
+    case '\t':
+    case '\r':
+    case '\f':
+        return 1;
+    case MARK_START:
+        return str_starts(str_make(text.p + i, text.n - i), STR(MARK)) ? 3 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Whether the character at I ends a word. */
+static bool ends_word(struct str text, size_t i)
+{
+    return memchr("\"'(),;`", text.p[i], 7) != NULL || blank_at(text, i) > 0;
+}
+
+/* Counts lines and columns up to the byte AT. */
+static void measure(struct tokens *t, size_t at)
+{
+    for (; t->measured < at; t->measured++) {
+        unsigned char c = (unsigned char)t->text.p[t->measured];
+        if (c == '\n') {
+            t->line++;
+            t->column = 0;
+            t->indent = 0;
+            t->blank = true;
+        } else if (c == '\t') {
+            t->column++;
+            t->indent += TAB - t->indent % TAB;
+        } else if ((c & 0xC0) != 0x80) {
+            t->column++;
+            t->indent++;
+        }
+    }
+}
+
+/* Behind the line that AT is in, or the end. */
+static size_t skip_line(struct str text, size_t at)
+{
+    const char *end = memchr(text.p + at, '\n', text.n - at);
+    return end != NULL ? (size_t)(end - text.p) : text.n;
+}
+
+/* Behind the comment that begins at AT; SIZE_MAX when it does not end. */
+static size_t skip_comment(struct str text, size_t at)
+{
+    size_t depth = 0;
+    for (size_t i = at; i + 1 < text.n; i++) {
+        if (text.p[i] == '#' && text.p[i + 1] == '|') {
+            depth++;
+            i++;
+        } else if (text.p[i] == '|' && text.p[i + 1] == '#') {
+            i++;
+            if (--depth == 0)
+                return i + 1;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* Whether a comment begins at AT; then *END is behind it. ECL takes #! for a
+   comment to the end of the line. */
+static bool comment_at(struct str text, size_t at, size_t *end)
+{
+    char next = at + 1 < text.n ? text.p[at + 1] : 0;
+    if (text.p[at] == ';' || (text.p[at] == '#' && next == '!'))
+        *end = skip_line(text, at);
+    else if (text.p[at] == '#' && next == '|')
+        *end = skip_comment(text, at);
+    else
+        return false;
+    return true;
+}
+
+/* Passes over blanks and comments. False when a comment does not end; its start
+   is then where it stands. */
+static bool skip_blank(struct tokens *t)
+{
+    while (t->at < t->text.n) {
+        size_t blank = blank_at(t->text, t->at);
+        size_t end = t->at + blank;
+        if (blank == 0 && !comment_at(t->text, t->at, &end))
+            return true;
+        if (end == SIZE_MAX)
+            return false;
+        t->at = end;
+        if (blank == 0) {
+            measure(t, end);
+            t->blank = false;
+        }
+    }
+    return true;
+}
+
+/* Goes on in the word that TOKEN is, up to its end. */
+static void scan_word(struct str text, struct token *token)
+{
+    size_t i = token->end;
+    while (i < text.n && !ends_word(text, i)) {
+        char c = text.p[i++];
+        if (c == '\\' && i == text.n) {
+            token->fault = TOKEN_OPEN_ESCAPE;
+        } else if (c == '\\') {
+            i++;
+        } else if (c == '|') {
+            while (i < text.n && text.p[i] != '|')
+                i += text.p[i] == '\\' ? 2 : 1;
+            if (i >= text.n)
+                token->fault = TOKEN_OPEN_SYMBOL;
+            i++;
+        }
+    }
+    token->end = i < text.n ? i : text.n;
+}
+
+static void scan_string(struct str text, struct token *token)
+{
+    size_t i = token->end;
+    while (i < text.n && text.p[i] != '"')
+        i += text.p[i] == '\\' ? 2 : 1;
+    if (i >= text.n)
+        token->fault = TOKEN_OPEN_STRING;
+    token->end = i < text.n ? i + 1 : text.n;
+}
+
+/* Where colons without escape stand in WORD. */
+struct colons {
+    size_t count;
+    size_t first;
+    size_t last;
+    bool dots; /* the rest is nothing but dots without escape */
+};
+
+static struct colons find_colons(struct str word)
+{
+    struct colons colons = {.dots = word.n > 0};
+    bool bars = false;
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+        if (c != '.')
+            colons.dots = false;
+        if (c == '|') {
+            bars = !bars;
+        } else if (c == '\\') {
+            i++;
+        } else if (c == ':' && !bars) {
+            if (colons.count++ == 0)
+                colons.first = i;
+            colons.last = i;
+        }
+    }
+    return colons;
+}
+
+/* A symbol or number: a lone dot, and where colons must not be. */
+static void check_word(struct str word, struct token *token)
+{
+    struct colons colons = find_colons(word);
+    if (colons.dots && word.n == 1)
+        token->mark = '.';
+    else if (colons.dots)
+        token->fault = TOKEN_DOTS;
+    else if (colons.count > 0 &&
+             (colons.last + 1 == word.n || colons.count > 2 ||
+              colons.last - colons.first + 1 != colons.count ||
+              (colons.count == 2 && colons.first == 0)))
+        token->fault = TOKEN_MARKER;
+}
+
+/* Whether WORD is an integer or ratio in RADIX. */
+static bool is_rational(struct str word, int radix)
+{
+    size_t digits = 0;
+    bool ratio = false;
+    for (size_t i = 0; i < word.n; i++) {
+        char c = lower(word.p[i]);
+        int value = radix;
+        if (is_digit(c))
+            value = c - '0';
+        else if (c >= 'a' && c <= 'z')
+            value = c - 'a' + 10;
+        if (value < radix) {
+            digits++;
+        } else if (c == '/' && !ratio && digits > 0) {
+            ratio = true;
+            digits = 0;
+        } else if (i > 0 || (c != '+' && c != '-')) {
+            return false;
+        }
+    }
+    return digits > 0;
+}
+
+static bool is_hex(struct str word)
+{
+    uint32_t code = 0;
+    for (size_t i = 0; i < word.n; i++) {
+        if (!is_rational(str_make(word.p + i, 1), 16) || code > 0x10FFFF)
+            return false;
+        code = code * 16 + (uint32_t)(is_digit(word.p[i])
+                                          ? word.p[i] - '0'
+                                          : lower(word.p[i]) - 'a' + 10);
+    }
+    return word.n > 0 && code <= 0x10FFFF;
+}
+
+static bool is_bits(struct str word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (word.p[i] != '0' && word.p[i] != '1')
+            return false;
+    return true;
+}
+
+/* The names of characters without an underscore that ECL knows. Those with one
+   are Unicode's, which are not looked up. */
+static const char *const character_names[] = {
+    "ack",     "backspace", "bel",  "bell", "bs",      "can",       "cr",
+    "dc1",     "dc2",       "dc3",  "dc4",  "del",     "delete",    "dle",
+    "em",      "enq",       "eot",  "esc",  "etb",     "etx",       "escape",
+    "ff",      "fs",        "gs",   "ht",   "lf",      "linefeed",  "nak",
+    "newline", "nul",       "null", "page", "return",  "rs",        "rubout",
+    "si",      "so",        "soh",  "sp",   "space",   "stx",       "sub",
+    "syn",     "tab",       "us",   "vt",   "cedilla", "diaeresis", "macron"};
+
+/* Whether the word behind #\ is one character or the name of one. */
+static bool is_character(struct str word)
+{
+    struct str bare = word;
+    if (utf8_count(word) == 1 || memchr(word.p, '_', word.n) != NULL ||
+        memchr(word.p, '\\', word.n) != NULL)
+        return true;
+    if (lower(bare.p[0]) == 'u') {
+        size_t skip = bare.p[1] == '+' ? 2 : 1;
+        if (is_hex(str_make(bare.p + skip, bare.n - skip)))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof character_names / sizeof *character_names;
+         i++)
+        if (token_same_name(word, str_from(character_names[i])))
+            return true;
+    return false;
+}
+
+/* #\ and the character or its name. */
+static void scan_character(struct str text, struct token *token)
+{
+    size_t start = token->end;
+    token->kind = TOKEN_ATOM;
+    token->mark = '\\';
+    if (start == text.n) {
+        token->fault = TOKEN_OPEN_ESCAPE;
+        return;
+    }
+    size_t first = utf8_decode(str_make(text.p + start, text.n - start), NULL);
+    token->end += first > 0 ? first : 1;
+    scan_word(text, token);
+    if (token->fault == TOKEN_FINE &&
+        !is_character(str_make(text.p + start, token->end - start)))
+        token->fault = TOKEN_CHARACTER;
+}
+
+/* The word behind #b #o #x #r #* or #:, whose number is NUMBER or -1. */
+static void scan_special(struct str text, int number, struct token *token)
+{
+    size_t start = token->end;
+    int radix = 2;
+    token->kind = TOKEN_ATOM;
+    scan_word(text, token);
+    struct str word = str_make(text.p + start, token->end - start);
+    if (token->fault != TOKEN_FINE)
+        return;
+    switch (token->mark) {
+    case '*':
+        if (!is_bits(word))
+            token->fault = TOKEN_BITS;
+        return;
+    case ':':
+        if (find_colons(word).count > 0)
+            token->fault = TOKEN_MARKER;
+        return;
+    case 'o':
+        radix = 8;
+        break;
+    case 'x':
+        radix = 16;
+        break;
+    case 'r':
+        radix = number;
+        break;
+    default:
+        break;
+    }
+    if (number < 0 && token->mark == 'r')
+        token->fault = TOKEN_NUMBER_NEEDED;
+    else if (radix < 2 || radix > 36)
+        token->fault = TOKEN_NO_RADIX;
+    else if (!is_rational(word, radix))
+        token->fault = TOKEN_DIGITS;
+}
+
+/* What stands behind # and NUMBER (-1: none); the token ends behind its
+   mark. */
+static void scan_dispatched(struct str text, int number, struct token *token)
+{
+    switch (token->mark) {
+    case '(':
+        token->kind = TOKEN_OPEN;
+        token->mark = 'v';
+        return;
+    case '\\':
+        scan_character(text, token);
+        return;
+    case 'b':
+    case 'o':
+    case 'x':
+    case 'r':
+    case '*':
+    case ':':
+        scan_special(text, number, token);
+        return;
+    case '+':
+    case '-':
+        token->kind = TOKEN_PREFIX;
+        if (number >= 0)
+            token->fault = TOKEN_NO_NUMBER;
+        return;
+    case '=':
+    case '#':
+        token->kind = token->mark == '=' ? TOKEN_PREFIX : TOKEN_ATOM;
+        if (number < 0)
+            token->fault = TOKEN_NUMBER_NEEDED;
+        return;
+    case '\'':
+    case '.':
+    case 'a':
+    case 'c':
+    case 'p':
+    case 's':
+    case 'y':
+    case '$':
+        token->kind = TOKEN_PREFIX;
+        return;
+    case '<':
+        token->fault = TOKEN_UNREADABLE;
+        scan_word(text, token);
+        return;
+    default:
+        token->fault = TOKEN_NO_DISPATCH;
+    }
+}
+
+/* # and what it is followed by. */
+static void scan_sharp(struct str text, struct token *token)
+{
+    size_t i = token->start + 1;
+    int number = -1;
+    for (; i < text.n && is_digit(text.p[i]); i++) {
+        int digit = text.p[i] - '0';
+        number = number < 0 ? digit : number * 10 + digit;
+        if (number > 1000000)
+            number = 1000000; // enough to be wrong for all that look at it
+    }
+    token->kind = TOKEN_ATOM;
+    token->mark = '#';
+    token->end = i;
+    if (i == text.n) {
+        token->fault = TOKEN_OPEN_DISPATCH;
+    } else if (text.p[i] == ')' || blank_at(text, i) > 0) {
+        token->fault = TOKEN_BARE_SHARP;
+    } else {
+        size_t n = utf8_decode(str_make(text.p + i, text.n - i), NULL);
+        token->mark = lower(text.p[i]);
+        token->end = i + (n > 0 ? n : 1);
+        scan_dispatched(text, number, token);
+    }
+}
+
+/* The token that begins at token->start. */
+static void scan(struct str text, struct token *token)
+{
+    char c = text.p[token->start];
+    token->end = token->start + 1;
+    token->mark = c;
+    switch (c) {
+    case '(':
+        token->kind = TOKEN_OPEN;
+        break;
+    case ')':
+        token->kind = TOKEN_CLOSE;
+        break;
+    case ',':
+        if (token->end < text.n &&
+            (text.p[token->end] == '@' || text.p[token->end] == '.'))
+            token->end++;
+        token->kind = TOKEN_PREFIX;
+        break;
+    case '\'':
+    case '`':
+        token->kind = TOKEN_PREFIX;
+        break;
+    case '"':
+        token->kind = TOKEN_ATOM;
+        scan_string(text, token);
+        break;
+    case '#':
+        scan_sharp(text, token);
+        break;
+    default:
+        token->kind = TOKEN_ATOM;
+        token->mark = TOKEN_WORD;
+        token->end = token->start;
+        scan_word(text, token);
+        if (token->fault == TOKEN_FINE)
+            check_word(
+                str_make(text.p + token->start, token->end - token->start),
+                token);
+    }
+}
+
+void tokens_init(struct tokens *tokens, struct str text)
+{
+    *tokens = (struct tokens){.text = text, .line = 1, .blank = true};
+}
+
+struct token tokens_next(struct tokens *t)
+{
+    struct token token = {.kind = TOKEN_END};
+    bool ended = skip_blank(t);
+    measure(t, t->at);
+    token.start = t->at;
+    token.end = t->at;
+    token.line = t->line;
+    token.column = t->column;
+    token.indent = t->indent;
+    token.first = t->blank;
+    if (!ended) {
+        token.kind = TOKEN_ATOM;
+        token.mark = '|';
+        token.fault = TOKEN_OPEN_COMMENT;
+        token.end = t->text.n;
+    } else if (t->at < t->text.n) {
+        scan(t->text, &token);
+    }
+    t->at = token.end;
+    measure(t, token.end);
+    t->blank = t->blank && token.kind == TOKEN_END;
+    return token;
+}
+
+struct str tokens_text(const struct tokens *tokens, struct token token)
+{
+    return str_make(tokens->text.p + token.start, token.end - token.start);
+}
+
+struct token_name token_split(struct str word)
+{
+    if (str_starts(word, STR("#:")))
+        return (struct token_name){STR(""), str_make(word.p + 2, word.n - 2)};
+    struct colons colons = find_colons(word);
+    if (colons.count == 0)
+        return (struct token_name){STR(""), word};
+    return (struct token_name){
+        str_make(word.p, colons.first),
+        str_make(word.p + colons.last + 1, word.n - colons.last - 1)};
+}
+
+bool token_same_name(struct str a, struct str b)
+{
+    struct spelling left = {.text = a};
+    struct spelling right = {.text = b};
+    bool plain;
+    int c;
+    do {
+        c = spelling_next(&left, &plain);
+        if (c != spelling_next(&right, &plain))
+            return false;
+    } while (c >= 0);
+    return true;
+}
+
+bool token_string_names(struct str string, struct str word)
+{
+    struct spelling spelled = {.text = word};
+    bool plain;
+    for (size_t i = 1; i + 1 < string.n; i++) {
+        if (string.p[i] == '\\')
+            i++;
+        int c = spelling_next(&spelled, &plain);
+        if (c < 0 || lower(string.p[i]) != lower((char)c))
+            return false;
+    }
+    return spelling_next(&spelled, &plain) < 0;
+}
