@@ -318,6 +318,7 @@ static void schema_reads_lists(void **state)
     struct jsonw w;
     jsonw_init(&w, &out);
     schema_write(&w, one);
+    assert_memory(!buf_failed(&out));
     assert_text(
         buf_view(&out),
         "{\"type\":\"object\",\"properties\":{\"edits\":{\"type\":\"array\","
