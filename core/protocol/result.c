@@ -44,10 +44,14 @@ void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
         jsonw_member(&reply->json, "resultType", STR("complete"));
 }
 
+/* The time that a human took to decide is not that of the execution. */
 static void write_call_meta(struct jsonw *w, const struct tool_call *call,
                             int64_t now_ms)
 {
-    jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - call->started_ms);
+    int64_t start =
+        call->decision != NULL ? call->decided_ms : call->started_ms;
+
+    jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - start);
     jsonw_member(w, "ecl-mcp/safetyLevel",
                  str_from(tool_level_name(call->tool->level)));
     jsonw_member_bool(w, "ecl-mcp/approved", call->approved);

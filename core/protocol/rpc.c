@@ -100,7 +100,8 @@ enum status rpc_read(struct arena *arena, struct json value,
     }
     if (is_response(value)) {
         message->kind = RPC_RESPONSE;
-        message->id = json_raw(json_get(value, "id"));
+        if (!json_is_absent(json_get(value, "id")))
+            message->id = json_raw(json_get(value, "id"));
         message->result = json_get(value, "result");
         message->error = json_get(value, "error");
         return ST_OK;

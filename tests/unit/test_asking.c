@@ -20,7 +20,8 @@ static void asking_runs_what_is_approved(void **state)
     assert_int_equal(world.runs, 0);
     at.now_ms += 250;
     answer_with("\"ecl-mcp-1\"", APPROVE);
-    expect(RESULT("7", "wrote a\\nb", "false", "true"));
+    expect("{…\"ecl-mcp/executionTimeMs\":0,…\"ecl-mcp/approved\":true}}}\n");
+    assert_string_equal(world.written, "a\nb");
     assert_int_equal(world.runs, 1);
     assert_int_equal(calls_waiting(&at.calls), 0);
     expect_text(&at.lines,
