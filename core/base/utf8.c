@@ -193,18 +193,23 @@ void utf8_append_valid(struct buf *buf, struct str s)
     }
 }
 
-/* Characters that a terminal acts on instead of showing them. */
+/* Characters that a terminal acts on, or shows as nothing. */
 static bool is_invisible(uint32_t code)
 {
     static const struct {
         uint32_t first, last;
     } ranges[] = {
-        {0x00, 0x1f},     // C0
-        {0x7f, 0x9f},     // DEL, C1
-        {0x61c, 0x61c},   // Arabic letter mark
-        {0x200e, 0x200f}, // left-to-right, right-to-left mark
-        {0x2028, 0x202e}, // line, paragraph separator; bidi embeddings
-        {0x2066, 0x2069}, // bidi isolates
+        {0x00, 0x1f},       // C0
+        {0x7f, 0x9f},       // DEL, C1
+        {0xad, 0xad},       // soft hyphen
+        {0x61c, 0x61c},     // Arabic letter mark
+        {0x180e, 0x180e},   // Mongolian vowel separator
+        {0x200b, 0x200f},   // of no width; left-to-right, right-to-left mark
+        {0x2028, 0x202e},   // line, paragraph separator; bidi embeddings
+        {0x2060, 0x206f},   // joiner, invisible operators; bidi isolates
+        {0xfeff, 0xfeff},   // byte order mark
+        {0xfff9, 0xfffb},   // annotations
+        {0xe0000, 0xe0fff}, // tags
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (code >= ranges[i].first && code <= ranges[i].last)
@@ -225,7 +230,11 @@ static void append_escape(struct buf *buf, uint32_t code)
         buf_str(buf, STR("\\t"));
         break;
     default:
-        buf_printf(buf, code < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+        if (code < 0x80)
+            buf_printf(buf, "\\x%02x", (unsigned)code);
+        else
+            buf_printf(buf, code > 0xffff ? "\\U%08x" : "\\u%04x",
+                       (unsigned)code);
     }
 }
 

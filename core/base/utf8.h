@@ -36,8 +36,9 @@ struct str utf8_tail(struct str s, size_t chars);
 /* Appends S with U+FFFD in place of every byte that is not valid. */
 void utf8_append_valid(struct buf *buf, struct str s);
 
-/* Appends S with control characters (C0, DEL, C1, U+2028, U+2029, and bidi
-   controls) and invalid bytes as visible escapes: \n, \t, \x1b, \u202e. */
+/* Appends S with invalid bytes and the characters that are not shown as they
+   are (controls, also those of bidi, and what has no width) as visible escapes:
+   \n, \t, \x1b, \u202e. */
 void utf8_append_visible(struct buf *buf, struct str s);
 
 #endif
