@@ -180,7 +180,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
-  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs \
+  $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs diff \
   $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
@@ -279,6 +279,12 @@ soak: all ## EVALUATIONS=2000 at random under random kills, against a model
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
+
+$(BUILD)/differ: $(call objects,tests/diff/differ.c) $(CORE_LIB)
+	$(link) $(LIBS)
+
+check-diff: $(BUILD)/differ ## the diff engine against diff(1) and patch(1)
+	$(suite) diff node tests/diff/run.mjs $(BUILD)/differ $(SEED)
 
 check-docs: all ## the documents agree with the program
 	$(suite) docs node tests/docs/run.mjs $(SERVER)

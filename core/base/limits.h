@@ -31,6 +31,20 @@
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
 
+/* Bytes of each of two texts that are compared: more than any source file; the
+   tables of their lines take a few times as much. */
+#define LIMIT_DIFF_TEXT (64u * 1024 * 1024)
+
+/* Comparisons of lines after which a diff need not be the shortest any more: a
+   tenth of a second or two, and enough for 10,000 changed lines. Then every
+   search ends after so many edits. */
+#define LIMIT_DIFF_STEPS 50000000
+#define LIMIT_DIFF_COST 64
+
+/* Lines by which a hunk may have moved in a text that was changed meanwhile:
+   farther away, equal lines may mean something else. */
+#define LIMIT_DIFF_DRIFT 1000
+
 /* Elements of an argument that is a list: a review of more has no reader. */
 #define LIMIT_LIST_ITEMS 1000
 

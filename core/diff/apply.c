@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* apply.c: hunks of a diff put into the text they were made from, or into a
+   later version of it. */
+#include <string.h>
+
+#include "diff.h"
+#include "limits.h"
+#include "lines.h"
+
+static bool is_chosen(const bool *chosen, size_t i)
+{
+    return !chosen || chosen[i];
+}
+
+/* The lines that HUNK makes of its lines. */
+static void put_hunk(struct buf *out, const struct diff *diff,
+                     const struct diff_hunk *hunk)
+{
+    buf_str(out, lines_view(&diff->after, hunk->range.new_start,
+                            hunk->range.new_count));
+}
+
+static enum status keep(struct arena *arena, struct buf *text, struct str *out)
+{
+    enum status status = ST_NOMEM;
+
+    if (!buf_failed(text))
+        status = arena_str(arena, buf_view(text), out);
+    buf_release(text);
+    return status;
+}
+
+enum status diff_apply(struct arena *arena, const struct diff *diff,
+                       const bool *chosen, struct str *out)
+{
+    struct buf text = BUF_EMPTY;
+    size_t place = 0;
+
+    for (size_t i = 0; i < diff->hunk_count; i++) {
+        const struct diff_hunk *hunk = &diff->hunks[i];
+        const struct diff_range *range = &hunk->range;
+
+        if (!is_chosen(chosen, i))
+            continue;
+        buf_str(&text,
+                lines_view(&diff->before, place, range->old_start - place));
+        put_hunk(&text, diff, hunk);
+        place = range->old_start + range->old_count;
+    }
+    buf_str(&text,
+            lines_view(&diff->before, place, diff->before.lines - place));
+    return keep(arena, &text, out);
+}
+
+/* Whether the lines OLD stand in TEXT from line PLACE on. */
+static bool stands_at(const struct diff_text *text, size_t place, size_t count,
+                      struct str old)
+{
+    return place + count <= text->lines &&
+           str_eq(lines_view(text, place, count), old);
+}
+
+/* The only place from FROM to TO at which OLD stands; false when there is none
+   or another. */
+static bool find_only(const struct diff_text *text, size_t from, size_t to,
+                      size_t count, struct str old, size_t *place)
+{
+    size_t found = 0;
+
+    for (size_t i = from; i <= to && i + count <= text->lines; i++)
+        if (stands_at(text, i, count, old)) {
+            *place = i;
+            found++;
+        }
+    return found == 1;
+}
+
+static bool ends_line(const struct diff *diff, const struct diff_hunk *hunk)
+{
+    struct str text =
+        lines_view(&diff->after, hunk->range.new_start, hunk->range.new_count);
+
+    return text.n == 0 || text.p[text.n - 1] == '\n';
+}
+
+/* Where HUNK belongs in CURRENT, at line LEAST or later. */
+static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
+                       const struct diff_text *current, size_t least,
+                       size_t *place)
+{
+    size_t count = hunk->range.old_count;
+    size_t start = hunk->range.old_start;
+    struct str old = lines_view(&diff->before, start, count);
+    size_t from = start > LIMIT_DIFF_DRIFT ? start - LIMIT_DIFF_DRIFT : 0;
+
+    if (count == 0) { // the text was empty
+        *place = 0;
+        return current->lines == 0;
+    }
+    if (!find_only(current, from > least ? from : least,
+                   start + LIMIT_DIFF_DRIFT, count, old, place))
+        return false;
+    // a last line without line feed stays the last one
+    return ends_line(diff, hunk) || *place + count == current->lines;
+}
+
+enum status diff_apply_to(struct arena *arena, const struct diff *diff,
+                          const bool *chosen, struct str current,
+                          enum diff_outcome *outcomes, struct str *out)
+{
+    struct buf text = BUF_EMPTY;
+    struct diff_text lines;
+    size_t done = 0; // lines of CURRENT
+    size_t place = 0;
+    enum status status = lines_cut(arena, current, &lines);
+
+    if (status != ST_OK)
+        return status;
+    for (size_t i = 0; i < diff->hunk_count; i++) {
+        const struct diff_hunk *hunk = &diff->hunks[i];
+
+        outcomes[i] = DIFF_SKIPPED;
+        if (!is_chosen(chosen, i))
+            continue;
+        outcomes[i] = DIFF_STALE;
+        if (!find_place(diff, hunk, &lines, done, &place))
+            continue;
+        outcomes[i] = DIFF_APPLIED;
+        buf_str(&text, lines_view(&lines, done, place - done));
+        put_hunk(&text, diff, hunk);
+        done = place + hunk->range.old_count;
+    }
+    buf_str(&text, lines_view(&lines, done, lines.lines - done));
+    return keep(arena, &text, out);
+}

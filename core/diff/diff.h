@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* diff.h: what is different between two texts, line by line, and hunks of it
+   that can be shown, chosen and applied one by one. A line is the bytes up to
+   and including a line feed; the last one may lack it. */
+#ifndef CORE_DIFF_H
+#define CORE_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "arena.h"
+#include "buf.h"
+#include "status.h"
+#include "str.h"
+
+/* Unchanged lines around a hunk. */
+#define DIFF_CONTEXT 3
+
+struct diff_text {
+    struct str text; /* borrowed */
+    size_t *starts;  /* of each line, and the end: LINES + 1 offsets */
+    size_t lines;
+};
+
+/* Lines of the text before, and what stands in their place in the one after;
+   counted from 0. */
+struct diff_range {
+    size_t old_start;
+    size_t old_count;
+    size_t new_start;
+    size_t new_count;
+};
+
+/* Changes that lie close together, with the lines around them. */
+struct diff_hunk {
+    struct diff_range range;
+    size_t first; /* of its changes */
+    size_t count;
+};
+
+struct diff {
+    struct diff_text before;
+    struct diff_text after;
+    struct diff_range *changes; /* in order; no two touch */
+    size_t change_count;
+    struct diff_hunk *hunks;
+    size_t hunk_count;
+    bool capped; /* it is right, but a shorter one may exist */
+};
+
+/* Compares BEFORE with AFTER, which are borrowed; everything else lives in
+   ARENA. As few lines as possible are changed, unless that takes more than
+   LIMIT_DIFF_STEPS. ST_LIMIT: a text is longer than LIMIT_DIFF_TEXT. */
+enum status MUST_CHECK diff_make(struct arena *arena, struct str before,
+                                 struct str after, struct diff *out);
+
+/* Writes the whole in the unified format of diff(1), files being named a/NAME
+   and b/NAME; nothing when the texts are equal. */
+void diff_write(struct buf *out, const struct diff *diff, struct str name);
+
+/* Writes hunk INDEX (from 0) alone, without the names of the files. */
+void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index);
+
+/* The text before with the hunks that CHOSEN (one for each; NULL: all) has
+   true, in ARENA. */
+enum status MUST_CHECK diff_apply(struct arena *arena, const struct diff *diff,
+                                  const bool *chosen, struct str *out);
+
+enum diff_outcome {
+    DIFF_SKIPPED, /* was not chosen */
+    DIFF_APPLIED,
+    DIFF_STALE /* the lines it replaces are not there any more */
+};
+
+/* The same for CURRENT, a later version of the text before. A hunk is applied
+   where its lines, those around it included, stand once and only once within
+   LIMIT_DIFF_DRIFT lines of their old place; elsewhere it is stale. OUTCOMES
+   has room for all hunks. */
+enum status MUST_CHECK diff_apply_to(struct arena *arena,
+                                     const struct diff *diff,
+                                     const bool *chosen, struct str current,
+                                     enum diff_outcome *outcomes,
+                                     struct str *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lines.h: texts cut into lines, and equal lines known by a number. */
+#ifndef CORE_LINES_H
+#define CORE_LINES_H
+
+#include <stdint.h>
+
+#include "arena.h"
+#include "diff.h"
+#include "status.h"
+#include "str.h"
+
+/* Cuts TEXT, which is borrowed; the table lives in ARENA. ST_LIMIT: it is
+   longer than LIMIT_DIFF_TEXT. */
+enum status MUST_CHECK lines_cut(struct arena *arena, struct str text,
+                                 struct diff_text *out);
+
+/* COUNT lines from START on, as they stand in the text. */
+struct str lines_view(const struct diff_text *text, size_t start, size_t count);
+
+/* Numbers the lines of BEFORE and AFTER: equal lines get the same number, from
+   0 on. The two tables live in ARENA. */
+enum status MUST_CHECK lines_number(struct arena *arena,
+                                    const struct diff_text *before,
+                                    const struct diff_text *after,
+                                    uint32_t **before_ids,
+                                    uint32_t **after_ids);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* script.h: which elements of two sequences are not common to both. */
+#ifndef CORE_SCRIPT_H
+#define CORE_SCRIPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "status.h"
+
+/* A sequence; equal elements have equal numbers. */
+struct script_side {
+    const uint32_t *ids;
+    size_t n;
+    bool *changed; /* one for each element, false at first; set here */
+};
+
+/* Marks what has to be deleted from A and inserted from B: as little as
+   possible, unless that takes more than LIMIT_DIFF_STEPS; then *CAPPED is
+   true. ST_NOMEM: the marks mean nothing. */
+enum status MUST_CHECK script_mark(struct arena *arena,
+                                   const struct script_side *a,
+                                   const struct script_side *b, bool *capped);
+
+#endif

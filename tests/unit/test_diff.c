@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of diff.c and apply.c; tests/diff compares them with diff(1) and
+   patch(1). */
+#include "check.h"
+#include "diff.h"
+#include "limits.h"
+
+static struct arena arena;
+static struct buf out;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    buf_release(&out);
+    return 0;
+}
+
+static void diff_writes_the_unified_format(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *after;
+        const char *diff;
+    } cases[] = {
+        {"", "", ""},
+        {"a\n", "a\n", ""},
+        {"", "a\n", "--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"},
+        {"a\nb", "",
+         "--- a/f\n+++ b/f\n@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline "
+         "at end of file\n"},
+        {"a\nb\nc\n", "a\nx\nc\n",
+         "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"},
+        // the end of a block goes with the block
+        {"(\n)\n(\n)\n", "(\n)\n(\n)\n(\n)\n",
+         "--- a/f\n+++ b/f\n@@ -2,3 +2,5 @@\n )\n (\n )\n+(\n+)\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct diff diff;
+        assert_ok(diff_make(&arena, str_from(cases[i].before),
+                            str_from(cases[i].after), &diff));
+        assert_false(diff.capped);
+        buf_reset(&out);
+        diff_write(&out, &diff, STR("f"));
+        assert_memory(!buf_failed(&out));
+        assert_true(str_eq(buf_view(&out), str_from(cases[i].diff)));
+    }
+}
+
+#define LINES "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n"
+#define CHANGED "1\nB\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nQ\n18\n"
+
+static void diff_applies_any_hunks(void **state)
+{
+    static const struct {
+        bool chosen[2];
+        const char *text;
+    } cases[] = {
+        {{false, false}, LINES},
+        {{true, false},
+         "1\nB\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n"},
+        {{false, true},
+         "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nQ\n18\n"},
+        {{true, true}, CHANGED},
+    };
+    struct diff diff;
+    struct str text;
+    (void)state;
+    assert_ok(diff_make(&arena, STR(LINES), STR(CHANGED), &diff));
+    assert_int_equal(diff.hunk_count, 2);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_ok(diff_apply(&arena, &diff, cases[i].chosen, &text));
+        assert_true(str_eq(text, str_from(cases[i].text)));
+    }
+    assert_ok(diff_apply(&arena, &diff, NULL, &text));
+    assert_text(text, CHANGED);
+}
+
+/* A hunk goes where its lines are, if that is one place only. */
+static void diff_finds_hunks_again(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *after;
+        const char *current;
+        enum diff_outcome outcome;
+        const char *text;
+    } cases[] = {
+        {"a\nb\nc\n", "a\nx\nc\n", "new\na\nb\nc\n", DIFF_APPLIED,
+         "new\na\nx\nc\n"},
+        {"a\nb\nc\n", "a\nx\nc\n", "a\nb\nc\na\nb\nc\n", DIFF_STALE,
+         "a\nb\nc\na\nb\nc\n"},
+        {"a\nb\nc\n", "a\nx\nc\n", "a\nb\nd\n", DIFF_STALE, "a\nb\nd\n"},
+        {"a\nb\nc\n", "a\nx\nc\n", "", DIFF_STALE, ""},
+        {"", "x\n", "", DIFF_APPLIED, "x\n"},
+        {"", "x\n", "y\n", DIFF_STALE, "y\n"},
+        // a last line stays the last one
+        {"a\n", "b", "a\n", DIFF_APPLIED, "b"},
+        {"a\n", "b", "a\nmore\n", DIFF_STALE, "a\nmore\n"},
+        {"a", "b", "a\n", DIFF_STALE, "a\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct diff diff;
+        struct str text;
+        enum diff_outcome outcome;
+        assert_ok(diff_make(&arena, str_from(cases[i].before),
+                            str_from(cases[i].after), &diff));
+        assert_int_equal(diff.hunk_count, 1);
+        assert_ok(diff_apply_to(&arena, &diff, NULL, str_from(cases[i].current),
+                                &outcome, &text));
+        assert_int_equal(outcome, cases[i].outcome);
+        assert_true(str_eq(text, str_from(cases[i].text)));
+    }
+}
+
+/* Beyond LIMIT_DIFF_DRIFT lines, equal lines are others. */
+static void diff_looks_nearby_only(void **state)
+{
+    struct diff diff;
+    struct str text;
+    enum diff_outcome outcome;
+    (void)state;
+    assert_ok(diff_make(&arena, STR("a\nb\n"), STR("a\nc\n"), &diff));
+    for (int far = 0; far < 2; far++) {
+        buf_reset(&out);
+        for (int i = 0; i < LIMIT_DIFF_DRIFT + far; i++)
+            buf_str(&out, STR("-\n"));
+        buf_str(&out, STR("a\nb\n"));
+        assert_memory(!buf_failed(&out));
+        assert_ok(diff_apply_to(&arena, &diff, NULL, buf_view(&out), &outcome,
+                                &text));
+        assert_int_equal(outcome, far ? DIFF_STALE : DIFF_APPLIED);
+    }
+}
+
+/* The length is looked at before the text. */
+static void diff_refuses_what_is_too_long(void **state)
+{
+    struct str text = {"", (size_t)LIMIT_DIFF_TEXT + 1};
+    struct diff diff;
+    enum diff_outcome outcome;
+    (void)state;
+    assert_status(diff_make(&arena, STR(""), text, &diff), ST_LIMIT);
+    assert_status(diff_make(&arena, text, STR(""), &diff), ST_LIMIT);
+    assert_ok(diff_make(&arena, STR("a"), STR("b"), &diff));
+    assert_status(diff_apply_to(&arena, &diff, NULL, text, &outcome, &text),
+                  ST_LIMIT);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(diff_writes_the_unified_format, tear_down),
+        cmocka_unit_test_teardown(diff_applies_any_hunks, tear_down),
+        cmocka_unit_test_teardown(diff_finds_hunks_again, tear_down),
+        cmocka_unit_test_teardown(diff_looks_nearby_only, tear_down),
+        cmocka_unit_test_teardown(diff_refuses_what_is_too_long, tear_down),
+    };
+    return RUN_TESTS("diff", tests);
+}
