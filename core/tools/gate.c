@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "approval.h"
+#include "policy.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits)
@@ -98,19 +99,44 @@ static enum status fail(struct gate_turn *t, const char *state, struct str text)
     return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-static enum status refuse_without_approver(struct gate_turn *t)
+/* BECAUSE: why the call needs an approval. */
+static enum status refuse_without_approver(struct gate_turn *t,
+                                           struct str because)
 {
-    const struct tool *tool = t->call->tool;
+    const char *name = t->call->tool->name;
 
-    settle(t, "refused", "level, no approver");
-    return fail(
-        t, "REFUSED",
-        arena_printf(t->arena,
-                     "%s was not run: it is a dangerous tool and needs an "
-                     "approval, but this client cannot ask its user. Use a "
-                     "client with MCP elicitation, or let the user start "
-                     "ecl-mcp with --allow %s.",
-                     tool->name, tool->name));
+    settle(t, "refused", "no approver");
+    return fail(t, "REFUSED",
+                arena_printf(t->arena,
+                             "%s was not run: %.*s needs an approval, but this "
+                             "client cannot ask its user. Use a client with "
+                             "MCP elicitation, or let the user start ecl-mcp "
+                             "with --allow %s.",
+                             name, STR_ARG(because), name));
+}
+
+static enum status refuse_by_rule(struct gate_turn *t, struct str rule)
+{
+    settle(t, "refused", "policy");
+    return fail(t, "REFUSED",
+                arena_printf(t->arena,
+                             "%s was not run: the rule \"%.*s\" of the user "
+                             "denies it, and no approval changes that.",
+                             t->call->tool->name, STR_ARG(rule)));
+}
+
+static enum status refuse_by_fault(struct gate_turn *t)
+{
+    struct str fault = t->gate->policy->fault;
+
+    settle(t, "refused", "broken policy");
+    return fail(t, "REFUSED",
+                arena_printf(t->arena,
+                             "%s was not run: the rules of the user cannot be "
+                             "trusted, so that no approval is asked for: "
+                             "%.*s. The user has to mend them and restart "
+                             "ecl-mcp.",
+                             t->call->tool->name, STR_ARG(fault)));
 }
 
 /* A failure to run the tool that the model should read, as answer. */
@@ -180,7 +206,8 @@ static enum status prepare(struct gate_turn *t)
     return status;
 }
 
-static enum status ask(struct gate_turn *t)
+/* REMEMBER: a grant would spare the next question. */
+static enum status ask(struct gate_turn *t, bool remember)
 {
     enum status status = ST_OK;
 
@@ -192,7 +219,8 @@ static enum status ask(struct gate_turn *t)
                                    t->call->tool, t->arguments);
     if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
-    t->call->question.remember = t->gate->grant_count < LIMIT_GRANTS;
+    t->call->question.remember =
+        remember && t->gate->grant_count < LIMIT_GRANTS;
     return check_question(t);
 }
 
@@ -268,7 +296,30 @@ static enum status end_turn(struct gate_turn *t, enum status status)
 
 /* --- The decision ------------------------------------------------------- */
 
-static enum status decide(struct gate_turn *t)
+static enum policy_decision rule_of(const struct gate_turn *t, struct str *rule)
+{
+    *rule = STR("");
+    if (t->gate->policy == NULL)
+        return POLICY_NONE;
+    return policy_decide(t->gate->policy, t->call->tool, t->values, rule);
+}
+
+static bool has_fault(const struct gate_turn *t)
+{
+    return t->gate->policy != NULL && t->gate->policy->fault.n > 0;
+}
+
+/* A rule wants every call to be asked for, whatever was granted. */
+static enum status decide_by_question(struct gate_turn *t, struct str rule)
+{
+    if (t->call->can_ask)
+        return ask(t, false);
+    return refuse_without_approver(
+        t, arena_printf(t->arena, "the rule \"%.*s\" of the user says that it",
+                        STR_ARG(rule)));
+}
+
+static enum status decide_by_level(struct gate_turn *t)
 {
     const struct tool *tool = t->call->tool;
 
@@ -276,7 +327,26 @@ static enum status decide(struct gate_turn *t)
         return run_allowed(t, "level");
     if (gate_has_grant(t->gate, tool) && !t->call->resumed)
         return run_allowed(t, "grant");
-    return t->call->can_ask ? ask(t) : refuse_without_approver(t);
+    if (t->call->can_ask)
+        return ask(t, true);
+    return refuse_without_approver(t, STR("it is a dangerous tool and"));
+}
+
+static enum status decide(struct gate_turn *t)
+{
+    enum tool_level level = t->call->tool->level;
+    struct str rule;
+    enum policy_decision decision = rule_of(t, &rule);
+
+    if (decision == POLICY_DENY)
+        return refuse_by_rule(t, rule);
+    if (has_fault(t) && level != TOOL_SAFE && level != TOOL_CAUTIOUS)
+        return refuse_by_fault(t);
+    if (decision == POLICY_ASK)
+        return decide_by_question(t, rule);
+    if (decision == POLICY_ALLOW && !t->call->resumed)
+        return run_allowed(t, "policy");
+    return decide_by_level(t);
 }
 
 /* The arguments outlive the request, for the hooks and for what is still to be
@@ -387,12 +457,15 @@ static enum status run_modified(struct gate_turn *t,
     struct str problem = STR("");
     struct json before = t->arguments;
     struct buf *note = &t->call->note;
+    struct str rule;
     enum status status = read_arguments(t, approval->arguments, &problem);
 
     if (status == ST_INVALID)
         return refuse_modified(t, problem);
     if (status != ST_OK)
         return status;
+    if (rule_of(t, &rule) == POLICY_DENY)
+        return refuse_by_rule(t, rule);
     buf_str(note, STR("The user changed the arguments: "));
     size_t start = note->n;
     approval_describe_changes(note, before, t->arguments);

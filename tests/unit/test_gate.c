@@ -189,7 +189,7 @@ static void gate_refuses_without_approval(void **state)
         assert_non_null(strstr(turn.answer.text.p, "approval"));
         struct str line = arena_printf(
             &arena,
-            "info: gate: %s (dangerous) refused by level, no approver, 0 ms\n"
+            "info: gate: %s (dangerous) refused by no approver, 0 ms\n"
             "debug: gate: %s failed after 0 ms\n",
             tools[i]->name, tools[i]->name);
         assert_memory(line.n > 0);
