@@ -92,6 +92,8 @@ static void approvals_ask_those_who_can(void **state)
 
 static void approvals_let_others_pass(void **state)
 {
+    static const char yes[] = "{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-1\","
+                              "\"result\":" ACCEPT "}";
     (void)state;
     restart();
     call_as("2025-11-25", "{\"elicitation\":{}}");
@@ -101,15 +103,14 @@ static void approvals_let_others_pass(void **state)
                                                    "10000 30000");
     client_reply(list, 0, STR("none"));
     client_expect(OK("2", "…none…"));
-    client_send("{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-1\",\"result\":" ACCEPT
-                "}");
+    client_send(yes);
     uint64_t evaluate =
         client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code (f)");
     client_reply(evaluate, 0, STR("=> 1"));
     client_expect(OK("1", "…=> 1…\"ecl-mcp/approved\":true…"));
     // what answers nothing is ignored
-    static const char *const others[] = {
-        "{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-1\",\"result\":" ACCEPT "}",
+    const char *const others[] = {
+        yes,
         "{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-7\",\"error\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{}}",
