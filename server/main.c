@@ -76,6 +76,7 @@ int main(int argc, char **argv)
                                     .max_output = options.max_output,
                                     .memory = options.memory,
                                     .tools = options.tools,
+                                    .approval_ms = options.approval_ms,
                                     .log = log};
 
     if (getrandom(config.key, sizeof config.key, 0) != sizeof config.key) {

@@ -23,6 +23,7 @@ enum option_id {
     OPT_VERSION = 'V',
     OPT_MAX_MESSAGE = 256, // no short form from here on
     OPT_MAX_OUTPUT,
+    OPT_APPROVAL_TIMEOUT,
     OPT_SUPERVISE
 };
 
@@ -48,6 +49,9 @@ static const struct option_help TABLE[] = {
     {{"max-message", required_argument, NULL, OPT_MAX_MESSAGE},
      "SIZE",
      "bytes of one message, 4K to 1G (default: 16M)"},
+    {{"approval-timeout", required_argument, NULL, OPT_APPROVAL_TIMEOUT},
+     "S",
+     "seconds for the user's answer, 1 to 86400 (default: 300)"},
     {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
      "LEVEL",
      "error, warn, info or debug, on standard error (default: warn)"},
@@ -187,6 +191,10 @@ static int set_option(int id, const char *value, struct options *options)
                           LIMIT_OUTPUT_MAX, &n);
         options->max_output = (size_t)n;
         return result;
+    case OPT_APPROVAL_TIMEOUT:
+        result = set_size("approval-timeout", value, 1, LIMIT_TIMEOUT_MAX, &n);
+        options->approval_ms = (int64_t)n * 1000;
+        return result;
     case OPT_SUPERVISE:
         options->supervise = true;
         return -1;
@@ -210,7 +218,8 @@ int options_parse(int argc, char **argv, struct options *options)
     *options = (struct options){.level = LOG_WARN,
                                 .max_message = LIMIT_MESSAGE,
                                 .max_output = LIMIT_OUTPUT,
-                                .memory = LIMIT_HEAP};
+                                .memory = LIMIT_HEAP,
+                                .approval_ms = LIMIT_APPROVAL_MS};
     for (i = 0; i < TABLE_N; i++)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};

@@ -13,10 +13,11 @@ struct options {
     const char *workspace; /* directory in which Lisp starts, or NULL */
     const char *tools;     /* comma-separated tool sets, or NULL */
     enum log_level level;
-    size_t max_message; /* bytes */
-    size_t max_output;  /* characters */
-    uint64_t memory;    /* bytes of Lisp heap */
-    bool supervise;     /* frames instead of MCP on standard input */
+    size_t max_message;  /* bytes */
+    size_t max_output;   /* characters */
+    uint64_t memory;     /* bytes of Lisp heap */
+    int64_t approval_ms; /* how long a human may think */
+    bool supervise;      /* frames instead of MCP on standard input */
 };
 
 /* Reads the command line into *OPTIONS. Returns -1 when the program is to run,
