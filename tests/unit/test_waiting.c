@@ -3,6 +3,7 @@
    each gets exactly one answer, but none after its cancellation, and nothing
    runs that was not approved. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "asker.h"
 #include "limits.h"
@@ -32,17 +33,15 @@ static unsigned pick(unsigned n)
 static void take_line(struct str line)
 {
     struct json_error error;
+    const struct str before = STR("\"ecl-mcp-");
     struct json message;
     double id;
 
     assert_ok(json_parse(&arena, line, &message, &error));
     struct str text = json_raw(json_get(message, "id"));
     if (json_is_string(json_get(message, "method"), "elicitation/create")) {
-        unsigned long long number;
-        char name[40];
-        snprintf(name, sizeof name, "%.*s", STR_ARG(text));
-        assert_int_equal(sscanf(name, "\"ecl-mcp-%llu\"", &number), 1);
-        run.asked[run.asked_n++] = number;
+        assert_true(str_starts(text, before));
+        run.asked[run.asked_n++] = strtoull(text.p + before.n, NULL, 10);
     } else if (json_number(json_get(message, "id"), &id) == ST_OK) {
         int n = (int)id;
         assert_false(run.cancelled[n]);
