@@ -197,7 +197,7 @@
    first one often causes the others. */
 #define LIMIT_SOURCE_PROBLEMS 5
 #define LIMIT_SOURCE_OPEN 6
-#define LIMIT_SOURCE_EXCERPT 40
+#define LIMIT_SOURCE_EXCERPT 30
 
 /* Bytes of the name by which a definition is searched: longer than a method
    with all its specialisers has. */

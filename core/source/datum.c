@@ -2,6 +2,11 @@
 /* datum.c: see datum.h. */
 #include "datum.h"
 
+/* See datum_is_wrapper. */
+static const char *const wrappers[] = {
+    "progn", "eval-when", "locally", "macrolet", "symbol-macrolet",
+    "let",   "let*",      "flet",    "labels"};
+
 /* Whether TOKEN is a symbol, as far as its characters tell. */
 static bool is_symbol(struct token token)
 {
@@ -86,6 +91,14 @@ bool datum_same_symbol(struct str a, struct str b)
     struct token_name right = token_split(b);
     return token_same_name(left.name, right.name) &&
            same_package(left.package, right.package);
+}
+
+bool datum_is_wrapper(struct str operator)
+{
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (datum_same_symbol(operator, str_from(wrappers[i])))
+            return true;
+    return false;
 }
 
 bool datum_equal(struct str a, struct str b)

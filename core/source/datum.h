@@ -31,6 +31,11 @@ bool datum_equal(struct str a, struct str b);
    sense. */
 bool datum_same_symbol(struct str a, struct str b);
 
+/* Whether forms in one with this operator are at the top level, or nearly so:
+   progn, eval-when, locally, macrolet, symbol-macrolet, let, let*, flet,
+   labels. */
+bool datum_is_wrapper(struct str operator);
+
 /* The specialisers of the lambda list of a method, one after the other. */
 struct datum_specialisers {
     struct tokens tokens;

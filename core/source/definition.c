@@ -48,19 +48,6 @@ struct walk {
     struct forms same_kind; /* of another name */
 };
 
-/* Operators that keep the forms in them at the top level, or nearly so. */
-static const char *const wrappers[] = {
-    "progn", "eval-when", "locally", "macrolet", "symbol-macrolet",
-    "let",   "let*",      "flet",    "labels"};
-
-static bool is_wrapper(struct str operator)
-{
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        if (datum_same_symbol(operator, str_from(wrappers[i])))
-            return true;
-    return false;
-}
-
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\f';
@@ -316,7 +303,7 @@ static bool open_form(struct walk *walk, struct token token)
     if (operator.kind != TOKEN_ATOM || operator.mark != TOKEN_WORD)
         return false;
     form.kind = tokens_text(&form.rest, operator);
-    if (is_wrapper(form.kind))
+    if (datum_is_wrapper(form.kind))
         return true;
     form.name = datum_next(&form.rest);
     form.place.comment =
@@ -342,17 +329,13 @@ static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
     }
 }
 
-/* Ends everything that is open but for the outermost KEEP lists. */
+/* Ends everything that is open but for the outermost LISTS. */
 static void end_all(struct walk *walk, size_t lists)
 {
     struct nesting *nesting = &walk->nesting;
-    while (nesting->lists > lists) {
-        const struct nesting_frame *frame =
-            &nesting->frames[nesting->depth - 1];
-        if (frame->is_list && nesting->lists == walk->transparent + 1)
-            end_form(walk, frame->start, walk->last_end, true);
-        nesting_drop(nesting);
-    }
+    for (; nesting->lists > lists; nesting_close(nesting))
+        if (nesting->lists == walk->transparent + 1)
+            end_form(walk, nesting_list(nesting)->start, walk->last_end, true);
 }
 
 static enum status walk_text(struct walk *walk)

@@ -17,10 +17,10 @@ enum {
 /* Room for one more frame. */
 static enum status grow(struct nesting *nesting)
 {
-    if (nesting->depth < nesting->room)
-        return ST_OK;
     if (nesting->depth >= LIMIT_SOURCE_DEPTH)
         return ST_LIMIT;
+    if (nesting->depth < nesting->room)
+        return ST_OK;
     size_t room = nesting->room > 0 ? nesting->room * 2 : 64;
     struct nesting_frame *frames =
         realloc(nesting->frames, room * sizeof *frames);
@@ -73,6 +73,20 @@ static enum status push(struct nesting *nesting, struct token token,
     return ST_OK;
 }
 
+/* Removes the innermost frame. */
+static void drop(struct nesting *nesting)
+{
+    struct nesting_frame *frame = &nesting->frames[--nesting->depth];
+    if (frame->is_list)
+        nesting->lists--;
+    else if (frame->mark == '`' && frame->counted)
+        nesting->commas--;
+    else if (frame->counted)
+        nesting->commas++;
+    else if (is_feature(frame) && frame->objects > 0)
+        nesting->features--;
+}
+
 /* An object has ended: so have the prefixes that waited for it. */
 static void complete(struct nesting *nesting, struct nesting_step *step)
 {
@@ -85,7 +99,7 @@ static void complete(struct nesting *nesting, struct nesting_step *step)
             return;
         }
         loose = loose || is_feature(frame);
-        nesting_drop(nesting);
+        drop(nesting);
     }
     step->complete = frame == NULL;
     if (frame == NULL)
@@ -120,7 +134,7 @@ static void take_close(struct nesting *nesting, struct nesting_step *step)
         step->waiting = *frame;
     }
     for (; frame != NULL && !frame->is_list; frame = top(nesting))
-        nesting_drop(nesting);
+        drop(nesting);
     if (frame == NULL) {
         step->fault = TOKEN_EXTRA;
         return;
@@ -129,7 +143,7 @@ static void take_close(struct nesting *nesting, struct nesting_step *step)
         step->fault = TOKEN_DOT_NOTHING;
     step->closes = true;
     step->closed = *frame;
-    nesting_drop(nesting);
+    drop(nesting);
     complete(nesting, step);
 }
 
@@ -176,15 +190,9 @@ void nesting_reset(struct nesting *nesting)
         (struct nesting){.frames = nesting->frames, .room = nesting->room};
 }
 
-void nesting_drop(struct nesting *nesting)
+void nesting_close(struct nesting *nesting)
 {
-    struct nesting_frame *frame = &nesting->frames[--nesting->depth];
-    if (frame->is_list)
-        nesting->lists--;
-    else if (frame->mark == '`' && frame->counted)
-        nesting->commas--;
-    else if (frame->counted)
-        nesting->commas++;
-    else if (is_feature(frame) && frame->objects > 0)
-        nesting->features--;
+    struct nesting_step step = {.fault = TOKEN_FINE};
+    if (nesting->lists > 0)
+        take_close(nesting, &step);
 }

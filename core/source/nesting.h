@@ -66,7 +66,8 @@ bool nesting_waits(const struct nesting *nesting);
 /* Forgets all that is open; keeps the storage. */
 void nesting_reset(struct nesting *nesting);
 
-/* Removes the innermost frame as if what it waits for had come. */
-void nesting_drop(struct nesting *nesting);
+/* Closes the innermost list, if there is one, as a closing parenthesis would;
+   prefixes that wait in it are forgotten. */
+void nesting_close(struct nesting *nesting);
 
 #endif

@@ -484,6 +484,17 @@ void tokens_init(struct tokens *tokens, struct str text)
     *tokens = (struct tokens){.text = text, .line = 1, .blank = true};
 }
 
+void tokens_resume(struct tokens *tokens, struct str text, size_t at,
+                   uint32_t line, uint32_t column, uint32_t indent)
+{
+    *tokens = (struct tokens){.text = text,
+                              .at = at,
+                              .measured = at,
+                              .line = line,
+                              .column = column,
+                              .indent = indent};
+}
+
 struct token tokens_next(struct tokens *t)
 {
     struct token token = {.kind = TOKEN_END};

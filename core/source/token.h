@@ -70,7 +70,8 @@ struct token {
     uint32_t indent; /* the same with tabs as an editor shows them */
 };
 
-/* Where the cutting stands. */
+/* Where the cutting stands. Behind a token, LINE and COLUMN are those of its
+   end. */
 struct tokens {
     struct str text; /* borrowed */
     size_t at;
@@ -83,6 +84,11 @@ struct tokens {
 
 /* Starts at the beginning of TEXT, which has to outlive TOKENS. */
 void tokens_init(struct tokens *tokens, struct str text);
+
+/* Starts in the midst of TEXT, at the token that begins at AT and whose place
+   is LINE, COLUMN and INDENT. */
+void tokens_resume(struct tokens *tokens, struct str text, size_t at,
+                   uint32_t line, uint32_t column, uint32_t indent);
 
 /* The next token; blanks and comments are passed over. Behind the last one
    TOKEN_END, again and again. Takes time in proportion to the bytes passed. */

@@ -16,5 +16,6 @@ extern const struct tool tool_load_system;
 extern const struct tool tool_read_output;
 extern const struct tool tool_reset_session;
 extern const struct tool tool_restore_session;
+extern const struct tool tool_validate_syntax;
 
 #endif

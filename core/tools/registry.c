@@ -18,6 +18,7 @@ static const struct {
 } entries[] = {
     {IN_EVAL, &tool_evaluate_lisp},
     {IN_EVAL, &tool_load_system},
+    {IN_EVAL, &tool_validate_syntax},
     {IN_EVAL, &tool_describe_last_error},
     {IN_SESSION, &tool_list_definitions},
     {IN_SESSION, &tool_reset_session},

@@ -12,7 +12,7 @@ const MODERN = '2026-07-28';
 const TOOLS = ['checkpoint-session', 'configure-limits',
     'describe-last-error', 'evaluate-lisp', 'list-definitions',
     'list-sessions', 'load-system', 'read-output', 'reset-session',
-    'restore-session'];
+    'restore-session', 'validate-syntax'];
 
 // How each kind of client is made: its class, transport and options, what it
 // should find, and how it calls a tool.

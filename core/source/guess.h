@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* guess.h: where closing parentheses are missing or too many, by how the lines
+   are indented: what is in a list stands to the right of its parenthesis. */
+#ifndef CORE_GUESS_H
+#define CORE_GUESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "limits.h"
+#include "nesting.h"
+#include "status.h"
+#include "str.h"
+#include "token.h"
+
+/* Parentheses missing at one place. */
+struct guess_fix {
+    size_t before; /* the token that begins at this byte, or the end of the
+                      text */
+    size_t lists;  /* how many should have been closed there */
+};
+
+struct guess {
+    struct guess_fix fixes[LIMIT_SOURCE_PROBLEMS]; /* in the order of the
+                                                      text */
+    size_t count;
+};
+
+/* Looks for the missing parentheses of TEXT from FROM on, the outermost list
+   that is not closed. Finds all, or the first of very many; of a text whose
+   lines are not indented says that they are missing at the end of each form.
+   ST_NOMEM, ST_LIMIT as nesting_take. */
+enum status MUST_CHECK guess_missing(struct str text,
+                                     const struct nesting_frame *from,
+                                     struct guess *out);
+
+/* Whether TOKEN begins a form in column 0 that is likely to be meant for the
+   top level: a definition, or behind an empty line. */
+bool guess_is_form(struct str text, struct token token);
+
+/* Whether the operator of the list that begins at START looks like that of a
+   definition. */
+bool guess_is_definition(struct str text, size_t start);
+
+/* A closing parenthesis and the list that it closed. */
+struct guess_closed {
+    struct token token;
+    struct nesting_frame list;
+};
+
+/* The parentheses that end a line: the last of them, in a ring. */
+#define GUESS_CLOSED 32
+struct guess_run {
+    struct guess_closed closed[GUESS_CLOSED];
+    size_t count; /* of all */
+};
+
+/* Goes on with TOKEN, which did STEP. */
+void guess_follow(struct guess_run *run, struct token token,
+                  const struct nesting_step *step);
+
+/* To be asked before guess_follow: whether TOKEN begins a line that is indented
+   as if it belonged to a list that RUN has closed; then which one. */
+const struct guess_closed *guess_too_early(const struct guess_run *run,
+                                           struct token token);
+
+#endif

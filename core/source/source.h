@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* source.h: checks Common Lisp source text without reading it: nothing is
+   evaluated, no symbol is made, depth and length do not matter. Knows the
+   standard syntax and what ECL's reader makes of it. What stands behind #+ and
+   #- may be for another Lisp, so that only its parentheses, strings and
+   comments are checked. */
+#ifndef CORE_SOURCE_H
+#define CORE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "limits.h"
+#include "status.h"
+#include "str.h"
+#include "token.h"
+
+struct source_place {
+    size_t offset;   /* bytes from the start of the text */
+    uint32_t line;   /* from 1 */
+    uint32_t column; /* in characters, from 0 */
+};
+
+/* A list that is open. */
+struct source_open {
+    struct source_place place;
+    struct str text; /* how it begins: a view of the text checked */
+};
+
+/* Something wrong. */
+struct source_problem {
+    enum token_fault fault;
+    struct source_place place; /* where it is, or where what is not closed
+                                  begins */
+    struct str text;           /* what is there: a view of the text checked */
+    size_t count; /* of TOKEN_UNCLOSED and TOKEN_EXTRA: parentheses */
+
+    /* What is open there, the innermost last. */
+    struct source_open open[LIMIT_SOURCE_OPEN]; /* the outermost, and the
+                                                   innermost ones */
+    size_t open_kept;
+    size_t open_count; /* of all */
+
+    /* Where parentheses, or a quotation mark, are most likely missing or too
+       many; it follows from the line GUESS_LINE, or from the end of the text
+       (0). */
+    bool guessed;
+    struct source_place guess;
+    uint32_t guess_line;
+};
+
+struct source_report {
+    struct source_problem problems[LIMIT_SOURCE_PROBLEMS]; /* the first ones */
+    size_t kept;
+    size_t count;   /* of all problems */
+    size_t certain; /* of these, without those that another readtable or Lisp
+                       may take: unknown reader macros and character names */
+    size_t forms;   /* at the top level */
+    struct source_problem swallowed; /* when there is no problem: the first
+                                        definition in column 0 that is within
+                                        another one; else its fault is
+                                        TOKEN_FINE */
+};
+
+/* Checks TEXT, which the report refers to. *OUT is written on success only. */
+enum status MUST_CHECK source_check(struct str text, struct source_report *out);
+
+/* Whether what is wrong may be right with another readtable or Lisp. */
+bool source_is_doubtful(enum token_fault fault);
+
+/* REPORT in words, without a line break at its end: "Syntax OK: 3 forms." or
+   each problem with its place, what is open there, and the guess. An empty view
+   when memory ran out. */
+struct str source_describe(struct arena *arena,
+                           const struct source_report *report);
+
+#endif

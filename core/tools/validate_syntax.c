@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* validate_syntax.c: checks Lisp code without reading it. */
+#include "catalog.h"
+#include "source.h"
+
+enum { CODE };
+
+static const struct schema_field fields[] = {
+    [CODE] =
+        {
+            .name = "code",
+            .kind = SCHEMA_STRING,
+            .required = true,
+            .help = "Common Lisp code, as long as you like.",
+        },
+    {0},
+};
+
+static enum status validate_syntax(const struct tool_request *request,
+                                   struct tool_answer *answer)
+{
+    struct source_report report;
+    enum status status =
+        source_check(request->values[CODE].string, &report);
+    if (status != ST_OK)
+        return status;
+    answer->state = TOOL_ANSWERED;
+    answer->text = source_describe(request->arena, &report);
+    return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+const struct tool tool_validate_syntax = {
+    .name = "validate-syntax",
+    .title = "Validate syntax",
+    .description =
+        "Check parentheses and syntax of Lisp code without evaluating it: "
+        "where it breaks, what is open, what is most likely missing.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .handler = validate_syntax,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whatever the text, a report is about places in it, and a definition found in
+   a text that is fine is a form of its own, without which the text is fine,
+   too. The input is a kind, a name and the text, each on a line. */
+#include "definition.h"
+#include "fuzz.h"
+#include "source.h"
+
+static struct str cut_line(struct str *rest)
+{
+    const char *end = rest->n > 0 ? memchr(rest->p, '\n', rest->n) : NULL;
+    size_t n = end != NULL ? (size_t)(end - rest->p) : rest->n;
+    struct str line = str_make(rest->p, n);
+    n += end != NULL ? 1 : 0;
+    *rest = str_make(rest->p + n, rest->n - n);
+    return line;
+}
+
+/* The number of problems of TEXT. */
+static size_t check(struct arena *arena, struct str text, size_t *forms)
+{
+    struct source_report report;
+    REQUIRE(source_check(text, &report) == ST_OK);
+    REQUIRE(source_describe(arena, &report).n > 0);
+    REQUIRE(report.kept <= report.count && report.certain <= report.count);
+    for (size_t i = 0; i < report.kept; i++) {
+        const struct source_problem *problem = &report.problems[i];
+        REQUIRE(problem->place.offset + problem->text.n <= text.n);
+        REQUIRE(problem->place.line > 0 && problem->fault != TOKEN_FINE);
+        REQUIRE(problem->guess.offset <= text.n && problem->count > 0);
+    }
+    *forms = report.forms;
+    return report.count;
+}
+
+/* Whether parts of TEXT may be for another Lisp, and less strictly checked. */
+static bool is_conditional(struct str text)
+{
+    for (size_t i = 1; i < text.n; i++)
+        if (text.p[i - 1] == '#' && (text.p[i] == '+' || text.p[i] == '-'))
+            return true;
+    return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena = ARENA_EMPTY;
+    struct str text = str_make((const char *)data, size);
+    struct str kind = cut_line(&text);
+    struct str name = cut_line(&text);
+    struct str why = STR("");
+    struct definition d;
+    size_t forms;
+    size_t problems = check(&arena, text, &forms);
+    if (definition_find(&arena, text, kind, name, &d, &why) != ST_OK) {
+        REQUIRE(why.n > 0);
+    } else {
+        REQUIRE(d.comment <= d.whole && d.whole <= d.start);
+        REQUIRE(d.start < d.end && d.end <= d.tail && d.tail <= text.n);
+        struct str form = str_make(text.p + d.start, d.end - d.start);
+        struct str rest = arena_printf(
+            &arena, "%.*s %.*s", STR_ARG(str_make(text.p, d.comment)),
+            STR_ARG(str_make(text.p + d.tail, text.n - d.tail)));
+        REQUIRE(problems > 0 || !d.broken);
+        REQUIRE(problems > 0 || check(&arena, rest, &forms) == 0 ||
+                memchr(text.p, 0, text.n) != NULL); // which ends "%.*s"
+        REQUIRE(problems > 0 || is_conditional(text) ||
+                (check(&arena, form, &forms) == 0 && forms == 1));
+    }
+    arena_release(&arena);
+    return 0;
+}
