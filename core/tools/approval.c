@@ -146,11 +146,11 @@ void approval_write_schema(struct jsonw *w, const struct tool_call *call,
     jsonw_name(w, "properties");
     jsonw_object(w);
     write_decision(w);
+    write_text(w, "reason", "Reason", STR("The agent reads it."));
     if (call->question.hunks > 0)
         write_text(w, "hunks", "Hunks",
                    STR("Numbers of those to apply, like 1,3; empty: all."));
-    write_text(w, "reason", "Reason", STR("The agent reads it."));
-    if (call->question.hunks == 0)
+    else
         write_arguments(w, call, prefill);
     if (call->question.remember)
         write_remember(w);

@@ -25,8 +25,8 @@ enum status MUST_CHECK approval_describe(struct buf *out, struct arena *arena,
 enum status MUST_CHECK approval_make_visible(struct buf *text);
 
 /* Writes the form's JSON schema as one value: decision (approve, deny), reason,
-   remember when call->question.remember, and hunks ("1,3"; empty is all) when
-   it has hunks, else arguments (JSON text). PREFILL: the version of MCP knows
+   hunks ("1,3"; empty is all) when the question has some, else arguments (JSON
+   text), and remember when it may be. PREFILL: the version of MCP knows
    defaults of texts, and arguments has that of the call. */
 void approval_write_schema(struct jsonw *w, const struct tool_call *call,
                            bool prefill);

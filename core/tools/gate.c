@@ -164,6 +164,7 @@ static struct tool_request request_of(const struct gate_turn *t)
     return (struct tool_request){.arena = t->arena,
                                  .image = t->gate->image,
                                  .files = t->gate->files,
+                                 .seen = &t->gate->seen,
                                  .limits = &t->gate->limits,
                                  .values = t->values,
                                  .call = t->call};
@@ -575,7 +576,8 @@ enum status gate_step(struct gate_turn *turn)
                     explain(turn, work->step(work, &request, &turn->answer)));
 }
 
-/* Puts what the answer has to say first before its text. */
+/* Puts what the answer has to say first before its text, and leaves no other
+   form of it: some clients show the model only that. */
 static void add_note(struct tool_call *call, struct tool_answer *answer)
 {
     if (call->note.n == 0)
@@ -583,6 +585,8 @@ static void add_note(struct tool_call *call, struct tool_answer *answer)
     buf_byte(&call->note, '\n');
     buf_str(&call->note, answer->text);
     answer->text = buf_view(&call->note);
+    answer->structured = STR("");
+    answer->content = STR("");
     if (!buf_failed(&call->note))
         return;
     answer->state = TOOL_FAILED;

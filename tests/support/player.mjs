@@ -102,6 +102,7 @@ export class Player {
             if (step.verb === 'each') {
                 for (const version of words(step.rest)) {
                     this.each = version;
+                    this.#emptyFolder();
                     await this.#playAll(steps.slice(i + 1));
                 }
                 return;
@@ -109,6 +110,12 @@ export class Player {
             await this.step(step);
         }
         await this.finish();
+    }
+
+    #emptyFolder() {
+        for (const name of fs.readdirSync(this.folder))
+            fs.rmSync(path.join(this.folder, name),
+                { recursive: true, force: true });
     }
 
     // The same for whatever RUN does.
@@ -258,6 +265,8 @@ export class Player {
         this.show = () => {};
         const params = { name: tool, arguments: args };
         this.calling.set(id, params);
+        this.ids.delete(id);
+        this.questions.delete(id);
         await this.request(id, 'tools/call', params);
         this.show = was;
         if (step.text)
@@ -297,9 +306,9 @@ export class Player {
 
     // What the user says to the question of the call ID.
     async say(id, result) {
+        if (!this.questions.has(id))
+            await this.asked(id);
         const question = this.questions.get(id);
-        if (!question)
-            throw new Fault(`${id} has not asked`);
         if (this.version !== MODERN)
             return this.send(JSON.stringify({ jsonrpc: '2.0', id: question.id,
                 ...result }));
@@ -314,10 +323,11 @@ export class Player {
         const key = JSON.stringify(this.ids.get(id) ?? id);
         const { node } = await this.find(`the answer to ${key}`,
             ({ node }) => node && print(member(node, 'id') ?? node) === key);
-        const wrong = match(this.#resultPattern(), node);
+        const result = member(node, 'result');
+        const wrong = match(this.#resultPattern(
+            result && member(result, 'structuredContent')), node);
         if (wrong)
             throw new Fault(wrong);
-        const result = member(node, 'result');
         const text = member(member(result, 'content').list[0], 'text').value;
         const isError = member(result, 'isError').type === 'true';
         if (id !== 'recheck')
@@ -334,10 +344,13 @@ export class Player {
             await this.alive();
     }
 
-    #resultPattern() {
+    #resultPattern(structured) {
         const modern = this.version === MODERN ? '"resultType":"complete",' : '';
+        const more = structured && this.version >= '2025-06-18'
+            ? '"structuredContent":{…},' : '';
         return parsePattern('{"jsonrpc":"2.0","id":…,"result":{' + modern +
-            '"content":[{"type":"text","text":…}],"isError":…,"_meta":{…}}}');
+            '"content":[{"type":"text","text":…}],' + more +
+            '"isError":…,"_meta":{…}}}');
     }
 
     // The program still evaluates.

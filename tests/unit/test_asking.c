@@ -187,7 +187,7 @@ static void asking_reviews_hunks(void **state)
         call("1", &review_tool, "{\"text\":\"x\",\"n\":3}", v2025);
         expect("{…\"message\":\"-old\\n+x\\n\",\"requestedSchema\":{"
                "\"type\":\"object\",\"properties\":{" DECISION
-               ",\"hunks\":{…},\"reason\":{…},\"remember\":{…}},\"required\":"
+               ",\"reason\":{…},\"hunks\":{…},\"remember\":{…}},\"required\":"
                "[\"decision\"]}}}\n");
         snprintf(id, sizeof id, "\"ecl-mcp-%zu\"", i + 1);
         snprintf(text, sizeof text, FORM("{\"decision\":\"approve\"%s}"),
