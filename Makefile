@@ -18,7 +18,9 @@ OBJ := $(BUILD)/obj
 # What of image/ makes the program that links ECL. The rest is the supervisor.
 IMAGE_PROGRAM := image/main.c image/live.c
 
-CORE_SRC := $(wildcard core/*.c core/*/*.c)
+# What does input and output for all hosts of the core.
+HOST_SRC := $(wildcard core/host/*.c)
+CORE_SRC := $(filter-out $(HOST_SRC),$(wildcard core/*.c core/*/*.c))
 IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(filter-out $(IMAGE_PROGRAM),$(wildcard image/*.c))
 SERVER_SRC := $(wildcard server/*.c)
@@ -30,7 +32,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 
-PRODUCT_SRC := $(CORE_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC)
+PRODUCT_SRC := $(CORE_SRC) $(HOST_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC)
 TEST_SRC := $(wildcard tests/*/*.c)
 HEADERS := $(wildcard core/*.h core/*/*.h image/*.h server/*.h)
 TEST_HEADERS := $(wildcard tests/*/*.h)
@@ -51,7 +53,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
   core/*/)))) -iquote image
 # The hosts use what Linux and glibc have beyond POSIX; the core does not.
-host_flags = $(if $(filter image/% server/% tests/image/% tests/support/host.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter core/host/% image/% server/% tests/image/% tests/support/host.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote server -iquote tests/support
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
@@ -89,6 +91,7 @@ say = @$(if $(V),:,printf '  %-7s %s\n' $(1) $(2))
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 
 CORE_LIB := $(BUILD)/libecl-mcp-core.a
+HOST_LIB := $(BUILD)/libecl-mcp-host.a
 SUPERVISOR_LIB := $(BUILD)/libecl-mcp-supervisor.a
 LISP_LIB := $(BUILD)/libecl-mcp-lisp.a
 SERVER := $(BUILD)/ecl-mcp
@@ -100,7 +103,7 @@ IMAGE := $(BUILD)/ecl-mcp-image
 .PHONY: FORCE
 
 .PHONY: all server image
-all: $(CORE_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) ## build everything into build/PROFILE (debug, release, asan)
+all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) ## build everything into build/PROFILE (debug, release, asan)
 server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
 
@@ -131,12 +134,15 @@ endef
 $(CORE_LIB): $(call objects,$(CORE_SRC))
 	$(archive)
 
+$(HOST_LIB): $(call objects,$(HOST_SRC))
+	$(archive)
+
 $(SUPERVISOR_LIB): $(call objects,$(SUPERVISOR_SRC))
 	$(archive)
 
-$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(SUPERVISOR_LIB)
+$(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(CORE_LIB) \
+	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB) \
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
 ifeq ($(PROFILE),asan)
@@ -222,7 +228,7 @@ $(FUZZERS): $(BUILD)/%: $(OBJ)/%.o $(if $(filter fuzz,$(PROFILE)),,\
   $(OBJ)/tests/fuzz/replay.o) $(SUPERVISOR_LIB) $(CORE_LIB)
 	$(link) $(if $(filter fuzz,$(PROFILE)),-fsanitize=fuzzer) $(LIBS)
 
-TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(CORE_LIB)
+TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB)
 WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 $(UNIT) $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)

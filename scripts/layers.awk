@@ -2,7 +2,7 @@
 # Checks who may include whom. Usage:
 #   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
 # core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
-# own folder, session.h and what it names; server/ also supervisor.h. image/:
+# own folder, session.h and what it names, core/host/; server/ also supervisor.h. image/:
 # own folder and core/ up to the layer of wire. The headers of libraries that
 # must stay behind one door have their one place.
 
@@ -59,6 +59,7 @@ BEGIN {
         own[module(ARGV[i])] = top
     }
     hosts["session"] = 1
+    hosts["workspace"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {

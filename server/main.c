@@ -12,6 +12,7 @@
 #include "options.h"
 #include "session.h"
 #include "supervisor.h"
+#include "workspace.h"
 
 /* Bytes of the longest path that is tried. */
 #define PATH_SIZE 4096
@@ -63,6 +64,8 @@ int main(int argc, char **argv)
     char path[PATH_SIZE];
     struct session *session = NULL;
     struct supervisor *supervisor;
+    struct workspace *workspace;
+    struct files files;
     int status = options_parse(argc, argv, &options);
 
     if (status >= 0)
@@ -83,6 +86,14 @@ int main(int argc, char **argv)
         perror("ecl-mcp: getrandom");
         return 1;
     }
+    workspace =
+        workspace_new(options.workspace ? options.workspace : ".", NULL);
+    if (workspace) {
+        files = workspace_files(workspace);
+        config.files = &files;
+    } else {
+        log_line(&log, LOG_WARN, "files: no workspace: %s", strerror(errno));
+    }
     supervisor = supervisor_new(&images, loop_now());
     if (!options.supervise)
         session = session_new(&config);
@@ -94,5 +105,6 @@ int main(int argc, char **argv)
     }
     session_free(session);
     supervisor_free(supervisor);
+    workspace_free(workspace);
     return status;
 }

@@ -31,6 +31,25 @@
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
 
+/* Files whose content the model has been shown is remembered of so many; a
+   model does not work on more at a time. */
+#define LIMIT_SEEN_FILES 512
+
+/* Bytes of a file that is read or changed: what can be compared. */
+#define LIMIT_FILE LIMIT_DIFF_TEXT
+
+/* Names in a folder that are looked at: nobody reads a longer list. */
+#define LIMIT_FOLDER_ENTRIES 10000
+
+/* Of one search: matches shown, files looked at, bytes of a file that is
+   searched, bytes of all of them, and those of one step, so that nothing else
+   waits longer than a few milliseconds. */
+#define LIMIT_SEARCH_MATCHES 200
+#define LIMIT_SEARCH_FILES 50000
+#define LIMIT_SEARCH_FILE (8u * 1024 * 1024)
+#define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
+#define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
+
 /* Bytes of each of two texts that are compared: more than any source file; the
    tables of their lines take a few times as much. */
 #define LIMIT_DIFF_TEXT (64u * 1024 * 1024)

@@ -47,27 +47,26 @@ enum status diff_apply(struct arena *arena, const struct diff *diff,
         put_hunk(&text, diff, hunk);
         place = range->old_start + range->old_count;
     }
-    buf_str(&text,
-            lines_view(&diff->before, place, diff->before.lines - place));
+    buf_str(&text, lines_view(&diff->before, place, diff->before.n - place));
     return keep(arena, &text, out);
 }
 
 /* Whether the lines OLD stand in TEXT from line PLACE on. */
-static bool stands_at(const struct diff_text *text, size_t place, size_t count,
+static bool stands_at(const struct lines *text, size_t place, size_t count,
                       struct str old)
 {
-    return place + count <= text->lines &&
+    return place + count <= text->n &&
            str_eq(lines_view(text, place, count), old);
 }
 
 /* The only place from FROM to TO at which OLD stands; false when there is none
    or another. */
-static bool find_only(const struct diff_text *text, size_t from, size_t to,
+static bool find_only(const struct lines *text, size_t from, size_t to,
                       size_t count, struct str old, size_t *place)
 {
     size_t found = 0;
 
-    for (size_t i = from; i <= to && i + count <= text->lines; i++)
+    for (size_t i = from; i <= to && i + count <= text->n; i++)
         if (stands_at(text, i, count, old)) {
             *place = i;
             found++;
@@ -85,8 +84,7 @@ static bool ends_line(const struct diff *diff, const struct diff_hunk *hunk)
 
 /* Where HUNK belongs in CURRENT, at line LEAST or later. */
 static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
-                       const struct diff_text *current, size_t least,
-                       size_t *place)
+                       const struct lines *current, size_t least, size_t *place)
 {
     size_t count = hunk->range.old_count;
     size_t start = hunk->range.old_start;
@@ -95,13 +93,13 @@ static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
 
     if (count == 0) { // the text was empty
         *place = 0;
-        return current->lines == 0;
+        return current->n == 0;
     }
     if (!find_only(current, from > least ? from : least,
                    start + LIMIT_DIFF_DRIFT, count, old, place))
         return false;
     // a last line without line feed stays the last one
-    return ends_line(diff, hunk) || *place + count == current->lines;
+    return ends_line(diff, hunk) || *place + count == current->n;
 }
 
 enum status diff_apply_to(struct arena *arena, const struct diff *diff,
@@ -109,7 +107,7 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
                           enum diff_outcome *outcomes, struct str *out)
 {
     struct buf text = BUF_EMPTY;
-    struct diff_text lines;
+    struct lines lines;
     size_t done = 0; // lines of CURRENT
     size_t place = 0;
     enum status status = lines_cut(arena, current, &lines);
@@ -130,6 +128,6 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
         put_hunk(&text, diff, hunk);
         done = place + hunk->range.old_count;
     }
-    buf_str(&text, lines_view(&lines, done, lines.lines - done));
+    buf_str(&text, lines_view(&lines, done, lines.n - done));
     return keep(arena, &text, out);
 }

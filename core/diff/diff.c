@@ -82,8 +82,8 @@ static void settle_changes(struct diff *diff, const uint32_t *old_ids,
 {
     struct diff_range *changes = diff->changes;
     size_t kept = diff->change_count;
-    struct diff_range next = {.old_start = diff->before.lines,
-                              .new_start = diff->after.lines};
+    struct diff_range next = {.old_start = diff->before.n,
+                              .new_start = diff->after.n};
 
     for (size_t i = diff->change_count; i-- > 0;) {
         struct diff_range change = changes[i];
@@ -120,8 +120,8 @@ static void finish_hunk(const struct diff *diff, struct diff_hunk *hunk)
         least(DIFF_CONTEXT, least(first->old_start, first->new_start));
     size_t old_end = last->old_start + last->old_count;
     size_t new_end = last->new_start + last->new_count;
-    size_t after = least(DIFF_CONTEXT, least(diff->before.lines - old_end,
-                                             diff->after.lines - new_end));
+    size_t after = least(
+        DIFF_CONTEXT, least(diff->before.n - old_end, diff->after.n - new_end));
 
     hunk->range.old_start = first->old_start - before;
     hunk->range.new_start = first->new_start - before;
@@ -169,11 +169,10 @@ enum status diff_make(struct arena *arena, struct str before, struct str after,
     if (status != ST_OK)
         return status;
     struct script_side a = {
-        old_ids, diff.before.lines,
-        arena_array(arena, diff.before.lines + 1, sizeof(bool))};
-    struct script_side b = {
-        new_ids, diff.after.lines,
-        arena_array(arena, diff.after.lines + 1, sizeof(bool))};
+        old_ids, diff.before.n,
+        arena_array(arena, diff.before.n + 1, sizeof(bool))};
+    struct script_side b = {new_ids, diff.after.n,
+                            arena_array(arena, diff.after.n + 1, sizeof(bool))};
     if (!a.changed || !b.changed)
         return ST_NOMEM;
     status = script_mark(arena, &a, &b, &diff.capped);
@@ -200,9 +199,8 @@ static void write_range(struct buf *out, char sign, size_t start, size_t count)
         buf_printf(out, ",%zu", count);
 }
 
-static void write_lines(struct buf *out, char mark,
-                        const struct diff_text *text, size_t start,
-                        size_t count)
+static void write_lines(struct buf *out, char mark, const struct lines *text,
+                        size_t start, size_t count)
 {
     for (size_t i = start; i < start + count; i++) {
         struct str line = lines_view(text, i, 1);

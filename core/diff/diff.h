@@ -10,17 +10,12 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "lines.h"
 #include "status.h"
 #include "str.h"
 
 /* Unchanged lines around a hunk. */
 #define DIFF_CONTEXT 3
-
-struct diff_text {
-    struct str text; /* borrowed */
-    size_t *starts;  /* of each line, and the end: LINES + 1 offsets */
-    size_t lines;
-};
 
 /* Lines of the text before, and what stands in their place in the one after;
    counted from 0. */
@@ -39,8 +34,8 @@ struct diff_hunk {
 };
 
 struct diff {
-    struct diff_text before;
-    struct diff_text after;
+    struct lines before;
+    struct lines after;
     struct diff_range *changes; /* in order; no two touch */
     size_t change_count;
     struct diff_hunk *hunks;

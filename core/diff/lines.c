@@ -6,8 +6,7 @@
 
 #include "limits.h"
 
-enum status lines_cut(struct arena *arena, struct str text,
-                      struct diff_text *out)
+enum status lines_cut(struct arena *arena, struct str text, struct lines *out)
 {
     size_t lines = 0;
     const char *p = text.p;
@@ -21,10 +20,10 @@ enum status lines_cut(struct arena *arena, struct str text,
         p = feed ? feed + 1 : end;
         lines++;
     }
-    *out = (struct diff_text){
+    *out = (struct lines){
         .text = text,
         .starts = arena_alloc(arena, (lines + 1) * sizeof *out->starts),
-        .lines = lines,
+        .n = lines,
     };
     if (!out->starts)
         return ST_NOMEM;
@@ -39,7 +38,7 @@ enum status lines_cut(struct arena *arena, struct str text,
     return ST_OK;
 }
 
-struct str lines_view(const struct diff_text *text, size_t start, size_t count)
+struct str lines_view(const struct lines *text, size_t start, size_t count)
 {
     size_t from = text->starts[start];
 
@@ -83,11 +82,11 @@ static uint32_t number_line(struct table *table, struct str line)
     return table->count - 1;
 }
 
-enum status lines_number(struct arena *arena, const struct diff_text *before,
-                         const struct diff_text *after, uint32_t **before_ids,
+enum status lines_number(struct arena *arena, const struct lines *before,
+                         const struct lines *after, uint32_t **before_ids,
                          uint32_t **after_ids)
 {
-    size_t all = before->lines + after->lines;
+    size_t all = before->n + after->n;
     size_t size = 4;
     struct table table = {0};
     uint32_t *ids = arena_alloc(arena, (all + 1) * sizeof *ids);
@@ -100,10 +99,10 @@ enum status lines_number(struct arena *arena, const struct diff_text *before,
     if (!ids || !table.slots || !table.lines)
         return ST_NOMEM;
     *before_ids = ids;
-    *after_ids = ids + before->lines;
-    for (size_t i = 0; i < before->lines; i++)
+    *after_ids = ids + before->n;
+    for (size_t i = 0; i < before->n; i++)
         ids[i] = number_line(&table, lines_view(before, i, 1));
-    for (size_t i = 0; i < after->lines; i++)
+    for (size_t i = 0; i < after->n; i++)
         (*after_ids)[i] = number_line(&table, lines_view(after, i, 1));
     return ST_OK;
 }

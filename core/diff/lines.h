@@ -3,26 +3,33 @@
 #ifndef CORE_LINES_H
 #define CORE_LINES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "diff.h"
 #include "status.h"
 #include "str.h"
+
+/* A text and where its lines start. */
+struct lines {
+    struct str text; /* borrowed */
+    size_t *starts;  /* of each line, and the end: N + 1 offsets */
+    size_t n;
+};
 
 /* Cuts TEXT, which is borrowed; the table lives in ARENA. ST_LIMIT: it is
    longer than LIMIT_DIFF_TEXT. */
 enum status MUST_CHECK lines_cut(struct arena *arena, struct str text,
-                                 struct diff_text *out);
+                                 struct lines *out);
 
 /* COUNT lines from START on, as they stand in the text. */
-struct str lines_view(const struct diff_text *text, size_t start, size_t count);
+struct str lines_view(const struct lines *text, size_t start, size_t count);
 
 /* Numbers the lines of BEFORE and AFTER: equal lines get the same number, from
    0 on. The two tables live in ARENA. */
 enum status MUST_CHECK lines_number(struct arena *arena,
-                                    const struct diff_text *before,
-                                    const struct diff_text *after,
+                                    const struct lines *before,
+                                    const struct lines *after,
                                     uint32_t **before_ids,
                                     uint32_t **after_ids);
 

@@ -164,6 +164,7 @@ static struct tool_request request_of(const struct gate_turn *t)
     return (struct tool_request){.arena = t->arena,
                                  .image = t->gate->image,
                                  .files = t->gate->files,
+                                 .seen = &t->gate->seen,
                                  .limits = &t->gate->limits,
                                  .values = t->values,
                                  .call = t->call};

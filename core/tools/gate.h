@@ -46,6 +46,7 @@ struct gate {
     struct image *image;
     const struct files *files;   /* NULL: none */
     const struct policy *policy; /* NULL: no rules */
+    struct seen seen;            /* files that the model knows */
     struct tool_limits limits;   /* changed by configure-limits */
     struct {
         gate_hook *hook;

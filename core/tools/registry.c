@@ -7,10 +7,11 @@
 /* Each set once, by name: SETS is the table and the text about it. */
 #define EVAL "eval"
 #define SESSION "session"
+#define FILES "files"
 
-static const char *const set_names[] = {EVAL, SESSION};
+static const char *const set_names[] = {EVAL, SESSION, FILES};
 
-enum { IN_EVAL = 1u << 0, IN_SESSION = 1u << 1 };
+enum { IN_EVAL = 1u << 0, IN_SESSION = 1u << 1, IN_FILES = 1u << 2 };
 
 static const struct {
     unsigned set;
@@ -27,6 +28,12 @@ static const struct {
     {IN_SESSION, &tool_restore_session},
     {IN_SESSION, &tool_list_sessions},
     {IN_SESSION, &tool_read_output},
+    {IN_FILES, &tool_read_file},
+    {IN_FILES, &tool_list_directory},
+    {IN_FILES, &tool_search_files},
+    {IN_FILES, &tool_write_file},
+    {IN_FILES, &tool_propose_file_edit},
+    {IN_FILES, &tool_edit_definition},
 };
 
 #define SET_COUNT (sizeof set_names / sizeof *set_names)
@@ -34,7 +41,7 @@ static const struct {
 
 const char *registry_set_names(void)
 {
-    return EVAL ", " SESSION;
+    return EVAL ", " SESSION ", " FILES;
 }
 
 static enum status find_set(struct str name, unsigned *set)

@@ -152,6 +152,16 @@ static bool is_argument(const struct schema_field *field)
            strcmp(field->name, TOOL_TIMEOUT) != 0;
 }
 
+bool tool_has_files(const struct tool_request *request,
+                    struct tool_answer *answer)
+{
+    if (request->files)
+        return true;
+    answer->state = TOOL_FAILED;
+    answer->text = STR("This server has no workspace, so no files.");
+    return false;
+}
+
 enum status tool_send(const struct tool_request *request)
 {
     const struct tool *tool = request->call->tool;

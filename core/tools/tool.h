@@ -15,6 +15,7 @@
 #include "json.h"
 #include "jsonw.h"
 #include "schema.h"
+#include "seen.h"
 #include "status.h"
 #include "str.h"
 
@@ -123,6 +124,7 @@ struct tool_request {
     struct arena *arena; /* of the request */
     struct image *image;
     const struct files *files;         /* NULL: the host has none to give */
+    struct seen *seen;                 /* of the connection */
     struct tool_limits *limits;        /* of the server */
     const struct schema_value *values; /* checked, in the order of the fields;
                                           NULL in a step of work */
@@ -219,6 +221,10 @@ int64_t tool_milliseconds(double seconds);
 /* Starts the frame of OPERATION with the session and the time limit of the
    call. The caller appends the other arguments, then image_send. */
 void tool_begin(const struct tool_request *request, const char *operation);
+
+/* Whether there are files; ANSWER says so when there are none. */
+bool tool_has_files(const struct tool_request *request,
+                    struct tool_answer *answer);
 
 /* Sends the call to the image as TOOL's operation with its arguments. */
 enum status MUST_CHECK tool_send(const struct tool_request *request);

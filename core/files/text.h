@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* text.h: the bytes of a file as text for a model, and back without changing
+   what the model did not mean to change: coding and line ends. */
+#ifndef CORE_TEXT_H
+#define CORE_TEXT_H
+
+#include "arena.h"
+#include "status.h"
+#include "str.h"
+
+enum text_coding { TEXT_UTF8, TEXT_UTF8_BOM, TEXT_LATIN1 };
+
+enum text_ends {
+    TEXT_LF,   /* also a text without line ends */
+    TEXT_CRLF, /* all of them; the text has line feeds only */
+    TEXT_MIXED /* the text has them as they are */
+};
+
+struct text {
+    struct str text; /* UTF-8 */
+    enum text_coding coding;
+    enum text_ends ends;
+};
+
+/* What is no UTF-8 is read as Latin-1, in which all bytes are characters.
+   ST_INVALID: BYTES hold a NUL and so are no text. The text lives in ARENA, or
+   is a view of BYTES. */
+enum status MUST_CHECK text_decode(struct arena *arena, struct str bytes,
+                                   struct text *out);
+
+/* TEXT (UTF-8) in the coding and with the line ends of FORM. ST_INVALID: it has
+   a character that FORM's coding lacks; *PROBLEM names it and its line. */
+enum status MUST_CHECK text_encode(struct arena *arena, const struct text *form,
+                                   struct str text, struct str *out,
+                                   struct str *problem);
+
+/* TEXT without the carriage returns that FORM would add again. */
+enum status MUST_CHECK text_normalize(struct arena *arena,
+                                      const struct text *form, struct str text,
+                                      struct str *out);
+
+/* What is unusual about it, as ", Latin-1, CR LF line ends"; else empty. */
+struct str text_describe(struct arena *arena, const struct text *text);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* workspace.h: a folder and what is in it, as the functions that files.h asks a
+   host for. The only code below core/ that does input and output; hosts share
+   it. */
+#ifndef CORE_WORKSPACE_H
+#define CORE_WORKSPACE_H
+
+#include "files.h"
+
+struct workspace;
+
+/* ROOT is resolved once. SECRETS are further patterns (secrets.h), up to a
+   NULL, or NULL; borrowed. NULL with errno set when ROOT cannot be opened or
+   memory runs out. */
+struct workspace *workspace_new(const char *root, const char *const *secrets);
+void workspace_free(struct workspace *workspace);
+
+/* The functions; they are valid as long as WORKSPACE is. */
+struct files workspace_files(struct workspace *workspace);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* list_directory.c: what is in a folder. */
+#include <inttypes.h>
+
+#include "catalog.h"
+#include "limits.h"
+#include "utf8.h"
+
+enum { PATH };
+
+static const struct schema_field fields[] = {
+    [PATH] =
+        {
+            .name = "path",
+            .kind = SCHEMA_STRING,
+            .fallback = "\".\"",
+            .help = "Folder in the workspace.",
+        },
+    {0},
+};
+
+static void write_entry(struct buf *out, const struct files_entry *entry)
+{
+    utf8_append_visible(out, entry->name);
+    switch (entry->kind) {
+    case FILES_FOLDER:
+        buf_byte(out, '/');
+        break;
+    case FILES_FILE:
+        buf_printf(out, "  %" PRIu64, entry->size);
+        break;
+    case FILES_LINK:
+        buf_str(out, STR("  (symbolic link)"));
+        break;
+    case FILES_OTHER:
+        buf_str(out, STR("  (no file)"));
+        break;
+    }
+    buf_str(out, entry->secret ? STR("  (secret)\n") : STR("\n"));
+}
+
+/* Folders first; as many as CHARS allow, then how many are left. */
+static void write_folder(struct buf *out, const struct files_folder *folder,
+                         size_t chars)
+{
+    size_t shown = 0;
+
+    utf8_append_visible(out, folder->name);
+    buf_printf(out, ": %s%zu entr%s\n", folder->cut ? "more than " : "",
+               folder->count, folder->count == 1 ? "y" : "ies");
+    for (int folders = 1; folders >= 0; folders--)
+        for (size_t i = 0; i < folder->count && out->n < chars; i++)
+            if ((folder->entries[i].kind == FILES_FOLDER) == (folders == 1)) {
+                write_entry(out, &folder->entries[i]);
+                shown++;
+            }
+    if (shown < folder->count)
+        buf_printf(out, "… and %zu more\n", folder->count - shown);
+    if (folder->cut)
+        buf_printf(out, "Only %d entries of a folder are looked at.\n",
+                   LIMIT_FOLDER_ENTRIES);
+}
+
+static enum status list_directory(const struct tool_request *request,
+                                  struct tool_answer *answer)
+{
+    const struct schema_value *path = &request->values[PATH];
+    struct files_folder folder;
+    struct buf out = BUF_EMPTY;
+
+    if (!tool_has_files(request, answer))
+        return ST_OK;
+    enum files_result result = request->files->list(
+        request->files->context, request->arena,
+        path->given ? path->string : STR("."), &folder, &answer->text);
+    enum status status = ST_NOMEM;
+
+    answer->state = result == FILES_MISSING ? TOOL_ANSWERED : TOOL_FAILED;
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    if (result != FILES_OK)
+        return ST_OK;
+    write_folder(&out, &folder, request->limits->max_output);
+    if (!buf_failed(&out))
+        status = arena_str(request->arena, str_make(out.p, out.n - 1),
+                           &answer->text);
+    buf_release(&out);
+    answer->state = TOOL_ANSWERED;
+    return status;
+}
+
+const struct tool tool_list_directory = {
+    .name = "list-directory",
+    .title = "List directory",
+    .description = "List a folder of the workspace: names and sizes in bytes.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .handler = list_directory,
+};

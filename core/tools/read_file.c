@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* read_file.c: shows lines of a file. */
+#include <inttypes.h>
+
+#include "catalog.h"
+#include "limits.h"
+#include "seen.h"
+#include "text.h"
+#include "utf8.h"
+
+enum { PATH, OFFSET, LIMIT };
+
+static const struct schema_field fields[] = {
+    [PATH] =
+        {
+            .name = "path",
+            .kind = SCHEMA_STRING,
+            .required = true,
+            .help = "File in the workspace.",
+        },
+    [OFFSET] =
+        {
+            .name = "offset",
+            .kind = SCHEMA_INTEGER,
+            .min = 1,
+            .max = INT32_MAX,
+            .fallback = "1",
+            .help = "First line.",
+        },
+    [LIMIT] =
+        {
+            .name = "limit",
+            .kind = SCHEMA_INTEGER,
+            .min = 1,
+            .max = INT32_MAX,
+            .help = "Number of lines.",
+        },
+    {0},
+};
+
+/* The lines of a page. */
+struct page {
+    size_t start; /* bytes */
+    size_t end;
+    size_t last;  /* line; one less than the first when there is none */
+    size_t lines; /* of the whole text */
+    bool cut;     /* in the middle of its only line */
+};
+
+/* The bytes behind the line that starts at AT. */
+static size_t line_end(struct str text, size_t at)
+{
+    const char *feed = memchr(text.p + at, '\n', text.n - at);
+
+    return feed ? (size_t)(feed - text.p) + 1 : text.n;
+}
+
+static struct page find_page(struct str text, size_t first, size_t limit,
+                             size_t chars)
+{
+    struct page page = {.start = text.n, .end = text.n, .last = first - 1};
+    bool full = false;
+
+    for (size_t at = 0; at < text.n; page.lines++) {
+        size_t end = line_end(text, at);
+
+        if (page.lines + 1 == first)
+            page.start = page.end = at;
+        if (page.lines + 1 >= first && !full) {
+            full = page.last - (first - 1) == limit ||
+                   (end - page.start > chars && page.end > page.start);
+            if (!full) {
+                page.end = end;
+                page.last++;
+            }
+        }
+        at = end;
+    }
+    if (page.end - page.start > chars) { // one long line
+        struct str line = str_make(text.p + page.start, page.end - page.start);
+        struct str head = utf8_head(line, chars);
+
+        page.cut = head.n < line.n;
+        page.end = page.start + head.n;
+    }
+    return page;
+}
+
+static struct str show(struct arena *arena, const struct files_content *file,
+                       const struct text *text, size_t first,
+                       const struct page *page)
+{
+    struct str more = text_describe(arena, text);
+    struct str body =
+        str_make(text->text.p + page->start, page->end - page->start);
+    struct str rest = STR("");
+    struct buf name = BUF_EMPTY;
+    struct str out = STR("");
+
+    if (page->cut)
+        rest = STR("; the line is cut");
+    else if (page->last < page->lines)
+        rest = arena_printf(arena, "; go on with offset %zu", page->last + 1);
+
+    utf8_append_visible(&name, file->name);
+    if (page->lines == 0)
+        out = arena_printf(arena, "%.*s: empty", (int)name.n, name.p);
+    else if (page->last < first)
+        out = arena_printf(arena, "%.*s: there is no line %zu, it has %zu",
+                           (int)name.n, name.p, first, page->lines);
+    else
+        out = arena_printf(
+            arena, "%.*s: lines %zu-%zu of %zu, %zu bytes%.*s%.*s\n%.*s",
+            (int)name.n, name.p, first, page->last, page->lines, file->bytes.n,
+            STR_ARG(more), STR_ARG(rest), STR_ARG(body));
+    buf_release(&name);
+    return out;
+}
+
+static enum status read_file(const struct tool_request *request,
+                             struct tool_answer *answer)
+{
+    const struct schema_value *values = request->values;
+    size_t first = values[OFFSET].given ? (size_t)values[OFFSET].integer : 1;
+    size_t limit =
+        values[LIMIT].given ? (size_t)values[LIMIT].integer : SIZE_MAX;
+    struct files_content file;
+    struct text text;
+
+    if (!tool_has_files(request, answer))
+        return ST_OK;
+    enum files_result result = request->files->read(
+        request->files->context, request->arena, values[PATH].string,
+        LIMIT_FILE, false, &file, &answer->text);
+
+    answer->state = TOOL_FAILED;
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    if (result == FILES_MISSING)
+        answer->state = TOOL_ANSWERED; // the answer to a question, no failure
+    if (result != FILES_OK)
+        return ST_OK;
+    enum status status = text_decode(request->arena, file.bytes, &text);
+    if (status == ST_INVALID) {
+        answer->text =
+            arena_printf(request->arena, "%.*s: no text but %zu bytes of data.",
+                         STR_ARG(file.name), file.bytes.n);
+        return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    }
+    if (status != ST_OK)
+        return status;
+    struct page page =
+        find_page(text.text, first, limit, request->limits->max_output);
+    answer->text = show(request->arena, &file, &text, first, &page);
+    if (answer->text.n == 0)
+        return ST_NOMEM;
+    answer->state = TOOL_ANSWERED;
+    seen_note(request->seen, file.name, file.hash);
+    return ST_OK;
+}
+
+const struct tool tool_read_file = {
+    .name = "read-file",
+    .title = "Read file",
+    .description = "Read a text file of the workspace, or some of its lines.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .handler = read_file,
+};

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* review.c: read, compare, ask (the gate does), compare again, write, tell. */
+#include "review.h"
+
+#include <nettle/sha2.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jsonw.h"
+#include "limits.h"
+#include "utf8.h"
+
+enum status review_fail(struct arena *arena, struct tool_answer *answer,
+                        const char *state, const char *format, ...)
+{
+    struct buf text = BUF_EMPTY;
+    enum status status = ST_NOMEM;
+    va_list args;
+
+    buf_printf(&text, "%s\n", state);
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    if (!buf_failed(&text))
+        status = arena_str(arena, buf_view(&text), &answer->text);
+    buf_release(&text);
+    answer->state = TOOL_FAILED;
+    return status;
+}
+
+/* What the file system said, as the state that the model reads. */
+static enum status fail_files(struct arena *arena, enum files_result result,
+                              struct str problem, struct tool_answer *answer)
+{
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    if (result == FILES_CHANGED)
+        return review_fail(arena, answer, "STALE",
+                           "%.*s Nothing was written. Read the file again, "
+                           "then propose the change anew.",
+                           STR_ARG(problem));
+    return review_fail(arena, answer, "ERROR", "%.*s Nothing was written.",
+                       STR_ARG(problem));
+}
+
+static void review_free(struct tool_plan *plan)
+{
+    struct review *review = (struct review *)plan;
+
+    arena_release(&review->arena);
+    free(review);
+}
+
+/* Reads and decodes the file; ANSWER->state changes when it cannot be. */
+static enum status load(const struct tool_request *request, struct str path,
+                        bool may_miss, struct review *review,
+                        struct tool_answer *answer)
+{
+    struct arena *arena = request->arena;
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    enum files_result result =
+        files->read(files->context, &review->arena, path, LIMIT_FILE, may_miss,
+                    &review->base, &problem);
+
+    if (result != FILES_OK) // PROBLEM lives in the review
+        return fail_files(arena, result, problem, answer);
+    const struct files_content *base = &review->base;
+    if (seen_differs(request->seen, base->name, base->hash))
+        return review_fail(
+            arena, answer, "STALE",
+            "%.*s was changed since you have read it. Nothing was written, and "
+            "the user was not asked. Read it again with read-file.",
+            STR_ARG(base->name));
+    enum status status =
+        text_decode(&review->arena, base->bytes, &review->before);
+    if (status == ST_INVALID)
+        return review_fail(arena, answer, "ERROR",
+                           "%.*s: it has NUL bytes, so it is no text. Nothing "
+                           "was written.",
+                           STR_ARG(base->name));
+    return status;
+}
+
+enum status review_open(const struct tool_request *request, struct str path,
+                        bool may_miss, struct review **out,
+                        struct tool_answer *answer)
+{
+    struct review *review;
+
+    *out = NULL;
+    if (!tool_has_files(request, answer))
+        return ST_OK;
+    review = calloc(1, sizeof *review);
+    if (!review)
+        return ST_NOMEM;
+    review->plan.free = review_free;
+    if (request->call->plan) // of arguments that the human has changed
+        request->call->plan->free(request->call->plan);
+    request->call->plan = &review->plan;
+    enum status status = load(request, path, may_miss, review, answer);
+    if (status == ST_OK && answer->state == TOOL_ASKS)
+        *out = review;
+    return status;
+}
+
+/* The whole request as the human reads it. */
+static void write_message(struct buf *out, const struct review *review,
+                          struct str reason, bool by_hunk)
+{
+    const struct diff *diff = &review->diff;
+    struct str name = review->base.name;
+    size_t n = diff->hunk_count;
+
+    buf_printf(out, "%s %.*s", review->base.exists ? "Change" : "Create",
+               STR_ARG(name));
+    if (by_hunk)
+        buf_printf(out, ": %zu hunk%s", n, n == 1 ? "" : "s");
+    buf_byte(out, '\n');
+    if (reason.n > 0)
+        buf_printf(out, "Reason given: %.*s\n", STR_ARG(reason));
+    buf_printf(out, "\n--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
+    for (size_t i = 0; i < n; i++) {
+        if (by_hunk)
+            buf_printf(out, "Hunk %zu of %zu\n", i + 1, n);
+        diff_write_hunk(out, diff, i);
+    }
+}
+
+enum status review_propose(struct review *review, struct str after,
+                           struct str reason, bool by_hunk,
+                           struct tool_question *question,
+                           struct tool_answer *answer)
+{
+    struct arena *arena = &review->arena;
+    struct str text;
+    struct str bytes;
+    struct str problem;
+    enum status status = arena_str(arena, after, &text); // AFTER goes away
+
+    if (status == ST_OK)
+        status = text_normalize(arena, &review->before, text, &text);
+
+    if (status == ST_OK)
+        status = text_encode(arena, &review->before, text, &bytes, &problem);
+    if (status == ST_INVALID)
+        return review_fail(arena, answer, "ERROR",
+                           "%.*s: %.*s. Nothing was written.",
+                           STR_ARG(review->base.name), STR_ARG(problem));
+    if (status == ST_OK)
+        status = diff_make(arena, review->before.text, text, &review->diff);
+    if (status == ST_LIMIT)
+        return review_fail(arena, answer, "ERROR",
+                           "%.*s would have more than %u bytes, the limit. "
+                           "Nothing was written.",
+                           STR_ARG(review->base.name), LIMIT_DIFF_TEXT);
+    if (status != ST_OK)
+        return status;
+    if (review->diff.hunk_count == 0 && review->base.exists) {
+        answer->state = TOOL_ANSWERED;
+        answer->text =
+            arena_printf(arena, "No change: %.*s has this text already.",
+                         STR_ARG(review->base.name));
+        return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    }
+    write_message(&question->message, review, reason, by_hunk);
+    question->hunks = by_hunk ? review->diff.hunk_count : 0;
+    buf_append(&question->substance, review->base.hash, FILES_HASH);
+    buf_byte(&question->substance, review->base.exists ? '+' : '-');
+    return ST_OK;
+}
+
+/* --- Afterwards ---------------------------------------------------------- */
+
+/* What became of the hunks. */
+struct outcome {
+    enum diff_outcome *hunks;
+    size_t applied;
+    size_t stale;
+    struct str text;          /* the new one */
+    struct files_content now; /* the file as it was just before */
+    struct text form;         /* of it */
+    struct str bytes;         /* that were written */
+    struct diff diff;         /* from it to the new one */
+};
+
+/* Puts the chosen hunks into the file as it is now. */
+static enum status merge(const struct tool_request *request,
+                         struct review *review, struct outcome *out)
+{
+    struct arena *arena = &review->arena;
+    const bool *chosen = request->decision->chosen;
+    size_t n = review->diff.hunk_count;
+    enum status status = text_decode(arena, out->now.bytes, &out->form);
+
+    out->hunks = arena_array(arena, n + 1, sizeof *out->hunks);
+    if (!out->hunks)
+        return ST_NOMEM;
+    if (status == ST_OK)
+        status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
+                               out->hunks, &out->text);
+    // the very text that was compared needs no looking for places
+    if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
+        status = diff_apply(arena, &review->diff, chosen, &out->text);
+        for (size_t i = 0; i < n; i++)
+            out->hunks[i] = chosen && !chosen[i] ? DIFF_SKIPPED : DIFF_APPLIED;
+    }
+    for (size_t i = 0; status == ST_OK && i < n; i++) {
+        out->applied += out->hunks[i] == DIFF_APPLIED;
+        out->stale += out->hunks[i] == DIFF_STALE;
+    }
+    return status;
+}
+
+static void write_outcome(struct buf *out, const struct review *review,
+                          const struct outcome *outcome, struct str reason)
+{
+    static const char *const words[] = {
+        [DIFF_SKIPPED] = "rejected",
+        [DIFF_APPLIED] = "applied",
+        [DIFF_STALE] = "stale: its lines are not in the file any more",
+    };
+
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        buf_printf(out, "hunk %zu: %s", i + 1, words[outcome->hunks[i]]);
+        if (outcome->hunks[i] == DIFF_SKIPPED && reason.n > 0)
+            buf_printf(out, ": %.*s", STR_ARG(reason));
+        buf_byte(out, '\n');
+    }
+}
+
+static void write_hash(struct buf *out, const unsigned char hash[FILES_HASH])
+{
+    for (size_t i = 0; i < FILES_HASH; i++)
+        buf_printf(out, "%02x", hash[i]);
+}
+
+static void hash_bytes(struct str bytes, unsigned char out[FILES_HASH])
+{
+    struct sha256_ctx context;
+
+    sha256_init(&context);
+    sha256_update(&context, bytes.n, (const uint8_t *)bytes.p);
+    sha256_digest(&context, FILES_HASH, out);
+}
+
+static const char *state_of(const struct review *review,
+                            const struct outcome *outcome)
+{
+    if (outcome->applied == review->diff.hunk_count)
+        return "APPLIED";
+    if (outcome->applied > 0)
+        return "PARTIAL";
+    return outcome->stale > 0 ? "STALE" : "REFUSED";
+}
+
+/* The same as the text, for programs. */
+static enum status structure(struct arena *arena, const struct review *review,
+                             const struct outcome *outcome, const char *state,
+                             const unsigned char *hash,
+                             struct tool_answer *answer)
+{
+    static const char *const words[] = {[DIFF_SKIPPED] = "rejected",
+                                        [DIFF_APPLIED] = "applied",
+                                        [DIFF_STALE] = "stale"};
+    struct buf out = BUF_EMPTY;
+    struct buf hex = BUF_EMPTY;
+    struct jsonw w;
+    enum status status = ST_NOMEM;
+
+    write_hash(&hex, hash);
+    jsonw_init(&w, &out);
+    jsonw_object(&w);
+    jsonw_member(&w, "state", str_from(state));
+    jsonw_member(&w, "path", review->base.name);
+    jsonw_name(&w, "hunks");
+    jsonw_array(&w);
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        jsonw_string(&w, str_from(words[outcome->hunks[i]]));
+    jsonw_end_array(&w);
+    jsonw_member(&w, "sha256", buf_view(&hex));
+    jsonw_end_object(&w);
+    if (!buf_failed(&out) && !buf_failed(&hex))
+        status = arena_str(arena, buf_view(&out), &answer->structured);
+    buf_release(&out);
+    buf_release(&hex);
+    return status;
+}
+
+/* What the model reads. */
+static enum status tell(const struct tool_request *request,
+                        const struct review *review,
+                        const struct outcome *outcome,
+                        const unsigned char *hash, struct tool_answer *answer)
+{
+    const char *state = state_of(review, outcome);
+    struct buf out = BUF_EMPTY;
+    struct buf diff = BUF_EMPTY;
+    enum status status = ST_NOMEM;
+    size_t n = review->diff.hunk_count;
+
+    buf_printf(&out, "%s: %zu of %zu hunk%s applied to %.*s\n", state,
+               outcome->applied, n, n == 1 ? "" : "s",
+               STR_ARG(review->base.name));
+    write_outcome(&out, review, outcome, request->decision->reason);
+    if (outcome->applied > 0) {
+        diff_write(&diff, &outcome->diff, review->base.name);
+        struct str head =
+            utf8_head(buf_view(&diff), request->limits->max_output);
+        buf_printf(&out, "\n%.*s%s\n", STR_ARG(head),
+                   head.n < diff.n ? "\n… the diff goes on …\n" : "");
+    }
+    buf_str(&out, STR("sha256: "));
+    write_hash(&out, hash);
+    if (!buf_failed(&out) && !buf_failed(&diff))
+        status = arena_str(request->arena, buf_view(&out), &answer->text);
+    buf_release(&out);
+    buf_release(&diff);
+    answer->state =
+        outcome->applied > 0 || n == 0 ? TOOL_ANSWERED : TOOL_FAILED;
+    return status == ST_OK
+               ? structure(request->arena, review, outcome, state, hash, answer)
+               : status;
+}
+
+/* Writes what MERGE has made; ANSWER->state changes when that fails. */
+static enum status write(const struct tool_request *request,
+                         struct review *review, struct outcome *outcome,
+                         struct tool_answer *answer)
+{
+    struct arena *arena = &review->arena;
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    enum status status = text_encode(arena, &outcome->form, outcome->text,
+                                     &outcome->bytes, &problem);
+
+    if (status == ST_INVALID)
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: %.*s. Nothing was written.",
+                           STR_ARG(review->base.name), STR_ARG(problem));
+    if (status == ST_OK)
+        status =
+            diff_make(arena, outcome->form.text, outcome->text, &outcome->diff);
+    if (status != ST_OK)
+        return status;
+    enum files_result result = files->write(
+        files->context, arena, &outcome->now, outcome->bytes, &problem);
+    if (result != FILES_OK)
+        return fail_files(request->arena, result, problem, answer);
+    return ST_OK;
+}
+
+/* The file as it is on the disk now. */
+static enum status look(const struct tool_request *request,
+                        struct review *review, struct files_content *out,
+                        struct tool_answer *answer)
+{
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    enum files_result result =
+        files->read(files->context, &review->arena, review->base.name,
+                    LIMIT_FILE, true, out, &problem);
+
+    if (result != FILES_OK)
+        return fail_files(request->arena, result, problem, answer);
+    if (out->exists == review->base.exists)
+        return ST_OK;
+    return review_fail(request->arena, answer, "STALE",
+                       "%.*s was %s meanwhile. Nothing was written.",
+                       STR_ARG(review->base.name),
+                       out->exists ? "created" : "deleted");
+}
+
+enum status review_apply(const struct tool_request *request,
+                         struct tool_answer *answer)
+{
+    struct review *review = (struct review *)request->call->plan;
+    struct outcome outcome = {0};
+    unsigned char hash[FILES_HASH];
+    enum status status = look(request, review, &outcome.now, answer);
+
+    if (status != ST_OK || answer->state == TOOL_FAILED)
+        return status;
+    memcpy(hash, outcome.now.hash, FILES_HASH);
+    status = merge(request, review, &outcome);
+    if (status == ST_INVALID)
+        return review_fail(request->arena, answer, "STALE",
+                           "%.*s is no text any more. Nothing was written.",
+                           STR_ARG(review->base.name));
+    bool writes = outcome.applied > 0 ||
+                  (review->diff.hunk_count == 0 && !outcome.now.exists);
+    if (status == ST_OK && writes) {
+        status = write(request, review, &outcome, answer);
+        if (status != ST_OK || answer->state == TOOL_FAILED)
+            return status;
+        hash_bytes(outcome.bytes, hash);
+    }
+    if (status != ST_OK)
+        return status;
+    if (outcome.stale == 0)
+        seen_note(request->seen, review->base.name, hash);
+    return tell(request, review, &outcome, hash, answer);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* write_file.c: writes a whole file, after the user has seen the diff. */
+#include "catalog.h"
+#include "review.h"
+
+enum { PATH, CONTENT };
+
+static const struct schema_field fields[] = {
+    [PATH] =
+        {
+            .name = "path",
+            .kind = SCHEMA_STRING,
+            .required = true,
+            .help = "File in the workspace; may be new.",
+        },
+    [CONTENT] =
+        {
+            .name = "content",
+            .kind = SCHEMA_STRING,
+            .required = true,
+            .help = "Its whole text.",
+        },
+    {0},
+};
+
+static enum status prepare(const struct tool_request *request,
+                           struct tool_question *question,
+                           struct tool_answer *answer)
+{
+    const struct schema_value *values = request->values;
+    struct review *review;
+    enum status status =
+        review_open(request, values[PATH].string, true, &review, answer);
+
+    if (status != ST_OK || !review)
+        return status;
+    return review_propose(review, values[CONTENT].string, STR(""), false,
+                          question, answer);
+}
+
+const struct tool tool_write_file = {
+    .name = "write-file",
+    .title = "Write file",
+    .description = "Create a file or replace its text; the user approves it.",
+    .fields = fields,
+    .level = TOOL_DANGEROUS,
+    .destructive = true,
+    .idempotent = true,
+    .prepare = prepare,
+    .handler = review_apply,
+};
