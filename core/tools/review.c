@@ -213,8 +213,9 @@ static enum status merge(const struct tool_request *request,
     return status;
 }
 
-static void write_outcome(struct buf *out, const struct review *review,
-                          const struct outcome *outcome, struct str reason)
+/* What became of a hunk; REASON is the human's for all that were rejected. */
+static void write_outcome(struct buf *out, enum diff_outcome outcome,
+                          struct str reason)
 {
     static const char *const words[] = {
         [DIFF_SKIPPED] = "rejected",
@@ -222,12 +223,9 @@ static void write_outcome(struct buf *out, const struct review *review,
         [DIFF_STALE] = "stale: its lines are not in the file any more",
     };
 
-    for (size_t i = 0; i < review->diff.hunk_count; i++) {
-        buf_printf(out, "hunk %zu: %s", i + 1, words[outcome->hunks[i]]);
-        if (outcome->hunks[i] == DIFF_SKIPPED && reason.n > 0)
-            buf_printf(out, ": %.*s", STR_ARG(reason));
-        buf_byte(out, '\n');
-    }
+    buf_str(out, str_from(words[outcome]));
+    if (outcome == DIFF_SKIPPED && reason.n > 0)
+        buf_printf(out, ": %.*s", STR_ARG(reason));
 }
 
 static void write_hash(struct buf *out, const unsigned char hash[FILES_HASH])
@@ -255,37 +253,59 @@ static const char *state_of(const struct review *review,
     return outcome->stale > 0 ? "STALE" : "REFUSED";
 }
 
-/* The same as the text, for programs. */
-static enum status structure(struct arena *arena, const struct review *review,
-                             const struct outcome *outcome, const char *state,
-                             const unsigned char *hash,
+/* The same as the text: some clients show the model only this. DIFF is what was
+   changed. */
+static enum status structure(const struct tool_request *request,
+                             const struct review *review,
+                             const struct outcome *outcome,
+                             const unsigned char *hash, struct str diff,
                              struct tool_answer *answer)
 {
-    static const char *const words[] = {[DIFF_SKIPPED] = "rejected",
-                                        [DIFF_APPLIED] = "applied",
-                                        [DIFF_STALE] = "stale"};
     struct buf out = BUF_EMPTY;
-    struct buf hex = BUF_EMPTY;
+    struct buf text = BUF_EMPTY;
     struct jsonw w;
     enum status status = ST_NOMEM;
 
-    write_hash(&hex, hash);
     jsonw_init(&w, &out);
     jsonw_object(&w);
-    jsonw_member(&w, "state", str_from(state));
+    jsonw_member(&w, "state", str_from(state_of(review, outcome)));
     jsonw_member(&w, "path", review->base.name);
+    if (request->call->note.n > 0)
+        jsonw_member(&w, "note", buf_view(&request->call->note));
     jsonw_name(&w, "hunks");
     jsonw_array(&w);
-    for (size_t i = 0; i < review->diff.hunk_count; i++)
-        jsonw_string(&w, str_from(words[outcome->hunks[i]]));
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        buf_reset(&text);
+        write_outcome(&text, outcome->hunks[i], request->decision->reason);
+        jsonw_string(&w, buf_view(&text));
+    }
     jsonw_end_array(&w);
-    jsonw_member(&w, "sha256", buf_view(&hex));
+    jsonw_member(&w, "diff", diff);
+    buf_reset(&text);
+    write_hash(&text, hash);
+    jsonw_member(&w, "sha256", buf_view(&text));
     jsonw_end_object(&w);
-    if (!buf_failed(&out) && !buf_failed(&hex))
-        status = arena_str(arena, buf_view(&out), &answer->structured);
+    if (!buf_failed(&out) && !buf_failed(&text))
+        status = arena_str(request->arena, buf_view(&out), &answer->structured);
     buf_release(&out);
-    buf_release(&hex);
+    buf_release(&text);
     return status;
+}
+
+static void write_outcomes(struct buf *out, const struct tool_request *request,
+                           const struct review *review,
+                           const struct outcome *outcome)
+{
+    size_t n = review->diff.hunk_count;
+
+    buf_printf(out, "%s: %zu of %zu hunk%s applied to %.*s\n",
+               state_of(review, outcome), outcome->applied, n,
+               n == 1 ? "" : "s", STR_ARG(review->base.name));
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(out, "hunk %zu: ", i + 1);
+        write_outcome(out, outcome->hunks[i], request->decision->reason);
+        buf_byte(out, '\n');
+    }
 }
 
 /* What the model reads. */
@@ -294,34 +314,32 @@ static enum status tell(const struct tool_request *request,
                         const struct outcome *outcome,
                         const unsigned char *hash, struct tool_answer *answer)
 {
-    const char *state = state_of(review, outcome);
     struct buf out = BUF_EMPTY;
     struct buf diff = BUF_EMPTY;
     enum status status = ST_NOMEM;
-    size_t n = review->diff.hunk_count;
+    size_t max = request->limits->max_output;
 
-    buf_printf(&out, "%s: %zu of %zu hunk%s applied to %.*s\n", state,
-               outcome->applied, n, n == 1 ? "" : "s",
-               STR_ARG(review->base.name));
-    write_outcome(&out, review, outcome, request->decision->reason);
-    if (outcome->applied > 0) {
+    write_outcomes(&out, request, review, outcome);
+    if (outcome->applied > 0)
         diff_write(&diff, &outcome->diff, review->base.name);
-        struct str head =
-            utf8_head(buf_view(&diff), request->limits->max_output);
-        buf_printf(&out, "\n%.*s%s\n", STR_ARG(head),
-                   head.n < diff.n ? "\n… the diff goes on …\n" : "");
+    if (utf8_head(buf_view(&diff), max).n < diff.n) {
+        buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
+        buf_str(&diff, STR("\n… the diff goes on …\n"));
     }
+    if (diff.n > 0)
+        buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
     buf_str(&out, STR("sha256: "));
     write_hash(&out, hash);
+    bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
+    answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
     if (!buf_failed(&out) && !buf_failed(&diff))
         status = arena_str(request->arena, buf_view(&out), &answer->text);
+    if (status == ST_OK)
+        status =
+            structure(request, review, outcome, hash, buf_view(&diff), answer);
     buf_release(&out);
     buf_release(&diff);
-    answer->state =
-        outcome->applied > 0 || n == 0 ? TOOL_ANSWERED : TOOL_FAILED;
-    return status == ST_OK
-               ? structure(request->arena, review, outcome, state, hash, answer)
-               : status;
+    return status;
 }
 
 /* Writes what MERGE has made; ANSWER->state changes when that fails. */
