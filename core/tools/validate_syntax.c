@@ -20,8 +20,7 @@ static enum status validate_syntax(const struct tool_request *request,
                                    struct tool_answer *answer)
 {
     struct source_report report;
-    enum status status =
-        source_check(request->values[CODE].string, &report);
+    enum status status = source_check(request->values[CODE].string, &report);
     if (status != ST_OK)
         return status;
     answer->state = TOOL_ANSWERED;
