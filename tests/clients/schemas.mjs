@@ -8,13 +8,14 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { Peer } from '../support/peer.mjs';
+import { Peer, scratchFolder } from '../support/peer.mjs';
 import { toolsFaults } from '../support/toolrules.mjs';
 import { PROGRAM } from './program.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const LEGACY = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 const MODERN = '2026-07-28';
+const WORKSPACE = scratchFolder('ecl-mcp-schemas');
 
 // Checks values against the definitions of one version.
 class Schema {
@@ -116,6 +117,65 @@ async function conversation(version) {
     }
 }
 
+// What the user is asked, and how the question is taken back.
+async function questions(version) {
+    const modern = version === MODERN;
+    const schema = new Schema(version);
+    const lines = [];
+    const capabilities = { elicitation: {} };
+    const peer = new Peer([PROGRAM, '--workspace', WORKSPACE], {
+        env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+        take: line => lines.push(line),
+    });
+    const send = message => peer.send(
+        JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+    const next = async () => {
+        const line = await peer.until(() => lines.shift(), 20);
+        assert.ok(line, 'no message');
+        schema.check('JSONRPCMessage', JSON.parse(line));
+        return JSON.parse(line);
+    };
+    const [name, args] = ['write-file', { path: 'a', content: 'b\n' }];
+    const ask = (id, more) => send({ id, method: 'tools/call', params: {
+        name, arguments: args, ...more, ...(modern && { _meta: { ...META,
+            'io.modelcontextprotocol/clientCapabilities': capabilities } }),
+    } });
+    try {
+        if (!modern) {
+            await send({ id: 0, method: 'initialize', params: {
+                protocolVersion: version, capabilities,
+                clientInfo: { name: 'schemas', version: '1' } } });
+            await next();
+        }
+        await ask(1);
+        const asked = await next();
+        if (modern) {
+            schema.check('InputRequiredResult', asked.result);
+            const [[key, request]] = Object.entries(asked.result.inputRequests);
+            schema.check('ElicitRequest', request);
+            await ask(2, { requestState: asked.result.requestState,
+                inputResponses: { [key]: { action: 'decline' } } });
+        } else {
+            schema.check('ServerRequest', asked);
+            schema.check('ElicitRequest', asked);
+            await send({ id: asked.id, result: { action: 'decline' } });
+        }
+        schema.check('CallToolResult', (await next()).result);
+        if (!modern) {
+            await ask(3);
+            await next();
+            await send({ method: 'notifications/cancelled',
+                params: { requestId: 3 } });
+            schema.check('CancelledNotification', await next());
+        }
+        peer.child.stdin.end();
+        await peer.until(() => peer.closed, 5);
+        assert.deepEqual([...peer.faults, ...lines], []);
+    } finally {
+        await peer.end(2);
+    }
+}
+
 // Every inputSchema is a schema, of the dialect that is the default today.
 function checkTools(tools) {
     assert.deepEqual(toolsFaults(tools), []);
@@ -123,6 +183,11 @@ function checkTools(tools) {
         new Ajv2020({ strict: true }).compile(tool.inputSchema);
 }
 
-export const schemaTests = [...LEGACY, MODERN].map(version => ({
-    name: `schema of ${version}`, run: () => conversation(version),
-}));
+export const schemaTests = [
+    ...[...LEGACY, MODERN].map(version => ({
+        name: `schema of ${version}`, run: () => conversation(version),
+    })),
+    ...['2025-06-18', '2025-11-25', MODERN].map(version => ({
+        name: `questions in ${version}`, run: () => questions(version),
+    })),
+];

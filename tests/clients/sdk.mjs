@@ -2,6 +2,7 @@
 // sdk.mjs: the official TypeScript SDK, both of its lines and all of its ways
 // to open a connection, goes through a session with the program.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
 import * as v1stdio from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as v2 from '@modelcontextprotocol/client';
@@ -9,14 +10,14 @@ import * as v2stdio from '@modelcontextprotocol/client/stdio';
 import { PROGRAM, trace } from './program.mjs';
 
 const MODERN = '2026-07-28';
-const TOOLS = ['checkpoint-session', 'configure-limits',
-    'describe-last-error', 'evaluate-lisp', 'list-definitions',
-    'list-sessions', 'load-system', 'read-output', 'reset-session',
-    'restore-session', 'validate-syntax'];
+// All that docs/tools.md describes; check-docs holds it to the program.
+const TOOLS = [...fs.readFileSync(
+    new URL('../../docs/tools.md', import.meta.url), 'utf8')
+    .matchAll(/^## (\S+)$/gm)].map(([, name]) => name).sort();
 
 // How each kind of client is made: its class, transport and options, what it
 // should find, and how it calls a tool.
-const KINDS = [
+export const KINDS = [
     { name: 'SDK 1', sdk: v1, stdio: v1stdio, options: {}, legacy: true,
         call: (client, params, options) =>
             client.callTool(params, undefined, options) },
@@ -31,7 +32,7 @@ const KINDS = [
     })),
 ];
 
-const text = result => result.content.map(part => part.text).join('');
+export const text = result => result.content.map(part => part.text).join('');
 
 async function session(kind) {
     const traced = trace();

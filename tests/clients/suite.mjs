@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // suite.mjs [NAME…]: the tests with the official clients. Started by run.mjs.
+import { approvalTests } from './approvals.mjs';
 import { inspectorTests } from './inspector.mjs';
 import { schemaTests } from './schemas.mjs';
 import { sdkTests } from './sdk.mjs';
@@ -8,8 +9,9 @@ const JOBS = 2;
 const SECONDS = 60; // for one test
 
 const wanted = process.argv.slice(2);
-const queue = [...inspectorTests, ...sdkTests, ...schemaTests].filter(
-    test => !wanted.length || wanted.some(name => test.name.includes(name)));
+const queue = [...inspectorTests, ...sdkTests, ...approvalTests,
+    ...schemaTests].filter(test =>
+    !wanted.length || wanted.some(name => test.name.includes(name)));
 const results = [];
 
 // Rejects when PROMISE takes too long.
