@@ -57,11 +57,10 @@ struct files_folder {
 struct files {
     void *context;
 
-    /* Reads at most MAX bytes; a larger file is refused. With MAY_MISS a file
-       that does not exist, in or below a folder that does, is FILES_OK with
-       exists false. */
+    /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING fills
+     *OUT, too, with exists false, so that the file can be made. */
     enum files_result (*read)(void *context, struct arena *arena,
-                              struct str path, uint64_t max, bool may_miss,
+                              struct str path, uint64_t max,
                               struct files_content *out, struct str *problem);
 
     enum files_result (*list)(void *context, struct arena *arena,

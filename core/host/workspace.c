@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <linux/limits.h>
 #include <linux/magic.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
@@ -263,7 +263,7 @@ static int open_parent(const struct workspace *workspace, struct str name,
     int fd = openat(workspace->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct str rest = name;
 
-    (void)strcpy(last, ".");
+    memcpy(last, ".", 2);
     while (fd >= 0 && rest.n > 0) {
         int next;
 
@@ -356,15 +356,14 @@ static enum files_result read_all(const struct job *job, int fd, uint64_t max,
         else if (n < 0 && errno == EINTR && room)
             n = 1;
     }
-    int error = n < 0 ? errno : 0;
+    int error = n < 0 && !buf_failed(&bytes) ? errno : 0;
     enum files_result result = FILES_OK;
-    if (buf_failed(&bytes))
-        result = FILES_NOMEM;
-    else if (error != 0)
+    if (error != 0)
         result = fail(job, error);
     else if (bytes.n > max)
         result = too_large(job, bytes.n, max);
-    else if (arena_str(job->arena, buf_view(&bytes), out) != ST_OK)
+    else if (buf_failed(&bytes) ||
+             arena_str(job->arena, buf_view(&bytes), out) != ST_OK)
         result = FILES_NOMEM;
     buf_release(&bytes);
     return result;
@@ -425,16 +424,16 @@ static enum files_result read_located(const struct job *job, uint64_t max,
 }
 
 static enum files_result read_file(void *context, struct arena *arena,
-                                   struct str path, uint64_t max, bool may_miss,
+                                   struct str path, uint64_t max,
                                    struct files_content *out,
                                    struct str *problem)
 {
     struct job job = {context, arena, path, STR(""), problem};
-    enum files_result result = locate(&job, may_miss);
+    enum files_result result = locate(&job, true);
 
     if (result == FILES_OK)
         result = read_located(&job, max, out);
-    if (result == FILES_OK && !out->exists && !may_miss)
+    if (result == FILES_OK && !out->exists)
         return fail(&job, ENOENT);
     return result;
 }

@@ -2,6 +2,7 @@
 /* nesting.c: see nesting.h. */
 #include "nesting.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "limits.h"
@@ -69,6 +70,7 @@ static enum status push(struct nesting *nesting, struct token token,
     } else if (token.mark == ',' && *fault == TOKEN_FINE) {
         *fault = TOKEN_COMMA;
     }
+    assert(nesting->frames != NULL); // there is room
     nesting->frames[nesting->depth++] = frame;
     return ST_OK;
 }

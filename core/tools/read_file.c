@@ -95,7 +95,7 @@ static struct str show(struct arena *arena, const struct files_content *file,
         str_make(text->text.p + page->start, page->end - page->start);
     struct str rest = STR("");
     struct buf name = BUF_EMPTY;
-    struct str out = STR("");
+    struct str out;
 
     if (page->cut)
         rest = STR("; the line is cut");
@@ -131,7 +131,7 @@ static enum status read_file(const struct tool_request *request,
         return ST_OK;
     enum files_result result = request->files->read(
         request->files->context, request->arena, values[PATH].string,
-        LIMIT_FILE, false, &file, &answer->text);
+        LIMIT_FILE, &file, &answer->text);
 
     answer->state = TOOL_FAILED;
     if (result == FILES_NOMEM)

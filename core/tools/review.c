@@ -60,10 +60,11 @@ static enum status load(const struct tool_request *request, struct str path,
     struct arena *arena = request->arena;
     const struct files *files = request->files;
     struct str problem = STR("");
-    enum files_result result =
-        files->read(files->context, &review->arena, path, LIMIT_FILE, may_miss,
-                    &review->base, &problem);
+    enum files_result result = files->read(files->context, &review->arena, path,
+                                           LIMIT_FILE, &review->base, &problem);
 
+    if (result == FILES_MISSING && may_miss)
+        result = FILES_OK;
     if (result != FILES_OK) // PROBLEM lives in the review
         return fail_files(arena, result, problem, answer);
     const struct files_content *base = &review->base;
@@ -134,9 +135,9 @@ enum status review_propose(struct review *review, struct str after,
                            struct tool_answer *answer)
 {
     struct arena *arena = &review->arena;
-    struct str text;
+    struct str text = STR("");
     struct str bytes;
-    struct str problem;
+    struct str problem = STR("");
     enum status status = arena_str(arena, after, &text); // AFTER goes away
 
     if (status == ST_OK)
@@ -378,8 +379,10 @@ static enum status look(const struct tool_request *request,
     struct str problem = STR("");
     enum files_result result =
         files->read(files->context, &review->arena, review->base.name,
-                    LIMIT_FILE, true, out, &problem);
+                    LIMIT_FILE, out, &problem);
 
+    if (result == FILES_MISSING)
+        result = FILES_OK;
     if (result != FILES_OK)
         return fail_files(request->arena, result, problem, answer);
     if (out->exists == review->base.exists)

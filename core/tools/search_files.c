@@ -162,7 +162,7 @@ static enum status look_at(struct search *search,
     struct str problem;
     enum files_result result =
         request->files->read(request->files->context, arena, path,
-                             LIMIT_SEARCH_FILE, false, &file, &problem);
+                             LIMIT_SEARCH_FILE, &file, &problem);
 
     if (result == FILES_NOMEM)
         return ST_NOMEM;
@@ -263,7 +263,7 @@ static enum status start(struct search *search,
 
     if (!is_folder && result != FILES_NOMEM)
         result = files->read(files->context, request->arena, path,
-                             LIMIT_SEARCH_FILE, false, &file, &problem);
+                             LIMIT_SEARCH_FILE, &file, &problem);
     if (result == FILES_OK)
         return push(search, STR("."), is_folder ? folder.name : file.name,
                     is_folder);

@@ -20,7 +20,7 @@ static void fail(const char *what)
 static struct str read_file(const char *name)
 {
     struct buf text = BUF_EMPTY;
-    struct str out;
+    struct str out = STR("");
     char chunk[65536];
     size_t n;
     FILE *file = fopen(name, "rb");
@@ -48,7 +48,7 @@ static void apply(const struct diff *diff, const char *choice,
     bool *chosen = arena_array(&arena, diff->hunk_count + 1, sizeof *chosen);
     enum diff_outcome *outcomes =
         arena_array(&arena, diff->hunk_count + 1, sizeof *outcomes);
-    struct str out;
+    struct str out = STR("");
 
     if (!chosen || !outcomes || strlen(choice) != diff->hunk_count)
         fail("a choice has a 0 or 1 for each hunk");
