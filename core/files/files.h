@@ -58,7 +58,8 @@ struct files {
     void *context;
 
     /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING fills
-     *OUT, too, with exists false, so that the file can be made. */
+       *OUT, too, with exists false, so that the file can be made; its name is
+       empty when that is not possible: a file stands where a folder would. */
     enum files_result (*read)(void *context, struct arena *arena,
                               struct str path, uint64_t max,
                               struct files_content *out, struct str *problem);

@@ -431,6 +431,7 @@ static enum files_result read_file(void *context, struct arena *arena,
     struct job job = {context, arena, path, STR(""), problem};
     enum files_result result = locate(&job, true);
 
+    *out = (struct files_content){.name = STR("")};
     if (result == FILES_OK)
         result = read_located(&job, max, out);
     if (result == FILES_OK && !out->exists)

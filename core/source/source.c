@@ -322,49 +322,37 @@ static enum status scan_text(struct str text, const struct guess *guess,
 
 #define TEXT_OF(macro) #macro
 #define TEXT(macro) TEXT_OF(macro)
+#define TOO_DEEP                                                               \
+    "is nested deeper than " TEXT(                                             \
+        LIMIT_SOURCE_DEPTH) ": what follows was not checked"
 
 /* What is wrong, to be said of the text quoted before. */
-static const char
-    *const
-        words
-            [] =
-                {
-                    [TOKEN_OPEN_STRING] = "begins a string that is not closed",
-                    [TOKEN_OPEN_COMMENT] =
-                        "begins a comment that is not closed by |#",
-                    [TOKEN_OPEN_SYMBOL] =
-                        "has a | that is not closed by another one",
-                    [TOKEN_OPEN_ESCAPE] = "ends behind its backslash",
-                    [TOKEN_OPEN_DISPATCH] = "ends behind #",
-                    [TOKEN_UNREADABLE] =
-                        "is how objects are printed that cannot be read again",
-                    [TOKEN_BARE_SHARP] = "is a # without a character behind it",
-                    [TOKEN_NO_DISPATCH] =
-                        "is no reader macro of standard Common Lisp",
-                    [TOKEN_NUMBER_NEEDED] = "needs a number behind its #",
-                    [TOKEN_NO_NUMBER] = "takes no number behind its #",
-                    [TOKEN_NO_RADIX] = "has no radix from 2 to 36",
-                    [TOKEN_DIGITS] = "is no rational number in its radix",
-                    [TOKEN_BITS] = "has something other than bits",
-                    [TOKEN_CHARACTER] =
-                        "has no name of a character that ECL knows",
-                    [TOKEN_MARKER] =
-                        "has colons where no package prefix can be",
-                    [TOKEN_DOTS] = "consists of dots",
-                    [TOKEN_UNCLOSED] = "is not closed",
-                    [TOKEN_EXTRA] = "is one too many",
-                    [TOKEN_NOTHING] = "has no object behind it",
-                    [TOKEN_COMMA] = "is not within a backquote",
-                    [TOKEN_DOT] = "is a dot where none can be",
-                    [TOKEN_DOT_NOTHING] =
-                        "comes behind a dot without an object",
-                    [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
-                    [TOKEN_TOO_DEEP] =
-                        "is nested deeper than " TEXT(
-                            LIMIT_SOURCE_DEPTH) ": what follows was not "
-                                                "checked", // NOLINT(bugprone-suspicious-missing-comma)
-                    [TOKEN_SWALLOWED] =
-                        "begins within another definition: a ) may be missing "
+static const char *const words[] = {
+    [TOKEN_OPEN_STRING] = "begins a string that is not closed",
+    [TOKEN_OPEN_COMMENT] = "begins a comment that is not closed by |#",
+    [TOKEN_OPEN_SYMBOL] = "has a | that is not closed by another one",
+    [TOKEN_OPEN_ESCAPE] = "ends behind its backslash",
+    [TOKEN_OPEN_DISPATCH] = "ends behind #",
+    [TOKEN_UNREADABLE] = "is how objects are printed that cannot be read again",
+    [TOKEN_BARE_SHARP] = "is a # without a character behind it",
+    [TOKEN_NO_DISPATCH] = "is no reader macro of standard Common Lisp",
+    [TOKEN_NUMBER_NEEDED] = "needs a number behind its #",
+    [TOKEN_NO_NUMBER] = "takes no number behind its #",
+    [TOKEN_NO_RADIX] = "has no radix from 2 to 36",
+    [TOKEN_DIGITS] = "is no rational number in its radix",
+    [TOKEN_BITS] = "has something other than bits",
+    [TOKEN_CHARACTER] = "has no name of a character that ECL knows",
+    [TOKEN_MARKER] = "has colons where no package prefix can be",
+    [TOKEN_DOTS] = "consists of dots",
+    [TOKEN_UNCLOSED] = "is not closed",
+    [TOKEN_EXTRA] = "is one too many",
+    [TOKEN_NOTHING] = "has no object behind it",
+    [TOKEN_COMMA] = "is not within a backquote",
+    [TOKEN_DOT] = "is a dot where none can be",
+    [TOKEN_DOT_NOTHING] = "comes behind a dot without an object",
+    [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
+    [TOKEN_TOO_DEEP] = TOO_DEEP,
+    [TOKEN_SWALLOWED] = "begins within another definition: a ) may be missing "
                         "before it, and one too many stand behind it",
 };
 

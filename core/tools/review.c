@@ -63,7 +63,7 @@ static enum status load(const struct tool_request *request, struct str path,
     enum files_result result = files->read(files->context, &review->arena, path,
                                            LIMIT_FILE, &review->base, &problem);
 
-    if (result == FILES_MISSING && may_miss)
+    if (result == FILES_MISSING && may_miss && review->base.name.n > 0)
         result = FILES_OK;
     if (result != FILES_OK) // PROBLEM lives in the review
         return fail_files(arena, result, problem, answer);
