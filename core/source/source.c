@@ -351,7 +351,8 @@ static const char *const words[] = {
     [TOKEN_DOT] = "is a dot where none can be",
     [TOKEN_DOT_NOTHING] = "comes behind a dot without an object",
     [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
-    [TOKEN_TOO_DEEP] = TOO_DEEP,
+    [TOKEN_TOO_DEEP] =
+        TOO_DEEP, // NOLINT(bugprone-suspicious-missing-comma)
     [TOKEN_SWALLOWED] = "begins within another definition: a ) may be missing "
                         "before it, and one too many stand behind it",
 };
