@@ -29,8 +29,8 @@
 #define TEMPORARY_NAME 64
 
 struct workspace {
-    int fd;     /* of the root */
-    char *root; /* absolute, links resolved; empty for "/" */
+    int fd;              /* of the root */
+    char root[PATH_MAX]; /* absolute, links resolved; empty for "/" */
     const char *const *secrets;
     unsigned temporary; /* number of the last temporary file */
 };
@@ -130,38 +130,39 @@ static bool is_plain(const char *path, size_t n)
 }
 
 /* Resolves PATH (absolute) as far as it exists; what does not is put behind it
-   as it stands. The caller frees *OUT. 0 or an errno. */
-static int resolve_new(const char *path, char **out)
+   as it stands. 0 or an errno. */
+static int resolve_new(const char *path, char out[PATH_MAX])
 {
-    char *part = strdup(path);
-    char *real = NULL;
-    int error = part ? ENOENT : ENOMEM;
+    char part[PATH_MAX];
+    int error = ENOENT;
+    size_t n;
 
-    while (part && !real && error == ENOENT && cut_last(part)) {
-        real = realpath(part, NULL);
-        error = real ? 0 : errno;
-    }
-    if (part && !real && error == ENOENT) {
+    memcpy(part, path, strlen(path) + 1);
+    while (error == ENOENT && cut_last(part))
+        error = realpath(part, out) ? 0 : errno;
+    if (error == ENOENT) { // nothing of it is there but "/"
         part[0] = '\0';
-        real = strdup("");
-        error = real ? 0 : ENOMEM;
+        out[0] = '\0';
+        error = 0;
     }
-    if (error == 0 && !is_plain(path, strlen(part)))
-        error = ENOENT;
-    if (error == 0 && asprintf(out, "%s%s", strcmp(real, "/") == 0 ? "" : real,
-                               path + strlen(part)) < 0)
-        error = ENOMEM;
-    free(part);
-    free(real);
-    return error;
+    if (error != 0)
+        return error;
+    if (!is_plain(path, strlen(part)))
+        return ENOENT;
+    n = strcmp(out, "/") == 0 ? 0 : strlen(out);
+    if (n + strlen(path + strlen(part)) >= PATH_MAX)
+        return ENAMETOOLONG;
+    memcpy(out + n, path + strlen(part), strlen(path + strlen(part)) + 1);
+    return 0;
 }
 
-/* Resolves PATH, which may be MISSING. The caller frees *OUT. 0 or an errno. */
-static int resolve(const char *path, char **out, bool *missing)
+/* Resolves PATH, which may be MISSING. 0 or an errno. */
+static int resolve(const char *path, char out[PATH_MAX], bool *missing)
 {
-    *out = realpath(path, NULL);
-    *missing = !*out && errno == ENOENT;
-    if (*out)
+    bool found = realpath(path, out) != NULL;
+
+    *missing = !found && errno == ENOENT;
+    if (found)
         return 0;
     return *missing ? resolve_new(path, out) : errno;
 }
@@ -203,34 +204,31 @@ static enum files_result locate_real(struct job *job, const char *real)
                                                             : FILES_NOMEM;
 }
 
-/* Sets job->name. */
+/* Sets job->name; with MAY_MISS what it names need not be there. */
 static enum files_result locate(struct job *job, bool may_miss)
 {
     struct str asked = job->asked;
-    enum files_result result;
-    char *path = NULL;
-    char *real = NULL;
+    const char *root = job->workspace->root;
+    char path[PATH_MAX];
+    char real[PATH_MAX];
     bool missing;
     int error;
 
     if (asked.n == 0 || memchr(asked.p, '\0', asked.n))
         return say(job, FILES_REFUSED,
-                   "a path has at least one character, and "
-                   "none of them is NUL.");
-    if (asked.n >= PATH_MAX)
+                   "a path has at least one character, and none is NUL.");
+    bool absolute = asked.p[0] == '/';
+    int n = snprintf(path, sizeof path, "%s%s%.*s", absolute ? "" : root,
+                     absolute ? "" : "/", STR_ARG(asked));
+    if (n < 0 || n >= PATH_MAX)
         return fail(job, ENAMETOOLONG);
-    if (asprintf(&path, "%s%s%.*s",
-                 asked.p[0] == '/' ? "" : job->workspace->root,
-                 asked.p[0] == '/' ? "" : "/", STR_ARG(asked)) < 0)
-        return FILES_NOMEM;
-    error = resolve(path, &real, &missing);
-    result = error == 0 ? locate_real(job, real) : fail(job, error);
-    // a trailing slash says that a folder is meant; there is no new one
-    if (result == FILES_OK && missing &&
-        (!may_miss || path[strlen(path) - 1] == '/'))
-        result = fail(job, ENOENT);
-    free(path);
-    free(real);
+    error = resolve(path, real, &missing);
+    if (error != 0)
+        return fail(job, error);
+    enum files_result result = locate_real(job, real);
+    // a slash at the end says that a folder is meant; there is no new one
+    if (result == FILES_OK && missing && (!may_miss || path[n - 1] == '/'))
+        return fail(job, ENOENT);
     return result;
 }
 
@@ -721,8 +719,7 @@ struct workspace *workspace_new(const char *root, const char *const *secrets)
         return NULL;
     workspace->secrets = secrets;
     workspace->fd = -1;
-    workspace->root = realpath(root, NULL);
-    if (workspace->root)
+    if (realpath(root, workspace->root))
         workspace->fd =
             open(workspace->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (workspace->fd < 0) {
@@ -743,7 +740,6 @@ void workspace_free(struct workspace *workspace)
         return;
     if (workspace->fd >= 0)
         (void)close(workspace->fd);
-    free(workspace->root);
     free(workspace);
 }
 

@@ -322,6 +322,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
 
 #define TEXT_OF(macro) #macro
 #define TEXT(macro) TEXT_OF(macro)
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): one literal, with a number
 #define TOO_DEEP                                                               \
     "is nested deeper than " TEXT(                                             \
         LIMIT_SOURCE_DEPTH) ": what follows was not checked"
@@ -351,11 +352,11 @@ static const char *const words[] = {
     [TOKEN_DOT] = "is a dot where none can be",
     [TOKEN_DOT_NOTHING] = "comes behind a dot without an object",
     [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
-    [TOKEN_TOO_DEEP] =
-        TOO_DEEP, // NOLINT(bugprone-suspicious-missing-comma)
+    [TOKEN_TOO_DEEP] = TOO_DEEP,
     [TOKEN_SWALLOWED] = "begins within another definition: a ) may be missing "
                         "before it, and one too many stand behind it",
 };
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 static void put_quoted(struct buf *out, struct str text)
 {

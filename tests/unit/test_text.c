@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of text.c, secrets.c and seen.c. */
+#include "check.h"
+#include "secrets.h"
+#include "seen.h"
+#include "text.h"
+
+static struct arena arena;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+/* What is decoded is encoded to the same bytes. */
+static void text_goes_round(void **state)
+{
+    static const struct {
+        struct str bytes;
+        struct str text;
+        enum text_coding coding;
+        enum text_ends ends;
+        const char *words;
+    } cases[] = {
+        {STR_INIT(""), STR_INIT(""), TEXT_UTF8, TEXT_LF, ""},
+        {STR_INIT("a\nb"), STR_INIT("a\nb"), TEXT_UTF8, TEXT_LF, ""},
+        {STR_INIT("a\r\nb\r\n"), STR_INIT("a\nb\n"), TEXT_UTF8, TEXT_CRLF,
+         ", CR LF line ends"},
+        {STR_INIT("a\r\nb\n"), STR_INIT("a\r\nb\n"), TEXT_UTF8, TEXT_MIXED,
+         ", mixed line ends"},
+        {STR_INIT("a\rb"), STR_INIT("a\rb"), TEXT_UTF8, TEXT_LF, ""},
+        {STR_INIT("\xef\xbb\xbf"
+                  "a\r\n"),
+         STR_INIT("a\n"), TEXT_UTF8_BOM, TEXT_CRLF,
+         ", with BOM, CR LF line ends"},
+        {STR_INIT("\xe4\xff\r\n"), STR_INIT("\xc3\xa4\xc3\xbf\n"), TEXT_LATIN1,
+         TEXT_CRLF, ", Latin-1, CR LF line ends"},
+        {STR_INIT("\xf0\x9f\x98\x80"), STR_INIT("\xf0\x9f\x98\x80"), TEXT_UTF8,
+         TEXT_LF, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct text text;
+        struct str bytes;
+        struct str problem;
+        assert_ok(text_decode(&arena, cases[i].bytes, &text));
+        assert_true(str_eq(text.text, cases[i].text));
+        assert_int_equal(text.coding, cases[i].coding);
+        assert_int_equal(text.ends, cases[i].ends);
+        struct str words = text_describe(&arena, &text);
+        assert_memory(str_eq(words, str_from(cases[i].words)));
+        assert_ok(text_encode(&arena, &text, text.text, &bytes, &problem));
+        assert_true(str_eq(bytes, cases[i].bytes));
+    }
+}
+
+static void text_refuses_data(void **state)
+{
+    struct text text;
+    (void)state;
+    assert_status(text_decode(&arena, STR("a\0b"), &text), ST_INVALID);
+}
+
+static void text_names_what_a_coding_lacks(void **state)
+{
+    struct text form = {.coding = TEXT_LATIN1, .ends = TEXT_LF};
+    struct str bytes;
+    struct str problem;
+    (void)state;
+    assert_status(
+        text_encode(&arena, &form, STR("a\n\xe2\x82\xac\n"), &bytes, &problem),
+        ST_INVALID);
+    assert_text(problem, "the file is in Latin-1, which has no character "
+                         "\xe2\x82\xac (line 2)");
+}
+
+/* The model may write either line end for a file of CR LF. */
+static void text_normalizes_line_ends(void **state)
+{
+    struct text form = {.coding = TEXT_UTF8, .ends = TEXT_CRLF};
+    struct str out;
+    (void)state;
+    assert_ok(text_normalize(&arena, &form, STR("a\r\nb\nc\r"), &out));
+    assert_text(out, "a\nb\nc\r");
+    form.ends = TEXT_MIXED;
+    assert_ok(text_normalize(&arena, &form, STR("a\r\n"), &out));
+    assert_text(out, "a\r\n");
+}
+
+static void secrets_are_known_by_their_names(void **state)
+{
+    static const char *const secret[] = {
+        ".ssh",
+        ".ssh/config",
+        "home/me/.ssh/id",
+        ".env",
+        ".env.local",
+        "app/.env.production",
+        ".docker/config.json",
+        "x/.config/gcloud/credentials.db",
+        "keys/id_rsa",
+        "p.kdbx",
+        "my-own/secret.txt",
+    };
+    static const char *const open[] = {
+        "",
+        "ssh",
+        ".sshd",
+        "a.ssh/b",
+        ".environment",
+        "env",
+        ".docker",
+        ".docker/other.json",
+        "config.json",
+        "id_rsa.pub",
+        "kdbx",
+        "own/secret.txt",
+    };
+    static const char *const more[] = {"my-*/secret.txt", NULL};
+    (void)state;
+    for (size_t i = 0; i < COUNT(secret); i++)
+        if (!secrets_match(str_from(secret[i]), more))
+            fail_msg("%s is no secret", secret[i]);
+    for (size_t i = 0; i < COUNT(open); i++)
+        if (secrets_match(str_from(open[i]), more))
+            fail_msg("%s is a secret", open[i]);
+    assert_false(secrets_match(STR("my-own/secret.txt"), NULL));
+}
+
+static void seen_remembers_the_last_content(void **state)
+{
+    static struct seen seen;
+    static const unsigned char one[FILES_HASH] = {1};
+    static const unsigned char two[FILES_HASH] = {2};
+    char name[] = "000";
+    (void)state;
+    assert_false(seen_differs(&seen, STR("a"), one));
+    seen_note(&seen, STR("a"), one);
+    assert_false(seen_differs(&seen, STR("a"), one));
+    assert_true(seen_differs(&seen, STR("a"), two));
+    assert_false(seen_differs(&seen, STR("b"), two));
+    seen_note(&seen, STR("a"), two);
+    assert_true(seen_differs(&seen, STR("a"), one));
+    // the oldest of too many is forgotten, and no other
+    for (int i = 1; i < LIMIT_SEEN_FILES; i++) {
+        name[0] = (char)('0' + i / 100);
+        name[1] = (char)('0' + i / 10 % 10);
+        name[2] = (char)('0' + i % 10);
+        seen_note(&seen, str_from(name), one);
+    }
+    assert_true(seen_differs(&seen, STR("a"), one));
+    seen_note(&seen, STR("z"), one);
+    assert_false(seen_differs(&seen, STR("a"), one));
+    assert_true(seen_differs(&seen, STR("001"), two));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(text_goes_round, tear_down),
+        cmocka_unit_test_teardown(text_refuses_data, tear_down),
+        cmocka_unit_test_teardown(text_names_what_a_coding_lacks, tear_down),
+        cmocka_unit_test_teardown(text_normalizes_line_ends, tear_down),
+        cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),
+        cmocka_unit_test_teardown(seen_remembers_the_last_content, tear_down),
+    };
+    return RUN_TESTS("text", tests);
+}

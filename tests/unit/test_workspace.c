@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of workspace.c on a real folder: what other processes do to the files
+   between two steps, which no transcript can time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "limits.h"
+#include "workspace.h"
+
+static struct arena arena;
+static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
+static struct workspace *workspace;
+static struct files files;
+static struct str problem;
+
+static void in_root(const char *format)
+{
+    char command[1000];
+    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
+        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
+        fail_msg("cannot %s", format);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    workspace_free(workspace);
+    workspace = NULL;
+    arena_release(&arena);
+    in_root("cd / && rm -rf \"$OLDPWD\"");
+    return 0;
+}
+
+static void open_workspace(void)
+{
+    workspace = workspace_new(root, NULL);
+    assert_memory(workspace != NULL);
+    files = workspace_files(workspace);
+}
+
+static void check_result(enum files_result result, enum files_result wanted)
+{
+    assert_memory(result != FILES_NOMEM);
+    if (result != wanted)
+        print_message("%.*s\n", STR_ARG(problem));
+    assert_int_equal(result, wanted);
+}
+
+static struct files_content read_it(const char *name)
+{
+    struct files_content content;
+    enum files_result result = files.read(files.context, &arena, str_from(name),
+                                          LIMIT_FILE, &content, &problem);
+    if (result != FILES_MISSING)
+        check_result(result, FILES_OK);
+    return content;
+}
+
+static void write_it(const struct files_content *expected, const char *text,
+                     enum files_result wanted)
+{
+    check_result(
+        files.write(files.context, &arena, expected, str_from(text), &problem),
+        wanted);
+}
+
+/* The file has this TEXT, and nothing temporary is left. */
+static void check_file(const char *name, const char *text)
+{
+    struct files_content content = read_it(name);
+    struct files_folder folder;
+    assert_true(content.exists);
+    assert_true(str_eq(content.bytes, str_from(text)));
+    check_result(files.list(files.context, &arena, STR("."), &folder, &problem),
+                 FILES_OK);
+    for (size_t i = 0; i < folder.count; i++)
+        assert_false(str_starts(folder.entries[i].name, STR(".ecl-mcp-")));
+}
+
+static void workspace_writes_whole_files(void **state)
+{
+    struct stat info;
+    char path[sizeof root + 10];
+    (void)state;
+    in_root("printf old >a && chmod 640 a");
+    open_workspace();
+    struct files_content content = read_it("a");
+    write_it(&content, "new", FILES_OK);
+    check_file("a", "new");
+    (void)snprintf(path, sizeof path, "%s/a", root);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0640);
+}
+
+/* Someone else was faster, in every way there is. */
+static void workspace_notices_changes(void **state)
+{
+    static const struct {
+        const char *before;
+        const char *meanwhile;
+        enum files_result result;
+        const char *after; /* of a */
+    } cases[] = {
+        {"printf old >a", "printf other >a", FILES_CHANGED, "other"},
+        {"printf old >a", "rm a", FILES_CHANGED, NULL},
+        {"rm -f a", "printf other >a", FILES_CHANGED, "other"},
+        {"printf old >a", "mv a b && ln -s b a", FILES_CHANGED, "old"},
+        {"rm -f a b; printf old >a", "rm a && ln -s /etc/passwd a",
+         FILES_REFUSED, NULL},
+        {"rm -f a; printf old >a", "rm a && mkdir a", FILES_CHANGED, NULL},
+        {"rmdir a; printf old >a", "rm a && mkfifo a", FILES_CHANGED, NULL},
+        {"rm -f a; printf old >a", "chmod 444 a", FILES_FAILED, "old"},
+    };
+    (void)state;
+    open_workspace();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        in_root(cases[i].before);
+        struct files_content content = read_it("a");
+        in_root(cases[i].meanwhile);
+        write_it(&content, "new", cases[i].result);
+        if (cases[i].after)
+            check_file("a", cases[i].after);
+    }
+}
+
+/* A folder on the way is swapped for a link that leads out. */
+static void workspace_follows_no_swapped_link(void **state)
+{
+    (void)state;
+    in_root("mkdir -p d outside && printf old >d/a && printf old >outside/a");
+    open_workspace();
+    struct files_content content = read_it("d/a");
+    in_root("mv d e && ln -s /etc d");
+    write_it(&content, "new", FILES_REFUSED);
+    in_root("rm d && ln -s outside d");
+    write_it(&content, "new", FILES_CHANGED);
+    in_root("grep -q old outside/a && grep -q old e/a");
+}
+
+static void workspace_makes_folders(void **state)
+{
+    (void)state;
+    open_workspace();
+    struct files_content content = read_it("x/y/z");
+    assert_false(content.exists);
+    write_it(&content, "new", FILES_OK);
+    content = read_it("x/y/z");
+    assert_true(str_eq(content.bytes, STR("new")));
+    // where a file stands no folder can be made
+    content = read_it("x/y/z/more");
+    assert_int_equal(content.name.n, 0);
+}
+
+static void workspace_bounds_what_it_reads(void **state)
+{
+    struct files_content content;
+    (void)state;
+    in_root("head -c 1001 /dev/zero >big");
+    open_workspace();
+    check_result(
+        files.read(files.context, &arena, STR("big"), 1000, &content, &problem),
+        FILES_REFUSED);
+    assert_text(problem, "big: it has 1001 bytes; the limit is 1000 bytes.");
+}
+
+static void workspace_needs_a_folder(void **state)
+{
+    (void)state;
+    assert_null(workspace_new("/nonexistent", NULL));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(workspace_writes_whole_files, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_notices_changes, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_follows_no_swapped_link,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(workspace_makes_folders, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_bounds_what_it_reads, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_needs_a_folder, set_up,
+                                        tear_down),
+    };
+    return RUN_TESTS("workspace", tests);
+}
