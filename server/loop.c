@@ -83,7 +83,8 @@ bool loop_prepare(void)
     for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
         ok = ok && sigaction(ends[i], &action, NULL) == 0;
     action.sa_handler = SIG_IGN;
-    ok = ok && sigaction(SIGPIPE, &action, NULL) == 0;
+    ok = ok && sigaction(SIGPIPE, &action, NULL) == 0 &&
+         sigaction(SIGXFSZ, &action, NULL) == 0; // write(2) says so, too
     if (!ok)
         perror("ecl-mcp");
     return ok;

@@ -28,6 +28,9 @@
 /* Room for the name of a temporary file. */
 #define TEMPORARY_NAME 64
 
+/* Names for it that are tried. */
+#define TEMPORARY_TRIES 100
+
 struct workspace {
     int fd;              /* of the root */
     char root[PATH_MAX]; /* absolute, links resolved; empty for "/" */
@@ -70,14 +73,19 @@ static enum files_result fail(const struct job *job, int error)
     case ENOTDIR:
         return say(job, FILES_MISSING, "there is no such file or folder.");
     case ELOOP:
-        return say(job, FILES_REFUSED,
-                   "a symbolic link came in the way while it was opened.");
+        return say(
+            job, FILES_REFUSED,
+            "a symbolic link is in the way: it was put there meanwhile, or "
+            "links lead in a circle.");
     case EACCES:
     case EPERM:
         return say(job, FILES_FAILED, "permission denied.");
     case ENOSPC:
     case EDQUOT:
-        return say(job, FILES_FAILED, "the disk is full. Nothing was changed.");
+        return say(job, FILES_FAILED, "the disk is full.");
+    case EFBIG:
+        return say(job, FILES_FAILED,
+                   "the system allows no file of this size.");
     case EROFS:
         return say(job, FILES_FAILED, "the file system is read-only.");
     case ENAMETOOLONG:
@@ -577,10 +585,14 @@ static bool dress(int fd, const struct stat *old)
         (void)umask(mask);
         return fchmod(fd, 0666 & ~mask) == 0;
     }
-    // another owner's file stays that owner's where the system allows it
-    if (fchown(fd, old->st_uid, old->st_gid) < 0)
+    // another owner's file stays that owner's where the system allows it; else
+    // it must not lend the new owner's rights to whoever runs it
+    mode_t mode = old->st_mode & 07777;
+    if (fchown(fd, old->st_uid, old->st_gid) < 0) {
         (void)!fchown(fd, (uid_t)-1, old->st_gid);
-    return fchmod(fd, old->st_mode & 07777) == 0;
+        mode &= 01777;
+    }
+    return fchmod(fd, mode) == 0;
 }
 
 /* Puts the temporary file in its place; a new file never replaces another. */
@@ -641,16 +653,29 @@ static enum files_result look(const struct job *job, int parent,
     return FILES_OK;
 }
 
-/* Writes BYTES to the new file TEMPORARY in PARENT. 0 or an errno. */
-static int write_temporary(int parent, const char *temporary, struct str bytes,
-                           const struct stat *old)
+/* Makes a new file in PARENT and copies its name to TEMPORARY; a name that is
+   taken, by a server that was killed, is passed over. A descriptor or -1. */
+static int make_temporary(struct workspace *workspace, int parent,
+                          char temporary[TEMPORARY_NAME])
 {
-    int fd = openat(parent, temporary,
+    int fd = -1;
+
+    for (int tries = 0; fd < 0 && tries < TEMPORARY_TRIES; tries++) {
+        (void)snprintf(temporary, TEMPORARY_NAME, ".ecl-mcp-%ld-%u.tmp",
+                       (long)getpid(), ++workspace->temporary);
+        fd = openat(parent, temporary,
                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
+/* Writes BYTES to FD and closes it. 0 or an errno. */
+static int fill(int fd, struct str bytes, const struct stat *old)
+{
     int error = 0;
 
-    if (fd < 0)
-        return errno;
     if (!write_all(fd, bytes) || !dress(fd, old) || fsync(fd) < 0)
         error = errno;
     if (close(fd) < 0 && error == 0)
@@ -670,9 +695,10 @@ static enum files_result replace(const struct job *job, int parent,
 
     if (result != FILES_OK)
         return result;
-    (void)snprintf(temporary, sizeof temporary, ".ecl-mcp-%ld-%u.tmp",
-                   (long)getpid(), ++job->workspace->temporary);
-    int error = write_temporary(parent, temporary, bytes, old);
+    int fd = make_temporary(job->workspace, parent, temporary);
+    if (fd < 0)
+        return fail(job, errno);
+    int error = fill(fd, bytes, old);
     if (error == 0)
         result = check(job, parent, last, expected);
     if (error == 0 && result == FILES_OK &&
@@ -688,6 +714,48 @@ static enum files_result replace(const struct job *job, int parent,
     return error == 0 ? result : fail(job, error);
 }
 
+/* Removes the folders of NAME that were made for it: those whose path is longer
+   than KEPT bytes. One that is not empty stays. */
+static void remove_made(const struct workspace *workspace, struct str name,
+                        size_t kept)
+{
+    while (name.n > 0) {
+        char last[NAME_MAX + 1];
+
+        while (name.n > 0 && name.p[name.n - 1] != '/')
+            name.n--;
+        name.n -= name.n > 0;
+        if (name.n <= kept)
+            return;
+        int parent = open_parent(workspace, name, false, last);
+        if (parent < 0)
+            return;
+        (void)unlinkat(parent, last, AT_REMOVEDIR);
+        (void)close(parent);
+    }
+}
+
+/* Bytes of the longest path at the start of NAME that is there. */
+static size_t find_existing(const struct workspace *workspace, struct str name)
+{
+    while (name.n > 0) {
+        char last[NAME_MAX + 1];
+        struct stat info;
+        int parent = open_parent(workspace, name, false, last);
+        bool there = parent >= 0 &&
+                     fstatat(parent, last, &info, AT_SYMLINK_NOFOLLOW) == 0;
+
+        if (parent >= 0)
+            (void)close(parent);
+        if (there)
+            break;
+        while (name.n > 0 && name.p[name.n - 1] != '/')
+            name.n--;
+        name.n -= name.n > 0;
+    }
+    return name.n;
+}
+
 static enum files_result write_file(void *context, struct arena *arena,
                                     const struct files_content *expected,
                                     struct str bytes, struct str *problem)
@@ -700,11 +768,14 @@ static enum files_result write_file(void *context, struct arena *arena,
         return result;
     if (!str_eq(job.name, expected->name))
         return changed(&job); // a link stands where none was
+    size_t existing = find_existing(job.workspace, job.name);
     int parent = open_parent(job.workspace, job.name, true, last);
-    if (parent < 0)
-        return fail(&job, errno);
-    result = replace(&job, parent, last, expected, bytes);
-    (void)close(parent);
+    result = parent < 0 ? fail(&job, errno)
+                        : replace(&job, parent, last, expected, bytes);
+    if (parent >= 0)
+        (void)close(parent);
+    if (result != FILES_OK)
+        remove_made(job.workspace, job.name, existing);
     return result;
 }
 

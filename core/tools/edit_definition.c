@@ -138,7 +138,7 @@ static enum status propose(struct review *review, struct str text,
         &review->arena, answer, "ERROR",
         "%.*s could not be read afterwards. Nothing was written, "
         "and the user was not asked.\n%.*s",
-        STR_ARG(review->base.name), STR_ARG(why));
+        STR_ARG(review->name), STR_ARG(why));
 }
 
 static enum status prepare(const struct tool_request *request,
@@ -172,7 +172,10 @@ static enum status prepare(const struct tool_request *request,
         return review_fail(&review->arena, answer, "ERROR",
                            "%.*s: %.*s Nothing was written, and the user was "
                            "not asked.",
-                           STR_ARG(review->base.name), STR_ARG(why));
+                           STR_ARG(review->name), STR_ARG(why));
+    if (text_normalize(&review->arena, &review->before, content, &content) !=
+        ST_OK)
+        return ST_NOMEM;
     struct buf out = BUF_EMPTY;
     edit(&out, review->before.text, &form, action, content);
     status = ST_NOMEM;

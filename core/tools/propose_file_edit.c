@@ -88,7 +88,7 @@ static enum status cannot_edit(struct review *review, size_t i, size_t n,
     return review_fail(&review->arena, answer, "ERROR",
                        "%.*s: %.*s%s. Nothing was written, and the user was "
                        "not asked.",
-                       STR_ARG(review->base.name), STR_ARG(which), why);
+                       STR_ARG(review->name), STR_ARG(which), why);
 }
 
 /* Replaces OLD in *TEXT by NEW; ANSWER->state changes when that is not

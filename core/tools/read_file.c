@@ -97,11 +97,8 @@ static struct str show(struct arena *arena, const struct files_content *file,
     struct buf name = BUF_EMPTY;
     struct str out;
 
-    if (page->cut)
-        rest = STR("; the line is cut");
-    else if (page->last < page->lines)
+    if (page->last < page->lines)
         rest = arena_printf(arena, "; go on with offset %zu", page->last + 1);
-
     utf8_append_visible(&name, file->name);
     if (page->lines == 0)
         out = arena_printf(arena, "%.*s: empty", (int)name.n, name.p);
@@ -110,9 +107,10 @@ static struct str show(struct arena *arena, const struct files_content *file,
                            (int)name.n, name.p, first, page->lines);
     else
         out = arena_printf(
-            arena, "%.*s: lines %zu-%zu of %zu, %zu bytes%.*s%.*s\n%.*s",
+            arena, "%.*s: lines %zu-%zu of %zu, %zu bytes%.*s%s%.*s\n%.*s",
             (int)name.n, name.p, first, page->last, page->lines, file->bytes.n,
-            STR_ARG(more), STR_ARG(rest), STR_ARG(body));
+            STR_ARG(more), page->cut ? "; the line is cut" : "", STR_ARG(rest),
+            STR_ARG(body));
     buf_release(&name);
     return out;
 }
@@ -143,8 +141,8 @@ static enum status read_file(const struct tool_request *request,
     enum status status = text_decode(request->arena, file.bytes, &text);
     if (status == ST_INVALID) {
         answer->text =
-            arena_printf(request->arena, "%.*s: no text but %zu bytes of data.",
-                         STR_ARG(file.name), file.bytes.n);
+            arena_printf(request->arena, "it is no text but %zu bytes of data.",
+                         file.bytes.n);
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     if (status != ST_OK)

@@ -52,6 +52,20 @@ static void review_free(struct tool_plan *plan)
     free(review);
 }
 
+/* NAME so that it cannot pass for a line of its own. */
+static enum status make_visible(struct arena *arena, struct str name,
+                                struct str *out)
+{
+    struct buf text = BUF_EMPTY;
+    enum status status = ST_NOMEM;
+
+    utf8_append_visible(&text, name);
+    if (!buf_failed(&text))
+        status = arena_str(arena, buf_view(&text), out);
+    buf_release(&text);
+    return status;
+}
+
 /* Reads and decodes the file; ANSWER->state changes when it cannot be. */
 static enum status load(const struct tool_request *request, struct str path,
                         bool may_miss, struct review *review,
@@ -68,19 +82,21 @@ static enum status load(const struct tool_request *request, struct str path,
     if (result != FILES_OK) // PROBLEM lives in the review
         return fail_files(arena, result, problem, answer);
     const struct files_content *base = &review->base;
+    if (make_visible(&review->arena, base->name, &review->name) != ST_OK)
+        return ST_NOMEM;
     if (seen_differs(request->seen, base->name, base->hash))
         return review_fail(
             arena, answer, "STALE",
             "%.*s was changed since you have read it. Nothing was written, and "
             "the user was not asked. Read it again with read-file.",
-            STR_ARG(base->name));
+            STR_ARG(review->name));
     enum status status =
         text_decode(&review->arena, base->bytes, &review->before);
     if (status == ST_INVALID)
         return review_fail(arena, answer, "ERROR",
                            "%.*s: it has NUL bytes, so it is no text. Nothing "
                            "was written.",
-                           STR_ARG(base->name));
+                           STR_ARG(review->name));
     return status;
 }
 
@@ -111,7 +127,7 @@ static void write_message(struct buf *out, const struct review *review,
                           struct str reason, bool by_hunk)
 {
     const struct diff *diff = &review->diff;
-    struct str name = review->base.name;
+    struct str name = review->name;
     size_t n = diff->hunk_count;
 
     buf_printf(out, "%s %.*s", review->base.exists ? "Change" : "Create",
@@ -141,28 +157,25 @@ enum status review_propose(struct review *review, struct str after,
     enum status status = arena_str(arena, after, &text); // AFTER goes away
 
     if (status == ST_OK)
-        status = text_normalize(arena, &review->before, text, &text);
-
-    if (status == ST_OK)
         status = text_encode(arena, &review->before, text, &bytes, &problem);
     if (status == ST_INVALID)
         return review_fail(arena, answer, "ERROR",
                            "%.*s: %.*s. Nothing was written.",
-                           STR_ARG(review->base.name), STR_ARG(problem));
+                           STR_ARG(review->name), STR_ARG(problem));
     if (status == ST_OK)
         status = diff_make(arena, review->before.text, text, &review->diff);
     if (status == ST_LIMIT)
         return review_fail(arena, answer, "ERROR",
                            "%.*s would have more than %u bytes, the limit. "
                            "Nothing was written.",
-                           STR_ARG(review->base.name), LIMIT_DIFF_TEXT);
+                           STR_ARG(review->name), LIMIT_DIFF_TEXT);
     if (status != ST_OK)
         return status;
     if (review->diff.hunk_count == 0 && review->base.exists) {
         answer->state = TOOL_ANSWERED;
         answer->text =
             arena_printf(arena, "No change: %.*s has this text already.",
-                         STR_ARG(review->base.name));
+                         STR_ARG(review->name));
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     write_message(&question->message, review, reason, by_hunk);
@@ -301,7 +314,7 @@ static void write_outcomes(struct buf *out, const struct tool_request *request,
 
     buf_printf(out, "%s: %zu of %zu hunk%s applied to %.*s\n",
                state_of(review, outcome), outcome->applied, n,
-               n == 1 ? "" : "s", STR_ARG(review->base.name));
+               n == 1 ? "" : "s", STR_ARG(review->name));
     for (size_t i = 0; i < n; i++) {
         buf_printf(out, "hunk %zu: ", i + 1);
         write_outcome(out, outcome->hunks[i], request->decision->reason);
@@ -322,7 +335,7 @@ static enum status tell(const struct tool_request *request,
 
     write_outcomes(&out, request, review, outcome);
     if (outcome->applied > 0)
-        diff_write(&diff, &outcome->diff, review->base.name);
+        diff_write(&diff, &outcome->diff, review->name);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
         buf_str(&diff, STR("\n… the diff goes on …\n"));
@@ -357,7 +370,7 @@ static enum status write(const struct tool_request *request,
     if (status == ST_INVALID)
         return review_fail(request->arena, answer, "ERROR",
                            "%.*s: %.*s. Nothing was written.",
-                           STR_ARG(review->base.name), STR_ARG(problem));
+                           STR_ARG(review->name), STR_ARG(problem));
     if (status == ST_OK)
         status =
             diff_make(arena, outcome->form.text, outcome->text, &outcome->diff);
@@ -389,7 +402,7 @@ static enum status look(const struct tool_request *request,
         return ST_OK;
     return review_fail(request->arena, answer, "STALE",
                        "%.*s was %s meanwhile. Nothing was written.",
-                       STR_ARG(review->base.name),
+                       STR_ARG(review->name),
                        out->exists ? "created" : "deleted");
 }
 
@@ -408,7 +421,7 @@ enum status review_apply(const struct tool_request *request,
     if (status == ST_INVALID)
         return review_fail(request->arena, answer, "STALE",
                            "%.*s is no text any more. Nothing was written.",
-                           STR_ARG(review->base.name));
+                           STR_ARG(review->name));
     bool writes = outcome.applied > 0 ||
                   (review->diff.hunk_count == 0 && !outcome.now.exists);
     if (status == ST_OK && writes) {

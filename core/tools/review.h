@@ -19,6 +19,7 @@ struct review {
     struct tool_plan plan; /* first */
     struct arena arena;    /* of everything below */
     struct files_content base;
+    struct str name; /* of the file, for people to read */
     struct text before;
     struct diff diff; /* from before.text to the text that is proposed */
 };
@@ -31,10 +32,10 @@ enum status MUST_CHECK review_open(const struct tool_request *request,
                                    struct review **out,
                                    struct tool_answer *answer);
 
-/* Proposes AFTER in place of the text, for the REASON that the model gives
-   (empty: none), and puts it to the human as QUESTION; or sets ANSWER: nothing
-   would change, the file's coding lacks a character. BY_HUNK: hunks can be
-   chosen. */
+/* Proposes AFTER (in the form that the text before has) in place of the text,
+   for the REASON that the model gives (empty: none), and puts it to the human
+   as QUESTION; or sets ANSWER: nothing would change, the file's coding lacks a
+   character. BY_HUNK: hunks can be chosen. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,

@@ -46,6 +46,7 @@ struct search {
     size_t matches;
     size_t files;
     size_t skipped;
+    bool cut; /* a folder has more entries than are looked at */
     uint64_t bytes;
     const char *limit; /* that ended the search, or NULL */
 };
@@ -91,6 +92,7 @@ static enum status look_into(struct search *search,
         search->skipped++;
         return status;
     }
+    search->cut = search->cut || folder.cut;
     for (size_t i = folder.count; i-- > 0 && status == ST_OK;) {
         const struct files_entry *entry = &folder.entries[i];
         bool is_folder = entry->kind == FILES_FOLDER;
@@ -110,7 +112,8 @@ static enum status look_into(struct search *search,
 static void show_match(struct search *search, struct str path, size_t line,
                        struct str text)
 {
-    buf_printf(&search->found, "%.*s:%zu: ", STR_ARG(path), line);
+    utf8_append_visible(&search->found, path);
+    buf_printf(&search->found, ":%zu: ", line);
     utf8_append_visible(&search->found, utf8_head(text, SHOWN_CHARS));
     if (utf8_head(text, SHOWN_CHARS).n < text.n)
         buf_str(&search->found, STR("…"));
@@ -206,6 +209,9 @@ static enum status finish(struct search *search,
     if (search->skipped > 0)
         buf_printf(out, ", %zu skipped (too large or unreadable)",
                    search->skipped);
+    if (search->cut)
+        buf_printf(out, "; of a folder only %d entries are looked at",
+                   LIMIT_FOLDER_ENTRIES);
     if (search->limit)
         buf_printf(
             out,

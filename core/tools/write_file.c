@@ -34,8 +34,12 @@ static enum status prepare(const struct tool_request *request,
 
     if (status != ST_OK || !review)
         return status;
-    return review_propose(review, values[CONTENT].string, STR(""), false,
-                          question, answer);
+    struct str content;
+    status = text_normalize(&review->arena, &review->before,
+                            values[CONTENT].string, &content);
+    return status == ST_OK ? review_propose(review, content, STR(""), false,
+                                            question, answer)
+                           : status;
 }
 
 const struct tool tool_write_file = {
