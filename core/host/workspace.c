@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "limits.h"
+#include "resolve.h"
 #include "secrets.h"
 #include "units.h"
 #include "utf8.h"
@@ -109,72 +110,6 @@ static enum files_result too_large(const struct job *job, uint64_t size,
 /* --- Paths -----------------------------------------------------------------
  */
 
-/* Takes the last name off PATH; false when nothing is left to take. */
-static bool cut_last(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (!slash || slash == path)
-        return false;
-    *slash = '\0';
-    return true;
-}
-
-/* Whether the names behind the first N bytes of PATH could be made: none is
-   "." or "..". */
-static bool is_plain(const char *path, size_t n)
-{
-    for (const char *p = path + n; *p != '\0';) {
-        size_t length;
-
-        p += *p == '/';
-        length = strcspn(p, "/");
-        if (length == 0 || (length == 1 && p[0] == '.') ||
-            (length == 2 && p[0] == '.' && p[1] == '.'))
-            return false;
-        p += length;
-    }
-    return true;
-}
-
-/* Resolves PATH (absolute) as far as it exists; what does not is put behind it
-   as it stands. 0 or an errno. */
-static int resolve_new(const char *path, char out[PATH_MAX])
-{
-    char part[PATH_MAX];
-    int error = ENOENT;
-    size_t n;
-
-    memcpy(part, path, strlen(path) + 1);
-    while (error == ENOENT && cut_last(part))
-        error = realpath(part, out) ? 0 : errno;
-    if (error == ENOENT) { // nothing of it is there but "/"
-        part[0] = '\0';
-        out[0] = '\0';
-        error = 0;
-    }
-    if (error != 0)
-        return error;
-    if (!is_plain(path, strlen(part)))
-        return ENOENT;
-    n = strcmp(out, "/") == 0 ? 0 : strlen(out);
-    if (n + strlen(path + strlen(part)) >= PATH_MAX)
-        return ENAMETOOLONG;
-    memcpy(out + n, path + strlen(part), strlen(path + strlen(part)) + 1);
-    return 0;
-}
-
-/* Resolves PATH, which may be MISSING. 0 or an errno. */
-static int resolve(const char *path, char out[PATH_MAX], bool *missing)
-{
-    bool found = realpath(path, out) != NULL;
-
-    *missing = !found && errno == ENOENT;
-    if (found)
-        return 0;
-    return *missing ? resolve_new(path, out) : errno;
-}
-
 /* The part of the absolute path REAL below the root, or false. */
 static bool find_below(const struct workspace *workspace, const char *real,
                        struct str *out)
@@ -230,7 +165,7 @@ static enum files_result locate(struct job *job, bool may_miss)
                      absolute ? "" : "/", STR_ARG(asked));
     if (n < 0 || n >= PATH_MAX)
         return fail(job, ENAMETOOLONG);
-    error = resolve(path, real, &missing);
+    error = resolve_path(path, real, &missing);
     if (error != 0)
         return fail(job, error);
     enum files_result result = locate_real(job, real);
