@@ -41,6 +41,18 @@ bool session_has_tool_sets(const char *names)
     return registry_read_sets(str_from(names), &sets) == ST_OK;
 }
 
+const struct tool *session_find_tool(struct str name)
+{
+    return registry_find(REGISTRY_ALL_SETS, name);
+}
+
+const char *session_tool_name(size_t index)
+{
+    const struct tool *tool = registry_at(REGISTRY_ALL_SETS, index);
+
+    return tool != NULL ? tool->name : NULL;
+}
+
 /* Fills SESSION, which is zeroed; session_free undoes it however far it
    got. */
 static enum status set_up(struct session *session,

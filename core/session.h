@@ -26,11 +26,11 @@
 #include "files.h"
 #include "limits.h"
 #include "log.h"
+#include "policy.h"
 #include "status.h"
 #include "str.h"
 #include "version.h"
 
-struct policy;
 struct session;
 
 struct session_config {
@@ -52,6 +52,13 @@ const char *session_tool_sets(void);
 
 /* Whether NAMES (comma-separated) are all tool sets. */
 bool session_has_tool_sets(const char *names);
+
+/* The tool with this name or alias, of whatever set, or NULL: what policy_read
+   and policy_add want. */
+const struct tool *session_find_tool(struct str name);
+
+/* The name of the INDEXth tool, or NULL behind the last one. */
+const char *session_tool_name(size_t index);
 
 /* NULL when memory runs out or TOOLS names what is no set. The caller frees it
    with session_free. CONFIG is copied, the string TOOLS is not. */

@@ -60,6 +60,7 @@ BEGIN {
     }
     hosts["session"] = 1
     hosts["workspace"] = 1
+    hosts["policyfile"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {

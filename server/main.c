@@ -10,6 +10,7 @@
 
 #include "loop.h"
 #include "options.h"
+#include "policyfile.h"
 #include "session.h"
 #include "supervisor.h"
 #include "workspace.h"
@@ -58,28 +59,39 @@ static const char *find_image(char path[PATH_SIZE])
     return path;
 }
 
-int main(int argc, char **argv)
+/* Reads the rules of the user, to those of the command line. */
+static void read_policy(struct options *options,
+                        const struct workspace *workspace,
+                        const struct log *log)
 {
-    struct options options;
+    struct policy *policy = &options->rules;
+    enum status status =
+        policyfile_read(policy, options->policy, workspace, session_find_tool);
+
+    (void)status; // without memory there is a fault as well
+    if (policy->fault.n > 0)
+        log_line(log, LOG_ERROR, "policy: no dangerous tool runs: %.*s",
+                 STR_ARG(policy->fault));
+}
+
+static int serve(struct options *options)
+{
     char path[PATH_SIZE];
     struct session *session = NULL;
     struct supervisor *supervisor;
     struct workspace *workspace;
     struct files files;
-    int status = options_parse(argc, argv, &options);
+    int status = 0;
 
-    if (status >= 0)
-        return status;
-    if (!loop_prepare())
-        return 1;
-    struct log log = {options.level, print_line, NULL};
-    struct supervisor_config images = {find_image(path), options.workspace,
-                                       options.memory, log};
-    struct session_config config = {.max_message = options.max_message,
-                                    .max_output = options.max_output,
-                                    .memory = options.memory,
-                                    .tools = options.tools,
-                                    .approval_ms = options.approval_ms,
+    struct log log = {options->level, print_line, NULL};
+    struct supervisor_config images = {find_image(path), options->workspace,
+                                       options->memory, log};
+    struct session_config config = {.max_message = options->max_message,
+                                    .max_output = options->max_output,
+                                    .memory = options->memory,
+                                    .tools = options->tools,
+                                    .approval_ms = options->approval_ms,
+                                    .policy = &options->rules,
                                     .log = log};
 
     if (getrandom(config.key, sizeof config.key, 0) != sizeof config.key) {
@@ -87,17 +99,18 @@ int main(int argc, char **argv)
         return 1;
     }
     workspace =
-        workspace_new(options.workspace ? options.workspace : ".", NULL);
+        workspace_new(options->workspace ? options->workspace : ".", NULL);
     if (workspace) {
         files = workspace_files(workspace);
         config.files = &files;
     } else {
         log_line(&log, LOG_WARN, "files: no workspace: %s", strerror(errno));
     }
+    read_policy(options, workspace, &log);
     supervisor = supervisor_new(&images, loop_now());
-    if (!options.supervise)
+    if (!options->supervise)
         session = session_new(&config);
-    if (!supervisor || (!session && !options.supervise)) {
+    if (!supervisor || (!session && !options->supervise)) {
         (void)fputs("ecl-mcp: out of memory\n", stderr);
         status = 1;
     } else {
@@ -106,5 +119,16 @@ int main(int argc, char **argv)
     session_free(session);
     supervisor_free(supervisor);
     workspace_free(workspace);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int status = options_parse(argc, argv, &options);
+
+    if (status < 0)
+        status = loop_prepare() ? serve(&options) : 1;
+    policy_release(&options.rules);
     return status;
 }

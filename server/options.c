@@ -24,6 +24,9 @@ enum option_id {
     OPT_MAX_MESSAGE = 256, // no short form from here on
     OPT_MAX_OUTPUT,
     OPT_APPROVAL_TIMEOUT,
+    OPT_ALLOW,
+    OPT_DENY,
+    OPT_POLICY,
     OPT_SUPERVISE
 };
 
@@ -49,6 +52,15 @@ static const struct option_help TABLE[] = {
     {{"max-message", required_argument, NULL, OPT_MAX_MESSAGE},
      "SIZE",
      "bytes of one message, 4K to 1G (default: 16M)"},
+    {{"allow", required_argument, NULL, OPT_ALLOW},
+     "TOOL",
+     "let a tool run without approval; may be repeated"},
+    {{"deny", required_argument, NULL, OPT_DENY},
+     "TOOL",
+     "never let a tool run; may be repeated"},
+    {{"policy", required_argument, NULL, OPT_POLICY},
+     "FILE",
+     "rules about tools (default: ~/.config/ecl-mcp/policy.json)"},
     {{"approval-timeout", required_argument, NULL, OPT_APPROVAL_TIMEOUT},
      "S",
      "seconds for the user's answer, 1 to 86400 (default: 300)"},
@@ -161,6 +173,32 @@ static int set_workspace(const char *value, struct options *options)
     return -1;
 }
 
+static int fail_tool(const char *option, const char *value)
+{
+    const char *name;
+
+    (void)fprintf(stderr,
+                  "ecl-mcp: --%s: there is no tool '%s'; there are:", option,
+                  value);
+    for (size_t i = 0; (name = session_tool_name(i)); i++)
+        (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", name);
+    (void)fputs("\n", stderr);
+    return 2;
+}
+
+static int add_rule(const char *option, const char *value,
+                    enum policy_decision decision, struct options *options)
+{
+    const struct tool *tool = session_find_tool(str_from(value));
+
+    if (!tool)
+        return fail_tool(option, value);
+    if (policy_add(&options->rules, tool, decision) == ST_OK)
+        return -1;
+    (void)fputs("ecl-mcp: out of memory\n", stderr);
+    return 1;
+}
+
 static int set_option(int id, const char *value, struct options *options)
 {
     uint64_t n = 0;
@@ -195,6 +233,13 @@ static int set_option(int id, const char *value, struct options *options)
         result = set_size("approval-timeout", value, 1, LIMIT_TIMEOUT_MAX, &n);
         options->approval_ms = (int64_t)n * 1000;
         return result;
+    case OPT_ALLOW:
+        return add_rule("allow", value, POLICY_ALLOW, options);
+    case OPT_DENY:
+        return add_rule("deny", value, POLICY_DENY, options);
+    case OPT_POLICY:
+        options->policy = value;
+        return -1;
     case OPT_SUPERVISE:
         options->supervise = true;
         return -1;
@@ -220,6 +265,7 @@ int options_parse(int argc, char **argv, struct options *options)
                                 .max_output = LIMIT_OUTPUT,
                                 .memory = LIMIT_HEAP,
                                 .approval_ms = LIMIT_APPROVAL_MS};
+    policy_init(&options->rules);
     for (i = 0; i < TABLE_N; i++)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "log.h"
+#include "policy.h"
 
 struct options {
     const char *workspace; /* directory in which Lisp starts, or NULL */
@@ -17,13 +18,15 @@ struct options {
     size_t max_output;   /* characters */
     uint64_t memory;     /* bytes of Lisp heap */
     int64_t approval_ms; /* how long a human may think */
+    const char *policy;  /* file of the user's rules, or NULL */
+    struct policy rules; /* of the command line */
     bool supervise;      /* frames instead of MCP on standard input */
 };
 
 /* Reads the command line into *OPTIONS. Returns -1 when the program is to run,
    else the exit status: 0 after --help or --version (printed on standard
    output), 2 after a wrong option (explained on standard error, with the valid
-   ones named). */
+   ones named), 1 without memory. The caller releases options->rules. */
 int options_parse(int argc, char **argv, struct options *options);
 
 #endif

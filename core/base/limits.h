@@ -89,6 +89,11 @@
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
 
+/* Bytes of a policy file, and characters of what is wrong in it that are shown:
+   a thousand rules have 64 KiB. */
+#define LIMIT_POLICY (256u * 1024)
+#define LIMIT_POLICY_SHOWN 100
+
 /* Tools that a human has let run without being asked for: more than there
    are. */
 #define LIMIT_GRANTS 64

@@ -57,6 +57,13 @@ struct files_folder {
 struct files {
     void *context;
 
+    /* *NAME is what PATH means, from the root, links resolved; "." is the
+       root. It need not exist, but the folder that it or the first missing
+       one of its folders is in. */
+    enum files_result (*locate)(void *context, struct arena *arena,
+                                struct str path, struct str *name,
+                                struct str *problem);
+
     /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING fills
        *OUT, too, with exists false, so that the file can be made; its name is
        empty when that is not possible: a file stands where a folder would. */

@@ -123,6 +123,13 @@ static bool find_below(const struct workspace *workspace, const char *real,
     return true;
 }
 
+bool workspace_contains(const struct workspace *workspace, const char *path)
+{
+    struct str name;
+
+    return find_below(workspace, path, &name);
+}
+
 static enum files_result outside(const struct job *job)
 {
     struct str text = arena_printf(
@@ -172,6 +179,18 @@ static enum files_result locate(struct job *job, bool may_miss)
     // a slash at the end says that a folder is meant; there is no new one
     if (result == FILES_OK && missing && (!may_miss || path[n - 1] == '/'))
         return fail(job, ENOENT);
+    return result;
+}
+
+static enum files_result locate_file(void *context, struct arena *arena,
+                                     struct str path, struct str *name,
+                                     struct str *problem)
+{
+    struct job job = {context, arena, path, STR(""), problem};
+    enum files_result result = locate(&job, true);
+
+    if (result == FILES_OK)
+        *name = job.name.n > 0 ? job.name : STR(".");
     return result;
 }
 
@@ -752,6 +771,7 @@ void workspace_free(struct workspace *workspace)
 struct files workspace_files(struct workspace *workspace)
 {
     return (struct files){.context = workspace,
+                          .locate = locate_file,
                           .read = read_file,
                           .list = list_folder,
                           .write = write_file};

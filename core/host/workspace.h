@@ -15,6 +15,9 @@ struct workspace;
 struct workspace *workspace_new(const char *root, const char *const *secrets);
 void workspace_free(struct workspace *workspace);
 
+/* Whether PATH, absolute and without links, is the root or lies below it. */
+bool workspace_contains(const struct workspace *workspace, const char *path);
+
 /* The functions; they are valid as long as WORKSPACE is. */
 struct files workspace_files(struct workspace *workspace);
 

@@ -15,7 +15,7 @@ static const struct schema_field fields[] = {
     [PATH] =
         {
             .name = "path",
-            .kind = SCHEMA_STRING,
+            .kind = SCHEMA_PATH,
             .required = true,
             .help = "Lisp file.",
         },

@@ -302,7 +302,11 @@ static enum policy_decision rule_of(const struct gate_turn *t, struct str *rule)
     *rule = STR("");
     if (t->gate->policy == NULL)
         return POLICY_NONE;
-    return policy_decide(t->gate->policy, t->call->tool, t->values, rule);
+    const struct policy_question question = {.tool = t->call->tool,
+                                             .values = t->values,
+                                             .files = t->gate->files,
+                                             .arena = t->arena};
+    return policy_decide(t->gate->policy, &question, rule);
 }
 
 static bool has_fault(const struct gate_turn *t)

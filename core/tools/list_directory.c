@@ -12,7 +12,7 @@ static const struct schema_field fields[] = {
     [PATH] =
         {
             .name = "path",
-            .kind = SCHEMA_STRING,
+            .kind = SCHEMA_PATH,
             .fallback = "\".\"",
             .help = "Folder in the workspace.",
         },

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* policy.h: rules of the user about tools: what is denied, asked for, allowed.
-   Deny beats ask, ask beats allow. */
+   Deny beats ask, ask beats allow. The form of the file: docs/policy.md. */
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
 #include "arena.h"
+#include "files.h"
+#include "jsonw.h"
 #include "schema.h"
 #include "status.h"
 #include "str.h"
@@ -36,11 +38,36 @@ enum status MUST_CHECK policy_add(struct policy *policy,
                                   const struct tool *tool,
                                   enum policy_decision decision);
 
-/* What the rules say about a call of TOOL with VALUES (checked). *WHY is the
-   rule as text for messages, "deny write-file"; empty without one. */
+/* The tool of that name, or NULL. */
+typedef const struct tool *policy_find(struct str name);
+
+/* Adds the rules in TEXT, that of the file NAME. What is wrong with it is kept
+   in policy->fault, with name and line; the rules that are right hold
+   nevertheless. Only ST_NOMEM fails, and leaves a fault, too. */
+enum status MUST_CHECK policy_read(struct policy *policy, struct str name,
+                                   struct str text, policy_find *find);
+
+/* The file NAME cannot be used at all, because of WHY. An earlier fault stays.
+   As policy_read. */
+enum status MUST_CHECK policy_fail(struct policy *policy, struct str name,
+                                   const char *why);
+
+/* What is to be decided about: a call with arguments that were checked. */
+struct policy_question {
+    const struct tool *tool;
+    const struct schema_value *values;
+    const struct files *files; /* NULL: none */
+    struct arena *arena;       /* for texts in between */
+};
+
+/* What the rules say about a call. Where a file cannot be found out, every rule
+   that denies or asks fits, and none that allows. *WHY is the rule as text for
+   messages, "deny write-file in src/"; empty without one. */
 enum policy_decision policy_decide(const struct policy *policy,
-                                   const struct tool *tool,
-                                   const struct schema_value *values,
+                                   const struct policy_question *question,
                                    struct str *why);
+
+/* Writes the rules as an array of such texts. */
+void policy_write(struct jsonw *w, const struct policy *policy);
 
 #endif

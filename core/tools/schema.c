@@ -58,6 +58,7 @@ static struct str expected(struct arena *arena,
 
     switch (field->kind) {
     case SCHEMA_STRING:
+    case SCHEMA_PATH:
         return STR("a string");
     case SCHEMA_NAME:
         return arena_printf(arena,
@@ -258,7 +259,8 @@ static enum status check_text(struct arena *arena, struct json value,
 {
     enum status status = json_string(arena, value, &out->string);
 
-    if (status != ST_OK || field->kind == SCHEMA_STRING)
+    if (status != ST_OK || field->kind == SCHEMA_STRING ||
+        field->kind == SCHEMA_PATH)
         return status;
     if (field->kind == SCHEMA_NAME)
         return is_name(out->string) ? ST_OK : ST_INVALID;
@@ -279,6 +281,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     case SCHEMA_STRING:
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
+    case SCHEMA_PATH:
         return check_text(arena, value, field, out);
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
@@ -450,7 +453,8 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
         [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
         [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
         [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
-        [SCHEMA_SIZE] = "string",   [SCHEMA_LIST] = "array",
+        [SCHEMA_PATH] = "string",   [SCHEMA_SIZE] = "string",
+        [SCHEMA_LIST] = "array",
     };
 
     jsonw_name(w, field->name);

@@ -21,6 +21,7 @@ enum schema_kind {
     SCHEMA_BOOLEAN,
     SCHEMA_CHOICE, /* a string out of a list */
     SCHEMA_NAME,   /* a string that names a session or checkpoint */
+    SCHEMA_PATH,   /* a string that names a file of the workspace */
     SCHEMA_SIZE,   /* a number of bytes, or a string like 512M, 2G, 1 GiB */
     SCHEMA_LIST    /* an array of objects, each with the same fields */
 };

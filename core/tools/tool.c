@@ -85,6 +85,7 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     case SCHEMA_STRING:
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
+    case SCHEMA_PATH:
         wire_put_string(out, value->string);
         break;
     case SCHEMA_INTEGER:
@@ -136,7 +137,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
 {
     const struct schema_value *session = find_value(request, TOOL_SESSION);
     struct image_task task = {
-        .session = session ? session->string : STR("main"),
+        .session = session ? session->string : STR(TOOL_MAIN_SESSION),
         .operation = str_from(operation),
         .max_output = request->limits->max_output,
         .timeout_ms = timeout_of(request),

@@ -191,6 +191,7 @@ struct tool {
    operation. */
 #define TOOL_SESSION "session"
 #define TOOL_TIMEOUT "timeout"
+#define TOOL_MAIN_SESSION "main" /* where calls without a session run */
 #define TOOL_SESSION_FIELD                                                     \
     {                                                                          \
         .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \

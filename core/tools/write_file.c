@@ -9,7 +9,7 @@ static const struct schema_field fields[] = {
     [PATH] =
         {
             .name = "path",
-            .kind = SCHEMA_STRING,
+            .kind = SCHEMA_PATH,
             .required = true,
             .help = "File in the workspace; may be new.",
         },

@@ -26,33 +26,36 @@ static const struct manner mute = {.version = MCP_2025_11_25,
 
 #define X "{\"text\":\"x\"}"
 
+/* What the rules say about a call of TOOL without arguments. */
+static enum policy_decision decide(const struct tool *tool, struct str *why)
+{
+    static const struct schema_value none[8];
+    const struct policy_question question = {.tool = tool, .values = none};
+    return policy_decide(&policy, &question, why);
+}
+
 static void policy_strictest_rule_wins(void **state)
 {
     static const enum policy_decision all[] = {POLICY_ALLOW, POLICY_ASK,
                                                POLICY_DENY};
     struct str why;
     (void)state;
-    assert_int_equal(policy_decide(&policy, &write_tool, NULL, &why),
-                     POLICY_NONE);
+    assert_int_equal(decide(&write_tool, &why), POLICY_NONE);
     assert_text(why, "");
     assert_ok(policy_add(&policy, &review_tool, POLICY_DENY));
     for (size_t first = 0; first < COUNT(all); first++)
         for (size_t second = 0; second < COUNT(all); second++) {
             enum policy_decision wanted =
                 all[first] > all[second] ? all[first] : all[second];
-            assert_int_equal(policy_decide(&policy, &write_tool, NULL, &why),
-                             POLICY_NONE);
+            assert_int_equal(decide(&write_tool, &why), POLICY_NONE);
             assert_ok(policy_add(&policy, &write_tool, all[first]));
             assert_ok(policy_add(&policy, &write_tool, all[second]));
-            assert_int_equal(policy_decide(&policy, &write_tool, NULL, &why),
-                             wanted);
-            assert_int_equal(policy_decide(&policy, &work_tool, NULL, &why),
-                             POLICY_NONE);
+            assert_int_equal(decide(&write_tool, &why), wanted);
+            assert_int_equal(decide(&work_tool, &why), POLICY_NONE);
             policy_release(&policy);
         }
     assert_ok(policy_add(&policy, &write_tool, POLICY_ASK));
-    assert_int_equal(policy_decide(&policy, &write_tool, NULL, &why),
-                     POLICY_ASK);
+    assert_int_equal(decide(&write_tool, &why), POLICY_ASK);
     assert_text(why, "ask write");
 }
 
@@ -161,6 +164,157 @@ static void gate_checks_modified_arguments(void **state)
     assert_int_equal(world.runs, 0);
 }
 
+/* --- The file ----------------------------------------------------------- */
+
+static const struct tool *find(struct str name)
+{
+    static const struct tool *const tools[] = {&write_tool, &review_tool,
+                                               &work_tool};
+    for (size_t i = 0; i < COUNT(tools); i++)
+        if (tool_has_name(tools[i], name))
+            return tools[i];
+    return NULL;
+}
+
+static void read_rules(const char *text)
+{
+    assert_ok(policy_read(&policy, STR("p.json"), str_from(text), find));
+}
+
+static void check_rules(const char *text)
+{
+    struct buf out = BUF_EMPTY;
+    struct jsonw w;
+    jsonw_init(&w, &out);
+    policy_write(&w, &policy);
+    bool good = str_eq(buf_view(&out), str_from(text));
+    bool failed = buf_failed(&out);
+    if (!good && !failed)
+        print_error("got %.*s\n", STR_ARG(buf_view(&out)));
+    buf_release(&out);
+    assert_memory(good || !failed);
+    assert_true(good || failed);
+}
+
+static void policy_reads_rules(void **state)
+{
+    (void)state;
+    struct str why;
+    read_rules("{}");
+    check_rules("[]");
+    read_rules("{\"allow\": [\"write\", {\"tool\": \"*\"}],\n"
+               " \"deny\": [], \"ask\": [{\"tool\": \"review\"}]}");
+    check_rules("[\"ask review\",\"allow *\",\"allow write\"]");
+    assert_text(policy.fault, "");
+    assert_int_equal(decide(&work_tool, &why), POLICY_ALLOW);
+    assert_text(why, "allow *");
+    assert_int_equal(decide(&review_tool, &why), POLICY_ASK);
+}
+
+static void policy_names_what_is_wrong(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *fault;
+    } wrong[] = {
+        {"", "p.json, line 1: the text ends too early"},
+        {"{\n\n\"deny\": [\"write\",]}", "p.json, line 3: expected a value"},
+        {"[]", "p.json, line 1: expected an object, not []"},
+        {"{\"denny\": []}", "p.json, line 1: there may be allow, ask and deny, "
+                            "each once, not \"denny\""},
+        {"{\"ask\": [],\n\"ask\": []}",
+         "p.json, line 2: there may be allow, ask and deny, each once, not "
+         "\"ask\""},
+        {"{\"ask\": \"write\"}",
+         "p.json, line 1: expected an array of rules, not \"write\""},
+        {"{\"ask\": null}",
+         "p.json, line 1: expected an array of rules, not null"},
+        {"{\"ask\":\n[\n\"write\",\n\"wrote\"]}",
+         "p.json, line 4: there is no tool \"wrote\""},
+        {"{\"ask\": [\"\"]}",
+         "p.json, line 1: expected a string with some text, not \"\""},
+        {"{\"ask\": [1]}", "p.json, line 1: a rule is the name of a tool or an "
+                           "object, not 1"},
+        {"{\"ask\": [{}]}",
+         "p.json, line 1: a rule names a tool, which is missing in {}"},
+        {"{\"ask\": [{\"tool\": 1}]}",
+         "p.json, line 1: expected a string with some text, not 1"},
+        {"{\"ask\": [{\"tool\": \"write\", \"tool\": \"write\"}]}",
+         "p.json, line 1: a rule has tool and may have path and session, each "
+         "once, not \"tool\""},
+        {"{\"ask\": [{\"tool\": \"write\", \"if\": 1}]}",
+         "p.json, line 1: a rule has tool and may have path and session, each "
+         "once, not \"if\""},
+        {"{\"ask\": [{\"tool\": \"write\", \"path\": \"a\"}]}",
+         "p.json, line 1: the tool has no file in the workspace: {\"tool\": "
+         "\"write\", \"path\": \"a\"}"},
+        {"{\"ask\": [{\"session\": \"s\", \"tool\": \"write\"}]}",
+         "p.json, line 1: the tool has no session: {\"session\": \"s\", "
+         "\"tool\": \"write\"}"},
+        {"{\"ask\": [{\"tool\": \"*\", \"path\": \"/etc\"}]}",
+         "p.json, line 1: a path starts at the root of the workspace, without "
+         "\"/\" at its ends, \".\" and \"..\", not \"/etc\""},
+        // a name that would forge a line or hide
+        {"{\"ask\": [\"a\\u200b\xe2\x80\x8b\"]}",
+         "p.json, line 1: there is no tool \"a\\u200b\\u200b\""},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        read_rules(wrong[i].text);
+        if (!str_eq(policy.fault, str_from(wrong[i].fault)))
+            print_error("%s\n", wrong[i].text);
+        check_text(policy.fault, str_from(wrong[i].fault), __FILE__, __LINE__);
+        policy_release(&policy);
+    }
+}
+
+static void policy_refuses_hopeless_paths(void **state)
+{
+    static const char *const paths[] = {"/",   "/a",  "a/",     "a//b", "..",
+                                        "./a", "a/.", "a/../b", "../**"};
+    static const char *const good[] = {".", "*", "**", "...", "a/.b/..c", "~"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(paths) + COUNT(good); i++) {
+        const char *path = i < COUNT(paths) ? paths[i] : good[i - COUNT(paths)];
+        char text[200];
+        snprintf(text, sizeof text,
+                 "{\"deny\":[{\"tool\":\"*\",\"path\":\"%s\"}]}", path);
+        read_rules(text);
+        if ((policy.fault.n > 0) != (i < COUNT(paths)))
+            fail_msg("%s", path);
+        policy_release(&policy);
+    }
+}
+
+/* What can be read of a broken file still holds, but for what it allows: the
+   gate sees to that. The first fault stays. */
+static void policy_keeps_what_is_right(void **state)
+{
+    (void)state;
+    read_rules("{\"deny\": [\"nope\", \"write\", 5], \"ask\": [\"review\"]}");
+    check_rules("[\"ask review\",\"deny write\"]");
+    assert_text(policy.fault, "p.json, line 1: there is no tool \"nope\"");
+    assert_ok(policy_fail(&policy, STR("q.json"), "it is a mess"));
+    assert_text(policy.fault, "p.json, line 1: there is no tool \"nope\"");
+    policy_release(&policy);
+    assert_ok(policy_fail(&policy, STR("q.json"), "it is a mess"));
+    assert_text(policy.fault, "q.json: it is a mess");
+}
+
+/* Without memory nothing dangerous runs, and what was read is gone as well as
+   there. */
+static void policy_without_memory_is_broken(void **state)
+{
+    (void)state;
+    enum status status =
+        policy_read(&policy, STR("p.json"),
+                    STR("{\"allow\": [\"write\", \"work\"]}"), find);
+    if (status != ST_OK && policy.fault.n == 0)
+        fail_msg("no fault");
+    assert_ok(status);
+    check_rules("[\"allow work\",\"allow write\"]");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -172,6 +326,11 @@ int main(void)
         TEST(gate_follows_ask),
         TEST(gate_refuses_with_a_broken_policy),
         TEST(gate_checks_modified_arguments),
+        TEST(policy_reads_rules),
+        TEST(policy_names_what_is_wrong),
+        TEST(policy_refuses_hopeless_paths),
+        TEST(policy_keeps_what_is_right),
+        TEST(policy_without_memory_is_broken),
     };
     return RUN_TESTS("policy", tests);
 }

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of policyfile.c, and of rules about files, with real files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "policyfile.h"
+#include "session.h"
+
+static struct policy policy;
+static struct arena arena;
+static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
+static struct workspace *workspace;
+static struct files files;
+
+static void in_root(const char *format)
+{
+    char command[1000];
+    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
+        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
+        fail_msg("cannot %s", format);
+}
+
+static int set_up(void **state)
+{
+    char path[100];
+    (void)state;
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    if (!mkdtemp(root))
+        return -1;
+    in_root("mkdir -p home/.config/ecl-mcp work/src/gen work/doc && "
+            "ln -s src work/link && ln -s ../home work/out && "
+            "touch work/src/a.lisp work/src/gen/b.lisp");
+    (void)snprintf(path, sizeof path, "%s/work", root);
+    workspace = workspace_new(path, NULL);
+    policy_init(&policy);
+    return workspace ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    workspace_free(workspace);
+    policy_release(&policy);
+    arena_release(&arena);
+    in_root("cd / && rm -rf \"$OLDPWD\"");
+    return 0;
+}
+
+/* Reads the file NAME of the root, or the default one of the folder home. */
+static void read_file(const char *name)
+{
+    char path[200];
+    (void)snprintf(path, sizeof path, "%s/%s", root, name ? name : "home");
+    assert_int_equal(setenv("HOME", name ? "/nonexistent" : path, 1), 0);
+    policy_release(&policy);
+    assert_ok(policyfile_read(&policy, name ? path : NULL, workspace,
+                              session_find_tool));
+}
+
+/* The fault ends with TEXT. */
+static void check_fault(const char *text)
+{
+    size_t n = strlen(text);
+    if ((n == 0) != (policy.fault.n == 0) || policy.fault.n < n ||
+        memcmp(policy.fault.p + policy.fault.n - n, text, n) != 0)
+        fail_msg("got \"%.*s\", not \"%s\"", STR_ARG(policy.fault), text);
+}
+
+static void policyfile_is_found_in_the_home(void **state)
+{
+    (void)state;
+    read_file(NULL);
+    check_fault("");
+    assert_null(policy.rules);
+    in_root(
+        "echo '{\"deny\": [\"write-file\"]}' >home/.config/ecl-mcp/rules && "
+        "ln -s rules home/.config/ecl-mcp/policy.json");
+    read_file(NULL);
+    check_fault("");
+    assert_non_null(policy.rules);
+    policy_release(&policy);
+    assert_int_equal(setenv("HOME", "home", 1), 0); // none at all
+    assert_ok(policyfile_read(&policy, NULL, workspace, session_find_tool));
+    assert_int_equal(unsetenv("HOME"), 0);
+    assert_ok(policyfile_read(&policy, NULL, workspace, session_find_tool));
+    check_fault("");
+    assert_null(policy.rules);
+    // something that is no folder in its place
+    in_root("rm -r home/.config && touch home/.config");
+    read_file(NULL);
+    check_fault("");
+}
+
+static void policyfile_that_cannot_be_trusted(void **state)
+{
+    (void)state;
+    read_file("none");
+    check_fault("/none: No such file or directory");
+    read_file("home");
+    check_fault("/home: it is not a file");
+    in_root("mkfifo pipe && echo '{}' >rules");
+    read_file("pipe");
+    check_fault("/pipe: it is not a file");
+    read_file("rules");
+    check_fault("");
+    in_root("chmod g+w rules");
+    read_file("rules");
+    check_fault("/rules: it can be written by other users (chmod go-w helps)");
+    in_root("chmod g-w,o+w rules");
+    read_file("rules");
+    check_fault("/rules: it can be written by other users (chmod go-w helps)");
+    in_root("chmod o-w rules && head -c 262145 /dev/zero >>rules");
+    read_file("rules");
+    check_fault("/rules: it has more than 256 KiB, the limit of a policy file");
+    in_root("printf '{\\n[' >rules");
+    read_file("rules");
+    check_fault("/rules, line 2: expected a name in quotes");
+    if (geteuid() == 0) {
+        in_root("echo '{}' >rules && chown 12345 rules");
+        read_file("rules");
+        check_fault("/rules: it belongs to another user");
+    }
+    assert_int_equal(LIMIT_POLICY, 256 * 1024);
+}
+
+/* However it is named, what the agent could have written is not trusted. */
+static void policyfile_in_the_workspace(void **state)
+{
+    static const char where[] =
+        "it lies in the workspace, where the agent could change it (start "
+        "ecl-mcp with --workspace and a folder that does not contain it)";
+    (void)state;
+    in_root("echo '{\"allow\": [\"write-file\"]}' >work/doc/rules && "
+            "ln -s work/doc/rules rules && "
+            "ln -s ../../../work/doc/rules home/.config/ecl-mcp/policy.json && "
+            "cp work/doc/rules rules2 && ln -s ../rules2 work/rules");
+    read_file("work/doc/rules");
+    check_fault(where);
+    read_file("rules");
+    check_fault(where);
+    read_file(NULL);
+    check_fault(where);
+    read_file("work/rules"); // a link in it, to elsewhere
+    check_fault("");
+}
+
+/* --- Rules about files -------------------------------------------------- */
+
+static void check_rule(const char *name, const char *path, const char *session,
+                       enum policy_decision wanted)
+{
+    const struct tool *tool = session_find_tool(str_from(name));
+    struct schema_value values[8] = {{0}};
+    struct policy_question question = {tool, values, &files, &arena};
+    struct str why;
+    assert_non_null(tool);
+    files = workspace_files(workspace);
+    for (size_t i = 0; i < schema_count(tool->fields); i++) {
+        const char *field = tool->fields[i].name;
+        const char *value = strcmp(field, "path") == 0      ? path
+                            : strcmp(field, "session") == 0 ? session
+                                                            : NULL;
+        values[i].given = value != NULL;
+        values[i].string = value ? str_from(value) : STR("");
+    }
+    enum policy_decision got = policy_decide(&policy, &question, &why);
+    assert_memory(got == wanted || !check_memory_is_back());
+    if (got != wanted)
+        print_error("%s %s: %.*s\n", name, path ? path : "", STR_ARG(why));
+    assert_int_equal(got, wanted);
+}
+
+static void read_text(const char *text)
+{
+    policy_release(&policy);
+    assert_ok(
+        policy_read(&policy, STR("p"), str_from(text), session_find_tool));
+    check_fault("");
+}
+
+static void rules_about_files(void **state)
+{
+    static const char *const same[] = {
+        "src/a.lisp",  "./src//a.lisp",      "src/gen/../a.lisp",
+        "link/a.lisp", "link/gen/../a.lisp", "doc/../src/a.lisp"};
+    char path[200];
+    (void)state;
+    read_text("{\"deny\": [{\"tool\": \"write-file\", \"path\": \"src/*\"}]}");
+    for (size_t i = 0; i < COUNT(same); i++) {
+        check_rule("write-file", same[i], NULL, POLICY_DENY);
+        (void)snprintf(path, sizeof path, "%s/work/%s", root, same[i]);
+        check_rule("write-file", path, NULL, POLICY_DENY);
+        check_rule("read-file", same[i], NULL, POLICY_NONE);
+    }
+    check_rule("write-file", "link/new", NULL, POLICY_DENY);
+    check_rule("write-file", "src/gen/b.lisp", NULL, POLICY_NONE);
+    check_rule("write-file", "doc/x", NULL, POLICY_NONE);
+}
+
+/* Where it is not known what a call is about, it is not allowed. */
+static void rules_about_files_that_are_not_known(void **state)
+{
+    static const char *const paths[] = {
+        "out/x",      "../home/x", "/etc/passwd", "link/../../x",
+        "src/.ssh/x", "",          "doc/new/"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        read_text("{\"deny\": [{\"tool\": \"*\", \"path\": \"nowhere\"}]}");
+        check_rule("write-file", paths[i], NULL, POLICY_DENY);
+        read_text("{\"ask\": [{\"tool\": \"*\", \"path\": \"nowhere\"}]}");
+        check_rule("write-file", paths[i], NULL, POLICY_ASK);
+        read_text("{\"allow\": [{\"tool\": \"*\", \"path\": \"**\"}]}");
+        check_rule("write-file", paths[i], NULL, POLICY_NONE);
+    }
+    check_rule("write-file", "src/x", NULL, POLICY_ALLOW);
+}
+
+static void rules_about_any_tool(void **state)
+{
+    (void)state;
+    read_text("{\"ask\": [{\"tool\": \"*\", \"path\": \"src/**\"}],"
+              "\"deny\": [{\"tool\": \"*\", \"session\": \"a\"}]}");
+    check_rule("list-directory", "src", NULL, POLICY_ASK);
+    check_rule("list-directory", NULL, NULL, POLICY_NONE);
+    check_rule("list-sessions", NULL, NULL, POLICY_NONE);
+    check_rule("evaluate-lisp", NULL, "a", POLICY_DENY);
+    check_rule("evaluate-lisp", NULL, "b", POLICY_NONE);
+    read_text("{\"ask\": [{\"tool\": \"*\", \"path\": \".\"}]}");
+    check_rule("list-directory", NULL, NULL, POLICY_ASK);
+    check_rule("list-directory", "src", NULL, POLICY_NONE);
+    read_text("{\"ask\": [{\"tool\": \"eval-form\", \"session\": \"main\"}]}");
+    check_rule("evaluate-lisp", NULL, NULL, POLICY_ASK);
+    check_rule("evaluate-lisp", NULL, "main", POLICY_ASK);
+    check_rule("evaluate-lisp", NULL, "x", POLICY_NONE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(policyfile_is_found_in_the_home),
+        TEST(policyfile_that_cannot_be_trusted),
+        TEST(policyfile_in_the_workspace),
+        TEST(rules_about_files),
+        TEST(rules_about_files_that_are_not_known),
+        TEST(rules_about_any_tool),
+    };
+    return RUN_TESTS("policyfile", tests);
+}
