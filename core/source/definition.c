@@ -43,6 +43,7 @@ struct walk {
                            level */
     size_t last_end;    /* of the token before, */
     size_t gap;         /* and of that before the prefixes of this one */
+    size_t next;        /* with RESYNC: what begins before ends here */
     struct forms found;
     struct forms same_name; /* of another kind, or with other rest */
     struct forms same_kind; /* of another name */
@@ -291,6 +292,25 @@ static bool at_top(const struct walk *walk, size_t at, size_t *whole)
     return true;
 }
 
+/* The text that a form may have which begins at AT. */
+static struct str form_text(struct walk *walk, size_t at)
+{
+    struct str text = walk->tokens.text;
+    if (!walk->resync)
+        return text;
+    while (walk->next <= at) {
+        size_t from = walk->next;
+        const char *line = memchr(text.p + from, '\n', text.n - from);
+        while (line != NULL && line + 1 < text.p + text.n && line[1] != '(')
+            line =
+                memchr(line + 1, '\n', (size_t)(text.p + text.n - (line + 1)));
+        walk->next = line != NULL && line + 1 < text.p + text.n
+                         ? (size_t)(line + 1 - text.p)
+                         : text.n;
+    }
+    return str_make(text.p, walk->next);
+}
+
 /* TOKEN opens a list: notes it when it is a definition. True when what is in it
    is at the top level, too. */
 static bool open_form(struct walk *walk, struct token token)
@@ -299,6 +319,7 @@ static bool open_form(struct walk *walk, struct token token)
     if (token.mark != '(' || !at_top(walk, token.start, &form.place.whole))
         return false;
     form.rest = walk->tokens;
+    form.rest.text = form_text(walk, token.start);
     struct token operator= tokens_next(&form.rest);
     if (operator.kind != TOKEN_ATOM || operator.mark != TOKEN_WORD)
         return false;
@@ -373,6 +394,7 @@ static void walk_again(struct walk *walk, bool resync)
     walk->transparent = 0;
     walk->last_end = 0;
     walk->gap = 0;
+    walk->next = 0;
     walk->found.count = 0;
     walk->same_name.count = 0;
     walk->same_kind.count = 0;

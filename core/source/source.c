@@ -27,6 +27,8 @@ struct scan {
     uint32_t early_line; /* 0: nowhere */
     bool extra;
     struct source_problem *told; /* of it; NULL when it is not kept */
+    size_t commas; /* outside of backquotes, which may have ended with these
+                      lists */
 
     /* The first string that looks as if its end were missing. */
     struct source_place string;
@@ -131,6 +133,7 @@ static void watch(struct scan *scan, struct token token)
     if (begins && scan->nesting.lists == 0) {
         scan->early_line = 0;
         scan->extra = false;
+        scan->commas = 0;
     } else if (closed != NULL && scan->early_line == 0) {
         scan->early = place_of(closed->token);
         scan->early_line = token.line;
@@ -194,6 +197,21 @@ static void follow_guess(struct scan *scan, struct token token)
 
 /* --------------------------------------------------------------- the scan */
 
+/* Takes back what was said of commas since lists were closed too early. */
+static void forget_commas(struct scan *scan)
+{
+    struct source_report *report = scan->report;
+    size_t kept = 0;
+    for (size_t i = 0; i < report->kept; i++)
+        if (report->problems[i].fault != TOKEN_COMMA ||
+            report->problems[i].place.offset < scan->early.offset)
+            report->problems[kept++] = report->problems[i];
+    report->kept = kept;
+    report->count -= scan->commas;
+    report->certain -= scan->commas;
+    scan->commas = 0;
+}
+
 /* A closing parenthesis too many. */
 static void add_extra(struct scan *scan, struct token token)
 {
@@ -203,6 +221,8 @@ static void add_extra(struct scan *scan, struct token token)
         return;
     }
     scan->extra = true;
+    if (scan->commas > 0)
+        forget_commas(scan);
     scan->told = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
     if (scan->told == NULL || scan->early_line == 0)
         return;
@@ -222,6 +242,8 @@ static void add_fault(struct scan *scan, struct token token,
             excerpt(text, waiting->start, token.end));
         return;
     }
+    if (step->fault == TOKEN_COMMA && scan->early_line > 0)
+        scan->commas++;
     problem = add(scan, step->fault, place_of(token),
                   excerpt(text, token.start, token.end));
     if (problem != NULL && step->fault == TOKEN_OPEN_STRING &&

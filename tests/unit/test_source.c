@@ -375,6 +375,11 @@ static const struct {
      "  (when x))\n"
      "    (print 2)))\n",
      2, 9, 2},
+    {"(defmacro foo (x)\n"
+     "  `(let ((y ,x)))\n"
+     "     ,x\n"
+     "     (list ,x y)))\n",
+     2, 16, 1},
     {"(defun foo (x)\n"
      "  (cond ((a) 1))\n"
      "        ((b) 2)))\n",

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "definition.h"
+#include "limits.h"
 
 static struct arena arena;
 
@@ -202,6 +203,36 @@ static void definition_refuses_what_is_no_name(void **state)
     assert_true(refusal("(defun a () 1)", "", "a", ST_INVALID).n > 0);
 }
 
+/* Every form of a text that does not balance was read to its end. */
+static void definition_takes_linear_time(void **state)
+{
+    (void)state;
+    static char text[4 * 200000];
+    struct definition d;
+    struct str why;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = "(a\n "[i % 4];
+    assert_status(definition_find(&arena, str_make(text, sizeof text),
+                                  STR("defun"), STR("f"), &d, &why),
+                  ST_MISSING);
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = "\n(a "[i % 4];
+    assert_status(definition_find(&arena, str_make(text, sizeof text),
+                                  STR("defun"), STR("f"), &d, &why),
+                  ST_MISSING);
+}
+
+static void definition_refuses_long_names(void **state)
+{
+    (void)state;
+    static char name[LIMIT_SOURCE_NAME + 2];
+    memset(name, 'a', LIMIT_SOURCE_NAME);
+    (void)refusal("(defun a () 1)", "defun", name, ST_MISSING);
+    name[LIMIT_SOURCE_NAME] = 'a';
+    assert_text(refusal("(defun a () 1)", "defun", name, ST_LIMIT),
+                "kind and name of a definition have at most 1000 bytes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +240,8 @@ int main(void)
         cmocka_unit_test_teardown(definition_says_what_there_is, tear_down),
         cmocka_unit_test_teardown(definition_refuses_what_is_no_name,
                                   tear_down),
+        cmocka_unit_test_teardown(definition_refuses_long_names, tear_down),
+        cmocka_unit_test_teardown(definition_takes_linear_time, tear_down),
     };
     return RUN_TESTS("source_definition", tests);
 }
