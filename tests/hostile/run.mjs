@@ -73,7 +73,7 @@ async function play(player, source) {
 async function timed(player, step) {
     const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
     const start = performance.now();
-    player.seconds = limit ? Number(limit[1]) + 5 : 10;
+    player.seconds = limit ? Number(limit[1]) + 5 : 35;
     await player.step(step);
     const seconds = (performance.now() - start) / 1000;
     if (limit && seconds > Number(limit[1]) + 2)
