@@ -547,7 +547,7 @@ enum status definition_find(struct arena *arena, struct str text,
         return explain(arena,
                        arena_printf(arena,
                                     "kind and name of a definition have at "
-                                    "most %d bytes",
+                                    "most %d bytes.",
                                     LIMIT_SOURCE_NAME),
                        ST_LIMIT, why);
     struct query query = {.line = 0};
@@ -557,7 +557,7 @@ enum status definition_find(struct arena *arena, struct str text,
             arena,
             STR("kind has to be an operator such as defun, and name a name "
                 "as it is written behind it, such as area, (setf area) or "
-                "area :around (circle t)"),
+                "area :around (circle t)."),
             ST_INVALID, why);
     if (status != ST_OK)
         return status;
@@ -578,7 +578,7 @@ enum status definition_find(struct arena *arena, struct str text,
     nesting_release(&walk->nesting);
     if (status == ST_LIMIT)
         return explain(arena,
-                       arena_printf(arena, "the text is nested deeper than %d",
+                       arena_printf(arena, "the text is nested deeper than %d.",
                                     LIMIT_SOURCE_DEPTH),
                        ST_LIMIT, why);
     return status == ST_OK ? judge(arena, walk, out, why) : status;

@@ -170,7 +170,7 @@ static enum status prepare(const struct tool_request *request,
         return status;
     if (status != ST_OK)
         return review_fail(&review->arena, answer, "ERROR",
-                           "%.*s: %.*s Nothing was written, and the user was "
+                           "%.*s: %.*s\nNothing was written, and the user was "
                            "not asked.",
                            STR_ARG(review->name), STR_ARG(why));
     if (text_normalize(&review->arena, &review->before, content, &content) !=

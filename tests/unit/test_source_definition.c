@@ -230,7 +230,7 @@ static void definition_refuses_long_names(void **state)
     (void)refusal("(defun a () 1)", "defun", name, ST_MISSING);
     name[LIMIT_SOURCE_NAME] = 'a';
     assert_text(refusal("(defun a () 1)", "defun", name, ST_LIMIT),
-                "kind and name of a definition have at most 1000 bytes");
+                "kind and name of a definition have at most 1000 bytes.");
 }
 
 int main(void)
