@@ -169,10 +169,10 @@ static void gate_checks_modified_arguments(void **state)
 static const struct tool *find(struct str name)
 {
     static const struct tool *const tools[] = {&write_tool, &review_tool,
-                                               &work_tool};
-    for (size_t i = 0; i < COUNT(tools); i++)
-        if (tool_has_name(tools[i], name))
-            return tools[i];
+                                               &work_tool, NULL};
+    for (const struct tool *const *tool = tools; *tool; tool++)
+        if (tool_has_name(*tool, name))
+            return *tool;
     return NULL;
 }
 
