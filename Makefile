@@ -318,7 +318,8 @@ $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 	$(link)
 
 bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references
-	$(Q)$(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs
+	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home
+	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs
 
 # ------------------------------------------------------------------- lint
 

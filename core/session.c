@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "arena.h"
+#include "audit.h"
 #include "frame.h"
 #include "gate.h"
 #include "image.h"
@@ -25,6 +26,7 @@ struct session {
     struct buf output;
     struct image image;
     struct gate gate;
+    struct audit audit;
     struct mcp *mcp;
     bool finishing;
     int64_t deadline_ms; /* when calls are stopped, while finishing */
@@ -76,6 +78,10 @@ static enum status set_up(struct session *session,
     gate_init(&session->gate, &session->log, &session->image, &limits);
     session->gate.files = config->files;
     session->gate.policy = config->policy;
+    audit_init(&session->audit, &session->log, &config->audit);
+    if (config->audit.append != NULL &&
+        gate_add_hook(&session->gate, audit_event, &session->audit) != ST_OK)
+        return ST_LIMIT;
     if (buf_reserve(&session->output, RPC_SPARE) == NULL)
         return ST_NOMEM;
     struct mcp_config mcp = {.log = &session->log,
@@ -107,6 +113,7 @@ void session_free(struct session *session)
         return;
     mcp_free(session->mcp);
     image_release(&session->image);
+    audit_release(&session->audit);
     frame_release(&session->frame);
     arena_release(&session->arena);
     buf_release(&session->output);

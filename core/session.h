@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "audit.h"
 #include "buf.h"
 #include "files.h"
 #include "limits.h"
@@ -42,9 +43,9 @@ struct session_config {
     struct log log;     /* its context must outlive the session, as must: */
     const struct files *files;   /* NULL: no files */
     const struct policy *policy; /* NULL: no rules */
+    struct audit_sink audit;     /* gets a line about each call; zeroed: none */
     int64_t approval_ms; /* how long a human may think; 0 = LIMIT_APPROVAL_MS */
-    int64_t wall_offset_ms; /* time since 1970 minus the monotonic time */
-    unsigned char key[32];  /* random; signs what clients hand back */
+    unsigned char key[32]; /* random; signs what clients hand back */
 };
 
 /* The names of the tool sets, separated by ", ", for messages about options. */

@@ -61,6 +61,7 @@ BEGIN {
     hosts["session"] = 1
     hosts["workspace"] = 1
     hosts["policyfile"] = 1
+    hosts["auditfile"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {

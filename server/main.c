@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "auditfile.h"
 #include "loop.h"
 #include "options.h"
 #include "policyfile.h"
@@ -74,48 +75,79 @@ static void read_policy(struct options *options,
                  STR_ARG(policy->fault));
 }
 
-static int serve(struct options *options)
+/* Opens the log of calls. Returns -1, else the exit status. */
+static int open_audit(const struct options *options, const struct log *log,
+                      struct auditfile **out)
+{
+    const char *path = options->audit;
+
+    if (options->supervise || (path && strcmp(path, "off") == 0))
+        return -1;
+    *out = auditfile_new(path, log);
+    if (*out)
+        return -1;
+    if (path) {
+        (void)fprintf(stderr, "ecl-mcp: --audit: '%s': %s\n", path,
+                      auditfile_reason(errno));
+        return 2;
+    }
+    log_line(log, LOG_WARN, "audit: calls are not logged: there is no HOME");
+    return -1;
+}
+
+/* Opens the workspace and what depends on it, into CONFIG. NULL: there is none;
+   the server goes on without files. */
+static struct workspace *open_workspace(struct options *options,
+                                        struct files *files,
+                                        struct session_config *config)
+{
+    struct workspace *workspace =
+        workspace_new(options->workspace ? options->workspace : ".", NULL);
+
+    if (workspace) {
+        *files = workspace_files(workspace);
+        config->files = files;
+    } else {
+        log_line(&config->log, LOG_WARN, "files: no workspace: %s",
+                 strerror(errno));
+    }
+    read_policy(options, workspace, &config->log);
+    config->policy = &options->rules;
+    return workspace;
+}
+
+static int serve(struct options *options, const struct log *log,
+                 struct auditfile *audit)
 {
     char path[PATH_SIZE];
     struct session *session = NULL;
     struct supervisor *supervisor;
     struct workspace *workspace;
     struct files files;
-    int status = 0;
-
-    struct log log = {options->level, print_line, NULL};
+    int status = 1;
     struct supervisor_config images = {find_image(path), options->workspace,
-                                       options->memory, log};
+                                       options->memory, *log};
     struct session_config config = {.max_message = options->max_message,
                                     .max_output = options->max_output,
                                     .memory = options->memory,
                                     .tools = options->tools,
                                     .approval_ms = options->approval_ms,
-                                    .policy = &options->rules,
-                                    .log = log};
+                                    .log = *log};
 
     if (getrandom(config.key, sizeof config.key, 0) != sizeof config.key) {
         perror("ecl-mcp: getrandom");
         return 1;
     }
-    workspace =
-        workspace_new(options->workspace ? options->workspace : ".", NULL);
-    if (workspace) {
-        files = workspace_files(workspace);
-        config.files = &files;
-    } else {
-        log_line(&log, LOG_WARN, "files: no workspace: %s", strerror(errno));
-    }
-    read_policy(options, workspace, &log);
+    if (audit)
+        config.audit = auditfile_sink(audit);
+    workspace = open_workspace(options, &files, &config);
     supervisor = supervisor_new(&images, loop_now());
     if (!options->supervise)
         session = session_new(&config);
-    if (!supervisor || (!session && !options->supervise)) {
+    if (!supervisor || (!session && !options->supervise))
         (void)fputs("ecl-mcp: out of memory\n", stderr);
-        status = 1;
-    } else {
+    else
         status = loop_run(session, supervisor);
-    }
     session_free(session);
     supervisor_free(supervisor);
     workspace_free(workspace);
@@ -125,10 +157,17 @@ static int serve(struct options *options)
 int main(int argc, char **argv)
 {
     struct options options;
+    struct auditfile *audit = NULL;
     int status = options_parse(argc, argv, &options);
+    struct log log = {options.level, print_line, NULL};
 
+    if (status < 0 && !loop_prepare())
+        status = 1;
     if (status < 0)
-        status = loop_prepare() ? serve(&options) : 1;
+        status = open_audit(&options, &log, &audit);
+    if (status < 0)
+        status = serve(&options, &log, audit);
+    auditfile_free(audit);
     policy_release(&options.rules);
     return status;
 }

@@ -27,6 +27,7 @@ enum option_id {
     OPT_ALLOW,
     OPT_DENY,
     OPT_POLICY,
+    OPT_AUDIT,
     OPT_SUPERVISE
 };
 
@@ -61,6 +62,9 @@ static const struct option_help TABLE[] = {
     {{"policy", required_argument, NULL, OPT_POLICY},
      "FILE",
      "rules about tools (default: ~/.config/ecl-mcp/policy.json)"},
+    {{"audit", required_argument, NULL, OPT_AUDIT},
+     "FILE",
+     "log of all calls, or off (default: ~/.local/state/ecl-mcp/audit/)"},
     {{"approval-timeout", required_argument, NULL, OPT_APPROVAL_TIMEOUT},
      "S",
      "seconds for the user's answer, 1 to 86400 (default: 300)"},
@@ -239,6 +243,9 @@ static int set_option(int id, const char *value, struct options *options)
         return add_rule("deny", value, POLICY_DENY, options);
     case OPT_POLICY:
         options->policy = value;
+        return -1;
+    case OPT_AUDIT:
+        options->audit = value;
         return -1;
     case OPT_SUPERVISE:
         options->supervise = true;

@@ -19,6 +19,7 @@ struct options {
     uint64_t memory;     /* bytes of Lisp heap */
     int64_t approval_ms; /* how long a human may think */
     const char *policy;  /* file of the user's rules, or NULL */
+    const char *audit;   /* file for lines about calls, "off", or NULL */
     struct policy rules; /* of the command line */
     bool supervise;      /* frames instead of MCP on standard input */
 };

@@ -94,6 +94,13 @@
 #define LIMIT_POLICY (256u * 1024)
 #define LIMIT_POLICY_SHOWN 100
 
+/* Days for which the files of the audit log are kept: long enough to look into
+   what happened, and a folder that nobody looks into does not grow forever. */
+#define LIMIT_AUDIT_DAYS 90
+
+/* Characters of the name of a client, and of its version, that are kept. */
+#define LIMIT_CLIENT_NAME 100
+
 /* Tools that a human has let run without being asked for: more than there
    are. */
 #define LIMIT_GRANTS 64

@@ -374,7 +374,7 @@ enum status calls_start(struct calls *calls,
             return status;
     }
     struct entry *entry =
-        entry_new(&request->to, request->version, request->token);
+        entry_new(&request->to, request->version, &request->texts);
     if (entry == NULL)
         return ST_NOMEM;
     struct turn turn = turn_of(calls, request->arena, entry, request->now_ms);

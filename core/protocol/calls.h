@@ -40,8 +40,8 @@ struct calls_request {
     struct arena *arena;
     struct rpc_to to; /* who gets the answer */
     enum mcp_version version;
-    struct str token; /* for progress, JSON text; empty: none is wanted */
-    bool can_ask;     /* the client can put questions to its user */
+    struct entry_texts texts;
+    bool can_ask; /* the client can put questions to its user */
     const struct tool *tool;
     struct json arguments;             /* an object, or absent */
     const struct schema_value *values; /* they, checked */

@@ -12,24 +12,35 @@ static size_t bucket_of(struct str id)
     return hash % ENTRY_BUCKETS;
 }
 
-struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
-                        struct str token)
+/* Copies TEXT to *AT, behind which the next one goes. */
+static struct str copy(char **at, struct str text)
 {
-    size_t bytes = sizeof(struct entry) + to->id.n + token.n;
+    struct str copied = str_make(*at, text.n);
+
+    if (text.n > 0)
+        memcpy(*at, text.p, text.n);
+    *at += text.n;
+    return copied;
+}
+
+struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
+                        const struct entry_texts *texts)
+{
+    size_t bytes =
+        sizeof(struct entry) + to->id.n + texts->token.n + texts->client.n;
     struct entry *entry = malloc(bytes);
     if (entry == NULL)
         return NULL;
-    *entry = (struct entry){.tool.progress = token.n > 0,
+    char *at = entry->texts;
+    *entry = (struct entry){.tool.progress = texts->token.n > 0,
                             .tool.image.owner = entry,
                             .tool.image.owner_bytes = bytes,
                             .version = version,
                             .bucket = bucket_of(to->id),
                             .to = *to};
-    memcpy(entry->texts, to->id.p, to->id.n);
-    entry->to.id.p = entry->texts;
-    if (token.n > 0)
-        memcpy(entry->texts + to->id.n, token.p, token.n);
-    entry->token = str_make(entry->texts + to->id.n, token.n);
+    entry->to.id = copy(&at, to->id);
+    entry->token = copy(&at, texts->token);
+    entry->tool.client = copy(&at, texts->client);
     return entry;
 }
 

@@ -31,7 +31,7 @@ struct entry {
     struct entry *list_previous;
     size_t bucket;
     struct entry *bucket_next;
-    char texts[]; /* of TO's id and of the token */
+    char texts[]; /* of TO's id and of struct entry_texts */
 };
 
 #define ENTRY_BUCKETS 1024
@@ -46,10 +46,16 @@ struct entries {
     struct entry *buckets[ENTRY_BUCKETS]; /* remembered, by the client's id */
 };
 
-/* A record in no table. The texts of TO and TOKEN are copied. NULL when memory
-   runs out. */
+/* What the client says with a call. */
+struct entry_texts {
+    struct str token;  /* for progress, JSON text; empty: none is wanted */
+    struct str client; /* who it is, JSON text; may be empty */
+};
+
+/* A record in no table. The texts, also that of TO, are copied. NULL when
+   memory runs out. */
 struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
-                        struct str token);
+                        const struct entry_texts *texts);
 
 /* Takes ENTRY out of the tables and frees it. Its batch no longer waits for it
    and may go to OUTPUT, which is NULL when nothing is to be written. */

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 #include "calls.h"
+#include "clientinfo.h"
 #include "limits.h"
 #include "registry.h"
 #include "result.h"
 #include "utf8.h"
 
 #define META_VERSION MCP_NAMESPACE "protocolVersion"
+#define META_CLIENT MCP_NAMESPACE "clientInfo"
 #define META_CAPABILITIES MCP_NAMESPACE "clientCapabilities"
 
 /* Milliseconds for which a client may keep the list of tools. It never changes
@@ -56,6 +58,8 @@ struct mcp {
     bool initialized;
     enum mcp_version version; /* agreed on in initialize */
     bool can_ask;             /* the client can put questions to its user */
+    struct clientinfo client; /* of initialize, */
+    struct clientinfo last_client; /* and of a request that names its own */
 };
 
 /* A request while it is handled. */
@@ -149,15 +153,21 @@ static bool has_forms(struct json capabilities)
             !json_is_absent(json_get(elicitation, "form")));
 }
 
-static void log_client(const struct request *r)
+/* Who sent R, as JSON text; empty when it did not say. */
+static struct str client_of(const struct request *r)
 {
-    struct str name = STR("");
-    struct json info = json_get(r->params, "clientInfo");
-    if (json_string(r->arena, json_get(info, "name"), &name) != ST_OK)
-        name = STR("no name");
-    name = utf8_head(name, SHOWN_CHARS);
+    if (!result_is_modern(r->version))
+        return buf_view(&r->mcp->client.text);
+    return clientinfo_read(&r->mcp->last_client, r->arena,
+                           json_get(json_get(r->params, "_meta"), META_CLIENT));
+}
+
+static void note_client(const struct request *r)
+{
+    struct str client = clientinfo_read(&r->mcp->client, r->arena,
+                                        json_get(r->params, "clientInfo"));
     log_line(r->mcp->config.log, LOG_INFO, "mcp: client %.*s speaks %s",
-             STR_ARG(name), result_version_name(r->mcp->version));
+             STR_ARG(client), result_version_name(r->mcp->version));
 }
 
 static void initialize(const struct request *r)
@@ -175,7 +185,7 @@ static void initialize(const struct request *r)
     mcp->initialized = true;
     mcp->can_ask = mcp->version >= MCP_2025_06_18 &&
                    has_forms(json_get(r->params, "capabilities"));
-    log_client(r);
+    note_client(r);
 
     struct rpc_reply reply;
     result_begin(&reply, &r->to, mcp->version);
@@ -297,15 +307,16 @@ static bool read_again(const struct request *r, struct calls_request *request)
 static void start_call(const struct request *r, const struct tool *tool,
                        struct json arguments, const struct schema_value *values)
 {
-    struct calls_request request = {.arena = r->arena,
-                                    .to = r->to,
-                                    .version = r->version,
-                                    .token = progress_token(r),
-                                    .can_ask = can_ask(r),
-                                    .tool = tool,
-                                    .arguments = arguments,
-                                    .values = values,
-                                    .now_ms = r->now_ms};
+    struct calls_request request = {
+        .arena = r->arena,
+        .to = r->to,
+        .version = r->version,
+        .texts = {.token = progress_token(r), .client = client_of(r)},
+        .can_ask = can_ask(r),
+        .tool = tool,
+        .arguments = arguments,
+        .values = values,
+        .now_ms = r->now_ms};
     if (!read_again(r, &request))
         return;
     enum status status = calls_start(&r->mcp->calls, &request);
@@ -588,8 +599,11 @@ struct mcp *mcp_new(const struct mcp_config *config)
 
 void mcp_free(struct mcp *mcp)
 {
-    if (mcp != NULL)
+    if (mcp != NULL) {
         calls_release(&mcp->calls);
+        clientinfo_release(&mcp->client);
+        clientinfo_release(&mcp->last_client);
+    }
     free(mcp);
 }
 

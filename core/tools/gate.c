@@ -373,6 +373,17 @@ struct str gate_arguments(struct json arguments)
     return json_is_absent(arguments) ? STR("{}") : json_raw(arguments);
 }
 
+/* For the hooks, which come when the values are gone. */
+static void keep_session(const struct gate_turn *t)
+{
+    struct str name = tool_session(t->call->tool, t->values);
+    size_t n = name.n < LIMIT_SESSION_NAME ? name.n : LIMIT_SESSION_NAME;
+
+    if (n > 0)
+        memcpy(t->call->session, name.p, n);
+    t->call->session[n] = '\0';
+}
+
 enum status gate_start(struct gate_turn *turn, struct json arguments,
                        const struct schema_value *values)
 {
@@ -380,6 +391,7 @@ enum status gate_start(struct gate_turn *turn, struct json arguments,
     turn->arguments = arguments;
     turn->values = values;
     turn->call->started_ms = turn->now_ms;
+    keep_session(turn);
     enum status status = keep_arguments(turn->call, gate_arguments(arguments));
     if (status == ST_OK)
         status = decide(turn);
@@ -478,6 +490,7 @@ static enum status run_modified(struct gate_turn *t,
     buf_byte(note, '.');
     if (!changed)
         buf_reset(note);
+    keep_session(t);
     if (buf_failed(note) ||
         keep_arguments(t->call, approval->arguments) != ST_OK)
         return ST_NOMEM;

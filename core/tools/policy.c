@@ -371,15 +371,10 @@ static bool path_fits(const struct policy_rule *rule, struct subject *subject)
 static bool session_fits(const struct policy_rule *rule,
                          const struct subject *subject)
 {
-    const struct schema_field *field = session_field(subject->question->tool);
+    const struct policy_question *q = subject->question;
 
-    if (rule->session.n == 0)
-        return true;
-    if (field == NULL)
-        return false;
-    const struct schema_value *value = value_of(subject->question, field);
-    return str_eq(rule->session,
-                  value->given ? value->string : STR(TOOL_MAIN_SESSION));
+    return rule->session.n == 0 ||
+           str_eq(rule->session, tool_session(q->tool, q->values));
 }
 
 enum policy_decision policy_decide(const struct policy *policy,

@@ -104,16 +104,25 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     }
 }
 
-/* The value that the call has for the field NAME, or NULL. */
-static const struct schema_value *find_value(const struct tool_request *request,
+/* The value for the field NAME, or NULL when TOOL has no such field. */
+static const struct schema_value *find_value(const struct tool *tool,
+                                             const struct schema_value *values,
                                              const char *name)
 {
-    const struct schema_field *fields = request->call->tool->fields;
-
-    for (size_t i = 0; i < schema_count(fields); i++)
-        if (request->values[i].given && strcmp(fields[i].name, name) == 0)
-            return &request->values[i];
+    for (size_t i = 0; i < schema_count(tool->fields); i++)
+        if (strcmp(tool->fields[i].name, name) == 0)
+            return &values[i];
     return NULL;
+}
+
+struct str tool_session(const struct tool *tool,
+                        const struct schema_value *values)
+{
+    const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
+
+    if (value == NULL)
+        return STR("");
+    return value->given ? value->string : STR(TOOL_MAIN_SESSION);
 }
 
 int64_t tool_milliseconds(double seconds)
@@ -124,20 +133,21 @@ int64_t tool_milliseconds(double seconds)
 /* Of a call to an image; 0: none. */
 static int64_t timeout_of(const struct tool_request *request)
 {
-    const struct schema_value *seconds = find_value(request, TOOL_TIMEOUT);
+    const struct schema_value *seconds =
+        find_value(request->call->tool, request->values, TOOL_TIMEOUT);
     int64_t general = request->limits->timeout_ms;
     int64_t least = request->call->tool->timeout_ms;
 
-    if (seconds)
+    if (seconds && seconds->given)
         return tool_milliseconds(seconds->real);
     return general > 0 && general < least ? least : general;
 }
 
 void tool_begin(const struct tool_request *request, const char *operation)
 {
-    const struct schema_value *session = find_value(request, TOOL_SESSION);
+    struct str session = tool_session(request->call->tool, request->values);
     struct image_task task = {
-        .session = session ? session->string : STR(TOOL_MAIN_SESSION),
+        .session = session.n > 0 ? session : STR(TOOL_MAIN_SESSION),
         .operation = str_from(operation),
         .max_output = request->limits->max_output,
         .timeout_ms = timeout_of(request),

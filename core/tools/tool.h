@@ -14,6 +14,7 @@
 #include "image.h"
 #include "json.h"
 #include "jsonw.h"
+#include "limits.h"
 #include "schema.h"
 #include "seen.h"
 #include "status.h"
@@ -86,7 +87,7 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
-/* One call of a tool, from the decision to the answer. The first six members
+/* One call of a tool, from the decision to the answer. The first seven members
    are its caller's, the others the gate's; tool_call_release frees what they
    own. */
 struct tool_call {
@@ -98,8 +99,11 @@ struct tool_call {
                                 asks, whatever allows it to run */
     struct tool_reply reply; /* for the handler, when it is there already; valid
                                 until gate_start returns */
+    struct str client;       /* who calls, as JSON text (clientinfo.h); empty:
+                                it did not say */
     int64_t started_ms;
-    bool approved;          /* the gate let it run */
+    char session[LIMIT_SESSION_NAME + 1]; /* where it runs; empty: in none */
+    bool approved;                        /* the gate let it run */
     const char *decision;   /* "allowed", "refused", "approved", "modified",
                                "denied"; static, NULL before */
     const char *decided_by; /* "level", "policy", "grant", "human", ... ;
@@ -197,6 +201,11 @@ struct tool {
         .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
         .help = "Session, default main.",                                      \
     }
+
+/* The name of the session in which a call of TOOL with VALUES runs; empty when
+   it runs in none. */
+struct str tool_session(const struct tool *tool,
+                        const struct schema_value *values);
 
 /* Frees what CALL owns. Accepts a zeroed one. */
 void tool_call_release(struct tool_call *call);

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { MARK, poll } from '../support/peer.mjs';
+import { MARK, poll, scratchFolder } from '../support/peer.mjs';
 import { command, family } from '../support/proc.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
@@ -11,12 +11,15 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 export const PROGRAM = process.env.ECL_MCP ??
     path.join(ROOT, 'build/release/ecl-mcp');
 
+// Nothing goes to the home of who runs the tests.
+const HOME = scratchFolder('ecl-mcp-home');
+
 // A variable by which the processes of one test are found, and a check that
 // they are gone.
 export function trace() {
     const value = randomUUID();
     return {
-        env: { [MARK]: value },
+        env: { [MARK]: value, HOME },
         async gone() {
             const left = () => family(0, `${MARK}=${value}`);
             if (!await poll(() => !left().length, 3))

@@ -27,7 +27,7 @@ evaluates()
     echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{' \
         '"name":"evaluate-lisp","arguments":{"code":"(* 6 7)"},' \
         "\"_meta\":{$version,$client}}}" |
-        "$root/opt/bin/ecl-mcp" | grep -q '"text":"=> 42"'
+        HOME=/nonexistent "$root/opt/bin/ecl-mcp" | grep -q '"text":"=> 42"'
 }
 
 is_empty()

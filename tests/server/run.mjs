@@ -112,6 +112,9 @@ async function main() {
     const scratch = scratchFolder('ecl-mcp-test');
     const home = path.join(ROOT, 'build/tests/home');
     fs.mkdirSync(home, { recursive: true });
+    // The log of calls, which would grow from run to run.
+    fs.rmSync(path.join(home, '.local/state/ecl-mcp'),
+        { recursive: true, force: true });
     const queue = load(positionals.length ? positionals : allFiles());
     const results = [];
     const work = async () => {

@@ -280,7 +280,7 @@ void call_expecting(enum status wanted, const char *id, const struct tool *tool,
         json_parse(&arena, str_from(arguments), &request.arguments, &error);
 
     if (manner.token != NULL)
-        request.token = str_from(manner.token);
+        request.texts.token = str_from(manner.token);
     if (manner.state != NULL)
         request.state = str_from(manner.state);
     if (status == ST_OK && manner.replies != NULL)

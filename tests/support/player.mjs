@@ -52,6 +52,20 @@ function requestIds(text) {
         .filter(id => id?.type === 'string' || id?.type === 'number').map(print);
 }
 
+// The path of the one file whose name fits that of PATTERN, in which "*" is any
+// text.
+function onlyFile(pattern) {
+    const folder = path.dirname(pattern);
+    const [start, end] = path.basename(pattern).split('*');
+    if (end === undefined)
+        return pattern;
+    const names = fs.readdirSync(folder).filter(name =>
+        name.startsWith(start) && name.endsWith(end));
+    if (names.length !== 1)
+        throw new Fault(`${folder} has ${names.join(' ') || 'no such file'}`);
+    return path.join(folder, names[0]);
+}
+
 export class Player {
     // OPENS: the first call runs the handshake. GRACE: seconds that the family
     // of a program that has ended may take to be gone.
@@ -624,6 +638,22 @@ const VERBS = {
         const wanted = (step.text ?? []).map(line => line + '\n').join('');
         if (text !== wanted)
             throw new Fault(`${rest} holds\n${cut(text)}`);
+    },
+    // The lines of a file fit these patterns, JSON; "*" in its name is any text
+    // and fits one file.
+    records(rest, step) {
+        const lines = fs.readFileSync(onlyFile(path.join(this.folder, rest)), 'utf8')
+            .replace(/\n$/, '').split('\n');
+        const wanted = step.text ?? [];
+        if (lines.length !== wanted.length)
+            throw new Fault(`${rest} has ${lines.length} lines\n` +
+                cut(lines.join('\n')));
+        for (const [i, line] of lines.entries()) {
+            const wrong = match(parsePattern(wanted[i]), parseJson(line),
+                `line ${i + 1}`, this.names);
+            if (wrong)
+                throw new Fault(`${wrong}\nin ${cut(line)}`);
+        }
     },
     missing(rest) {
         if (fs.existsSync(path.join(this.folder, rest)))

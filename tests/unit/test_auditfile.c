@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of auditfile.c with real files; what needs a disk that is full is in
+   tests/server/audit.mcp. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "auditfile.h"
+#include "check.h"
+#include "limits.h"
+
+static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
+static struct buf lines; /* of the log */
+static struct log log_of_lines;
+static struct auditfile *file;
+
+#define PLACE AUDITFILE_PLACE "/"
+#define DAY INT64_C(86400000)
+
+static void keep_line(void *context, enum log_level level, struct str line)
+{
+    (void)context;
+    (void)level;
+    buf_str(&lines, line);
+    buf_byte(&lines, '\n');
+}
+
+static void in_root(const char *format)
+{
+    char command[1000];
+    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
+        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
+        fail_msg("cannot %s", format);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    log_of_lines = (struct log){LOG_DEBUG, keep_line, NULL};
+    return mkdtemp(root) && setenv("HOME", root, 1) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    auditfile_free(file);
+    file = NULL;
+    buf_release(&lines);
+    in_root("cd / && rm -rf \"$OLDPWD\"");
+    return 0;
+}
+
+static void open_file(const char *name)
+{
+    char path[200];
+    (void)snprintf(path, sizeof path, "%s/%s", root, name ? name : "");
+    file = auditfile_new(name ? path : NULL, &log_of_lines);
+    assert_memory(file != NULL);
+}
+
+static void append(int64_t now_ms, const char *members)
+{
+    auditfile_append(file, now_ms, 5, str_from(members));
+}
+
+/* The file NAME holds TEXT, in which N stands for our process. */
+static void check_file(const char *name, const char *text)
+{
+    char path[200];
+    char got[2000];
+    char number[32];
+    (void)snprintf(path, sizeof path, "%s/%s", root, name);
+    (void)snprintf(number, sizeof number, "\"server\":%d,", (int)getpid());
+    FILE *in = fopen(path, "re");
+    if (in == NULL)
+        fail_msg("no %s", name);
+    size_t n = fread(got, 1, sizeof got - 1, in);
+    got[n] = '\0';
+    (void)fclose(in);
+    for (char *at; (at = strstr(got, number)) != NULL;) {
+        char *rest = at + strlen(number);
+        memcpy(at, "\"server\":N,", 11);
+        memmove(at + 11, rest, strlen(rest) + 1);
+    }
+    assert_string_equal(got, text);
+}
+
+static void check_lines(const char *text)
+{
+    bool good = str_eq(buf_view(&lines), str_from(text));
+    assert_memory(good || !check_memory_is_back());
+    check_text(buf_view(&lines), str_from(text), __FILE__, __LINE__);
+}
+
+/* A line that was lost for want of memory is known of. */
+static void check_memory_was_enough(void)
+{
+    assert_memory((lines.n == 0 && !buf_failed(&lines)) ||
+                  !check_memory_is_back());
+}
+
+#define LINE(date, rest)                                                       \
+    "{\"time\":\"" date "T00:00:00.995Z\",\"server\":N," rest "}\n"
+
+static void auditfile_has_one_for_each_day(void **state)
+{
+    (void)state;
+    open_file(NULL);
+    in_root("[ ! -e .local ]"); // nothing is made for nothing
+    append(1000, "\"a\":1}");
+    append(1000 + DAY, "\"a\":2}");
+    append(1000, "\"a\":3}"); // the clock was set back
+    check_memory_was_enough();
+    check_file(PLACE "1970-01-01.jsonl",
+               LINE("1970-01-01", "\"a\":1") LINE("1970-01-01", "\"a\":3"));
+    check_file(PLACE "1970-01-02.jsonl", LINE("1970-01-02", "\"a\":2"));
+    in_root("[ $(stat -c %a .local/state/ecl-mcp/audit) = 700 ] && "
+            "[ $(stat -c %a .local/state/ecl-mcp/audit/1970-01-01.jsonl) = 600 "
+            "]");
+    check_lines("");
+}
+
+static void auditfile_removes_old_ones(void **state)
+{
+    (void)state;
+    in_root("mkdir -p -m 700 .local/state/ecl-mcp/audit && "
+            "cd .local/state/ecl-mcp/audit && chmod 700 .. && "
+            "touch 1969-12-31.jsonl 1970-01-01.jsonl 1970-01-02.jsonl "
+            "1970-01-01.json a970-01-01.jsonl 1970-01-01.jsonl.gz x");
+    open_file(NULL);
+    append(1000 + (LIMIT_AUDIT_DAYS + 1) * DAY, "\"a\":1}");
+    check_memory_was_enough();
+    in_root("[ \"$(echo $(ls .local/state/ecl-mcp/audit))\" = "
+            "'1970-01-01.json 1970-01-01.jsonl.gz 1970-01-02.jsonl "
+            "1970-04-02.jsonl a970-01-01.jsonl x' ]");
+    check_lines("");
+}
+
+/* A file that others may write to, or of which nothing is known. */
+static void auditfile_refuses_what_is_not_ours(void **state)
+{
+    static const char why[] =
+        "audit: calls are not logged in ~/" AUDITFILE_PLACE ": ";
+    static const struct {
+        const char *command;
+        const char *why;
+    } cases[] = {
+        {"mkdir -p real && ln -s ../../../real .local/state/ecl-mcp/audit",
+         "Not a directory"},
+        {"mkdir -m 777 .local/state/ecl-mcp/audit",
+         "it or its folder belongs to another user or can be written by "
+         "others"},
+        {"mkdir -m 700 .local/state/ecl-mcp/audit && ln -s ../../../../x "
+         ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
+         "it is a symbolic link, and none is followed"},
+        {"mkdir -m 700 .local/state/ecl-mcp/audit && mkdir "
+         ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
+         "Is a directory"},
+        {"mkdir -m 700 .local/state/ecl-mcp/audit && touch "
+         ".local/state/ecl-mcp/audit/1970-01-01.jsonl && chmod 602 "
+         ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
+         "it or its folder belongs to another user or can be written by "
+         "others"},
+        {"touch .local/state/ecl-mcp/audit", "Not a directory"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[300];
+        in_root("rm -rf .local && mkdir -p .local/state && "
+                "mkdir -m 700 .local/state/ecl-mcp");
+        in_root(cases[i].command);
+        open_file(NULL);
+        append(1000, "\"a\":1}");
+        append(1000, "\"a\":2}"); // is not logged again
+        (void)snprintf(text, sizeof text, "%s%s\n", why, cases[i].why);
+        check_lines(text);
+        buf_reset(&lines);
+        auditfile_free(file);
+        file = NULL;
+    }
+    in_root("[ ! -e x ] && [ -z \"$(ls -A real)\" ]");
+}
+
+/* What is lost is counted in the line that is written again. */
+static void auditfile_counts_what_is_lost(void **state)
+{
+    (void)state;
+    in_root("touch .local");
+    open_file(NULL);
+    append(1000, "\"a\":1}");
+    append(1000, "\"a\":2}");
+    in_root("rm .local");
+    append(1000, "\"a\":3}");
+    append(1000, "\"a\":4}");
+    check_lines("audit: calls are not logged in ~/" AUDITFILE_PLACE
+                ": Not a directory\n"
+                "audit: calls are logged again, 2 were not\n");
+    check_file(PLACE "1970-01-01.jsonl",
+               LINE("1970-01-01", "\"lost\":2,\"a\":3")
+                   LINE("1970-01-01", "\"a\":4"));
+}
+
+/* A line that was cut does not spoil the next one. */
+static void auditfile_goes_on_behind_a_torn_line(void **state)
+{
+    struct rlimit was;
+    (void)state;
+    open_file("one");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    struct rlimit small = {100, was.rlim_max};
+    append(1000, "\"a\":1}");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    append(1000, "\"a\":2,\"long\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    append(1000, "\"a\":3}");
+    check_lines("audit: calls are not logged in the file of --audit: No space "
+                "left on device\n"
+                "audit: calls are logged again, 1 were not\n");
+    in_root("[ $(wc -l <one) = 3 ] && [ $(head -n 2 one | wc -c) = 101 ] && "
+            "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
+}
+
+static void auditfile_of_ones_own(void **state)
+{
+    static const struct {
+        const char *command;
+        const char *why;
+    } cases[] = {
+        {"mkdir bad", "Is a directory"},
+        {"ln -s one bad", "it is a symbolic link, and none is followed"},
+        {"touch bad && chmod g+w bad",
+         "it or its folder belongs to another user or can be written by "
+         "others"},
+    };
+    char path[200];
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/bad", root);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        in_root("rm -rf bad");
+        in_root(cases[i].command);
+        struct auditfile *none = auditfile_new(path, &log_of_lines);
+        int error = errno;
+        assert_null(none);
+        assert_memory(!check_memory_is_back());
+        assert_string_equal(auditfile_reason(error), cases[i].why);
+    }
+    in_root("rm -rf bad && mkfifo bad");
+    assert_null(auditfile_new(path, &log_of_lines));
+    assert_int_equal(setenv("HOME", "", 1), 0);
+    assert_null(auditfile_new(NULL, &log_of_lines));
+    // it goes on where it was
+    in_root("echo before >one");
+    open_file("one");
+    append(1000, "\"a\":1}");
+    check_memory_was_enough();
+    check_file("one", "before\n" LINE("1970-01-01", "\"a\":1"));
+    in_root("[ ! -e .local ]");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(auditfile_has_one_for_each_day),
+        TEST(auditfile_removes_old_ones),
+        TEST(auditfile_refuses_what_is_not_ours),
+        TEST(auditfile_counts_what_is_lost),
+        TEST(auditfile_goes_on_behind_a_torn_line),
+        TEST(auditfile_of_ones_own),
+    };
+    // a file that grew too large is an error, not the end
+    (void)signal(SIGXFSZ, SIG_IGN);
+    return RUN_TESTS("auditfile", tests);
+}
