@@ -25,12 +25,19 @@
 /* Milliseconds after which a copy that failed is tried again. */
 #define RETRY_MS 1000
 
-/* Operations that change nothing. */
+/* Whether OPERATION changes nothing that a checkpoint would have to keep. */
 static bool only_reads(struct str operation)
 {
-    return str_eq(operation, STR("list-definitions")) ||
-           str_eq(operation, STR("describe-last-error")) ||
-           str_eq(operation, STR("configure-limits"));
+    static const char *const names[] = {
+        "configure-limits", "describe-last-error", "describe-system",
+        "list-definitions", "list-systems",        "memory-report",
+        "who-calls",        "who-references",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq(operation, str_from(names[i])))
+            return true;
+    return false;
 }
 
 /* The code of an evaluation, or the name of another operation. */

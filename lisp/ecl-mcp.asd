@@ -23,4 +23,7 @@
                (:file "definitions")
                (:file "session")
                (:file "systems")
+               (:file "child")
+               (:file "measure")
+               (:file "describe-system")
                (:file "main")))

@@ -110,6 +110,13 @@ is full it throws, past any handler of the code that writes."))
 then throws T to TAG."
   (make-instance 'bounded-stream :text text :room room :tag tag))
 
+(defun make-descriptor-stream (descriptor direction)
+  "Returns a character stream (UTF-8) on DESCRIPTOR, :INPUT or :OUTPUT."
+  (ext:make-stream-from-fd descriptor direction
+                           :buffering :full
+                           :element-type 'character
+                           :external-format :utf-8))
+
 ;;; Threads
 
 (defun thread-name (thread)

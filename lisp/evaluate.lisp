@@ -74,10 +74,12 @@ symbol name, as SCAN found."
 (defun evaluate-forms (text evaluation)
   "Evaluates the forms of TEXT one after the other, each read in the package
 and readtable that the ones before it left. Returns the values of the last as a
-list, or :NONE when there is no form. Notes in EVALUATION where it is."
+list, or :NONE when there is no form; and the forms. Notes in EVALUATION where
+it is."
   (let* ((scan (scan-code text))
          (stream (make-string-input-stream text))
-         (values :none))
+         (values :none)
+         (forms '()))
     (setf (evaluation-text evaluation) text
           (evaluation-scan evaluation) scan
           (evaluation-stream evaluation) stream
@@ -93,7 +95,8 @@ list, or :NONE when there is no form. Notes in EVALUATION where it is."
           (check-dangling-prefix scan text (file-position stream)))
         (when (eq form stream)
           (decf (evaluation-form-number evaluation))
-          (return values))
+          (return (values values (nreverse forms))))
+        (push form forms)
         (setf (evaluation-form evaluation) form
               (evaluation-position evaluation) (file-position stream)
               (evaluation-phase evaluation) :eval)
@@ -113,20 +116,33 @@ list, or :NONE when there is no form. Notes in EVALUATION where it is."
                     (write-value value stream)
                     (when more (terpri stream)))))))
 
+(defun forms-function (forms)
+  "Returns a function that runs FORMS."
+  (eval `(lambda () ,@forms)))
+
+(defun answer-values (values evaluation)
+  "Returns the lines for VALUES, with which EVALUATION ends well."
+  (setf (evaluation-phase evaluation) :print)
+  (prog1 (values-text values)
+    (setf *last-error* nil)))
+
+(defun evaluate-in (package function)
+  "Calls FUNCTION, which evaluates, where the package is the one named PACKAGE,
+for this call only, or the current one when that is NIL."
+  (check-session-variables)
+  (if package
+      (let ((*package* (designated-package package)))
+        (funcall function))
+      (funcall function)))
+
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t))
   "Evaluates the forms of CODE and returns the values of the last. PACKAGE is
 current for this call only; with CAPTURE-TIME the answer ends in times."
   (let ((evaluation *evaluation*))
-    (flet ((evaluate ()
-             (let ((values (evaluate-forms code evaluation)))
-               (setf (evaluation-phase evaluation) :print)
-               (prog1 (values-text values)
-                 (setf *last-error* nil)))))
-      (check-session-variables)
-      (when capture-time
-        (setf (evaluation-started evaluation) (clocks)))
-      (if package
-          (let ((*package* (designated-package package)))
-            (evaluate))
-          (evaluate)))))
+    (when capture-time
+      (setf (evaluation-started evaluation) (clocks)))
+    (evaluate-in package
+                 (lambda ()
+                   (answer-values (evaluate-forms code evaluation)
+                                  evaluation)))))

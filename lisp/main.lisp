@@ -64,7 +64,8 @@ when user code has closed the old ones."
     (setf *main-thread* (current-thread)
           *package* *user-package*)
     (install-thread-exit *main-thread* #'handle-exit)
-    (set-heap-limit heap-bytes))
+    (set-heap-limit heap-bytes)
+    (setf *memory-base* (memory-counts)))
   (install-interrupt-handler #'handle-interrupt)
   (values))
 

@@ -6,10 +6,13 @@
 
 (ffi:clines "
 #include <errno.h>
+#include <fcntl.h>
 #include <gc/gc.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 ")
 
@@ -33,6 +36,24 @@
   (ffi:c-inline () () :unsigned-long
                 "(unsigned long)(GC_get_heap_size() - GC_get_free_bytes())"
                 :one-liner t))
+
+(defun bytes-held ()
+  "Returns the bytes of the heap, free or not."
+  (ffi:c-inline () () :unsigned-long "(unsigned long)GC_get_heap_size()"
+                :one-liner t))
+
+(defun collection-count ()
+  "Returns how many collections there have been."
+  (ffi:c-inline () () :unsigned-long "(unsigned long)GC_get_gc_no()"
+                :one-liner t))
+
+(defun monotonic-nanoseconds ()
+  "Returns the time of a clock that only goes forward, in nanoseconds."
+  (ffi:c-inline () () :int64-t "{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    @(return) = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  }" :one-liner nil))
 
 (defun forget-column (stream)
   "Makes STREAM believe that it is at the start of a line."
@@ -94,6 +115,59 @@ process id, or -1."
   "Ends the child PID at once."
   (ffi:c-inline (pid) (:int) :void "kill(#0, SIGKILL);" :one-liner nil)
   (wait-for-child pid))
+
+;;; Copies of this process
+
+(ffi:clines "
+/* A pipe whose ends no program inherits, then fork; 0 in the copy, which has
+   the write end as *FD, -1 when the system has none. A copy that is
+   interrupted ends: only the original has somebody to tell. */
+static int ecl_mcp_fork(int *fd)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe(ends) < 0)
+        return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    pid = fork();
+    if (pid == 0)
+        signal(SIGINT, SIG_DFL);
+    *fd = ends[pid == 0];
+    close(ends[pid != 0]);
+    if (pid < 0)
+        close(*fd);
+    return pid;
+}
+
+static int ecl_mcp_readable(int fd, int milliseconds)
+{
+    struct pollfd one = {fd, POLLIN, 0};
+
+    return poll(&one, 1, milliseconds) > 0;
+}
+")
+
+(defun fork-process ()
+  "Copies this process, with the thread that calls alone. Returns 0 in the copy
+and the copy's process id in the original, -1 when there is none; and the
+descriptor of a pipe from the copy to the original."
+  (ffi:c-inline () () (values :int :int) "{
+    int fd = -1;
+    @(return 0) = ecl_mcp_fork(&fd);
+    @(return 1) = fd;
+  }" :one-liner nil))
+
+(defun end-process (status)
+  "Ends this process at once, with nothing in between."
+  (ffi:c-inline (status) (:int) :void "_exit(#0);" :one-liner nil))
+
+(defun readable-p (descriptor milliseconds)
+  "True when DESCRIPTOR has something to read, its end counted, within so many
+MILLISECONDS."
+  (ffi:c-inline (descriptor milliseconds) (:int :int) :bool
+                "ecl_mcp_readable(#0, #1)" :one-liner t))
 
 ;;; Threads
 

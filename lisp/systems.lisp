@@ -124,9 +124,10 @@ means: \"Alexandria\", \":alexandria\" and \"#:alexandria\" are alexandria."
 (defun searched-places ()
   "Returns the directories in which ASDF looks for systems, as texts."
   (remove-duplicates
-   (mapcar (lambda (entry)
-             (namestring (translate-logical-pathname
-                          (if (consp entry) (first entry) entry))))
+   (mapcan (lambda (entry)
+             (ignore-errors
+              (list (namestring (translate-logical-pathname
+                                 (if (consp entry) (first entry) entry))))))
            (append (ignore-errors
                     (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
                    (ignore-errors

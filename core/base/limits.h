@@ -237,6 +237,12 @@
 /* Definitions that are listed when a name fits many of them or none. */
 #define LIMIT_SOURCE_CANDIDATES 20
 
+/* Runs of one measurement: the time of each is kept (lisp/measure.lisp). */
+#define LIMIT_RUNS 100000
+
+/* Entries of a list that a tool shows when asked for many: more is not read. */
+#define LIMIT_LISTED 1000
+
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64
 

@@ -9,18 +9,22 @@
 extern const struct tool tool_checkpoint_session;
 extern const struct tool tool_configure_limits;
 extern const struct tool tool_describe_last_error;
+extern const struct tool tool_describe_system;
 extern const struct tool tool_edit_definition;
 extern const struct tool tool_evaluate_lisp;
 extern const struct tool tool_list_definitions;
 extern const struct tool tool_list_directory;
 extern const struct tool tool_list_sessions;
+extern const struct tool tool_list_systems;
 extern const struct tool tool_load_system;
+extern const struct tool tool_memory_report;
 extern const struct tool tool_propose_file_edit;
 extern const struct tool tool_read_file;
 extern const struct tool tool_read_output;
 extern const struct tool tool_reset_session;
 extern const struct tool tool_restore_session;
 extern const struct tool tool_search_files;
+extern const struct tool tool_time_execution;
 extern const struct tool tool_validate_syntax;
 extern const struct tool tool_write_file;
 

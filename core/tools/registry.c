@@ -7,11 +7,20 @@
 /* Each set once, by name: SETS is the table and the text about it. */
 #define EVAL "eval"
 #define SESSION "session"
+#define INTROSPECT "introspect"
 #define FILES "files"
+#define MEASURE "measure"
 
-static const char *const set_names[] = {EVAL, SESSION, FILES};
+static const char *const set_names[] = {EVAL, SESSION, INTROSPECT, FILES,
+                                        MEASURE};
 
-enum { IN_EVAL = 1u << 0, IN_SESSION = 1u << 1, IN_FILES = 1u << 2 };
+enum {
+    IN_EVAL = 1u << 0,
+    IN_SESSION = 1u << 1,
+    IN_INTROSPECT = 1u << 2,
+    IN_FILES = 1u << 3,
+    IN_MEASURE = 1u << 4
+};
 
 static const struct {
     unsigned set;
@@ -28,12 +37,16 @@ static const struct {
     {IN_SESSION, &tool_restore_session},
     {IN_SESSION, &tool_list_sessions},
     {IN_SESSION, &tool_read_output},
+    {IN_INTROSPECT, &tool_describe_system},
+    {IN_INTROSPECT, &tool_list_systems},
     {IN_FILES, &tool_read_file},
     {IN_FILES, &tool_list_directory},
     {IN_FILES, &tool_search_files},
     {IN_FILES, &tool_write_file},
     {IN_FILES, &tool_propose_file_edit},
     {IN_FILES, &tool_edit_definition},
+    {IN_MEASURE, &tool_time_execution},
+    {IN_MEASURE, &tool_memory_report},
 };
 
 #define SET_COUNT (sizeof set_names / sizeof *set_names)
@@ -41,7 +54,7 @@ static const struct {
 
 const char *registry_set_names(void)
 {
-    return EVAL ", " SESSION ", " FILES;
+    return EVAL ", " SESSION ", " INTROSPECT ", " FILES ", " MEASURE;
 }
 
 static enum status find_set(struct str name, unsigned *set)

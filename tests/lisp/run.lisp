@@ -54,7 +54,7 @@
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
-                "session" "systems"))
+                "session" "systems" "measure" "describe-system"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

@@ -4,7 +4,7 @@
 (defpackage #:ecl-mcp-tests
   (:use #:cl)
   (:import-from #:fiveam #:def-suite #:in-suite #:test #:is #:is-true #:fail
-                #:pass))
+                #:pass #:signals))
 
 (in-package #:ecl-mcp-tests)
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* time_execution.c: evaluates code and measures it. */
+#include "catalog.h"
+#include "limits.h"
+
+static const struct schema_field fields[] = {
+    {
+        .name = "code",
+        .kind = SCHEMA_STRING,
+        .required = true,
+        .help = "Lisp code.",
+    },
+    {
+        .name = "package",
+        .kind = SCHEMA_STRING,
+        .help = "Package, default the current one.",
+    },
+    {
+        .name = "runs",
+        .kind = SCHEMA_INTEGER,
+        .min = 1,
+        .max = LIMIT_RUNS,
+        .help = "Run so often, show fastest and median.",
+    },
+    TOOL_SESSION_FIELD,
+    {0},
+};
+
+const struct tool tool_time_execution = {
+    .name = "time-execution",
+    .title = "Time execution",
+    .description =
+        "Time Lisp code: evaluates it, returns values, real, run and "
+        "GC time, bytes consed.",
+    .fields = fields,
+    .level = TOOL_CAUTIOUS,
+    .destructive = true,
+    .open_world = true,
+    .operation = "time-execution",
+};

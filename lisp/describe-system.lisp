@@ -1,0 +1,244 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; describe-system.lisp: what is known of ASDF systems, loaded or not. Definition
+;;;; files are Lisp code: they are run in a copy of the process.
+
+(in-package #:ecl-mcp)
+
+(defconstant +files-shown+ 60
+  "Files shown of a system: more say nothing that their number does not.")
+
+(defconstant +systems-shown+ 100
+  "Systems listed unless told otherwise.")
+
+(defun system-value (reader system)
+  "Returns what READER, the name of a function of ASDF, says of SYSTEM; NIL when
+it says nothing."
+  (ignore-errors (call-foreign reader "ASDF" system)))
+
+(defun known-system (name)
+  "Returns the system NAME if its definition is there already, else NIL."
+  (ignore-errors (call-foreign "REGISTERED-SYSTEM" "ASDF" name)))
+
+(defun loaded-p (name)
+  "True when the system NAME is loaded."
+  (and (known-system name)
+       (member name (system-names "ALREADY-LOADED-SYSTEMS") :test #'string=)))
+
+(defun system-names (lister)
+  "Returns the names that LISTER, the name of a function of ASDF, returns."
+  (ignore-errors (call-foreign lister "ASDF")))
+
+;;; What a definition says
+
+(defun dependency-text (dependency)
+  "Returns the name in DEPENDENCY, an element of :DEPENDS-ON."
+  (typecase dependency
+    ((or string symbol) (string-downcase dependency))
+    (cons (case (first dependency)
+            (:version (format nil "~(~a~) (~a or later)" (second dependency)
+                              (third dependency)))
+            (:feature (format nil "~a (with ~(~s~))"
+                              (dependency-text (third dependency))
+                              (second dependency)))
+            (t (dependency-text (second dependency)))))
+    (t (short-text dependency +argument-characters+))))
+
+(defun source-files-of (component)
+  "Returns the pathnames of the source files of COMPONENT, in their order."
+  (if (typep component (foreign "PARENT-COMPONENT" "ASDF"))
+      (mapcan #'source-files-of
+              (copy-list (call-foreign "COMPONENT-CHILDREN" "ASDF" component)))
+      (let ((file (system-value "COMPONENT-PATHNAME" component)))
+        (and file (list file)))))
+
+(defun relative-name (file directory)
+  "Returns the name of FILE as seen from DIRECTORY, a pathname or NIL."
+  (namestring (if directory (enough-namestring file directory) file)))
+
+(defun files-text (files directory)
+  "Returns the part of a description about FILES, below DIRECTORY."
+  (let ((more (- (length files) +files-shown+)))
+    (format nil "~d: ~{~a~^, ~}~@[ … and ~d more~]"
+            (length files)
+            (mapcar (lambda (file) (relative-name file directory))
+                    (subseq files 0 (min (length files) +files-shown+)))
+            (and (plusp more) more))))
+
+(defun system-facts (system)
+  "Returns a list of pairs of strings: what is known about SYSTEM."
+  (flet ((text (reader)
+           (let ((value (system-value reader system)))
+             (and value
+                  (if (stringp value)
+                      (string-trim '(#\Space #\Newline) value)
+                      (short-text value +form-characters+)))))
+         (names (reader)
+           (let ((value (system-value reader system)))
+             (and (consp value)
+                  (format nil "~{~a~^, ~}" (mapcar #'dependency-text value))))))
+    (let* ((file (system-value "SYSTEM-SOURCE-FILE" system))
+           (directory (system-value "COMPONENT-PATHNAME" system))
+           (files (ignore-errors (source-files-of system))))
+      (remove nil
+              (list (list "Version" (text "COMPONENT-VERSION"))
+                    (list "Description" (text "SYSTEM-DESCRIPTION"))
+                    (list "Long description" (text "SYSTEM-LONG-DESCRIPTION"))
+                    (list "Author" (text "SYSTEM-AUTHOR"))
+                    (list "Maintainer" (text "SYSTEM-MAINTAINER"))
+                    (list "License" (text "SYSTEM-LICENSE"))
+                    (list "Homepage" (text "SYSTEM-HOMEPAGE"))
+                    (list "Depends on"
+                          (or (names "SYSTEM-DEPENDS-ON") "nothing"))
+                    (list "Needed for its definition"
+                          (names "SYSTEM-DEFSYSTEM-DEPENDS-ON"))
+                    (list "Defined in" (and file (namestring file)))
+                    (list "Files"
+                          (and files (files-text files directory))))
+              :key #'second))))
+
+(defun facts-from-definition (name)
+  "Returns the facts about the system NAME from its definition file, run in a
+copy of the process; NIL when there is no such system."
+  (answer-from-child
+   (lambda ()
+     (let* ((*package* *user-package*)
+            (*load-verbose* nil)
+            (system (call-foreign "FIND-SYSTEM" "ASDF" name nil)))
+       (and system (system-facts system))))))
+
+(defun fact-line (fact)
+  "Returns the line for FACT, a pair of strings."
+  (destructuring-bind (label text) fact
+    (format nil "~a: ~a" label (shorten text +message-characters+))))
+
+;;; Quicklisp's list of what can be installed
+
+(defun quicklisp-lines (function)
+  "Calls FUNCTION with each line about a system in the user's Quicklisp, if there
+is one: its name, its project, and the names of what it depends on."
+  (dolist (file (ignore-errors
+                 (directory (merge-pathnames "dists/*/systems.txt"
+                                             (quicklisp-setup)))))
+    (with-open-file (stream file :external-format :utf-8)
+      (loop for line = (read-line stream nil)
+            while line
+            unless (eql 0 (position #\# line))
+              do (let ((words (split-words line)))
+                   (when (third words)
+                     (funcall function (third words) (first words)
+                              (nthcdr 3 words))))))))
+
+(defun split-words (line)
+  "Returns the words of LINE, between blanks."
+  (loop with start = 0
+        for end = (position #\Space line :start start)
+        for word = (subseq line start end)
+        unless (string= word "") collect word
+        while end
+        do (setf start (1+ end))))
+
+(defun quicklisp-facts (name)
+  "Returns the facts that Quicklisp has about the system NAME, not installed."
+  (quicklisp-lines
+   (lambda (system project needs)
+     (when (string= system name)
+       (return-from quicklisp-facts
+         (list (list "Available" (format nil "from Quicklisp, in project ~a; ~
+                                              load-system installs it" project))
+               (list "Depends on"
+                     (format nil "~:[nothing~;~:*~{~a~^, ~}~]" needs))))))))
+
+(define-operation "describe-system" ((system string))
+  "Describes the ASDF system SYSTEM without loading it."
+  (let ((name (system-name system)))
+    (ensure-asdf)
+    (let* ((known (known-system name))
+           (facts (or (if known
+                          (system-facts known)
+                          (facts-from-definition name))
+                      (and (quicklisp-setup) (quicklisp-facts name)))))
+      (if facts
+          (format nil "~a [system, ~:[not loaded~;loaded~]]~{~%~a~}"
+                  name (loaded-p name) (mapcar #'fact-line facts))
+          (format nil "System ~s not found; looked in ~{~a~^, ~}. ~
+                       list-systems shows what there is."
+                  name (or (searched-places) '("no directory")))))))
+
+;;; Lists
+
+(defun found-systems ()
+  "Returns the names of the systems whose definition files ASDF finds, and of
+those whose definitions are there."
+  (ignore-errors (call-foreign "ENSURE-SOURCE-REGISTRY" "ASDF"))
+  (append (system-names "REGISTERED-SYSTEMS")
+          (let ((table (ignore-errors
+                        (symbol-value (foreign "*SOURCE-REGISTRY*" "ASDF")))))
+            (when (hash-table-p table)
+              (loop for name being the hash-keys of table collect name)))
+          (central-registry-systems)))
+
+(defun central-registry-systems ()
+  "Returns the names of the definition files in ASDF's *CENTRAL-REGISTRY*."
+  (loop for entry in (ignore-errors
+                      (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
+        when (typep entry '(or string pathname))
+          append (ignore-errors
+                  (mapcar #'pathname-name
+                          (directory (merge-pathnames "*.asd" entry))))))
+
+(defun quicklisp-systems ()
+  "Returns the names of the systems that Quicklisp has."
+  (let ((names '()))
+    (when (quicklisp-setup)
+      (quicklisp-lines (lambda (system project needs)
+                         (declare (ignore project needs))
+                         (push system names))))
+    names))
+
+(defun names-section (heading names limit)
+  "Returns a section with at most LIMIT of NAMES under HEADING, sorted, or NIL
+when there are none; and how many it shows."
+  (let* ((count (length names))
+         (shown (min count limit)))
+    (values (and names
+                 (format nil "[~a] ~:d~{~%- ~a~}~@[~%… ~:d more; a pattern ~
+                              narrows the list~]"
+                         heading count (subseq (sort names #'string<) 0 shown)
+                         (and (< shown count) (- count shown))))
+            shown)))
+
+(defun new-names (names pattern seen)
+  "Returns those of NAMES that contain PATTERN and are not in the table SEEN, and
+puts them there."
+  (loop for name in names
+        when (and (search pattern name :test #'char-equal)
+                  (not (gethash name seen)))
+          collect name
+          and do (setf (gethash name seen) t)))
+
+(defun nothing-found-text (pattern)
+  "Returns what is said when no system has PATTERN in its name."
+  (format nil "No system found~@[ whose name contains ~s~]; looked in ~
+               ~{~a~^, ~}."
+          (and (string/= pattern "") pattern)
+          (or (searched-places) '("no directory"))))
+
+(define-operation "list-systems" (&optional (pattern string) (limit integer))
+  "Lists at most LIMIT systems whose names contain PATTERN: loaded ones, those
+that ASDF finds, and those that Quicklisp can install."
+  (ensure-asdf)
+  (let ((pattern (or pattern ""))
+        (room (max 1 (or limit +systems-shown+)))
+        (seen (make-hash-table :test #'equal))
+        (sections '()))
+    (loop for (heading . names)
+            in (list (cons "Loaded" (system-names "ALREADY-LOADED-SYSTEMS"))
+                     (cons "Found, not loaded" (found-systems))
+                     (cons "In Quicklisp" (quicklisp-systems)))
+          do (multiple-value-bind (section shown)
+                 (names-section heading (new-names names pattern seen) room)
+               (decf room shown)
+               (when section (push section sections))))
+    (if sections
+        (format nil "~{~a~^~%~%~}" (nreverse sections))
+        (nothing-found-text pattern))))

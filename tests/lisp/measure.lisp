@@ -1,0 +1,83 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; measure.lisp: tests of time-execution and memory-report.
+
+(in-package #:ecl-mcp-tests)
+(in-suite ecl-mcp)
+
+(session-test code-is-timed
+  (loop for (code pattern failed)
+          in '(("(values 1 2)" "=> 1
+=> 2
+
+; Timing: …ms real, …ms run, …ms GC, … bytes consed")
+               ("(defvar *x* 1) (in-package :keyword)" "=> …KEYWORD…
+; Timing: …")
+               ("" "; No forms in the code
+
+; Timing: …")
+               ("(cl:error \"no\")" "[ERROR] SIMPLE-ERROR
+no
+…
+; Timing: …" t)
+               ("(cl:" "[ERROR] …
+; Timing: …" t))
+        do (multiple-value-bind (text error-p)
+               (call "time-execution" :code code :package "CL-USER")
+             (is (matches-p pattern text) "~a" text)
+             (is (eq failed (and error-p t)))))
+  (is (string= "=> 1" (answer "*x*"))))
+
+(session-test code-is-timed-in-many-runs
+  (is (matches-p "=> 1
+
+; 10 runs: fastest … median … slowest … bytes each
+
+; Timing: …"
+                 (call "time-execution" :code "(defvar *n* 0) (incf *n*)"
+                                        :runs 10)))
+  (is (string= "=> 11" (answer "*n*")))
+  ;; A later run fails.
+  (multiple-value-bind (text failed)
+      (call "time-execution" :code "(when (= 15 (incf *n*)) (error \"at 15\"))"
+                             :runs 10)
+    (is (matches-p "[ERROR] SIMPLE-ERROR
+at 15
+…
+; Timing: …" text) "~a" text)
+    (is-true failed))
+  (is (string= "=> 15" (answer "*n*")))
+  (dolist (runs '(0 -1 100001))
+    (is (matches-p "[ERROR] ECL-MCP:ARGUMENT-ERROR
+Argument runs: must be 1 to 100000"
+                   (call "time-execution" :code "1" :runs runs)))))
+
+(test durations-have-units
+  (loop for (nanoseconds text) in '((0 "0 ns") (999 "999 ns") (1000 "1.00 µs")
+                                    (1239999 "1.23 ms") (59000000000 "59.00 s"))
+        do (is (string= text (ecl-mcp::duration-text nanoseconds)))))
+
+(defun number-after (mark text)
+  "Returns the integer in TEXT that follows MARK."
+  (parse-integer (remove #\, text :start (search mark text))
+                 :start (+ (length mark) (search mark text))
+                 :junk-allowed t))
+
+(session-test memory-is-reported
+  (let ((before (call "memory-report" :collect t)))
+    (is (matches-p "Heap: … MB in use after a full collection, …, limit 256.0 MB
+Since the session began: … MB consed, … collections in … ms
+Process: … MB (PSS…, … MB of it its own" before)
+        "~a" before)
+    (answer "(defvar *data* (make-array 30000000 :element-type 'base-char))")
+    (let ((after (call "memory-report" :collect t)))
+      (is (<= (number-after "full collection" after) 256))
+      (is (<= 28 (- (number-after "Heap: " after)
+                    (number-after "Heap: " before))
+              32)
+          "~a~%~a" before after))
+    (answer "(setf *data* nil *  nil ** nil *** nil)")
+    (answer "(progn 1)") (answer "(progn 2)") (answer "(progn 3)")
+    (let ((after (call "memory-report" :collect t)))
+      (is (<= (number-after "Heap: " after)
+              (+ 8 (number-after "Heap: " before)))
+          "~a~%~a" before after))))
