@@ -54,6 +54,9 @@
    tables of their lines take a few times as much. */
 #define LIMIT_DIFF_TEXT (64u * 1024 * 1024)
 
+/* Lines of each of them: the tables take some 50 bytes for a line. */
+#define LIMIT_DIFF_LINES (2 * 1024 * 1024)
+
 /* Comparisons of lines after which a diff need not be the shortest any more: a
    tenth of a second or two, and enough for 10,000 changed lines. Then every
    search ends after so many edits. */

@@ -95,8 +95,11 @@ static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
         *place = 0;
         return current->n == 0;
     }
-    if (!find_only(current, from > least ? from : least,
-                   start + LIMIT_DIFF_DRIFT, count, old, place))
+    // what stood there more than once could be taken for another
+    size_t to = start + LIMIT_DIFF_DRIFT;
+    size_t was;
+    if (!find_only(&diff->before, from, to, count, old, &was) ||
+        !find_only(current, from, to, count, old, place) || *place < least)
         return false;
     // a last line without line feed stays the last one
     return ends_line(diff, hunk) || *place + count == current->n;

@@ -45,7 +45,8 @@ struct diff {
 
 /* Compares BEFORE with AFTER, which are borrowed; everything else lives in
    ARENA. As few lines as possible are changed, unless that takes more than
-   LIMIT_DIFF_STEPS. ST_LIMIT: a text is longer than LIMIT_DIFF_TEXT. */
+   LIMIT_DIFF_STEPS. ST_LIMIT: a text is longer than LIMIT_DIFF_TEXT or
+   has more than LIMIT_DIFF_LINES lines. */
 enum status MUST_CHECK diff_make(struct arena *arena, struct str before,
                                  struct str after, struct diff *out);
 
@@ -68,7 +69,8 @@ enum diff_outcome {
 };
 
 /* The same for CURRENT, a later version of the text before. A hunk is applied
-   where its lines, those around it included, stand once and only once within
+   where its lines, those around it included, stand once and only once, in both
+   texts, within
    LIMIT_DIFF_DRIFT lines of their old place; elsewhere it is stale. OUTCOMES
    has room for all hunks. */
 enum status MUST_CHECK diff_apply_to(struct arena *arena,

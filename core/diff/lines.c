@@ -20,6 +20,8 @@ enum status lines_cut(struct arena *arena, struct str text, struct lines *out)
         p = feed ? feed + 1 : end;
         lines++;
     }
+    if (lines > LIMIT_DIFF_LINES)
+        return ST_LIMIT;
     *out = (struct lines){
         .text = text,
         .starts = arena_alloc(arena, (lines + 1) * sizeof *out->starts),

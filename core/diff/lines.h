@@ -18,7 +18,8 @@ struct lines {
 };
 
 /* Cuts TEXT, which is borrowed; the table lives in ARENA. ST_LIMIT: it is
-   longer than LIMIT_DIFF_TEXT. */
+   longer than LIMIT_DIFF_TEXT or has
+   more than LIMIT_DIFF_LINES lines. */
 enum status MUST_CHECK lines_cut(struct arena *arena, struct str text,
                                  struct lines *out);
 

@@ -165,10 +165,11 @@ enum status review_propose(struct review *review, struct str after,
     if (status == ST_OK)
         status = diff_make(arena, review->before.text, text, &review->diff);
     if (status == ST_LIMIT)
-        return review_fail(arena, answer, "ERROR",
-                           "%.*s would have more than %u bytes, the limit. "
-                           "Nothing was written.",
-                           STR_ARG(review->name), LIMIT_DIFF_TEXT);
+        return review_fail(
+            arena, answer, "ERROR",
+            "%.*s has, or would have, more than %u bytes or %d lines, the "
+            "limits of a review. Nothing was written.",
+            STR_ARG(review->name), LIMIT_DIFF_TEXT, LIMIT_DIFF_LINES);
     if (status != ST_OK)
         return status;
     if (review->diff.hunk_count == 0 && review->base.exists) {

@@ -77,6 +77,8 @@ static void diff_applies_any_hunks(void **state)
     assert_text(text, CHANGED);
 }
 
+#define BLOCK "1\n2\n3\n4\n5\n6\n7\n"
+
 /* A hunk goes where its lines are, if that is one place only. */
 static void diff_finds_hunks_again(void **state)
 {
@@ -95,6 +97,8 @@ static void diff_finds_hunks_again(void **state)
         {"a\nb\nc\n", "a\nx\nc\n", "", DIFF_STALE, ""},
         {"", "x\n", "", DIFF_APPLIED, "x\n"},
         {"", "x\n", "y\n", DIFF_STALE, "y\n"},
+        // two equal blocks, one of which is gone: it may be the wrong one
+        {BLOCK BLOCK, BLOCK "1\n2\n3\nx\n5\n6\n7\n", BLOCK, DIFF_STALE, BLOCK},
         // a last line stays the last one
         {"a\n", "b", "a\n", DIFF_APPLIED, "b"},
         {"a\n", "b", "a\nmore\n", DIFF_STALE, "a\nmore\n"},
@@ -135,6 +139,18 @@ static void diff_looks_nearby_only(void **state)
     }
 }
 
+static void diff_refuses_too_many_lines(void **state)
+{
+    struct diff diff;
+    (void)state;
+    char *feeds = buf_reserve(&out, LIMIT_DIFF_LINES + 1);
+    assert_memory(feeds != NULL);
+    memset(feeds, '\n', LIMIT_DIFF_LINES + 1);
+    assert_status(diff_make(&arena, str_make(feeds, LIMIT_DIFF_LINES + 1),
+                            STR(""), &diff),
+                  ST_LIMIT);
+}
+
 /* The length is looked at before the text. */
 static void diff_refuses_what_is_too_long(void **state)
 {
@@ -157,6 +173,7 @@ int main(void)
         cmocka_unit_test_teardown(diff_finds_hunks_again, tear_down),
         cmocka_unit_test_teardown(diff_looks_nearby_only, tear_down),
         cmocka_unit_test_teardown(diff_refuses_what_is_too_long, tear_down),
+        cmocka_unit_test_teardown(diff_refuses_too_many_lines, tear_down),
     };
     return RUN_TESTS("diff", tests);
 }
