@@ -55,6 +55,14 @@ when it is not known."
             (values (clos:generic-function-lambda-list function) t)
             (ext:function-lambda-list function)))))
 
+;;; Files
+
+(defun system-path (pathname)
+  "Returns the name by which the system knows PATHNAME, as a simple base string,
+or NIL when it has none."
+  (ignore-errors
+   (coerce (si:coerce-to-filename pathname) 'simple-base-string)))
+
 ;;; Memory
 
 (defun set-heap-limit (bytes)

@@ -11,6 +11,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,6 +170,52 @@ descriptor of a pipe from the copy to the original."
 MILLISECONDS."
   (ffi:c-inline (descriptor milliseconds) (:int :int) :bool
                 "ecl_mcp_readable(#0, #1)" :one-liner t))
+
+;;; Files
+
+(ffi:clines "
+static int ecl_mcp_open_fault(const char *path, int flags)
+{
+    int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int ecl_mcp_is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+}
+")
+
+(defun open-fault (path mode)
+  "Returns the number of the error that opening PATH, a simple base string,
+gives, or 0. MODE is :READ, :WRITE (a file that is there) or :CREATE (a file in
+the folder PATH; none is made). What is neither file nor folder is left alone."
+  (ffi:c-inline (path (ecase mode (:read 0) (:write 1) (:create 2)))
+                (:object :int) :int "{
+    static const int flags[] = {O_RDONLY, O_WRONLY, O_WRONLY | O_TMPFILE};
+    const char *path = (const char *)(#0)->base_string.self;
+    @(return) = ecl_mcp_is_special(path) ? 0
+                                         : ecl_mcp_open_fault(path, flags[#1]);
+  }" :one-liner nil))
+
+(defun error-number-text (number)
+  "Returns what the C library says of error NUMBER."
+  (ffi:c-inline (number) (:int) :cstring "strerror(#0)" :one-liner t))
+
+(defun error-number-kind (number)
+  "Returns :MISSING, :DENIED or NIL for error NUMBER."
+  (ffi:c-inline (number) (:int) :object
+                "(#0 == ENOENT ? ecl_make_keyword(\"MISSING\")
+                  : (#0 == EACCES || #0 == EPERM || #0 == EROFS)
+                  ? ecl_make_keyword(\"DENIED\") : ECL_NIL)"
+                :one-liner t))
 
 ;;; Threads
 

@@ -115,11 +115,42 @@ rank that it puts in front, or NIL when CONDITION is another warning."
       "End of input: the code cannot read from the user, its input is empty."
       "Unexpected end of file."))
 
+(defun open-failure (file folder)
+  "Returns why FILE, a system path, in FOLDER cannot be opened, in a few words,
+or NIL when it can."
+  (flet ((text (number) (error-number-text number)))
+    (let* ((reading (open-fault file :read))
+           (writing (if (zerop reading) (open-fault file :write) 0)))
+      (cond ((plusp writing)
+             (format nil "it can be read, not written: ~a" (text writing)))
+            ((zerop reading) nil)
+            ((not (eq :missing (error-number-kind reading))) (text reading))
+            (t
+             (let ((making (open-fault folder :create)))
+               (if (eq :denied (error-number-kind making))
+                   (format nil "it does not exist, and cannot be made: ~a"
+                           (text making))
+                   "it does not exist")))))))
+
+(defun file-error-text (condition)
+  "Returns the message of a FILE-ERROR of ECL's, which guesses at reasons, with
+the reason; NIL when there is none, or CONDITION is another one."
+  (when (eq (class-of condition) (load-time-value (find-class 'file-error)))
+    (let* ((pathname (ignore-errors
+                      (merge-pathnames (file-error-pathname condition))))
+           (file (and pathname (system-path pathname)))
+           (folder (and file (system-path (make-pathname :name nil :type nil
+                                                         :version nil
+                                                         :defaults pathname))))
+           (reason (and folder (open-failure file folder))))
+      (and reason (format nil "Cannot open ~s: ~a." file reason)))))
+
 (defun message-text (condition)
   "Returns the message of CONDITION: never empty, never an unreadable object."
   (or (typecase condition
         (arithmetic-error (arithmetic-text condition))
         (end-of-file (end-of-file-text condition))
+        (file-error (file-error-text condition))
         (warning (compiler-warning-text condition))
         (reader-error
          (multiple-value-bind (text position) (reader-error-text condition)
