@@ -155,7 +155,7 @@ else
 $(IMAGE): $(call objects,$(IMAGE_SRC)) $(LISP_LIB) $(SUPERVISOR_LIB) $(CORE_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(SUPERVISOR_LIB) \
-	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS)
+	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS) -lseccomp
 endif
 
 $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
@@ -232,7 +232,7 @@ TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_
 WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 $(UNIT) $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
-	$(link) -lcmocka $(LIBS)
+	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) $(WRAPPED) -lcmocka $(LIBS)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "sandbox.h"
 #include "status.h"
 #include "wire.h"
 
@@ -44,6 +45,7 @@ struct control_message {
     int32_t pid;
     int32_t status;
     unsigned char key[WIRE_MARK_KEY]; /* OPEN: of the output marks */
+    struct sandbox_state sandbox;     /* READY: what of it is in force */
 };
 
 /* Sends MESSAGE, with the descriptors FDS when FDS is not NULL; they stay the

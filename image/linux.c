@@ -6,12 +6,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -319,6 +322,27 @@ size_t linux_memory(pid_t pid)
     free(line);
     (void)fclose(file); // was only read
     return kilobytes * 1024;
+}
+
+bool linux_give_up_rights(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+    bool plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+    unsigned long right = 0;
+
+    // the first two take a right that only root has, and only root needs them
+    while (prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0)
+        right++;
+    (void)prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
+    (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    memset(none, 0, sizeof none);
+    return syscall(SYS_capset, &head, none) == 0 && plain;
+}
+
+void linux_hide(void)
+{
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // fails only for other values
 }
 
 bool linux_random(void *p, size_t n)

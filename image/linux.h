@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* linux.h: what only Linux has, kept in one place: adopting orphans, dying
-   with the parent, looking at other processes. */
+   with the parent, looking at other processes, giving up rights. */
 #ifndef IMAGE_LINUX_H
 #define IMAGE_LINUX_H
 
@@ -40,6 +40,14 @@ size_t linux_family(pid_t sid, int64_t since_ms, int signal);
 /* Memory of process PID in bytes, its part of shared pages counted; 0 when the
    system does not tell. */
 size_t linux_memory(pid_t pid);
+
+/* Gives up all rights beyond those of a plain user, for this process and all
+   that it starts, whatever program that is. False when some could not be given
+   up. */
+bool linux_give_up_rights(void);
+
+/* Other programs of the user cannot look into this process any more. */
+void linux_hide(void);
 
 /* Fills P with N random bytes. False when the system has none to give. */
 bool linux_random(void *p, size_t n);

@@ -123,15 +123,18 @@ static void limit_stack(void)
     (void)pthread_attr_destroy(&attributes);
 }
 
-void live_boot(int argc, char **argv)
+void live_boot(char *name)
 {
+    static char *argv[2]; // ECL keeps it
+
+    argv[0] = name;
     (void)setenv(MARKERS, "1", 1); // the collector must start no threads
     ecl_set_option(ECL_OPT_SIGNAL_HANDLING_THREAD, 0);
     ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
     grow_stack();
     limit_stack();
     GC_set_free_space_divisor(1); // small answers and the boot cost less
-    (void)cl_boot(argc, argv);
+    (void)cl_boot(1, argv);
     (void)unsetenv(MARKERS); // it is not meant for the programs that we start
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
@@ -653,9 +656,10 @@ static void take_descriptors(const int fds[CONTROL_FDS])
                     &live.identity[i]); // cannot fail on an open one
 }
 
-/* Makes a write to a pipe without reader an error of the stream. A signal that
-   is ignored would do the same, but the programs we start would inherit it. */
-static void broken_pipe(int signal)
+/* Makes a write to a pipe without reader, or beyond LIMIT_FILE_WRITTEN, an
+   error of the stream. A signal that is ignored would do the same, but the
+   programs we start would inherit it. */
+static void failed_write(int signal)
 {
     (void)signal;
 }
@@ -667,7 +671,8 @@ static void take_signals(void)
     (void)signal(SIGCHLD, SIG_DFL); // the zygote's handlers go
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGHUP, SIG_DFL);
-    (void)signal(SIGPIPE, broken_pipe);
+    (void)signal(SIGPIPE, failed_write);
+    (void)signal(SIGXFSZ, failed_write);
     (void)sigfillset(&action.sa_mask);
     (void)sigaction(SIGRTMAX, &action, NULL);
     linux_signal_on_orphaned(SIGRTMAX);

@@ -16,9 +16,9 @@
 #define LIVE_NAME "ecl-mcp-image"
 #define LIVE_SLEEPER "ecl-mcp-sleeper"
 
-/* Boots ECL and the linked Lisp library. Ends the process with a message on
-   standard error when that fails. */
-void live_boot(int argc, char **argv);
+/* Boots ECL, which learns that it is program NAME, and the linked Lisp library.
+   Ends the process with a message on standard error when that fails. */
+void live_boot(char *name);
 
 /* Turns this fork of the zygote into a live image that answers the calls
    coming over FDS until its supervisor closes the socket. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "control.h"
 #include "linux.h"
 #include "live.h"
@@ -33,6 +34,10 @@ struct images {
 };
 
 static int wake_pipe[2];
+
+/* Around the images; the same for all of them. */
+static struct sandbox sandbox;
+static struct sandbox_places places;
 
 static void wake(int signal)
 {
@@ -108,6 +113,21 @@ static void adopt_image(struct images *images, pid_t pid)
         images->pids[images->n++] = pid;
 }
 
+/* In the new process: it becomes a live image, or ends. */
+static NO_RETURN void become_image(const struct control_message *message,
+                                   const int fds[CONTROL_FDS])
+{
+    (void)close(wake_pipe[0]); // the zygote's own
+    (void)close(wake_pipe[1]);
+    (void)close(CONTROL_FD);
+    if (confine_image(&sandbox, &places) != ST_OK) {
+        (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
+                      strerror(errno));
+        _exit(1);
+    }
+    live_run(message, fds);
+}
+
 static void open_image(struct images *images,
                        const struct control_message *message,
                        const int fds[CONTROL_FDS])
@@ -120,12 +140,8 @@ static void open_image(struct images *images,
     errno = ENOMEM;
     if (images_reserve(images))
         pid = fork();
-    if (pid == 0) {
-        (void)close(wake_pipe[0]); // the zygote's own
-        (void)close(wake_pipe[1]);
-        (void)close(CONTROL_FD);
-        live_run(message, fds);
-    }
+    if (pid == 0)
+        become_image(message, fds);
     reply.status = pid < 0 ? errno : 0;
     for (i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the image has them
@@ -256,24 +272,36 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
+/* The arguments are those that the supervisor gives: mode and network. */
+static bool take_arguments(int argc, char **argv)
+{
+    if (argc != 3 ||
+        sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
+        return false;
+    sandbox.network = strcmp(argv[2], "network") == 0;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct control_message ready = {.kind = CONTROL_READY,
                                     .version = WIRE_VERSION};
     struct images images = {NULL, 0, 0};
 
-    if (fcntl(CONTROL_FD, F_GETFL) < 0) {
+    if (fcntl(CONTROL_FD, F_GETFL) < 0 || !take_arguments(argc, argv)) {
         (void)fputs("ecl-mcp-image is started by ecl-mcp, not by hand\n",
                     stderr);
         return 2;
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_adopt_orphans();
-    live_boot(argc, argv);
+    live_boot(argv[0]);
     if (!prepare_signals()) {
         perror("ecl-mcp-image");
         return 1;
     }
+    sandbox_find_places(&sandbox, NULL, &places);
+    ready.sandbox = confine_zygote(&sandbox, &places);
     if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);
     end_everything();

@@ -18,9 +18,14 @@ void reply_composed(struct supervisor *s, struct channel *channel,
                     struct call *call, bool error, struct str body)
 {
     struct buf text = BUF_EMPTY;
+    struct buf explained = BUF_EMPTY;
     struct answer answer = {NULL, &channel->earlier,
                             &call->captures[CHANNEL_STDOUT],
                             &call->captures[CHANNEL_STDERR], body};
+
+    refusal_explain(s, call, error, body, &explained);
+    if (explained.n > 0)
+        answer.body = buf_view(&explained);
 
     if (channel->notice.n > 0) {
         buf_byte(&channel->notice, '\0');
@@ -31,6 +36,7 @@ void reply_composed(struct supervisor *s, struct channel *channel,
     else
         reply_text(s, call, true, STR(REPLY_NO_MEMORY));
     buf_release(&text);
+    buf_release(&explained);
     buf_reset(&channel->notice);
     capture_release(&channel->earlier);
 }

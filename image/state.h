@@ -19,7 +19,9 @@
 struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
-    struct channel *channels; /* one per session, owned */
+    struct sandbox_places places;       /* that images may write to */
+    struct sandbox_state sandbox_state; /* what the zygote has told */
+    struct channel *channels;           /* one per session, owned */
     struct kept kept;
     struct buf in;
     struct buf out;
@@ -139,6 +141,14 @@ void restore_forget(struct channel *channel);
 /* progress.c: output of the running call, told while it runs. */
 void progress_tend(struct supervisor *s, struct channel *channel, int64_t now);
 int64_t progress_deadline(const struct channel *channel);
+
+/* refusal.c: what is said when the sandbox has refused something. */
+
+/* Appends a line that explains the sandbox when what CALL printed to its
+   standard error, or BODY of its answer when that is an ERROR, shows that the
+   system has refused something. */
+void refusal_explain(const struct supervisor *s, const struct call *call,
+                     bool error, struct str body, struct buf *out);
 
 /* operation.c: the operations that the supervisor does itself. */
 

@@ -258,6 +258,28 @@ static struct channel *find_serial(struct supervisor *s, uint64_t serial)
     return channel;
 }
 
+/* What the sandbox is made of is told once. */
+static void note_sandbox(struct supervisor *s,
+                         const struct control_message *message)
+{
+    struct buf text = BUF_EMPTY;
+    size_t i;
+    bool missing;
+
+    if (s->sandbox_state.known)
+        return;
+    s->sandbox_state = message->sandbox;
+    missing = sandbox_report(&s->config.sandbox, &s->sandbox_state, &text);
+    log_line(&s->config.log, missing ? LOG_WARN : LOG_INFO, "%.*s",
+             STR_ARG(buf_view(&text)));
+    buf_release(&text);
+    for (i = 0; i < SANDBOX_N; i++)
+        if (s->places.refused[i])
+            log_line(&s->config.log, LOG_WARN,
+                     "sandbox: %s is not writable for Lisp: %s",
+                     s->places.writable[i], s->places.refused[i]);
+}
+
 static void take_control(struct supervisor *s,
                          const struct control_message *message, int64_t now)
 {
@@ -266,6 +288,7 @@ static void take_control(struct supervisor *s,
 
     switch ((enum control_kind)message->kind) {
     case CONTROL_READY:
+        note_sandbox(s, message);
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
         if (!s->channels)
@@ -455,7 +478,9 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     linux_adopt_orphans();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
-                &s->config.log);
+                &s->config.sandbox, &s->config.log);
+    sandbox_find_places(&s->config.sandbox, s->config.workspace, &s->places);
+    sandbox_hide_process(&s->config.sandbox);
     zygote_start(&s->zygote, now_ms);
     return s;
 }

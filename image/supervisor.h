@@ -14,6 +14,7 @@
 
 #include "buf.h"
 #include "log.h"
+#include "sandbox.h"
 #include "status.h"
 
 struct supervisor;
@@ -22,6 +23,7 @@ struct supervisor_config {
     const char *image_path; /* ecl-mcp-image; absolute with a workspace */
     const char *workspace;  /* working directory of the images, or NULL */
     uint64_t heap;          /* bytes of Lisp heap; 0 = LIMIT_HEAP */
+    struct sandbox sandbox; /* around the images */
     struct log log;
 };
 

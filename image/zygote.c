@@ -20,11 +20,12 @@
 #define END_MS 3000
 
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
-                 const struct log *log)
+                 const struct sandbox *sandbox, const struct log *log)
 {
     memset(zygote, 0, sizeof *zygote);
     zygote->path = path;
     zygote->workspace = workspace;
+    zygote->sandbox = *sandbox;
     zygote->log = log;
     zygote->control = -1;
 }
@@ -64,8 +65,11 @@ static void widen_stack(void)
 /* In the child: only async-signal-safe calls. */
 static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
 {
-    char *const argv[] = {(char *)(uintptr_t)zygote->path,
-                          NULL}; // execv's type
+    const char *mode = sandbox_mode_name(zygote->sandbox.mode);
+    const char *network = zygote->sandbox.network ? "network" : "no-network";
+    char *const argv[] = {(char *)(uintptr_t)zygote->path, // execv's type
+                          (char *)(uintptr_t)mode, (char *)(uintptr_t)network,
+                          NULL};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
 

@@ -15,6 +15,7 @@
 struct zygote {
     const char *path;      /* of ecl-mcp-image, borrowed */
     const char *workspace; /* its working directory, borrowed, or NULL */
+    struct sandbox sandbox;
     const struct log *log; /* borrowed */
     pid_t pid;             /* 0 when there is none */
     int control;           /* -1 when there is none */
@@ -27,7 +28,7 @@ struct zygote {
 };
 
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
-                 const struct log *log);
+                 const struct sandbox *sandbox, const struct log *log);
 
 /* Ends the process and waits for it, 3 seconds at most. */
 void zygote_release(struct zygote *zygote);

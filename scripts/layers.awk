@@ -2,9 +2,10 @@
 # Checks who may include whom. Usage:
 #   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
 # core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
-# own folder, session.h and what it names, core/host/; server/ also supervisor.h. image/:
-# own folder and core/ up to the layer of wire. The headers of libraries that
-# must stay behind one door have their one place.
+# own folder, session.h and what it names, core/host/; server/ also
+# supervisor.h and sandbox.h. image/: own folder and core/ up to the layer of
+# wire. The headers of libraries that must stay behind one door have their one
+# place.
 
 function module(path)
 {
@@ -28,7 +29,8 @@ function host_may(dep)
 {
     if ((dep in own) && own[dep] == folder)
         return 1
-    return (dep in hosts) || (folder == "server" && dep == "supervisor")
+    return (dep in hosts) ||
+        (folder == "server" && dep ~ /^(supervisor|sandbox)$/)
 }
 
 function image_may(dep)

@@ -126,7 +126,7 @@ static int serve(struct options *options, const struct log *log,
     struct files files;
     int status = 1;
     struct supervisor_config images = {find_image(path), options->workspace,
-                                       options->memory, *log};
+                                       options->memory, options->sandbox, *log};
     struct session_config config = {.max_message = options->max_message,
                                     .max_output = options->max_output,
                                     .memory = options->memory,

@@ -28,6 +28,8 @@ enum option_id {
     OPT_DENY,
     OPT_POLICY,
     OPT_AUDIT,
+    OPT_SANDBOX,
+    OPT_ALLOW_NETWORK,
     OPT_SUPERVISE
 };
 
@@ -68,6 +70,12 @@ static const struct option_help TABLE[] = {
     {{"approval-timeout", required_argument, NULL, OPT_APPROVAL_TIMEOUT},
      "S",
      "seconds for the user's answer, 1 to 86400 (default: 300)"},
+    {{"sandbox", required_argument, NULL, OPT_SANDBOX},
+     "MODE",
+     "what Lisp may change: workspace (the default), read-only, off"},
+    {{"allow-network", no_argument, NULL, OPT_ALLOW_NETWORK},
+     NULL,
+     "Lisp may use the network"},
     {{"log-level", required_argument, NULL, OPT_LOG_LEVEL},
      "LEVEL",
      "error, warn, info or debug, on standard error (default: warn)"},
@@ -203,6 +211,13 @@ static int add_rule(const char *option, const char *value,
     return 1;
 }
 
+static int set_sandbox(const char *value, struct options *options)
+{
+    if (sandbox_mode_find(str_from(value), &options->sandbox.mode) == ST_OK)
+        return -1;
+    return fail_value("sandbox", value, SANDBOX_MODES);
+}
+
 static int set_option(int id, const char *value, struct options *options)
 {
     uint64_t n = 0;
@@ -246,6 +261,11 @@ static int set_option(int id, const char *value, struct options *options)
         return -1;
     case OPT_AUDIT:
         options->audit = value;
+        return -1;
+    case OPT_SANDBOX:
+        return set_sandbox(value, options);
+    case OPT_ALLOW_NETWORK:
+        options->sandbox.network = true;
         return -1;
     case OPT_SUPERVISE:
         options->supervise = true;

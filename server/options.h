@@ -9,14 +9,16 @@
 
 #include "log.h"
 #include "policy.h"
+#include "sandbox.h"
 
 struct options {
     const char *workspace; /* directory in which Lisp starts, or NULL */
     const char *tools;     /* comma-separated tool sets, or NULL */
     enum log_level level;
-    size_t max_message;  /* bytes */
-    size_t max_output;   /* characters */
-    uint64_t memory;     /* bytes of Lisp heap */
+    size_t max_message; /* bytes */
+    size_t max_output;  /* characters */
+    uint64_t memory;    /* bytes of Lisp heap */
+    struct sandbox sandbox;
     int64_t approval_ms; /* how long a human may think */
     const char *policy;  /* file of the user's rules, or NULL */
     const char *audit;   /* file for lines about calls, "off", or NULL */

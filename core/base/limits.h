@@ -211,6 +211,14 @@
    before the machine feels it. */
 #define LIMIT_PROCESSES 256
 
+/* Bytes of a file that evaluated code may write: a loop that does not end must
+   not fill the disk. */
+#define LIMIT_FILE_WRITTEN (4ull * 1024 * 1024 * 1024)
+
+/* Descriptors that a process of a session may have open: what programs expect
+   to get, and few enough to be closed one by one. */
+#define LIMIT_DESCRIPTORS 4096
+
 /* Checkpoints of a session that are kept, of those with a name and of those
    without: each is a process that shares what has not changed since. */
 #define LIMIT_CHECKPOINTS 8

@@ -56,11 +56,13 @@ const scratch = scratchFolder('ecl-mcp-hostile');
 
 function newPlayer(name) {
     const folder = path.join(scratch, name);
+    const home = `${folder}.home`;
     fs.mkdirSync(folder);
+    fs.mkdirSync(home);
     return new Player({
         program: options.program?.split(' ') ??
             [path.join(ROOT, 'build/release/ecl-mcp'), '--memory', '512M'],
-        folder, home: folder,
+        folder, home,
     });
 }
 

@@ -41,8 +41,9 @@ static void print_line(void *context, enum log_level level, struct str line)
 
 void host_start(const char *path, const char *workspace)
 {
-    struct supervisor_config config = {
-        path ? path : image_path, workspace, 0, {LOG_WARN, print_line, NULL}};
+    struct supervisor_config config = {.image_path = path ? path : image_path,
+                                       .workspace = workspace,
+                                       .log = {LOG_WARN, print_line, NULL}};
 
     host = supervisor_new(&config, now_ms());
     assert_non_null(host);

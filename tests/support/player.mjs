@@ -4,6 +4,7 @@
 // JSON in UTF-8 that the transcript expects, every request is answered exactly
 // once, the program ends as it should and leaves no process behind.
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { match, matchLines, matchText, member, parseJson, parsePattern, print }
     from './pattern.mjs';
@@ -170,9 +171,20 @@ export class Player {
         this.plain = plain;
         this.peer = new Peer([...this.under, ...this.program, ...options], {
             cwd: this.folder,
-            env: { PATH: process.env.PATH, HOME: this.home, ...this.env },
+            env: this.#environment(),
             take: text => this.#take(text),
         });
+    }
+
+    // No more than clients give; but a home in the folder for temporary files
+    // would make that one untouchable.
+    #environment() {
+        const env = { PATH: process.env.PATH, HOME: this.home, ...this.env };
+        if (!path.relative(os.tmpdir(), env.HOME).startsWith('..')) {
+            env.TMPDIR ??= `${this.folder}.tmp`;
+            fs.mkdirSync(env.TMPDIR, { recursive: true });
+        }
+        return env;
     }
 
     running() {

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
+   folder holds for all that is in it. What is secret is therefore spared by
+   allowing, in every folder on the way to it, the other names one by one; what
+   appears later in such a folder is not allowed, either. */
+#include "landlock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "secrets.h"
+
+/* The interface of the kernel, whose header knows less on older systems. */
+enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
+enum { CREATE_VERSION = 1, RULE_PATH_BENEATH = 1 };
+
+struct ruleset {
+    uint64_t files;
+    uint64_t network;
+    uint64_t scoped;
+};
+
+struct rule {
+    uint64_t allowed;
+    int32_t folder;
+} __attribute__((packed));
+
+#define FS_EXECUTE (1ull << 0)
+#define FS_WRITE_FILE (1ull << 1)
+#define FS_READ_FILE (1ull << 2)
+#define FS_READ_DIR (1ull << 3)
+#define FS_MAKE_CHAR (1ull << 6)
+#define FS_MAKE_BLOCK (1ull << 11)
+#define FS_FIRST ((1ull << 13) - 1)
+#define FS_REFER (1ull << 13)
+#define FS_TRUNCATE (1ull << 14)
+#define FS_IOCTL (1ull << 15)
+#define NETWORK_TCP 3ull // bind and connect
+#define SCOPE_ALL 3ull   // abstract sockets and signals
+
+#define READING (FS_EXECUTE | FS_READ_FILE | FS_READ_DIR)
+#define WRITING                                                                \
+    (READING |                                                                 \
+     ((FS_FIRST | FS_REFER | FS_TRUNCATE) & ~(FS_MAKE_CHAR | FS_MAKE_BLOCK)))
+#define DEVICE (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL)
+
+/* The rights that a file can have. */
+#define OF_FILES                                                               \
+    (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL)
+
+/* Not to be read by anybody: terminals, disks, keys. */
+static const char *const hidden_places[] = {
+    "/dev",
+    "/run/secrets",
+    "/run/user",
+    NULL,
+};
+
+/* What the system keeps from everybody but root. */
+static const char *const hidden_from_root[] = {
+    "/etc/shadow", "/etc/shadow-",     "/etc/gshadow", "/etc/gshadow-",
+    "/etc/ssh",    "/etc/ssl/private", NULL,
+};
+
+/* Of /dev, what programs cannot do without. */
+static const char *const devices[] = {
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL,
+};
+
+/* Paths, owned. */
+struct paths {
+    char **list;
+    size_t n;
+    size_t cap;
+    bool failed; /* memory ran out */
+};
+
+static void paths_release(struct paths *paths)
+{
+    size_t i;
+
+    for (i = 0; i < paths->n; i++)
+        free(paths->list[i]);
+    free(paths->list);
+}
+
+static bool paths_has(const struct paths *paths, const char *path)
+{
+    size_t i;
+
+    for (i = 0; i < paths->n; i++)
+        if (strcmp(paths->list[i], path) == 0)
+            return true;
+    return false;
+}
+
+static void paths_add(struct paths *paths, const char *path)
+{
+    if (paths_has(paths, path))
+        return;
+    if (paths->n == paths->cap) {
+        size_t cap = paths->cap * 2 + 64;
+        char **list = realloc(paths->list, cap * sizeof *list);
+
+        paths->failed = paths->failed || !list;
+        if (!list)
+            return;
+        paths->list = list;
+        paths->cap = cap;
+    }
+    paths->list[paths->n] = strdup(path);
+    if (paths->list[paths->n])
+        paths->n++;
+    else
+        paths->failed = true;
+}
+
+/* Everything that is needed while the rules are made. */
+struct rules {
+    int set; /* the descriptor */
+    uint64_t handled;
+    struct paths hidden; /* never allowed */
+    struct paths ways;   /* folders in which they lie */
+};
+
+/* PATH is not to be allowed: neither as it is written nor where links lead. */
+static void hide(struct rules *rules, const char *path)
+{
+    char real[SANDBOX_PATH];
+
+    paths_add(&rules->hidden, path);
+    if (realpath(path, real) && strcmp(real, path) != 0)
+        paths_add(&rules->hidden, real);
+}
+
+static void hide_below(struct rules *rules, const char *home, const char *name)
+{
+    char path[SANDBOX_PATH];
+    int n = snprintf(path, sizeof path, "%s/%s", home, name);
+
+    if (n > 0 && (size_t)n < sizeof path)
+        hide(rules, path);
+}
+
+/* The secrets of one home folder: those that are named, and the entries whose
+   names fit. */
+static void hide_secrets(struct rules *rules, const char *home)
+{
+    DIR *folder = opendir(home[0] != '\0' ? home : "/");
+    const struct dirent *entry;
+    size_t i;
+
+    for (i = 0; secrets_patterns[i]; i++)
+        if (!strchr(secrets_patterns[i], '*'))
+            hide_below(rules, home, secrets_patterns[i]);
+    while (folder && (entry = readdir(folder)))
+        if (secrets_match(str_from(entry->d_name), NULL))
+            hide_below(rules, home, entry->d_name);
+    if (folder)
+        (void)closedir(folder); // was only read
+}
+
+/* Notes the folders in which PATH lies, "" for the root. */
+static void note_ways(struct rules *rules, const char *path)
+{
+    char way[SANDBOX_PATH];
+    size_t i;
+
+    for (i = 0; path[i] != '\0'; i++) {
+        way[i] = '\0';
+        if (path[i] == '/')
+            paths_add(&rules->ways, way);
+        way[i] = path[i];
+    }
+}
+
+/* Allows RIGHTS for NAME in FOLDER. What cannot be allowed stays forbidden. */
+static void allow(const struct rules *rules, int folder, const char *name,
+                  uint64_t rights)
+{
+    int fd = openat(folder, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    struct rule rule = {rights & rules->handled, fd};
+    struct stat status;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && !S_ISLNK(status.st_mode)) {
+        if (!S_ISDIR(status.st_mode))
+            rule.allowed &= OF_FILES;
+        (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
+    }
+    (void)close(fd); // was only looked at
+}
+
+/* Allows what is in the folder WAY to be read, but for what is hidden and for
+   the folders that lead there. */
+static void allow_around(const struct rules *rules, const char *way)
+{
+    int fd = open(way[0] != '\0' ? way : "/",
+                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    char path[SANDBOX_PATH];
+
+    if (!folder && fd >= 0)
+        (void)close(fd); // nothing in it is allowed
+    while (folder && (entry = readdir(folder))) {
+        int n = snprintf(path, sizeof path, "%s/%s", way, entry->d_name);
+
+        if (strcmp(entry->d_name, ".") == 0 ||
+            strcmp(entry->d_name, "..") == 0 || n < 0 ||
+            (size_t)n >= sizeof path)
+            continue;
+        if (!paths_has(&rules->hidden, path) && !paths_has(&rules->ways, path))
+            allow(rules, fd, entry->d_name, READING);
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+}
+
+/* Finds out what must be spared. False without memory. */
+static bool find_hidden(struct rules *rules,
+                        const struct sandbox_places *places)
+{
+    size_t homes = sizeof places->homes / sizeof places->homes[0];
+    size_t i;
+
+    for (i = 0; hidden_places[i]; i++)
+        hide(rules, hidden_places[i]);
+    for (i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
+        hide(rules, hidden_from_root[i]);
+    for (i = 0; i < homes; i++) {
+        const char *home = places->homes[i];
+
+        if (home[0] != '/')
+            continue;
+        home = home[1] == '\0' ? "" : home;
+        hide_secrets(rules, home);
+        note_ways(rules, home);
+        paths_add(&rules->ways, home);
+    }
+    for (i = 0; i < rules->hidden.n; i++)
+        note_ways(rules, rules->hidden.list[i]);
+    return !rules->hidden.failed && !rules->ways.failed;
+}
+
+static void allow_everything(const struct rules *rules,
+                             const struct sandbox *sandbox,
+                             const struct sandbox_places *places)
+{
+    size_t i;
+
+    allow(rules, AT_FDCWD, "/", FS_READ_DIR);
+    for (i = 0; i < rules->ways.n; i++)
+        allow_around(rules, rules->ways.list[i]);
+    for (i = 0; devices[i]; i++)
+        allow(rules, AT_FDCWD, devices[i], DEVICE);
+    for (i = 0; i < SANDBOX_N; i++)
+        if (places->writable[i][0] != '\0' && !places->refused[i])
+            allow(rules, AT_FDCWD, places->writable[i],
+                  sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
+}
+
+/* What a version of the interface can be asked to handle. */
+static struct ruleset handled_by(int version, const struct sandbox *sandbox)
+{
+    struct ruleset set = {FS_FIRST, 0, 0};
+
+    if (version >= 2)
+        set.files |= FS_REFER;
+    if (version >= 3)
+        set.files |= FS_TRUNCATE;
+    if (version >= 4 && !sandbox->network)
+        set.network = NETWORK_TCP;
+    if (version >= 5)
+        set.files |= FS_IOCTL;
+    if (version >= 6)
+        set.scoped = SCOPE_ALL;
+    return set;
+}
+
+int landlock_version(void)
+{
+    long version = syscall(CREATE_RULESET, NULL, 0, CREATE_VERSION);
+
+    return version > 0 ? (int)version : 0;
+}
+
+enum status landlock_confine(int version, const struct sandbox *sandbox,
+                             const struct sandbox_places *places)
+{
+    struct ruleset set = handled_by(version, sandbox);
+    struct rules rules = {.handled = set.files};
+    enum status status = ST_IO;
+    int fault;
+
+    rules.set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
+    if (rules.set < 0)
+        return ST_IO;
+    errno = ENOMEM;
+    if (find_hidden(&rules, places)) {
+        allow_everything(&rules, sandbox, places);
+        if (syscall(RESTRICT_SELF, rules.set, 0) == 0)
+            status = ST_OK;
+    }
+    fault = errno;
+    (void)close(rules.set);
+    paths_release(&rules.hidden);
+    paths_release(&rules.ways);
+    errno = fault;
+    return status;
+}

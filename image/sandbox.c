@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sandbox.c: see sandbox.h. The sandbox itself is put up in confine.c. */
+#include "sandbox.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "landlock.h"
+#include "linux.h"
+#include "secrets.h"
+
+static const char *const names[] = {
+    [SANDBOX_WORKSPACE] = "workspace",
+    [SANDBOX_READ_ONLY] = "read-only",
+    [SANDBOX_OFF] = "off",
+};
+
+enum { MODES = sizeof names / sizeof names[0] };
+
+/* From this version of Landlock on, signals are covered. */
+enum { LANDLOCK_SIGNALS = 6 };
+
+enum status sandbox_mode_find(struct str name, enum sandbox_mode *out)
+{
+    size_t i;
+
+    for (i = 0; i < MODES; i++) {
+        if (!str_eq(name, str_from(names[i])))
+            continue;
+        *out = (enum sandbox_mode)i;
+        return ST_OK;
+    }
+    return ST_MISSING;
+}
+
+const char *sandbox_mode_name(enum sandbox_mode mode)
+{
+    return names[mode];
+}
+
+/* The value of environment variable NAME when it is an absolute path. */
+static const char *path_from(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] == '/' ? value : NULL;
+}
+
+/* PATH with its links resolved, as far as it is there; "" when it is not. */
+static void resolve(const char *path, char out[SANDBOX_PATH])
+{
+    out[0] = '\0';
+    if (!realpath(path, out))
+        out[0] = '\0';
+}
+
+/* The names of PATH behind those of FOLDER; NULL when it is not in there. */
+static const char *below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    if (n == 1) // the root
+        return path + 1;
+    if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+        return NULL;
+    return path[n] == '/' ? path + n + 1 : path + n;
+}
+
+static void find_homes(struct sandbox_places *places)
+{
+    const char *home = path_from("HOME");
+    const struct passwd *user;
+
+    if (!home && (user = getpwuid(getuid())))
+        home = user->pw_dir;
+    if (home)
+        resolve(home, places->homes[0]);
+    if (geteuid() == 0)
+        resolve("/root", places->homes[1]);
+}
+
+/* Where compiled files go, which need not be there yet. */
+static void find_cache(const struct sandbox_places *places,
+                       char out[SANDBOX_PATH])
+{
+    const char *caches = path_from("XDG_CACHE_HOME");
+    int n = 0;
+
+    if (caches)
+        n = snprintf(out, SANDBOX_PATH, "%s/common-lisp", caches);
+    else if (places->homes[0][0] != '\0')
+        n = snprintf(out, SANDBOX_PATH, "%s/.cache/common-lisp",
+                     places->homes[0]);
+    if (n <= 0 || n >= SANDBOX_PATH)
+        out[0] = '\0';
+}
+
+/* Why PATH is not to be written to; NULL: it may. */
+static const char *reason_against(const struct sandbox_places *places,
+                                  const char *path)
+{
+    size_t homes = sizeof places->homes / sizeof places->homes[0];
+    size_t i;
+
+    if (strcmp(path, "/") == 0)
+        return "it is the whole system";
+    for (i = 0; i < homes; i++) {
+        const char *home = places->homes[i];
+        const char *inside = home[0] == '/' ? below(path, home) : NULL;
+
+        if (home[0] == '/' && below(home, path))
+            return "the home folder lies in it";
+        if (inside && secrets_match(str_from(inside), NULL))
+            return "it is secret";
+    }
+    return NULL;
+}
+
+void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
+                         struct sandbox_places *places)
+{
+    const char *temporary = path_from("TMPDIR");
+    size_t i;
+
+    memset(places, 0, sizeof *places);
+    if (sandbox->mode == SANDBOX_OFF)
+        return;
+    find_homes(places);
+    resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
+    resolve(temporary ? temporary : "/tmp",
+            places->writable[SANDBOX_TEMPORARY]);
+    find_cache(places, places->writable[SANDBOX_CACHE]);
+    for (i = 0; i < SANDBOX_N; i++)
+        if (places->writable[i][0] != '\0')
+            places->refused[i] = reason_against(places, places->writable[i]);
+}
+
+void sandbox_hide_process(const struct sandbox *sandbox)
+{
+    if (sandbox->mode != SANDBOX_OFF && landlock_version() == 0)
+        linux_hide();
+}
+
+/* Appends the folders that may be written, as in "A, B and C"; false when there
+   are none. */
+static bool list_places(const struct sandbox *sandbox,
+                        const struct sandbox_places *places, struct buf *out)
+{
+    const char *list[SANDBOX_N];
+    size_t n = 0;
+    size_t i;
+
+    for (i = 0; i < SANDBOX_N; i++)
+        if (sandbox->mode == SANDBOX_WORKSPACE &&
+            places->writable[i][0] != '\0' && !places->refused[i])
+            list[n++] = places->writable[i];
+    for (i = 0; i < n; i++) {
+        if (i > 0)
+            buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
+        buf_str(out, str_from(list[i]));
+    }
+    return n > 0;
+}
+
+bool sandbox_report(const struct sandbox *sandbox,
+                    const struct sandbox_state *state, struct buf *out)
+{
+    bool missing = false;
+
+    buf_printf(out, "sandbox: %s", sandbox_mode_name(sandbox->mode));
+    if (sandbox->mode == SANDBOX_OFF)
+        return false;
+    buf_str(out, sandbox->network ? STR(" with network") : STR(""));
+    if (state->landlock >= LANDLOCK_SIGNALS)
+        buf_printf(out, ", Landlock %d", state->landlock);
+    else if (state->landlock > 0)
+        buf_printf(out,
+                   ", Landlock %d of this kernel does not keep signals from "
+                   "other programs of the user",
+                   state->landlock);
+    else
+        buf_str(out, STR(", NO Landlock in this kernel: files are not "
+                         "protected"));
+    buf_str(out, state->seccomp
+                     ? STR(", seccomp")
+                     : STR(", NO seccomp in this system: network and system "
+                           "calls are not restricted"));
+    if (!state->rights)
+        buf_str(out, STR(", rights of root NOT given up"));
+    missing =
+        state->landlock < LANDLOCK_SIGNALS || !state->seccomp || !state->rights;
+    return missing;
+}
+
+void sandbox_explain(const struct sandbox *sandbox,
+                     const struct sandbox_places *places, struct buf *out)
+{
+    size_t before;
+
+    buf_printf(out, "The sandbox (--sandbox %s) ",
+               sandbox_mode_name(sandbox->mode));
+    before = out->n;
+    buf_str(out, STR("allows writing only below "));
+    if (!list_places(sandbox, places, out)) {
+        buf_truncate(out, before);
+        buf_str(out, STR("allows no writing"));
+    }
+    if (sandbox->mode == SANDBOX_WORKSPACE && places->refused[SANDBOX_ROOT])
+        buf_printf(out, ", not in the workspace %s (%s)",
+                   places->writable[SANDBOX_ROOT],
+                   places->refused[SANDBOX_ROOT]);
+    buf_str(out, STR(", no reading of secrets, "));
+    buf_str(out, sandbox->network
+                     ? STR("no sockets but those of the internet, ")
+                     : STR("no network (--allow-network), "));
+    buf_str(out, STR("no signals to programs outside."));
+}
+
+bool sandbox_shows_refusal(struct str text)
+{
+    static const struct str signs[] = {
+        STR_INIT("ermission denied"), STR_INIT("peration not permitted"),
+        STR_INIT("nvalid cross-device link"), // of a file from outside
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        if (memmem(text.p, text.n, signs[i].p, signs[i].n))
+            return true;
+    return false;
+}
