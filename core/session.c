@@ -12,7 +12,9 @@
 #include "gate.h"
 #include "image.h"
 #include "mcp.h"
+#include "metrics.h"
 #include "registry.h"
+#include "roster.h"
 #include "rpc.h"
 
 /* Storage that the idle output keeps: what common answers need. */
@@ -27,6 +29,8 @@ struct session {
     struct image image;
     struct gate gate;
     struct audit audit;
+    struct metrics metrics;
+    struct roster roster;
     struct mcp *mcp;
     bool finishing;
     int64_t deadline_ms; /* when calls are stopped, while finishing */
@@ -55,6 +59,22 @@ const char *session_tool_name(size_t index)
     return tool != NULL ? tool->name : NULL;
 }
 
+/* Who is told of each call. */
+static enum status add_hooks(struct session *session,
+                             const struct session_config *config)
+{
+    struct gate *gate = &session->gate;
+    enum status status = gate_add_hook(gate, metrics_event, &session->metrics);
+
+    roster_init(&session->roster);
+    if (status == ST_OK)
+        status = gate_add_hook(gate, roster_event, &session->roster);
+    audit_init(&session->audit, &session->log, &config->audit);
+    if (status == ST_OK && config->audit.append != NULL)
+        status = gate_add_hook(gate, audit_event, &session->audit);
+    return status;
+}
+
 /* Fills SESSION, which is zeroed; session_free undoes it however far it
    got. */
 static enum status set_up(struct session *session,
@@ -78,9 +98,7 @@ static enum status set_up(struct session *session,
     gate_init(&session->gate, &session->log, &session->image, &limits);
     session->gate.files = config->files;
     session->gate.policy = config->policy;
-    audit_init(&session->audit, &session->log, &config->audit);
-    if (config->audit.append != NULL &&
-        gate_add_hook(&session->gate, audit_event, &session->audit) != ST_OK)
+    if (add_hooks(session, config) != ST_OK)
         return ST_LIMIT;
     if (buf_reserve(&session->output, RPC_SPARE) == NULL)
         return ST_NOMEM;
@@ -89,6 +107,8 @@ static enum status set_up(struct session *session,
                              .image = &session->image,
                              .output = &session->output,
                              .sets = sets,
+                             .metrics = &session->metrics,
+                             .roster = &session->roster,
                              .key = config->key,
                              .approval_ms = config->approval_ms > 0
                                                 ? config->approval_ms

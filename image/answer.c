@@ -2,6 +2,7 @@
 /* answer.c: see answer.h. */
 #include "answer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -34,8 +35,8 @@ static void kept_drop_oldest(struct kept *kept)
     memmove(kept->texts, kept->texts + 1, kept->n * sizeof kept->texts[0]);
 }
 
-/* Takes over TEXT, which is empty afterwards, and returns its number. */
-static uint64_t kept_add(struct kept *kept, struct buf *text)
+/* Takes over TEXT of SESSION, which is empty afterwards. */
+static void kept_add(struct kept *kept, const char *session, struct buf *text)
 {
     struct kept_text *slot;
 
@@ -44,10 +45,10 @@ static uint64_t kept_add(struct kept *kept, struct buf *text)
         kept_drop_oldest(kept);
     slot = &kept->texts[kept->n++];
     slot->id = ++kept->last_id;
+    (void)snprintf(slot->session, sizeof slot->session, "%s", session);
     slot->text = *text;
     kept->bytes += text->n;
     *text = BUF_EMPTY;
-    return slot->id;
 }
 
 static const struct kept_text *kept_find(const struct kept *kept, uint64_t id)
@@ -94,6 +95,22 @@ bool kept_read(const struct kept *kept, uint64_t id, uint64_t offset,
                (unsigned long long)offset,
                (unsigned long long)(offset + utf8_count(part)), total);
     return true;
+}
+
+bool kept_show(const struct kept *kept, uint64_t id, struct str session,
+               struct buf *out)
+{
+    const struct kept_text *found = kept_find(kept, id);
+
+    if (found && str_eq(str_from(found->session), session)) {
+        buf_str(out, buf_view(&found->text));
+        return true;
+    }
+    buf_printf(out,
+               "Output %llu of session %.*s not found: the %d newest outputs "
+               "that were too long for their answers are kept.",
+               (unsigned long long)id, STR_ARG(session), LIMIT_OUTPUTS);
+    return false;
 }
 
 static void strip_line_ends(struct buf *text)
@@ -163,7 +180,8 @@ static void share(struct part parts[PARTS], size_t max_chars)
             parts[i].allowed = left / open;
 }
 
-static void append_cut(struct part *part, struct kept *kept, struct buf *out)
+static void append_cut(struct part *part, const char *session,
+                       struct kept *kept, struct buf *out)
 {
     struct str text = buf_view(&part->text);
     struct str head = utf8_head(text, part->allowed - part->allowed / 2);
@@ -176,10 +194,11 @@ static void append_cut(struct part *part, struct kept *kept, struct buf *out)
     buf_printf(out, "[… %zu characters omitted; read-output id %llu …]\n",
                omitted, (unsigned long long)(kept->last_id + 1));
     buf_str(out, tail);
-    (void)kept_add(kept, &part->text); // its number was printed above
+    kept_add(kept, session, &part->text); // its number was printed above
 }
 
-static void append_part(struct part *part, struct kept *kept, struct buf *out)
+static void append_part(struct part *part, const char *session,
+                        struct kept *kept, struct buf *out)
 {
     if (!part->title && part->text.n == 0)
         return;
@@ -192,7 +211,7 @@ static void append_part(struct part *part, struct kept *kept, struct buf *out)
     if (part->chars <= part->allowed)
         buf_str(out, buf_view(&part->text));
     else
-        append_cut(part, kept, out);
+        append_cut(part, session, kept, out);
 }
 
 /* Most answers are a short body and nothing else. */
@@ -228,7 +247,7 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     share(parts, max_chars);
     for (i = 0; i < PARTS; i++) {
         whole = whole && !buf_failed(&parts[i].text);
-        append_part(&parts[i], kept, out);
+        append_part(&parts[i], answer->session, kept, out);
         buf_release(&parts[i].text);
     }
     return whole && !buf_failed(out);

@@ -19,6 +19,7 @@
 struct kept {
     struct kept_text {
         uint64_t id;
+        char session[LIMIT_SESSION_NAME + 1]; /* that printed it */
         struct buf text;
     } texts[LIMIT_OUTPUTS];
     size_t n;
@@ -35,6 +36,11 @@ void kept_release(struct kept *kept);
 bool kept_read(const struct kept *kept, uint64_t id, uint64_t offset,
                uint64_t limit, struct buf *out);
 
+/* Appends to OUT the whole text ID of SESSION; false, and a sentence that says
+   so, when there is none. */
+bool kept_show(const struct kept *kept, uint64_t id, struct str session,
+               struct buf *out);
+
 /* The parts of one answer. Captures may be NULL. */
 struct answer {
     const char *notice;            /* a sentence that comes first, or NULL */
@@ -42,6 +48,7 @@ struct answer {
     const struct capture *output;  /* standard output of the call */
     const struct capture *errors;  /* standard error of the call */
     struct str body;               /* what the image said */
+    const char *session;           /* whose answer it is */
 };
 
 /* Appends the whole answer to OUT, about MAX_CHARS characters at most; what is

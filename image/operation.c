@@ -14,12 +14,12 @@
 struct arguments {
     struct str name; /* empty: not given */
     int64_t back;    /* 0: not given */
+    int64_t id;      /* of an output; 0: not given */
 };
 
-static struct arguments read_arguments(const struct call *call)
+static struct arguments read_arguments(struct str body)
 {
-    struct arguments arguments = {{NULL, 0}, 0};
-    struct str body = call_arguments(call);
+    struct arguments arguments = {{NULL, 0}, 0, 0};
     struct str name;
     struct wire_field value;
 
@@ -29,6 +29,8 @@ static struct arguments read_arguments(const struct call *call)
             arguments.name = value.string;
         if (value.type == WIRE_INT && str_eq(name, STR("back")))
             arguments.back = value.integer;
+        if (value.type == WIRE_INT && str_eq(name, STR("id")))
+            arguments.id = value.integer;
     }
     if (arguments.name.n > LIMIT_SESSION_NAME)
         arguments.name.n = LIMIT_SESSION_NAME; // the front allows no more
@@ -50,7 +52,7 @@ static void checkpoint_session(struct supervisor *s, struct channel *channel,
                                const struct call *call, int64_t now)
 {
     channel->keep_call = call->id;
-    restore_keep(s, channel, read_arguments(call).name, now);
+    restore_keep(s, channel, read_arguments(call_arguments(call)).name, now);
 }
 
 void operation_take_kept(struct supervisor *s, struct channel *channel,
@@ -155,7 +157,7 @@ static void restore_beginning(struct supervisor *s, struct channel *channel)
 static void restore_session(struct supervisor *s, struct channel *channel,
                             const struct call *call, int64_t now)
 {
-    struct arguments arguments = read_arguments(call);
+    struct arguments arguments = read_arguments(call_arguments(call));
     struct checkpoint *checkpoint = choose(channel, arguments);
     struct buf text = BUF_EMPTY;
     bool error = true;
@@ -186,7 +188,7 @@ static void restore_session(struct supervisor *s, struct channel *channel,
     answer_first(s, channel, error, &text);
 }
 
-/* ---- list-sessions */
+/* ---- list-sessions, describe-session, show-output */
 
 static void describe_time(int64_t seconds, struct buf *text)
 {
@@ -226,7 +228,7 @@ static void describe_session(const struct channel *channel, struct buf *text)
     }
 }
 
-void operation_list(const struct supervisor *s, struct buf *text)
+static void list_sessions(const struct supervisor *s, struct buf *text)
 {
     const struct channel *channel = s->channels;
 
@@ -235,6 +237,52 @@ void operation_list(const struct supervisor *s, struct buf *text)
             describe_session(channel, text);
     if (text->n == 0)
         buf_str(text, STR("No session is open yet."));
+}
+
+const struct channel *operation_find(const struct supervisor *s,
+                                     struct str name)
+{
+    const struct channel *channel = s->channels;
+
+    while (channel &&
+           (channel->closed || !str_eq(name, str_from(channel->name))))
+        channel = channel->next;
+    return channel;
+}
+
+void operation_miss(struct str name, struct buf *text)
+{
+    buf_printf(text,
+               "Session %.*s not found: it is not open. list-sessions shows "
+               "those that are.",
+               STR_ARG(name));
+}
+
+bool operation_is_immediate(struct str operation)
+{
+    return str_eq(operation, STR("list-sessions")) ||
+           str_eq(operation, STR("describe-session")) ||
+           str_eq(operation, STR("show-output"));
+}
+
+bool operation_show(const struct supervisor *s, struct str session,
+                    struct str operation, struct str body, struct buf *text)
+{
+    const struct channel *channel = operation_find(s, session);
+
+    if (str_eq(operation, STR("show-output")))
+        return kept_show(&s->kept, (uint64_t)read_arguments(body).id, session,
+                         text);
+    if (str_eq(operation, STR("list-sessions")))
+        list_sessions(s, text);
+    else if (channel)
+        describe_session(channel, text);
+    else if (str_eq(session, STR(STATE_MAIN)))
+        buf_str(text, STR(STATE_MAIN ": not open, 0 evaluations"));
+    else
+        operation_miss(session, text);
+    return channel || !str_eq(operation, STR("describe-session")) ||
+           str_eq(session, STR(STATE_MAIN));
 }
 
 /* ---- close-session */

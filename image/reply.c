@@ -14,19 +14,38 @@ void reply_text(struct supervisor *s, struct call *call, bool error,
     call_free(call);
 }
 
+/* What was printed during CALL is for the answer of the next one. */
+static void leave_output(struct channel *channel, const struct call *call)
+{
+    for (int i = 0; i < CHANNEL_PIPES; i++) {
+        struct buf text = BUF_EMPTY;
+
+        (void)capture_text(&call->captures[i], &text); // as far as it is kept
+        capture_add(&channel->earlier, buf_view(&text));
+        buf_release(&text);
+    }
+}
+
 void reply_composed(struct supervisor *s, struct channel *channel,
                     struct call *call, bool error, struct str body)
 {
     struct buf text = BUF_EMPTY;
     struct buf explained = BUF_EMPTY;
-    struct answer answer = {NULL, &channel->earlier,
+    struct answer answer = {NULL,
+                            &channel->earlier,
                             &call->captures[CHANNEL_STDOUT],
-                            &call->captures[CHANNEL_STDERR], body};
+                            &call->captures[CHANNEL_STDERR],
+                            body,
+                            channel->name};
 
+    if (call->view) {
+        leave_output(channel, call);
+        reply_text(s, call, error, body);
+        return;
+    }
     refusal_explain(s, call, error, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
-
     if (channel->notice.n > 0) {
         buf_byte(&channel->notice, '\0');
         answer.notice = channel->notice.p;

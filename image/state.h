@@ -155,8 +155,23 @@ void refusal_explain(const struct supervisor *s, const struct call *call,
 /* Whether OPERATION is one of them. */
 bool operation_is_ours(struct str operation);
 
-/* list-sessions, which waits for nothing: appends its answer to TEXT. */
-void operation_list(const struct supervisor *s, struct buf *text);
+/* The session that opens when the zygote is ready. */
+#define STATE_MAIN "main"
+
+/* Whether OPERATION waits for nothing, not even for the session's calls. */
+bool operation_is_immediate(struct str operation);
+
+/* Does such an OPERATION, whose arguments are at BODY: appends its answer to
+   TEXT. False when SESSION, or what was asked for in it, is not there. */
+bool operation_show(const struct supervisor *s, struct str session,
+                    struct str operation, struct str body, struct buf *text);
+
+/* The session NAME unless it is closed, or NULL. */
+const struct channel *operation_find(const struct supervisor *s,
+                                     struct str name);
+
+/* Appends a sentence: the session NAME is not there. */
+void operation_miss(struct str name, struct buf *text);
 
 /* Whether CALL, one of them, has to wait until there is an image. */
 bool operation_needs_image(const struct call *call);

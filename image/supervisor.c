@@ -45,9 +45,12 @@ static struct channel *channel_get(struct supervisor *s, struct str name,
     return channel;
 }
 
-static void reply_now(struct supervisor *s, uint64_t id, const struct buf *text)
+/* Answers what waits for nothing; the text tells of what is MISSING. */
+static void reply_now(struct supervisor *s, uint64_t id, bool missing,
+                      const struct buf *text)
 {
-    size_t start = wire_begin(&s->out, WIRE_REPLY, 0, id);
+    size_t start =
+        wire_begin(&s->out, WIRE_REPLY, missing ? WIRE_MISSING : 0, id);
 
     wire_put_string(&s->out, buf_view(text));
     wire_end(&s->out, start);
@@ -81,6 +84,28 @@ static void queue_call(struct supervisor *s, struct channel *channel,
         life_serve(s, channel, now);
 }
 
+/* Answers a call that waits for nothing, or whose session has to be there and
+   is not; else false. The session main is always there: it opens by itself. */
+static bool take_view(struct supervisor *s, struct wire_head head,
+                      struct str session, struct str operation, struct str body)
+{
+    struct buf text = BUF_EMPTY;
+    bool missing = false;
+
+    if (operation_is_immediate(operation)) {
+        missing = !operation_show(s, session, operation, body, &text);
+    } else if ((head.flags & WIRE_VIEW) && !operation_find(s, session) &&
+               !str_eq(session, STR(STATE_MAIN))) {
+        operation_miss(session, &text);
+        missing = true;
+    } else {
+        return false;
+    }
+    reply_now(s, head.id, missing, &text);
+    buf_release(&text);
+    return true;
+}
+
 static enum status take_call(struct supervisor *s, struct wire_head head,
                              struct str body, int64_t now)
 {
@@ -97,14 +122,8 @@ static enum status take_call(struct supervisor *s, struct wire_head head,
         wire_take_int(&body, &max_chars) != ST_OK ||
         wire_take_int(&body, &timeout_ms) != ST_OK)
         return ST_INVALID;
-    if (str_eq(operation, STR("list-sessions"))) {
-        struct buf text = BUF_EMPTY;
-
-        operation_list(s, &text);
-        reply_now(s, head.id, &text);
-        buf_release(&text);
+    if (take_view(s, head, name, operation, body))
         return ST_OK;
-    }
     channel = channel_get(s, name, &why);
     call = channel ? call_new(head.id, timeout_ms, operation, body) : NULL;
     if (!call) {
@@ -113,6 +132,7 @@ static enum status take_call(struct supervisor *s, struct wire_head head,
     }
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
     call->ours = operation_is_ours(operation);
+    call->view = (head.flags & WIRE_VIEW) != 0;
     call->progress = (head.flags & WIRE_PROGRESS) != 0;
     queue_call(s, channel, call, now);
     return ST_OK;
@@ -148,7 +168,7 @@ static enum status take_read(struct supervisor *s, uint64_t id, struct str body)
     found = kept_read(&s->kept, (uint64_t)output, (uint64_t)offset,
                       (uint64_t)limit, &text);
     (void)found; // a look-up that misses is no error: the text says so
-    reply_now(s, id, &text);
+    reply_now(s, id, false, &text);
     buf_release(&text);
     return ST_OK;
 }
@@ -292,7 +312,7 @@ static void take_control(struct supervisor *s,
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
         if (!s->channels)
-            (void)channel_get(s, STR("main"),
+            (void)channel_get(s, STR(STATE_MAIN),
                               &why); // without memory the first call says so
         for (channel = s->channels; channel; channel = channel->next)
             if (channel->socket < 0)

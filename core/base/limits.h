@@ -97,6 +97,12 @@
 #define LIMIT_POLICY (256u * 1024)
 #define LIMIT_POLICY_SHOWN 100
 
+/* Sessions whose resources a page of their list shows. */
+#define LIMIT_RESOURCES_PAGE 32
+
+/* Tools of which counts are kept: more than there are. */
+#define LIMIT_METRICS 128
+
 /* Days for which the files of the audit log are kept: long enough to look into
    what happened, and a folder that nobody looks into does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90

@@ -93,7 +93,9 @@ static bool end(struct image *image)
 
 void image_begin_call(struct image *image, const struct image_task *task)
 {
-    begin(image, WIRE_CALL, task->progress ? WIRE_PROGRESS : 0,
+    begin(image, WIRE_CALL,
+          (task->progress ? (unsigned)WIRE_PROGRESS : 0) |
+              (task->view ? (unsigned)WIRE_VIEW : 0),
           image->last_id + 1);
     wire_put_string(&image->out, task->session);
     wire_put_string(&image->out, task->operation);
@@ -236,7 +238,8 @@ static bool read_reply(struct image *image, const struct wire_head *head,
     else if (wire_take_string(&body, &reply->text) != ST_OK)
         reply->text = STR("The answer of the Lisp image cannot be read.");
     else
-        reply->error = head->flags & WIRE_ERROR;
+        reply->error = head->flags & (WIRE_ERROR | WIRE_MISSING);
+    reply->missing = head->flags & WIRE_MISSING;
     return true;
 }
 
@@ -249,6 +252,7 @@ static bool read_output(struct image *image, const struct wire_head *head,
     reply->call = *find_link(image, head->id);
     reply->running = true;
     reply->error = false;
+    reply->missing = false;
     return reply->call != NULL && status == ST_OK &&
            wire_take_string(&body, &reply->text) == ST_OK;
 }
@@ -264,6 +268,7 @@ static bool give_up(struct image *image, struct image_reply *reply)
     reply->call = image_take(image);
     reply->running = false;
     reply->error = true;
+    reply->missing = false;
     reply->text = STR("The connection to the Lisp image is broken.");
     return reply->call != NULL;
 }

@@ -51,6 +51,7 @@ struct image_reply {
     struct image_call *call; /* no longer waiting, unless it runs: */
     bool running;            /* the text is output, the reply comes later */
     bool error;
+    bool missing;    /* what a view was to show is not there */
     struct str text; /* valid until the next image_next or image_feed */
 };
 
@@ -66,6 +67,7 @@ struct image_task {
     size_t max_output;  /* characters of the answer */
     int64_t timeout_ms; /* 0: none */
     bool progress;      /* its output is wanted while it runs */
+    bool view;          /* opens no session; see WIRE_VIEW */
 };
 
 /* Start a frame. The caller of image_begin_call appends the arguments to

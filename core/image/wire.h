@@ -36,11 +36,16 @@ enum wire_kind {
 };
 
 enum wire_flag {
-    WIRE_ERROR = 1,   /* REPLY: the text reports a failure */
-    WIRE_AHEAD = 2,   /* CALL to an image: sent before the answer of the call
-                         before it was read; the image marks the end of that
-                         call's output */
-    WIRE_PROGRESS = 4 /* CALL to the supervisor: OUTPUT is wanted */
+    WIRE_ERROR = 1,    /* REPLY: the text reports a failure */
+    WIRE_AHEAD = 2,    /* CALL to an image: sent before the answer of the call
+                          before it was read; the image marks the end of that
+                          call's output */
+    WIRE_PROGRESS = 4, /* CALL to the supervisor: OUTPUT is wanted */
+    WIRE_VIEW = 8,    /* CALL to the supervisor: the session has to be open, and
+                         the answer is what the operation says, whole and
+                         without what was printed meanwhile */
+    WIRE_MISSING = 16 /* REPLY: the session or output of such a CALL is not
+                         there */
 };
 
 struct wire_head {

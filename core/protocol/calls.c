@@ -125,8 +125,27 @@ static struct turn turn_of(struct calls *calls, struct arena *arena,
                                   .now_ms = now_ms}};
 }
 
+/* The answer of a view is a resource. */
+static enum status send_resource(const struct turn *t)
+{
+    const struct entry *entry = t->entry;
+    const struct tool_answer *answer = &t->gate.answer;
+
+    if (answer->missing)
+        return result_no_resource(&entry->to, entry->version, answer->text);
+    if (answer->state == TOOL_FAILED)
+        return rpc_error(&entry->to, RPC_INTERNAL_ERROR, answer->text);
+    return result_of_read(&entry->to, entry->version, entry->uri,
+                          RESULT_VIEW_TYPE, answer->text);
+}
+
 static void send_answer(struct turn *t)
 {
+    if (t->entry->uri.n > 0) {
+        rpc_check_sent(t->calls->log, send_resource(t));
+        end(t->calls, t->entry);
+        return;
+    }
     rpc_check_sent(t->calls->log,
                    result_of_call(&t->entry->to, t->entry->version,
                                   &t->entry->tool, &t->gate.answer,
@@ -480,6 +499,7 @@ static void answer_call(struct calls *calls, struct entry *entry,
 {
     struct turn turn = turn_of(calls, NULL, entry, now_ms);
     turn.gate.answer.state = reply->error ? TOOL_FAILED : TOOL_ANSWERED;
+    turn.gate.answer.missing = reply->missing;
     turn.gate.answer.text = reply->text;
     gate_end(&turn.gate);
     if (entry->remembered)

@@ -35,7 +35,8 @@ struct calls {
     struct entries entries;
 };
 
-/* A call to be made. Nothing of it is needed after calls_start. */
+/* A call to be made; with a uri, by resources/read. Nothing of it is needed
+ * after calls_start. */
 struct calls_request {
     struct arena *arena;
     struct rpc_to to; /* who gets the answer */

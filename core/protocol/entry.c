@@ -26,8 +26,8 @@ static struct str copy(char **at, struct str text)
 struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
                         const struct entry_texts *texts)
 {
-    size_t bytes =
-        sizeof(struct entry) + to->id.n + texts->token.n + texts->client.n;
+    size_t bytes = sizeof(struct entry) + to->id.n + texts->token.n +
+                   texts->client.n + texts->uri.n;
     struct entry *entry = malloc(bytes);
     if (entry == NULL)
         return NULL;
@@ -41,6 +41,8 @@ struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
     entry->to.id = copy(&at, to->id);
     entry->token = copy(&at, texts->token);
     entry->tool.client = copy(&at, texts->client);
+    entry->uri = copy(&at, texts->uri);
+    entry->tool.view = texts->uri.n > 0;
     return entry;
 }
 

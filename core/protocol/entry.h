@@ -20,6 +20,7 @@ struct entry {
     enum mcp_version version;
     struct rpc_to to;
     struct str token;       /* for progress, JSON text; empty: none is wanted */
+    struct str uri;         /* of the resource that the answer is to be */
     int64_t progress;       /* notifications so far */
     uint64_t question;      /* number of our request, while it asks */
     int64_t expires_ms;     /* when the human's time is over, */
@@ -50,6 +51,7 @@ struct entries {
 struct entry_texts {
     struct str token;  /* for progress, JSON text; empty: none is wanted */
     struct str client; /* who it is, JSON text; may be empty */
+    struct str uri;    /* of the resource that it reads; empty: a tool's call */
 };
 
 /* A record in no table. The texts, also that of TO, are copied. NULL when

@@ -8,8 +8,10 @@
 
 #include "calls.h"
 #include "clientinfo.h"
+#include "instructions.h"
 #include "limits.h"
 #include "registry.h"
+#include "resources.h"
 #include "result.h"
 #include "utf8.h"
 
@@ -23,34 +25,6 @@
 
 /* Characters of a name out of a message that an answer repeats. */
 #define SHOWN_CHARS 100
-
-static const char instructions[] =
-    "Common Lisp REPL: evaluate, define, test and load Lisp code in a live, "
-    "persistent image (ECL) that cannot be lost. Functions, variables, "
-    "classes, packages and loaded systems stay from call to call, whatever an "
-    "evaluation does.\n"
-    "\n"
-    "- evaluate-lisp runs one or more forms. Work as in a REPL: define a "
-    "piece, try it in the next call, redefine it. in-package persists; the "
-    "argument package is for one call.\n"
-    "- An answer has the sections [stdout], [stderr] and [warnings] where "
-    "there is something to show, then a line \"=> value\" for each value of "
-    "the last form.\n"
-    "- A failure starts with [ERROR] and the class of the condition, then "
-    "message and backtrace; describe-last-error tells more. Definitions made "
-    "before it stand.\n"
-    "- An evaluation is stopped after 30 s; the argument timeout or "
-    "configure-limits changes that.\n"
-    "- Undo: restore-session returns to the state before the last evaluations "
-    "(back) or to one saved with checkpoint-session.\n"
-    "- Another value of the argument session opens an isolated image; "
-    "list-sessions shows all, reset-session with close ends one.\n"
-    "- There is nobody to ask: standard input is empty, and the debugger "
-    "reports instead of waiting.\n"
-    "- A long output is shortened in the middle; read-output with the id it "
-    "names gives any part of it.\n"
-    "- list-definitions shows what was defined so far, load-system loads a "
-    "library (ASDF, Quicklisp where installed), reset-session starts afresh.";
 
 struct mcp {
     struct mcp_config config;
@@ -116,10 +90,7 @@ static bool need(const struct request *r, const char *field,
 /* What a client may keep of the results that describe the server. */
 static void write_cache_hints(struct jsonw *w, enum mcp_version version)
 {
-    if (!result_is_modern(version))
-        return;
-    jsonw_member_int(w, "ttlMs", TTL_MS);
-    jsonw_member(w, "cacheScope", STR("public"));
+    result_write_cache_hints(w, version, TTL_MS, "public");
 }
 
 static void write_offer(struct jsonw *w)
@@ -129,8 +100,11 @@ static void write_offer(struct jsonw *w)
     jsonw_name(w, "tools");
     jsonw_object(w);
     jsonw_end_object(w);
+    jsonw_name(w, "resources");
+    jsonw_object(w);
     jsonw_end_object(w);
-    jsonw_member(w, "instructions", STR(instructions));
+    jsonw_end_object(w);
+    jsonw_member(w, "instructions", str_from(instructions_text));
 }
 
 /* --- Methods ------------------------------------------------------------ */
@@ -222,14 +196,21 @@ static void ping(const struct request *r)
     check_sent(r->mcp, result_end(&reply, r->version));
 }
 
-static void tools_list(const struct request *r)
+/* Whether the first page of a list that has no other is wanted; answers when it
+   is not. */
+static bool wants_page(const struct request *r)
 {
     enum json_type cursor = json_type(json_get(r->params, "cursor"));
-    if (cursor != JSON_ABSENT && cursor != JSON_NULL) {
-        fail(r, RPC_INVALID_PARAMS,
-             "unknown cursor: the list of tools is one page");
+    if (cursor == JSON_ABSENT || cursor == JSON_NULL)
+        return true;
+    fail(r, RPC_INVALID_PARAMS, "unknown cursor: this list is one page");
+    return false;
+}
+
+static void tools_list(const struct request *r)
+{
+    if (!wants_page(r))
         return;
-    }
     struct rpc_reply reply;
     struct jsonw *w = &reply.json;
     const struct tool *tool;
@@ -384,6 +365,115 @@ static void tools_call(const struct request *r)
     call_tool(r, tool, arguments);
 }
 
+/* --- Resources ---------------------------------------------------------- */
+
+static struct resources_page first_page(const struct request *r)
+{
+    return (struct resources_page){.roster = r->mcp->config.roster,
+                                   .sets = r->mcp->config.sets,
+                                   .with_title = r->version >= MCP_2025_06_18};
+}
+
+static void resources_list_page(const struct request *r)
+{
+    struct resources_page page = first_page(r);
+    enum status status =
+        resources_read_cursor(r->arena, json_get(r->params, "cursor"), &page);
+    if (status == ST_NOMEM) {
+        fail_memory(r);
+        return;
+    }
+    if (status != ST_OK) {
+        fail(r, RPC_INVALID_PARAMS,
+             "unknown cursor: it must be the nextCursor of another page");
+        return;
+    }
+    struct rpc_reply reply;
+    result_begin(&reply, &r->to, r->version);
+    resources_list(&reply.json, &page);
+    result_write_cache_hints(&reply.json, r->version, 0, "private");
+    check_sent(r->mcp, result_end(&reply, r->version));
+}
+
+static void resources_templates(const struct request *r)
+{
+    struct resources_page page = first_page(r);
+    struct rpc_reply reply;
+    if (!wants_page(r))
+        return;
+    result_begin(&reply, &r->to, r->version);
+    resources_list_templates(&reply.json, &page);
+    write_cache_hints(&reply.json, r->version);
+    check_sent(r->mcp, result_end(&reply, r->version));
+}
+
+static void read_metrics(const struct request *r)
+{
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
+    jsonw_init(&w, &text);
+    metrics_write(&w, r->mcp->config.metrics, r->mcp->config.gate);
+    if (buf_failed(&text))
+        fail_memory(r);
+    else
+        check_sent(r->mcp,
+                   result_of_read(&r->to, r->version, STR(RESOURCES_METRICS),
+                                  RESOURCES_METRICS_TYPE, buf_view(&text)));
+    buf_release(&text);
+}
+
+static void unknown_resource(const struct request *r, struct str uri)
+{
+    struct str shown = utf8_head(uri, SHOWN_CHARS);
+    struct str detail =
+        arena_printf(r->arena,
+                     "there is no resource %.*s; resources/list and "
+                     "resources/templates/list show what there is",
+                     STR_ARG(shown));
+    check_sent(r->mcp, result_no_resource(&r->to, r->version, detail));
+}
+
+/* In the newer era a question would have to be answered with a repeated
+   request, which is for tools only. */
+static void read_view(const struct request *r, struct str uri,
+                      const struct resources_view *view)
+{
+    struct calls_request request = {
+        .arena = r->arena,
+        .to = r->to,
+        .version = r->version,
+        .texts = {.client = client_of(r), .uri = uri},
+        .can_ask = can_ask(r) && !result_is_modern(r->version),
+        .tool = view->tool,
+        .arguments = view->arguments,
+        .values = view->values,
+        .now_ms = r->now_ms};
+    if (calls_start(&r->mcp->calls, &request) != ST_OK)
+        fail_memory(r);
+}
+
+static void resources_read(const struct request *r)
+{
+    struct str uri;
+    struct resources_view view;
+    if (!need(r, "uri", JSON_STRING, "a string"))
+        return;
+    enum status status =
+        json_string(r->arena, json_get(r->params, "uri"), &uri);
+    if (status == ST_OK && str_eq(uri, STR(RESOURCES_METRICS))) {
+        read_metrics(r);
+        return;
+    }
+    if (status == ST_OK)
+        status = resources_find(r->arena, r->mcp->config.sets, uri, &view);
+    if (status == ST_OK)
+        read_view(r, uri, &view);
+    else if (status == ST_MISSING)
+        unknown_resource(r, uri);
+    else
+        fail_memory(r);
+}
+
 /* --- Messages ----------------------------------------------------------- */
 
 enum era { LEGACY = 1, MODERN = 2, BOTH = LEGACY | MODERN };
@@ -396,6 +486,9 @@ static const struct method {
 } methods[] = {
     {"tools/call", BOTH, false, tools_call},
     {"tools/list", BOTH, false, tools_list},
+    {"resources/list", BOTH, false, resources_list_page},
+    {"resources/templates/list", BOTH, false, resources_templates},
+    {"resources/read", BOTH, false, resources_read},
     {"ping", LEGACY, true, ping},
     {"initialize", LEGACY, true, initialize},
     {"server/discover", MODERN, false, discover},

@@ -14,6 +14,8 @@
 #include "gate.h"
 #include "image.h"
 #include "log.h"
+#include "metrics.h"
+#include "roster.h"
 #include "rpc.h"
 #include "str.h"
 #include "ticket.h"
@@ -25,8 +27,10 @@ struct mcp_config {
     const struct log *log;
     struct gate *gate;
     struct image *image;
-    struct buf *output;       /* lines for the client */
-    unsigned sets;            /* of tools that are offered */
+    struct buf *output; /* lines for the client */
+    unsigned sets;      /* of tools that are offered */
+    const struct metrics *metrics;
+    const struct roster *roster;
     int64_t approval_ms;      /* how long a human may think */
     const unsigned char *key; /* TICKET_KEY random bytes */
 };

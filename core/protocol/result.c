@@ -113,6 +113,41 @@ enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
     return end_with_meta(&reply, version, call, now_ms);
 }
 
+void result_write_cache_hints(struct jsonw *w, enum mcp_version version,
+                              int64_t ttl_ms, const char *scope)
+{
+    if (!result_is_modern(version))
+        return;
+    jsonw_member_int(w, "ttlMs", ttl_ms);
+    jsonw_member(w, "cacheScope", str_from(scope));
+}
+
+enum status result_of_read(const struct rpc_to *to, enum mcp_version version,
+                           struct str uri, const char *type, struct str text)
+{
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+    result_begin(&reply, to, version);
+    jsonw_name(w, "contents");
+    jsonw_array(w);
+    jsonw_object(w);
+    jsonw_member(w, "uri", uri);
+    jsonw_member(w, "mimeType", str_from(type));
+    jsonw_member(w, "text", text);
+    jsonw_end_object(w);
+    jsonw_end_array(w);
+    result_write_cache_hints(w, version, 0, "private"); // it changes any time
+    return result_end(&reply, version);
+}
+
+enum status result_no_resource(const struct rpc_to *to,
+                               enum mcp_version version, struct str detail)
+{
+    return rpc_error(
+        to, result_is_modern(version) ? RPC_INVALID_PARAMS : RPC_NO_RESOURCE,
+        detail);
+}
+
 enum status result_progress(struct buf *output, enum mcp_version version,
                             struct str token, int64_t progress,
                             struct str message)

@@ -46,6 +46,24 @@ enum status MUST_CHECK result_of_call(const struct rpc_to *to,
                                       const struct tool_answer *answer,
                                       int64_t now_ms);
 
+/* The type of a resource that shows something of a session. */
+#define RESULT_VIEW_TYPE "text/plain"
+
+/* Writes the whole result of a resources/read. */
+enum status MUST_CHECK result_of_read(const struct rpc_to *to,
+                                      enum mcp_version version, struct str uri,
+                                      const char *type, struct str text);
+
+/* There is no resource; DETAIL says which. As rpc_error. */
+enum status MUST_CHECK result_no_resource(const struct rpc_to *to,
+                                          enum mcp_version version,
+                                          struct str detail);
+
+/* Writes the members that say for how long, and for whom, a result may be kept;
+   older versions have none. */
+void result_write_cache_hints(struct jsonw *w, enum mcp_version version,
+                              int64_t ttl_ms, const char *scope);
+
 /* Writes a notification about a running call: PROGRESS is larger each time,
    MESSAGE what there is to say. TOKEN is the client's, JSON text. ST_NOMEM:
    nothing is written. */

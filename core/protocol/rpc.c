@@ -124,6 +124,8 @@ const char *rpc_code_text(enum rpc_code code)
         return "Method not found";
     case RPC_INVALID_PARAMS:
         return "Invalid params";
+    case RPC_NO_RESOURCE:
+        return "Resource not found";
     case RPC_UNSUPPORTED_VERSION:
         return "Unsupported protocol version";
     case RPC_INTERNAL_ERROR:

@@ -28,4 +28,9 @@ extern const struct tool tool_time_execution;
 extern const struct tool tool_validate_syntax;
 extern const struct tool tool_write_file;
 
+/* What resources show of a session and no tool alone does (views.c); not in the
+   registry. */
+extern const struct tool view_checkpoints;
+extern const struct tool view_output;
+
 #endif

@@ -382,13 +382,16 @@ enum policy_decision policy_decide(const struct policy *policy,
                                    struct str *why)
 {
     enum policy_decision decision = POLICY_NONE;
+    const struct tool *tool = question->tool->rules_of != NULL
+                                  ? question->tool->rules_of
+                                  : question->tool;
     struct subject subject = {.question = question};
 
     *why = STR("");
     for (const struct policy_rule *rule = policy->rules; rule != NULL;
          rule = rule->next) {
         if (rule->decision <= decision ||
-            (rule->tool != NULL && rule->tool != question->tool) ||
+            (rule->tool != NULL && rule->tool != tool) ||
             !session_fits(rule, &subject) || !path_fits(rule, &subject))
             continue;
         decision = rule->decision;

@@ -20,6 +20,7 @@ static enum status reset_session(const struct tool_request *request,
                                  struct tool_answer *answer)
 {
     (void)answer; // comes from the image or the supervisor
+    request->call->ends_session = request->values[CLOSE].boolean;
     tool_begin(request, request->values[CLOSE].boolean ? "close-session"
                                                        : "reset-session");
     return image_send(request->image, &request->call->image);

@@ -152,6 +152,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
         .max_output = request->limits->max_output,
         .timeout_ms = timeout_of(request),
         .progress = request->call->progress,
+        .view = request->call->view,
     };
 
     image_begin_call(request->image, &task);

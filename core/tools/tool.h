@@ -87,7 +87,7 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
-/* One call of a tool, from the decision to the answer. The first seven members
+/* One call of a tool, from the decision to the answer. The first eight members
    are its caller's, the others the gate's; tool_call_release frees what they
    own. */
 struct tool_call {
@@ -95,6 +95,7 @@ struct tool_call {
     struct image_call image; /* while it waits; its owner is the caller's */
     bool progress;           /* the client wants to hear of it meanwhile */
     bool can_ask;            /* its client can put questions to a human */
+    bool view;               /* shows a session, but opens none (image.h) */
     bool resumed;            /* the human's answer is there already: the call
                                 asks, whatever allows it to run */
     struct tool_reply reply; /* for the handler, when it is there already; valid
@@ -108,6 +109,7 @@ struct tool_call {
                                "denied"; static, NULL before */
     const char *decided_by; /* "level", "policy", "grant", "human", ... ;
                                static */
+    bool ends_session;      /* set by the handler that sees to it */
     int64_t decided_ms;     /* when; the human's time lies before it */
     struct buf arguments;   /* JSON text, as asked for or as modified */
     struct buf note;        /* what the answer has to say first */
@@ -150,6 +152,8 @@ struct tool_answer {
     enum tool_state state;
     struct str text;
     struct str structured; /* the same as a JSON object, or empty */
+    bool missing;          /* it failed because what a view was to show is not
+                              there */
     struct str content;    /* a JSON array of content blocks that stands in the
                               place of the text, or empty */
 };
@@ -161,6 +165,9 @@ struct tool {
     const char *const *aliases; /* further names, ends with NULL; or NULL */
     const struct schema_field *fields;
     enum tool_level level;
+
+    /* The tool whose rules hold for this one; NULL: its own. */
+    const struct tool *rules_of;
 
     /* Hints for clients; "read only" follows from the level. */
     bool destructive;

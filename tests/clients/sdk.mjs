@@ -90,6 +90,20 @@ async function converse(kind, client) {
     await assert.rejects(kind.call(client, { name: 'no-such-tool',
         arguments: {} }), { code: -32602 });
 
+    const { resources } = await client.listResources();
+    assert.deepEqual(resources.map(resource => resource.uri), [
+        'lisp://metrics', ...['definitions', 'last-error', 'checkpoints']
+            .map(view => `lisp://session/main/${view}`)]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    assert.equal(resourceTemplates.length, 4);
+    const { contents } = await client.readResource({
+        uri: 'lisp://session/main/definitions' });
+    assert.match(contents[0].text, /SQ \(X\)/);
+    const metrics = await client.readResource({ uri: 'lisp://metrics' });
+    assert.equal(JSON.parse(metrics.contents[0].text).running, 0);
+    await assert.rejects(client.readResource({ uri: 'lisp://none' }),
+        { code: kind.legacy ? -32002 : -32602 });
+
     await cancelled(kind, client);
     assert.equal(text(await evaluate('(sq 13)')), '=> 169');
     const reset = await kind.call(client, { name: 'reset-session',

@@ -575,7 +575,7 @@ const VERBS = {
         });
         await VERBS['<'].call(this, '{"jsonrpc":"2.0","id":"init","result":' +
             `{"protocolVersion":${JSON.stringify(this.version)},` +
-            '"capabilities":{"tools":{}},' +
+            '"capabilities":{"tools":{},"resources":{}},' +
             '"serverInfo":{"name":"ecl-mcp","version":"…",…},…}}');
         await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     },

@@ -38,7 +38,8 @@ static int teardown(void **state)
 
 static void compose(const char *notice, const char *body, size_t max_chars)
 {
-    struct answer answer = {notice, &earlier, &output, &errors, str_from(body)};
+    struct answer answer = {notice,  &earlier,       &output,
+                            &errors, str_from(body), "main"};
 
     buf_reset(&text);
     bool whole = answer_compose(&answer, max_chars, &kept, &text);
@@ -227,6 +228,26 @@ static void kept_drops_the_oldest(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* What was cut is whole, and belongs to its session. */
+static void kept_shows_the_whole(void **state)
+{
+    struct buf whole = BUF_EMPTY;
+    (void)state;
+    add_digits(&output, 5000);
+    compose(NULL, "=> 1", 1000);
+    bool found = kept_show(&kept, 1, STR("main"), &whole);
+    size_t n = whole.n;
+    bool other = kept_show(&kept, 1, STR("other"), &whole);
+    bool none = kept_show(&kept, 2, STR("main"), &whole);
+    bool failed = buf_failed(&whole);
+    buf_release(&whole);
+    assert_memory(!failed);
+    assert_true(found);
+    assert_int_equal(n, 5000);
+    assert_false(other);
+    assert_false(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +262,7 @@ int main(void)
         TEST(capture_joins_split_characters),
         TEST(capture_is_bounded),
         TEST(kept_reads_a_part),
+        TEST(kept_shows_the_whole),
         TEST(kept_says_what_is_missing),
         TEST(kept_drops_the_oldest),
     };

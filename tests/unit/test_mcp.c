@@ -49,13 +49,15 @@ static void mcp_negotiates_the_version(void **state)
                  "\"params\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
                  "\"clientInfo\":{\"name\":\"\\u001b[31m\"}}}",
                  cases[i][0]);
-        snprintf(answer, sizeof answer,
-                 OK("\"i\"", "{\"protocolVersion\":\"%s\",\"serverInfo\":"
-                             "{\"name\":\"ecl-mcp\",…\"version\":\"" //
-                    ECL_MCP_VERSION "\"…},\"capabilities\":"
-                             "{\"tools\":{}},\"instructions\":\"Common Lisp "
-                             "REPL…\"}"),
-                 cases[i][1]);
+        snprintf(
+            answer, sizeof answer,
+            OK("\"i\"",
+               "{\"protocolVersion\":\"%s\",\"serverInfo\":"
+               "{\"name\":\"ecl-mcp\",…\"version\":\"" //
+               ECL_MCP_VERSION "\"…},\"capabilities\":"
+               "{\"tools\":{},\"resources\":{}},\"instructions\":\"Common Lisp "
+               "REPL…\"}"),
+            cases[i][1]);
         client_send(line);
         client_expect(answer);
     }
@@ -146,7 +148,7 @@ static void mcp_answers_protocol_errors(void **state)
          FAIL("10", "-32601",
               "\"Method not found: unknown-method\","
               "\"data\":\"Method 'unknown-method' is not supported\"")},
-        {REQUEST("11", "resources/list"), FAIL("11", "-32601", "…")},
+        {REQUEST("11", "resources/subscribe"), FAIL("11", "-32601", "…")},
         {REQUEST("12", "logging/setLevel"), FAIL("12", "-32601", "…")},
         {REQUEST("13", "notifications/initialized"), FAIL("13", "-32601", "…")},
         {REQUEST("14", "a\\u0000\\n\\\"b"),
@@ -269,10 +271,11 @@ static void mcp_serves_the_modern_era(void **state)
 {
     static const struct client_exchange cases[] = {
         {MODERN_REQUEST("1", "server/discover", ""),
-         OK("1", "{\"resultType\":\"complete\",\"supportedVersions\":"
-                 "[\"2026-07-28\"],\"capabilities\":{\"tools\":{}},"
-                 "\"instructions\":\"Common Lisp REPL…\",\"ttlMs\":…,"
-                 "\"cacheScope\":\"public\",\"_meta\":{" SERVER_META "}}")},
+         OK("1",
+            "{\"resultType\":\"complete\",\"supportedVersions\":"
+            "[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}},"
+            "\"instructions\":\"Common Lisp REPL…\",\"ttlMs\":…,"
+            "\"cacheScope\":\"public\",\"_meta\":{" SERVER_META "}}")},
         {MODERN_REQUEST("2", "tools/list", ""),
          OK("2", "{\"resultType\":\"complete\",\"tools\":[{\"name\":"
                  "\"evaluate-lisp\",\"title\":…}],\"ttlMs\":…,"

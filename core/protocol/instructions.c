@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* instructions.c: see instructions.h. */
+#include "instructions.h"
+
+const char instructions_text[] =
+    "Common Lisp REPL: evaluate, define, test and load Lisp code in a live, "
+    "persistent image (ECL) that cannot be lost. Functions, variables, "
+    "classes, packages and loaded systems stay from call to call, whatever an "
+    "evaluation does.\n"
+    "\n"
+    "- evaluate-lisp runs one or more forms. Work as in a REPL: define a "
+    "piece, try it in the next call, redefine it. in-package persists; the "
+    "argument package is for one call.\n"
+    "- An answer has the sections [stdout], [stderr] and [warnings] where "
+    "there is something to show, then a line \"=> value\" for each value of "
+    "the last form.\n"
+    "- A failure starts with [ERROR] and the class of the condition, then "
+    "message and backtrace; describe-last-error tells more. Definitions made "
+    "before it stand.\n"
+    "- An evaluation is stopped after 30 s; the argument timeout or "
+    "configure-limits changes that.\n"
+    "- Undo: restore-session returns to the state before the last evaluations "
+    "(back) or to one saved with checkpoint-session.\n"
+    "- Another value of the argument session opens an isolated image; "
+    "list-sessions shows all, reset-session with close ends one.\n"
+    "- There is nobody to ask: standard input is empty, and the debugger "
+    "reports instead of waiting.\n"
+    "- A long output is shortened in the middle; read-output with the id it "
+    "names gives any part of it.\n"
+    "- list-definitions shows what was defined so far, load-system loads a "
+    "library (ASDF, Quicklisp where installed), reset-session starts afresh.";

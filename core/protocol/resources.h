@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* resources.h: what MCP's resources are here: the metrics of the server, and
+   views of the Lisp sessions, each of which is the call of a tool. */
+#ifndef CORE_RESOURCES_H
+#define CORE_RESOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "json.h"
+#include "jsonw.h"
+#include "roster.h"
+#include "schema.h"
+#include "status.h"
+#include "str.h"
+#include "tool.h"
+
+/* The one that is no view of a session, and its type. That of views is
+   RESULT_VIEW_TYPE (result.h). */
+#define RESOURCES_METRICS "lisp://metrics"
+#define RESOURCES_METRICS_TYPE "application/json"
+
+/* A page of a list. */
+struct resources_page {
+    const struct roster *roster;
+    unsigned sets;   /* of tools that are offered: others have no views */
+    bool with_title; /* which older versions of MCP do not know */
+    uint64_t after; /* of a later page: the serial of the last session before */
+};
+
+/* Reads a cursor, absent or null for the first page, into PAGE. ST_INVALID when
+   it is none that resources_list has written. */
+enum status MUST_CHECK resources_read_cursor(struct arena *arena,
+                                             struct json cursor,
+                                             struct resources_page *page);
+
+/* Writes the members "resources" and, when there are more, "nextCursor". */
+void resources_list(struct jsonw *w, const struct resources_page *page);
+
+/* Writes the member "resourceTemplates"; there is one page. */
+void resources_list_templates(struct jsonw *w,
+                              const struct resources_page *page);
+
+/* What a view shows: a call of TOOL. */
+struct resources_view {
+    const struct tool *tool;
+    struct json arguments;
+    const struct schema_value *values; /* they, checked */
+};
+
+/* Finds out what URI, no metrics, shows. ST_MISSING: nothing. */
+enum status MUST_CHECK resources_find(struct arena *arena, unsigned sets,
+                                      struct str uri,
+                                      struct resources_view *view);
+
+#endif
