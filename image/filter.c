@@ -120,10 +120,12 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
     unsigned type;
 
     if (network) {
-        refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_LT, AF_INET));
+        refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_LT, AF_INET, 0));
         for (type = AF_INET + 1; type < AF_INET6; type++)
-            refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, type));
-        refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_GT, AF_INET6));
+            refuse_when(filter, SCMP_SYS(socket),
+                        SCMP_A0(SCMP_CMP_EQ, type, 0));
+        refuse_when(filter, SCMP_SYS(socket),
+                    SCMP_A0(SCMP_CMP_GT, AF_INET6, 0));
     } else {
         refuse(filter, SCMP_SYS(socket), NULL);
     }
@@ -131,18 +133,19 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
         if (type != SOCK_STREAM && type != SOCK_SEQPACKET)
             refuse_when(filter, SCMP_SYS(socketpair),
                         SCMP_A1(SCMP_CMP_MASKED_EQ, 15, type));
-    refuse_when(filter, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_GT, AF_UNIX));
+    refuse_when(filter, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_GT, AF_UNIX, 0));
 }
 
 /* What is done to other processes by their numbers; 0 is the caller. */
 static void refuse_others(scmp_filter_ctx filter)
 {
-    refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0));
-    refuse_when(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0));
-    refuse_when(filter, SCMP_SYS(ioprio_set), SCMP_A1(SCMP_CMP_NE, 0));
-    refuse_when(filter, SCMP_SYS(sched_setscheduler), SCMP_A0(SCMP_CMP_NE, 0));
-    refuse_when(filter, SCMP_SYS(sched_setparam), SCMP_A0(SCMP_CMP_NE, 0));
-    refuse_when(filter, SCMP_SYS(sched_setattr), SCMP_A0(SCMP_CMP_NE, 0));
+    refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0));
+    refuse_when(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0, 0));
+    refuse_when(filter, SCMP_SYS(ioprio_set), SCMP_A1(SCMP_CMP_NE, 0, 0));
+    refuse_when(filter, SCMP_SYS(sched_setscheduler),
+                SCMP_A0(SCMP_CMP_NE, 0, 0));
+    refuse_when(filter, SCMP_SYS(sched_setparam), SCMP_A0(SCMP_CMP_NE, 0, 0));
+    refuse_when(filter, SCMP_SYS(sched_setattr), SCMP_A0(SCMP_CMP_NE, 0, 0));
     // signals by way of input and output
     refuse_when(filter, SCMP_SYS(fcntl),
                 SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, F_SETOWN));
