@@ -64,6 +64,7 @@ BEGIN {
     hosts["workspace"] = 1
     hosts["policyfile"] = 1
     hosts["auditfile"] = 1
+    hosts["reach"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {

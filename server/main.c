@@ -141,6 +141,9 @@ static int serve(struct options *options, const struct log *log,
     if (audit)
         config.audit = auditfile_sink(audit);
     workspace = open_workspace(options, &files, &config);
+    const char *reach = audit ? auditfile_reach(audit, workspace) : NULL;
+    if (reach)
+        log_line(log, LOG_WARN, "audit: the log %s", reach);
     supervisor = supervisor_new(&images, loop_now());
     if (!options->supervise)
         session = session_new(&config);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "limits.h"
+#include "reach.h"
 
 /* "2026-11-28", ".jsonl", and room for what years may become. */
 #define DATE_SIZE 32
@@ -307,6 +308,12 @@ struct auditfile *auditfile_new(const char *path, const struct log *log)
     free(file);
     errno = error;
     return NULL;
+}
+
+const char *auditfile_reach(const struct auditfile *file,
+                            const struct workspace *workspace)
+{
+    return file->daily ? NULL : reach_of_file(file->fd, workspace);
 }
 
 void auditfile_free(struct auditfile *file)

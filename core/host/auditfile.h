@@ -6,6 +6,7 @@
 
 #include "audit.h"
 #include "log.h"
+#include "workspace.h"
 
 /* The folder of the files below HOME. */
 #define AUDITFILE_PLACE ".local/state/ecl-mcp/audit"
@@ -17,6 +18,12 @@ struct auditfile;
    those older than LIMIT_AUDIT_DAYS are removed. LOG is borrowed. NULL with
    errno set when PATH cannot be used, there is no HOME, or memory runs out. */
 struct auditfile *auditfile_new(const char *path, const struct log *log);
+
+/* Why evaluated code could change the file PATH that was given to
+   auditfile_new, said of "it" (reach.h); NULL: it could not, or there is none.
+ */
+const char *auditfile_reach(const struct auditfile *file,
+                            const struct workspace *workspace);
 
 /* Why the log could not be opened, from errno. */
 const char *auditfile_reason(int error);

@@ -12,47 +12,27 @@
 
 #include "buf.h"
 #include "limits.h"
+#include "reach.h"
 
-/* Room for a path. */
-#define PATH_SIZE 4096
+/* Room for a reason. */
+#define WHY_SIZE 300
 
-/* The absolute path of what FD is open on, or NULL. */
-static const char *path_of(int fd, char path[PATH_SIZE])
-{
-    char link[32];
-
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, PATH_SIZE - 1);
-    if (n <= 0 || path[0] != '/')
-        return NULL;
-    path[n] = '\0';
-    return path;
-}
-
-/* Why the file of FD is not to be trusted, or NULL. */
+/* Why the file of FD is not to be trusted, said of "it", or NULL. */
 static const char *suspicion(int fd, const struct workspace *workspace)
 {
     struct stat info;
-    char path[PATH_SIZE];
 
     if (fstat(fd, &info) < 0)
-        return strerror(errno);
+        return "cannot be looked at";
     if (!S_ISREG(info.st_mode))
-        return "it is not a file";
+        return "is not a file";
     if (info.st_uid != geteuid() && info.st_uid != 0)
-        return "it belongs to another user";
+        return "belongs to another user";
     if (info.st_mode & (S_IWGRP | S_IWOTH))
-        return "it can be written by other users (chmod go-w helps)";
+        return "can be written by other users (chmod go-w helps)";
     if (info.st_size > (off_t)LIMIT_POLICY)
-        return "it has more than 256 KiB, the limit of a policy file";
-    if (!path_of(fd, path))
-        return "it is in an unknown place: /proc is missing";
-    if (workspace && workspace_contains(workspace, path))
-        return "it lies in the workspace, where the agent could change it "
-               "(start "
-               "ecl-mcp with --workspace and a folder that does not contain "
-               "it)";
-    return NULL;
+        return "has more than 256 KiB, the limit of a policy file";
+    return reach_of_file(fd, workspace);
 }
 
 /* 0 or an errno. */
@@ -88,15 +68,18 @@ static enum status read_open(struct policy *policy, struct str name, int fd,
     const char *why = suspicion(fd, workspace);
     int error = why ? 0 : read_all(fd, &text);
     enum status status;
+    char problem[WHY_SIZE];
 
-    if (error != 0)
-        why = strerror(error);
-    if (why)
-        status = policy_fail(policy, name, why);
-    else if (buf_failed(&text))
+    if (why) {
+        (void)snprintf(problem, sizeof problem, "it %s", why);
+        status = policy_fail(policy, name, problem);
+    } else if (error != 0) {
+        status = policy_fail(policy, name, strerror(error));
+    } else if (buf_failed(&text)) {
         status = fail_memory(policy, name);
-    else
+    } else {
         status = policy_read(policy, name, buf_view(&text), find);
+    }
     buf_release(&text);
     return status;
 }

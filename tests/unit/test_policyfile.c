@@ -31,7 +31,10 @@ static int set_up(void **state)
         return -1;
     in_root("mkdir -p home/.config/ecl-mcp work/src/gen work/doc && "
             "ln -s src work/link && ln -s ../home work/out && "
-            "touch work/src/a.lisp work/src/gen/b.lisp");
+            "touch work/src/a.lisp work/src/gen/b.lisp && mkdir temp");
+    (void)snprintf(path, sizeof path, "%s/temp", root);
+    if (setenv("TMPDIR", path, 1) < 0 || unsetenv("XDG_CACHE_HOME") < 0)
+        return -1;
     (void)snprintf(path, sizeof path, "%s/work", root);
     workspace = workspace_new(path, NULL);
     policy_init(&policy);
@@ -146,6 +149,52 @@ static void policyfile_in_the_workspace(void **state)
     check_fault("");
 }
 
+/* What evaluated code may write is as little trusted. */
+static void policyfile_where_code_may_write(void **state)
+{
+    char path[200];
+    (void)state;
+    in_root("echo '{}' >temp/rules && mkdir -p home/.cache/common-lisp caches/"
+            "common-lisp && cp temp/rules home/.cache/common-lisp/rules && "
+            "cp temp/rules caches/common-lisp/rules");
+    read_file("temp/rules");
+    check_fault("it lies in the temporary folder, where evaluated code could "
+                "change it");
+    (void)snprintf(path, sizeof path, "%s/caches", root);
+    assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
+    read_file("caches/common-lisp/rules");
+    check_fault("it lies in the cache of compiled files, where evaluated code "
+                "could change it");
+    read_file("home/.cache/common-lisp/rules");
+    check_fault("");
+    assert_int_equal(unsetenv("TMPDIR"), 0); // it is in the common one anyway
+    read_file("temp/rules");
+    check_fault("it lies in the temporary folder, where evaluated code could "
+                "change it");
+}
+
+/* Where the home lies in the workspace, the sandbox lets nothing be written
+   there, and the tools for files change no secrets. */
+static void policyfile_in_a_home_that_is_the_workspace(void **state)
+{
+    char path[100];
+    (void)state;
+    in_root("echo '{}' >home/.config/ecl-mcp/policy.json && "
+            "echo '{}' >home/rules");
+    workspace_free(workspace);
+    (void)snprintf(path, sizeof path, "%s/home", root);
+    workspace = workspace_new(path, NULL);
+    assert_memory(workspace != NULL);
+    read_file(NULL);
+    check_fault("");
+    assert_int_equal(setenv("HOME", path, 1), 0);
+    policy_release(&policy);
+    (void)snprintf(path, sizeof path, "%s/home/rules", root);
+    assert_ok(policyfile_read(&policy, path, workspace, session_find_tool));
+    check_fault("where the agent could change it (start ecl-mcp with "
+                "--workspace and a folder that does not contain it)");
+}
+
 /* --- Rules about files -------------------------------------------------- */
 
 static void check_rule(const char *name, const char *path, const char *session,
@@ -244,6 +293,8 @@ int main(void)
         TEST(policyfile_is_found_in_the_home),
         TEST(policyfile_that_cannot_be_trusted),
         TEST(policyfile_in_the_workspace),
+        TEST(policyfile_where_code_may_write),
+        TEST(policyfile_in_a_home_that_is_the_workspace),
         TEST(rules_about_files),
         TEST(rules_about_files_that_are_not_known),
         TEST(rules_about_any_tool),
