@@ -228,7 +228,7 @@ bool sandbox_shows_refusal(struct str text)
     size_t i;
 
     for (i = 0; i < sizeof signs / sizeof signs[0]; i++)
-        if (memmem(text.p, text.n, signs[i].p, signs[i].n))
+        if (text.n > 0 && memmem(text.p, text.n, signs[i].p, signs[i].n))
             return true;
     return false;
 }
