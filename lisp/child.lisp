@@ -55,17 +55,20 @@ Returns the value of READER; when that returns or is left, the copy ends."
 ;;; Answers of a copy, lists of strings, integers and such
 
 (defun write-answer (function stream)
-  "Writes to STREAM what FUNCTION returns, or the condition that ends it."
-  (let ((answer (block answer
-                  (handler-bind
-                      ((serious-condition
-                         (lambda (condition)
-                           (return-from answer
-                             (list :failed (condition-label condition)
-                                   (message-text condition))))))
-                    (list :done (funcall function))))))
+  "Writes to STREAM what FUNCTION returns, or the condition that ends it. It is
+an evaluation of the copy."
+  (let* ((evaluation (make-evaluation))
+         (value nil)
+         (condition nil))
+    (setf *evaluation* evaluation
+          value (call-guarded evaluation function)
+          condition (evaluation-condition evaluation))
     (with-standard-io-syntax
-      (prin1 answer stream))))
+      (prin1 (if condition
+                 (list :failed (condition-label condition)
+                       (message-text condition))
+                 (list :done value))
+             stream))))
 
 (defun read-answer (stream descriptor)
   "Returns what FUNCTION of WRITE-ANSWER has returned, or signals what ended it."

@@ -24,6 +24,8 @@
                (:file "session")
                (:file "systems")
                (:file "child")
+               (:file "walk")
+               (:file "compile")
                (:file "measure")
                (:file "describe-system")
                (:file "main")))

@@ -220,6 +220,51 @@ status of its end. But it can be interrupted: system(3) ignores SIGINT."
 
 ;;; Definitions
 
+;; A lexical environment, as macros get it: the variables and the functions, each
+;; a list of entries, the innermost first.
+
+(defun add-variable (symbol environment)
+  "Returns ENVIRONMENT with a lexical variable SYMBOL."
+  (cons (cons (list symbol nil nil nil) (car environment)) (cdr environment)))
+
+(defun add-symbol-macro (symbol expansion environment)
+  "Returns ENVIRONMENT with the symbol macro SYMBOL for EXPANSION."
+  (cons (cons (list symbol 'si::symbol-macro
+                    (lambda (form environment)
+                      (declare (ignore form environment))
+                      expansion))
+              (car environment))
+        (cdr environment)))
+
+(defun add-function (name environment)
+  "Returns ENVIRONMENT with a local function NAME."
+  (cons (car environment) (cons (list name 'function nil) (cdr environment))))
+
+(defun add-macro (name function environment)
+  "Returns ENVIRONMENT with the local macro NAME, whose macro function is
+FUNCTION."
+  (cons (car environment)
+        (cons (list name 'si::macro function) (cdr environment))))
+
+(defun local-variable-p (symbol environment)
+  "True when SYMBOL is a lexical variable, not a symbol macro, in ENVIRONMENT."
+  (let ((entry (assoc symbol (car environment) :test #'eq)))
+    (and entry (not (eq (second entry) 'si::symbol-macro)))))
+
+(defun local-function-p (name environment)
+  "True when NAME is a local function, not a macro, in ENVIRONMENT."
+  (let ((entry (assoc name (cdr environment) :test #'equal)))
+    (and entry (eq (second entry) 'function))))
+
+(defun local-name-p (name environment)
+  "True when NAME is a local function or macro in ENVIRONMENT."
+  (and (assoc name (cdr environment) :test #'equal) t))
+
+(defun make-macro-function (name lambda-list body)
+  "Returns the function of a macro NAME with LAMBDA-LIST and BODY."
+  (si:eval-with-env
+   (list 'function (si::expand-defmacro name lambda-list body))))
+
 (defun special-variable-p (symbol)
   "True when SYMBOL is declared special, bound or not."
   (si:specialp symbol))
@@ -270,6 +315,70 @@ next method."
                                         (funcall (first next-methods) frame
                                                  (rest next-methods))))))))
     (add-method generic-function method)))
+
+;;; The compiler
+
+(defun compiler-in-use-p ()
+  "True while ECL's compiler is working in this thread."
+  (let ((variable (find-symbol "*COMPILER-IN-USE*" "C")))
+    (and variable (boundp variable) (symbol-value variable))))
+
+(defun bytecodes-compiler-p ()
+  "True when COMPILE and COMPILE-FILE work without a C compiler."
+  (and (member :ecl-bytecmp *features*) t))
+
+(defun ensure-compiler ()
+  "Loads ECL's compiler unless it is there, and makes COMPILE-FILE use it."
+  (unless (find-symbol "COMPILER-PASS1" "C")
+    (require "CMP"))
+  (when (bytecodes-compiler-p)
+    (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
+
+(defun compiler-message-form (condition)
+  "Returns the list of forms, one inside the other, in which the compiler has
+signalled CONDITION; NIL when it does not tell."
+  (let ((reader (find-symbol "COMPILER-MESSAGE-TOPLEVEL-FORM" "C")))
+    (and reader
+         (ignore-errors (funcall reader condition)))))
+
+(defun compiler-condition-p (condition kind)
+  "True when CONDITION is one of the compiler's, of KIND, :NOTE or :ERROR."
+  (let ((class (find-symbol (ecase kind
+                              (:note "COMPILER-NOTE")
+                              (:error "COMPILER-ERROR"))
+                            "C")))
+    (and class (find-class class nil) (typep condition class))))
+
+(defun silence-compiler ()
+  "Makes the compiler write nothing about what it signals."
+  (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
+    (when variable
+      (setf (symbol-value variable) t)))) ; a type
+
+(defun install-before-c-compiler (function)
+  "Calls FUNCTION before the compiler runs the C compiler."
+  (let* ((name (find-symbol "COMPILER-CC" "C"))
+         (original (and name (fdefinition name))))
+    (when original
+      (replace-function name (lambda (&rest arguments)
+                               (funcall function)
+                               (apply original arguments))))))
+
+(defun set-environment (name value)
+  "Gives the environment variable NAME the VALUE, a string."
+  (ext:setenv name value))
+
+(defun temporary-directory ()
+  "Returns the name of the directory for temporary files, without a slash at its
+end."
+  (let ((name (ext:getenv "TMPDIR")))
+    (string-right-trim "/" (if (and name (string/= name "")) name "/tmp"))))
+
+(defun delete-directory-and-files (directory)
+  "Deletes DIRECTORY, a name that ends in a slash, and the files in it."
+  (ignore-errors
+   (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
+   (si::rmdir directory)))
 
 (defun c-compiler-present-p ()
   "True when the C compiler that ECL calls can be run."

@@ -89,9 +89,13 @@ compiler says twice is kept once."
   (unless (and (internal-name-p (class-name (class-of condition)))
                (member text (evaluation-warnings evaluation)
                        :test #'string=))
-    (when (< (evaluation-warning-count evaluation) +warnings-kept+)
-      (push text (evaluation-warnings evaluation)))
-    (incf (evaluation-warning-count evaluation))))
+    (add-warning text evaluation)))
+
+(defun add-warning (text evaluation)
+  "Adds TEXT to the warnings of EVALUATION, or counts it when there are many."
+  (when (< (evaluation-warning-count evaluation) +warnings-kept+)
+    (push text (evaluation-warnings evaluation)))
+  (incf (evaluation-warning-count evaluation)))
 
 (defun chatter-p (condition)
   "True when CONDITION is one of the thousand warnings that ECL gives when it
@@ -107,6 +111,14 @@ loads its own compiler."
           (shorten (message-text condition) +warning-characters+)))
 
 ;;; Interrupts by the host
+
+(defun signal-end (condition)
+  "Signals CONDITION, after which the evaluation does not go on unless the code
+handles it. While a macro is expanded for the compiler, that would handle it as
+an error of the macro and go on: then the evaluation ends at once."
+  (when (compiler-in-use-p)
+    (end-evaluation condition))
+  (error condition))
 
 (defun seconds-text (milliseconds)
   "Returns MILLISECONDS in seconds, as 30 or 0.5."
@@ -139,7 +151,7 @@ next one throws past all handlers, the third past the cleanup forms, too."
            (interrupt-thread *main-thread* #'handle-interrupt))
           (t
            (case (incf (evaluation-interrupts evaluation))
-             (1 (error (interruption)))
+             (1 (signal-end (interruption)))
              (2 (end-evaluation (interruption)))
              (t (throw-past-cleanups evaluation)))))))
 
@@ -170,7 +182,7 @@ next one throws past all handlers, the third past the cleanup forms, too."
   "Called in place of the functions that end the process; does not return."
   (let ((condition (make-condition 'exit-attempted :code code)))
     (cond ((main-thread-p)
-           (error condition))
+           (signal-end condition))
           ((let ((evaluation *evaluation*))
              (and evaluation (evaluation-open evaluation)))
            (interrupt-thread *main-thread*

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -216,6 +217,15 @@ the folder PATH; none is made). What is neither file nor folder is left alone."
                   : (#0 == EACCES || #0 == EPERM || #0 == EROFS)
                   ? ecl_make_keyword(\"DENIED\") : ECL_NIL)"
                 :one-liner t))
+
+(defun make-temporary-directory (template)
+  "Makes a directory that nobody else has; TEMPLATE is a simple base string that
+ends in XXXXXX. Returns its name, with a slash, or NIL when there can be none."
+  (let ((name (copy-seq template)))
+    (and (ffi:c-inline (name) (:object) :bool
+                       "mkdtemp((char *)(#0)->base_string.self) != NULL"
+                       :one-liner t)
+         (concatenate 'string name "/"))))
 
 ;;; Threads
 

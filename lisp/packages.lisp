@@ -22,6 +22,8 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:evaluation-interrupted
    #:time-limit-exceeded
    #:evaluation-aborted
+   #:compilation-failed
+   #:child-failed
    ;; operations
    #:define-operation
    #:operation-names))

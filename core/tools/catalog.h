@@ -7,6 +7,7 @@
 #include "tool.h"
 
 extern const struct tool tool_checkpoint_session;
+extern const struct tool tool_compile_form;
 extern const struct tool tool_configure_limits;
 extern const struct tool tool_describe_last_error;
 extern const struct tool tool_describe_system;

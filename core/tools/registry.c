@@ -28,6 +28,7 @@ static const struct {
 } entries[] = {
     {IN_EVAL, &tool_evaluate_lisp},
     {IN_EVAL, &tool_load_system},
+    {IN_EVAL, &tool_compile_form},
     {IN_EVAL, &tool_validate_syntax},
     {IN_EVAL, &tool_describe_last_error},
     {IN_SESSION, &tool_list_definitions},

@@ -29,6 +29,7 @@
       *compile-verbose* nil
       *compile-print* nil)
 (ext:setenv "HOME" *scratch*)
+(ext:setenv "TMPDIR" *scratch*)
 (ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
@@ -54,7 +55,7 @@
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
-                "session" "systems" "measure" "describe-system"))
+                "session" "systems" "measure" "describe-system" "compile"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

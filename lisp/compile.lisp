@@ -1,0 +1,358 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; compile.lisp: compiles code to see what the compiler says of it. That is
+;;;; done in a copy of the process: what macros, EVAL-WHEN and declamations do
+;;;; while code is compiled is done for the forms after them, and is gone then.
+
+(in-package #:ecl-mcp)
+
+(define-condition compilation-failed (image-error)
+  ((lines :initarg :lines :reader compilation-failed-lines)
+   (count :initarg :count :reader compilation-failed-count))
+  (:documentation "Some of COUNT forms do not compile; LINES say why.")
+  (:report (lambda (condition stream)
+             (format stream "~{~a~%~}~d form~:p read; nothing was run or defined."
+                     (compilation-failed-lines condition)
+                     (compilation-failed-count condition)))))
+
+(defconstant +forms-in-file+ 1000
+  "Forms that the compiler gets as one file: it takes one at a time off the code,
+and does not know how many there are.")
+
+(defconstant +compilations-again+ 10
+  "How often code is compiled again to find further errors.")
+
+(define-record (compilation (:constructor make-compilation (text stream scan)))
+  "What is known about a compilation of the forms in TEXT."
+  text                                  ; the code
+  stream                                ; from which it is read
+  scan
+  (forms '())                           ; (FORM NUMBER LINE), the newest first
+  (package nil)                         ; current behind the last form
+  (failed '())                          ; those of FORMS that do not compile
+  (again '())                           ; those still to be compiled again
+  (done nil)                            ; there are no more forms
+  (warnings '())                        ; texts, the newest first
+  (errors '())
+  (defined '())                         ; names of functions that are defined
+  (calls '()))                          ; (NAME . PLACE), the first of each
+
+(defvar *compilation* nil
+  "The compilation that runs in this copy of the process.")
+
+;;; Findings
+
+(defun form-head (form)
+  "Returns the beginning of FORM: (DEFUN F ...)."
+  (with-result-syntax (:length 2 :level 2)
+    (one-line (call-printing (lambda (stream) (prin1 form stream))
+                             +argument-characters+))))
+
+(defun place-label (form number line)
+  "Returns where a finding in FORM is, in brackets."
+  (format nil "[form ~d, line ~d: ~a]" number line (form-head form)))
+
+(defun newest-place (compilation)
+  "Returns where COMPILATION is, in brackets."
+  (apply #'place-label (first (compilation-forms compilation))))
+
+(defun contains-p (part form)
+  "True when PART, a cons, is FORM or in it."
+  (let ((room +walk-limit+))
+    (labels ((search-in (form depth)
+               (loop for tail = form then (cdr tail)
+                     while (consp tail)
+                     thereis (or (eq tail part)
+                                 (minusp (decf room))
+                                 (and (< depth +walk-depth-limit+)
+                                      (consp (car tail))
+                                      (search-in (car tail) (1+ depth)))))))
+      (and (search-in form 0)
+           (plusp room)))))
+
+(defun form-of-condition (condition compilation)
+  "Returns the one of COMPILATION's FORMS in which CONDITION was found: part of the
+work is done when all forms have been read. The compiler names the forms around
+the place, perhaps ones that macros made."
+  (dolist (part (let ((forms (compiler-message-form condition)))
+                  (if (and (consp forms) (consp (first forms)))
+                      forms
+                      (list forms)))
+                (first (compilation-forms compilation)))
+    (let ((entry (and (consp part)
+                      (find-if (lambda (entry)
+                                 (contains-p part (first entry)))
+                               (compilation-forms compilation)))))
+      (when entry
+        (return entry)))))
+
+(defun finding-text (label condition entry)
+  "Returns the line about CONDITION, found in the form of ENTRY, with LABEL."
+  (format nil "~a: ~a ~a" label
+          (shorten (compiler-text condition) +warning-characters+)
+          (apply #'place-label entry)))
+
+(defun compiler-text (condition)
+  "Returns the message of CONDITION without the place that the compiler puts in
+front."
+  (let ((control (and (typep condition 'simple-condition)
+                      (simple-condition-format-control condition))))
+    (without-double-blanks
+     (or (and (stringp control)
+              (string/= control "")
+              (values
+               (call-printing
+                (lambda (stream)
+                  (apply #'format stream control
+                         (simple-condition-format-arguments condition)))
+                +message-characters+)))
+         (compiler-warning-text condition)
+         (message-text condition)))))
+
+(defun without-double-blanks (text)
+  "Returns TEXT on one line, its words separated by one blank each."
+  (format nil "~{~a~^ ~}" (split-words (one-line text))))
+
+(defun note-finding (condition)
+  "Takes down what the compiler, or a macro, signals as CONDITION."
+  (cond ((null (compilation-forms *compilation*)) nil)
+        ((typep condition 'warning)
+         (unless (chatter-p condition)
+           (note-warning-text (condition-label condition) condition))
+         (let ((restart (find-restart 'muffle-warning condition)))
+           (when restart
+             (invoke-restart restart))))
+        ((compiler-condition-p condition :error)
+         (note-error condition))
+        ((and (compiler-condition-p condition :note)
+              (search "unused" (message-text condition)))
+         (note-warning-text "NOTE" condition))))
+
+(defun note-error (condition)
+  "Takes down that a form does not compile because of CONDITION."
+  (let* ((compilation *compilation*)
+         (entry (form-of-condition condition compilation)))
+    (pushnew entry (compilation-failed compilation))
+    (pushnew (finding-text "ERROR" condition entry)
+             (compilation-errors compilation) :test #'string=)))
+
+(defun note-warning-text (label condition)
+  "Takes down the line about CONDITION under LABEL."
+  (let ((compilation *compilation*))
+    (pushnew (finding-text label condition
+                           (form-of-condition condition compilation))
+             (compilation-warnings compilation) :test #'string=)))
+
+;;; What is called and defined
+
+(defun walk-compiled (compilation)
+  "Takes down what the form of COMPILATION, which has been compiled, calls."
+  (unless (member (first (compilation-forms compilation))
+                  (compilation-failed compilation))
+    (walk-top-level
+     (first (first (compilation-forms compilation)))
+     (lambda (event name)
+       (case event
+         (:define (push name (compilation-defined compilation)))
+         (:call (unless (assoc name (compilation-calls compilation)
+                               :test #'equal)
+                  (push (cons name (newest-place compilation))
+                        (compilation-calls compilation)))))))))
+
+(defun undefined-functions (compilation)
+  "Returns the lines about functions that COMPILATION has met and that nothing
+defines, or only later as macros."
+  (flet ((line (problem name place)
+           (format nil "STYLE-WARNING: ~a ~a ~a" problem
+                   (short-text name +argument-characters+) place)))
+    (loop for (name . place) in (reverse (compilation-calls compilation))
+          when (and (symbolp name) (macro-function name))
+            collect (line "Called before it is defined: macro" name place)
+          unless (or (ignore-errors (fboundp name))
+                     (member name (compilation-defined compilation)
+                             :test #'equal))
+            collect (line "Undefined function" name place))))
+
+;;; Reading and compiling
+
+(defun read-next-form ()
+  "Returns the next form of the compilation for the compiler, in the package that
+is current for it; NIL behind the last. Nothing is run by the reader."
+  (let* ((compilation *compilation*)
+         (stream (compilation-stream compilation)))
+    (when (compilation-forms compilation)
+      (walk-compiled compilation))
+    (setf (compilation-package compilation) *package*)
+    (let* ((start (file-position stream))
+           (form (let ((*read-eval* nil))
+                   (handler-case (read stream nil stream)
+                     (error (condition)
+                       (note-reader-error condition compilation))))))
+      (cond ((eq form stream)
+             (setf (compilation-done compilation) t)
+             nil)
+            (t
+             (push (list form
+                         (1+ (or (second (first (compilation-forms compilation)))
+                                 0))
+                         (form-line (compilation-text compilation) start))
+                   (compilation-forms compilation))
+             form)))))
+
+(defun skip-comment-in (text start)
+  "Returns the position behind the comment in bars at START of TEXT."
+  (let ((end (length text)))
+    (loop with depth = 1
+          for i = (+ start 2) then (1+ i)
+          while (< (1+ i) end)
+          do (cond ((string= "#|" text :start2 i :end2 (+ i 2))
+                    (incf depth) (incf i))
+                   ((string= "|#" text :start2 i :end2 (+ i 2))
+                    (incf i)
+                    (when (zerop (decf depth))
+                      (return (1+ i)))))
+          finally (return end))))
+
+(defun skip-to-form (text start)
+  "Returns the position of the first thing in TEXT from START on that is neither
+a blank nor a comment, or its length."
+  (loop
+    (setf start (or (position-if-not (lambda (character)
+                                       (member character
+                                               '(#\Space #\Newline #\Tab
+                                                 #\Return #\Page)))
+                                     text :start start)
+                    (return (length text))))
+    (cond ((char= #\; (char text start))
+           (setf start (or (position #\Newline text :start start)
+                           (return (length text)))))
+          ((and (char= #\# (char text start))
+                (< (1+ start) (length text))
+                (char= #\| (char text (1+ start))))
+           (setf start (skip-comment-in text start)))
+          (t (return start)))))
+
+(defun form-line (text start)
+  "Returns the line of the form that is the first thing in TEXT from START on."
+  (values (line-and-column text (skip-to-form text start))))
+
+(defun note-reader-error (condition compilation)
+  "Takes down that the reader signals CONDITION in COMPILATION, and ends that."
+  (setf (compilation-done compilation) t)
+  (push (format nil "~a: ~a [form ~d]"
+                (condition-label condition)
+                (reading-message condition
+                                 (compilation-text compilation)
+                                 (max 0 (1- (file-position
+                                             (compilation-stream compilation))))
+                                 (compilation-scan compilation)
+                                 (compilation-stream compilation))
+                (1+ (length (compilation-forms compilation))))
+        (compilation-errors compilation))
+  (throw 'compilation nil))
+
+(defmacro next-form ()
+  "In the file that is compiled: the next form of the code."
+  (cond ((compilation-again *compilation*)
+         (first (pop (compilation-again *compilation*))))
+        ((compilation-done *compilation*) nil)
+        (t (read-next-form))))
+
+(defun compile-forms-file (file package)
+  "Compiles FILE of calls of NEXT-FORM, where PACKAGE is current; ends where the C
+compiler is to be run if there is none."
+  (let ((*package* package))
+    (catch 'c-compiler
+      (compile-file file :output-file (make-pathname :type "fas" :defaults file)
+                         :verbose nil :print nil))))
+
+(defun compile-again (compilation file package)
+  "Compiles those forms of COMPILATION again in which no error was found, where
+PACKAGE is current: an error in another one has ended the work on all. What
+they write was written before."
+  (let ((*standard-output* (make-broadcast-stream))
+        (*error-output* (make-broadcast-stream)))
+    (loop repeat +compilations-again+
+          for failed = (compilation-failed compilation)
+          do (setf (compilation-again compilation)
+                   (remove-if (lambda (entry) (member entry failed))
+                              (reverse (compilation-forms compilation))))
+             (loop while (compilation-again compilation)
+                   do (compile-forms-file file package))
+          until (eq failed (compilation-failed compilation)))))
+
+(defun write-form-file (file text)
+  "Writes a FILE of calls of NEXT-FORM, enough for the forms of TEXT."
+  (with-open-file (stream file :direction :output)
+    (loop repeat (min +forms-in-file+ (1+ (count #\( text)))
+          do (write-line "(ecl-mcp::next-form)" stream))))
+
+(defun compile-text (text directory)
+  "Compiles the forms of TEXT by means of files in DIRECTORY; returns the number
+of forms, the lines about errors, and those about warnings."
+  (let* ((scan (scan-code text))
+         (file (concatenate 'string directory "code.lisp"))
+         (compilation (make-compilation text (make-string-input-stream text)
+                                        scan)))
+    (when (scan-too-deep scan)
+      (error 'nesting-too-deep
+             :line (line-and-column text (scan-too-deep scan))))
+    (setf *compilation* compilation
+          (compilation-package compilation) *package*)
+    (write-form-file file text)
+    (handler-bind ((condition #'note-finding))
+      (catch 'compilation
+        (loop until (compilation-done compilation)
+              do (compile-forms-file file (compilation-package compilation))))
+      (when (compilation-failed compilation)
+        (compile-again compilation file *package*)))
+    (list (length (compilation-forms compilation))
+          (reverse (compilation-errors compilation))
+          (append (reverse (compilation-warnings compilation))
+                  (undefined-functions compilation)))))
+
+(defun temporary-name ()
+  "Returns the template of the name of a directory for temporary files."
+  (coerce (format nil "~a/ecl-mcp-XXXXXX" (temporary-directory))
+          'simple-base-string))
+
+(defun compile-in-child (text package)
+  "Returns what COMPILE-TEXT does, in a copy of the process, where PACKAGE, a name
+or NIL, is current."
+  (let ((directory (or (make-temporary-directory (temporary-name))
+                       (error 'child-failed
+                              :what "has no directory for temporary files")))
+        (c-compiler (c-compiler-present-p)))
+    (unwind-protect
+         (answer-from-child
+          (lambda ()
+            (set-environment "TMPDIR" directory)
+            (ensure-compiler)
+            (silence-compiler)
+            (unless c-compiler
+              (install-before-c-compiler (lambda () (throw 'c-compiler nil))))
+            (evaluate-in package
+                         (lambda () (compile-text text directory)))))
+      (delete-directory-and-files directory))))
+
+(defun no-c-compiler-text ()
+  "Returns what there is to say when the code was not compiled to the end."
+  (format nil "There is no C compiler: compiled as far as C, where all problems ~
+               of the Lisp code are found. To have one: apt install gcc ~
+               libc6-dev"))
+
+(define-operation "compile-form" ((code string) &optional (package string))
+  "Compiles the forms of CODE with ECL's compiler, and neither runs nor defines
+anything. PACKAGE is current for the first."
+  (unless (or (bytecodes-compiler-p) (not (c-compiler-present-p)))
+    (call-loading #'ensure-compiler))   ; here, so that it is there next time
+  (destructuring-bind (count errors warnings) (compile-in-child code package)
+    (dolist (line warnings)
+      (add-warning line *evaluation*))
+    (when errors
+      (error 'compilation-failed :lines errors :count count))
+    (format nil "~[No form in the code~:;~:*~d form~:p compiled~], ~
+                 ~:[no warnings~;~:*~d warning~:p~]; nothing was run or ~
+                 defined.~@[~%~a~]"
+            count (and warnings (length warnings))
+            (unless (c-compiler-present-p)
+              (no-c-compiler-text)))))
