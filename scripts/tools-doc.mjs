@@ -48,7 +48,7 @@ for (const { name, description, inputSchema, annotations } of tools) {
     for (const [field, schema] of fields) {
         const needed = inputSchema.required?.includes(field) ? '**' : '';
         lines.push(`| ${needed}${field}${needed} | ${kind(schema)} | ` +
-            `${cell(schema.description)} |`);
+            `${cell(schema.description ?? 'As of evaluate-lisp.')} |`);
     }
 }
 lines.push('', 'Arguments in bold are required.');

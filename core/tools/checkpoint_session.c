@@ -7,7 +7,7 @@ static const struct schema_field fields[] = {
         .name = "name",
         .kind = SCHEMA_NAME,
         .required = true,
-        .help = "Name for the checkpoint.",
+        .help = "For the checkpoint.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -16,8 +16,7 @@ static const struct schema_field fields[] = {
 const struct tool tool_checkpoint_session = {
     .name = "checkpoint-session",
     .title = "Checkpoint session",
-    .description = "Save the state of the Lisp session under a name, for "
-                   "restore-session.",
+    .description = "Save the state of the Lisp session for restore-session.",
     .fields = fields,
     .level = TOOL_SAFE,
     .operation = "checkpoint-session",

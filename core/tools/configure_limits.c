@@ -14,7 +14,7 @@ static const struct schema_field fields[] = {
             .name = TOOL_TIMEOUT,
             .kind = SCHEMA_NUMBER,
             .max = LIMIT_TIMEOUT_MAX,
-            .help = "Seconds for a call, 0 for no limit.",
+            .help = "Seconds for a call, 0 for none.",
         },
     [MAX_OUTPUT] =
         {
@@ -30,13 +30,13 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_SIZE,
             .min = LIMIT_HEAP_MIN,
             .max = LIMIT_HEAP_MAX,
-            .help = "Lisp heap of the session and of new ones, such as 2G.",
+            .help = "Lisp heap of session and new ones, such as 2G.",
         },
     [SESSION] =
         {
             .name = TOOL_SESSION,
             .kind = SCHEMA_NAME,
-            .help = "Session whose memory is meant, default main.",
+            .help = "Whose memory is meant.",
         },
     {0},
 };
@@ -123,9 +123,7 @@ static enum status configure_limits(const struct tool_request *request,
 const struct tool tool_configure_limits = {
     .name = "configure-limits",
     .title = "Configure limits",
-    .description =
-        "Set limits of the server: time, length of answers, memory. Without "
-        "arguments shows them.",
+    .description = "Set or show limits: time, length of answers, memory.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .idempotent = true,

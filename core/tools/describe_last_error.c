@@ -7,7 +7,7 @@ static const struct schema_field fields[] = {
         .name = "frames",
         .kind = SCHEMA_BOOLEAN,
         .fallback = "false",
-        .help = "If true, show the whole backtrace.",
+        .help = "Show the whole backtrace.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -16,9 +16,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_describe_last_error = {
     .name = "describe-last-error",
     .title = "Describe last error",
-    .description =
-        "Describe the error of the last evaluation: condition class, message, "
-        "restarts, and stack frames with their local variables.",
+    .description = "Describe the error of the last evaluation: condition, "
+                   "restarts, stack frames with local variables.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

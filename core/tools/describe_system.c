@@ -7,7 +7,7 @@ static const struct schema_field fields[] = {
         .name = "system",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Name of the system.",
+        .help = "Its name.",
     },
     TOOL_SESSION_FIELD,
     {0},

@@ -27,13 +27,13 @@ static const struct schema_field fields[] = {
     {
         .name = TOOL_SESSION,
         .kind = SCHEMA_NAME,
-        .help = "Session, default main; a new name opens an isolated one.",
+        .help = "Default main; a new name opens an isolated session.",
     },
     {
         .name = TOOL_TIMEOUT,
         .kind = SCHEMA_NUMBER,
         .max = LIMIT_TIMEOUT_MAX,
-        .help = "Seconds for this call, 0 for no limit. Defaults to 30.",
+        .help = "Seconds, 0 for no limit. Defaults to 30.",
     },
     {0},
 };

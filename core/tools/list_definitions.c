@@ -12,7 +12,7 @@ static const struct schema_field fields[] = {
         .kind = SCHEMA_CHOICE,
         .choices = types,
         .fallback = "\"all\"",
-        .help = "Which kind of definitions to list.",
+        .help = "Which ones.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -21,9 +21,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_list_definitions = {
     .name = "list-definitions",
     .title = "List definitions",
-    .description =
-        "List the functions, variables, macros and classes defined in the "
-        "Lisp session since it started or was reset, and the systems loaded.",
+    .description = "List what was defined in the Lisp session since its start "
+                   "or reset, and the systems loaded.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

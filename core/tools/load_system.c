@@ -9,7 +9,7 @@ static const struct schema_field fields[] = {
         .alias = "system-name",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Name of the system, for example alexandria.",
+        .help = "Its name, such as alexandria.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -20,9 +20,8 @@ static const char *const aliases[] = {"quickload", NULL};
 const struct tool tool_load_system = {
     .name = "load-system",
     .title = "Load system",
-    .description =
-        "Load a Common Lisp library (ASDF system) and what it depends on; "
-        "with Quicklisp where the user has it.",
+    .description = "Load a library (ASDF system) with what it depends on; with "
+                   "Quicklisp where the user has it.",
     .aliases = aliases,
     .fields = fields,
     .level = TOOL_CAUTIOUS,

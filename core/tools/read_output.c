@@ -13,7 +13,7 @@ static const struct schema_field fields[] = {
             .required = true,
             .min = 1,
             .max = INT32_MAX,
-            .help = "Number that the shortened answer names.",
+            .help = "Number in the answer.",
         },
     [OFFSET] =
         {
@@ -21,7 +21,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .max = LIMIT_OUTPUT_KEPT,
             .fallback = "0",
-            .help = "Characters to skip from the start.",
+            .help = "Characters to skip.",
         },
     [LIMIT] =
         {
@@ -29,7 +29,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = 1,
             .max = LIMIT_OUTPUT_KEPT,
-            .help = "Characters to return at most; default is max-output.",
+            .help = "Characters, default max-output.",
         },
     {0},
 };
@@ -50,9 +50,8 @@ static enum status read_output(const struct tool_request *request,
 const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
-    .description =
-        "Read a part of a long output, whose answer was shortened and says "
-        "\"characters omitted; read-output id N\".",
+    .description = "Read a part of a long output, whose answer says "
+                   "\"characters omitted; read-output id N\".",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -10,7 +10,7 @@ static const struct schema_field fields[] = {
             .name = "close",
             .kind = SCHEMA_BOOLEAN,
             .fallback = "false",
-            .help = "If true, end the session with its checkpoints.",
+            .help = "End the session with its checkpoints.",
         },
     TOOL_SESSION_FIELD,
     {0},
@@ -29,9 +29,8 @@ static enum status reset_session(const struct tool_request *request,
 const struct tool tool_reset_session = {
     .name = "reset-session",
     .title = "Reset session",
-    .description =
-        "Clear all definitions, variables and packages made in the Lisp "
-        "session and return to the package CL-USER. Loaded systems stay.",
+    .description = "Clear all definitions made in the Lisp session and return "
+                   "to the package CL-USER. Loaded systems stay.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

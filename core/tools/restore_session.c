@@ -6,7 +6,7 @@ static const struct schema_field fields[] = {
     {
         .name = "name",
         .kind = SCHEMA_NAME,
-        .help = "Checkpoint to return to.",
+        .help = "Of a checkpoint.",
     },
     {
         .name = "back",
@@ -14,7 +14,7 @@ static const struct schema_field fields[] = {
         .min = 1,
         .max = INT32_MAX,
         .instead_of = "name",
-        .help = "Evaluations to undo; not with a name.",
+        .help = "Evaluations to undo.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -23,9 +23,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_restore_session = {
     .name = "restore-session",
     .title = "Restore session",
-    .description =
-        "Undo: return the session to the state before its last evaluations, "
-        "to a named checkpoint, or else to the newest one.",
+    .description = "Undo: return the Lisp session to the state before its last "
+                   "evaluations or to a checkpoint, else the newest one.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

@@ -469,17 +469,20 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     }
     if (field->max != 0 && field->kind != SCHEMA_SIZE) {
         jsonw_member_int(w, "minimum", field->min);
-        jsonw_member_int(w, "maximum", field->max);
+        if (field->max < LIMIT_OUTPUT_KEPT)
+            jsonw_member_int(w, "maximum", field->max);
     }
     if (field->kind == SCHEMA_LIST) {
         jsonw_name(w, "items");
         schema_write(w, field->items);
     }
-    if (field->fallback) {
+    // what is not true is false
+    if (field->fallback && field->kind != SCHEMA_BOOLEAN) {
         jsonw_name(w, "default");
         jsonw_raw(w, str_from(field->fallback));
     }
-    jsonw_member(w, "description", str_from(field->help));
+    if (field->help)
+        jsonw_member(w, "description", str_from(field->help));
     jsonw_end_object(w);
 }
 

@@ -34,12 +34,13 @@ struct schema_field {
     enum schema_kind kind;
     bool required;
     int64_t min;                /* range of integers, numbers and sizes; */
-    int64_t max;                /* 0: no range */
+    int64_t max;                /* 0: no range; from LIMIT_OUTPUT_KEPT on no
+                                   model is told of it */
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
     const char *fallback;       /* what absence means, as JSON text, or NULL */
     const char *instead_of;     /* a field that must not be given, too */
     const struct schema_field *items; /* of SCHEMA_LIST; no lists in them */
-    const char *help;                 /* sentences for the model */
+    const char *help; /* sentences for the model; NULL: the name says it */
 };
 
 /* The checked value of one field; all zero when it was not given. */

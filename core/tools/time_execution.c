@@ -13,7 +13,6 @@ static const struct schema_field fields[] = {
     {
         .name = "package",
         .kind = SCHEMA_STRING,
-        .help = "Package, default the current one.",
     },
     {
         .name = "runs",
@@ -29,9 +28,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_time_execution = {
     .name = "time-execution",
     .title = "Time execution",
-    .description =
-        "Time Lisp code: evaluates it, returns values, real, run and "
-        "GC time, bytes consed.",
+    .description = "Evaluate Lisp code and time it: values, real, run and GC "
+                   "time, bytes consed.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

@@ -11,7 +11,7 @@ static const struct schema_field fields[] = {
             .name = "code",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "Common Lisp code, as long as you like.",
+            .help = "Lisp code.",
         },
     {0},
 };
@@ -33,7 +33,7 @@ const struct tool tool_validate_syntax = {
     .title = "Validate syntax",
     .description =
         "Check parentheses and syntax of Lisp code without evaluating it: "
-        "where it breaks, what is open, what is most likely missing.",
+        "where it breaks, what is most likely missing.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -6,6 +6,7 @@ const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint',
     'openWorldHint'];
 const SEEN_LIMIT = 12000; // bytes of name, description, schema that models see
 const TEXT_LIMIT = 2048;
+const EXPLAINED_ONCE = new Set(['session', 'package']); // by evaluate-lisp
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];
@@ -25,7 +26,8 @@ function schemaFaults(name, schema, at = '') {
     for (const [key, inner] of Object.entries(schema.properties ?? {})) {
         if (!/^[a-z][a-z-]*$/.test(key))
             say(`property ${key} is not lower-case words with hyphens`);
-        if (!inner.description?.endsWith('.'))
+        if (!inner.description?.endsWith('.') &&
+            (inner.description || !EXPLAINED_ONCE.has(key)))
             say(`the description of ${key} is no sentence`);
         faults.push(...schemaFaults(name, inner, `${at}.${key}`));
     }

@@ -442,6 +442,33 @@ static void schema_writes_json_schema(void **state)
         "\"required\":[\"text\"],\"additionalProperties\":false}");
 }
 
+/* What says nothing to a model is left out. */
+static void schema_writes_no_idle_words(void **state)
+{
+    static const struct schema_field idle[] = {
+        {.name = "session", .kind = SCHEMA_NAME},
+        {.name = "path", .kind = SCHEMA_PATH, .help = "A."},
+        {.name = "all",
+         .kind = SCHEMA_BOOLEAN,
+         .fallback = "false",
+         .help = "B."},
+        {.name = "offset", .kind = SCHEMA_INTEGER, .max = INT32_MAX},
+        {0},
+    };
+    (void)state;
+    struct jsonw w;
+    jsonw_init(&w, &out);
+    schema_write(&w, idle);
+    assert_memory(!buf_failed(&out));
+    assert_text(buf_view(&out),
+                "{\"type\":\"object\",\"properties\":{"
+                "\"session\":{\"type\":\"string\"},"
+                "\"path\":{\"type\":\"string\",\"description\":\"A.\"},"
+                "\"all\":{\"type\":\"boolean\",\"description\":\"B.\"},"
+                "\"offset\":{\"type\":\"integer\",\"minimum\":0}},"
+                "\"additionalProperties\":false}");
+}
+
 static void schema_writes_an_empty_object(void **state)
 {
     (void)state;
@@ -473,6 +500,7 @@ int main(void)
         TEST(schema_counts_extra_arguments),
         TEST(schema_accepts_absent_arguments),
         TEST(schema_writes_json_schema),
+        TEST(schema_writes_no_idle_words),
         TEST(schema_writes_an_empty_object),
     };
     return RUN_TESTS("schema", tests);
