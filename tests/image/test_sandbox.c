@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sandbox in this process's children: one stands for the zygote, its child
+   for a live image that attempts what it may and what it may not. Every version
+   of Landlock up to the kernel's is tried, and none at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "confine.h"
+#include "filter.h"
+#include "landlock.h"
+#include "limits.h"
+#include "linux.h"
+
+static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
+static pid_t front; // this process
+
+/* ---- the world */
+
+static void in_root(const char *commands)
+{
+    char command[2000];
+
+    if (snprintf(command, sizeof command, "cd '%s' && %s", root, commands) <
+            0 ||
+        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
+        fail_msg("cannot %s", commands);
+}
+
+static int set_up(void **state)
+{
+    char path[100];
+
+    (void)state;
+    front = getpid();
+    memcpy(root + sizeof root - 7, "XXXXXX", 6);
+    if (!mkdtemp(root) || chdir(root) < 0)
+        return -1;
+    in_root("mkdir -p ws tmp out user/.ssh user/.config/gcloud "
+            "user/.config/ecl-mcp user/.cache/common-lisp user/project && "
+            "for f in ws/old out/old out/npmrc user/.profile user/.ssh/id "
+            "user/.config/gcloud/token user/.config/other user/.env.local "
+            "user/project/.env; do echo text >$f; done && "
+            "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key");
+    (void)snprintf(path, sizeof path, "%s/user", root);
+    (void)setenv("HOME", path, 1);
+    (void)snprintf(path, sizeof path, "%s/tmp", root);
+    (void)setenv("TMPDIR", path, 1);
+    (void)unsetenv("XDG_CACHE_HOME");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    in_root("cd / && rm -rf \"$OLDPWD\"");
+    return chdir("/");
+}
+
+/* ---- files */
+
+/* What opening gives: 0, or an error of the kind "refused". */
+struct opening {
+    const char *path;
+    int flags;
+    bool workspace; /* allowed in that mode */
+    bool read_only;
+};
+
+#define MAKING (O_WRONLY | O_CREAT)
+
+static const struct opening openings[] = {
+    {"ws/old", O_RDONLY, true, true},
+    {"ws/old", O_RDWR, true, false},
+    {"ws/new", MAKING, true, false},
+    {"ws/key", O_RDONLY, false, false},
+    {"tmp/new", MAKING, true, false},
+    {"user/.cache/common-lisp/new", MAKING, true, false},
+    {"user/.cache/new", MAKING, false, false},
+    {"out/old", O_RDONLY, true, true},
+    {"out/old", O_WRONLY, false, false},
+    {"out/old", O_WRONLY | O_TRUNC, false, false},
+    {"out/old", O_RDONLY | O_TRUNC, false, false},
+    {"out/new", MAKING, false, false},
+    {"out", O_WRONLY | O_TMPFILE, false, false},
+    {"out/npmrc", O_RDONLY, false, false},
+    {"user", O_RDONLY | O_DIRECTORY, true, true},
+    {"user/new", MAKING, false, false},
+    {"user/.profile", O_RDONLY, true, true},
+    {"user/.profile", O_WRONLY, false, false},
+    {"user/.npmrc", O_RDONLY, false, false},
+    {"user/.env.local", O_RDONLY, false, false},
+    {"user/.ssh/id", O_RDONLY, false, false},
+    {"user/.ssh/../.ssh/id", O_RDONLY, false, false},
+    {"user/.config/other", O_RDONLY, true, true},
+    {"user/.config/gcloud/token", O_RDONLY, false, false},
+    {"user/.config/ecl-mcp/policy.json", MAKING, false, false},
+    {"user/.netrc", MAKING, false, false},
+    {"user/project/.env", O_RDONLY, true, true}, // not in the home itself
+    {"/usr/bin/env", O_RDONLY, true, true},
+    {"/proc/self/status", O_RDONLY, true, true},
+    {"/dev/null", O_RDWR, true, true},
+    {"/dev/urandom", O_RDONLY, true, true},
+    {"/dev/tty", O_RDWR, false, false},
+    {"/dev/ptmx", O_RDWR, false, false},
+};
+
+/* Whether ERROR is that of a sandbox: 0 is none, others are mistakes here. */
+static bool is_refusal(int error)
+{
+    return error == EACCES || error == EPERM || error == EXDEV ||
+           error == ENOSYS;
+}
+
+/* In a confined process: complains when RESULT, of a system call, is not as
+   ALLOWED says. */
+static int judge(const char *what, long result, bool allowed)
+{
+    int error = result < 0 ? errno : 0;
+
+    if (allowed ? error == 0 : is_refusal(error))
+        return 0;
+    (void)fprintf(stderr, "%s: %s, but should be %s\n", what,
+                  error ? strerror(error) : "allowed",
+                  allowed ? "allowed" : "refused");
+    return 1;
+}
+
+static int open_and_close(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0600);
+
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int attempt_openings(enum sandbox_mode mode)
+{
+    int wrong = 0;
+    size_t i;
+
+    for (i = 0; i < COUNT(openings); i++) {
+        const struct opening *o = &openings[i];
+        bool allowed = mode == SANDBOX_WORKSPACE ? o->workspace : o->read_only;
+
+        wrong += judge(o->path, open_and_close(o->path, o->flags), allowed);
+    }
+    return wrong;
+}
+
+static int attempt_changes(enum sandbox_mode mode, int version)
+{
+    bool may = mode == SANDBOX_WORKSPACE;
+    int wrong = 0;
+
+    wrong += judge("mkdir inside", mkdir("ws/folder", 0700), may);
+    wrong += judge("rmdir inside", may ? rmdir("ws/folder") : 0, true);
+    wrong += judge("symlink inside", symlink("old", "ws/link"), may);
+    wrong += judge("unlink inside", unlink(may ? "ws/link" : "ws/old"), may);
+    wrong += judge("mkdir outside", mkdir("out/folder", 0700), false);
+    wrong += judge("symlink outside", symlink("old", "out/link"), false);
+    wrong += judge("unlink outside", unlink("out/old"), false);
+    wrong += judge("unlink a secret", unlink("user/.ssh/id"), false);
+    wrong += judge("rename outside", rename("out/old", "out/b"), false);
+    wrong += judge("rename out", rename("ws/old", "out/b"), false);
+    wrong += judge("rename in", rename("out/old", "ws/b"), false);
+    wrong += judge("rename a secret in", rename("user/.ssh", "ws/b"), false);
+    wrong += judge("link a secret", link("user/.ssh/id", "ws/b"), false);
+    wrong += judge("link from outside", link("out/old", "ws/b"), false);
+    wrong += judge("truncate outside", truncate("out/old", 0), false);
+    wrong += judge("device", mknod("ws/dev", S_IFCHR | 0600, 0x103), false);
+    wrong += judge("chmod inside", chmod("ws/old", 0600), may);
+    wrong +=
+        judge("move inside", rename("ws/old", "tmp/old"), may && version >= 2);
+    if (may && version >= 2)
+        wrong += judge("move back", rename("tmp/old", "ws/old"), true);
+    return wrong;
+}
+
+/* ---- other processes */
+
+static long queue_signal(void)
+{
+    siginfo_t info;
+
+    memset(&info, 0, sizeof info);
+    info.si_code = SI_QUEUE;
+    return syscall(SYS_rt_sigqueueinfo, front, SIGCONT, &info);
+}
+
+static long signal_by_pidfd(void)
+{
+    long fd = syscall(SYS_pidfd_open, front, 0);
+
+    return fd < 0 ? fd : syscall(SYS_pidfd_send_signal, fd, SIGCONT, NULL, 0);
+}
+
+static long own_signals_to(pid_t pid)
+{
+    int ends[2];
+    int result;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return 0; // a mistake here
+    result = fcntl(ends[0], F_SETOWN, pid);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return result;
+}
+
+static long signal_a_child(void)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0)
+        for (;;)
+            (void)pause();
+    if (pid < 0 || kill(pid, SIGKILL) < 0 || waitpid(pid, &status, 0) != pid)
+        return -1;
+    return WIFSIGNALED(status) ? 0 : -1;
+}
+
+static int attempt_signals(void)
+{
+    int wrong = 0;
+
+    wrong += judge("kill the front", kill(front, SIGCONT), false);
+    wrong += judge("kill the zygote", kill(getppid(), SIGCONT), false);
+    wrong += judge("tgkill", syscall(SYS_tgkill, front, front, SIGCONT), false);
+    wrong += judge("tkill", syscall(SYS_tkill, front, SIGCONT), false);
+    wrong += judge("rt_sigqueueinfo", queue_signal(), false);
+    wrong += judge("pidfd_send_signal", signal_by_pidfd(), false);
+    wrong += judge("F_SETOWN", own_signals_to(front), false);
+    wrong += judge("kill a child", signal_a_child(), true);
+    wrong += judge("kill nobody", kill(getpid(), 0), true);
+    return wrong;
+}
+
+static int attempt_looking(void)
+{
+    char path[64];
+    char byte;
+    struct iovec here = {&byte, 1};
+    struct iovec there = {&front, 1};
+    struct rlimit limit = {1, 1};
+    int wrong = 0;
+
+    wrong += judge("ptrace", ptrace(PTRACE_SEIZE, front, 0, 0), false);
+    wrong += judge("process_vm_readv",
+                   process_vm_readv(front, &here, 1, &there, 1, 0), false);
+    wrong += judge("prlimit", prlimit(front, RLIMIT_CPU, &limit, NULL), false);
+    wrong +=
+        judge("setpriority", setpriority(PRIO_PROCESS, (id_t)front, 19), false);
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)front);
+    wrong += judge(path, open_and_close(path, O_RDONLY), false);
+    (void)snprintf(path, sizeof path, "/proc/%d/mem", (int)front);
+    wrong += judge(path, open_and_close(path, O_RDONLY), false);
+    (void)snprintf(path, sizeof path, "/proc/%d/root/etc/passwd", (int)front);
+    wrong += judge(path, open_and_close(path, O_RDONLY), false);
+    return wrong;
+}
+
+/* ---- sockets and the system */
+
+static long make_socket(unsigned long domain, int type)
+{
+    long fd = syscall(SYS_socket, domain, type, 0);
+
+    return fd < 0 ? fd : close((int)fd);
+}
+
+static long make_pair(int type)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, type, 0, ends) < 0)
+        return -1;
+    (void)close(ends[0]);
+    return close(ends[1]);
+}
+
+static int attempt_sockets(bool network)
+{
+    const unsigned long upper = 1ul << 32;
+    int wrong = 0;
+
+    wrong += judge("unix", make_socket(AF_UNIX, SOCK_STREAM), false);
+    wrong +=
+        judge("unix + 2^32", make_socket(upper + AF_UNIX, SOCK_STREAM), false);
+    wrong += judge("IPv4", make_socket(AF_INET, SOCK_STREAM), network);
+    wrong += judge("IPv6", make_socket(AF_INET6, SOCK_DGRAM), network);
+    wrong += judge("netlink", make_socket(AF_NETLINK, SOCK_RAW), false);
+    wrong += judge("packet", make_socket(AF_PACKET, SOCK_RAW), false);
+    wrong += judge("vsock", make_socket(40, SOCK_STREAM), false);
+    wrong += judge("stream pair", make_pair(SOCK_STREAM | SOCK_CLOEXEC), true);
+    wrong += judge("packet pair", make_pair(SOCK_SEQPACKET), true);
+    wrong +=
+        judge("datagram pair", make_pair(SOCK_DGRAM | SOCK_CLOEXEC), false);
+    wrong += judge("raw pair", make_pair(SOCK_RAW), false);
+    return wrong;
+}
+
+static bool has_capabilities(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    if (syscall(SYS_capget, &head, data) < 0)
+        return true;
+    return data[0].permitted != 0 || data[1].permitted != 0 ||
+           (geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) != 0);
+}
+
+static int attempt_system(void)
+{
+    int wrong = 0;
+
+    wrong += judge("unshare", unshare(CLONE_NEWUSER), false);
+    wrong += judge("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0), //
+                   false);
+    wrong += judge("clone3", syscall(SYS_clone3, NULL, 0), false);
+    wrong += judge("setns", setns(0, 0), false);
+    wrong += judge("mount", mount("none", "ws", "tmpfs", 0, NULL), false);
+    wrong += judge("chroot", chroot("ws"), false);
+    wrong += judge("bpf", syscall(SYS_bpf, 0, NULL, 0), false);
+    wrong +=
+        judge("perf", syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0), false);
+    wrong += judge("shmget", syscall(SYS_shmget, 1, 1, 0600), false);
+    wrong += judge("keyctl", syscall(SYS_keyctl, 0, 0, 0, 0, 0), false);
+    wrong += judge("userfaultfd", syscall(SYS_userfaultfd, 0), false);
+    wrong += judge("io_uring", syscall(SYS_io_uring_setup, 1, NULL), false);
+    wrong += judge("handle", syscall(SYS_open_by_handle_at, 0, NULL, 0), false);
+    wrong += judge("module", syscall(SYS_finit_module, 0, "", 0), false);
+    wrong += judge("TIOCSTI", ioctl(0, TIOCSTI, ""), false);
+    wrong += judge("no_new_privs",
+                   prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : -1, true);
+    wrong += judge("capabilities", has_capabilities() ? -1 : 0, true);
+    return wrong;
+}
+
+/* ---- in the sandbox */
+
+struct confinement {
+    struct sandbox sandbox;
+    int version; /* of Landlock */
+};
+
+/* In the image: the number of attempts that did not end as they should. */
+static int attempt_all(const struct confinement *c)
+{
+    int wrong = 0;
+
+    if (c->version > 0) {
+        wrong += attempt_openings(c->sandbox.mode);
+        wrong += attempt_changes(c->sandbox.mode, c->version);
+    }
+    wrong += attempt_signals();
+    wrong += attempt_looking();
+    wrong += attempt_sockets(c->sandbox.network);
+    wrong += attempt_system();
+    return wrong;
+}
+
+static pid_t wait_for(pid_t pid, int *status)
+{
+    pid_t done;
+
+    do
+        done = waitpid(pid, status, 0);
+    while (done < 0 && errno == EINTR);
+    return done;
+}
+
+/* In the zygote: gives up its rights, has an image, and ends as that does. */
+static NO_RETURN void be_zygote(const struct confinement *c)
+{
+    static struct sandbox_places places;
+    int status = 0;
+    pid_t pid;
+
+    sandbox_find_places(&c->sandbox, "ws", &places);
+    if (!linux_give_up_rights() || !filter_install(&c->sandbox, c->version))
+        _exit(101);
+    pid = fork();
+    if (pid == 0) {
+        if (c->version > 0 &&
+            landlock_confine(c->version, &c->sandbox, &places) != ST_OK)
+            _exit(102);
+        _exit(attempt_all(c));
+    }
+    if (wait_for(pid, &status) != pid || !WIFEXITED(status))
+        _exit(103);
+    _exit(WEXITSTATUS(status));
+}
+
+static void confine_and_attempt(enum sandbox_mode mode, bool network)
+{
+    struct confinement c = {{mode, network}, 0};
+    int newest = landlock_version();
+
+    for (; c.version <= newest; c.version++) {
+        int status = -1;
+        pid_t pid;
+
+        (void)fflush(NULL); // nothing is to be printed twice
+        if (c.version == 0)
+            linux_hide(); // as sandbox_hide_process does then
+        pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0)
+            be_zygote(&c);
+        assert_int_equal(wait_for(pid, &status), pid);
+        (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            fail_msg("with Landlock %d: status %x", c.version,
+                     (unsigned)status);
+    }
+}
+
+static void sandbox_keeps_to_the_workspace(void **state)
+{
+    (void)state;
+    confine_and_attempt(SANDBOX_WORKSPACE, false);
+}
+
+static void sandbox_allows_the_internet_alone(void **state)
+{
+    (void)state;
+    confine_and_attempt(SANDBOX_WORKSPACE, true);
+}
+
+static void sandbox_changes_nothing_read_only(void **state)
+{
+    (void)state;
+    confine_and_attempt(SANDBOX_READ_ONLY, false);
+}
+
+/* ---- the whole, as the image program calls it */
+
+/* In a child: everything that holds in mode OFF, too. */
+static NO_RETURN void attempt_limits(enum sandbox_mode mode)
+{
+    static struct sandbox_places places;
+    struct sandbox sandbox = {mode, false};
+    struct sandbox_state told;
+    struct rlimit limit;
+    int wrong = 0;
+    int fd;
+
+    sandbox_find_places(&sandbox, "ws", &places);
+    told = confine_zygote(&sandbox, &places);
+    if (!told.known || confine_image(&sandbox, &places) != ST_OK)
+        _exit(100);
+    if (mode != SANDBOX_OFF &&
+        (told.landlock != landlock_version() || !told.seccomp || !told.rights))
+        _exit(101);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    fd = open("tmp/large", MAKING | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, (off_t)LIMIT_FILE_WRITTEN) < 0 ||
+        ftruncate(fd, (off_t)LIMIT_FILE_WRITTEN + 1) == 0 || errno != EFBIG)
+        wrong += 1;
+    if (getrlimit(RLIMIT_CORE, &limit) < 0 || limit.rlim_max != 0)
+        wrong += 2;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+        limit.rlim_max > LIMIT_DESCRIPTORS)
+        wrong += 4;
+    if ((open_and_close("out/fresh", MAKING) == 0) != (mode == SANDBOX_OFF))
+        wrong += 8;
+    _exit(wrong);
+}
+
+static void sandbox_limits_in_every_mode(void **state)
+{
+    enum sandbox_mode modes[] = {SANDBOX_WORKSPACE, SANDBOX_OFF};
+    size_t i;
+
+    (void)state;
+    if (landlock_version() == 0)
+        skip();
+    for (i = 0; i < COUNT(modes); i++) {
+        int status = -1;
+        pid_t pid;
+
+        (void)fflush(NULL);
+        pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0)
+            attempt_limits(modes[i]);
+        assert_int_equal(wait_for(pid, &status), pid);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void sandbox_makes_the_cache(void **state)
+{
+    static struct sandbox_places places;
+    struct sandbox sandbox = {SANDBOX_WORKSPACE, false};
+    int status = -1;
+    pid_t pid;
+
+    (void)state;
+    in_root("rm -r user/.cache && mkdir real && ln -s ../real user/.cache");
+    (void)fflush(NULL);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        sandbox_find_places(&sandbox, "ws", &places);
+        (void)confine_zygote(&sandbox, &places);
+        _exit(confine_image(&sandbox, &places) != ST_OK ||
+              open_and_close("user/.cache/common-lisp/new", MAKING) != 0);
+    }
+    assert_int_equal(wait_for(pid, &status), pid);
+    assert_int_equal(status, 0);
+    in_root("test -f real/common-lisp/new");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(sandbox_keeps_to_the_workspace),
+        TEST(sandbox_allows_the_internet_alone),
+        TEST(sandbox_changes_nothing_read_only),
+        TEST(sandbox_limits_in_every_mode),
+        TEST(sandbox_makes_the_cache),
+    };
+
+    return RUN_TESTS("sandbox", tests);
+}
