@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -18,6 +20,16 @@
 /* Not in every header. */
 #define SYS_SETOWN_EX 15
 #define CLONE_USER 0x10000000u
+
+/* Calls that are newer than the library; of one number on all architectures
+   that came to Linux in this century. */
+enum {
+    NEW_FCHMODAT2 = 452,
+    NEW_SETXATTRAT = 463,
+    NEW_REMOVEXATTRAT = 466,
+    NEW_OPEN_TREE_ATTR = 467,
+    NEW_FILE_SETATTR = 469
+};
 
 /* Versions of Landlock that can do what a filter must do before. */
 enum { TRUNCATION = 3, SIGNALS = 6 };
@@ -51,6 +63,7 @@ static const int refused[] = {
     SCMP_SYS(move_mount),
     SCMP_SYS(mount_setattr),
     SCMP_SYS(open_tree),
+    NEW_OPEN_TREE_ATTR,
     SCMP_SYS(fsopen),
     SCMP_SYS(fsconfig),
     SCMP_SYS(fsmount),
@@ -100,7 +113,18 @@ static const int changes[] = {
     SCMP_SYS(fchownat),     SCMP_SYS(utime),        SCMP_SYS(utimes),
     SCMP_SYS(futimesat),    SCMP_SYS(utimensat),    SCMP_SYS(setxattr),
     SCMP_SYS(lsetxattr),    SCMP_SYS(fsetxattr),    SCMP_SYS(removexattr),
-    SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
+    SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), NEW_FCHMODAT2,
+    NEW_SETXATTRAT,         NEW_REMOVEXATTRAT,      NEW_FILE_SETATTR,
+};
+
+/* Requests of ioctl(2): signals by way of input and output, input for a
+   terminal, and what changes files that are open for reading only. */
+static const unsigned requests[] = {
+    FIOSETOWN,         SIOCSPGRP,
+    TIOCSTI,           TIOCLINUX,
+    FS_IOC_SETFLAGS,   FS_IOC32_SETFLAGS,
+    FS_IOC_SETVERSION, FS_IOC32_SETVERSION,
+    FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY,
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -147,6 +171,8 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
 /* What is done to other processes by their numbers; 0 is the caller. */
 static void refuse_others(scmp_filter_ctx filter)
 {
+    size_t i;
+
     refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(ioprio_set), SCMP_A1(SCMP_CMP_NE, 0, 0));
@@ -154,20 +180,13 @@ static void refuse_others(scmp_filter_ctx filter)
                 SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setparam), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setattr), SCMP_A0(SCMP_CMP_NE, 0, 0));
-    // signals by way of input and output
+    for (i = 0; i < COUNT(requests); i++)
+        refuse_when(filter, SCMP_SYS(ioctl),
+                    SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, requests[i]));
     refuse_when(filter, SCMP_SYS(fcntl),
                 SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, F_SETOWN));
     refuse_when(filter, SCMP_SYS(fcntl),
                 SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, SYS_SETOWN_EX));
-    refuse_when(filter, SCMP_SYS(ioctl),
-                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, FIOSETOWN));
-    refuse_when(filter, SCMP_SYS(ioctl),
-                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, SIOCSPGRP));
-    // input for a terminal
-    refuse_when(filter, SCMP_SYS(ioctl),
-                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, TIOCSTI));
-    refuse_when(filter, SCMP_SYS(ioctl),
-                SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, TIOCLINUX));
 }
 
 /* A namespace of users would give new rights over old interfaces. */

@@ -106,8 +106,9 @@ static pid_t start_victim(void)
     pid_t pid = fork();
 
     assert_true(pid >= 0);
-    while (pid == 0)
-        (void)pause();
+    if (pid == 0)
+        for (;;)
+            (void)pause();
     return pid;
 }
 

@@ -17,7 +17,7 @@
 static bool age_kernel(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    struct scmp_arg_cmp mode = SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP);
+    struct scmp_arg_cmp mode = SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0);
     bool done = filter != NULL;
     int call;
 
