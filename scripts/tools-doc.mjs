@@ -37,7 +37,9 @@ const cell = text => (text ?? '').replace(/\|/g, '\\|').replace(/\s+/g, ' ');
 const lines = [
     '# Tools', '',
     'Made by `make docs` from what the server tells its clients; do not edit.',
-    'The names of tools and arguments may be written with `_` for `-`.',
+    'The names of tools and arguments may be written with `_` for `-`. In every',
+    'tool, `session` is `main` when it is not given, and `package` that of the',
+    'session.',
 ];
 for (const { name, description, inputSchema, annotations } of tools) {
     lines.push('', `## ${name}`, '', cell(description), '', hints(annotations));
@@ -48,7 +50,7 @@ for (const { name, description, inputSchema, annotations } of tools) {
     for (const [field, schema] of fields) {
         const needed = inputSchema.required?.includes(field) ? '**' : '';
         lines.push(`| ${needed}${field}${needed} | ${kind(schema)} | ` +
-            `${cell(schema.description ?? 'As of evaluate-lisp.')} |`);
+            `${cell(schema.description)} |`);
     }
 }
 lines.push('', 'Arguments in bold are required.');

@@ -7,12 +7,10 @@ static const struct schema_field fields[] = {
         .name = "code",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Lisp code.",
     },
     {
         .name = "package",
         .kind = SCHEMA_STRING,
-        .help = "Package, default the current one.",
     },
     TOOL_SESSION_FIELD,
     {0},

@@ -30,13 +30,12 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_SIZE,
             .min = LIMIT_HEAP_MIN,
             .max = LIMIT_HEAP_MAX,
-            .help = "Lisp heap of session and new ones, such as 2G.",
+            .help = "Lisp heap, such as 2G.",
         },
     [SESSION] =
         {
             .name = TOOL_SESSION,
             .kind = SCHEMA_NAME,
-            .help = "Whose memory is meant.",
         },
     {0},
 };

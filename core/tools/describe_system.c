@@ -7,7 +7,6 @@ static const struct schema_field fields[] = {
         .name = "system",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Its name.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -17,7 +16,7 @@ const struct tool tool_describe_system = {
     .name = "describe-system",
     .title = "Describe system",
     .description = "Describe an ASDF system without loading it: version, "
-                   "author, license, dependencies, files.",
+                   "author, dependencies, files.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -39,7 +39,6 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_CHOICE,
             .choices = actions,
             .fallback = "\"replace\"",
-            .help = "What to do.",
         },
     [CONTENT] =
         {

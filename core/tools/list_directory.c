@@ -14,7 +14,7 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .fallback = "\".\"",
-            .help = "Folder in the workspace.",
+            .help = "Folder.",
         },
     {0},
 };

@@ -9,7 +9,7 @@ static const struct schema_field fields[] = {
         .alias = "system-name",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Its name, such as alexandria.",
+        .help = "Such as alexandria.",
     },
     TOOL_SESSION_FIELD,
     {0},

@@ -15,8 +15,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_memory_report = {
     .name = "memory-report",
     .title = "Memory report",
-    .description = "Memory of the session: heap in use and limit, collections, "
-                   "bytes consed, process.",
+    .description =
+        "Memory of the session: heap in use, limit, collections, bytes consed.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -27,7 +27,6 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .required = true,
-            .help = "File in the workspace.",
         },
     [DESCRIPTION] =
         {

@@ -13,7 +13,6 @@ static const struct schema_field fields[] = {
             .required = true,
             .min = 1,
             .max = INT32_MAX,
-            .help = "Number in the answer.",
         },
     [OFFSET] =
         {
@@ -50,8 +49,8 @@ static enum status read_output(const struct tool_request *request,
 const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
-    .description = "Read a part of a long output, whose answer says "
-                   "\"characters omitted; read-output id N\".",
+    .description = "Read a part of a long output, by the id in the answer that "
+                   "shortened it.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

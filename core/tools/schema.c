@@ -467,10 +467,10 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
             jsonw_string(w, str_from(field->choices[i]));
         jsonw_end_array(w);
     }
-    if (field->max != 0 && field->kind != SCHEMA_SIZE) {
+    if (field->max != 0 && field->max < LIMIT_OUTPUT_KEPT &&
+        field->kind != SCHEMA_SIZE) {
         jsonw_member_int(w, "minimum", field->min);
-        if (field->max < LIMIT_OUTPUT_KEPT)
-            jsonw_member_int(w, "maximum", field->max);
+        jsonw_member_int(w, "maximum", field->max);
     }
     if (field->kind == SCHEMA_LIST) {
         jsonw_name(w, "items");

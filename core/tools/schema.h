@@ -35,7 +35,7 @@ struct schema_field {
     bool required;
     int64_t min;                /* range of integers, numbers and sizes; */
     int64_t max;                /* 0: no range; from LIMIT_OUTPUT_KEPT on no
-                                   model is told of it */
+                                   model is told of the range */
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
     const char *fallback;       /* what absence means, as JSON text, or NULL */
     const char *instead_of;     /* a field that must not be given, too */

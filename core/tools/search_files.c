@@ -18,7 +18,7 @@ static const struct schema_field fields[] = {
             .name = "pattern",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "Text to find, as it stands.",
+            .help = "Text, as it stands.",
         },
     [PATH] =
         {
@@ -313,8 +313,8 @@ static enum status search_files(const struct tool_request *request,
 const struct tool tool_search_files = {
     .name = "search-files",
     .title = "Search files",
-    .description = "Find a text in the files of the workspace; answers file, "
-                   "line number and line.",
+    .description =
+        "Find a text in the files of the workspace: file, line number, line.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -11,7 +11,7 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .required = true,
-            .help = "File in the workspace; may be new.",
+            .help = "May be new.",
         },
     [CONTENT] =
         {

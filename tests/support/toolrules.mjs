@@ -6,7 +6,9 @@ const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint',
     'openWorldHint'];
 const SEEN_LIMIT = 12000; // bytes of name, description, schema that models see
 const TEXT_LIMIT = 2048;
-const EXPLAINED_ONCE = new Set(['session', 'package']); // by evaluate-lisp
+// Arguments that mean the same in every tool, and what they say.
+const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
+    'system', 'symbol', 'function', 'variable', 'class', 'action', 'id']);
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];
@@ -27,7 +29,7 @@ function schemaFaults(name, schema, at = '') {
         if (!/^[a-z][a-z-]*$/.test(key))
             say(`property ${key} is not lower-case words with hyphens`);
         if (!inner.description?.endsWith('.') &&
-            (inner.description || !EXPLAINED_ONCE.has(key)))
+            (inner.description || !PLAIN_WORDS.has(key)))
             say(`the description of ${key} is no sentence`);
         faults.push(...schemaFaults(name, inner, `${at}.${key}`));
     }

@@ -121,14 +121,23 @@ static bool is_sentence(const char *s)
     return n > 1 && n < 2048 && s[0] >= 'A' && s[0] <= 'Z' && s[n - 1] == '.';
 }
 
+/* Words that mean the same in every tool, and what they say. */
+static bool is_plain_word(const char *s)
+{
+    static const char *const words[] = {
+        "session", "package",  "code",     "form",  "path",   "system",
+        "symbol",  "function", "variable", "class", "action", "id"};
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (strcmp(s, words[i]) == 0)
+            return true;
+    return false;
+}
+
 static void check_field(const struct schema_field *field)
 {
     assert_true(is_name(field->name));
     assert_true(field->alias == NULL || is_name(field->alias));
-    // what evaluate-lisp explains need not be said again
-    if (strcmp(field->name, TOOL_SESSION) != 0 &&
-        strcmp(field->name, "package") != 0)
-        assert_non_null(field->help);
+    assert_true(field->help != NULL || is_plain_word(field->name));
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);

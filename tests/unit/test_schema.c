@@ -465,7 +465,7 @@ static void schema_writes_no_idle_words(void **state)
                 "\"session\":{\"type\":\"string\"},"
                 "\"path\":{\"type\":\"string\",\"description\":\"A.\"},"
                 "\"all\":{\"type\":\"boolean\",\"description\":\"B.\"},"
-                "\"offset\":{\"type\":\"integer\",\"minimum\":0}},"
+                "\"offset\":{\"type\":\"integer\"}},"
                 "\"additionalProperties\":false}");
 }
 
