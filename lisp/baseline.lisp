@@ -8,6 +8,9 @@
 (defvar *system-packages* '()
   "The packages that are not the user's.")
 
+(defvar *implementation-packages* '()
+  "The packages that there were when the session began, but for CL-USER.")
+
 (defvar *locked-packages* '()
   "Those of the system's packages that were locked.")
 
@@ -109,6 +112,7 @@
 (defun note-baseline ()
   "Remembers the system as it is now as being without anything of the user."
   (setf *system-packages* (list-all-packages)
+        *implementation-packages* (remove *user-package* *system-packages*)
         *locked-packages* (remove-if-not #'package-locked-p *system-packages*)
         *initial-use-list* (package-use-list *user-package*)
         *initial-variables* (initial-variables)

@@ -316,6 +316,30 @@ next method."
                                                  (rest next-methods))))))))
     (add-method generic-function method)))
 
+;;; Files
+
+(defun current-directory ()
+  "Returns the pathname of the directory that this process is in."
+  (ext:getcwd))
+
+(defun file-kind (name)
+  "Returns :FILE, :DIRECTORY, another keyword, or NIL when there is nothing of
+that NAME, or nothing that can be looked at."
+  (ignore-errors (ext:file-kind name t)))
+
+(defun file-bytes (pathname)
+  "Returns the size of the file PATHNAME in bytes."
+  (with-open-file (stream pathname :element-type '(unsigned-byte 8))
+    (file-length stream)))
+
+(defun call-as-source (pathname function)
+  "Calls FUNCTION with a function to be told the position in PATHNAME from which
+definitions come."
+  (let* ((location (cons pathname 0))
+         (ext:*source-location* location))
+    (funcall function (lambda (position)
+                        (setf (cdr location) position)))))
+
 ;;; The compiler
 
 (defun compiler-in-use-p ()
@@ -379,6 +403,24 @@ end."
   (ignore-errors
    (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
    (si::rmdir directory)))
+
+;;; Generic functions that are measured
+
+(defun copy-generic-function (function)
+  "Returns a generic function that does what FUNCTION does."
+  (let ((copy (si:copy-instance function)))
+    (clos::set-generic-function-dispatch copy)
+    copy))
+
+(defun set-dispatch (generic-function function)
+  "Makes GENERIC-FUNCTION call FUNCTION, until it gets or loses a method."
+  (clos:set-funcallable-instance-function generic-function function))
+
+(defun restore-dispatch (generic-function)
+  "Makes GENERIC-FUNCTION call its methods."
+  (clos::set-generic-function-dispatch generic-function))
+
+;;; Whether there is a C compiler
 
 (defun c-compiler-present-p ()
   "True when the C compiler that ECL calls can be run."

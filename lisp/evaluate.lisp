@@ -71,15 +71,12 @@ symbol name, as SCAN found."
         (error 'dangling-package-prefix :stream nil
                                         :line line :column column)))))
 
-(defun evaluate-forms (text evaluation)
-  "Evaluates the forms of TEXT one after the other, each read in the package
-and readtable that the ones before it left. Returns the values of the last as a
-list, or :NONE when there is no form; and the forms. Notes in EVALUATION where
-it is."
+(defun do-forms (function text evaluation)
+  "Reads the forms of TEXT one after the other, each in the package and readtable
+that the ones before it left, and calls FUNCTION with each, to evaluate it. Notes
+in EVALUATION where it is."
   (let* ((scan (scan-code text))
-         (stream (make-string-input-stream text))
-         (values :none)
-         (forms '()))
+         (stream (make-string-input-stream text)))
     (setf (evaluation-text evaluation) text
           (evaluation-scan evaluation) scan
           (evaluation-stream evaluation) stream
@@ -90,20 +87,38 @@ it is."
     (loop
       (setf (evaluation-phase evaluation) :read)
       (incf (evaluation-form-number evaluation))
+      (setf (evaluation-form-start evaluation) (file-position stream))
       (let ((form (read stream nil stream)))
         (when (scan-dangling scan)
           (check-dangling-prefix scan text (file-position stream)))
         (when (eq form stream)
           (decf (evaluation-form-number evaluation))
-          (return (values values (nreverse forms))))
-        (push form forms)
+          (return))
         (setf (evaluation-form evaluation) form
               (evaluation-position evaluation) (file-position stream)
               (evaluation-phase evaluation) :eval)
-        (remember-form form)
-        (setf values (multiple-value-list (eval form)))
-        (remember-values form values)
-        (check-session-variables)))))
+        (funcall function form)))))
+
+(defun evaluate-forms (text evaluation)
+  "Evaluates the forms of TEXT as a read-eval-print loop does. Returns the values
+of the last as a list, or :NONE when there is no form; and the forms."
+  (let ((values :none)
+        (forms '()))
+    (do-forms (lambda (form)
+                (push form forms)
+                (remember-form form)
+                (setf values (multiple-value-list (eval form)))
+                (remember-values form values)
+                (check-session-variables))
+      text evaluation)
+    (values values (nreverse forms))))
+
+(defun load-forms (text evaluation before)
+  "Evaluates the forms of TEXT as LOAD does, after calling BEFORE for each."
+  (do-forms (lambda (form)
+              (funcall before)
+              (eval form))
+    text evaluation))
 
 (defun values-text (values)
   "Returns the lines for VALUES, a list or :NONE."

@@ -13,7 +13,9 @@
   (phase nil)                       ; :READ, :EVAL, :PRINT or NIL
   (form nil)                        ; the top-level form
   (form-number 0 :type fixnum)      ; its number in the code
+  (form-start 0)                    ; where it begins in the code
   (text "")                         ; the code
+  (source nil)                      ; the name of the file that it is, or NIL
   (stream nil)                      ; the stream it is read from
   (scan nil)                        ; its scan
   (position 0)                      ; where the reader was, on failure
@@ -219,29 +221,42 @@ it came to another end; the CONDITION of EVALUATION says which."
 
 ;;; The answer
 
+(defun more-forms-p (evaluation)
+  "True when there is something behind the form of EVALUATION, which has been
+read."
+  (let* ((text (evaluation-text evaluation))
+         (position (min (length text) (evaluation-position evaluation))))
+    (and (eq (evaluation-phase evaluation) :eval)
+         (< (skip-to-form text position) (length text)))))
+
+(defun source-text (evaluation)
+  "Returns how the code of EVALUATION is called: a file with the line of the form
+in it, or \"the code\"."
+  (if (evaluation-source evaluation)
+      (format nil "~a, line ~d" (evaluation-source evaluation)
+              (form-line (evaluation-text evaluation)
+                         (evaluation-form-start evaluation)))
+      "the code"))
+
 (defun place-text (evaluation)
   "Returns the line that says which form of the code failed, or NIL when there
-is only one.
+is only one, in no file.
 
 One of \"In form 2 of the code; the forms before it stand.\", \"In form 1 of
 the code; the forms after it were not evaluated.\", \"In form 2 of the code; the
 forms before it stand, those after it were not evaluated.\""
-  (let* ((number (evaluation-form-number evaluation))
-         (text (evaluation-text evaluation))
-         (rest (and (eq (evaluation-phase evaluation) :eval)
-                    (find-if-not (lambda (character)
-                                   (member character
-                                           '(#\Space #\Newline #\Tab #\Return)))
-                                 text
-                                 :start (min (length text)
-                                             (evaluation-position
-                                              evaluation))))))
+  (let ((number (evaluation-form-number evaluation))
+        (more (more-forms-p evaluation))
+        (source (source-text evaluation)))
     (cond ((> number 1)
-           (format nil "In form ~d of the code; the forms before it stand~
+           (format nil "In form ~d of ~a; the forms before it stand~
                         ~:[.~;, those after it were not evaluated.~]"
-                   number rest))
-          ((and (= number 1) rest)
-           "In form 1 of the code; the forms after it were not evaluated.")
+                   number source more))
+          ((and (= number 1) more)
+           (format nil "In form 1 of ~a; the forms after it were not evaluated."
+                   source))
+          ((and (= number 1) (evaluation-source evaluation))
+           (format nil "In form 1 of ~a." source))
           (t nil))))
 
 (defun foot-text (evaluation)

@@ -48,6 +48,7 @@ session needs."
   (install-shell)
   (install-before-children #'flush-session-output)
   (install-require (fdefinition 'require))
+  (install-load (fdefinition 'load))
   (note-baseline)
   (values))
 
@@ -62,7 +63,8 @@ when user code has closed the old ones."
   (set-global-streams)
   (unless *main-thread*
     (setf *main-thread* (current-thread)
-          *package* *user-package*)
+          *package* *user-package*
+          *workspace* (current-directory))
     (install-thread-exit *main-thread* #'handle-exit)
     (set-heap-limit heap-bytes)
     (setf *memory-base* (memory-counts)))
@@ -123,6 +125,8 @@ reports a failure. Always returns, exactly once, whatever the user's code does."
                (run-operation name arguments evaluation)))
         (setf (evaluation-open evaluation) nil
               *evaluation* nil)
+        (when *profiled*                ; its cleanup forms were thrown past
+          (end-profiling))
         (unless text
           (setf text (plain-failure-text evaluation)
                 failed t))

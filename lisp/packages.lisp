@@ -24,6 +24,8 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:evaluation-aborted
    #:compilation-failed
    #:child-failed
+   #:file-missing
+   #:not-profiled
    ;; operations
    #:define-operation
    #:operation-names))

@@ -239,6 +239,43 @@ place of each character outside of ASCII."
     (values (1+ (count #\Newline text :end position))
             (if newline (- position newline 1) position))))
 
+(defun skip-comment-in (text start)
+  "Returns the position behind the comment in bars at START of TEXT."
+  (let ((end (length text)))
+    (loop with depth = 1
+          for i = (+ start 2) then (1+ i)
+          while (< (1+ i) end)
+          do (cond ((string= "#|" text :start2 i :end2 (+ i 2))
+                    (incf depth) (incf i))
+                   ((string= "|#" text :start2 i :end2 (+ i 2))
+                    (incf i)
+                    (when (zerop (decf depth))
+                      (return (1+ i)))))
+          finally (return end))))
+
+(defun skip-to-form (text start)
+  "Returns the position of the first thing in TEXT from START on that is neither
+a blank nor a comment, or its length."
+  (loop
+    (setf start (or (position-if-not (lambda (character)
+                                       (member character
+                                               '(#\Space #\Newline #\Tab
+                                                 #\Return #\Page)))
+                                     text :start start)
+                    (return (length text))))
+    (cond ((char= #\; (char text start))
+           (setf start (or (position #\Newline text :start start)
+                           (return (length text)))))
+          ((and (char= #\# (char text start))
+                (< (1+ start) (length text))
+                (char= #\| (char text (1+ start))))
+           (setf start (skip-comment-in text start)))
+          (t (return start)))))
+
+(defun form-line (text start)
+  "Returns the line of the form that is the first thing in TEXT from START on."
+  (values (line-and-column text (skip-to-form text start))))
+
 (defun describe-unfinished (text scan)
   "Says in a sentence why the reader met the end of TEXT, by its SCAN."
   (flet ((line (position)

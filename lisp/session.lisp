@@ -72,7 +72,8 @@ their definitions back."
   (setf *readtable* (copy-readtable nil)
         *package* *user-package*
         *random-state* (make-random-state nil)
-        *last-error* nil)
+        *last-error* nil
+        *loaded-files* '())
   (forget-history))
 
 (defun restore-package-locks ()

@@ -48,6 +48,10 @@ leave a recursion of some depth, few enough to collect with the stack full.")
 (defconstant +loader-characters+ 8000
   "Characters shown of what a system writes while it is loaded.")
 
+(defconstant +source-characters+ (* 16 1024 1024)
+  "Bytes of a source file that is read: ten times what the largest have, and in
+memory it takes four times as much.")
+
 ;;; The session
 
 (defvar *session-output* nil
@@ -96,6 +100,9 @@ host.")
 (defvar *last-error* nil
   "What is known about the last failed evaluation, an ERROR-RECORD, or NIL
 when an evaluation has succeeded since.")
+
+(defvar *workspace* nil
+  "The pathname of the directory in which the session began.")
 
 (defvar *loaded-systems* '()
   "Names of the systems the user had loaded, newest first.")

@@ -28,6 +28,7 @@ static const struct {
 } entries[] = {
     {IN_EVAL, &tool_evaluate_lisp},
     {IN_EVAL, &tool_load_system},
+    {IN_EVAL, &tool_load_file},
     {IN_EVAL, &tool_compile_form},
     {IN_EVAL, &tool_validate_syntax},
     {IN_EVAL, &tool_describe_last_error},
@@ -47,6 +48,7 @@ static const struct {
     {IN_FILES, &tool_propose_file_edit},
     {IN_FILES, &tool_edit_definition},
     {IN_MEASURE, &tool_time_execution},
+    {IN_MEASURE, &tool_profile_code},
     {IN_MEASURE, &tool_memory_report},
 };
 

@@ -1,0 +1,173 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; load-file.lisp: loads files, form by form so that it can be told where one
+;;;; fails, and remembers which have been loaded.
+
+(in-package #:ecl-mcp)
+
+(define-condition file-missing (image-error file-error)
+  ((what :initarg :what :reader file-missing-what))
+  (:documentation "A file is not there, or is not one that can be loaded.")
+  (:report (lambda (condition stream)
+             (format stream "~a ~a." (file-error-pathname condition)
+                     (file-missing-what condition)))))
+
+(defconstant +progress-seconds+ 2
+  "Seconds between two lines that say how far a file has been loaded.")
+
+;;; Names
+
+(defun name-bytes (name)
+  "Returns NAME as a string of its bytes in UTF-8, as systems have them."
+  (with-output-to-string (bytes)
+    (flet ((put (code) (write-char (code-char code) bytes)))
+      (loop for character across name
+            for code = (char-code character)
+            do (if (< code #x80)
+                   (put code)
+                   (let ((more (cond ((< code #x800) 1)
+                                     ((< code #x10000) 2)
+                                     (t 3))))
+                     (put (logior (ash code (* -6 more))
+                                  (aref #(0 #xc0 #xe0 #xf0) more)))
+                     (loop for shift from (* -6 (1- more)) to 0 by 6
+                           do (put (logior #x80
+                                           (logand #x3f
+                                                   (ash code shift)))))))))))
+
+(defun workspace-file (name)
+  "Returns the name of the file that NAME means, as seen from the workspace, in
+the way ECL takes it."
+  (let ((full (if (and (plusp (length name)) (find (char name 0) "/~"))
+                  name
+                  (concatenate 'string (namestring *workspace*) name))))
+    (or (find-if #'file-kind (list full (name-bytes full)))
+        (error 'file-missing :pathname name
+                             :what (format nil "was not found in ~a"
+                                           (namestring *workspace*))))))
+
+(defun check-loadable (file name)
+  "Signals an error unless FILE, of which the user knows the NAME, can be read."
+  (let ((kind (file-kind file)))
+    (unless (eq kind :file)
+      (error 'file-missing :pathname name
+                           :what (if (eq kind :directory)
+                                     "is a directory"
+                                     "is no file")))
+    (when (> (file-bytes file) +source-characters+)
+      (error 'file-missing
+             :pathname name
+             :what (format nil "is larger than the limit of ~:d bytes for ~
+                                source files" +source-characters+)))))
+
+;;; Text
+
+(defun read-text (file external-format)
+  "Returns the text of FILE."
+  (with-open-file (stream file :external-format external-format)
+    (with-output-to-string (text)
+      (let ((buffer (make-string 65536)))
+        (loop for end = (read-sequence buffer stream)
+              while (plusp end)
+              do (write-string buffer text :end end))))))
+
+(defun source-file-text (file)
+  "Returns the text of FILE, in UTF-8 or, when it is not that, in Latin-1."
+  (handler-case (read-text file :utf-8)
+    (stream-error () (read-text file :latin-1))))
+
+;;; What has been loaded
+
+(defvar *loaded-files* '()
+  "The sources that the user has loaded, (NAME . PACKAGE), the newest first: the
+true name, and the package that was current.")
+
+(defun note-loaded-file (file package)
+  "Remembers that FILE has been loaded where PACKAGE was current."
+  (let ((name (namestring (truename file))))
+    (setf *loaded-files*
+          (cons (cons name (package-name package))
+                (remove name *loaded-files* :key #'car :test #'string=)))))
+
+(defun install-load (load)
+  "Replaces LOAD, the standard function, by one that remembers the sources of
+what is loaded, but for parts of systems."
+  (replace-function
+   'load
+   (lambda (source &rest options)
+     (let ((package *package*))
+       (multiple-value-prog1 (apply load source options)
+         (unless (or *loading* (streamp source))
+           (let ((file (source-of-loaded source)))
+             (when file
+               (note-loaded-file file package)))))))))
+
+(defun source-of-loaded (file)
+  "Returns the name of the source of FILE, a source or what was compiled from one,
+or NIL."
+  (ignore-errors
+   (let ((file (merge-pathnames file)))
+     (find-if (lambda (name) (eq (file-kind name) :file))
+              (if (compiled-file-p file)
+                  (list (make-pathname :type "lisp" :defaults file)
+                        (make-pathname :type "lsp" :defaults file))
+                  (list file
+                        (make-pathname :type "lisp" :defaults file)
+                        (make-pathname :type "lsp" :defaults file)))))))
+
+(defun compiled-file-p (file)
+  "True when the name of FILE is that of a compiled file."
+  (member (pathname-type file) '("fas" "fasl" "fasb" "fasc" "o")
+          :test #'equalp))
+
+;;; Loading
+
+(defun make-progress (name evaluation &optional
+                                        (written (get-internal-real-time)))
+  "Returns a function that writes, when it has not done so for a while, since the
+time WRITTEN at first, which form of the file NAME is evaluated next."
+  (lambda ()
+    (let ((now (get-internal-real-time)))
+      (when (> (- now written)
+               (* +progress-seconds+ internal-time-units-per-second))
+        (setf written now)
+        (format *standard-output* "~&; form ~d of ~a~%"
+                (evaluation-form-number evaluation) name)
+        (finish-output *standard-output*)))))
+
+(defun load-source (file name)
+  "Loads the source FILE, called NAME; returns the number of forms."
+  (let ((evaluation *evaluation*)
+        (truename (truename file))
+        (progress (make-progress name *evaluation*))
+        (package *package*))
+    (setf (evaluation-source evaluation) name)
+    (let ((*load-pathname* (pathname file))
+          (*load-truename* truename)
+          (*package* *package*)
+          (*readtable* *readtable*))
+      (call-as-source truename
+                      (lambda (tell-position)
+                        (load-forms (source-file-text file) evaluation
+                                    (lambda ()
+                                      (funcall tell-position
+                                               (evaluation-form-start
+                                                evaluation))
+                                      (funcall progress))))))
+    (note-loaded-file file package)
+    (evaluation-form-number evaluation)))
+
+(define-operation "load-file" ((path string))
+  "Loads the file PATH, relative to the workspace: a source, form by form, or a
+compiled file."
+  (check-session-variables)
+  (let ((file (workspace-file path)))
+    (check-loadable file path)
+    (if (compiled-file-p (pathname file))
+        (progn
+          (load file)
+          (setf *last-error* nil)
+          (format nil "Loaded: ~a" path))
+        (let ((forms (load-source file path)))
+          (setf (evaluation-phase *evaluation*) nil
+                *last-error* nil)
+          (format nil "Loaded: ~a (~d form~:p)" path forms)))))

@@ -1,0 +1,198 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; profile.lisp: counts and times the calls of the functions of a package, by
+;;;; putting a function in the place of each while some code runs.
+
+(in-package #:ecl-mcp)
+
+(defconstant +profile-lines+ 30
+  "Functions shown of a profile: those below take next to no time.")
+
+(defconstant +profiled-functions+ 10000
+  "Functions that are measured at once: more than any package has by hand.")
+
+(define-record (entry)
+  "What is known about the function NAME: the ORIGINAL; what does the same, the
+WORKER; what stands in its place, the WRAPPER; how often it was called, the
+nanoseconds in it alone (OWN), those in it and what it called (INCLUSIVE), and
+how many calls of it are active (DEPTH)."
+  name original worker wrapper
+  (calls 0 :type fixnum)
+  (own 0)
+  (inclusive 0)
+  (depth 0 :type fixnum))
+
+(defvar *profiled* '()
+  "The entries of the functions that are being measured. Set, never bound, so
+that they are found however the measurement ends.")
+
+(defvar *inner-time* 0
+  "The nanoseconds that measured functions have taken which the running one
+called.")
+
+(define-condition not-profiled (image-error)
+  ((package :initarg :package :reader not-profiled-package)
+   (why :initarg :why :reader not-profiled-why))
+  (:documentation "The functions of PACKAGE cannot be measured.")
+  (:report (lambda (condition stream)
+             (format stream "The functions of package ~a cannot be measured: ~a."
+                     (package-name-short (not-profiled-package condition))
+                     (not-profiled-why condition)))))
+
+;;; Which functions
+
+(defun function-names (package)
+  "Returns the names of the functions of PACKAGE."
+  (let ((names '()))
+    (do-home-symbols (symbol package)
+      (unless (or (macro-function symbol) (special-operator-p symbol))
+        (when (fboundp symbol)
+          (push symbol names)))
+      (when (ignore-errors (fboundp (list 'setf symbol)))
+        (push (list 'setf symbol) names)))
+    names))
+
+(defun check-profiled (package names)
+  "Signals an error unless the functions NAMES of PACKAGE can be measured."
+  (flet ((refuse (why)
+           (error 'not-profiled :package package :why why)))
+    (cond ((member package *implementation-packages* :test #'eq)
+           (refuse "it is part of Lisp itself, which needs them"))
+          ((null names)
+           (refuse "there are none"))
+          ((> (length names) +profiled-functions+)
+           (refuse (format nil "there are ~:d, more than the limit of ~:d"
+                           (length names) +profiled-functions+))))))
+
+;;; Measuring
+
+(defun make-wrapper (entry)
+  "Returns a function that does what the original one of ENTRY does, and measures
+that. Other threads are not measured."
+  (declare (optimize (speed 3) (debug 0)))
+  (let ((worker (entry-worker entry)))
+    (declare (type function worker))
+    (lambda (&rest arguments)
+      (if (not (main-thread-p))
+          (apply worker arguments)
+          (let ((start (monotonic-nanoseconds))
+                (outer *inner-time*))
+            (setf *inner-time* 0)
+            (incf (entry-calls entry))
+            (incf (entry-depth entry))
+            (unwind-protect (apply worker arguments)
+              (note-call entry (- (monotonic-nanoseconds) start) outer)))))))
+
+(defun note-call (entry elapsed outer)
+  "Adds a call of ENTRY that has taken ELAPSED nanoseconds; before it, the measured
+calls beside it had taken OUTER. Of a recursion only the outermost call counts
+into the inclusive time."
+  (declare (type integer elapsed outer))
+  (incf (entry-own entry) (- elapsed *inner-time*))
+  (when (zerop (decf (entry-depth entry)))
+    (incf (entry-inclusive entry) elapsed))
+  (setf *inner-time* (+ outer elapsed)))
+
+(defun new-entry (name)
+  "Returns an entry for the function NAME. A generic function stays what it is,
+so that it can get methods meanwhile, and a copy of it works."
+  (let* ((original (fdefinition name))
+         (entry (make-entry :name name
+                            :original original
+                            :worker (if (typep original 'generic-function)
+                                        (copy-generic-function original)
+                                        original))))
+    (setf (entry-wrapper entry) (make-wrapper entry))
+    entry))
+
+(defun begin-profiling (names)
+  "Measures the functions NAMES from now on."
+  (setf *inner-time* 0
+        *profiled* (mapcar #'new-entry names))
+  (dolist (entry *profiled*)
+    (if (typep (entry-original entry) 'generic-function)
+        (set-dispatch (entry-original entry) (entry-wrapper entry))
+        (replace-function (entry-name entry) (entry-wrapper entry)))))
+
+(defun end-profiling ()
+  "Gives all measured functions their definitions back, but for those that have
+been redefined meanwhile. Returns the entries. Can be called at any time."
+  (let ((entries *profiled*))
+    (dolist (entry entries)
+      (let ((name (entry-name entry))
+            (original (entry-original entry)))
+        (cond ((typep original 'generic-function)
+               (restore-dispatch original))
+              ((and (fboundp name)
+                    (eq (fdefinition name) (entry-wrapper entry)))
+               (replace-function name original)))))
+    (setf *profiled* '())
+    entries))
+
+(defun cost-of-measuring ()
+  "Returns the nanoseconds that measuring adds to each call."
+  (let ((entry (make-entry :worker (lambda () nil)))
+        (calls 1000))
+    (flet ((time-of (function)
+             (let ((start (monotonic-nanoseconds)))
+               (dotimes (i calls)
+                 (funcall (the function function)))
+               (- (monotonic-nanoseconds) start))))
+      (floor (max 0 (- (time-of (make-wrapper entry))
+                       (time-of (entry-worker entry))))
+             calls))))
+
+;;; The table
+
+(defun profile-line (entry)
+  "Returns the line about ENTRY."
+  (format nil "~10:d  ~11@a  ~11@a  ~a"
+          (entry-calls entry)
+          (duration-text (max 0 (entry-own entry)))
+          (duration-text (entry-inclusive entry))
+          (short-text (entry-name entry) +argument-characters+)))
+
+(defun profile-text (package entries)
+  "Returns the table of ENTRIES, functions of PACKAGE, the one with the most time
+of its own first."
+  (let* ((called (sort (remove-if (lambda (entry) (zerop (entry-calls entry)))
+                                  entries)
+                       #'> :key #'entry-own))
+         (more (- (length called) +profile-lines+)))
+    (if (null called)
+        (format nil "; None of the ~:d functions of ~a was called through its ~
+                     name."
+                (length entries) (package-name-short package))
+        (format nil "[profile] ~:d calls of ~:d of the ~:d functions of ~a~%~
+                     ~10@a  ~11@a  ~11@a  ~a~{~%~a~}~@[~%~
+                     … ~:d more with less~]~%~
+                     ; Measuring takes about ~d ns of each call. Calls inside ~
+                     one compiled file may be direct and are not seen then."
+                (reduce #'+ called :key #'entry-calls)
+                (length called) (length entries) (package-name-short package)
+                "calls" "own" "inclusive" "function"
+                (mapcar #'profile-line
+                        (subseq called 0 (min (length called)
+                                              +profile-lines+)))
+                (and (plusp more) more)
+                (cost-of-measuring)))))
+
+(define-operation "profile-code" ((code string) &optional (package string))
+  "Evaluates the forms of CODE, and counts and times the calls of the functions
+of PACKAGE meanwhile. When the code fails, the table is part of its output."
+  (check-session-variables)
+  (let* ((evaluation *evaluation*)
+         (package (if package (designated-package package) *package*))
+         (names (function-names package))
+         (values :none)
+         (done nil)
+         (table nil))
+    (check-profiled package names)
+    (unwind-protect
+         (progn
+           (begin-profiling names)
+           (setf values (evaluate-forms code evaluation)
+                 done t))
+      (setf table (profile-text package (end-profiling)))
+      (unless done
+        (format *standard-output* "~&~a~%" table)))
+    (format nil "~a~%~%~a" (answer-values values evaluation) table)))
