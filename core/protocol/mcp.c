@@ -412,7 +412,8 @@ static void read_metrics(const struct request *r)
     struct buf text = BUF_EMPTY;
     struct jsonw w;
     jsonw_init(&w, &text);
-    metrics_write(&w, r->mcp->config.metrics, r->mcp->config.gate);
+    metrics_write(&w, r->mcp->config.metrics, r->mcp->config.gate,
+                  mcp_waiting(r->mcp));
     if (buf_failed(&text))
         fail_memory(r);
     else

@@ -30,11 +30,8 @@ void metrics_event(void *context, const struct gate_event *event)
         call->decision != NULL ? call->decided_ms : event->now_ms;
     int64_t run_ms = event->now_ms - decided_ms;
 
-    if (event->phase == GATE_BEFORE) {
-        metrics->running++;
+    if (event->phase == GATE_BEFORE)
         return;
-    }
-    metrics->running -= call->approved;
     record = find(metrics, call->tool->rules_of != NULL ? call->tool->rules_of
                                                         : call->tool);
     if (record == NULL)
@@ -120,12 +117,12 @@ static void write_limits(struct jsonw *w, const struct tool_limits *limits)
 }
 
 void metrics_write(struct jsonw *w, const struct metrics *metrics,
-                   const struct gate *gate)
+                   const struct gate *gate, size_t waiting)
 {
     const struct metrics_tool all = sum(metrics);
 
     jsonw_object(w);
-    jsonw_member_int(w, "running", (int64_t)metrics->running);
+    jsonw_member_int(w, "waiting", (int64_t)waiting);
     write_counts(w, &all);
     jsonw_name(w, "tools");
     jsonw_array(w);

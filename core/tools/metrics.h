@@ -25,15 +25,14 @@ struct metrics {
         int64_t longest_ms; /* and the longest of these */
     } tools[LIMIT_METRICS]; /* in the order of their first calls */
     size_t count;
-    uint64_t running; /* calls that have begun and are not over */
 };
 
 /* The hook of the gate, with metrics (zeroed at first) as its context. */
 void metrics_event(void *context, const struct gate_event *event);
 
 /* Writes all there is as a JSON object, with the grants, rules and limits of
-   GATE. */
+   GATE. WAITING: calls whose answers are still to come. */
 void metrics_write(struct jsonw *w, const struct metrics *metrics,
-                   const struct gate *gate);
+                   const struct gate *gate, size_t waiting);
 
 #endif

@@ -100,7 +100,7 @@ async function converse(kind, client) {
         uri: 'lisp://session/main/definitions' });
     assert.match(contents[0].text, /SQ \(X\)/);
     const metrics = await client.readResource({ uri: 'lisp://metrics' });
-    assert.equal(JSON.parse(metrics.contents[0].text).running, 0);
+    assert.equal(JSON.parse(metrics.contents[0].text).waiting, 0);
     await assert.rejects(client.readResource({ uri: 'lisp://none' }),
         { code: kind.legacy ? -32002 : -32602 });
 

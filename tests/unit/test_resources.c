@@ -293,7 +293,7 @@ static void resources_show_metrics(void **state)
         "4",
         "{" CONTENTS(
             "lisp://metrics", "application/json",
-            "{\\\"running\\\":1,\\\"calls\\\":2,\\\"errors\\\":0,"
+            "{\\\"waiting\\\":1,\\\"calls\\\":2,\\\"errors\\\":0,"
             "\\\"refused\\\":1,\\\"decisionMs\\\":0,\\\"runMs\\\":30,"
             "\\\"longestRunMs\\\":30,\\\"argumentBytes\\\":27,"
             "\\\"answerBytes\\\":…,\\\"tools\\\":["
@@ -309,7 +309,7 @@ static void resources_show_metrics(void **state)
     client_reply(second, WIRE_ERROR, STR("no"));
     client_expect("{…}");
     client_send(READ("5", "lisp://metrics"));
-    client_expect("{…{\\\"running\\\":0,\\\"calls\\\":3,\\\"errors\\\":1,…"
+    client_expect("{…{\\\"waiting\\\":0,\\\"calls\\\":3,\\\"errors\\\":1,…"
                   "\\\"runMs\\\":130,\\\"longestRunMs\\\":100,…}");
 }
 
