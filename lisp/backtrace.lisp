@@ -191,13 +191,24 @@ would be printed with the package they happen to be in."
                 (make-symbol (symbol-name parameters))))
     (t parameters)))
 
-(defun parameters-text (parameters)
-  "Returns the lambda list PARAMETERS, symbols without their packages."
-  (with-result-syntax (:length 20 :level 5)
-    (let ((*print-gensym* nil))
-      (shorten (one-line (format nil "(~{~s~^ ~})"
-                                 (bare-names parameters)))
-               +form-characters+))))
+(defun parameters-text (parameters &optional (limit +form-characters+))
+  "Returns the lambda list PARAMETERS, symbols without their packages, with at
+most LIMIT characters. A default value may be an object whose printing fails."
+  (multiple-value-bind (text full failure)
+      (with-result-syntax (:length (ceiling limit 10) :level 5)
+        (let ((*print-gensym* nil))
+          (call-printing (lambda (stream)
+                           (format stream "(~{~s~^ ~})"
+                                   (bare-names parameters)))
+                         limit)))
+    (cond (failure
+           (shorten (format nil "(~{~a~^ ~})"
+                            (loop for parameter in parameters
+                                  collect (short-text parameter
+                                                      +argument-characters+)))
+                    limit))
+          (full (concatenate 'string (one-line text) "…"))
+          (t (one-line text)))))
 
 ;;; What the condition itself says about the innermost call
 

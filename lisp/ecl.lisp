@@ -48,7 +48,8 @@ when it is not known."
 (defun global-lambda-list (name)
   "Returns the lambda list of the function or macro NAME and T, or NIL and NIL
 when it is not known."
-  (if (and (symbolp name) (macro-function name))
+  (if (and (symbolp name)
+           (or (macro-function name) (special-operator-p name)))
       (ext:function-lambda-list name)
       (let ((function (fdefinition name)))
         (if (typep function 'generic-function)
@@ -284,6 +285,120 @@ FUNCTION."
 (defun function-of-method (method)
   "Returns the generic function that has METHOD, or NIL."
   (clos:method-generic-function method))
+
+;;; What ECL knows of names
+
+(defun source-file-of (function)
+  "Returns the file that FUNCTION was loaded from, or NIL. ECL's own functions
+name files that are not there."
+  (let ((file (ignore-errors (ext:compiled-function-file function))))
+    (and (pathnamep file)
+         (not (typep file 'logical-pathname))
+         file)))
+
+(defun setf-expander-p (symbol)
+  "True when there is an expansion for (SETF (SYMBOL ...)), other than a call of
+the function (SETF SYMBOL)."
+  (and (si:get-sysprop symbol 'si::setf-method) t))
+
+(defun defined-type-p (symbol)
+  "True when SYMBOL names a type by DEFTYPE."
+  (and (si:get-sysprop symbol 'si::deftype-definition) t))
+
+(defun symbol-macro-p (symbol)
+  "True when SYMBOL is a global symbol macro."
+  (and (si:get-sysprop symbol 'si::symbol-macro) t))
+
+(defun structure-slots (name)
+  "Returns the slots of the structure NAME, in their order, as lists of the
+name, the initial value form, the type, whether it is read only, and the
+accessor."
+  (loop for (slot initform type read-only nil accessor)
+          in (si:get-sysprop name 'si::structure-slot-descriptions)
+        when slot
+          collect (list slot initform type read-only accessor)))
+
+(defun structure-of-accessor (symbol)
+  "Returns the name of the structure whose slot SYMBOL reads, or NIL."
+  (labels ((find-in (class)
+             (if (find symbol (structure-slots (class-name class)) :key #'fifth)
+                 (class-name class)
+                 (some #'find-in (clos:class-direct-subclasses class)))))
+    (find-in (find-class 'structure-object))))
+
+;;; Metaobjects
+
+(defun direct-superclasses (class)
+  "Returns the direct superclasses of CLASS."
+  (clos:class-direct-superclasses class))
+
+(defun direct-subclasses (class)
+  "Returns the direct subclasses of CLASS."
+  (clos:class-direct-subclasses class))
+
+(defun finalized-p (class)
+  "True when the superclasses of CLASS are all known."
+  (clos:class-finalized-p class))
+
+(defun direct-slots (class)
+  "Returns the slot definitions that CLASS itself has."
+  (clos:class-direct-slots class))
+
+(defun effective-slots (class)
+  "Returns the slot definitions of the instances of CLASS, which is finalized."
+  (clos:class-slots class))
+
+(defun direct-default-initargs (class)
+  "Returns the default initialization arguments that CLASS itself has, as lists
+that start with the name and the form."
+  (clos:class-direct-default-initargs class))
+
+(defun slot-name (slot)
+  "Returns the name of the slot definition SLOT."
+  (clos:slot-definition-name slot))
+
+(defun slot-properties (slot)
+  "Returns what is known about the direct slot definition SLOT as a plist of
+:INITARGS, :READERS, :WRITERS, :TYPE, :ALLOCATION and, when there is one,
+:INITFORM."
+  (list* :initargs (clos:slot-definition-initargs slot)
+         :readers (clos:slot-definition-readers slot)
+         :writers (clos:slot-definition-writers slot)
+         :type (clos:slot-definition-type slot)
+         :allocation (clos:slot-definition-allocation slot)
+         (when (clos:slot-definition-initfunction slot)
+           (list :initform (clos:slot-definition-initform slot)))))
+
+(defun methods-specialized-on (class)
+  "Returns the methods that have CLASS among their specializers."
+  (remove-if-not (lambda (method)
+                   (let ((function (function-of-method method)))
+                     (and function
+                          (member method (methods-of function) :test #'eq))))
+                 (remove-duplicates
+                  (clos:specializer-direct-methods class) :test #'eq)))
+
+(defun generic-function-label (function)
+  "Returns the name of the generic FUNCTION."
+  (clos:generic-function-name function))
+
+(defun method-parameters (method)
+  "Returns the lambda list of METHOD without the specializers."
+  (clos:method-lambda-list method))
+
+(defun eql-specializer-value (specializer)
+  "Returns the object of SPECIALIZER and T when it is an EQL specializer, NIL and
+NIL when it is a class. ECL has such specializers as lists, too."
+  (cond ((typep specializer 'clos:eql-specializer)
+         (values (clos:eql-specializer-object specializer) t))
+        ((consp specializer) (values (second specializer) t))
+        (t (values nil nil))))
+
+;;; Packages
+
+(defun local-nicknames (package)
+  "Returns the package-local nicknames of PACKAGE, as (NICKNAME . PACKAGE)."
+  (ext:package-local-nicknames package))
 
 (defun lock-package (package locked)
   "Locks PACKAGE, or unlocks it when LOCKED is NIL."

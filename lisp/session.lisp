@@ -94,9 +94,3 @@ their definitions back."
   (set-heap-limit *heap-limit*)
   (format nil "Session reset. All definitions cleared.~%Current package: ~a"
           (package-name-short *package*)))
-
-(defun package-name-short (package)
-  "Returns the name of PACKAGE, CL-USER for COMMON-LISP-USER."
-  (if (eq package *user-package*)
-      "CL-USER"
-      (package-name package)))

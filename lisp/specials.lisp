@@ -45,6 +45,33 @@ leave a recursion of some depth, few enough to collect with the stack full.")
 (defconstant +warning-characters+ 1000
   "Characters shown of one warning.")
 
+(defconstant +miss-characters+ 1000
+  "Characters shown of the names among which a look-up found nothing.")
+
+(defconstant +documentation-characters+ 2000
+  "Characters shown of one documentation string.")
+
+(defconstant +lambda-list-characters+ 2000
+  "Characters shown of a lambda list that was asked for by name.")
+
+(defconstant +found-shown+ 50
+  "Symbols that a search shows unless the client sets another limit.")
+
+(defconstant +symbols-listed+ 500
+  "Names listed of one package and status: about as many as an answer of the
+usual length holds.")
+
+(defconstant +metaobjects-shown+ 100
+  "Slots, classes or methods shown in one list.")
+
+(defconstant +parts-shown+ 50
+  "Parts of an inspected value on one page unless the client sets another
+limit.")
+
+(defconstant +expansions+ 10000
+  "Macro calls that one full expansion may expand: a macro may expand into a
+call of itself.")
+
 (defconstant +loader-characters+ 8000
   "Characters shown of what a system writes while it is loaded.")
 

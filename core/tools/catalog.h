@@ -6,15 +6,21 @@
 
 #include "tool.h"
 
+extern const struct tool tool_apropos_search;
 extern const struct tool tool_checkpoint_session;
+extern const struct tool tool_class_info;
 extern const struct tool tool_compile_form;
 extern const struct tool tool_configure_limits;
 extern const struct tool tool_describe_last_error;
+extern const struct tool tool_describe_symbol;
 extern const struct tool tool_describe_system;
 extern const struct tool tool_edit_definition;
 extern const struct tool tool_evaluate_lisp;
+extern const struct tool tool_find_methods;
+extern const struct tool tool_function_arglist;
 extern const struct tool tool_list_definitions;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_list_package_symbols;
 extern const struct tool tool_list_sessions;
 extern const struct tool tool_list_systems;
 extern const struct tool tool_load_file;

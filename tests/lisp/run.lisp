@@ -55,7 +55,8 @@
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
-                "session" "systems" "measure" "describe-system" "compile" "load-file" "profile"))
+                "session" "systems" "measure" "describe-system" "compile"
+                "load-file" "profile" "describe"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* class_info.c: a class and its slots. */
+#include "catalog.h"
+
+static const struct schema_field fields[] = {
+    {
+        .name = "class",
+        .kind = SCHEMA_STRING,
+        .required = true,
+    },
+    {
+        .name = "package",
+        .kind = SCHEMA_STRING,
+    },
+    TOOL_SESSION_FIELD,
+    {0},
+};
+
+const struct tool tool_class_info = {
+    .name = "class-info",
+    .title = "Class information",
+    .description = "Describe a class, structure or condition: superclasses, "
+                   "subclasses, slots with accessors and initargs.",
+    .fields = fields,
+    .level = TOOL_SAFE,
+    .idempotent = true,
+    .operation = "class-info",
+};

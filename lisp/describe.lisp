@@ -1,0 +1,284 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; describe.lisp: what a symbol names, in a line and in full.
+
+(in-package #:ecl-mcp)
+
+;;; Kinds
+
+(defun function-kind (symbol)
+  "Returns what kind of operator SYMBOL names, a string, or NIL."
+  (cond ((not (fboundp symbol)) nil)
+        ((macro-function symbol) "macro")
+        ((special-operator-p symbol) "special operator")
+        ((typep (fdefinition symbol) 'generic-function) "generic function")
+        (t "function")))
+
+(defun variable-kind (symbol)
+  "Returns what kind of variable SYMBOL names, a string, or NIL."
+  (cond ((symbol-macro-p symbol) "symbol macro")
+        ((and (constantp symbol) (boundp symbol)) "constant")
+        ((or (boundp symbol) (special-variable-p symbol)) "variable")))
+
+(defun type-kind (symbol)
+  "Returns what kind of type SYMBOL names, a string, or NIL."
+  (let ((class (find-class symbol nil)))
+    (cond ((null class) (and (defined-type-p symbol) "type"))
+          ((typep class 'structure-class) "structure")
+          ((subtypep class 'condition) "condition")
+          (t "class"))))
+
+(defun kinds-of (symbol)
+  "Returns the kinds of what SYMBOL names, as strings."
+  (remove nil (list (function-kind symbol)
+                    (and (fboundp (list 'setf symbol))
+                         (not (fboundp symbol))
+                         "setf function")
+                    (variable-kind symbol)
+                    (type-kind symbol)
+                    (and (documented-text symbol 'method-combination)
+                         "method combination")
+                    (and (not (keywordp symbol))
+                         (find-package (symbol-name symbol))
+                         "package"))))
+
+;;; Misses
+
+(defun miss-kind (wanted name advice)
+  "Answers that NAME, a symbol or (SETF symbol), names no WANTED, and that ADVICE
+helps."
+  (let ((kinds (and (symbolp name) (kinds-of name))))
+    (miss "~a ~a not found~@[: the symbol names a ~{~a~^ and a ~}~]. Use ~a."
+          wanted (symbol-text name) kinds advice)))
+
+;;; Documentation
+
+(defun documented-text (object type)
+  "Returns the documentation of OBJECT as TYPE, or NIL."
+  (let ((text (ignore-errors (documentation object type))))
+    (and (stringp text)
+         (string/= text "")
+         (shorten (string-trim '(#\Space #\Newline) (plain-documentation text))
+                  +documentation-characters+))))
+
+(defun plain-documentation (text)
+  "Returns the documentation TEXT without the line with which ECL introduces
+that of the standard."
+  (let* ((end (position #\Newline text))
+         (tail " package:")
+         (start (and end (- end (length tail)))))
+    (if (and start
+             (plusp start)
+             (string= tail text :start2 start :end2 end)
+             (search " in " text :end2 end))
+        (subseq text (1+ end))
+        text)))
+
+;;; Lambda lists
+
+(defun documented-parameters (name)
+  "Returns the lambda list that the documentation of the function NAME begins
+with, as that of ECL does, or NIL."
+  (let* ((text (documented-text name 'function))
+         (label "Args: "))
+    (when (eql 0 (search label text))
+      (let ((parameters (subseq text (length label)
+                                (position #\Newline text))))
+        (if (string= parameters "NIL") "()" parameters)))))
+
+(defun function-documentation (symbol)
+  "Returns the documentation of the function SYMBOL without its lambda list."
+  (let ((text (documented-text symbol 'function)))
+    (if (documented-parameters symbol)
+        (string-left-trim '(#\Newline)
+                          (subseq text (or (position #\Newline text)
+                                           (length text))))
+        text)))
+
+(defun signature-text (name &optional (limit +form-characters+))
+  "Returns the lambda list of the function, macro or special operator NAME, with
+at most LIMIT characters, or NIL when it is not known."
+  (multiple-value-bind (parameters known)
+      (ignore-errors (global-lambda-list name))
+    (cond (known (if parameters
+                     (parameters-text parameters limit)
+                     "()"))
+          ((consp name) nil)
+          ((documented-parameters name))
+          (t
+           (let ((structure (structure-of-accessor name)))
+             (and structure (parameters-text (list structure))))))))
+
+;;; One line
+
+(defun entry-text (symbol &optional (kinds (kinds-of symbol)))
+  "Returns the line about SYMBOL in a list: its name, KINDS, and lambda list."
+  (format nil "~a [~:[names nothing~;~:*~{~a~^, ~}~]]~@[ ~a~]"
+          (symbol-text symbol)
+          kinds
+          (and (fboundp symbol) (signature-text symbol))))
+
+;;; In full
+
+(defun status-text (symbol)
+  "Returns the home package of SYMBOL and whether it is external there."
+  (let ((package (symbol-package symbol)))
+    (if package
+        (format nil "Package: ~a, ~(~a~)"
+                (package-name-short package)
+                (nth-value 1 (find-symbol (symbol-name symbol) package)))
+        "Package: none")))
+
+(defun definition-place (symbol)
+  "Returns where the function or macro SYMBOL is defined, or NIL when that is
+not known."
+  (let ((file (source-file-of (or (macro-function symbol)
+                                  (fdefinition symbol)))))
+    (cond (file (namestring file))
+          ((member (symbol-package symbol)
+                   (cons *user-package* (user-packages))
+                   :test #'eq)
+           "this session"))))
+
+(defun method-line (method)
+  "Returns the line about METHOD of a generic function."
+  (format nil "- ~{~s ~}~a" (method-qualifiers method)
+          (method-parameters-text method)))
+
+(defun method-parameters-text (method)
+  "Returns the lambda list of METHOD with its specializers, as in DEFMETHOD."
+  (let* ((specializers (specializers-of method))
+         (parameters
+           (loop for (parameter . rest) on (method-parameters method)
+                 for specializer = (pop specializers)
+                 collect (if (or (null specializer)
+                                 (eq specializer (find-class t)))
+                             (bare-names parameter)
+                             (list (bare-names parameter)
+                                   (specializer-form specializer))))))
+    (with-result-syntax (:length 20 :level 6)
+      (let ((*print-gensym* nil))
+        (shorten (one-line (format nil "(~{~s~^ ~})" parameters))
+                 +form-characters+)))))
+
+(defun specializer-form (specializer)
+  "Returns SPECIALIZER as it is written in DEFMETHOD."
+  (multiple-value-bind (object eql-p) (eql-specializer-value specializer)
+    (cond ((not eql-p) (or (class-name specializer) specializer))
+          ((atomic-p object) (list 'eql object))
+          (t (list 'eql (make-symbol (short-text object
+                                                 +argument-characters+)))))))
+
+(defun bounded-lines (items line-of limit)
+  "Returns the lines that LINE-OF makes of ITEMS, at most LIMIT and then one with
+the count of the others."
+  (let ((more (- (length items) limit)))
+    (append (loop for item in items
+                  repeat limit
+                  collect (funcall line-of item))
+            (when (plusp more)
+              (list (format nil "… ~:d more" more))))))
+
+(defun function-lines (symbol)
+  "Returns the lines about the function, macro or special operator SYMBOL."
+  (let ((function (and (not (macro-function symbol))
+                       (not (special-operator-p symbol))
+                       (fdefinition symbol)))
+        (place (definition-place symbol)))
+    (append
+     (list (format nil "Lambda list: ~a"
+                   (or (signature-text symbol +lambda-list-characters+)
+                       "not known")))
+     (labelled "Documentation" (function-documentation symbol))
+     (labelled "Defined in" place)
+     (when (compiler-macro-function symbol)
+       (list "Compiler macro: yes"))
+     (when (typep function 'generic-function)
+       (let ((methods (methods-of function)))
+         (cons (format nil "Methods: ~:d" (length methods))
+               (bounded-lines methods #'method-line +frames-shown+)))))))
+
+(defun labelled (label text)
+  "Returns the line \"LABEL: TEXT\" as a list, the empty list without TEXT."
+  (when text
+    (list (format nil "~a: ~a" label text))))
+
+(defun setf-lines (symbol)
+  "Returns the line about SETF of SYMBOL as a list."
+  (let ((name (list 'setf symbol)))
+    (cond ((fboundp name)
+           (list (format nil "Setf: function ~a"
+                         (or (signature-text name) "(...)"))))
+          ((setf-expander-p symbol) (list "Setf: by expansion")))))
+
+(defun variable-lines (symbol)
+  "Returns the lines about the variable, constant or symbol macro SYMBOL."
+  (append
+   (cond ((symbol-macro-p symbol)
+          (labelled "Expansion" (short-text (macroexpand-1 symbol)
+                                            +form-characters+)))
+         ((boundp symbol)
+          (labelled "Value" (short-text (symbol-value symbol)
+                                        +form-characters+)))
+         (t (list "Value: unbound")))
+   (labelled "Variable documentation" (documented-text symbol 'variable))))
+
+(defun type-lines (symbol)
+  "Returns the lines about the class or type SYMBOL."
+  (let ((class (find-class symbol nil)))
+    (append
+     (when class
+       (list (format nil "Class: a ~a; superclasses ~
+                          ~:[none~;~:*~{~a~^, ~}~]; see class-info"
+                     (symbol-text (class-name (class-of class)))
+                     (mapcar #'class-text (direct-superclasses class)))))
+     (labelled "Type documentation" (documented-text symbol 'type)))))
+
+(defun class-text (class)
+  "Returns the name of CLASS, or what stands for it when it has none."
+  (let ((name (class-name class)))
+    (if name (symbol-text name) (short-text class +argument-characters+))))
+
+(defun package-lines (symbol)
+  "Returns the lines about the package that has the name of SYMBOL."
+  (let ((package (find-package (symbol-name symbol))))
+    (list (format nil "Names package ~a; see list-package-symbols"
+                  (package-name-short package)))))
+
+(defun description (symbol)
+  "Returns all that is known about SYMBOL as a text."
+  (let ((kinds (kinds-of symbol)))
+    (format nil "~a [~:[names nothing~;~:*~{~a~^, ~}~]]~{~%~a~}"
+            (symbol-text symbol)
+            kinds
+            (append
+             (list (status-text symbol))
+             (when (fboundp symbol) (function-lines symbol))
+             (setf-lines symbol)
+             (when (variable-kind symbol) (variable-lines symbol))
+             (when (type-kind symbol) (type-lines symbol))
+             (labelled "Method combination documentation"
+                       (documented-text symbol 'method-combination))
+             (when (member "package" kinds :test #'equal)
+               (package-lines symbol))))))
+
+(define-operation "describe-symbol" ((symbol string)
+                                     &optional (package string))
+  "Describes what SYMBOL, looked up in PACKAGE, names."
+  (check-session-variables)
+  (with-misses
+    (let ((name (named-function symbol package)))
+      (description (if (consp name) (second name) name)))))
+
+(define-operation "function-arglist" ((function string)
+                                      &optional (package string))
+  "Returns the lambda list of FUNCTION, looked up in PACKAGE."
+  (check-session-variables)
+  (with-misses
+    (let ((name (named-function function package)))
+      (unless (fboundp name)
+        (miss-kind "Function" name "apropos-search with kind function"))
+      (format nil "~a [~a] ~a"
+              (symbol-text name)
+              (if (consp name) "setf function" (function-kind name))
+              (or (signature-text name +lambda-list-characters+)
+                  "lambda list not known")))))

@@ -1,0 +1,157 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; names.lisp: from names that a client sends to packages, symbols and
+;;;; functions. Nothing is interned, the reader is not used; what is not there
+;;;; is answered with a text that says what is near.
+
+(in-package #:ecl-mcp)
+
+;;; Misses
+
+(defun miss (control &rest arguments)
+  "Ends the look-up that runs within WITH-MISSES: its answer is the text of
+CONTROL, a format string, with ARGUMENTS."
+  (throw 'miss (apply #'format nil control arguments)))
+
+(defmacro with-misses (&body body)
+  "Runs BODY, a look-up, and returns its value, or the text that MISS was called
+with."
+  `(catch 'miss ,@body))
+
+;;; Packages
+
+(defun package-name-short (package)
+  "Returns the name of PACKAGE, CL-USER for COMMON-LISP-USER."
+  (if (eq package *user-package*)
+      "CL-USER"
+      (package-name package)))
+
+(defun known-packages-text ()
+  "Returns the names of all packages but ours, those of the user first."
+  (let ((users (user-packages))
+        (ours (load-time-value (find-package "ECL-MCP"))))
+    (shorten (format nil "~{~a~^, ~}"
+                     (mapcar #'package-name-short
+                             (append users
+                                     (sort (set-difference (list-all-packages)
+                                                           (cons ours users))
+                                           #'string< :key #'package-name))))
+             +miss-characters+)))
+
+(defun known-package (name)
+  "Returns the package that NAME, a string from the client, designates; a miss
+when there is none. :FOO and #:FOO are FOO."
+  (handler-case (designated-package name)
+    (unknown-package ()
+      (handler-case (designated-package (string-left-trim "#:'" name))
+        (unknown-package ()
+          (miss "Package ~s not found. Packages: ~a."
+                (shorten name +argument-characters+)
+                (known-packages-text)))))))
+
+(defun optional-package (name)
+  "Returns the package that NAME designates, or the current one for NIL."
+  (if name (known-package name) *package*))
+
+;;; Symbols
+
+(defun split-name (text)
+  "Takes the name of a symbol, TEXT, apart as the standard reader does. Returns
+the prefix before the colons or NIL, the name in upper case, and the name as it
+is written; what is escaped is the same in both."
+  (let ((prefix nil)
+        (folded (make-string-output-stream))
+        (written (make-string-output-stream))
+        (in-bars nil)
+        (escaped nil))
+    (flet ((add (character fold)
+             (write-char (if fold (char-upcase character) character) folded)
+             (write-char character written)))
+      (loop for character across text
+            do (cond (escaped
+                      (add character nil)
+                      (setf escaped nil))
+                     ((char= character #\\) (setf escaped t))
+                     ((char= character #\|) (setf in-bars (not in-bars)))
+                     (in-bars (add character nil))
+                     ((char= character #\:)
+                      (get-output-stream-string folded)
+                      (let ((before (get-output-stream-string written)))
+                        (setf prefix (or prefix before))))
+                     (t (add character t)))))
+    (values prefix
+            (get-output-stream-string folded)
+            (get-output-stream-string written))))
+
+(defun external-p (symbol)
+  "True when SYMBOL is external in its home package."
+  (and (symbol-package symbol)
+       (eq :external (nth-value 1 (find-symbol (symbol-name symbol)
+                                               (symbol-package symbol))))))
+
+(defun bare-name (text)
+  "Returns TEXT without blanks around it and without quotes before it."
+  (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
+    (dolist (quote '("'" "#'" "#:") text)
+      (when (and (> (length text) (length quote))
+                 (string= quote text :end2 (length quote)))
+        (return (subseq text (length quote)))))))
+
+(defun found-elsewhere (name)
+  "Returns the symbols named NAME of all packages but ours and KEYWORD, at most
+ten."
+  (let ((symbols '()))
+    (dolist (package (list-all-packages))
+      (multiple-value-bind (symbol status) (find-symbol name package)
+        (when (and status
+                   (< (length symbols) 10)
+                   (not (member (package-name package)
+                                '("ECL-MCP" "KEYWORD") :test #'string=)))
+          (pushnew symbol symbols))))
+    (sort symbols #'string< :key #'symbol-text)))
+
+(defun symbol-text (symbol)
+  "Returns SYMBOL as the reader takes it in the current package."
+  (with-result-syntax ()
+    (prin1-to-string symbol)))
+
+(defun miss-symbol (name package)
+  "Answers that there is no symbol NAME in PACKAGE, and what to do."
+  (let ((others (found-elsewhere name)))
+    (miss "Symbol ~a not found in package ~a. ~
+           ~:[Use apropos-search for names that contain a word.~;~
+              There is ~:*~{~a~^, ~}.~]~@[ ~a~]"
+          (shorten name +argument-characters+)
+          (package-name-short package)
+          (mapcar #'symbol-text others)
+          (and (find-package name)
+               (format nil "It names a package; see list-package-symbols.")))))
+
+(defun named-symbol (text package-name)
+  "Returns the symbol that TEXT, from the client, names: in the package of its
+prefix, else in that of PACKAGE-NAME, else in the current one. A miss when there
+is none. As a second value the package."
+  (multiple-value-bind (prefix folded written) (split-name (bare-name text))
+    (when (string= written "")
+      (miss "Symbol not found: ~s holds no name."
+            (shorten text +argument-characters+)))
+    (let ((package (cond ((null prefix) (optional-package package-name))
+                         ((string= prefix "") (find-package "KEYWORD"))
+                         (t (known-package prefix)))))
+      (dolist (name (list folded written) (miss-symbol folded package))
+        (multiple-value-bind (symbol status) (find-symbol name package)
+          (when status
+            (return (values symbol package))))))))
+
+(defun named-function (text package-name)
+  "Returns the name of the function that TEXT names, a symbol or (SETF symbol),
+whether there is such a function or not. The rest is as in NAMED-SYMBOL."
+  (let* ((text (bare-name text))
+         (end (position #\Space text)))
+    (if (and end
+             (char= #\( (char text 0))
+             (char= #\) (char text (1- (length text))))
+             (string-equal "setf" (subseq text 1 end)))
+        (multiple-value-bind (symbol package)
+            (named-symbol (subseq text end (1- (length text))) package-name)
+          (values (list 'setf symbol) package))
+        (named-symbol text package-name))))
