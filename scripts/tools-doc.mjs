@@ -39,7 +39,7 @@ const lines = [
     'Made by `make docs` from what the server tells its clients; do not edit.',
     'The names of tools and arguments may be written with `_` for `-`. In every',
     'tool, `session` is `main` when it is not given, and `package` that of the',
-    'session.',
+    'session. The first of several choices is the one that is meant without.',
 ];
 for (const { name, description, inputSchema, annotations } of tools) {
     lines.push('', `## ${name}`, '', cell(description), '', hints(annotations));

@@ -12,7 +12,6 @@ static const struct schema_field fields[] = {
         .name = "pattern",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Part of the name.",
     },
     {
         .name = "package",
@@ -23,7 +22,6 @@ static const struct schema_field fields[] = {
         .kind = SCHEMA_CHOICE,
         .choices = kinds,
         .fallback = "\"all\"",
-        .help = "What they name.",
     },
     {
         .name = "limit",
@@ -31,7 +29,6 @@ static const struct schema_field fields[] = {
         .min = 1,
         .max = LIMIT_LISTED,
         .fallback = "50",
-        .help = "Most to show.",
     },
     TOOL_SESSION_FIELD,
     {0},

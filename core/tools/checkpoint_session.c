@@ -7,7 +7,6 @@ static const struct schema_field fields[] = {
         .name = "name",
         .kind = SCHEMA_NAME,
         .required = true,
-        .help = "For the checkpoint.",
     },
     TOOL_SESSION_FIELD,
     {0},

@@ -19,8 +19,8 @@ static const struct schema_field fields[] = {
 const struct tool tool_class_info = {
     .name = "class-info",
     .title = "Class information",
-    .description = "Describe a class, structure or condition: superclasses, "
-                   "subclasses, slots with accessors and initargs.",
+    .description = "Describe a class, structure or condition: super- and "
+                   "subclasses, slots.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -17,7 +17,6 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .required = true,
-            .help = "Lisp file.",
         },
     [KIND] =
         {

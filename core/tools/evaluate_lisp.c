@@ -14,15 +14,14 @@ static const struct schema_field fields[] = {
     {
         .name = "package",
         .kind = SCHEMA_STRING,
-        .help = "Package context for this call. Defaults to CL-USER or the "
-                "last-used package.",
+        .help =
+            "Package context. Defaults to CL-USER or the last-used package.",
     },
     {
         .name = "capture-time",
         .kind = SCHEMA_BOOLEAN,
         .fallback = "false",
-        .help = "If true, include timing information (real time, run time, GC "
-                "time, bytes consed) in the result.",
+        .help = "If true, include timing information in the result.",
     },
     {
         .name = TOOL_SESSION,
@@ -45,8 +44,8 @@ const struct tool tool_evaluate_lisp = {
     .title = "Evaluate Lisp",
     .description =
         "Evaluate Common Lisp code in a persistent REPL session. Definitions "
-        "and variables persist across calls. Returns printed output, warnings "
-        "and the values of the last form; an error comes with its backtrace.",
+        "and variables persist across calls. Returns output, warnings and "
+        "values, or an error with its backtrace.",
     .aliases = aliases,
     .fields = fields,
     .level = TOOL_CAUTIOUS,

@@ -19,8 +19,7 @@ static const struct schema_field fields[] = {
 const struct tool tool_find_methods = {
     .name = "find-methods",
     .title = "Find methods",
-    .description = "List the methods specialized on a class, with qualifiers "
-                   "and specializers.",
+    .description = "List the methods specialized on a class.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

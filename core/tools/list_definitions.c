@@ -12,7 +12,6 @@ static const struct schema_field fields[] = {
         .kind = SCHEMA_CHOICE,
         .choices = types,
         .fallback = "\"all\"",
-        .help = "Which ones.",
     },
     TOOL_SESSION_FIELD,
     {0},

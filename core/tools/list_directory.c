@@ -14,7 +14,6 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .fallback = "\".\"",
-            .help = "Folder.",
         },
     {0},
 };

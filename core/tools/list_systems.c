@@ -7,7 +7,6 @@ static const struct schema_field fields[] = {
     {
         .name = "pattern",
         .kind = SCHEMA_STRING,
-        .help = "Part of the name.",
     },
     {
         .name = "limit",

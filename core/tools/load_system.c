@@ -9,7 +9,6 @@ static const struct schema_field fields[] = {
         .alias = "system-name",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Such as alexandria.",
     },
     TOOL_SESSION_FIELD,
     {0},

@@ -7,7 +7,6 @@ static const struct schema_field fields[] = {
         .name = "code",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Lisp code.",
     },
     {
         .name = "package",

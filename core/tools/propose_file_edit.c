@@ -11,13 +11,11 @@ static const struct schema_field edit_fields[] = {
     [OLD] = {.name = "old",
              .alias = "original",
              .kind = SCHEMA_STRING,
-             .required = true,
-             .help = "Occurs once."},
+             .required = true},
     [NEW] = {.name = "new",
              .alias = "modified",
              .kind = SCHEMA_STRING,
-             .required = true,
-             .help = "In its place."},
+             .required = true},
     [EDIT_FIELDS] = {0},
 };
 
@@ -44,7 +42,7 @@ static const struct schema_field fields[] = {
         {
             .name = "modified",
             .kind = SCHEMA_STRING,
-            .help = "Text in place of original.",
+            .help = "In place of original.",
         },
     [EDITS] =
         {

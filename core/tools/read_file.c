@@ -16,7 +16,6 @@ static const struct schema_field fields[] = {
             .name = "path",
             .kind = SCHEMA_PATH,
             .required = true,
-            .help = "File in the workspace.",
         },
     [OFFSET] =
         {
@@ -24,7 +23,6 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = 1,
             .max = INT32_MAX,
-            .fallback = "1",
             .help = "First line.",
         },
     [LIMIT] =

@@ -19,7 +19,6 @@ static const struct schema_field fields[] = {
             .name = "offset",
             .kind = SCHEMA_INTEGER,
             .max = LIMIT_OUTPUT_KEPT,
-            .fallback = "0",
             .help = "Characters to skip.",
         },
     [LIMIT] =

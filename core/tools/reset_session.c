@@ -29,8 +29,8 @@ static enum status reset_session(const struct tool_request *request,
 const struct tool tool_reset_session = {
     .name = "reset-session",
     .title = "Reset session",
-    .description = "Clear all definitions made in the Lisp session and return "
-                   "to the package CL-USER. Loaded systems stay.",
+    .description = "Clear all definitions of the Lisp session, back to "
+                   "CL-USER. Loaded systems stay.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

@@ -24,7 +24,7 @@ const struct tool tool_restore_session = {
     .name = "restore-session",
     .title = "Restore session",
     .description = "Undo: return the Lisp session to the state before its last "
-                   "evaluations or to a checkpoint, else the newest one.",
+                   "evaluations or to a checkpoint.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
     .destructive = true,

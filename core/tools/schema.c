@@ -469,15 +469,17 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     }
     if (field->max != 0 && field->max < LIMIT_OUTPUT_KEPT &&
         field->kind != SCHEMA_SIZE) {
-        jsonw_member_int(w, "minimum", field->min);
+        if (field->min > 1) // nobody asks for less than nothing
+            jsonw_member_int(w, "minimum", field->min);
         jsonw_member_int(w, "maximum", field->max);
     }
     if (field->kind == SCHEMA_LIST) {
         jsonw_name(w, "items");
         schema_write(w, field->items);
     }
-    // what is not true is false
-    if (field->fallback && field->kind != SCHEMA_BOOLEAN) {
+    // what is not true is false, and the first choice is the common one
+    if (field->fallback && field->kind != SCHEMA_BOOLEAN &&
+        field->kind != SCHEMA_CHOICE) {
         jsonw_name(w, "default");
         jsonw_raw(w, str_from(field->fallback));
     }

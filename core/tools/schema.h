@@ -37,7 +37,8 @@ struct schema_field {
     int64_t max;                /* 0: no range; from LIMIT_OUTPUT_KEPT on no
                                    model is told of the range */
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
-    const char *fallback;       /* what absence means, as JSON text, or NULL */
+    const char *fallback;       /* what absence means, as JSON text, or NULL;
+                                   the first of the choices */
     const char *instead_of;     /* a field that must not be given, too */
     const struct schema_field *items; /* of SCHEMA_LIST; no lists in them */
     const char *help; /* sentences for the model; NULL: the name says it */

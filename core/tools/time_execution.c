@@ -18,7 +18,7 @@ static const struct schema_field fields[] = {
         .kind = SCHEMA_INTEGER,
         .min = 1,
         .max = LIMIT_RUNS,
-        .help = "Run so often, show fastest and median.",
+        .help = "Repeat so often.",
     },
     TOOL_SESSION_FIELD,
     {0},

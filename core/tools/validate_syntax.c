@@ -30,9 +30,8 @@ static enum status validate_syntax(const struct tool_request *request,
 const struct tool tool_validate_syntax = {
     .name = "validate-syntax",
     .title = "Validate syntax",
-    .description =
-        "Check parentheses and syntax of Lisp code without evaluating it: "
-        "where it breaks, what is most likely missing.",
+    .description = "Check parentheses and syntax of Lisp code without "
+                   "evaluating it: where it breaks, what is missing.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

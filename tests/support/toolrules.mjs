@@ -8,7 +8,8 @@ const SEEN_LIMIT = 12000; // bytes of name, description, schema that models see
 const TEXT_LIMIT = 2048;
 // Arguments that mean the same in every tool, and what they say.
 const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
-    'system', 'symbol', 'function', 'variable', 'class', 'action', 'id']);
+    'system', 'symbol', 'function', 'variable', 'class', 'action', 'id', 'kind',
+    'limit', 'pattern', 'name', 'type', 'old', 'new']);
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];

@@ -125,8 +125,9 @@ static bool is_sentence(const char *s)
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
-        "session", "package",  "code",     "form",  "path",   "system",
-        "symbol",  "function", "variable", "class", "action", "id"};
+        "session",  "package",  "code",  "form",   "path", "system", "symbol",
+        "function", "variable", "class", "action", "id",   "kind",   "limit",
+        "pattern",  "name",     "type",  "old",    "new"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;
@@ -141,6 +142,12 @@ static void check_field(const struct schema_field *field)
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
+    if (field->kind == SCHEMA_CHOICE && field->fallback != NULL) {
+        // no client is told of it: it is the first one
+        size_t n = strlen(field->choices[0]);
+        assert_int_equal(strlen(field->fallback), n + 2);
+        assert_memory_equal(field->fallback + 1, field->choices[0], n);
+    }
     assert_false(field->required && field->fallback != NULL);
     if (field->kind == SCHEMA_INTEGER || field->kind == SCHEMA_NUMBER ||
         field->kind == SCHEMA_SIZE)

@@ -429,9 +429,9 @@ static void schema_writes_json_schema(void **state)
         buf_view(&out),
         "{\"type\":\"object\",\"properties\":{"
         "\"text\":{\"type\":\"string\",\"description\":\"A text.\"},"
-        "\"max-count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,"
+        "\"max-count\":{\"type\":\"integer\",\"maximum\":100,"
         "\"default\":7,\"description\":\"A count.\"},"
-        "\"ratio\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2,"
+        "\"ratio\":{\"type\":\"number\",\"maximum\":2,"
         "\"description\":\"A ratio.\"},"
         "\"flag\":{\"type\":\"boolean\",\"description\":\"A flag.\"},"
         "\"shape\":{\"type\":\"string\",\"enum\":[\"round\",\"square\"],"
@@ -453,6 +453,11 @@ static void schema_writes_no_idle_words(void **state)
          .fallback = "false",
          .help = "B."},
         {.name = "offset", .kind = SCHEMA_INTEGER, .max = INT32_MAX},
+        {.name = "lines", .kind = SCHEMA_INTEGER, .min = 2, .max = 9},
+        {.name = "type",
+         .kind = SCHEMA_CHOICE,
+         .choices = shapes,
+         .fallback = "\"round\""},
         {0},
     };
     (void)state;
@@ -465,7 +470,11 @@ static void schema_writes_no_idle_words(void **state)
                 "\"session\":{\"type\":\"string\"},"
                 "\"path\":{\"type\":\"string\",\"description\":\"A.\"},"
                 "\"all\":{\"type\":\"boolean\",\"description\":\"B.\"},"
-                "\"offset\":{\"type\":\"integer\"}},"
+                "\"offset\":{\"type\":\"integer\"},"
+                "\"lines\":{\"type\":\"integer\",\"minimum\":2,"
+                "\"maximum\":9},"
+                "\"type\":{\"type\":\"string\",\"enum\":[\"round\","
+                "\"square\"]}},"
                 "\"additionalProperties\":false}");
 }
 
