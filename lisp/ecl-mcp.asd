@@ -31,6 +31,8 @@
                (:file "child")
                (:file "walk")
                (:file "compile")
+               (:file "sources")
+               (:file "xref")
                (:file "measure")
                (:file "profile")
                (:file "describe-system")

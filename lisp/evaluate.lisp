@@ -108,6 +108,7 @@ of the last as a list, or :NONE when there is no form; and the forms."
                 (push form forms)
                 (remember-form form)
                 (setf values (multiple-value-list (eval form)))
+                (note-evaluated-form form)
                 (remember-values form values)
                 (check-session-variables))
       text evaluation)

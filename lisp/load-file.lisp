@@ -98,12 +98,13 @@ what is loaded, but for parts of systems."
        (multiple-value-prog1 (apply load source options)
          (unless (or *loading* (streamp source))
            (let ((file (source-of-loaded source)))
-             (when file
+             (when (and file
+                        (not (equalp "asd" (pathname-type file))))
                (note-loaded-file file package)))))))))
 
 (defun source-of-loaded (file)
   "Returns the name of the source of FILE, a source or what was compiled from one,
-or NIL."
+or NIL. What defines a system is none."
   (ignore-errors
    (let ((file (merge-pathnames file)))
      (find-if (lambda (name) (eq (file-kind name) :file))

@@ -95,6 +95,8 @@ answer, and T when it reports a failure."
   "Makes room after the memory has been exhausted: lets go of what the session
 keeps of earlier evaluations."
   (forget-history)
+  (forget-evaluated-forms)
+  (forget-xref)
   (setf *last-error* nil)
   (collect-garbage)
   (set-heap-limit (max *heap-limit*

@@ -74,6 +74,7 @@ their definitions back."
         *random-state* (make-random-state nil)
         *last-error* nil
         *loaded-files* '())
+  (forget-evaluated-forms)
   (forget-history))
 
 (defun restore-package-locks ()

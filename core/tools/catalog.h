@@ -35,6 +35,8 @@ extern const struct tool tool_restore_session;
 extern const struct tool tool_search_files;
 extern const struct tool tool_time_execution;
 extern const struct tool tool_validate_syntax;
+extern const struct tool tool_who_calls;
+extern const struct tool tool_who_references;
 extern const struct tool tool_write_file;
 
 /* What resources show of a session and no tool alone does (views.c); not in the

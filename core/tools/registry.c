@@ -45,6 +45,8 @@ static const struct {
     {IN_INTROSPECT, &tool_list_package_symbols},
     {IN_INTROSPECT, &tool_class_info},
     {IN_INTROSPECT, &tool_find_methods},
+    {IN_INTROSPECT, &tool_who_calls},
+    {IN_INTROSPECT, &tool_who_references},
     {IN_INTROSPECT, &tool_describe_system},
     {IN_INTROSPECT, &tool_list_systems},
     {IN_FILES, &tool_read_file},

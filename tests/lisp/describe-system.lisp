@@ -17,6 +17,8 @@
                  :depends-on (\"good\" (:version \"needed\" \"1.0\"))
                  :components ((:file \"one\")
                               (:module \"sub\" :components ((:file \"two\")))))")
+  (write-file "systems/held.asd"
+              "(defsystem \"held\" :version \"3.0\" :depends-on (\"needed\"))")
   (write-file "systems/wrong.asd" "(error \"wrong indeed\")")
   (write-file "systems/quitting.asd" "(ext:quit 3)"))
 
@@ -34,11 +36,11 @@ Files: 2: one.lisp, sub/two.lisp" text) "~a" text))
   ;; Nothing of the definition has come here.
   (is (null (find-package "TOLD-PACKAGE")))
   (is (string= "=> NIL" (answer "(boundp (intern \"*TOLD*\"))")))
-  (call "load-system" :system "good")
-  (is (matches-p "good [system, loaded]
-Version: 2.5
+  (call "load-system" :system "held")
+  (is (matches-p "held [system, loaded]
+Version: 3.0
 Depends on: needed
-…" (call "describe-system" :system "good"))))
+…" (call "describe-system" :system "held"))))
 
 (session-test systems-that-cannot-be-described
   (write-described-systems)

@@ -61,12 +61,12 @@ NIL."
     (let ((entries ecl-mcp::*profiled*))
       (answer "(outer) (again 3)")      ; ends the measurement
       (loop for (name reader least most)
-              in '(("OUTER" ecl-mcp::entry-inclusive 49 1000)
+              in '(("OUTER" ecl-mcp::entry-inclusive 45 1000)
                    ("OUTER" ecl-mcp::entry-own 0 20)
-                   ("INNER" ecl-mcp::entry-inclusive 19 1000)
-                   ("BUSY" ecl-mcp::entry-own 78 2000)
+                   ("INNER" ecl-mcp::entry-inclusive 17 1000)
+                   ("BUSY" ecl-mcp::entry-own 70 2000)
                    ;; A recursion of 30 ms is not counted three times.
-                   ("AGAIN" ecl-mcp::entry-inclusive 29 55)
+                   ("AGAIN" ecl-mcp::entry-inclusive 25 55)
                    ("AGAIN" ecl-mcp::entry-own 0 20))
             do (let ((value (milliseconds reader name entries)))
                  (is (<= least value most) "~a ~a ~a" name reader value))))))

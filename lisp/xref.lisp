@@ -1,0 +1,440 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; xref.lisp: who calls what. ECL keeps no cross-reference, so the sources of a
+;;;; session are read and walked when one is asked for. That is done in a copy of
+;;;; the process, which reports line by line: macros of the user may do what they
+;;;; like there, or never end. What was found is kept as texts.
+;;;;
+;;;; A copy writes lines of a letter, a blank, and a text:
+;;;;   S number      begins with a source
+;;;;   F number      begins with a form of it
+;;;;   D line kind   what the following lines are of; then N, its name
+;;;;   C M R W B     a function called, a macro used, a variable read, set, bound
+;;;;   X name        a macro that could not be expanded
+;;;;   U number      forms that could not be read
+;;;;   E number      is done with the source
+
+(in-package #:ecl-mcp)
+
+(defconstant +xref-names+ 400000
+  "Uses of names that are kept, some 20 MB; sources beyond are not looked at.")
+
+(defconstant +xref-seconds+ 20
+  "Seconds after which a question is answered with what was found until then: less
+than a call has, and the next one goes on from there.")
+
+(defconstant +expansion-seconds+ 3
+  "Seconds after which a form whose macros do not come to an end is left out.")
+
+(defconstant +users-shown+ 100
+  "Callers shown of one function.")
+
+(define-record (definition)
+  "A definition: its KIND and NAME, both texts, its LINE, and its USES, a list of
+(EVENT . NAME)."
+  kind name line uses)
+
+(define-record (source)
+  "A source: the FILE it is, or the FORM, an EVALUATED-FORM; the PACKAGE, a name, that is
+current at its start; the SYSTEM it belongs to, or NIL; its DATE when it was
+walked; its DEFINITIONS, and what could not be read or expanded."
+  file form package system date
+  (definitions '())
+  (skipped '())                         ; numbers of forms not to be walked
+  (unread 0)
+  (failures '()))
+
+(defvar *file-sources* (make-hash-table :test #'equal)
+  "The sources that are files and have been walked, by name.")
+
+(defvar *xref-count* 0
+  "Uses of names that are kept.")
+
+(defun forget-xref ()
+  "Lets go of all that was found in files."
+  (clrhash *file-sources*)
+  (setf *xref-count* 0))
+
+;;; Names as texts
+
+(defun name-key (name)
+  "Returns the text that stands for NAME, a symbol, (SETF symbol), or a string,
+whatever the print settings."
+  (substitute-if
+   #\Space (lambda (character) (member character '(#\Newline #\Return)))
+   (cond ((stringp name) name)
+         ((symbolp name)
+          (format nil "~a::~a"
+                  (if (symbol-package name)
+                      (package-name (symbol-package name))
+                      "")
+                  (symbol-name name)))
+         ((and (consp name) (eq (first name) 'setf) (consp (cdr name))
+               (symbolp (second name)))
+          (format nil "(SETF ~a)" (name-key (second name))))
+         (t (short-text name +argument-characters+)))))
+
+(defun key-label (key)
+  "Returns how the name of KEY is shown in the current package."
+  (let ((colons (search "::" key)))
+    (cond ((eql 0 (search "(SETF " key))
+           (format nil "(SETF ~a)"
+                   (key-label (subseq key 6 (1- (length key))))))
+          ((null colons) key)
+          (t
+           (let* ((package (find-package (subseq key 0 colons)))
+                  (name (subseq key (+ colons 2)))
+                  (symbol (and package (find-symbol name package))))
+             (cond (symbol (short-text symbol +argument-characters+))
+                   ((zerop colons) (format nil "#:~a" name))
+                   (t key)))))))
+
+;;; In the copy
+
+(defvar *source-symbols* nil
+  "A table of the symbols in the form that is walked, as it was written.")
+
+(defun symbols-in (form)
+  "Returns a table of the symbols in FORM."
+  (let ((table (make-hash-table :test #'eq))
+        (room +walk-limit+))
+    (labels ((visit (part depth)
+               (loop while (and (consp part) (plusp (decf room)))
+                     do (visit-part (car part) depth)
+                        (setf part (cdr part)))
+               (when (symbolp part)
+                 (setf (gethash part table) t)))
+             (visit-part (part depth)
+               (cond ((symbolp part) (setf (gethash part table) t))
+                     ((and (consp part) (< depth +walk-depth-limit+))
+                      (visit part (1+ depth))))))
+      (visit-part form 0))
+    table))
+
+(defun worth-noting-p (name)
+  "True when the use of NAME is not a mere part of an expansion: names of Lisp and
+of ECL count where they were written."
+  (let ((symbol (if (consp name) (second name) name)))
+    (and (symbolp symbol)
+         (or (gethash symbol *source-symbols*)
+             (not (member (symbol-package symbol) *implementation-packages*
+                          :test #'eq))))))
+
+(defparameter *event-letters*
+  '((:call . #\C) (:expand . #\M) (:read . #\R) (:set . #\W) (:bind . #\B))
+  "The letters of the uses of a name.")
+
+(defun write-uses (definer uses line stream)
+  "Writes what the definition DEFINER in LINE uses, a list of (EVENT . KEY)."
+  (format stream "D ~d ~a~%N ~a~%" line (first definer)
+          (name-key (second definer)))
+  (loop for (event . key) in uses
+        do (format stream "~c ~a~%" (cdr (assoc event *event-letters*)) key)))
+
+(defun walk-source-form (form line stream)
+  "Walks FORM, which begins in LINE, and writes what was found."
+  (let ((*source-symbols* (symbols-in form))
+        (definers '()))                 ; (DEFINER . USES)
+    (walk-top-level
+     form
+     (lambda (event name)
+       (case event
+         (:failure (format stream "X ~a~%" (name-key name)))
+         (t
+          (when (or (eq event :define) (worth-noting-p name))
+            (let ((entry (or (assoc *walk-definer* definers :test #'equal)
+                             (first (push (list *walk-definer*) definers)))))
+              (unless (eq event :define)
+                (pushnew (cons event (name-key name)) (cdr entry)
+                         :test #'equal))))))))
+    (loop for (definer . uses) in (reverse definers)
+          do (write-uses (or definer (list "top-level form" (form-label form)))
+                         (reverse uses) line stream))))
+
+(defun form-label (form)
+  "Returns what stands for the name of the top-level FORM."
+  (one-line (form-head form)))
+
+(defun walk-source (number source stream)
+  "Walks SOURCE, the one of NUMBER, and writes what was found."
+  (let ((form-number 0)
+        (*package* (or (find-package (source-package source)) *user-package*)))
+    (flet ((walk-form (form line)
+             (format stream "F ~d~%" (incf form-number))
+             (finish-output stream)
+             (unless (member form-number (source-skipped source))
+               (walk-source-form form line stream))))
+      (format stream "S ~d~%" number)
+      (if (source-file source)
+          (let ((text (ignore-errors (source-file-text (source-file source)))))
+            (format stream "U ~d~%"
+                    (map-source-forms #'walk-form (or text ""))))
+          (walk-form (evaluated-form-form (source-form source)) 0))
+      (format stream "E ~d~%" number))
+    (finish-output stream)))
+
+(defun walk-sources (sources first stream)
+  "Walks SOURCES, a vector, from number FIRST on, and writes what was found."
+  (set-heap-limit (* 2 *heap-limit*))   ; the copy is for this alone
+  (loop for number from first below (length sources)
+        do (walk-source number (aref sources number) stream)))
+
+;;; Here
+
+(define-record (reading (:constructor make-reading (sources deadline)))
+  "How far the lines of a copy have been read: the vector of SOURCES, the time of
+the DEADLINE; the number of the source and of the form in it."
+  sources deadline
+  (number 0)
+  (form 0)
+  (definitions '())                     ; of the source, the newest first
+  (shared (make-hash-table :test #'equal))) ; texts that occur often
+
+(defun shared-text (text reading)
+  "Returns a text like TEXT, the same for all that are equal."
+  (let ((table (reading-shared reading)))
+    (or (gethash text table)
+        (setf (gethash text table) (coerce text 'simple-string)))))
+
+(defun take-definition (text reading)
+  "Begins with a definition that TEXT, a line and a kind, tells of."
+  (multiple-value-bind (line end) (parse-integer text :junk-allowed t)
+    (push (make-definition :line line
+                           :kind (shared-text (subseq text (1+ end)) reading))
+          (reading-definitions reading))))
+
+(defun take-line (line reading)
+  "Takes LINE, of a copy, into READING."
+  (let* ((text (subseq line 2))
+         (source (aref (reading-sources reading) (reading-number reading)))
+         (event (car (rassoc (char line 0) *event-letters*)))
+         (definition (first (reading-definitions reading))))
+    (if event
+        (progn
+          (incf *xref-count*)
+          (push (cons event (shared-text text reading))
+                (definition-uses definition)))
+        (ecase (char line 0)
+          (#\S (setf (reading-number reading) (parse-integer text)
+                     (reading-form reading) 0
+                     (reading-definitions reading) '()))
+          (#\F (setf (reading-form reading) (parse-integer text)))
+          (#\D (take-definition text reading))
+          (#\N (setf (definition-name definition) (shared-text text reading)))
+          (#\X (pushnew text (source-failures source) :test #'string=))
+          (#\U (setf (source-unread source) (parse-integer text)))
+          (#\E (finish-source source reading)
+           (incf (reading-number reading))
+           (setf (reading-form reading) 0))))))
+
+(defun finish-source (source reading)
+  "Keeps what READING has found in SOURCE."
+  (setf (source-definitions source) (reverse (reading-definitions reading))
+        (source-date source) (get-universal-time)
+        (reading-definitions reading) '())
+  (if (source-file source)
+      (setf (gethash (source-file source) *file-sources*) source)
+      (setf (evaluated-form-facts (source-form source)) source)))
+
+(defun read-lines (stream descriptor reading)
+  "Reads what a copy writes to STREAM. Returns :DONE, :STUCK when nothing comes any
+more, :ENDED when the copy has ended before its time, :LATE at the deadline, or
+:FULL when no more can be kept."
+  (loop
+    (cond ((> (get-internal-real-time) (reading-deadline reading))
+           (return :late))
+          ((> *xref-count* +xref-names+) (return :full))
+          ((not (or (listen stream)
+                    (readable-p descriptor (* 1000 +expansion-seconds+))))
+           (return :stuck)))
+    (let ((line (read-line stream nil)))
+      (cond ((null line)
+             (return (if (= (reading-number reading)
+                            (length (reading-sources reading)))
+                         :done
+                         :ended)))
+            ((> (length line) 2) (take-line line reading))))))
+
+(defun walk-in-copies (sources)
+  "Walks SOURCES, a vector, in copies of the process, another one when one gets
+stuck. Returns how many were not looked at."
+  (let ((reading (make-reading sources (xref-deadline))))
+    (loop
+      (when (= (reading-number reading) (length sources))
+        (return 0))
+      (let ((first (reading-number reading)))
+        (ecase (call-in-child
+                (lambda (stream) (walk-sources sources first stream))
+                (lambda (stream descriptor)
+                  (read-lines stream descriptor reading)))
+          (:done (return 0))
+          ((:late :full)
+           (return (- (length sources) (reading-number reading))))
+          ((:stuck :ended) (skip-form reading)))))))
+
+(defun skip-form (reading)
+  "Makes the next copy leave out the form at which READING has ended; the whole
+source when that is not one of its forms, or was left out already."
+  (let ((source (aref (reading-sources reading) (reading-number reading)))
+        (form (reading-form reading)))
+    (cond ((or (zerop form) (member form (source-skipped source)))
+           (finish-source source reading)
+           (incf (reading-number reading)))
+          (t
+           (push form (source-skipped source))
+           (setf (reading-definitions reading) '())))
+    (setf (reading-form reading) 0)))
+
+(defun xref-deadline ()
+  "Returns the time until which may be searched."
+  (+ (get-internal-real-time)
+     (* internal-time-units-per-second
+        (if (plusp *time-limit*)
+            (min +xref-seconds+ (/ (* 2 *time-limit*) 3 1000))
+            +xref-seconds+))))
+
+;;; What there is
+
+(defun file-source (file package system)
+  "Returns the source that is FILE, as it was walked, or a new one."
+  (let ((known (gethash file *file-sources*))
+        (date (ignore-errors (file-write-date file))))
+    (cond ((null date) nil)
+          ((and known (>= (source-date known) date)) known)
+          (t (make-source :file file :package package :system system)))))
+
+(defun form-source (evaluated)
+  "Returns the source that is the form of EVALUATED, an EVALUATED-FORM."
+  (or (evaluated-form-facts evaluated)
+      (make-source :form evaluated :package (evaluated-form-package evaluated))))
+
+(defun all-sources ()
+  "Returns the sources of the session, those that hold before those that they
+replace: what was evaluated, files that were loaded, systems."
+  (remove nil
+          (append
+           (mapcar #'form-source *evaluated-forms*)
+           (loop for (file . package) in *loaded-files*
+                 collect (file-source file package nil))
+           (loop for system in (loaded-system-names)
+                 append (loop for file in (system-files system)
+                              collect (file-source file "COMMON-LISP-USER"
+                                                   system))))))
+
+(defun walked-sources ()
+  "Returns the sources of the session after walking those that are new, and how
+many of them were not walked."
+  (let* ((sources (all-sources))
+         (new (remove-if #'source-date sources)))
+    (values sources
+            (if new
+                (walk-in-copies (coerce new 'vector))
+                0))))
+
+;;; Answers
+
+(defun replaces-key (definition)
+  "Returns a text that is the same for definitions of which the later replaces
+the earlier."
+  (let ((kind (definition-kind definition)))
+    (format nil "~a ~a"
+            (if (member kind '("function" "macro" "generic function")
+                        :test #'string=)
+                "function"
+                kind)
+            (definition-name definition))))
+
+(defun find-users (key events sources)
+  "Returns what uses the name of KEY by one of EVENTS in SOURCES, as a list of
+(DEFINITION SOURCE EVENTS). A definition that was replaced is none any more."
+  (let ((replaced (make-hash-table :test #'equal))
+        (users '()))
+    (dolist (source sources (nreverse users))
+      (dolist (definition (source-definitions source))
+        (let ((found (loop for (event . name) in (definition-uses definition)
+                           when (and (string= name key) (member event events))
+                             collect event)))
+          (when (and found
+                     (not (gethash (replaces-key definition) replaced))
+                     (or (source-file source)
+                         (string/= (definition-kind definition)
+                                   "top-level form")))
+            (push (list definition source found) users))))
+      (dolist (definition (source-definitions source))
+        (setf (gethash (replaces-key definition) replaced) t)))))
+
+(defun file-label (file)
+  "Returns the name of FILE, as seen from the workspace when it is below that."
+  (let ((workspace (namestring *workspace*)))
+    (if (eql 0 (search workspace file))
+        (subseq file (length workspace))
+        file)))
+
+(defun user-line (user verbs)
+  "Returns the line about USER, of FIND-USERS; VERBS are (EVENT . TEXT)."
+  (destructuring-bind (definition source events) user
+    (format nil "- ~a (~a)~@[ ~{~a~^, ~}~]~:[ evaluated in this session~;~:* in ~
+                 ~a:~d~]"
+            (key-label (definition-name definition))
+            (definition-kind definition)
+            (loop for (event . text) in verbs
+                  when (member event events) collect text)
+            (and (source-file source) (file-label (source-file source)))
+            (definition-line definition))))
+
+(defun coverage-text (sources left)
+  "Returns the line that says what was searched; LEFT of SOURCES were not."
+  (let* ((walked (remove-if-not #'source-date sources))
+         (systems (remove-duplicates
+                   (remove nil (mapcar #'source-system walked))
+                   :test #'string=))
+         (files (count-if #'source-system walked))
+         (own (count-if (lambda (source)
+                          (and (source-file source)
+                               (not (source-system source))))
+                        walked))
+         (unread (reduce #'+ walked :key #'source-unread))
+         (skipped (count-if #'source-skipped walked))
+         (macros (remove-duplicates
+                  (mapcan (lambda (source)
+                            (copy-list (source-failures source)))
+                          walked)
+                  :test #'string=)))
+    (format nil "Searched: ~d evaluated definition~:p, ~d loaded file~:p, ~d ~
+                 file~:p of systems~@[ (~{~a~^, ~})~].~
+                 ~[~:; Not searched yet: ~:*~d; ask again.~]~
+                 ~[~:; Not readable: ~:*~d form~:p.~]~
+                 ~[~:; Left out, since macros do not come to an end: forms in ~
+                 ~:*~d source~:p.~]~
+                 ~@[ Not expanded: ~{~a~^, ~}.~] Computed names are not seen."
+            (count-if #'source-form walked) own files systems
+            left unread skipped
+            (let ((labels (mapcar #'key-label macros)))
+              (subseq labels 0 (min 10 (length labels)))))))
+
+(defun users-text (heading name events verbs)
+  "Returns the answer, under HEADING, about what uses NAME by EVENTS."
+  (multiple-value-bind (sources left) (walked-sources)
+    (let* ((users (find-users (name-key name) events sources))
+           (count (length users)))
+      (format nil "~a ~a: ~:[none found~;~:*~d~]~{~%~a~}~@[~%… ~d more~]~%~a"
+              heading (short-text name +argument-characters+)
+              (and users count)
+              (mapcar (lambda (user) (user-line user verbs))
+                      (subseq users 0 (min count +users-shown+)))
+              (and (> count +users-shown+) (- count +users-shown+))
+              (coverage-text sources left)))))
+
+(define-operation "who-calls" ((function string) &optional (package string))
+  "Says what calls FUNCTION, a function or macro, in the sources that the session
+knows."
+  (with-misses
+    (users-text "Callers of" (named-function function package)
+                '(:call :expand) '())))
+
+(define-operation "who-references" ((variable string)
+                                    &optional (package string))
+  "Says what reads, sets or binds VARIABLE in the sources that the session knows."
+  (with-misses
+    (users-text "References to" (named-symbol variable package)
+                '(:read :set :bind)
+                '((:read . "reads") (:set . "sets") (:bind . "binds")))))
