@@ -181,22 +181,36 @@ static void note_ways(struct rules *rules, const char *path)
     }
 }
 
-/* Allows RIGHTS for NAME in FOLDER. What cannot be allowed stays forbidden. */
+/* Allows RIGHTS, which fit what is there, for NAME in FOLDER. What cannot be
+   allowed stays forbidden; links are none. */
 static void allow(const struct rules *rules, int folder, const char *name,
                   uint64_t rights)
 {
     int fd = openat(folder, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
     struct rule rule = {rights & rules->handled, fd};
-    struct stat status;
 
     if (fd < 0)
         return;
-    if (fstat(fd, &status) == 0 && !S_ISLNK(status.st_mode)) {
-        if (!S_ISDIR(status.st_mode))
-            rule.allowed &= OF_FILES;
-        (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
-    }
+    (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
     (void)close(fd); // was only looked at
+}
+
+/* The rights to read what ENTRY of FOLDER is; none for a link. */
+static uint64_t reading_of(int folder, const struct dirent *entry)
+{
+    struct stat status;
+    bool link = entry->d_type == DT_LNK;
+    bool is_folder = entry->d_type == DT_DIR;
+
+    if (entry->d_type == DT_UNKNOWN) { // as few file systems say
+        if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+            return 0;
+        link = S_ISLNK(status.st_mode);
+        is_folder = S_ISDIR(status.st_mode);
+    }
+    if (link)
+        return 0;
+    return is_folder ? READING : READING & OF_FILES;
 }
 
 /* Allows what is in the folder WAY to be read, but for what is hidden and for
@@ -208,6 +222,7 @@ static void allow_around(const struct rules *rules, const char *way)
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
     char path[SANDBOX_PATH];
+    uint64_t rights;
 
     if (!folder && fd >= 0)
         (void)close(fd); // nothing in it is allowed
@@ -218,8 +233,10 @@ static void allow_around(const struct rules *rules, const char *way)
             strcmp(entry->d_name, "..") == 0 || n < 0 ||
             (size_t)n >= sizeof path)
             continue;
-        if (!paths_has(&rules->hidden, path) && !paths_has(&rules->ways, path))
-            allow(rules, fd, entry->d_name, READING);
+        rights = reading_of(fd, entry);
+        if (rights != 0 && !paths_has(&rules->hidden, path) &&
+            !paths_has(&rules->ways, path))
+            allow(rules, fd, entry->d_name, rights);
     }
     if (folder)
         (void)closedir(folder); // was only read
