@@ -92,10 +92,12 @@ async function play({ name, steps, opens }, scratch, home) {
 
 // Plays the programs that must not pass.
 async function playFaulty(scratch) {
+    const folder = path.join(scratch, 'faulty');
+    fs.mkdirSync(folder);
     let good = true;
     for (const { script, source, found } of FAULTY) {
         const player = new Player({ program: ['/bin/sh', '-c', script],
-            folder: scratch, home: scratch, grace: 0.3 });
+            folder, home: scratch, grace: 0.3 });
         const fault = await player.play(
             parseTranscript(`deadline 0.3\n${source}`));
         if (!found.test(fault?.message)) {
