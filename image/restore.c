@@ -36,14 +36,12 @@
 static bool only_reads(struct str operation)
 {
     static const char *const names[] = {
-        "apropos-search",       "class-info",
-        "compile-form",         "configure-limits",
-        "describe-last-error",  "describe-symbol",
-        "describe-system",      "find-methods",
-        "function-arglist",     "list-definitions",
-        "list-package-symbols", "list-systems",
-        "memory-report",        "who-calls",
-        "who-references",
+        "apropos-search",   "class-info",          "compile-form",
+        "configure-limits", "describe-last-error", "describe-symbol",
+        "describe-system",  "find-methods",        "function-arglist",
+        "inspect-value",    "list-definitions",    "list-package-symbols",
+        "list-systems",     "macroexpand-form",    "memory-report",
+        "who-calls",        "who-references",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

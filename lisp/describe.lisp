@@ -146,27 +146,29 @@ not known."
 
 (defun method-parameters-text (method)
   "Returns the lambda list of METHOD with its specializers, as in DEFMETHOD."
-  (let* ((specializers (specializers-of method))
-         (parameters
-           (loop for (parameter . rest) on (method-parameters method)
-                 for specializer = (pop specializers)
-                 collect (if (or (null specializer)
-                                 (eq specializer (find-class t)))
-                             (bare-names parameter)
-                             (list (bare-names parameter)
-                                   (specializer-form specializer))))))
-    (with-result-syntax (:length 20 :level 6)
-      (let ((*print-gensym* nil))
-        (shorten (one-line (format nil "(~{~s~^ ~})" parameters))
-                 +form-characters+)))))
+  (let ((specializers (specializers-of method)))
+    (shorten
+     (format nil "(~{~a~^ ~})"
+             (loop for parameter in (method-parameters method)
+                   for specializer = (pop specializers)
+                   collect (if (or (null specializer)
+                                   (eq specializer (find-class t)))
+                               (parameter-text parameter)
+                               (format nil "(~a ~a)" (parameter-text parameter)
+                                       (specializer-text specializer)))))
+     +form-characters+)))
 
-(defun specializer-form (specializer)
+(defun parameter-text (parameter)
+  "Returns PARAMETER of a lambda list, its symbols without their packages."
+  (let ((text (parameters-text (list parameter))))
+    (subseq text 1 (1- (length text)))))
+
+(defun specializer-text (specializer)
   "Returns SPECIALIZER as it is written in DEFMETHOD."
   (multiple-value-bind (object eql-p) (eql-specializer-value specializer)
-    (cond ((not eql-p) (or (class-name specializer) specializer))
-          ((atomic-p object) (list 'eql object))
-          (t (list 'eql (make-symbol (short-text object
-                                                 +argument-characters+)))))))
+    (if eql-p
+        (format nil "(EQL ~a)" (short-text object +argument-characters+))
+        (class-text specializer))))
 
 (defun bounded-lines (items line-of limit)
   "Returns the lines that LINE-OF makes of ITEMS, at most LIMIT and then one with

@@ -52,9 +52,18 @@ when it is not known."
            (or (macro-function name) (special-operator-p name)))
       (ext:function-lambda-list name)
       (let ((function (fdefinition name)))
-        (if (typep function 'generic-function)
-            (values (clos:generic-function-lambda-list function) t)
-            (ext:function-lambda-list function)))))
+        (lambda-list-of function))))
+
+(defun lambda-list-of (function)
+  "Returns the lambda list of FUNCTION, an object, and T, or NIL and NIL when it
+is not known."
+  (if (typep function 'generic-function)
+      (values (clos:generic-function-lambda-list function) t)
+      (ext:function-lambda-list function)))
+
+(defun weakness-of (table)
+  "Returns what may be collected of the entries of TABLE, or NIL."
+  (ext:hash-table-weakness table))
 
 ;;; Files
 
@@ -246,6 +255,21 @@ status of its end. But it can be interrupted: system(3) ignores SIGINT."
 FUNCTION."
   (cons (car environment)
         (cons (list name 'si::macro function) (cdr environment))))
+
+(defun add-local-macro-name (name environment)
+  "Returns ENVIRONMENT with a local macro NAME whose definition is not known."
+  (cons (car environment)
+        (cons (list name 'function :macro) (cdr environment))))
+
+(defun local-macro-name-p (name environment)
+  "True when ADD-LOCAL-MACRO-NAME has put NAME in ENVIRONMENT."
+  (eq :macro (third (assoc name (cdr environment) :test #'equal))))
+
+(defparameter *backquote-operators*
+  '((si:quasiquote . "`") (si:unquote . ",") (si:unquote-splice . ",@")
+    (si:unquote-nsplice . ",."))
+  "The operators that the reader makes of backquote and comma, with what is
+written for them.")
 
 (defun local-variable-p (symbol environment)
   "True when SYMBOL is a lexical variable, not a symbol macro, in ENVIRONMENT."

@@ -26,6 +26,7 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:child-failed
    #:file-missing
    #:not-profiled
+   #:expansion-refused
    ;; operations
    #:define-operation
    #:operation-names))

@@ -72,6 +72,14 @@ limit.")
   "Macro calls that one full expansion may expand: a macro may expand into a
 call of itself.")
 
+(defconstant +conses-expanded+ 1000000
+  "Conses of a form that is expanded in full: one with more is circular, or
+nobody reads its expansion.")
+
+(defconstant +labels-searched+ 10000
+  "Parts of an inspected value among which a label is searched; others are named
+by their number.")
+
 (defconstant +loader-characters+ 8000
   "Characters shown of what a system writes while it is loaded.")
 

@@ -5,21 +5,6 @@
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
-(defun expect-call (pattern operation &rest arguments)
-  "Runs OPERATION with ARGUMENTS, a plist; its answer must not be a failure and
-PATTERN must match it."
-  (multiple-value-bind (text failed) (apply #'call operation arguments)
-    (is (matches-p pattern text)
-        "~a ~s gave~%~a~%instead of~%~a" operation arguments text pattern)
-    (is-true (not failed) "~a ~s failed" operation arguments)))
-
-(defmacro answers-of (operation key &body table)
-  "Each entry of TABLE is (ARGUMENT PATTERN . ARGUMENTS): OPERATION with ARGUMENT
-as KEY must answer what PATTERN matches."
-  `(progn ,@(loop for (argument pattern . rest) in table
-                  collect `(expect-call ,pattern ,operation
-                                        ,key ,argument ,@rest))))
-
 (defun definitions-to-describe ()
   "Defines one of each kind in the session."
   (answer "(defun area (shape &optional (unit :cm) &key round)

@@ -109,6 +109,33 @@ without a failure."
   `(progn ,@(loop for (code pattern . rest) in table
                   collect `(expect t ,pattern ,code ,@rest))))
 
+(defun expect-call (pattern operation &rest arguments)
+  "Runs OPERATION with ARGUMENTS, a plist; its answer must not be a failure and
+PATTERN must match it."
+  (multiple-value-bind (text failed) (apply #'call operation arguments)
+    (is (matches-p pattern text)
+        "~a ~s gave~%~a~%instead of~%~a" operation arguments text pattern)
+    (is-true (not failed) "~a ~s failed" operation arguments)))
+
+(defmacro answers-of (operation key &body table)
+  "Each entry of TABLE is (ARGUMENT PATTERN . ARGUMENTS): OPERATION with ARGUMENT
+as KEY must answer what PATTERN matches."
+  `(progn ,@(loop for (argument pattern . rest) in table
+                  collect `(expect-call ,pattern ,operation
+                                        ,key ,argument ,@rest))))
+
+(defmacro refusals-of (operation key &body table)
+  "The same for answers that must be failures."
+  `(progn
+     ,@(loop for (argument pattern . rest) in table
+             collect `(multiple-value-bind (text failed)
+                          (call ,operation ,key ,argument ,@rest)
+                        (is (matches-p ,pattern text)
+                            "~a ~s gave~%~a~%instead of~%~a"
+                            ,operation ,argument text ,pattern)
+                        (is-true failed "~a ~s did not fail"
+                                 ,operation ,argument)))))
+
 (defun reset ()
   "Makes the session as new."
   (call "reset-session")

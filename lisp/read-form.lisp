@@ -1,0 +1,41 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; read-form.lisp: reads a form that is looked at and not evaluated. For a
+;;;; copy of the process (child.lisp): reading interns symbols.
+
+(in-package #:ecl-mcp)
+
+(defun call-reading (text scan function)
+  "Calls FUNCTION with a stream of TEXT, scanned as SCAN; what it signals is
+reported with the place in the text."
+  (let ((stream (make-string-input-stream text)))
+    (handler-bind ((error
+                     (lambda (condition)
+                       (error 'failed-elsewhere
+                              :label (condition-label condition)
+                              :message (reading-message
+                                        condition text
+                                        (max 0 (1- (reader-position stream)))
+                                        scan stream)))))
+      (funcall function stream))))
+
+(defun read-only-form (text argument)
+  "Returns the form that TEXT, the client's argument named ARGUMENT, consists of.
+Nothing is evaluated while it is read."
+  (let ((scan (scan-code text))
+        (*read-eval* nil))
+    (when (scan-too-deep scan)
+      (error 'nesting-too-deep
+             :line (line-and-column text (scan-too-deep scan))))
+    (destructuring-bind (form next end)
+        (call-reading text scan
+                      (lambda (stream)
+                        (let ((form (read stream nil stream)))
+                          (check-dangling-prefix scan text
+                                                 (file-position stream))
+                          (list form (read stream nil stream) stream))))
+      (cond ((eq form end)
+             (error 'argument-error :name argument :problem "holds no form"))
+            ((not (eq next end))
+             (error 'argument-error :name argument
+                                    :problem "holds more than one form"))
+            (t form)))))
