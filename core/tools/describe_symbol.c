@@ -20,7 +20,7 @@ const struct tool tool_describe_symbol = {
     .name = "describe-symbol",
     .title = "Describe symbol",
     .description = "Describe a symbol: kinds, lambda list, documentation, "
-                   "value, methods, where it is defined.",
+                   "value, methods, file.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -19,8 +19,7 @@ static const struct schema_field fields[] = {
 const struct tool tool_function_arglist = {
     .name = "function-arglist",
     .title = "Function lambda list",
-    .description = "Show the lambda list of a function, macro, special "
-                   "operator or (setf name).",
+    .description = "Lambda list of a function, macro or (setf name).",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

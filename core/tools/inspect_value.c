@@ -8,18 +8,17 @@ static const struct schema_field fields[] = {
         .name = "expression",
         .kind = SCHEMA_STRING,
         .required = true,
-        .help = "Variable, quoted object or accessor call.",
+        .help = "Variable or accessor call.",
     },
     {
         .name = "path",
         .kind = SCHEMA_STRING,
-        .help = "Labels or indices, as slots/0/name.",
+        .help = "Labels or indices: slots/0/name.",
     },
     {
         .name = "offset",
         .kind = SCHEMA_INTEGER,
         .max = INT32_MAX,
-        .fallback = "0",
         .help = "Parts to skip.",
     },
     {
@@ -28,7 +27,6 @@ static const struct schema_field fields[] = {
         .min = 1,
         .max = LIMIT_LISTED,
         .fallback = "50",
-        .help = "Most to show.",
     },
     TOOL_SESSION_FIELD,
     {0},
@@ -37,8 +35,7 @@ static const struct schema_field fields[] = {
 const struct tool tool_inspect_value = {
     .name = "inspect-value",
     .title = "Inspect value",
-    .description = "Show the parts of a value in pages: elements, slots, "
-                   "entries; inspect * after evaluating.",
+    .description = "Show the parts of a value: elements, slots, entries.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
