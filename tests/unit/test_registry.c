@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of registry.c, and of every descriptor in it. */
 #include "check.h"
+#include "instructions.h"
 #include "registry.h"
 
 static struct buf out;
@@ -280,9 +281,32 @@ static void registry_writes_tools(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
+/* What a model is told of is there: words with hyphens are tools, but for two
+   that are not. */
+static void instructions_name_tools(void **state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    size_t found = 0;
+    (void)state;
+    assert_true(strlen(instructions_text) < 2048);
+    for (const char *p = instructions_text; *p != '\0';) {
+        size_t n = strspn(p, letters);
+        struct str word = str_make(p, n);
+        bool named = n > 2 && p[0] != '-' && memchr(p, '-', n) != NULL &&
+                     !str_eq(word, STR("in-package")) &&
+                     !str_eq(word, STR("top-level"));
+        if (named && registry_find(REGISTRY_ALL_SETS, word) == NULL)
+            fail_msg("there is no tool %.*s", STR_ARG(word));
+        found += named;
+        p += n > 0 ? n : 1;
+    }
+    assert_true(found > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(instructions_name_tools),
         TEST(registry_finds_tools_by_name_and_alias),
         TEST(registry_finds_nothing_else),
         TEST(registry_reads_sets),
