@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -217,6 +218,30 @@ the folder PATH; none is made). What is neither file nor folder is left alone."
                   : (#0 == EACCES || #0 == EPERM || #0 == EROFS)
                   ? ecl_make_keyword(\"DENIED\") : ECL_NIL)"
                 :one-liner t))
+
+(defun open-lock (path)
+  "Opens the lock file PATH, a simple base string, which is made if need be, and
+returns its descriptor, or -1 when it cannot be."
+  (ffi:c-inline (path) (:object) :int
+                "open((const char *)(#0)->base_string.self,
+                      O_RDWR | O_CREAT | O_CLOEXEC, 0600)"
+                :one-liner t))
+
+(defun take-lock (descriptor wait)
+  "Locks the file of DESCRIPTOR against other processes, after waiting for them
+when WAIT is true; false when it is not locked then. An interrupt may end the
+waiting."
+  (ffi:c-inline (descriptor (if wait 1 0)) (:int :int) :bool "{
+    int done;
+    do
+        done = flock(#0, #1 ? LOCK_EX : LOCK_EX | LOCK_NB);
+    while (done < 0 && errno == EINTR);
+    @(return) = done == 0;
+  }" :one-liner nil))
+
+(defun close-descriptor (descriptor)
+  "Closes DESCRIPTOR; a lock on it is free then."
+  (ffi:c-inline (descriptor) (:int) :void "close(#0);" :one-liner nil))
 
 (defun make-temporary-directory (template)
   "Makes a directory that nobody else has; TEMPLATE is a simple base string that

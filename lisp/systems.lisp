@@ -29,15 +29,78 @@ under LABEL, the name of the class that the loader has for it.")
   "Calls the function NAME of PACKAGE with ARGUMENTS."
   (apply (foreign name package) arguments))
 
+;;; The cache of compiled files
+
+(defun cache-lock-name ()
+  "Returns the name of the file that is locked while there is work in the cache of
+compiled files, or NIL when there is no cache."
+  (ignore-errors
+   (let* ((file #p"/ecl-mcp.lock")
+          (in-cache (call-foreign "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
+     (unless (equal (namestring file) (namestring in-cache))
+       (ensure-directories-exist in-cache)
+       (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
+
+(defun lock-cache ()
+  "Waits until no other process compiles into the cache, and keeps others from it.
+Returns a descriptor to be closed, or NIL when there is no lock."
+  (let* ((name (cache-lock-name))
+         (descriptor (if name (open-lock name) -1))
+         (locked nil))
+    (unless (minusp descriptor)
+      (unwind-protect
+           (progn
+             (unless (setf locked (take-lock descriptor nil))
+               (format *session-output*
+                       "~&; waiting: another process uses the cache ~a~%"
+                       (directory-namestring name))
+               (finish-output *session-output*)
+               (setf locked (take-lock descriptor t)))
+             (and locked descriptor))
+        (unless locked
+          (close-descriptor descriptor))))))
+
+(defmacro with-cache-lock (&body body)
+  "Runs BODY, which may compile into the cache of ASDF, while no other process
+does: two that write the same files break each other's."
+  (let ((descriptor (gensym "DESCRIPTOR")))
+    `(let ((,descriptor (lock-cache)))
+       (unwind-protect (progn ,@body)
+         (when ,descriptor
+           (close-descriptor ,descriptor))))))
+
 ;;; ASDF
 
 (defun follow-operate ()
-  "Makes ASDF tell us what is loaded, whoever asks it to."
+  "Makes ASDF tell us what is loaded, whoever asks it to, and compiled."
   (let ((*loading* t))
     (add-around-method
      (fdefinition (foreign "OPERATE" "ASDF"))
      (list (find-class (foreign "OPERATION" "ASDF")) (find-class t))
-     #'call-operating)))
+     #'call-operating)
+    (add-around-method
+     (fdefinition (foreign "PERFORM" "ASDF"))
+     (list (find-class (foreign "COMPILE-OP" "ASDF"))
+           (find-class (foreign "CL-SOURCE-FILE" "ASDF")))
+     #'call-compiling)))
+
+(defvar *compiling-since* nil
+  "When it was last told which file of a system is compiled.")
+
+(defun call-compiling (arguments call-next)
+  "Calls CALL-NEXT, ASDF's PERFORM with ARGUMENTS, after saying now and then which
+file is compiled."
+  (let ((now (get-internal-real-time)))
+    (when (and *compiling-since*
+               (> (- now *compiling-since*)
+                  (* +progress-seconds+ internal-time-units-per-second)))
+      (setf *compiling-since* now)
+      (ignore-errors
+       (format *session-output* "~&; compiling ~a~%"
+               (file-namestring (call-foreign "COMPONENT-PATHNAME" "ASDF"
+                                              (second arguments))))
+       (finish-output *session-output*))))
+  (funcall call-next))
 
 (defun call-operating (arguments call-next)
   "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has
@@ -46,7 +109,8 @@ loaded."
     (declare (ignore more))
     (if *loading*
         (funcall call-next)
-        (multiple-value-prog1 (call-loading call-next)
+        (multiple-value-prog1 (with-cache-lock
+                                (call-loading call-next))
           (when (typep operation (foreign "LOAD-OP" "ASDF"))
             (note-loaded-system component))))))
 
@@ -139,7 +203,8 @@ means: \"Alexandria\", \":alexandria\" and \"#:alexandria\" are alexandria."
 what was written meanwhile. Style warnings of the system are its author's."
   (with-output-to-string (*standard-output*)
     (let ((*error-output* *standard-output*)
-          (*trace-output* *standard-output*))
+          (*trace-output* *standard-output*)
+          (*compiling-since* (get-internal-real-time)))
       (handler-bind ((style-warning #'muffle-warning))
         (if quicklisp
             (quickload name)

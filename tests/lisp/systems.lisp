@@ -128,3 +128,25 @@ System \"unknown\" not found in any known distribution.…"
     (delete-file (merge-pathnames "quicklisp/setup.lisp" *scratch*))
     (when (find-package "QL")
       (delete-package "QL"))))
+
+(session-test the-cache-is-locked-while-systems-are-loaded
+  (write-systems)
+  (is (search (format nil "~acache/" *scratch*) (ecl-mcp::cache-lock-name)))
+  (ecl-mcp::call-in-child
+   (lambda (stream)
+     (ecl-mcp::lock-cache)
+     (write-line "locked" stream)
+     (finish-output stream)
+     (loop (sleep 1)))
+   (lambda (stream descriptor)
+     (declare (ignore descriptor))
+     (is (string= "locked" (read-line stream)))
+     (let ((lock (ecl-mcp::open-lock (ecl-mcp::cache-lock-name))))
+       (is (not (ecl-mcp::take-lock lock nil)))
+       (ecl-mcp::close-descriptor lock))))
+  ;; Its end frees the lock.
+  (let ((lock (ecl-mcp::open-lock (ecl-mcp::cache-lock-name))))
+    (is-true (ecl-mcp::take-lock lock nil))
+    (ecl-mcp::close-descriptor lock))
+  (is (= -1 (ecl-mcp::open-lock (coerce "/nonexistent/lock"
+                                        'simple-base-string)))))
