@@ -108,9 +108,9 @@ of the last as a list, or :NONE when there is no form; and the forms."
                 (push form forms)
                 (remember-form form)
                 (setf values (multiple-value-list (eval form)))
+                (check-session-variables)
                 (note-evaluated-form form)
-                (remember-values form values)
-                (check-session-variables))
+                (remember-values form values))
       text evaluation)
     (values values (nreverse forms))))
 
