@@ -200,8 +200,8 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
-# Transcripts share a home; two that compile the same library into its cache
-# at the same time would disturb each other.
+# Transcripts share a home; one that finds a library in its cache need not wait
+# for another that compiles it.
 LIBRARIES := build/tests/home/.libraries
 $(LIBRARIES): | all
 	$(call say,DEMO,tests/server/demo.mcp)

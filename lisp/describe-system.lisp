@@ -10,6 +10,9 @@
 (defconstant +systems-shown+ 100
   "Systems listed unless told otherwise.")
 
+(defconstant +long-description-characters+ 500
+  "Characters shown of a long description, which may be a manual.")
+
 (defun system-value (reader system)
   "Returns what READER, the name of a function of ASDF, says of SYSTEM; NIL when
 it says nothing."
@@ -82,7 +85,11 @@ it says nothing."
       (remove nil
               (list (list "Version" (text "COMPONENT-VERSION"))
                     (list "Description" (text "SYSTEM-DESCRIPTION"))
-                    (list "Long description" (text "SYSTEM-LONG-DESCRIPTION"))
+                    (list "More"
+                          (let ((text (text "SYSTEM-LONG-DESCRIPTION")))
+                            (and text
+                                 (shorten (one-line text)
+                                          +long-description-characters+))))
                     (list "Author" (text "SYSTEM-AUTHOR"))
                     (list "Maintainer" (text "SYSTEM-MAINTAINER"))
                     (list "License" (text "SYSTEM-LICENSE"))

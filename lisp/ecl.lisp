@@ -519,8 +519,8 @@ signalled CONDITION; NIL when it does not tell."
       (setf (symbol-value variable) t)))) ; a type
 
 (defun install-before-c-compiler (function)
-  "Calls FUNCTION before the compiler runs the C compiler."
-  (let* ((name (find-symbol "COMPILER-CC" "C"))
+  "Calls FUNCTION before the compiler runs a program, first of all that for C."
+  (let* ((name (find-symbol "SAFE-RUN-PROGRAM" "C"))
          (original (and name (fdefinition name))))
     (when original
       (replace-function name (lambda (&rest arguments)

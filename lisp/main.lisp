@@ -36,6 +36,21 @@ lead to the host's streams, which it cannot close that way."
         *query-io* *session-terminal*
         *terminal-io* *session-terminal*))
 
+(defun mend-global-streams ()
+  "Gives those of the global standard streams that user code has closed, or set to
+something else, their values back."
+  (loop for (variable . value) in '((*standard-output* . *session-output*)
+                                    (*error-output* . *session-error-output*)
+                                    (*trace-output* . *session-error-output*)
+                                    (*standard-input* . *session-input*)
+                                    (*debug-io* . *session-terminal*)
+                                    (*query-io* . *session-terminal*)
+                                    (*terminal-io* . *session-terminal*))
+        do (unless (and (boundp variable)
+                        (streamp (symbol-value variable))
+                        (open-stream-p (symbol-value variable)))
+             (setf (symbol-value variable) (symbol-value value)))))
+
 (defun prepare ()
   "Does once, in the process that all sessions are forked from, what every
 session needs."
@@ -107,6 +122,11 @@ keeps of earlier evaluations."
   "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
 integers, double-floats, T and NIL. Returns the text of the answer and T when it
 reports a failure. Always returns, exactly once, whatever the user's code does."
+  (multiple-value-prog1 (answer-call name arguments)
+    (mend-global-streams)))
+
+(defun answer-call (name arguments)
+  "Does the work of DISPATCH with the session's streams as the standard ones."
   (let* ((*standard-output* *session-output*)
          (*error-output* *session-error-output*)
          (*trace-output* *session-error-output*)

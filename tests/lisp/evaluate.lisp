@@ -135,6 +135,14 @@ The name \"\" does not designate any package." :package "")
   (answer "(setf *default-pathname-defaults* nil)")
   (is (string= "=> NIL" (answer "(probe-file \"no/such/file\")"))))
 
+(session-test evaluate-mends-the-global-streams
+  (dolist (code '("(close *terminal-io*)" "(close *query-io*)"
+                  "(close *standard-input*)"))
+    (is (matches-p "=> …" (answer code)))
+    (is-true (open-stream-p *terminal-io*))
+    (is-true (open-stream-p *query-io*))
+    (is-true (open-stream-p *standard-input*))))
+
 (session-test evaluate-restores-the-streams
   (values-of
     ("(setf *standard-output* (make-string-output-stream)) (princ 1)" "=> 1")
