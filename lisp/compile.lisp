@@ -34,7 +34,8 @@ and does not know how many there are.")
   (warnings '())                        ; texts, the newest first
   (errors '())
   (defined '())                         ; names of functions that are defined
-  (calls '()))                          ; (NAME . PLACE), the first of each
+  (calls '())                           ; (NAME . PLACE), the first of each
+  (miscounts '()))                      ; (NAME . LINE)
 
 (defvar *compilation* nil
   "The compilation that runs in this copy of the process.")
@@ -91,22 +92,39 @@ the place, perhaps ones that macros made."
           (shorten (compiler-text condition) +warning-characters+)
           (apply #'place-label entry)))
 
-(defun compiler-text (condition)
+(defun raw-compiler-text (condition)
   "Returns the message of CONDITION without the place that the compiler puts in
-front."
+front, as it breaks lines."
   (let ((control (and (typep condition 'simple-condition)
                       (simple-condition-format-control condition))))
-    (without-double-blanks
-     (or (and (stringp control)
-              (string/= control "")
-              (values
-               (call-printing
-                (lambda (stream)
-                  (apply #'format stream control
-                         (simple-condition-format-arguments condition)))
-                +message-characters+)))
-         (compiler-warning-text condition)
-         (message-text condition)))))
+    (or (and (stringp control)
+             (string/= control "")
+             (values
+              (call-printing
+               (lambda (stream)
+                 (apply #'format stream control
+                        (simple-condition-format-arguments condition)))
+               +message-characters+)))
+        (compiler-warning-text condition)
+        (message-text condition))))
+
+(defun compiler-text (condition)
+  "The same on one line."
+  (without-double-blanks (raw-compiler-text condition)))
+
+(defun c-compiler-text (condition)
+  "Returns the line about CONDITION when that is the failure of the C compiler, or
+NIL. The forms that hold C code are not known."
+  (let ((text (raw-compiler-text condition)))
+    (when (search "when executing" text)
+      (with-input-from-string (stream text)
+        (format nil "ERROR: The C compiler failed.~{ ~a~}"
+                (loop for line = (read-line stream nil)
+                      while line
+                      when (search "error:" line)
+                        collect (without-double-blanks
+                                 (subseq line
+                                         (or (search "error:" line) 0)))))))))
 
 (defun without-double-blanks (text)
   "Returns TEXT on one line, its words separated by one blank each."
@@ -130,9 +148,11 @@ front."
 (defun note-error (condition)
   "Takes down that a form does not compile because of CONDITION."
   (let* ((compilation *compilation*)
-         (entry (form-of-condition condition compilation)))
-    (pushnew entry (compilation-failed compilation))
-    (pushnew (finding-text "ERROR" condition entry)
+         (entry (form-of-condition condition compilation))
+         (c-text (c-compiler-text condition)))
+    (unless c-text
+      (pushnew entry (compilation-failed compilation)))
+    (pushnew (or c-text (finding-text "ERROR" condition entry))
              (compilation-errors compilation) :test #'string=)))
 
 (defun note-warning-text (label condition)
@@ -153,10 +173,62 @@ front."
      (lambda (event name)
        (case event
          (:define (push name (compilation-defined compilation)))
-         (:call (unless (assoc name (compilation-calls compilation)
+         (:call (check-argument-count name compilation)
+                (unless (assoc name (compilation-calls compilation)
                                :test #'equal)
                   (push (cons name (newest-place compilation))
                         (compilation-calls compilation)))))))))
+
+(defun argument-counts (lambda-list)
+  "Returns the least number of arguments that LAMBDA-LIST takes, and the largest
+or NIL."
+  (let* ((required (or (position-if (lambda (parameter)
+                                      (member parameter lambda-list-keywords))
+                                    lambda-list)
+                       (length lambda-list)))
+         (rest (nthcdr required lambda-list))
+         (optional (if (eq (first rest) '&optional)
+                       (1- (or (position-if (lambda (parameter)
+                                              (member parameter
+                                                      '(&rest &key &aux
+                                                        &allow-other-keys)))
+                                            rest)
+                               (length rest)))
+                       0)))
+    (values required
+            (unless (intersection '(&rest &key) lambda-list)
+              (+ required optional)))))
+
+(defun counts-text (least most)
+  "Returns how many arguments are taken, from LEAST to MOST, which may be NIL."
+  (cond ((null most) (format nil "at least ~d argument~:p" least))
+        ((= least most) (format nil "~d argument~:p" least))
+        (t (format nil "~d to ~d arguments" least most))))
+
+(defun check-argument-count (name compilation)
+  "Takes down when the call that is walked gives the function NAME of the session
+too few or too many arguments. The compiler knows those of Lisp and of the code."
+  (let ((count (ignore-errors (list-length (rest *walk-call*)))))
+    (multiple-value-bind (parameters known)
+        (and *walk-call* count (symbolp name) (fboundp name)
+             (not (member (symbol-package name) *implementation-packages*))
+             (ignore-errors (global-lambda-list name)))
+      (when known
+        (multiple-value-bind (least most) (argument-counts parameters)
+          (unless (<= least count (or most count))
+            (push (cons name
+                        (format nil "WARNING: ~a takes ~a and gets ~d ~a"
+                                (short-text name +argument-characters+)
+                                (counts-text least most) count
+                                (newest-place compilation)))
+                  (compilation-miscounts compilation))))))))
+
+(defun miscounted-calls (compilation)
+  "Returns the lines about calls with too few or too many arguments, but for those
+of functions that the code itself defines."
+  (loop for (name . line) in (reverse (compilation-miscounts compilation))
+        unless (member name (compilation-defined compilation) :test #'equal)
+          collect line))
 
 (defun undefined-functions (compilation)
   "Returns the lines about functions that COMPILATION has met and that nothing
@@ -271,6 +343,7 @@ of forms, the lines about errors, and those about warnings."
     (list (length (compilation-forms compilation))
           (reverse (compilation-errors compilation))
           (append (reverse (compilation-warnings compilation))
+                  (miscounted-calls compilation)
                   (undefined-functions compilation)))))
 
 (defun temporary-name ()

@@ -53,6 +53,8 @@ the way ECL takes it."
                            :what (if (eq kind :directory)
                                      "is a directory"
                                      "is no file")))
+    (unless (ignore-errors (truename file))
+      (error 'file-missing :pathname name :what "cannot be opened"))
     (when (> (file-bytes file) +source-characters+)
       (error 'file-missing
              :pathname name

@@ -159,10 +159,10 @@ of its own first."
                        #'> :key #'entry-own))
          (more (- (length called) +profile-lines+)))
     (if (null called)
-        (format nil "; None of the ~:d functions of ~a was called through its ~
+        (format nil "; None of the ~:d function~:p of ~a was called through its ~
                      name."
                 (length entries) (package-name-short package))
-        (format nil "[profile] ~:d calls of ~:d of the ~:d functions of ~a~%~
+        (format nil "[profile] ~:d call~:p of ~:d of the ~:d function~:p of ~a~%~
                      ~10@a  ~11@a  ~11@a  ~a~{~%~a~}~@[~%~
                      … ~:d more with less~]~%~
                      ; Measuring takes about ~d ns of each call. Calls inside ~

@@ -18,6 +18,10 @@ reader is allowed, with room for macros, and well within the C stack.")
 macro, :READ, :SET and :BIND of a variable that is not lexical, :DEFINE of a
 function, :FAILURE of the macro named.")
 
+(defvar *walk-call* nil
+  "The form that calls the function of which a :CALL tells, NIL when it is only
+named.")
+
 (defvar *walk-definer* nil
   "What the code that is looked at is part of, a list (KIND NAME), or NIL.")
 
@@ -147,7 +151,8 @@ of a special one, which those in the list SPECIALS are, too."
           ((special-operator-p head)
            (walk-all (cdr form) environment))
           (t
-           (note :call head)
+           (let ((*walk-call* form))
+             (note :call head))
            (walk-quoted-functions head (cdr form))
            (walk-all (cdr form) environment)))))
 

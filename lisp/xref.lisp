@@ -299,7 +299,7 @@ source when that is not one of its forms, or was left out already."
   (let ((known (gethash file *file-sources*))
         (date (ignore-errors (file-write-date file))))
     (cond ((null date) nil)
-          ((and known (>= (source-date known) date)) known)
+          ((and known (> (source-date known) date)) known)
           (t (make-source :file file :package package :system system)))))
 
 (defun form-source (evaluated)

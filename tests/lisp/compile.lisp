@@ -123,6 +123,33 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
 …"))
   (is (null (directory (format nil "~aecl-mcp-*/" *scratch*)))))
 
+(session-test calls-of-the-session-s-functions-are-counted
+  (answer "(defun one (a) a) (defun some-of (a &optional b) (list a b))
+           (defun any (a &rest r) (list a r)) (defun keys (a &key b) (list a b))
+           (defgeneric generic (a b)) (defmacro mac (a) a)")
+  (compiles
+    ("(list (one 1) (some-of 1) (some-of 1 2) (any 1 2 3) (keys 1 :b 2)
+            (generic 1 2) (mapcar #'one '(1)) (mac 1))"
+     "1 form compiled, no warnings; nothing was run or defined.")
+    ("(list (one) (some-of 1 2 3) (any) (keys) (generic 1))"
+     "[warnings]
+WARNING: ONE takes 1 argument and gets 0 [form 1, line 1: (LIST (ONE) ...)]
+WARNING: SOME-OF takes 1 to 2 arguments and gets 3 […]
+WARNING: ANY takes at least 1 argument and gets 0 […]
+WARNING: KEYS takes at least 1 argument and gets 0 […]
+WARNING: GENERIC takes 2 arguments and gets 1 […]
+
+1 form compiled, 5 warnings; …")
+    ("(defun two () (one 1 2)) (defun one (a b) (list a b))"
+     "2 forms compiled, no warnings; …")))
+
+(session-test the-c-compiler-fails
+  (compiles
+    ("(ffi:clines \"int x = ;\") (defun f () 1)"
+     "[ERROR] ECL-MCP:COMPILATION-FAILED
+ERROR: The C compiler failed. error: expected expression before …
+2 forms read; nothing was run or defined." t)))
+
 (session-test many-forms-are-compiled
   (compiles
     ((format nil "~{(defun f~d () (list (f0)))~%~}"
