@@ -128,17 +128,6 @@ at most LIMIT characters, or NIL when it is not known."
                 (nth-value 1 (find-symbol (symbol-name symbol) package)))
         "Package: none")))
 
-(defun definition-place (symbol)
-  "Returns where the function or macro SYMBOL is defined, or NIL when that is
-not known."
-  (let ((file (source-file-of (or (macro-function symbol)
-                                  (fdefinition symbol)))))
-    (cond (file (namestring file))
-          ((member (symbol-package symbol)
-                   (cons *user-package* (user-packages))
-                   :test #'eq)
-           "this session"))))
-
 (defun method-line (method)
   "Returns the line about METHOD of a generic function."
   (format nil "- ~{~s ~}~a" (method-qualifiers method)
@@ -184,14 +173,12 @@ the count of the others."
   "Returns the lines about the function, macro or special operator SYMBOL."
   (let ((function (and (not (macro-function symbol))
                        (not (special-operator-p symbol))
-                       (fdefinition symbol)))
-        (place (definition-place symbol)))
+                       (fdefinition symbol))))
     (append
      (list (format nil "Lambda list: ~a"
                    (or (signature-text symbol +lambda-list-characters+)
                        "not known")))
      (labelled "Documentation" (function-documentation symbol))
-     (labelled "Defined in" place)
      (when (compiler-macro-function symbol)
        (list "Compiler macro: yes"))
      (when (typep function 'generic-function)
@@ -240,6 +227,13 @@ the count of the others."
   (let ((name (class-name class)))
     (if name (symbol-text name) (short-text class +argument-characters+))))
 
+(defun place-lines (symbol)
+  "Returns the line about where SYMBOL is defined, as a list."
+  (let ((places (definition-places symbol)))
+    (when places
+      (list (format nil "Defined in: ~{~a~^, ~}"
+                    (bounded-lines places #'identity +places-shown+))))))
+
 (defun package-lines (symbol)
   "Returns the lines about the package that has the name of SYMBOL."
   (let ((package (find-package (symbol-name symbol))))
@@ -258,6 +252,7 @@ the count of the others."
              (setf-lines symbol)
              (when (variable-kind symbol) (variable-lines symbol))
              (when (type-kind symbol) (type-lines symbol))
+             (when kinds (place-lines symbol))
              (labelled "Method combination documentation"
                        (documented-text symbol 'method-combination))
              (when (member "package" kinds :test #'equal)

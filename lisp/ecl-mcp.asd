@@ -36,6 +36,7 @@
                (:file "compile")
                (:file "sources")
                (:file "xref")
+               (:file "places")
                (:file "measure")
                (:file "profile")
                (:file "describe-system")

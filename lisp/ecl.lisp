@@ -50,9 +50,18 @@ when it is not known."
 when it is not known."
   (if (and (symbolp name)
            (or (macro-function name) (special-operator-p name)))
-      (ext:function-lambda-list name)
+      (multiple-value-bind (parameters known) (ext:function-lambda-list name)
+        (values parameters (or known (empty-macro-p name))))
       (let ((function (fdefinition name)))
         (lambda-list-of function))))
+
+(defun empty-macro-p (name)
+  "True when NAME is an interpreted macro without a lambda list: ECL keeps those
+of macros beside them, but not an empty one."
+  (let ((definition (and (macro-function name)
+                         (function-lambda-expression (macro-function name)))))
+    (and (eq (first definition) 'ext:lambda-block)
+         (eq (second definition) name))))
 
 (defun lambda-list-of (function)
   "Returns the lambda list of FUNCTION, an object, and T, or NIL and NIL when it

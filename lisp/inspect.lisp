@@ -104,14 +104,27 @@ BETWEEN of two numbers that returns the parts from the one to before the other."
 
 (defun list-extent (list)
   "Returns the number of conses of LIST and :PROPER, :DOTTED or :CIRCULAR."
-  (let ((seen (make-hash-table :test #'eq))
-        (count 0))
+  (let ((count 0)
+        (mark list)                     ; moved on at each power of two
+        (next 1))
+    (declare (type fixnum count next))
     (loop for tail = list then (cdr tail)
           do (cond ((null tail) (return (values count :proper)))
                    ((atom tail) (return (values count :dotted)))
-                   ((gethash tail seen) (return (values count :circular))))
-             (setf (gethash tail seen) t)
+                   ((and (eq tail mark) (plusp count))
+                    (return (values (circle-extent list) :circular))))
+             (when (= count next)
+               (setf mark tail
+                     next (* 2 next)))
              (incf count))))
+
+(defun circle-extent (list)
+  "Returns the number of conses of LIST, which is circular."
+  (let ((seen (make-hash-table :test #'eq)))
+    (loop for tail = list then (cdr tail)
+          until (gethash tail seen)
+          do (setf (gethash tail seen) t)
+          finally (return (hash-table-count seen)))))
 
 (defun list-parts (list)
   "Returns the parts of LIST, which is not empty."

@@ -64,6 +64,13 @@ usual length holds.")
 (defconstant +metaobjects-shown+ 100
   "Slots, classes or methods shown in one list.")
 
+(defconstant +places-shown+ 5
+  "Places of definitions of one symbol that are shown.")
+
+(defconstant +places-seconds+ 3
+  "Seconds after which no more files are looked through: places are a help, the
+rest of the answer does not wait for them.")
+
 (defconstant +parts-shown+ 50
   "Parts of an inspected value on one page unless the client sets another
 limit.")

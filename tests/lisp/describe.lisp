@@ -41,9 +41,9 @@
 Package: CL-USER, internal
 Lambda list: (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)
 Documentation: Computes the area.
-Defined in: …
 Compiler macro: yes
-Setf: function (NEW SHAPE)")
+Setf: function (NEW SHAPE)
+Defined in: …this session")
     ("With-Shape" "WITH-SHAPE [macro]
 Package: CL-USER, internal
 Lambda list: ((NAME) &BODY BODY)
@@ -52,23 +52,25 @@ Documentation: Makes a shape.
     ("draw" "DRAW [generic function]
 …
 Documentation: Draws.
-Defined in: this session
 Methods: 2
-…- ((S SHAPE) STREAM)…")
+…- ((S SHAPE) STREAM)…
+Defined in: this session")
     ("draw" "…- :AROUND ((S (EQL 3)) (STREAM STREAM))…")
     ("*shapes*" "*SHAPES* [variable]
 Package: CL-USER, internal
 Value: (1 2)
-Variable documentation: All shapes.")
-    ("*unbound*" "*UNBOUND* [variable]…Value: unbound")
-    ("+sides+" "+SIDES+ [constant]…Value: 4")
-    ("small" "SMALL [type]…Type documentation: A small one.")
-    ("the-shape" "THE-SHAPE [symbol macro]…Expansion: (ERROR \"never\")")
+Variable documentation: All shapes.
+Defined in: this session")
+    ("*unbound*" "*UNBOUND* [variable]…Value: unbound…")
+    ("+sides+" "+SIDES+ [constant]…Value: 4…")
+    ("small" "SMALL [type]…Type documentation: A small one.…")
+    ("the-shape" "THE-SHAPE [symbol macro]…Expansion: (ERROR \"never\")…")
     ("shape" "SHAPE [class]
 Package: CL-USER, internal
 Class: a STANDARD-CLASS; superclasses STANDARD-OBJECT; see class-info
-Type documentation: A shape.")
-    ("point" "POINT [structure]…Type documentation: A point.")
+Type documentation: A shape.
+Defined in: this session")
+    ("point" "POINT [structure]…Type documentation: A point.…")
     ("odd-shape" "ODD-SHAPE [condition]…")
     ("point-x" "POINT-X [function]…Lambda list: (POINT)…")
     ("list" "LIST [function, class]
@@ -147,6 +149,8 @@ Lambda list: (X)
 
 (session-test lambda-lists-are-shown
   (definitions-to-describe)
+  (answer "(defmacro none () 1)
+           (setf (macro-function 'given) (macro-function 'none))")
   (answers-of "function-arglist" :function
     ("area" "AREA [function] (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)")
     ("(setf area)" "(SETF AREA) [setf function] (NEW SHAPE)")
@@ -156,6 +160,8 @@ Lambda list: (X)
     ("point-y" "POINT-Y [function] (POINT)")
     ("make-point" "MAKE-POINT [function] (&KEY (X 0) Y)")
     ("|f|" "|f| [function] ()")
+    ("none" "NONE [macro] ()")
+    ("given" "GIVEN [macro] lambda list not known")
     ("mapcar" "MAPCAR [function] (FUNCTION LIST &REST …)")
     ("let" "LET [special operator] (…BODY)")
     ("get-internal-real-time" "GET-INTERNAL-REAL-TIME [function] ()"))
@@ -329,9 +335,46 @@ Of superclasses: SHAPE 5, STANDARD-OBJECT …")
            (setf *print-case* :downcase *print-length* 1 *print-base* 2)
            (setf (readtable-case *readtable*) :preserve)")
   (answers-of "describe-symbol" :symbol
-    ("*sour*" "*SOUR* [variable]…Value: #<SOUR: printing it signalled SIMPLE-ERROR>")
-    ("*circle*" "…Value: #1=(1 . #1#)")
+    ("*sour*" "*SOUR* [variable]…Value: #<SOUR: printing it signalled SIMPLE-ERROR>…")
+    ("*circle*" "…Value: #1=(1 . #1#)…")
     ("area" "AREA [function]
 Package: CL-USER, internal
 Lambda list: (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)
 …")))
+
+(session-test places-of-definitions-are-found
+  (write-file "places/own.lisp" "
+(in-package :cl-user)
+(defun placed (x) x)
+  (defun not-placed (x) x)
+(defstruct (boxed (:conc-name b-)) a)
+(defvar cl-user::*placed* 1)
+(defun (setf placed) (v x) v)
+(DEFMACRO  placed-macro () 1)
+(defun
+ odd-place () 1)
+#|
+(def)
+(defun)
+(defun (
+(in-package :no-such-package)
+|#
+")
+  (let ((name (namestring (merge-pathnames "places/own.lisp" *scratch*))))
+    (call "load-file" :path name)
+    (loop for (symbol places)
+            in '(("placed" "own.lisp:3 (defun), 7 (defun)")
+                 ("boxed" "own.lisp:5 (defstruct)")
+                 ("*placed*" "own.lisp:6 (defvar)")
+                 ("placed-macro" "own.lisp:8 (defmacro)")
+                 ("odd-place" "own.lisp"))
+          do (expect-call (format nil "…Defined in: …~a" places)
+                          "describe-symbol" :symbol symbol))
+    (answer "(defun placed (y) y)")
+    (expect-call "…Defined in: …own.lisp:3 (defun), 7 (defun), this session"
+                 "describe-symbol" :symbol "placed")
+    (delete-file name)
+    (expect-call "…Defined in: …this session" "describe-symbol"
+                 :symbol "placed"))
+  (is (null (search "Defined in" (call "describe-symbol" :symbol "car"))))
+  (is (null (search "Defined in" (call "describe-symbol" :symbol ":car")))))

@@ -1,0 +1,119 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; places.lisp: where a symbol is defined. Functions know the file they were
+;;;; loaded from unless they were compiled; beyond that the lines of the loaded
+;;;; files are looked through. Nothing is read, so nothing is interned.
+
+(in-package #:ecl-mcp)
+
+(defun between-tokens-p (character)
+  "True when CHARACTER is a blank, a parenthesis, or a quote."
+  (find character '(#\Space #\Tab #\Return #\( #\) #\' #\;)))
+
+(defun token-at (line start)
+  "Returns the name in LINE from START on."
+  (subseq line start (or (position-if #'between-tokens-p line :start start)
+                         (length line))))
+
+(defun defined-name (line)
+  "Returns the operator and the name of the definition that begins in LINE, as
+they are written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
+  (when (and (> (length line) 5)
+             (string-equal "(def" line :end2 4))
+    (let* ((operator (token-at line 1))
+           (start (position-if-not #'between-tokens-p line
+                                   :start (1+ (length operator))))
+           (name (and start (token-at line start)))
+           (after (and name (+ start (length name) 1))))
+      (when (and name
+                 (string-equal name "setf")
+                 (< after (length line)))
+        (setf name (token-at line after)))
+      (and name (values operator name)))))
+
+(defun line-package (line)
+  "Returns the package that LINE, when it is an IN-PACKAGE form, makes current,
+or NIL."
+  (let ((start "(in-package "))
+    (when (and (> (length line) (length start))
+               (string-equal start line :end2 (length start)))
+      (find-package (string-upcase
+                     (string-trim " \"'#:" (token-at line (length start))))))))
+
+(defun names-symbol-p (name package symbol)
+  "True when NAME, as it is written where PACKAGE is current, is SYMBOL."
+  (multiple-value-bind (prefix folded) (split-name name)
+    (let ((package (if prefix (find-package (string-upcase prefix)) package)))
+      (and package
+           (string= folded (symbol-name symbol))
+           (eq symbol (find-symbol folded package))))))
+
+(defun places-in-file (symbol file)
+  "Returns the places in FILE, a name, where SYMBOL is defined, as texts; the
+first names the file."
+  (let ((package *user-package*)
+        (places '()))
+    (with-open-file (stream file :external-format :latin-1)
+      (loop for number from 1
+            for line = (read-line stream nil)
+            while line
+            do (setf package (or (line-package line) package))
+               (when (and (> (length line) 1) (char= #\( (char line 0)))
+                 (multiple-value-bind (operator name) (defined-name line)
+                   (when (and name (names-symbol-p name package symbol))
+                     (push (format nil "~@[~a:~]~d (~(~a~))"
+                                   (and (null places) (file-label file))
+                                   number operator)
+                           places))))))
+    (nreverse places)))
+
+(defun known-files ()
+  "Returns the names of the source files that were loaded."
+  (remove-duplicates
+   (append (mapcar #'car *loaded-files*)
+           (loop for system in (loaded-system-names)
+                 append (system-files system)))
+   :test #'string=))
+
+(defun places-in-files (symbol)
+  "Returns the places in the loaded files where SYMBOL is defined, as texts; those
+that are found in time."
+  (let ((deadline (+ (get-internal-real-time)
+                     (* +places-seconds+ internal-time-units-per-second))))
+    (loop for file in (ignore-errors (known-files))
+          while (< (get-internal-real-time) deadline)
+          append (ignore-errors (places-in-file symbol file)))))
+
+(defun own-file (symbol)
+  "Returns the file that the function or macro SYMBOL was loaded from, or NIL."
+  (let ((file (and (fboundp symbol)
+                   (source-file-of (or (macro-function symbol)
+                                       (fdefinition symbol))))))
+    (and file (namestring file))))
+
+(defun evaluated-here-p (symbol)
+  "True when a form that was evaluated in this session defines SYMBOL."
+  (flet ((defines-p (form)
+           (let ((name (and (consp form) (consp (cdr form)) (cadr form))))
+             (or (eq name symbol)
+                 (and (consp name)
+                      (or (eq (car name) symbol)
+                          (and (consp (cdr name))
+                               (eq (cadr name) symbol))))))))
+    (find-if #'defines-p *evaluated-forms* :key #'evaluated-form-form)))
+
+(defun definition-places (symbol)
+  "Returns the places where SYMBOL, which names something, is defined, as far as
+they are known."
+  (let* ((package (symbol-package symbol))
+         (users (member package (cons *user-package* (user-packages))
+                        :test #'eq)))
+    (if (or (null package)
+            (member (package-name package) '("COMMON-LISP" "KEYWORD")
+                    :test #'string=))
+        '()
+        (let ((places (or (places-in-files symbol)
+                          (and (own-file symbol)
+                               (list (own-file symbol))))))
+          (if (if places (evaluated-here-p symbol) users)
+              (append places (list "this session"))
+              places)))))
