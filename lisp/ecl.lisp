@@ -404,12 +404,18 @@ that start with the name and the form."
 
 (defun methods-specialized-on (class)
   "Returns the methods that have CLASS among their specializers."
-  (remove-if-not (lambda (method)
-                   (let ((function (function-of-method method)))
-                     (and function
-                          (member method (methods-of function) :test #'eq))))
-                 (remove-duplicates
-                  (clos:specializer-direct-methods class) :test #'eq)))
+  (let ((seen (make-hash-table :test #'eq))
+        (current (make-hash-table :test #'eq)))
+    (flet ((current-p (method)
+             (let ((function (function-of-method method)))
+               (when (and function (not (gethash function seen)))
+                 (setf (gethash function seen) t)
+                 (dolist (method (methods-of function))
+                   (setf (gethash method current) t)))
+               ;; Each once: ECL lists some several times, and removed ones.
+               (and (gethash method current)
+                    (remhash method current)))))
+      (remove-if-not #'current-p (clos:specializer-direct-methods class)))))
 
 (defun generic-function-label (function)
   "Returns the name of the generic FUNCTION."

@@ -378,3 +378,28 @@ Lambda list: (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)
                  :symbol "placed"))
   (is (null (search "Defined in" (call "describe-symbol" :symbol "car"))))
   (is (null (search "Defined in" (call "describe-symbol" :symbol ":car")))))
+
+(session-test long-answers-are-cut
+  (answer "(eval `(defun wordy () ,(make-string 5000 :initial-element #\\w) 1))
+           (dotimes (i 60) (eval `(defvar ,(intern (format nil \"PLENTY-~d\" i)))))
+           (dotimes (i 100)
+             (make-package (format nil \"A-PACKAGE-WITH-A-LONG-NAME-~d\" i) :use '()))
+           (defgeneric often (x))
+           (dotimes (i 50) (eval `(defmethod often ((x (eql ,i))) x)))")
+  (let ((text (call "describe-symbol" :symbol "wordy")))
+    (is (search "www…" text))
+    (is (< 2000 (length text) 2200)))
+  (expect-call "60 found
+…
+… 10 more; …" "apropos-search" :pattern "plenty-")
+  (is (< 900 (length (call "list-package-symbols" :package "nope")) 1100))
+  (expect-call "…Methods: 50
+…… 30 more
+…" "describe-symbol" :symbol "often")
+  (answer "(dotimes (i 150) (eval `(defmethod often ((x (eql ,i)) ) x)))
+           (defclass busy () ())
+           (dotimes (i 120)
+             (eval `(defmethod ,(intern (format nil \"BUSY-~d\" i)) ((x busy)) x)))")
+  (expect-call "120 methods specialized on BUSY
+…… 20 more
+…" "find-methods" :class "busy"))
