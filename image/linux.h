@@ -29,6 +29,10 @@ bool linux_has_environment(pid_t pid, const char *name, const char *value);
 void linux_set_name(const char *name);
 bool linux_has_name(pid_t pid, const char *name);
 
+/* Whether something that was sent through SOCKET, which is connected to another
+   of this system, has not been read there. */
+bool linux_has_unread(int socket);
+
 /* Number of processes of live image SID that were started at SINCE_MS or later,
    a monotonic time in milliseconds (-1: whenever): those in its session
    (setsid(2)), those that descend from it, and orphans that have its number in
