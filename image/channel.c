@@ -169,7 +169,8 @@ static enum status write_out(struct channel *channel)
 {
     while (channel->written < channel->out.n) {
         ssize_t n = send(channel->socket, channel->out.p + channel->written,
-                         channel->out.n - channel->written, MSG_NOSIGNAL);
+                         channel->out.n - channel->written,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -444,7 +445,9 @@ static enum status take_frames(struct channel *channel)
     return status == ST_NOMEM ? ST_NOMEM : ST_INVALID;
 }
 
-/* recv(2) that takes a descriptor along. */
+/* recv(2) that takes a descriptor along, one at most: room for two would fill
+   up with what an image sends. Whoever shares the socket of a copy can make it
+   wait; this does not. */
 static ssize_t receive(struct channel *channel, void *room)
 {
     union {
@@ -455,8 +458,9 @@ static ssize_t receive(struct channel *channel, void *room)
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = extra.bytes,
-                            .msg_controllen = sizeof extra.bytes};
-    ssize_t n = recvmsg(channel->socket, &header, MSG_CMSG_CLOEXEC);
+                            .msg_controllen = CMSG_LEN(sizeof(int))};
+    ssize_t n =
+        recvmsg(channel->socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     const struct cmsghdr *cmsg = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
 
     if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&

@@ -21,6 +21,7 @@ struct checkpoint {
     struct checkpoint *next; /* the one taken before it */
     int socket;              /* wakes the copy; owned */
     pid_t pid;
+    int64_t start;       /* of the process, see linux_find; 0: not known */
     uint64_t evaluation; /* number of the last one that it contains */
     int64_t taken;       /* seconds since 1970 */
     bool apart; /* of evaluations that were undone since, or came after it in

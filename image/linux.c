@@ -184,6 +184,17 @@ static bool read_process(pid_t pid, struct process *process)
     return strchr("ZX", stat_field(fields, STAT_STATE)[0]) == NULL;
 }
 
+bool linux_find(pid_t pid, pid_t *parent, int64_t *start)
+{
+    struct process process;
+
+    if (!read_process(pid, &process))
+        return false;
+    *parent = process.parent;
+    *start = process.start;
+    return true;
+}
+
 /* Reads about all processes there are; none without memory. */
 static struct processes read_processes(void)
 {

@@ -33,6 +33,10 @@ bool linux_has_name(pid_t pid, const char *name);
    of this system, has not been read there. */
 bool linux_has_unread(int socket);
 
+/* What the system says of process PID: its parent, and when it was started, in
+   ticks of a clock. False when there is none, or the system does not tell. */
+bool linux_find(pid_t pid, pid_t *parent, int64_t *start);
+
 /* Number of processes of live image SID that were started at SINCE_MS or later,
    a monotonic time in milliseconds (-1: whenever): those in its session
    (setsid(2)), those that descend from it, and orphans that have its number in

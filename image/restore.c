@@ -8,8 +8,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "limits.h"
+#include "linux.h"
+#include "live.h"
 #include "state.h"
 #include "wire.h"
 
@@ -92,27 +95,77 @@ int64_t restore_deadline(const struct channel *channel)
     return channel->changed && can_keep(channel) ? channel->keep_at : -1;
 }
 
+/* Whether process PID is already something else here. */
+static bool is_known(const struct supervisor *s, pid_t pid)
+{
+    const struct channel *channel;
+    const struct checkpoint *checkpoint;
+
+    for (channel = s->channels; channel; channel = channel->next) {
+        if (channel->pid == pid)
+            return true;
+        for (checkpoint = channel->checkpoints.newest; checkpoint;
+             checkpoint = checkpoint->next)
+            if (checkpoint->pid == pid)
+                return true;
+    }
+    return false;
+}
+
+/* Whether process PID, of which the image of CHANNEL says that it is a copy of
+   it, can be one: it is going to be signalled, and evaluated code may say
+   anything. Where the system does not tell, the word of the image counts. */
+static bool is_copy(const struct supervisor *s, const struct channel *channel,
+                    pid_t pid, int64_t *start)
+{
+    pid_t parent = 0;
+
+    *start = 0;
+    if (!linux_find(getpid(), &parent, start))
+        return true;
+    return pid > 1 && linux_find(pid, &parent, start) &&
+           (parent == channel->pid || parent == s->zygote.pid ||
+            parent == getpid()) &&
+           linux_has_name(pid, LIVE_SLEEPER) && !is_known(s, pid);
+}
+
+/* Whether CHECKPOINT is still the process that it was. */
+static bool is_there(const struct checkpoint *checkpoint)
+{
+    pid_t parent = 0;
+    int64_t start = 0;
+
+    return checkpoint->start == 0 ||
+           (linux_find(checkpoint->pid, &parent, &start) &&
+            start == checkpoint->start);
+}
+
 struct checkpoint *restore_take_kept(struct supervisor *s,
                                      struct channel *channel, int64_t now)
 {
     struct checkpoint *checkpoint = NULL;
     int socket = channel->kept_socket;
+    int64_t start = 0;
     int64_t took = now > channel->keep_sent ? now - channel->keep_sent : 1;
 
     channel->kept = false;
     channel->kept_socket = -1;
     channel->keeping = 0;
     channel->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
-    if (socket >= 0)
+    if (socket >= 0 && is_copy(s, channel, channel->kept_pid, &start))
         checkpoint = checkpoints_add(&channel->checkpoints, socket,
                                      channel->kept_pid, channel->history.last,
                                      str_from(channel->keep_name));
+    else if (socket >= 0)
+        (void)close(socket); // it leads to nothing of ours
     if (checkpoint) {
+        checkpoint->start = start;
         channel->changed = false;
     } else {
         log_line(&s->config.log, LOG_WARN,
-                 "image: session %s: no checkpoint: the image cannot fork",
-                 channel->name);
+                 "image: session %s: no checkpoint: the image cannot fork, or "
+                 "process %d is no copy of it",
+                 channel->name, (int)channel->kept_pid);
         channel->keep_at = now + RETRY_MS;
     }
     return checkpoint;
@@ -155,8 +208,8 @@ static bool is_awake(int socket)
 
         if (!wait_readable(socket, until))
             return false;
-        got = recv(socket, bytes + n, sizeof bytes - n, 0);
-        if (got < 0 && errno == EINTR)
+        got = recv(socket, bytes + n, sizeof bytes - n, MSG_DONTWAIT);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got <= 0)
             return false;
@@ -173,12 +226,18 @@ bool restore_wake(struct supervisor *s, struct channel *channel,
                                       .pid = checkpoint->pid};
     bool awake;
 
+    if (!is_there(checkpoint)) {
+        log_line(&s->config.log, LOG_WARN,
+                 "image: session %s: checkpoint %d is gone", channel->name,
+                 (int)checkpoint->pid);
+        return false;
+    }
     // only the zygote that has forked it, or its original, becomes its parent
     if (s->zygote.control >= 0 && channel->generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
         log_line(&s->config.log, LOG_WARN, "image: zygote %d does not listen",
                  (int)s->zygote.pid);
-    awake = send(checkpoint->socket, "", 1, MSG_NOSIGNAL) == 1 &&
+    awake = send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 &&
             is_awake(checkpoint->socket) &&
             fcntl(checkpoint->socket, F_SETFL, O_NONBLOCK) == 0;
     if (!awake) {

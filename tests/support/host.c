@@ -32,17 +32,23 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* All that the supervisor has logged. */
+static struct buf logged;
+
 static void print_line(void *context, enum log_level level, struct str line)
 {
     (void)context;
     (void)level;
     (void)printf("# %.*s\n", STR_ARG(line));
+    buf_str(&logged, line);
+    buf_byte(&logged, '\n');
 }
 
 void host_start(const char *path, const char *workspace)
 {
-    struct supervisor_config config = {
-        path ? path : image_path, workspace, 0, {LOG_WARN, print_line, NULL}};
+    struct supervisor_config config = {.image_path = path ? path : image_path,
+                                       .workspace = workspace,
+                                       .log = {LOG_INFO, print_line, NULL}};
 
     host = supervisor_new(&config, now_ms());
     assert_non_null(host);
@@ -63,6 +69,7 @@ int host_teardown(void **state)
     supervisor_free(host);
     host = NULL;
     buf_release(&host_answer);
+    buf_release(&logged);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
     return linux_children(children, 16) == 0 ? 0 : -1; // nobody is left
@@ -90,6 +97,16 @@ void host_pass(int64_t ms)
 
     while (now_ms() < end)
         host_turn(end - now_ms());
+}
+
+void host_wait_log(const char *part)
+{
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
+
+    while (logged.n == 0 || !memmem(logged.p, logged.n, part, strlen(part))) {
+        assert_true(now_ms() < end);
+        host_turn(100);
+    }
 }
 
 /* Takes the oldest reply out of the supervisor's output. */

@@ -45,6 +45,9 @@ void host_call_in(const char *session, uint64_t id, const char *code);
 void host_call(uint64_t id, const char *code);
 void host_stop(uint64_t id);
 
+/* Waits until the supervisor has logged a line with PART in it. */
+void host_wait_log(const char *part);
+
 /* Waits for the next reply, which must be that of call ID. */
 void host_wait(uint64_t id);
 

@@ -303,6 +303,60 @@ static void channel_withdraws_a_waiting_call(void **state)
     assert_null(channel_find(&channel, 9));
 }
 
+/* An image that sends two descriptors for one answer would fill up the table of
+   the supervisor's. */
+static void channel_takes_one_descriptor(void **state)
+{
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    char byte = 0;
+    struct iovec part = {&byte, 1};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = extra.bytes,
+                            .msg_controllen = CMSG_LEN(2 * sizeof(int))};
+    struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
+    const int two[2] = {image_pipes[0], image_pipes[1]};
+    int before = dup(image_socket);
+    int after;
+
+    (void)state;
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(sizeof two);
+    memcpy(CMSG_DATA(cmsg), two, sizeof two);
+    assert_int_equal(sendmsg(image_socket, &header, 0), 1);
+    assert_ok(channel_read(&channel));
+    assert_true(channel.kept_socket >= 0);
+    after = dup(image_socket); // the lowest one that is free
+    assert_int_equal(after, channel.kept_socket + 1);
+    (void)close(before);
+    (void)close(after);
+}
+
+/* Who shares the socket of a copy can make it wait again. */
+static void channel_never_waits(void **state)
+{
+    char text[1000] = {0};
+    int i;
+
+    (void)state;
+    assert_int_equal(fcntl(channel.socket, F_SETFL, 0), 0);
+    assert_ok(channel_read(&channel)); // nothing is there
+    for (i = 0; i < 1000; i++) {
+        struct call *call =
+            call_new((uint64_t)i, 0, STR("evaluate"), str_make(text, 1000));
+
+        assert_memory(call);
+        if (!call)
+            return;
+        channel_add(&channel, call);
+        assert_ok(channel_send(&channel)); // nobody reads
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -319,6 +373,8 @@ int main(void)
         TEST(channel_tells_the_end_of_the_image),
         TEST(channel_sends_again_after_a_loss),
         TEST(channel_withdraws_a_waiting_call),
+        TEST(channel_takes_one_descriptor),
+        TEST(channel_never_waits),
     };
 
     return RUN_TESTS("channel", tests);
