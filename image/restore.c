@@ -28,6 +28,10 @@
 /* Milliseconds after which a copy that failed is tried again. */
 #define RETRY_MS 1000
 
+/* Ancestors of a copy that are looked at: evaluated code that forks may put
+   some between it and the image. */
+#define GENERATIONS 16
+
 /* Whether OPERATION changes nothing that a checkpoint would have to keep. */
 static bool only_reads(struct str operation)
 {
@@ -112,6 +116,23 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
+/* Whether process PID descends from the image of CHANNEL, or from what that has
+   left to those who adopt, and through no other image or copy. */
+static bool is_descendant(const struct supervisor *s,
+                          const struct channel *channel, pid_t pid)
+{
+    int64_t start = 0;
+    int generations;
+
+    for (generations = 0; generations < GENERATIONS; generations++) {
+        if (is_known(s, pid) || !linux_find(pid, &pid, &start))
+            return false;
+        if (pid == channel->pid || pid == s->zygote.pid || pid == getpid())
+            return true;
+    }
+    return false;
+}
+
 /* Whether process PID, of which the image of CHANNEL says that it is a copy of
    it, can be one: it is going to be signalled, and evaluated code may say
    anything. Where the system does not tell, the word of the image counts. */
@@ -124,9 +145,7 @@ static bool is_copy(const struct supervisor *s, const struct channel *channel,
     if (!linux_find(getpid(), &parent, start))
         return true;
     return pid > 1 && linux_find(pid, &parent, start) &&
-           (parent == channel->pid || parent == s->zygote.pid ||
-            parent == getpid()) &&
-           linux_has_name(pid, LIVE_SLEEPER) && !is_known(s, pid);
+           linux_has_name(pid, LIVE_SLEEPER) && is_descendant(s, channel, pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
