@@ -38,7 +38,6 @@ static bool only_reads(struct str operation)
     static const char *const names[] = {
         "configure-limits", "describe-last-error", "describe-system",
         "list-definitions", "list-systems",        "memory-report",
-        "who-calls",        "who-references",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
