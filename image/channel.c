@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "linux.h"
+
 /* Bytes read at once. */
 #define CHUNK (64u * 1024)
 
@@ -359,6 +361,21 @@ void channel_drain(struct channel *channel)
             channel->carried[i] = 0;
         }
     }
+}
+
+void channel_drain_dead(struct channel *channel)
+{
+    int i;
+
+    channel_drain(channel);
+    for (i = 0; i < CHANNEL_PIPES; i++) {
+        add_output(channel, i,
+                   str_make(channel->carry[i], channel->carried[i]));
+        channel->carried[i] = 0;
+    }
+    // whoever has the image's end still, a copy, reads nothing there
+    if (channel->socket >= 0 && linux_has_unread(channel->socket))
+        channel->unread = true;
 }
 
 /* The answer to the first call without one: no other is expected. */

@@ -147,6 +147,11 @@ void channel_read_pipe(struct channel *channel, int i, const struct log *log);
 /* Reads from both pipes what is in them at this moment, no more. */
 void channel_drain(struct channel *channel);
 
+/* The same for an image that is dead: no mark comes any more, so that what
+   looks like the start of one is output; and whether something was left unread
+   is found out. */
+void channel_drain_dead(struct channel *channel);
+
 /* Takes the first call when its answer and all its output are there, else
    NULL. The caller frees it. */
 struct call *channel_take_finished(struct channel *channel);

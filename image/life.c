@@ -95,7 +95,8 @@ void life_serve(struct supervisor *s, struct channel *channel, int64_t now)
         if (is_turn_of_ours(channel))
             operation_run(s, channel, now);
     }
-    if (channel_send(channel) != ST_OK)
+    // nothing is run in a process that could not be killed
+    if (channel->pid > 0 && channel_send(channel) != ST_OK)
         life_lost(s, channel, now);
     stop_tend(s, channel, now); // the clock of the first call starts here
 }
@@ -197,7 +198,7 @@ static void bury(struct supervisor *s, struct channel *channel, int64_t now)
     struct call *running = NULL;
     struct call *call;
 
-    channel_drain(channel);
+    channel_drain_dead(channel);
     while (channel->first && channel->first->replied) {
         call = channel_take_first(channel);
         restore_note_call(channel, call, now);

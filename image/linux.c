@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -273,6 +275,13 @@ static void mark_members(struct processes *all, pid_t sid)
             more = true;
         }
     }
+}
+
+bool linux_has_unread(int socket)
+{
+    int bytes = 0;
+
+    return ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
 static int64_t clock_ms(clockid_t clock)

@@ -29,6 +29,10 @@ bool linux_has_environment(pid_t pid, const char *name, const char *value);
 void linux_set_name(const char *name);
 bool linux_has_name(pid_t pid, const char *name);
 
+/* Whether something that was sent through SOCKET, which is connected to another
+   of this system, has not been read there. */
+bool linux_has_unread(int socket);
+
 /* What the system says of process PID: its parent, and when it was started, in
    ticks of a clock. False when there is none, or the system does not tell. */
 bool linux_find(pid_t pid, pid_t *parent, int64_t *start);

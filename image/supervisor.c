@@ -256,11 +256,25 @@ static void refuse_waiting(struct supervisor *s)
     }
 }
 
+/* Lets go of the images whose zygote died before it could say which processes
+   they are. They have run nothing yet, and end with their connection. */
+static void drop_unknown(struct supervisor *s)
+{
+    struct channel *channel;
+
+    for (channel = s->channels; channel; channel = channel->next)
+        if (channel->socket >= 0 && channel->pid <= 0 && !channel->dying &&
+            (zygote_is_down(&s->zygote) ||
+             channel->generation != s->zygote.generation))
+            channel_disconnect(channel);
+}
+
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
     struct channel *channel;
     bool waiting = false;
 
+    drop_unknown(s);
     for (channel = s->channels; channel; channel = channel->next)
         waiting = waiting || (channel->socket < 0 && channel->first);
     if (zygote_is_down(&s->zygote) && waiting && !s->finishing)

@@ -105,6 +105,16 @@ enum status arena_str(struct arena *arena, struct str s, struct str *out)
     return ST_OK;
 }
 
+enum status arena_take(struct arena *arena, struct buf *buf, struct str *out)
+{
+    enum status status = ST_NOMEM;
+
+    if (!buf_failed(buf))
+        status = arena_str(arena, buf_view(buf), out);
+    buf_release(buf);
+    return status;
+}
+
 struct str arena_printf(struct arena *arena, const char *format, ...)
 {
     struct str out = {NULL, 0};

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "buf.h"
 #include "status.h"
 #include "str.h"
 
@@ -32,6 +33,12 @@ void *arena_array(struct arena *arena, size_t n, size_t size);
    only. */
 enum status MUST_CHECK arena_str(struct arena *arena, struct str s,
                                  struct str *out);
+
+/* Copies what BUF holds (and a NUL behind it) into ARENA and releases BUF, in
+   any case. ST_NOMEM, too, when an append to BUF was lost. *OUT is written on
+   success only. */
+enum status MUST_CHECK arena_take(struct arena *arena, struct buf *buf,
+                                  struct str *out);
 
 /* Formats into ARENA; a failed allocation gives the empty view. */
 struct str arena_printf(struct arena *arena, const char *format, ...)

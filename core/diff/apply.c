@@ -20,16 +20,6 @@ static void put_hunk(struct buf *out, const struct diff *diff,
                             hunk->range.new_count));
 }
 
-static enum status keep(struct arena *arena, struct buf *text, struct str *out)
-{
-    enum status status = ST_NOMEM;
-
-    if (!buf_failed(text))
-        status = arena_str(arena, buf_view(text), out);
-    buf_release(text);
-    return status;
-}
-
 enum status diff_apply(struct arena *arena, const struct diff *diff,
                        const bool *chosen, struct str *out)
 {
@@ -48,7 +38,7 @@ enum status diff_apply(struct arena *arena, const struct diff *diff,
         place = range->old_start + range->old_count;
     }
     buf_str(&text, lines_view(&diff->before, place, diff->before.n - place));
-    return keep(arena, &text, out);
+    return arena_take(arena, &text, out);
 }
 
 /* Whether the lines OLD stand in TEXT from line PLACE on. */
@@ -132,5 +122,5 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
         done = place + hunk->range.old_count;
     }
     buf_str(&text, lines_view(&lines, done, lines.n - done));
-    return keep(arena, &text, out);
+    return arena_take(arena, &text, out);
 }

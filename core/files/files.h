@@ -12,10 +12,11 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "digest.h"
 #include "str.h"
 
 /* Bytes of a SHA-256. */
-#define FILES_HASH 32
+#define FILES_HASH DIGEST_SIZE
 
 enum files_result {
     FILES_OK,

@@ -2,18 +2,9 @@
 /* seen.c: a ring of hashes, in one piece: nothing to run out of. */
 #include "seen.h"
 
-#include <nettle/sha2.h>
 #include <string.h>
 
-static void hash_name(struct str name, unsigned char out[FILES_HASH])
-{
-    struct sha256_ctx context;
-
-    sha256_init(&context);
-    sha256_update(&context, name.n, (const uint8_t *)name.p);
-    sha256_digest(&context, FILES_HASH, out);
-}
-
+#include "digest.h"
 static size_t used(const struct seen *seen)
 {
     return seen->count < LIMIT_SEEN_FILES ? seen->count : LIMIT_SEEN_FILES;
@@ -23,7 +14,7 @@ static const struct seen_entry *find(const struct seen *seen, struct str name)
 {
     unsigned char wanted[FILES_HASH];
 
-    hash_name(name, wanted);
+    digest_of(name, wanted);
     for (size_t i = 0; i < used(seen); i++)
         if (memcmp(seen->entries[i].name, wanted, FILES_HASH) == 0)
             return &seen->entries[i];
@@ -37,7 +28,7 @@ void seen_note(struct seen *seen, struct str name,
     size_t i = known ? (size_t)(known - seen->entries)
                      : seen->count++ % LIMIT_SEEN_FILES;
 
-    hash_name(name, seen->entries[i].name);
+    digest_of(name, seen->entries[i].name);
     memcpy(seen->entries[i].hash, hash, FILES_HASH);
 }
 

@@ -9,16 +9,6 @@
 
 #define BOM STR("\xef\xbb\xbf")
 
-static enum status keep(struct arena *arena, struct buf *buf, struct str *out)
-{
-    enum status status = ST_NOMEM;
-
-    if (!buf_failed(buf))
-        status = arena_str(arena, buf_view(buf), out);
-    buf_release(buf);
-    return status;
-}
-
 static enum text_ends find_ends(struct str bytes)
 {
     size_t feeds = 0;
@@ -44,7 +34,7 @@ static enum status without_returns(struct arena *arena, struct str text,
     for (size_t i = 0; i < text.n; i++)
         if (text.p[i] != '\r' || i + 1 == text.n || text.p[i + 1] != '\n')
             buf_byte(&plain, text.p[i]);
-    return keep(arena, &plain, out);
+    return arena_take(arena, &plain, out);
 }
 
 static enum status from_latin1(struct arena *arena, struct str bytes,
@@ -55,7 +45,7 @@ static enum status from_latin1(struct arena *arena, struct str bytes,
 
     for (size_t i = 0; i < bytes.n; i++)
         buf_append(&text, code, utf8_encode((unsigned char)bytes.p[i], code));
-    return keep(arena, &text, out);
+    return arena_take(arena, &text, out);
 }
 
 enum status text_normalize(struct arena *arena, const struct text *form,
@@ -137,7 +127,7 @@ enum status text_encode(struct arena *arena, const struct text *form,
             buf_append(&bytes, rest.p, n);
         rest = str_make(rest.p + n, rest.n - n);
     }
-    return keep(arena, &bytes, out);
+    return arena_take(arena, &bytes, out);
 }
 
 struct str text_describe(struct arena *arena, const struct text *text)

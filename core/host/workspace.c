@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,14 +54,11 @@ static enum files_result say(const struct job *job, enum files_result result,
                              const char *what)
 {
     struct buf text = BUF_EMPTY;
-    enum status status = ST_NOMEM;
 
     utf8_append_visible(&text, utf8_head(job->asked, SHOWN_CHARS));
     buf_printf(&text, ": %s", what);
-    if (!buf_failed(&text))
-        status = arena_str(job->arena, buf_view(&text), job->problem);
-    buf_release(&text);
-    return status == ST_OK ? result : FILES_NOMEM;
+    return arena_take(job->arena, &text, job->problem) == ST_OK ? result
+                                                                : FILES_NOMEM;
 }
 
 static enum files_result fail(const struct job *job, int error)
@@ -329,16 +325,6 @@ static enum files_result read_all(const struct job *job, int fd, uint64_t max,
     return result;
 }
 
-static void set_hash(struct files_content *content)
-{
-    struct sha256_ctx context;
-
-    sha256_init(&context);
-    sha256_update(&context, content->bytes.n,
-                  (const uint8_t *)content->bytes.p);
-    sha256_digest(&context, FILES_HASH, content->hash);
-}
-
 static enum files_result read_at(const struct job *job, int parent,
                                  const char *last, uint64_t max,
                                  struct files_content *out)
@@ -356,7 +342,7 @@ static enum files_result read_at(const struct job *job, int parent,
     (void)close(fd);
     if (result == FILES_OK) {
         out->exists = true;
-        set_hash(out);
+        digest_of(out->bytes, out->hash);
     }
     return result;
 }
@@ -377,7 +363,7 @@ static enum files_result read_located(const struct job *job, uint64_t max,
         (void)close(parent);
     }
     if (result == FILES_MISSING) {
-        set_hash(out);
+        digest_of(out->bytes, out->hash);
         return FILES_OK;
     }
     return result;

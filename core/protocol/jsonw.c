@@ -136,6 +136,14 @@ void jsonw_raw(struct jsonw *w, struct str json)
     buf_str(w->out, json);
 }
 
+void jsonw_digest(struct jsonw *w, const unsigned char digest[DIGEST_SIZE])
+{
+    separate(w);
+    buf_byte(w->out, '"');
+    digest_write(w->out, digest);
+    buf_byte(w->out, '"');
+}
+
 void jsonw_int(struct jsonw *w, int64_t n)
 {
     separate(w);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "digest.h"
 #include "str.h"
 
 struct jsonw {
@@ -29,6 +30,7 @@ void jsonw_name(struct jsonw *w, const char *name);
    becomes U+FFFD. */
 void jsonw_string(struct jsonw *w, struct str s);
 void jsonw_int(struct jsonw *w, int64_t n);
+void jsonw_digest(struct jsonw *w, const unsigned char digest[DIGEST_SIZE]);
 void jsonw_bool(struct jsonw *w, bool b);
 void jsonw_null(struct jsonw *w);
 

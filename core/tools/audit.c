@@ -2,8 +2,7 @@
 /* audit.c: see audit.h. */
 #include "audit.h"
 
-#include <nettle/sha2.h>
-
+#include "digest.h"
 #include "jsonw.h"
 
 /* Storage that is kept for the next line. */
@@ -41,20 +40,12 @@ static void write_text(struct jsonw *w, const char *name, const char *text)
 static void write_digest(struct jsonw *w, const char *size_name,
                          const char *hash_name, struct str text)
 {
-    static const char digits[] = "0123456789abcdef";
-    struct sha256_ctx hash;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    char hex[2 * SHA256_DIGEST_SIZE];
+    unsigned char digest[DIGEST_SIZE];
 
-    sha256_init(&hash);
-    sha256_update(&hash, text.n, (const uint8_t *)text.p);
-    sha256_digest(&hash, sizeof digest, digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
+    digest_of(text, digest);
     jsonw_member_int(w, size_name, (int64_t)text.n);
-    jsonw_member(w, hash_name, str_make(hex, sizeof hex));
+    jsonw_name(w, hash_name);
+    jsonw_digest(w, digest);
 }
 
 static void write_members(struct jsonw *w, const struct gate_event *event)

@@ -176,10 +176,7 @@ static enum status prepare(const struct tool_request *request,
         return ST_NOMEM;
     struct buf out = BUF_EMPTY;
     edit(&out, review->before.text, &form, action, content);
-    status = ST_NOMEM;
-    if (!buf_failed(&out))
-        status = arena_str(&review->arena, buf_view(&out), &text);
-    buf_release(&out);
+    status = arena_take(&review->arena, &out, &text);
     return status == ST_OK ? propose(review, text, question, answer) : status;
 }
 

@@ -72,7 +72,6 @@ static enum status list_directory(const struct tool_request *request,
     enum files_result result = request->files->list(
         request->files->context, request->arena,
         path->given ? path->string : STR("."), &folder, &answer->text);
-    enum status status = ST_NOMEM;
 
     answer->state = result == FILES_MISSING ? TOOL_ANSWERED : TOOL_FAILED;
     if (result == FILES_NOMEM)
@@ -80,12 +79,9 @@ static enum status list_directory(const struct tool_request *request,
     if (result != FILES_OK)
         return ST_OK;
     write_folder(&out, &folder, request->limits->max_output);
-    if (!buf_failed(&out))
-        status = arena_str(request->arena, str_make(out.p, out.n - 1),
-                           &answer->text);
-    buf_release(&out);
+    buf_truncate(&out, out.n > 0 ? out.n - 1 : 0); // the last line end
     answer->state = TOOL_ANSWERED;
-    return status;
+    return arena_take(request->arena, &out, &answer->text);
 }
 
 const struct tool tool_list_directory = {

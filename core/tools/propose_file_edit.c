@@ -2,6 +2,7 @@
 /* propose_file_edit.c: replaces fragments of a file, hunk by hunk as the user
    decides. */
 #include "catalog.h"
+#include "finder.h"
 #include "review.h"
 
 enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };
@@ -55,24 +56,21 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* Where PART stands in TEXT: the number of places, two at most. */
-static int find_part(struct str text, struct str part, size_t *at)
+/* Where PART, which is not empty, stands in TEXT; *COUNT is 0, 1, or 2 for
+   more. */
+static enum status find_part(struct arena *arena, struct str text,
+                             struct str part, size_t *at, int *count)
 {
-    int found = 0;
+    struct finder finder;
+    enum status status = finder_init(&finder, arena, part);
 
-    for (size_t i = 0; i + part.n <= text.n && found < 2; i++) {
-        const char *first =
-            memchr(text.p + i, part.p[0], text.n - part.n + 1 - i);
-
-        if (!first)
-            break;
-        i = (size_t)(first - text.p);
-        if (memcmp(first, part.p, part.n) != 0)
-            continue;
-        if (found++ == 0)
-            *at = i;
-    }
-    return found;
+    if (status != ST_OK)
+        return status;
+    *at = finder_next(&finder, text, 0);
+    *count = *at != FINDER_NONE;
+    if (*count > 0 && finder_next(&finder, text, *at + 1) != FINDER_NONE)
+        *count = 2;
+    return ST_OK;
 }
 
 /* Why PART cannot be replaced; it is edit I of N. */
@@ -98,6 +96,7 @@ static enum status replace(struct review *review, const struct str edit[2],
     struct str old;
     struct str new;
     size_t at = 0;
+    int found = 1;
 
     if (text_normalize(arena, &review->before, edit[OLD], &old) != ST_OK ||
         text_normalize(arena, &review->before, edit[NEW], &new) != ST_OK)
@@ -106,7 +105,8 @@ static enum status replace(struct review *review, const struct str edit[2],
         return cannot_edit(review, i, n,
                            "the text to replace is empty, but the file is not",
                            answer);
-    int found = old.n == 0 ? 1 : find_part(*text, old, &at);
+    if (old.n > 0 && find_part(arena, *text, old, &at, &found) != ST_OK)
+        return ST_NOMEM;
     if (found == 0)
         return cannot_edit(review, i, n,
                            "the text to replace is not in the file; read it "
@@ -118,14 +118,10 @@ static enum status replace(struct review *review, const struct str edit[2],
                            "more of the lines around it",
                            answer);
     struct buf out = BUF_EMPTY;
-    enum status status = ST_NOMEM;
     buf_append(&out, text->p, at);
     buf_str(&out, new);
     buf_append(&out, text->p + at + old.n, text->n - at - old.n);
-    if (!buf_failed(&out))
-        status = arena_str(arena, buf_view(&out), text);
-    buf_release(&out);
-    return status;
+    return arena_take(arena, &out, text);
 }
 
 static enum status propose(const struct tool_request *request,

@@ -2,11 +2,11 @@
 /* review.c: read, compare, ask (the gate does), compare again, write, tell. */
 #include "review.h"
 
-#include <nettle/sha2.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "jsonw.h"
 #include "limits.h"
 #include "utf8.h"
@@ -15,18 +15,14 @@ enum status review_fail(struct arena *arena, struct tool_answer *answer,
                         const char *state, const char *format, ...)
 {
     struct buf text = BUF_EMPTY;
-    enum status status = ST_NOMEM;
     va_list args;
 
     buf_printf(&text, "%s\n", state);
     va_start(args, format);
     buf_vprintf(&text, format, args);
     va_end(args);
-    if (!buf_failed(&text))
-        status = arena_str(arena, buf_view(&text), &answer->text);
-    buf_release(&text);
     answer->state = TOOL_FAILED;
-    return status;
+    return arena_take(arena, &text, &answer->text);
 }
 
 /* What the file system said, as the state that the model reads. */
@@ -57,13 +53,9 @@ static enum status make_visible(struct arena *arena, struct str name,
                                 struct str *out)
 {
     struct buf text = BUF_EMPTY;
-    enum status status = ST_NOMEM;
 
     utf8_append_visible(&text, name);
-    if (!buf_failed(&text))
-        status = arena_str(arena, buf_view(&text), out);
-    buf_release(&text);
-    return status;
+    return arena_take(arena, &text, out);
 }
 
 /* Reads and decodes the file; ANSWER->state changes when it cannot be. */
@@ -122,6 +114,16 @@ enum status review_open(const struct tool_request *request, struct str path,
     return status;
 }
 
+static enum status fail_size(struct arena *arena, const struct review *review,
+                             const char *state, struct tool_answer *answer)
+{
+    return review_fail(arena, answer, state,
+                       "%.*s has, or would have, more than %u bytes or %d "
+                       "lines, the limits of a review. Nothing was written.",
+                       STR_ARG(review->name), LIMIT_DIFF_TEXT,
+                       LIMIT_DIFF_LINES);
+}
+
 /* The whole request as the human reads it. */
 static void write_message(struct buf *out, const struct review *review,
                           struct str reason, bool by_hunk)
@@ -135,8 +137,11 @@ static void write_message(struct buf *out, const struct review *review,
     if (by_hunk)
         buf_printf(out, ": %zu hunk%s", n, n == 1 ? "" : "s");
     buf_byte(out, '\n');
-    if (reason.n > 0)
-        buf_printf(out, "Reason given: %.*s\n", STR_ARG(reason));
+    if (reason.n > 0) {
+        buf_str(out, STR("Reason given: "));
+        utf8_append_visible(out, reason); // on one line, whatever it says
+        buf_byte(out, '\n');
+    }
     buf_printf(out, "\n--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
     for (size_t i = 0; i < n; i++) {
         if (by_hunk)
@@ -165,11 +170,7 @@ enum status review_propose(struct review *review, struct str after,
     if (status == ST_OK)
         status = diff_make(arena, review->before.text, text, &review->diff);
     if (status == ST_LIMIT)
-        return review_fail(
-            arena, answer, "ERROR",
-            "%.*s has, or would have, more than %u bytes or %d lines, the "
-            "limits of a review. Nothing was written.",
-            STR_ARG(review->name), LIMIT_DIFF_TEXT, LIMIT_DIFF_LINES);
+        return fail_size(arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
     if (review->diff.hunk_count == 0 && review->base.exists) {
@@ -243,21 +244,6 @@ static void write_outcome(struct buf *out, enum diff_outcome outcome,
         buf_printf(out, ": %.*s", STR_ARG(reason));
 }
 
-static void write_hash(struct buf *out, const unsigned char hash[FILES_HASH])
-{
-    for (size_t i = 0; i < FILES_HASH; i++)
-        buf_printf(out, "%02x", hash[i]);
-}
-
-static void hash_bytes(struct str bytes, unsigned char out[FILES_HASH])
-{
-    struct sha256_ctx context;
-
-    sha256_init(&context);
-    sha256_update(&context, bytes.n, (const uint8_t *)bytes.p);
-    sha256_digest(&context, FILES_HASH, out);
-}
-
 static const char *state_of(const struct review *review,
                             const struct outcome *outcome)
 {
@@ -279,32 +265,26 @@ static enum status structure(const struct tool_request *request,
     struct buf out = BUF_EMPTY;
     struct buf text = BUF_EMPTY;
     struct jsonw w;
-    enum status status = ST_NOMEM;
 
     jsonw_init(&w, &out);
     jsonw_object(&w);
     jsonw_member(&w, "state", str_from(state_of(review, outcome)));
     jsonw_member(&w, "path", review->base.name);
-    if (request->call->note.n > 0)
-        jsonw_member(&w, "note", buf_view(&request->call->note));
     jsonw_name(&w, "hunks");
     jsonw_array(&w);
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
         buf_reset(&text);
         write_outcome(&text, outcome->hunks[i], request->decision->reason);
         jsonw_string(&w, buf_view(&text));
+        out.failed = out.failed || buf_failed(&text);
     }
     jsonw_end_array(&w);
     jsonw_member(&w, "diff", diff);
-    buf_reset(&text);
-    write_hash(&text, hash);
-    jsonw_member(&w, "sha256", buf_view(&text));
+    jsonw_name(&w, "sha256");
+    jsonw_digest(&w, hash);
     jsonw_end_object(&w);
-    if (!buf_failed(&out) && !buf_failed(&text))
-        status = arena_str(request->arena, buf_view(&out), &answer->structured);
-    buf_release(&out);
     buf_release(&text);
-    return status;
+    return arena_take(request->arena, &out, &answer->structured);
 }
 
 static void write_outcomes(struct buf *out, const struct tool_request *request,
@@ -331,7 +311,6 @@ static enum status tell(const struct tool_request *request,
 {
     struct buf out = BUF_EMPTY;
     struct buf diff = BUF_EMPTY;
-    enum status status = ST_NOMEM;
     size_t max = request->limits->max_output;
 
     write_outcomes(&out, request, review, outcome);
@@ -344,15 +323,14 @@ static enum status tell(const struct tool_request *request,
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
     buf_str(&out, STR("sha256: "));
-    write_hash(&out, hash);
+    digest_write(&out, hash);
     bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
     answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
-    if (!buf_failed(&out) && !buf_failed(&diff))
-        status = arena_str(request->arena, buf_view(&out), &answer->text);
+    out.failed = out.failed || buf_failed(&diff);
+    enum status status = arena_take(request->arena, &out, &answer->text);
     if (status == ST_OK)
         status =
             structure(request, review, outcome, hash, buf_view(&diff), answer);
-    buf_release(&out);
     buf_release(&diff);
     return status;
 }
@@ -375,6 +353,8 @@ static enum status write(const struct tool_request *request,
     if (status == ST_OK)
         status =
             diff_make(arena, outcome->form.text, outcome->text, &outcome->diff);
+    if (status == ST_LIMIT)
+        return fail_size(request->arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
     enum files_result result = files->write(
@@ -423,13 +403,15 @@ enum status review_apply(const struct tool_request *request,
         return review_fail(request->arena, answer, "STALE",
                            "%.*s is no text any more. Nothing was written.",
                            STR_ARG(review->name));
+    if (status == ST_LIMIT)
+        return fail_size(request->arena, review, "STALE", answer);
     bool writes = outcome.applied > 0 ||
                   (review->diff.hunk_count == 0 && !outcome.now.exists);
     if (status == ST_OK && writes) {
         status = write(request, review, &outcome, answer);
         if (status != ST_OK || answer->state == TOOL_FAILED)
             return status;
-        hash_bytes(outcome.bytes, hash);
+        digest_of(outcome.bytes, hash);
     }
     if (status != ST_OK)
         return status;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "catalog.h"
+#include "finder.h"
 #include "limits.h"
 #include "utf8.h"
 
@@ -41,7 +42,7 @@ struct search {
     struct tool_work work; /* first */
     struct arena arena;    /* of the places and the pattern */
     struct place *places;
-    struct str pattern;
+    struct finder finder; /* of the pattern */
     struct buf found;
     size_t matches;
     size_t files;
@@ -121,25 +122,15 @@ static void show_match(struct search *search, struct str path, size_t line,
     search->matches++;
 }
 
-static bool has(struct str text, struct str part)
+static bool has(const struct search *search, struct str text)
 {
-    while (text.n >= part.n) {
-        const char *first = memchr(text.p, part.p[0], text.n - part.n + 1);
-
-        if (!first)
-            return false;
-        text = str_make(first, text.n - (size_t)(first - text.p));
-        if (memcmp(text.p, part.p, part.n) == 0)
-            return true;
-        text = str_make(text.p + 1, text.n - 1);
-    }
-    return false;
+    return finder_next(&search->finder, text, 0) != FINDER_NONE;
 }
 
 static void look_through(struct search *search, struct str path,
                          struct str text)
 {
-    if (!has(text, search->pattern))
+    if (!has(search, text))
         return; // most files
     for (size_t line = 1; text.n > 0; line++) {
         const char *feed = memchr(text.p, '\n', text.n);
@@ -150,7 +141,7 @@ static void look_through(struct search *search, struct str path,
             one.n--;
         if (search->matches == LIMIT_SEARCH_MATCHES)
             return;
-        if (has(one, search->pattern))
+        if (has(search, one))
             show_match(search, path, line, one);
         n += feed != NULL;
         text = str_make(text.p + n, text.n - n);
@@ -220,11 +211,8 @@ static enum status finish(struct search *search,
             search->limit, LIMIT_SEARCH_MATCHES, LIMIT_SEARCH_FILES,
             LIMIT_SEARCH_BYTES >> 20);
     buf_byte(out, '.');
-    if (buf_failed(out) ||
-        arena_str(request->arena, buf_view(out), &answer->text) != ST_OK)
-        return ST_NOMEM;
     answer->state = TOOL_ANSWERED;
-    return ST_OK;
+    return arena_take(request->arena, out, &answer->text);
 }
 
 static enum status search_step(struct tool_work *work,
@@ -297,8 +285,11 @@ static enum status search_files(const struct tool_request *request,
         return ST_NOMEM;
     search->work.step = search_step;
     search->work.free = search_free;
+    struct str pattern;
     enum status status =
-        arena_str(&search->arena, values[PATTERN].string, &search->pattern);
+        arena_str(&search->arena, values[PATTERN].string, &pattern);
+    if (status == ST_OK)
+        status = finder_init(&search->finder, &search->arena, pattern);
     if (status == ST_OK)
         status = start(search, request, path, answer);
     if (status != ST_OK || !search->places) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 #include "host.h"
 
 /* Lisp with C in it. A child of the image stops it, answers its call 2, waits
@@ -71,16 +72,13 @@ static const char attack[] =
     "(defun forge (victim)\n"
     "  (ffi:c-inline (victim) (:int) :void \"forge(#0);\"))\n";
 
-static char folder[] = "/tmp/ecl-mcp-test-XXXXXX";
-
 static int set_up(void **state)
 {
-    char path[100];
+    char path[FOLDER_SIZE + 20];
     FILE *file;
 
     (void)state;
-    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
-    if (!mkdtemp(folder))
+    if (folder_make() < 0)
         return -1;
     (void)setenv("TMPDIR", folder, 1); // a home may lie in the usual one
     (void)snprintf(path, sizeof path, "%s/attack.lisp", folder);
@@ -93,12 +91,10 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    char command[100];
+    int status = host_teardown(state);
 
-    (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
-    if (host_teardown(state) != 0)
-        return -1;
-    return system(command); // NOLINT(cert-env33-c): a fixed text
+    folder_remove();
+    return status;
 }
 
 static pid_t start_victim(void)

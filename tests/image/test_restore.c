@@ -135,7 +135,7 @@ static void restore_undoes_evaluations(void **state)
     host_expect(9, "(progn (make-package :p) (in-package :p))",
                 "=> #<\"P\" package>");
     call_operation(10, "restore-session", NULL, 3);
-    assert_false(host_error);
+    host_expect_success();
     host_expect_part("Session main restored to the state after evaluation 2: "
                      "(defun f () :old)\nUndone:\n- evaluation 3: (defun f () "
                      ":new)\n- evaluation 4: (setf (gethash :k *h*) 1)\n"
@@ -207,12 +207,12 @@ static void restore_keeps_a_bounded_number(void **state)
     for (i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
         (void)snprintf(name, sizeof name, "c%d", i);
         call_operation(2, "checkpoint-session", name, 0);
-        assert_false(host_error);
+        host_expect_success();
     }
     call_operation(3, "restore-session", "c2", 0);
     assert_true(host_error);
     call_operation(4, "restore-session", "c3", 0);
-    assert_false(host_error);
+    host_expect_success();
 }
 
 /* Threads of user code are not in the copy; the copy works nevertheless. */
@@ -370,7 +370,7 @@ static void sessions_are_limited(void **state)
         host_begin(&frame, name, 2, "close-session", 0);
         host_send(&frame);
         host_wait(2);
-        assert_false(host_error);
+        host_expect_success();
         host_turn(0);
     }
 }

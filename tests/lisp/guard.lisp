@@ -111,18 +111,20 @@ has been overwritten, which other calls do."
                       (deep 2000))")))
 
 (session-test memory-exhaustion-is-an-answer
-  (answer "(defvar *keep* nil)")
+  ;; A vector can be emptied. Of a list all is kept when the collector, which is
+  ;; conservative, takes some word for its head.
+  (answer "(defvar *keep* (make-array 100000 :fill-pointer 0))")
   (dotimes (i 3)
     (expect t "[ERROR] EXT:STORAGE-EXHAUSTED
-…" "(loop (push (make-array 1000000) *keep*))"))
+…" "(loop (vector-push (make-array 1000000) *keep*))"))
   (values-of
     ("(length (make-list 1000))" "=> 1000")
-    ("(setf *keep* nil)" "=> NIL"))
-  (is-true (finally-succeeds "(length (make-array 10000000))" "=> 10000000"))
+    ("(length (fill *keep* nil))" "=> …"))
+  (is-true (finally-succeeds "(length (make-array 1000000))" "=> 1000000"))
   (failures-of
     ("(make-string 1000000000)" "[ERROR] EXT:STORAGE-EXHAUSTED
 …"))
-  (is-true (finally-succeeds "(length (make-array 10000000))" "=> 10000000")))
+  (is-true (finally-succeeds "(length (make-array 1000000))" "=> 1000000")))
 
 ;;; Threads
 

@@ -33,6 +33,9 @@
   (write-file "systems/leaving.asd"
               "(defsystem \"leaving\" :components ((:file \"leaving\")))")
   (write-file "systems/leaving.lisp" "(ext:quit 3)")
+  ;; Written in the same second they were no newer than what is loaded.
+  (dolist (name '("good" "needed" "broken" "leaving"))
+    (funcall (find-symbol "CLEAR-SYSTEM" "ASDF") name))
   (pushnew (merge-pathnames "systems/" *scratch*)
            (symbol-value (find-symbol "*CENTRAL-REGISTRY*" "ASDF"))
            :test #'equal)

@@ -195,6 +195,12 @@ void host_expect(uint64_t id, const char *code, const char *text)
     assert_string_equal(host_answer.p, text);
 }
 
+void host_expect_success(void)
+{
+    if (host_error)
+        fail_msg("failed: %s", host_answer.p);
+}
+
 void host_expect_part(const char *part)
 {
     if (!strstr(host_answer.p, part))

@@ -51,6 +51,9 @@ void host_wait_log(const char *part);
 /* Waits for the next reply, which must be that of call ID. */
 void host_wait(uint64_t id);
 
+/* The answer is no failure. */
+void host_expect_success(void);
+
 /* Call and reply; the text must be TEXT, or contain PART. */
 void host_expect(uint64_t id, const char *code, const char *text);
 void host_expect_part(const char *part);

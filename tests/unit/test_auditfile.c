@@ -10,9 +10,9 @@
 
 #include "auditfile.h"
 #include "check.h"
+#include "folder.h"
 #include "limits.h"
 
-static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static struct buf lines; /* of the log */
 static struct log log_of_lines;
 static struct auditfile *file;
@@ -28,20 +28,11 @@ static void keep_line(void *context, enum log_level level, struct str line)
     buf_byte(&lines, '\n');
 }
 
-static void in_root(const char *format)
-{
-    char command[1000];
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", format);
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
     log_of_lines = (struct log){LOG_DEBUG, keep_line, NULL};
-    return mkdtemp(root) && setenv("HOME", root, 1) == 0 ? 0 : -1;
+    return folder_make() == 0 && setenv("HOME", folder, 1) == 0 ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -50,14 +41,14 @@ static int tear_down(void **state)
     auditfile_free(file);
     file = NULL;
     buf_release(&lines);
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_remove();
     return 0;
 }
 
 static void open_file(const char *name)
 {
-    char path[200];
-    (void)snprintf(path, sizeof path, "%s/%s", root, name ? name : "");
+    char path[FOLDER_SIZE + 100];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name ? name : "");
     file = auditfile_new(name ? path : NULL, &log_of_lines);
     assert_memory(file != NULL);
 }
@@ -70,10 +61,10 @@ static void append(int64_t now_ms, const char *members)
 /* The file NAME holds TEXT, in which N stands for our process. */
 static void check_file(const char *name, const char *text)
 {
-    char path[200];
+    char path[FOLDER_SIZE + 100];
     char got[2000];
     char number[32];
-    (void)snprintf(path, sizeof path, "%s/%s", root, name);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     (void)snprintf(number, sizeof number, "\"server\":%d,", (int)getpid());
     FILE *in = fopen(path, "re");
     if (in == NULL)
@@ -110,7 +101,7 @@ static void auditfile_has_one_for_each_day(void **state)
 {
     (void)state;
     open_file(NULL);
-    in_root("[ ! -e .local ]"); // nothing is made for nothing
+    folder_run("[ ! -e .local ]"); // nothing is made for nothing
     append(1000, "\"a\":1}");
     append(1000 + DAY, "\"a\":2}");
     append(1000, "\"a\":3}"); // the clock was set back
@@ -118,25 +109,26 @@ static void auditfile_has_one_for_each_day(void **state)
     check_file(PLACE "1970-01-01.jsonl",
                LINE("1970-01-01", "\"a\":1") LINE("1970-01-01", "\"a\":3"));
     check_file(PLACE "1970-01-02.jsonl", LINE("1970-01-02", "\"a\":2"));
-    in_root("[ $(stat -c %a .local/state/ecl-mcp/audit) = 700 ] && "
-            "[ $(stat -c %a .local/state/ecl-mcp/audit/1970-01-01.jsonl) = 600 "
-            "]");
+    folder_run(
+        "[ $(stat -c %a .local/state/ecl-mcp/audit) = 700 ] && "
+        "[ $(stat -c %a .local/state/ecl-mcp/audit/1970-01-01.jsonl) = 600 "
+        "]");
     check_lines("");
 }
 
 static void auditfile_removes_old_ones(void **state)
 {
     (void)state;
-    in_root("mkdir -p -m 700 .local/state/ecl-mcp/audit && "
-            "cd .local/state/ecl-mcp/audit && chmod 700 .. && "
-            "touch 1969-12-31.jsonl 1970-01-01.jsonl 1970-01-02.jsonl "
-            "1970-01-01.json a970-01-01.jsonl 1970-01-01.jsonl.gz x");
+    folder_run("mkdir -p -m 700 .local/state/ecl-mcp/audit && "
+               "cd .local/state/ecl-mcp/audit && chmod 700 .. && "
+               "touch 1969-12-31.jsonl 1970-01-01.jsonl 1970-01-02.jsonl "
+               "1970-01-01.json a970-01-01.jsonl 1970-01-01.jsonl.gz x");
     open_file(NULL);
     append(1000 + (LIMIT_AUDIT_DAYS + 1) * DAY, "\"a\":1}");
     check_memory_was_enough();
-    in_root("[ \"$(echo $(ls .local/state/ecl-mcp/audit))\" = "
-            "'1970-01-01.json 1970-01-01.jsonl.gz 1970-01-02.jsonl "
-            "1970-04-02.jsonl a970-01-01.jsonl x' ]");
+    folder_run("[ \"$(echo $(ls .local/state/ecl-mcp/audit))\" = "
+               "'1970-01-01.json 1970-01-01.jsonl.gz 1970-01-02.jsonl "
+               "1970-04-02.jsonl a970-01-01.jsonl x' ]");
     check_lines("");
 }
 
@@ -170,9 +162,9 @@ static void auditfile_refuses_what_is_not_ours(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[300];
-        in_root("rm -rf .local && mkdir -p .local/state && "
-                "mkdir -m 700 .local/state/ecl-mcp");
-        in_root(cases[i].command);
+        folder_run("rm -rf .local && mkdir -p .local/state && "
+                   "mkdir -m 700 .local/state/ecl-mcp");
+        folder_run(cases[i].command);
         open_file(NULL);
         append(1000, "\"a\":1}");
         append(1000, "\"a\":2}"); // is not logged again
@@ -182,18 +174,18 @@ static void auditfile_refuses_what_is_not_ours(void **state)
         auditfile_free(file);
         file = NULL;
     }
-    in_root("[ ! -e x ] && [ -z \"$(ls -A real)\" ]");
+    folder_run("[ ! -e x ] && [ -z \"$(ls -A real)\" ]");
 }
 
 /* What is lost is counted in the line that is written again. */
 static void auditfile_counts_what_is_lost(void **state)
 {
     (void)state;
-    in_root("touch .local");
+    folder_run("touch .local");
     open_file(NULL);
     append(1000, "\"a\":1}");
     append(1000, "\"a\":2}");
-    in_root("rm .local");
+    folder_run("rm .local");
     append(1000, "\"a\":3}");
     append(1000, "\"a\":4}");
     check_lines("audit: calls are not logged in ~/" AUDITFILE_PLACE
@@ -220,8 +212,8 @@ static void auditfile_goes_on_behind_a_torn_line(void **state)
     check_lines("audit: calls are not logged in the file of --audit: No space "
                 "left on device\n"
                 "audit: calls are logged again, 1 were not\n");
-    in_root("[ $(wc -l <one) = 3 ] && [ $(head -n 2 one | wc -c) = 101 ] && "
-            "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
+    folder_run("[ $(wc -l <one) = 3 ] && [ $(head -n 2 one | wc -c) = 101 ] && "
+               "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
 }
 
 static void auditfile_of_ones_own(void **state)
@@ -236,29 +228,29 @@ static void auditfile_of_ones_own(void **state)
          "it or its folder belongs to another user or can be written by "
          "others"},
     };
-    char path[200];
+    char path[FOLDER_SIZE + 100];
     (void)state;
-    (void)snprintf(path, sizeof path, "%s/bad", root);
+    (void)snprintf(path, sizeof path, "%s/bad", folder);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        in_root("rm -rf bad");
-        in_root(cases[i].command);
+        folder_run("rm -rf bad");
+        folder_run(cases[i].command);
         struct auditfile *none = auditfile_new(path, &log_of_lines);
         int error = errno;
         assert_null(none);
         assert_memory(!check_memory_is_back());
         assert_string_equal(auditfile_reason(error), cases[i].why);
     }
-    in_root("rm -rf bad && mkfifo bad");
+    folder_run("rm -rf bad && mkfifo bad");
     assert_null(auditfile_new(path, &log_of_lines));
     assert_int_equal(setenv("HOME", "", 1), 0);
     assert_null(auditfile_new(NULL, &log_of_lines));
     // it goes on where it was
-    in_root("echo before >one");
+    folder_run("echo before >one");
     open_file("one");
     append(1000, "\"a\":1}");
     check_memory_was_enough();
     check_file("one", "before\n" LINE("1970-01-01", "\"a\":1"));
-    in_root("[ ! -e .local ]");
+    folder_run("[ ! -e .local ]");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

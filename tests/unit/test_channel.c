@@ -12,6 +12,7 @@
 static struct channel channel;
 static int image_socket = -1;
 static int image_pipes[CHANNEL_PIPES] = {-1, -1};
+static struct buf captured;
 static const struct log no_log = {LOG_ERROR, NULL, NULL};
 
 static int setup(void **state)
@@ -46,6 +47,7 @@ static int teardown(void **state)
 
     (void)state;
     channel_release(&channel);
+    buf_release(&captured);
     (void)close(image_socket);
     for (i = 0; i < CHANNEL_PIPES; i++)
         (void)close(image_pipes[i]);
@@ -178,6 +180,38 @@ static void channel_finds_split_marks(void **state)
     assert_ok(channel_read(&channel));
     expect_call(1, "0123-012345");
     expect_call(2, "01");
+}
+
+/* No mark comes from a dead image: the start of one was lost once. */
+static void channel_keeps_all_of_a_dead_image(void **state)
+{
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(channel_send(&channel));
+    image_writes(CHANNEL_STDOUT, "abc012", 6); // the key begins with 012
+    read_pipes();
+    channel_drain(&channel); // a mark is awaited, behind which is more
+    assert_int_equal(channel.carried[CHANNEL_STDOUT], 3);
+    assert_false(channel.unread);
+    channel_drain_dead(&channel);
+    assert_true(channel.unread); // nobody has read the two calls
+    (void)capture_text(&channel.first->captures[CHANNEL_STDOUT], &captured);
+    assert_memory(!buf_failed(&captured));
+    assert_memory(str_eq(buf_view(&captured), STR("abc012")));
+}
+
+/* What was read is not sent again. */
+static void channel_knows_what_was_read(void **state)
+{
+    char bytes[4096];
+
+    (void)state;
+    add_call(1);
+    assert_ok(channel_send(&channel));
+    assert_true(read(image_socket, bytes, sizeof bytes) > 0);
+    channel_drain_dead(&channel);
+    assert_false(channel.unread);
 }
 
 static void channel_keeps_output_between_calls(void **state)
@@ -330,6 +364,8 @@ int main(void)
         TEST(channel_drains_for_a_lone_call),
         TEST(channel_waits_for_the_mark),
         TEST(channel_finds_split_marks),
+        TEST(channel_keeps_all_of_a_dead_image),
+        TEST(channel_knows_what_was_read),
         TEST(channel_keeps_output_between_calls),
         TEST(channel_bounds_what_is_sent_ahead),
         TEST(channel_refuses_strange_answers),

@@ -5,37 +5,28 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 #include "policyfile.h"
 #include "session.h"
 
 static struct policy policy;
 static struct arena arena;
-static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static struct workspace *workspace;
 static struct files files;
 
-static void in_root(const char *format)
-{
-    char command[1000];
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", format);
-}
-
 static int set_up(void **state)
 {
-    char path[100];
+    char path[FOLDER_SIZE + 10];
     (void)state;
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
-    if (!mkdtemp(root))
+    if (folder_make() < 0)
         return -1;
-    in_root("mkdir -p home/.config/ecl-mcp work/src/gen work/doc && "
-            "ln -s src work/link && ln -s ../home work/out && "
-            "touch work/src/a.lisp work/src/gen/b.lisp && mkdir temp");
-    (void)snprintf(path, sizeof path, "%s/temp", root);
+    folder_run("mkdir -p home/.config/ecl-mcp work/src/gen work/doc && "
+               "ln -s src work/link && ln -s ../home work/out && "
+               "touch work/src/a.lisp work/src/gen/b.lisp && mkdir temp");
+    (void)snprintf(path, sizeof path, "%s/temp", folder);
     if (setenv("TMPDIR", path, 1) < 0 || unsetenv("XDG_CACHE_HOME") < 0)
         return -1;
-    (void)snprintf(path, sizeof path, "%s/work", root);
+    (void)snprintf(path, sizeof path, "%s/work", folder);
     workspace = workspace_new(path, NULL);
     policy_init(&policy);
     return workspace ? 0 : -1;
@@ -47,15 +38,15 @@ static int tear_down(void **state)
     workspace_free(workspace);
     policy_release(&policy);
     arena_release(&arena);
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_remove();
     return 0;
 }
 
-/* Reads the file NAME of the root, or the default one of the folder home. */
+/* Reads the file NAME of the folder, or the default one of the folder home. */
 static void read_file(const char *name)
 {
-    char path[200];
-    (void)snprintf(path, sizeof path, "%s/%s", root, name ? name : "home");
+    char path[FOLDER_SIZE + 100];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name ? name : "home");
     assert_int_equal(setenv("HOME", name ? "/nonexistent" : path, 1), 0);
     policy_release(&policy);
     assert_ok(policyfile_read(&policy, name ? path : NULL, workspace,
@@ -77,7 +68,7 @@ static void policyfile_is_found_in_the_home(void **state)
     read_file(NULL);
     check_fault("");
     assert_null(policy.rules);
-    in_root(
+    folder_run(
         "echo '{\"deny\": [\"write-file\"]}' >home/.config/ecl-mcp/rules && "
         "ln -s rules home/.config/ecl-mcp/policy.json");
     read_file(NULL);
@@ -91,7 +82,7 @@ static void policyfile_is_found_in_the_home(void **state)
     check_fault("");
     assert_null(policy.rules);
     // something that is no folder in its place
-    in_root("rm -r home/.config && touch home/.config");
+    folder_run("rm -r home/.config && touch home/.config");
     read_file(NULL);
     check_fault("");
 }
@@ -103,25 +94,25 @@ static void policyfile_that_cannot_be_trusted(void **state)
     check_fault("/none: No such file or directory");
     read_file("home");
     check_fault("/home: it is not a file");
-    in_root("mkfifo pipe && echo '{}' >rules");
+    folder_run("mkfifo pipe && echo '{}' >rules");
     read_file("pipe");
     check_fault("/pipe: it is not a file");
     read_file("rules");
     check_fault("");
-    in_root("chmod g+w rules");
+    folder_run("chmod g+w rules");
     read_file("rules");
     check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    in_root("chmod g-w,o+w rules");
+    folder_run("chmod g-w,o+w rules");
     read_file("rules");
     check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    in_root("chmod o-w rules && head -c 262145 /dev/zero >>rules");
+    folder_run("chmod o-w rules && head -c 262145 /dev/zero >>rules");
     read_file("rules");
     check_fault("/rules: it has more than 256 KiB, the limit of a policy file");
-    in_root("printf '{\\n[' >rules");
+    folder_run("printf '{\\n[' >rules");
     read_file("rules");
     check_fault("/rules, line 2: expected a name in quotes");
     if (geteuid() == 0) {
-        in_root("echo '{}' >rules && chown 12345 rules");
+        folder_run("echo '{}' >rules && chown 12345 rules");
         read_file("rules");
         check_fault("/rules: it belongs to another user");
     }
@@ -135,10 +126,11 @@ static void policyfile_in_the_workspace(void **state)
         "it lies in the workspace, where the agent could change it (start "
         "ecl-mcp with --workspace and a folder that does not contain it)";
     (void)state;
-    in_root("echo '{\"allow\": [\"write-file\"]}' >work/doc/rules && "
-            "ln -s work/doc/rules rules && "
-            "ln -s ../../../work/doc/rules home/.config/ecl-mcp/policy.json && "
-            "cp work/doc/rules rules2 && ln -s ../rules2 work/rules");
+    folder_run(
+        "echo '{\"allow\": [\"write-file\"]}' >work/doc/rules && "
+        "ln -s work/doc/rules rules && "
+        "ln -s ../../../work/doc/rules home/.config/ecl-mcp/policy.json && "
+        "cp work/doc/rules rules2 && ln -s ../rules2 work/rules");
     read_file("work/doc/rules");
     check_fault(where);
     read_file("rules");
@@ -152,15 +144,16 @@ static void policyfile_in_the_workspace(void **state)
 /* What evaluated code may write is as little trusted. */
 static void policyfile_where_code_may_write(void **state)
 {
-    char path[200];
+    char path[FOLDER_SIZE + 20];
     (void)state;
-    in_root("echo '{}' >temp/rules && mkdir -p home/.cache/common-lisp caches/"
-            "common-lisp && cp temp/rules home/.cache/common-lisp/rules && "
-            "cp temp/rules caches/common-lisp/rules");
+    folder_run(
+        "echo '{}' >temp/rules && mkdir -p home/.cache/common-lisp caches/"
+        "common-lisp && cp temp/rules home/.cache/common-lisp/rules && "
+        "cp temp/rules caches/common-lisp/rules");
     read_file("temp/rules");
     check_fault("it lies in the temporary folder, where evaluated code could "
                 "change it");
-    (void)snprintf(path, sizeof path, "%s/caches", root);
+    (void)snprintf(path, sizeof path, "%s/caches", folder);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
     read_file("caches/common-lisp/rules");
     check_fault("it lies in the cache of compiled files, where evaluated code "
@@ -177,19 +170,19 @@ static void policyfile_where_code_may_write(void **state)
    there, and the tools for files change no secrets. */
 static void policyfile_in_a_home_that_is_the_workspace(void **state)
 {
-    char path[100];
+    char path[FOLDER_SIZE + 20];
     (void)state;
-    in_root("echo '{}' >home/.config/ecl-mcp/policy.json && "
-            "echo '{}' >home/rules");
+    folder_run("echo '{}' >home/.config/ecl-mcp/policy.json && "
+               "echo '{}' >home/rules");
     workspace_free(workspace);
-    (void)snprintf(path, sizeof path, "%s/home", root);
+    (void)snprintf(path, sizeof path, "%s/home", folder);
     workspace = workspace_new(path, NULL);
     assert_memory(workspace != NULL);
     read_file(NULL);
     check_fault("");
     assert_int_equal(setenv("HOME", path, 1), 0);
     policy_release(&policy);
-    (void)snprintf(path, sizeof path, "%s/home/rules", root);
+    (void)snprintf(path, sizeof path, "%s/home/rules", folder);
     assert_ok(policyfile_read(&policy, path, workspace, session_find_tool));
     check_fault("where the agent could change it (start ecl-mcp with "
                 "--workspace and a folder that does not contain it)");
@@ -234,12 +227,12 @@ static void rules_about_files(void **state)
     static const char *const same[] = {
         "src/a.lisp",  "./src//a.lisp",      "src/gen/../a.lisp",
         "link/a.lisp", "link/gen/../a.lisp", "doc/../src/a.lisp"};
-    char path[200];
+    char path[FOLDER_SIZE + 100];
     (void)state;
     read_text("{\"deny\": [{\"tool\": \"write-file\", \"path\": \"src/*\"}]}");
     for (size_t i = 0; i < COUNT(same); i++) {
         check_rule("write-file", same[i], NULL, POLICY_DENY);
-        (void)snprintf(path, sizeof path, "%s/work/%s", root, same[i]);
+        (void)snprintf(path, sizeof path, "%s/work/%s", folder, same[i]);
         check_rule("write-file", path, NULL, POLICY_DENY);
         check_rule("read-file", same[i], NULL, POLICY_NONE);
     }

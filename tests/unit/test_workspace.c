@@ -7,28 +7,19 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "folder.h"
 #include "limits.h"
 #include "workspace.h"
 
 static struct arena arena;
-static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static struct workspace *workspace;
 static struct files files;
 static struct str problem;
 
-static void in_root(const char *format)
-{
-    char command[1000];
-    if (snprintf(command, sizeof command, "cd '%s' && %s", root, format) < 0 ||
-        system(command) != 0) // NOLINT(cert-env33-c): a fixed text
-        fail_msg("cannot %s", format);
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    memcpy(root + sizeof root - 7, "XXXXXX", 6);
-    return mkdtemp(root) ? 0 : -1;
+    return folder_make();
 }
 
 static int tear_down(void **state)
@@ -37,13 +28,13 @@ static int tear_down(void **state)
     workspace_free(workspace);
     workspace = NULL;
     arena_release(&arena);
-    in_root("cd / && rm -rf \"$OLDPWD\"");
+    folder_remove();
     return 0;
 }
 
 static void open_workspace(void)
 {
-    workspace = workspace_new(root, NULL);
+    workspace = workspace_new(folder, NULL);
     assert_memory(workspace != NULL);
     files = workspace_files(workspace);
 }
@@ -78,26 +69,26 @@ static void write_it(const struct files_content *expected, const char *text,
 static void check_file(const char *name, const char *text)
 {
     struct files_content content = read_it(name);
-    struct files_folder folder;
+    struct files_folder listed;
     assert_true(content.exists);
     assert_true(str_eq(content.bytes, str_from(text)));
-    check_result(files.list(files.context, &arena, STR("."), &folder, &problem),
+    check_result(files.list(files.context, &arena, STR("."), &listed, &problem),
                  FILES_OK);
-    for (size_t i = 0; i < folder.count; i++)
-        assert_false(str_starts(folder.entries[i].name, STR(".ecl-mcp-")));
+    for (size_t i = 0; i < listed.count; i++)
+        assert_false(str_starts(listed.entries[i].name, STR(".ecl-mcp-")));
 }
 
 static void workspace_writes_whole_files(void **state)
 {
     struct stat info;
-    char path[sizeof root + 10];
+    char path[FOLDER_SIZE + 10];
     (void)state;
-    in_root("printf old >a && chmod 640 a");
+    folder_run("printf old >a && chmod 640 a");
     open_workspace();
     struct files_content content = read_it("a");
     write_it(&content, "new", FILES_OK);
     check_file("a", "new");
-    (void)snprintf(path, sizeof path, "%s/a", root);
+    (void)snprintf(path, sizeof path, "%s/a", folder);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0640);
 }
@@ -124,9 +115,9 @@ static void workspace_notices_changes(void **state)
     (void)state;
     open_workspace();
     for (size_t i = 0; i < COUNT(cases); i++) {
-        in_root(cases[i].before);
+        folder_run(cases[i].before);
         struct files_content content = read_it("a");
-        in_root(cases[i].meanwhile);
+        folder_run(cases[i].meanwhile);
         write_it(&content, "new", cases[i].result);
         if (cases[i].after)
             check_file("a", cases[i].after);
@@ -137,14 +128,15 @@ static void workspace_notices_changes(void **state)
 static void workspace_follows_no_swapped_link(void **state)
 {
     (void)state;
-    in_root("mkdir -p d outside && printf old >d/a && printf old >outside/a");
+    folder_run(
+        "mkdir -p d outside && printf old >d/a && printf old >outside/a");
     open_workspace();
     struct files_content content = read_it("d/a");
-    in_root("mv d e && ln -s /etc d");
+    folder_run("mv d e && ln -s /etc d");
     write_it(&content, "new", FILES_REFUSED);
-    in_root("rm d && ln -s outside d");
+    folder_run("rm d && ln -s outside d");
     write_it(&content, "new", FILES_CHANGED);
-    in_root("grep -q old outside/a && grep -q old e/a");
+    folder_run("grep -q old outside/a && grep -q old e/a");
 }
 
 static void workspace_makes_folders(void **state)
@@ -165,7 +157,7 @@ static void workspace_bounds_what_it_reads(void **state)
 {
     struct files_content content;
     (void)state;
-    in_root("head -c 1001 /dev/zero >big");
+    folder_run("head -c 1001 /dev/zero >big");
     open_workspace();
     check_result(
         files.read(files.context, &arena, STR("big"), 1000, &content, &problem),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* digest.h: the SHA-256 of a text. */
+#ifndef CORE_DIGEST_H
+#define CORE_DIGEST_H
+
+#include "buf.h"
+#include "str.h"
+
+/* Bytes. */
+#define DIGEST_SIZE 32
+
+void digest_of(struct str text, unsigned char out[DIGEST_SIZE]);
+
+/* Appends DIGEST in hexadecimal digits, small letters. */
+void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE]);
+
+#endif

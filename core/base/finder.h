@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* finder.h: finds a text in another in a time that grows with their lengths
+   alone, whatever is in them. */
+#ifndef CORE_FINDER_H
+#define CORE_FINDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "status.h"
+#include "str.h"
+
+struct finder {
+    struct str part;       /* borrowed */
+    const uint32_t *again; /* by how much of PART fits: how much still does
+                              when the next byte does not; in the arena */
+};
+
+/* Not found. */
+#define FINDER_NONE SIZE_MAX
+
+/* PART has 1 byte to 4 GB. */
+enum status MUST_CHECK finder_init(struct finder *finder, struct arena *arena,
+                                   struct str part);
+
+/* Where PART stands first in TEXT from the byte FROM on, or FINDER_NONE. */
+size_t finder_next(const struct finder *finder, struct str text, size_t from);
+
+#endif

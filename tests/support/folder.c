@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* folder.c: see folder.h. */
+#include "folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+
+char folder[FOLDER_SIZE];
+
+int folder_make(void)
+{
+    static char parent[FOLDER_SIZE];
+    const char *name = getenv("TMPDIR");
+    int n;
+
+    if (!parent[0])
+        (void)snprintf(parent, sizeof parent, "%s",
+                       name && name[0] == '/' ? name : "/tmp");
+    n = snprintf(folder, sizeof folder, "%s/ecl-mcp-test-XXXXXX", parent);
+
+    return n > 0 && (size_t)n < sizeof folder && mkdtemp(folder) ? 0 : -1;
+}
+
+void folder_run(const char *command)
+{
+    char text[2000];
+    int n = snprintf(text, sizeof text, "cd '%s' && %s", folder, command);
+
+    if (n < 0 || (size_t)n >= sizeof text ||
+        system(text) != 0) // NOLINT(cert-env33-c): a fixed text
+        fail_msg("cannot %s", command);
+}
+
+void folder_remove(void)
+{
+    folder_run("cd / && rm -rf \"$OLDPWD\"");
+}
