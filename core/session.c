@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "audit.h"
+#include "editor.h"
 #include "frame.h"
 #include "gate.h"
 #include "image.h"
@@ -31,6 +32,7 @@ struct session {
     struct audit audit;
     struct metrics metrics;
     struct roster roster;
+    struct editor editor;
     struct mcp *mcp;
     bool finishing;
     int64_t deadline_ms; /* when calls are stopped, while finishing */
@@ -89,6 +91,11 @@ static enum status set_up(struct session *session,
         config->max_message > 0 ? config->max_message : LIMIT_MESSAGE;
     frame_init(&session->frame, session->max_message);
     image_init(&session->image, &session->log);
+    const struct editor_about about = {
+        .pid = config->pid,
+        .workspace = config->files != NULL ? config->files->root : NULL,
+        .attached = config->attached};
+    editor_init(&session->editor, &session->log, &about);
     struct tool_limits limits = {
         .max_output =
             config->max_output > 0 ? config->max_output : LIMIT_OUTPUT,
@@ -134,6 +141,7 @@ void session_free(struct session *session)
     mcp_free(session->mcp);
     image_release(&session->image);
     audit_release(&session->audit);
+    editor_release(&session->editor);
     frame_release(&session->frame);
     arena_release(&session->arena);
     buf_release(&session->output);
@@ -239,4 +247,38 @@ void session_image_feed(struct session *session, const void *p, size_t n,
 {
     image_feed(&session->image, str_make(p, n));
     mcp_replies(session->mcp, now_ms);
+}
+
+void session_editor_close(struct session *session, int64_t now_ms)
+{
+    (void)now_ms;
+    editor_close(&session->editor);
+}
+
+void session_editor_open(struct session *session, int64_t now_ms)
+{
+    session_editor_close(session, now_ms);
+    editor_open(&session->editor);
+}
+
+void session_editor_feed(struct session *session, const void *p, size_t n,
+                         int64_t now_ms)
+{
+    struct editor_message message;
+    enum status status;
+
+    (void)now_ms;
+    if (!session->editor.there)
+        return;
+    if (editor_feed(&session->editor, p, n) != ST_OK)
+        log_line(&session->log, LOG_WARN, "editor: out of memory");
+    do {
+        status = editor_next(&session->editor, &session->arena, &message);
+        arena_release(&session->arena);
+    } while (status != ST_MISSING);
+}
+
+struct buf *session_editor_output(struct session *session)
+{
+    return &session->editor.output;
 }

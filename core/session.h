@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* session.h: the core as a host sees it: one MCP connection. Bytes and the
-   time go in, bytes come out of two buffers, one for the client and one for
-   the supervisor of the Lisp images. The core starts nothing, reads no clock,
-   owns no descriptor and never ends the process.
+   time go in, bytes come out of three buffers, for the client, for the
+   supervisor of the Lisp images, and for an editor, if there is one. The core
+   starts nothing, reads no clock, owns no descriptor and never ends the
+   process.
 
    What a host does, in a loop:
    - reads from the client while session_wants_input, 64 KiB or less at a time
@@ -11,6 +12,8 @@
      to the supervisor and writes those of session_output to the client, as
      much of them as is taken, and removes that with buf_consume;
    - feeds what the supervisor sends to session_image_feed;
+   - when an editor is there, says so with session_editor_open, feeds what it
+     sends to session_editor_feed, and hands it session_editor_output likewise;
    - calls session_tick whenever it wakes, and wakes at session_deadline at the
      latest;
    - at the end of the client's input, or when told to end, calls session_finish
@@ -45,6 +48,9 @@ struct session_config {
     const struct policy *policy; /* NULL: no rules */
     struct audit_sink audit;     /* gets a line about each call; zeroed: none */
     int64_t approval_ms; /* how long a human may think; 0 = LIMIT_APPROVAL_MS */
+    int64_t pid;         /* of this process; an editor is told */
+    bool editor;         /* there may be one at some time */
+    bool attached;       /* the Lisp images are those of the editor */
     unsigned char key[32]; /* random; signs what clients hand back */
 };
 
@@ -103,5 +109,21 @@ struct buf *session_image_output(struct session *session);
 /* Frames from the supervisor. */
 void session_image_feed(struct session *session, const void *p, size_t n,
                         int64_t now_ms);
+
+/* An editor is there: it is greeted, and its human is asked before the client's
+   user. One that was there before is gone. */
+void session_editor_open(struct session *session, int64_t now_ms);
+
+/* It went away: what its human has not decided is refused. Nothing happens when
+   there is none. */
+void session_editor_close(struct session *session, int64_t now_ms);
+
+/* Bytes from the editor; ignored when there is none. */
+void session_editor_feed(struct session *session, const void *p, size_t n,
+                         int64_t now_ms);
+
+/* Lines for the editor (docs/editor-protocol.md). A host whose editor does not
+   read them goes on nevertheless, and closes it at LIMIT_EDITOR_BACKLOG. */
+struct buf *session_editor_output(struct session *session);
 
 #endif

@@ -136,6 +136,14 @@
    reads that. */
 #define LIMIT_QUESTION (1024u * 1024)
 
+/* Bytes of one message from an editor: the texts of a buffer before and after a
+   change, with their escapes. */
+#define LIMIT_EDITOR_MESSAGE (64u * 1024 * 1024)
+
+/* Bytes for an editor that may wait until it reads them: then it is taken for
+   gone. Half of that for what it can do without: lines about calls. */
+#define LIMIT_EDITOR_BACKLOG (16u * 1024 * 1024)
+
 /* Bytes of arguments that stand in the form to be edited: what is longer is no
    longer edited in a line of a form. */
 #define LIMIT_PREFILL (16u * 1024)

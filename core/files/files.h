@@ -57,6 +57,7 @@ struct files_folder {
    with path, reason and limit (empty for FILES_NOMEM). */
 struct files {
     void *context;
+    const char *root; /* absolute, links resolved; names are from there */
 
     /* *NAME is what PATH means, from the root, links resolved; "." is the
        root. It need not exist, but the folder that it or the first missing

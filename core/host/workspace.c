@@ -757,6 +757,8 @@ void workspace_free(struct workspace *workspace)
 struct files workspace_files(struct workspace *workspace)
 {
     return (struct files){.context = workspace,
+                          .root = workspace->root[0] != '\0' ? workspace->root
+                                                             : "/",
                           .locate = locate_file,
                           .read = read_file,
                           .list = list_folder,
