@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* units.h: sizes and times in words, for limits that a message names. */
+/* units.h: sizes and times in words. */
 #ifndef CORE_UNITS_H
 #define CORE_UNITS_H
 
@@ -14,5 +14,10 @@ const char *units_size(uint64_t bytes, char out[UNITS_TEXT]);
 
 /* "30 s", "1.5 s", "0.001 s". MS is not negative. */
 const char *units_time(int64_t ms, char out[UNITS_TEXT]);
+
+/* The moment MS milliseconds after the start of 1970, to the minute and in UTC,
+   as "2026-01-31 12:00"; "-" outside of the years 0 to 9999. Writes to OUT and
+   returns it. */
+const char *units_moment(int64_t ms, char out[UNITS_TEXT]);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "catalog.h"
 #include "limits.h"
+#include "units.h"
 #include "utf8.h"
 
 enum { PATH };
@@ -20,13 +21,16 @@ static const struct schema_field fields[] = {
 
 static void write_entry(struct buf *out, const struct files_entry *entry)
 {
+    char moment[UNITS_TEXT];
+
     utf8_append_visible(out, entry->name);
     switch (entry->kind) {
     case FILES_FOLDER:
         buf_byte(out, '/');
         break;
     case FILES_FILE:
-        buf_printf(out, "  %" PRIu64, entry->size);
+        buf_printf(out, "  %" PRIu64 "  %s", entry->size,
+                   units_moment(entry->changed_ms, moment));
         break;
     case FILES_LINK:
         buf_str(out, STR("  (symbolic link)"));
@@ -87,7 +91,7 @@ static enum status list_directory(const struct tool_request *request,
 const struct tool tool_list_directory = {
     .name = "list-directory",
     .title = "List directory",
-    .description = "List a folder of the workspace: names and sizes in bytes.",
+    .description = "List a folder of the workspace: names, bytes, times (UTC).",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -47,11 +47,40 @@ static void units_writes_times(void **state)
         assert_string_equal(units_time(cases[i].ms, out), cases[i].text);
 }
 
+static void units_writes_moments(void **state)
+{
+    static const struct {
+        int64_t ms;
+        const char *text;
+    } cases[] = {
+        {0, "1970-01-01 00:00"},
+        {-1, "1969-12-31 23:59"},
+        {951782399999, "2000-02-28 23:59"},
+        {951782400000, "2000-02-29 00:00"},
+        {951868800000, "2000-03-01 00:00"},
+        {1709251140000, "2024-02-29 23:59"},
+        {1735689599999, "2024-12-31 23:59"},
+        {1735689600000, "2025-01-01 00:00"},
+        {4107542400000, "2100-03-01 00:00"},
+        {253402300799999, "9999-12-31 23:59"},
+        {253402300800000, "-"},
+        {-62167219200000, "0000-01-01 00:00"},
+        {-62167219200001, "-"},
+        {INT64_MIN, "-"},
+        {INT64_MAX, "-"},
+    };
+    (void)state;
+    char out[UNITS_TEXT];
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(units_moment(cases[i].ms, out), cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_writes_sizes),
         cmocka_unit_test(units_writes_times),
+        cmocka_unit_test(units_writes_moments),
     };
     return RUN_TESTS("units", tests);
 }
