@@ -149,19 +149,29 @@ static void hide_below(struct rules *rules, const char *home, const char *name)
         hide(rules, path);
 }
 
+/* Those of PATTERNS (NULL: none) that name one path, below HOME. */
+static void hide_named(struct rules *rules, const char *home,
+                       const char *const *patterns)
+{
+    size_t i;
+
+    for (i = 0; patterns && patterns[i]; i++)
+        if (!strchr(patterns[i], '*'))
+            hide_below(rules, home, patterns[i]);
+}
+
 /* The secrets of one home folder: those that are named, and the entries whose
-   names fit. */
-static void hide_secrets(struct rules *rules, const char *home)
+   names fit. MORE are further patterns. */
+static void hide_secrets(struct rules *rules, const char *home,
+                         const char *const *more)
 {
     DIR *folder = opendir(home[0] != '\0' ? home : "/");
     const struct dirent *entry;
-    size_t i;
 
-    for (i = 0; secrets_patterns[i]; i++)
-        if (!strchr(secrets_patterns[i], '*'))
-            hide_below(rules, home, secrets_patterns[i]);
+    hide_named(rules, home, secrets_patterns);
+    hide_named(rules, home, more);
     while (folder && (entry = readdir(folder)))
-        if (secrets_match(str_from(entry->d_name), NULL))
+        if (secrets_match(str_from(entry->d_name), more))
             hide_below(rules, home, entry->d_name);
     if (folder)
         (void)closedir(folder); // was only read
@@ -243,7 +253,7 @@ static void allow_around(const struct rules *rules, const char *way)
 }
 
 /* Finds out what must be spared. False without memory. */
-static bool find_hidden(struct rules *rules,
+static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
                         const struct sandbox_places *places)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
@@ -259,7 +269,7 @@ static bool find_hidden(struct rules *rules,
         if (home[0] != '/')
             continue;
         home = home[1] == '\0' ? "" : home;
-        hide_secrets(rules, home);
+        hide_secrets(rules, home, sandbox->secrets);
         note_ways(rules, home);
         paths_add(&rules->ways, home);
     }
@@ -322,7 +332,7 @@ enum status landlock_confine(int version, const struct sandbox *sandbox,
     if (rules.set < 0)
         return ST_IO;
     errno = ENOMEM;
-    if (find_hidden(&rules, places)) {
+    if (find_hidden(&rules, sandbox, places)) {
         allow_everything(&rules, sandbox, places);
         if (syscall(RESTRICT_SELF, rules.set, 0) == 0)
             status = ST_OK;

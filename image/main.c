@@ -272,13 +272,15 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
-/* The arguments are those that the supervisor gives: mode and network. */
+/* The arguments are those that the supervisor gives: mode, network, and the
+   patterns of further secrets. */
 static bool take_arguments(int argc, char **argv)
 {
-    if (argc != 3 ||
+    if (argc < 3 ||
         sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
         return false;
     sandbox.network = strcmp(argv[2], "network") == 0;
+    sandbox.secrets = (const char *const *)(argv + 3); // ends with a NULL
     return true;
 }
 

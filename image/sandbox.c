@@ -99,7 +99,8 @@ static void find_cache(const struct sandbox_places *places,
 }
 
 /* Why PATH is not to be written to; NULL: it may. */
-static const char *reason_against(const struct sandbox_places *places,
+static const char *reason_against(const struct sandbox *sandbox,
+                                  const struct sandbox_places *places,
                                   const char *path)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
@@ -113,7 +114,7 @@ static const char *reason_against(const struct sandbox_places *places,
 
         if (home[0] == '/' && below(home, path))
             return "the home folder lies in it";
-        if (inside && secrets_match(str_from(inside), NULL))
+        if (inside && secrets_match(str_from(inside), sandbox->secrets))
             return "it is secret";
     }
     return NULL;
@@ -135,7 +136,8 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     find_cache(places, places->writable[SANDBOX_CACHE]);
     for (i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
-            places->refused[i] = reason_against(places, places->writable[i]);
+            places->refused[i] =
+                reason_against(sandbox, places, places->writable[i]);
 }
 
 void sandbox_hide_process(const struct sandbox *sandbox)

@@ -19,6 +19,8 @@ enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
 struct sandbox {
     enum sandbox_mode mode;
     bool network; /* TCP, UDP and what else the internet has are allowed */
+    const char *const *secrets; /* further patterns (secrets.h) up to a NULL,
+                                   at most LIMIT_SECRETS, borrowed; or NULL */
 };
 
 /* The names of the modes, for messages, and the mode of a name; ST_MISSING

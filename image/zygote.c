@@ -67,11 +67,16 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
 {
     const char *mode = sandbox_mode_name(zygote->sandbox.mode);
     const char *network = zygote->sandbox.network ? "network" : "no-network";
-    char *const argv[] = {(char *)(uintptr_t)zygote->path, // execv's type
-                          (char *)(uintptr_t)mode, (char *)(uintptr_t)network,
-                          NULL};
+    const char *const *secrets = zygote->sandbox.secrets;
+    char *argv[3 + LIMIT_SECRETS + 1] = {
+        (char *)(uintptr_t)zygote->path, // execv's type
+        (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
+    size_t i;
+
+    for (i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
+        argv[3 + i] = (char *)(uintptr_t)secrets[i];
 
     (void)sigemptyset(&none);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||

@@ -101,8 +101,8 @@ static struct workspace *open_workspace(struct options *options,
                                         struct files *files,
                                         struct session_config *config)
 {
-    struct workspace *workspace =
-        workspace_new(options->workspace ? options->workspace : ".", NULL);
+    struct workspace *workspace = workspace_new(
+        options->workspace ? options->workspace : ".", options->secrets);
 
     if (workspace) {
         *files = workspace_files(workspace);

@@ -13,6 +13,7 @@
 #include "limits.h"
 #include "session.h"
 #include "version.h"
+#include "workspace.h"
 
 enum option_id {
     OPT_WORKSPACE = 'w',
@@ -26,6 +27,7 @@ enum option_id {
     OPT_APPROVAL_TIMEOUT,
     OPT_ALLOW,
     OPT_DENY,
+    OPT_SECRET,
     OPT_POLICY,
     OPT_AUDIT,
     OPT_SANDBOX,
@@ -61,6 +63,9 @@ static const struct option_help TABLE[] = {
     {{"deny", required_argument, NULL, OPT_DENY},
      "TOOL",
      "never let a tool run; may be repeated"},
+    {{"secret", required_argument, NULL, OPT_SECRET},
+     "PATTERN",
+     "further files to keep from the agent, by name; may be repeated"},
     {{"policy", required_argument, NULL, OPT_POLICY},
      "FILE",
      "rules about tools (default: ~/.config/ecl-mcp/policy.json)"},
@@ -211,6 +216,23 @@ static int add_rule(const char *option, const char *value,
     return 1;
 }
 
+static int add_secret(const char *value, struct options *options)
+{
+    size_t n = 0;
+
+    if (!workspace_takes_secret(value))
+        return fail_value("secret", value, WORKSPACE_SECRETS);
+    while (options->secrets[n])
+        n++;
+    if (n == LIMIT_SECRETS) {
+        (void)fprintf(stderr, "ecl-mcp: --secret: there may be at most %d\n",
+                      LIMIT_SECRETS);
+        return 2;
+    }
+    options->secrets[n] = value;
+    return -1;
+}
+
 static int set_sandbox(const char *value, struct options *options)
 {
     if (sandbox_mode_find(str_from(value), &options->sandbox.mode) == ST_OK)
@@ -256,6 +278,8 @@ static int set_option(int id, const char *value, struct options *options)
         return add_rule("allow", value, POLICY_ALLOW, options);
     case OPT_DENY:
         return add_rule("deny", value, POLICY_DENY, options);
+    case OPT_SECRET:
+        return add_secret(value, options);
     case OPT_POLICY:
         options->policy = value;
         return -1;
@@ -293,6 +317,7 @@ int options_parse(int argc, char **argv, struct options *options)
                                 .memory = LIMIT_HEAP,
                                 .approval_ms = LIMIT_APPROVAL_MS};
     policy_init(&options->rules);
+    options->sandbox.secrets = options->secrets;
     for (i = 0; i < TABLE_N; i++)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "limits.h"
 #include "log.h"
 #include "policy.h"
 #include "sandbox.h"
@@ -15,11 +16,12 @@ struct options {
     const char *workspace; /* directory in which Lisp starts, or NULL */
     const char *tools;     /* comma-separated tool sets, or NULL */
     enum log_level level;
-    size_t max_message; /* bytes */
-    size_t max_output;  /* characters */
-    uint64_t memory;    /* bytes of Lisp heap */
-    struct sandbox sandbox;
-    int64_t approval_ms; /* how long a human may think */
+    size_t max_message;                     /* bytes */
+    size_t max_output;                      /* characters */
+    uint64_t memory;                        /* bytes of Lisp heap */
+    const char *secrets[LIMIT_SECRETS + 1]; /* further patterns, up to a NULL */
+    struct sandbox sandbox;                 /* its secrets are those above */
+    int64_t approval_ms;                    /* how long a human may think */
     const char *policy;  /* file of the user's rules, or NULL */
     const char *audit;   /* file for lines about calls, "off", or NULL */
     struct policy rules; /* of the command line */
@@ -29,7 +31,8 @@ struct options {
 /* Reads the command line into *OPTIONS. Returns -1 when the program is to run,
    else the exit status: 0 after --help or --version (printed on standard
    output), 2 after a wrong option (explained on standard error, with the valid
-   ones named), 1 without memory. The caller releases options->rules. */
+   ones named), 1 without memory. The caller releases options->rules; *OPTIONS
+   must not be copied, it points into itself. */
 int options_parse(int argc, char **argv, struct options *options);
 
 #endif

@@ -35,6 +35,10 @@
    model does not work on more at a time. */
 #define LIMIT_SEEN_FILES 512
 
+/* Patterns of --secret: what nobody types, and few enough for the command line
+   of the image program. */
+#define LIMIT_SECRETS 64
+
 /* Bytes of a file that is read or changed: what can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
 

@@ -96,6 +96,20 @@ static bool is_in(struct str path, const char *const *patterns)
     return false;
 }
 
+bool secrets_is_pattern(struct str pattern)
+{
+    if (pattern.n == 0 || pattern.p[0] == '~' ||
+        pattern.p[pattern.n - 1] == '/')
+        return false;
+    while (pattern.n > 0) {
+        struct str name = take_name(&pattern);
+
+        if (name.n == 0 || str_eq(name, STR(".")) || str_eq(name, STR("..")))
+            return false;
+    }
+    return true;
+}
+
 bool secrets_match(struct str path, const char *const *more)
 {
     return is_in(path, secrets_patterns) || (more && is_in(path, more));

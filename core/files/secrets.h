@@ -18,4 +18,8 @@ extern const char *const secrets_patterns[];
    what a pattern names. MORE are further patterns, up to a NULL; or NULL. */
 bool secrets_match(struct str path, const char *const *more);
 
+/* Whether PATTERN can match anything: names with "/" between them, none of
+   them empty, "." or "..", no "~" in front. */
+bool secrets_is_pattern(struct str pattern);
+
 #endif

@@ -722,6 +722,11 @@ static enum files_result write_file(void *context, struct arena *arena,
 /* --- The workspace ---------------------------------------------------------
  */
 
+bool workspace_takes_secret(const char *pattern)
+{
+    return secrets_is_pattern(str_from(pattern));
+}
+
 struct workspace *workspace_new(const char *root, const char *const *secrets)
 {
     struct workspace *workspace = calloc(1, sizeof *workspace);

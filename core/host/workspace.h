@@ -9,6 +9,13 @@
 
 struct workspace;
 
+/* Whether PATTERN may stand among the secrets of a workspace; and what may, in
+   words. */
+bool workspace_takes_secret(const char *pattern);
+#define WORKSPACE_SECRETS                                                      \
+    "names with / between them and * for any characters, as in "               \
+    "private/*.pem; no / at the ends, no ~ at the start, no . and .."
+
 /* ROOT is resolved once. SECRETS are further patterns (secrets.h), up to a
    NULL, or NULL; borrowed. NULL with errno set when ROOT cannot be opened or
    memory runs out. */

@@ -464,7 +464,7 @@ static NO_RETURN void be_zygote(const struct confinement *c)
 
 static void confine_and_attempt(enum sandbox_mode mode, bool network)
 {
-    struct confinement c = {{mode, network}, 0};
+    struct confinement c = {{mode, network, NULL}, 0};
     int newest = landlock_version();
 
     for (; c.version <= newest; c.version++) {
@@ -510,7 +510,7 @@ static void sandbox_changes_nothing_read_only(void **state)
 static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {mode, false};
+    struct sandbox sandbox = {mode, false, NULL};
     struct sandbox_state told;
     struct rlimit limit;
     int wrong = 0;
@@ -563,7 +563,7 @@ static void sandbox_limits_in_every_mode(void **state)
 static void sandbox_makes_the_cache(void **state)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false};
+    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
     int status = -1;
     pid_t pid;
 

@@ -54,7 +54,7 @@ static int tear_down(void **state)
 /* Finds the places for the workspace FOLDER of the root. */
 static void find(enum sandbox_mode mode, const char *folder)
 {
-    struct sandbox sandbox = {mode, false};
+    struct sandbox sandbox = {mode, false, NULL};
     char path[100];
 
     (void)snprintf(path, sizeof path, "%s/%s", root, folder);
@@ -104,7 +104,7 @@ static void sandbox_takes_no_relative_paths_from_outside(void **state)
 
 static void sandbox_spares_the_home_folder(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false};
+    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
 
     (void)state;
     find(SANDBOX_WORKSPACE, "user");
@@ -124,7 +124,7 @@ static void sandbox_spares_the_home_folder(void **state)
 
 static void sandbox_explains_what_is_allowed(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, true};
+    struct sandbox sandbox = {SANDBOX_WORKSPACE, true, NULL};
     char expected[1000];
 
     (void)state;
@@ -144,7 +144,7 @@ static void sandbox_explains_what_is_allowed(void **state)
 
 static void sandbox_explains_where_nothing_is_allowed(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_READ_ONLY, false};
+    struct sandbox sandbox = {SANDBOX_READ_ONLY, false, NULL};
 
     (void)state;
     find(SANDBOX_READ_ONLY, "user/project");
@@ -164,26 +164,29 @@ static void sandbox_reports_what_is_missing(void **state)
         bool missing;
         const char *text;
     } cases[] = {
-        {{SANDBOX_WORKSPACE, false},
+        {{SANDBOX_WORKSPACE, false, NULL},
          {true, 7, true, true},
          false,
          "sandbox: workspace, Landlock 7, seccomp"},
-        {{SANDBOX_READ_ONLY, true},
+        {{SANDBOX_READ_ONLY, true, NULL},
          {true, 6, true, true},
          false,
          "sandbox: read-only with network, Landlock 6, seccomp"},
-        {{SANDBOX_WORKSPACE, false},
+        {{SANDBOX_WORKSPACE, false, NULL},
          {true, 3, true, true},
          true,
          "sandbox: workspace, Landlock 3 of this kernel does not keep signals "
          "from other programs of the user, seccomp"},
-        {{SANDBOX_WORKSPACE, false},
+        {{SANDBOX_WORKSPACE, false, NULL},
          {true, 0, false, false},
          true,
          "sandbox: workspace, NO Landlock in this kernel: files are not "
          "protected, NO seccomp in this system: network and system calls are "
          "not restricted, rights of root NOT given up"},
-        {{SANDBOX_OFF, false}, {true, 0, false, false}, false, "sandbox: off"},
+        {{SANDBOX_OFF, false, NULL},
+         {true, 0, false, false},
+         false,
+         "sandbox: off"},
     };
     size_t i;
 

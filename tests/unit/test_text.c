@@ -129,6 +129,24 @@ static void secrets_are_known_by_their_names(void **state)
     assert_false(secrets_match(STR("my-own/secret.txt"), NULL));
 }
 
+static void secrets_tells_patterns_that_can_match(void **state)
+{
+    static const char *const good[] = {
+        "a", "a/b", "*.pem", "private/*.pem", "...", ".env", "a~", "*",
+    };
+    static const char *const bad[] = {
+        "",    "/",    "/a",    "a/",  "a//b", ".",    "..",
+        "./a", "a/..", "a/./b", "~/a", "~",    "../a",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        if (!secrets_is_pattern(str_from(good[i])))
+            fail_msg("%s is no pattern", good[i]);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        if (secrets_is_pattern(str_from(bad[i])))
+            fail_msg("%s is a pattern", bad[i]);
+}
+
 static void seen_remembers_the_last_content(void **state)
 {
     static struct seen seen;
@@ -164,6 +182,8 @@ int main(void)
         cmocka_unit_test_teardown(text_names_what_a_coding_lacks, tear_down),
         cmocka_unit_test_teardown(text_normalizes_line_ends, tear_down),
         cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),
+        cmocka_unit_test_teardown(secrets_tells_patterns_that_can_match,
+                                  tear_down),
         cmocka_unit_test_teardown(seen_remembers_the_last_content, tear_down),
     };
     return RUN_TESTS("text", tests);
