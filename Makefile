@@ -186,6 +186,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
+  $(if $(wildcard tests/terminal/run.mjs),terminal) \
   $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs diff \
   $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -301,6 +302,9 @@ docs: server ## make docs/tools.md
 
 check-lisp: all ## the Lisp library in a real ECL
 	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/
+
+check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
+	$(suite) terminal node tests/terminal/run.mjs
 
 check-install: all ## make install, use, make uninstall
 	+$(suite) install sh tests/install/run.sh $(CURDIR)/$(BUILD)/installed

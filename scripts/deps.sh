@@ -8,7 +8,7 @@ build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev
 nettle-dev libseccomp-dev'
 demo='cl-ppcre'
 check='libcmocka-dev cl-fiveam cl-alexandria cl-flexi-streams patch
-clang clang-tidy clang-format libclang-rt-dev git'
+clang clang-tidy clang-format libclang-rt-dev git tmux'
 
 wanted=''
 for set in "$@"; do
@@ -32,6 +32,7 @@ esac
 case $* in
 *check*)
     command -v npm >/dev/null || wanted="$wanted npm"
+    command -v emacs >/dev/null || wanted="$wanted emacs-nox"
     ;;
 esac
 

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// driver.mjs: the driver itself: keys arrive, the screen is seen, what fails is
+// noticed.
+import { Terminal, check, test } from './terminal.mjs';
+
+test('driver: what is typed is on the screen and in the buffer', async emacs => {
+    await emacs.type('yes, (a "b\\c") ; \u00e4 \u20ac');
+    await emacs.see(/yes, \(a "b\\c"\) ; \u00e4 \u20ac/);
+    const text = await emacs.text('(buffer-string)');
+    check(text.endsWith('yes, (a "b\\c") ; \u00e4 \u20ac'), text);
+});
+
+test('driver: a window, a prompt, and the form behind them', async emacs => {
+    await emacs.keys('C-x', '2', 'M-x');
+    await emacs.see(/^M-x/m);
+    check(await emacs.eval('(length (window-list nil (quote no)))') === '2', 'windows');
+    check(await emacs.eval('(minibuffer-depth)') === '1', 'the prompt');
+    await emacs.keys('C-g');
+    await emacs.until('(= 0 (minibuffer-depth))');
+});
+
+test('driver: the focus goes and comes', async emacs => {
+    await emacs.focus(false);
+    await emacs.until('(not (frame-focus-state))');
+    await emacs.focus(true);
+    await emacs.until('(eq t (frame-focus-state))');
+});
+
+test('driver: what is not there is a failure', async emacs => {
+    const noticed = async (what, pattern) => {
+        const text = await what.then(() => '', error => error.message);
+        check(pattern.test(text), `not noticed: ${pattern} ${text}`);
+    };
+    await noticed(emacs.see(/no such text/, 0.2), /not on the screen/);
+    await noticed(emacs.until('nil', 0.2), /still nil/);
+    await noticed(emacs.never('t', 0.2), /^t: t/);
+    await noticed(emacs.eval('(error "so it is")'), /so it is/);
+    await noticed(emacs.eval('(sit-for 3 t)', 0.2), /no answer/);
+});
+
+test('driver: nothing is left', async () => {
+    const other = await Terminal.start();
+    const { pid } = other;
+    check(process.kill(pid, 0), 'it runs');
+    await other.end();
+    let gone;
+    for (let tries = 0; !gone && tries < 500; tries++) {
+        try {
+            process.kill(pid, 0);
+            await new Promise(done => setTimeout(done, 10));
+        } catch {
+            gone = true;
+        }
+    }
+    check(gone, 'Emacs is still there');
+});

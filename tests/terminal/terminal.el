@@ -1,0 +1,39 @@
+;;; terminal.el --- Evaluation behind the back of the keyboard -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A socket through which tests/terminal/terminal.mjs asks an Emacs under test
+;; what it knows.  A line is a JSON string, the form; so is the answer, an
+;; object with `value', what `prin1' prints, and `text', the string that the value
+;; is, or with `error'.
+
+;;; Code:
+
+(defun ecl-mcp-test--answer (line)
+  "The answer to LINE, a line of JSON."
+  (json-serialize
+   (condition-case err
+       (let ((value (eval (car (read-from-string (json-parse-string line))) t)))
+         (list :value (prin1-to-string value)
+               :text (if (stringp value) (substring-no-properties value) "")))
+     (error (list :error (error-message-string err))))))
+
+(defun ecl-mcp-test--filter (process chunk)
+  "Answer each line that CHUNK from PROCESS completes."
+  (let* ((lines (split-string (concat (process-get process 'rest) chunk) "\n"))
+         (rest (car (last lines))))
+    (process-put process 'rest rest)
+    (dolist (line (butlast lines))
+      (process-send-string
+       process (concat (decode-coding-string (ecl-mcp-test--answer line) 'utf-8)
+                       "\n")))))
+
+(defun ecl-mcp-test-listen (file)
+  "Listen on the socket FILE."
+  (make-network-process :name "ecl-mcp-test" :family 'local :service file
+                        :server t :noquery t :coding 'utf-8
+                        :filter #'ecl-mcp-test--filter))
+
+(provide 'terminal)
+;;; terminal.el ends here

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// terminal.mjs: an Emacs in a real terminal, which tmux draws: keys go in as a
+// person types them, what is on the screen comes out, and a socket that no key
+// goes through tells what Emacs knows. It knows nothing of ecl-mcp but where
+// its Lisp files are.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { kill, scratchFolder } from '../support/peer.mjs';
+
+const run = promisify(execFile);
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+export const ROOT = path.resolve(HERE, '../..');
+const SECONDS = 10; // within which what must happen happens
+const GLANCE = 15; // ms between two looks at the screen
+
+const folder = scratchFolder('ecl-mcp-terminal');
+const running = new Set();
+let started = 0;
+
+// Registered tests; tests/terminal/run.mjs runs them.
+export const tests = [];
+
+// A test called NAME: BODY gets a Terminal that is started with OPTIONS (those
+// of Terminal.start) and ended behind it.
+export function test(name, options, body) {
+    tests.push(body ? { name, options, body } : { name, options: {}, body: options });
+}
+
+export function check(condition, text) {
+    if (!condition)
+        throw new Error(text);
+}
+
+export const pause = ms => new Promise(done => setTimeout(done, ms));
+
+// What a person types in a row: a name of tmux (C-c, Enter, M-x, Space) or
+// {text} that is typed as it is.
+function inTmux(key) {
+    return typeof key === 'string' ? [key] : ['-l', key.text];
+}
+
+export class Terminal {
+    // Starts `emacs -nw -Q` in a screen of WIDTH and HEIGHT, with LOAD (features
+    // to require), then FORM evaluated. HOME, the folder of this Emacs, is
+    // empty. PROGRAM and ARGUMENTS replace the whole command line.
+    static async start({ width = 80, height = 24, load = [], form = 'nil',
+        env = {} } = {}) {
+        const terminal = new Terminal();
+        terminal.name = `ecl-mcp-${process.pid}-${++started}`;
+        terminal.home = path.join(folder, String(started));
+        fs.mkdirSync(terminal.home);
+        terminal.env = {
+            PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: terminal.home,
+            TMUX_TMPDIR: folder, ...env,
+        };
+        running.add(terminal);
+        const command = [process.env.EMACS ?? 'emacs', '-nw', '-Q',
+            '-L', path.join(ROOT, 'elisp'),
+            '-l', path.join(HERE, 'terminal.el'),
+            '--eval', `(ecl-mcp-test-listen ${lisp(terminal.socket())})`,
+            ...load.flatMap(feature => ['--eval', `(require '${feature})`]),
+            '--eval', form];
+        await terminal.tmux('start-server',
+            ';', 'set-option', '-g', 'status', 'off',
+            ';', 'set-option', '-sg', 'escape-time', '0',
+            ';', 'set-option', '-g', 'focus-events', 'on',
+            ';', 'set-option', '-g', 'history-limit', '0',
+            ';', 'new-session', '-d', '-x', width, '-y', height,
+            command.map(quoted).join(' '));
+        try {
+            await terminal.#connect();
+            terminal.pid = Number(await terminal.eval('(emacs-pid)'));
+            // Its command loop runs: the start is over.
+            await terminal.until('(and after-init-time (not (input-pending-p)))');
+        } catch (error) {
+            error.message += `\n${await terminal.screen().catch(() => '')}`;
+            await terminal.end();
+            throw error;
+        }
+        return terminal;
+    }
+
+    socket() {
+        return path.join(this.home, 'test.sock');
+    }
+
+    tmux(...args) {
+        return run('tmux', ['-L', this.name, '-f', '/dev/null',
+            ...args.map(String)], { env: this.env });
+    }
+
+    async #connect() {
+        const end = performance.now() + 1000 * SECONDS;
+        for (;;) {
+            const socket = net.connect(this.socket());
+            try {
+                await once(socket, 'connect');
+                socket.on('error', () => {});
+                this.channel = socket;
+                break;
+            } catch (error) {
+                if (performance.now() > end)
+                    throw new Error(`Emacs does not start: ${error.message}`);
+                await pause(GLANCE);
+            }
+        }
+        this.answers = [];
+        let rest = '';
+        this.channel.setEncoding('utf8');
+        this.channel.on('data', chunk => {
+            const lines = (rest + chunk).split('\n');
+            rest = lines.pop();
+            for (const line of lines)
+                this.answers.shift()?.(JSON.parse(line));
+        });
+        this.channel.on('close', () => {
+            for (const answer of this.answers.splice(0))
+                answer({ error: 'Emacs has ended' });
+        });
+    }
+
+    // What FORM evaluates to in Emacs, printed by prin1. It runs behind the
+    // back of the command loop: no key is read for it, none is lost.
+    async eval(form, seconds) {
+        return (await this.#ask(form, seconds)).value;
+    }
+
+    // The same of a form whose value is a string, as it is.
+    async text(form, seconds) {
+        return (await this.#ask(form, seconds)).text;
+    }
+
+    async #ask(form, seconds = SECONDS) {
+        let timer;
+        const answer = await new Promise(done => {
+            this.answers.push(done);
+            timer = setTimeout(() => done({
+                error: `no answer from Emacs after ${seconds} s` }), 1000 * seconds);
+            this.channel.write(`${JSON.stringify(form)}\n`);
+        });
+        clearTimeout(timer);
+        if (answer.error)
+            throw new Error(`${answer.error}\nin ${form}`);
+        return answer;
+    }
+
+    // Waits until FORM is not nil; its value.
+    async until(form, seconds = SECONDS) {
+        const end = performance.now() + 1000 * seconds;
+        for (;;) {
+            const value = await this.eval(form);
+            if (value !== 'nil')
+                return value;
+            if (performance.now() > end)
+                throw new Error(`still nil after ${seconds} s: ${form}\n` +
+                    await this.screen());
+            await pause(GLANCE);
+        }
+    }
+
+    // Checks that FORM is nil now and for SECONDS.
+    async never(form, seconds) {
+        const end = performance.now() + 1000 * seconds;
+        do {
+            const value = await this.eval(form);
+            if (value !== 'nil')
+                throw new Error(`${value}: ${form}\n${await this.screen()}`);
+            await pause(GLANCE);
+        } while (performance.now() < end);
+    }
+
+    // Keys, one behind the other and at once; with {text}, or after type,
+    // what is typed.
+    async keys(...keys) {
+        for (const key of keys)
+            await this.tmux('send-keys', ...inTmux(key));
+    }
+
+    // TEXT, a character every MS milliseconds.
+    async type(text, ms = 0) {
+        for (const character of text) {
+            await this.keys(character === ';' ? '\\;' : { text: character });
+            await pause(ms);
+        }
+    }
+
+    // Bytes as the terminal sends them, such as those for a lost focus.
+    async bytes(text) {
+        await this.tmux('send-keys', '-H',
+            ...[...Buffer.from(text)].map(byte => byte.toString(16)));
+    }
+
+    async focus(here) {
+        await this.bytes(here ? '\x1b[I' : '\x1b[O');
+    }
+
+    // The lines on the screen.
+    async screen() {
+        const { stdout } = await this.tmux('capture-pane', '-p');
+        return stdout;
+    }
+
+    // Waits until the screen matches PATTERN; the match.
+    async see(pattern, seconds = SECONDS) {
+        const end = performance.now() + 1000 * seconds;
+        for (;;) {
+            const screen = await this.screen();
+            const match = screen.match(pattern);
+            if (match)
+                return match;
+            if (performance.now() > end)
+                throw new Error(`not on the screen after ${seconds} s: ` +
+                    `${pattern}\n${screen}`);
+            await pause(GLANCE);
+        }
+    }
+
+    async unseen(pattern) {
+        const screen = await this.screen();
+        check(!pattern.test(screen), `on the screen: ${pattern}\n${screen}`);
+    }
+
+    async end() {
+        running.delete(this);
+        this.channel?.destroy();
+        await this.tmux('kill-server').catch(() => {});
+        if (this.pid)
+            kill(this.pid, 'KILL');
+    }
+}
+
+// STRING as a literal of Emacs Lisp.
+export function lisp(string) {
+    return `"${string.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function quoted(word) {
+    return `'${String(word).replace(/'/g, `'\\''`)}'`;
+}
+
+// Whatever ends this process ends what it has started.
+export async function endAll() {
+    await Promise.all([...running].map(terminal => terminal.end()));
+}
