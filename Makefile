@@ -24,6 +24,7 @@ CORE_SRC := $(filter-out $(HOST_SRC),$(wildcard core/*.c core/*/*.c))
 IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(filter-out $(IMAGE_PROGRAM),$(wildcard image/*.c))
 SERVER_SRC := $(wildcard server/*.c)
+MODULE_SRC := $(wildcard module/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
@@ -32,9 +33,11 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 
-PRODUCT_SRC := $(CORE_SRC) $(HOST_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC)
+PRODUCT_SRC := $(CORE_SRC) $(HOST_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC) \
+  $(MODULE_SRC)
 TEST_SRC := $(wildcard tests/*/*.c)
-HEADERS := $(wildcard core/*.h core/*/*.h image/*.h server/*.h)
+HEADERS := $(wildcard core/*.h core/*/*.h image/*.h server/*.h \
+  module/*.h)
 TEST_HEADERS := $(wildcard tests/*/*.h)
 
 # ------------------------------------------------------------------ flags
@@ -53,10 +56,10 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
   core/*/)))) -iquote image
 # The hosts use what Linux and glibc have beyond POSIX; the core does not.
-host_flags = $(if $(filter core/host/% image/% server/% tests/image/% tests/support/host.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter core/host/% image/% server/% module/% tests/image/% tests/support/host.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote server -iquote tests/support
 
-HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+HARDENED := -O2 -g -DNDEBUG -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
   -fstack-protector-strong
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=all
@@ -96,16 +99,23 @@ SUPERVISOR_LIB := $(BUILD)/libecl-mcp-supervisor.a
 LISP_LIB := $(BUILD)/libecl-mcp-lisp.a
 SERVER := $(BUILD)/ecl-mcp
 IMAGE := $(BUILD)/ecl-mcp-image
+MODULE := $(BUILD)/ecl-mcp-module.so
+MODULE_FACTS := $(BUILD)/ecl-mcp-module.version
+
+# The module is built where Emacs (its header) is.
+HAS_EMACS := $(shell echo '\#include <emacs-module.h>' | \
+  $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: FORCE
 
-.PHONY: all server image
-all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) ## build everything into build/PROFILE (debug, release, asan)
+.PHONY: all server image module
+all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module) ## build everything into build/PROFILE (debug, release, asan)
 server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
+module: $(MODULE) $(MODULE_FACTS) ## build the module for Emacs
 
 # Objects are built again when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -114,7 +124,8 @@ $(BUILD)/flags: FORCE
 	  | cmp -s - $@ || \
 	  echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' >$@
 
-$(OBJ)/core/%.o: POSITION := -fPIC
+# The core is in programs and in the module, which shows nothing of it.
+$(OBJ)/core/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibility=hidden
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
@@ -157,6 +168,19 @@ $(IMAGE): $(call objects,$(IMAGE_SRC)) $(LISP_LIB) $(SUPERVISOR_LIB) $(CORE_LIB)
 	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(SUPERVISOR_LIB) \
 	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS) -lseccomp
 endif
+
+$(MODULE): $(call objects,$(filter-out module/facts.c,$(MODULE_SRC))) $(HOST_LIB) $(CORE_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -o $@ $(filter %.o,$^) $(HOST_LIB) $(CORE_LIB) \
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
+
+# What can be known of the module before it is loaded.
+$(OBJ)/module/facts: $(call objects,module/facts.c)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
+
+$(MODULE_FACTS): $(OBJ)/module/facts $(MODULE)
+	$(Q)$< >$@
 
 $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	$(call say,ECL,$@)

@@ -3,7 +3,7 @@
 #   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
 # core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
 # own folder, session.h and what it names, core/host/; server/ also
-# supervisor.h and sandbox.h. image/: own folder and core/ up to the layer of
+# supervisor.h and sandbox.h, module/ also diff.h and arena.h. image/: own folder and core/ up to the layer of
 # wire. The headers of libraries that must stay behind one door have their one
 # place.
 
@@ -30,7 +30,8 @@ function host_may(dep)
     if ((dep in own) && own[dep] == folder)
         return 1
     return (dep in hosts) ||
-        (folder == "server" && dep ~ /^(supervisor|sandbox)$/)
+        (folder == "server" && dep ~ /^(supervisor|sandbox)$/) ||
+        (folder == "module" && dep ~ /^(diff|arena)$/)
 }
 
 function image_may(dep)
@@ -65,6 +66,7 @@ BEGIN {
     hosts["policyfile"] = 1
     hosts["auditfile"] = 1
     hosts["reach"] = 1
+    hosts["host"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {

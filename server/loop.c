@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "limits.h"
 
 /* Bytes read from the client at once. */
@@ -49,14 +49,6 @@ static void on_signal(int signal)
         end_signals = end_signals + 1;
     (void)!write(wake_pipe[1], "", 1); // a full pipe wakes as well
     errno = saved;
-}
-
-int64_t loop_now(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static bool open_standard_descriptors(void)
@@ -249,13 +241,13 @@ static bool is_done(struct loop *loop, int64_t now)
 
 static void run(struct loop *loop)
 {
-    int64_t now = loop_now();
+    int64_t now = host_now();
 
     while (!is_done(loop, now)) {
         size_t n = gather(loop);
         int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
 
-        now = loop_now();
+        now = host_now();
         if (found < 0)
             n = FD_FIRST; // interrupted: the wake pipe has it
         if (found < 0 || loop->fds[FD_WAKE].revents)

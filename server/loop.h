@@ -18,7 +18,4 @@ int loop_run(struct session *session, struct supervisor *supervisor);
    before the supervisor is made. */
 bool loop_prepare(void);
 
-/* Monotonic time in milliseconds. */
-int64_t loop_now(void);
-
 #endif

@@ -5,16 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include "auditfile.h"
+#include "host.h"
 #include "loop.h"
 #include "options.h"
-#include "policyfile.h"
 #include "session.h"
 #include "supervisor.h"
-#include "workspace.h"
 
 /* Bytes of the longest path that is tried. */
 #define PATH_SIZE 4096
@@ -60,91 +57,40 @@ static const char *find_image(char path[PATH_SIZE])
     return path;
 }
 
-/* Reads the rules of the user, to those of the command line. */
-static void read_policy(struct options *options,
-                        const struct workspace *workspace,
-                        const struct log *log)
-{
-    struct policy *policy = &options->rules;
-    enum status status =
-        policyfile_read(policy, options->policy, workspace, session_find_tool);
-
-    (void)status; // without memory there is a fault as well
-    if (policy->fault.n > 0)
-        log_line(log, LOG_ERROR, "policy: no dangerous tool runs: %.*s",
-                 STR_ARG(policy->fault));
-}
-
 /* Opens the log of calls. Returns -1, else the exit status. */
-static int open_audit(const struct options *options, const struct log *log,
-                      struct auditfile **out)
+static int open_audit(struct host *host, const struct options *options)
 {
-    const char *path = options->audit;
-
-    if (options->supervise || (path && strcmp(path, "off") == 0))
+    if (options->supervise || host_open_audit(host, options->audit) == ST_OK)
         return -1;
-    *out = auditfile_new(path, log);
-    if (*out)
-        return -1;
-    if (path) {
-        (void)fprintf(stderr, "ecl-mcp: --audit: '%s': %s\n", path,
-                      auditfile_reason(errno));
-        return 2;
-    }
-    log_line(log, LOG_WARN, "audit: calls are not logged: there is no HOME");
-    return -1;
+    (void)fprintf(stderr, "ecl-mcp: --audit: '%s': %s\n", options->audit,
+                  auditfile_reason(errno));
+    return 2;
 }
 
-/* Opens the workspace and what depends on it, into CONFIG. NULL: there is none;
-   the server goes on without files. */
-static struct workspace *open_workspace(struct options *options,
-                                        struct files *files,
-                                        struct session_config *config)
-{
-    struct workspace *workspace = workspace_new(
-        options->workspace ? options->workspace : ".", options->secrets);
-
-    if (workspace) {
-        *files = workspace_files(workspace);
-        config->files = files;
-    } else {
-        log_line(&config->log, LOG_WARN, "files: no workspace: %s",
-                 strerror(errno));
-    }
-    read_policy(options, workspace, &config->log);
-    config->policy = &options->rules;
-    return workspace;
-}
-
-static int serve(struct options *options, const struct log *log,
-                 struct auditfile *audit)
+static int serve(const struct options *options, struct host *host)
 {
     char path[PATH_SIZE];
     struct session *session = NULL;
     struct supervisor *supervisor;
-    struct workspace *workspace;
-    struct files files;
     int status = 1;
     struct supervisor_config images = {find_image(path), options->workspace,
-                                       options->memory, options->sandbox, *log};
+                                       options->memory, options->sandbox,
+                                       host->log};
     struct session_config config = {.max_message = options->max_message,
                                     .max_output = options->max_output,
                                     .memory = options->memory,
                                     .tools = options->tools,
-                                    .approval_ms = options->approval_ms,
-                                    .log = *log};
+                                    .approval_ms = options->approval_ms};
 
-    if (getrandom(config.key, sizeof config.key, 0) != sizeof config.key) {
+    const char *root = options->workspace ? options->workspace : ".";
+    if (host_open_workspace(host, root, options->secrets) != ST_OK)
+        log_line(&host->log, LOG_WARN, "files: no workspace: %s",
+                 strerror(errno));
+    if (host_fill(host, options->policy, &config) != ST_OK) {
         perror("ecl-mcp: getrandom");
         return 1;
     }
-    if (audit)
-        config.audit = auditfile_sink(audit);
-    workspace = open_workspace(options, &files, &config);
-    const char *reach = audit ? auditfile_reach(audit, workspace) : NULL;
-    if (reach)
-        log_line(log, LOG_WARN, "audit: the log %s", reach);
-    supervisor = supervisor_new(&images, loop_now());
+    supervisor = supervisor_new(&images, host_now());
     if (!options->supervise)
         session = session_new(&config);
     if (!supervisor || (!session && !options->supervise))
@@ -153,24 +99,24 @@ static int serve(struct options *options, const struct log *log,
         status = loop_run(session, supervisor);
     session_free(session);
     supervisor_free(supervisor);
-    workspace_free(workspace);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
-    struct auditfile *audit = NULL;
+    struct host host = {.audit = NULL};
     int status = options_parse(argc, argv, &options);
     struct log log = {options.level, print_line, NULL};
 
+    host_init(&host, &log);
+    host.policy = options.rules; // owned by the host from here on
     if (status < 0 && !loop_prepare())
         status = 1;
     if (status < 0)
-        status = open_audit(&options, &log, &audit);
+        status = open_audit(&host, &options);
     if (status < 0)
-        status = serve(&options, &log, audit);
-    auditfile_free(audit);
-    policy_release(&options.rules);
+        status = serve(&options, &host);
+    host_release(&host);
     return status;
 }

@@ -275,4 +275,16 @@
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64
 
+/* Inside Emacs: log lines that are kept until they are asked for, each of at
+   most LIMIT_LOG_LINE bytes; the oldest go first. */
+#define LIMIT_LOG_KEPT 500
+
+/* Sessions that are open at a time inside one Emacs, where one is used: those
+   that nobody refers to are only closed when Emacs collects garbage. */
+#define LIMIT_MODULE_SESSIONS 32
+
+/* Bytes of each of two texts that are compared inside Emacs, which does nothing
+   else meanwhile: what takes a tenth of a second or two. */
+#define LIMIT_MODULE_TEXT (8u * 1024 * 1024)
+
 #endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* handle.c: see handle.h. */
+#include "handle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "values.h"
+
+/* Options, read from the property list. The texts live in the buffers. */
+struct wishes {
+    const char *workspace;
+    const char *audit;
+    const char *policy;
+    struct session_config config;
+    struct buf texts[3];
+};
+
+/* Handles that were not closed: LIMIT_MODULE_SESSIONS is about them. */
+static size_t open_handles;
+
+void handle_close(struct handle *handle)
+{
+    if (!handle->session)
+        return;
+    session_free(handle->session);
+    handle->session = NULL;
+    host_release(&handle->host);
+    buf_release(&handle->tools);
+    open_handles--;
+}
+
+/* Emacs calls this when it collects garbage: nothing of Emacs may be used. */
+static void finalize(void *data)
+{
+    struct handle *handle = data;
+
+    if (!handle)
+        return;
+    handle_close(handle);
+    host_release(&handle->host); // when it was never opened, as the next
+    buf_release(&handle->tools);
+    ring_clear(&handle->log);
+    free(handle);
+}
+
+struct handle *handle_get(emacs_env *env, emacs_value value)
+{
+    if (!is_fine(env))
+        return NULL;
+    emacs_finalizer finalizer = env->get_user_finalizer(env, value);
+    if (!is_fine(env))
+        return NULL;
+    if (finalizer != finalize) {
+        signal_type(env, SYM_SESSIONP, value);
+        return NULL;
+    }
+    struct handle *handle = env->get_user_ptr(env, value);
+    return is_fine(env) ? handle : NULL;
+}
+
+struct handle *handle_get_open(emacs_env *env, emacs_value value)
+{
+    struct handle *handle = handle_get(env, value);
+
+    if (handle && !handle->session) {
+        signal_error(env, "The session is closed");
+        return NULL;
+    }
+    return handle;
+}
+
+/* Adds a rule for each of the names of tools in LIST. */
+static bool add_rules(emacs_env *env, emacs_value list,
+                      enum policy_decision decision, struct policy *policy)
+{
+    struct buf name = BUF_EMPTY;
+    emacs_value vector;
+    ptrdiff_t count;
+
+    if (!value_elements(env, list, &vector, &count))
+        return false;
+    for (ptrdiff_t i = 0; i < count && is_fine(env); i++) {
+        if (!value_bytes(env, env->vec_get(env, vector, i), &name))
+            break;
+        const struct tool *tool = session_find_tool(buf_view(&name));
+        if (!tool)
+            signal_error(env, "There is no tool %.*s",
+                         STR_ARG(buf_view(&name)));
+        else if (policy_add(policy, tool, decision) != ST_OK)
+            signal_nomem(env);
+    }
+    buf_release(&name);
+    return is_fine(env);
+}
+
+static bool read_tools(emacs_env *env, emacs_value value, struct buf *text,
+                       const char **out)
+{
+    if (!value_name(env, value, ":tools", text, out))
+        return false;
+    if (session_has_tool_sets(*out))
+        return true;
+    signal_error(env, ":tools %s is not valid; valid: %s", *out,
+                 session_tool_sets());
+    return false;
+}
+
+static bool read_number(emacs_env *env, emacs_value key, emacs_value value,
+                        struct session_config *config)
+{
+    int64_t n;
+
+    if (value_is(env, key, SYM_APPROVAL_SECONDS)) {
+        if (!value_integer(env, value, ":approval-seconds", 1,
+                           LIMIT_TIMEOUT_MAX, &n))
+            return false;
+        config->approval_ms = n * 1000;
+    } else if (value_is(env, key, SYM_MAX_OUTPUT)) {
+        if (!value_integer(env, value, ":max-output", LIMIT_OUTPUT_MIN,
+                           LIMIT_OUTPUT_MAX, &n))
+            return false;
+        config->max_output = (size_t)n;
+    } else if (value_is(env, key, SYM_MEMORY)) {
+        if (!value_integer(env, value, ":memory", LIMIT_HEAP_MIN,
+                           LIMIT_HEAP_MAX, &n))
+            return false;
+        config->memory = (uint64_t)n;
+    } else {
+        signal_error(env, "An option is not known; known: :workspace :tools "
+                          ":audit :policy :allow :deny :approval-seconds "
+                          ":max-output :memory");
+        return false;
+    }
+    return true;
+}
+
+/* One option; a value of nil leaves the default. */
+static bool read_wish(emacs_env *env, emacs_value key, emacs_value value,
+                      struct wishes *wishes, struct handle *handle)
+{
+    struct policy *policy = &handle->host.policy;
+
+    if (!env->is_not_nil(env, value))
+        return is_fine(env);
+    if (value_is(env, key, SYM_WORKSPACE))
+        return value_name(env, value, ":workspace", &wishes->texts[0],
+                          &wishes->workspace);
+    if (value_is(env, key, SYM_TOOLS))
+        return read_tools(env, value, &handle->tools, &wishes->config.tools);
+    if (value_is(env, key, SYM_AUDIT))
+        return value_name(env, value, ":audit", &wishes->texts[1],
+                          &wishes->audit);
+    if (value_is(env, key, SYM_POLICY))
+        return value_name(env, value, ":policy", &wishes->texts[2],
+                          &wishes->policy);
+    if (value_is(env, key, SYM_ALLOW))
+        return add_rules(env, value, POLICY_ALLOW, policy);
+    if (value_is(env, key, SYM_DENY))
+        return add_rules(env, value, POLICY_DENY, policy);
+    return read_number(env, key, value, &wishes->config);
+}
+
+static bool read_wishes(emacs_env *env, emacs_value options,
+                        struct wishes *wishes, struct handle *handle)
+{
+    emacs_value vector;
+    ptrdiff_t count;
+
+    if (!value_elements(env, options, &vector, &count))
+        return false;
+    if (count % 2 != 0) {
+        signal_error(env, "The last option has no value");
+        return false;
+    }
+    for (ptrdiff_t i = 0; i < count; i += 2) {
+        emacs_value key = env->vec_get(env, vector, i);
+        emacs_value value = env->vec_get(env, vector, i + 1);
+
+        if (!is_fine(env) || !read_wish(env, key, value, wishes, handle))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a file is named absolutely: the current folder of Emacs means
+   nothing. */
+static bool is_absolute(emacs_env *env, const char *what, const char *name)
+{
+    if (!name || name[0] == '/')
+        return true;
+    signal_error(env, "%s %s is no absolute file name", what, name);
+    return false;
+}
+
+static bool open_files(emacs_env *env, struct host *host,
+                       const struct wishes *wishes)
+{
+    const char *audit = wishes->audit;
+
+    if (!is_absolute(env, ":workspace", wishes->workspace) ||
+        !is_absolute(env, ":policy", wishes->policy) ||
+        (audit && strcmp(audit, "off") != 0 &&
+         !is_absolute(env, ":audit", audit)))
+        return false;
+    if (host_open_audit(host, audit) != ST_OK) {
+        signal_error(env, ":audit %s: %s", audit, auditfile_reason(errno));
+        return false;
+    }
+    if (wishes->workspace &&
+        host_open_workspace(host, wishes->workspace, NULL) != ST_OK) {
+        signal_error(env, ":workspace %s: %s", wishes->workspace,
+                     strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static void open_session(emacs_env *env, struct handle *handle,
+                         emacs_value options)
+{
+    struct wishes wishes = {
+        .config = {.pid = getpid(), .editor = true, .attached = true}};
+    struct log log = {LOG_INFO, ring_sink, &handle->log};
+
+    host_init(&handle->host, &log);
+    if (read_wishes(env, options, &wishes, handle) &&
+        open_files(env, &handle->host, &wishes)) {
+        if (host_fill(&handle->host, wishes.policy, &wishes.config) != ST_OK)
+            signal_error(env, "The system has no random bytes: %s",
+                         strerror(errno));
+        else
+            handle->session = session_new(&wishes.config);
+    }
+    for (size_t i = 0; i < sizeof wishes.texts / sizeof wishes.texts[0]; i++)
+        buf_release(&wishes.texts[i]);
+    if (handle->session)
+        open_handles++;
+    else if (is_fine(env))
+        signal_nomem(env);
+}
+
+/* Whether one more may be open. */
+static bool has_room(emacs_env *env)
+{
+    if (open_handles >= LIMIT_MODULE_SESSIONS)
+        (void)value_call(env, FN_GARBAGE_COLLECT, 0, NULL);
+    if (!is_fine(env))
+        return false;
+    if (open_handles < LIMIT_MODULE_SESSIONS)
+        return true;
+    signal_error(env, "%d sessions are open; close one of them",
+                 LIMIT_MODULE_SESSIONS);
+    return false;
+}
+
+emacs_value handle_open(emacs_env *env, emacs_value options)
+{
+    emacs_value nil = value_symbol(SYM_NIL);
+    struct handle *handle;
+
+    if (!has_room(env))
+        return nil;
+    handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        signal_nomem(env);
+        return nil;
+    }
+    open_session(env, handle, options);
+    emacs_value value = nil;
+    if (is_fine(env))
+        value = env->make_user_ptr(env, finalize, handle);
+    if (is_fine(env))
+        return value;
+    finalize(handle);
+    return nil;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* values.h: between values of Emacs Lisp and of C. Every function here may
+   leave a non-local exit pending (a signal, a quit): then it returns false, or
+   a value that is not to be used, and the caller returns to Emacs at once. */
+#ifndef MODULE_VALUES_H
+#define MODULE_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <emacs-module.h>
+
+#include "buf.h"
+#include "str.h"
+
+/* The symbols and functions of Emacs that are used. */
+enum symbol {
+    SYM_NIL,
+    SYM_T,
+    SYM_INTEGER,
+    SYM_FLOAT,
+    SYM_CLIENT,
+    SYM_IMAGE,
+    SYM_EDITOR,
+    SYM_ERROR,
+    SYM_WARN,
+    SYM_INFO,
+    SYM_DEBUG,
+    SYM_APPLIED,
+    SYM_SKIPPED,
+    SYM_STALE,
+    SYM_WORKSPACE,
+    SYM_TOOLS,
+    SYM_AUDIT,
+    SYM_POLICY,
+    SYM_ALLOW,
+    SYM_DENY,
+    SYM_APPROVAL_SECONDS,
+    SYM_MAX_OUTPUT,
+    SYM_MEMORY,
+    SYM_ECL_MCP_ERROR,
+    SYM_ERROR_CONDITIONS,
+    SYM_WRONG_TYPE_ARGUMENT,
+    SYM_ARGS_OUT_OF_RANGE,
+    SYM_SESSIONP,
+    SYM_CHANNELP,
+    SYM_NUMBERP,
+    SYM_UNIBYTEP,
+    FN_CONS,
+    FN_DEFALIAS,
+    FN_DEFINE_ERROR,
+    FN_GARBAGE_COLLECT,
+    FN_GET,
+    FN_LIST,
+    FN_MATCH_DATA,
+    FN_MULTIBYTE_STRING_P,
+    FN_SET_MATCH_DATA,
+    FN_SPLIT_STRING,
+    FN_VCONCAT,
+    SYM_COUNT
+};
+
+/* Gets the symbols ready, once; later calls do nothing. */
+bool values_init(emacs_env *env);
+
+emacs_value value_symbol(enum symbol symbol);
+bool value_is(emacs_env *env, emacs_value value, enum symbol symbol);
+
+/* Whether nothing was signalled. */
+bool is_fine(emacs_env *env);
+
+/* Calls the function FN with COUNT arguments. */
+emacs_value value_call(emacs_env *env, enum symbol fn, ptrdiff_t count,
+                       emacs_value *args);
+
+/* Signals ecl-mcp-error with a sentence. */
+void signal_error(emacs_env *env, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Signals that memory ran out, without asking for any. */
+void signal_nomem(emacs_env *env);
+
+/* Signals wrong-type-argument: VALUE is not what PREDICATE asks for. */
+void signal_type(emacs_env *env, enum symbol predicate, emacs_value value);
+
+/* Puts the bytes of the string VALUE, and a NUL, in place of what OUT holds,
+   which the caller releases. Text becomes UTF-8; a byte that is none, in a
+   unibyte string or as a character of its own in a multibyte one, is that
+   byte. */
+bool value_bytes(emacs_env *env, emacs_value value, struct buf *out);
+
+/* The same for the name WHAT of a file, an option, ...: the string has no NUL
+   in it. *OUT is valid as long as the storage of BUF. */
+bool value_name(emacs_env *env, emacs_value value, const char *what,
+                struct buf *buf, const char **out);
+
+/* A whole number from LEAST to MOST. WHAT names it in the message. */
+bool value_integer(emacs_env *env, emacs_value value, const char *what,
+                   int64_t least, int64_t most, int64_t *out);
+
+/* A number of seconds, integer or float, from 0 to LIMIT_TIMEOUT_MAX, in
+   milliseconds. */
+bool value_ms(emacs_env *env, emacs_value value, int64_t *out);
+
+/* The elements of a list as a vector, and how many they are. */
+bool value_elements(emacs_env *env, emacs_value list, emacs_value *vector,
+                    ptrdiff_t *count);
+
+/* A unibyte string of S. */
+emacs_value value_unibyte(emacs_env *env, struct str s);
+
+/* A string of the UTF-8 S; what is no UTF-8 becomes bytes in it. */
+emacs_value value_text(emacs_env *env, struct str s);
+
+/* (CAR . CDR). CDR is nil: a list of one. */
+emacs_value value_cons(emacs_env *env, emacs_value car, emacs_value cdr);
+
+#endif
