@@ -235,6 +235,11 @@ $(LIBRARIES): | all
 	  tests/server/load-system.mcp --jobs 1 >$@.log || cat $@.log
 	@touch $@
 
+TRIXIE_TARGET := check
+.PHONY: check-trixie
+check-trixie: ## the same in a Debian 13 of its own (root; TRIXIE_TARGET=check)
+	$(Q)sh scripts/trixie.sh $(CURDIR)/build/trixie '$(TRIXIE_TARGET)'
+
 check-suites: all tests asan-tests $(LIBRARIES)
 	@rm -rf $(BUILD)/suites
 	+@$(MAKE) --no-print-directory -k $(jobs) $(SUITES:%=check-%); \

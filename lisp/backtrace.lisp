@@ -195,8 +195,10 @@ would be printed with the package they happen to be in."
   "Returns the lambda list PARAMETERS, symbols without their packages, with at
 most LIMIT characters. A default value may be an object whose printing fails."
   (multiple-value-bind (text full failure)
-      (with-result-syntax (:length (ceiling limit 10) :level 5)
-        (let ((*print-gensym* nil))
+      ;; Since ECL 24 'X is only written so when pretty; on one line still.
+      (with-result-syntax (:pretty t :length (ceiling limit 10) :level 5)
+        (let ((*print-gensym* nil)
+              (*print-right-margin* (* 2 limit)))
           (call-printing (lambda (stream)
                            (format stream "(~{~s~^ ~})"
                                    (bare-names parameters)))
