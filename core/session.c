@@ -249,6 +249,18 @@ void session_image_feed(struct session *session, const void *p, size_t n,
     mcp_replies(session->mcp, now_ms);
 }
 
+struct str session_image_fault(const struct session *session)
+{
+    return image_fault(&session->image);
+}
+
+void session_image_lost(struct session *session, struct str why, int64_t now_ms)
+{
+    image_lose(&session->image, why);
+    mcp_replies(session->mcp, now_ms);
+    image_renew(&session->image);
+}
+
 void session_editor_close(struct session *session, int64_t now_ms)
 {
     (void)now_ms;

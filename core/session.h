@@ -110,6 +110,17 @@ struct buf *session_image_output(struct session *session);
 void session_image_feed(struct session *session, const void *p, size_t n,
                         int64_t now_ms);
 
+/* Why the supervisor cannot be talked to: what came was no frame, or it speaks
+   another version. Every call that needs Lisp is refused until
+   session_image_lost. Empty when all is well. */
+struct str session_image_fault(const struct session *session);
+
+/* The connection to the supervisor has ended, or there is none. Calls that wait
+   for it are answered with WHY, a sentence; what was to be sent is dropped. The
+   next call is for another supervisor, which is greeted first. */
+void session_image_lost(struct session *session, struct str why,
+                        int64_t now_ms);
+
 /* An editor is there: it is greeted, and its human is asked before the client's
    user. One that was there before is gone. */
 void session_editor_open(struct session *session, int64_t now_ms);

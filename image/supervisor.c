@@ -11,6 +11,7 @@
 #include "limits.h"
 #include "linux.h"
 #include "state.h"
+#include "version.h"
 #include "wire.h"
 
 /* The session called NAME, new if there is none. NULL: *WHY says why not. */
@@ -186,6 +187,26 @@ static enum status take_finish(struct supervisor *s, struct str body,
     return ST_OK;
 }
 
+/* A front says which version it speaks, and gets to know ours. */
+static enum status take_hello(struct supervisor *s, struct str body)
+{
+    int64_t version;
+    struct str program;
+    size_t start;
+
+    if (wire_take_int(&body, &version) != ST_OK ||
+        wire_take_string(&body, &program) != ST_OK)
+        return ST_INVALID;
+    start = wire_begin(&s->out, WIRE_WELCOME, 0, 0);
+    wire_put_int(&s->out, WIRE_VERSION);
+    wire_put_string(&s->out, STR(ECL_MCP_VERSION));
+    wire_put_string(&s->out, version == WIRE_VERSION
+                                 ? STR("")
+                                 : STR("it speaks another version"));
+    wire_end(&s->out, start);
+    return version == WIRE_VERSION ? ST_OK : ST_INVALID;
+}
+
 static enum status take_frame(struct supervisor *s, struct wire_head head,
                               struct str body, int64_t now)
 {
@@ -199,6 +220,8 @@ static enum status take_frame(struct supervisor *s, struct wire_head head,
         return take_read(s, head.id, body);
     case WIRE_FINISH:
         return take_finish(s, body, now);
+    case WIRE_HELLO:
+        return take_hello(s, body);
     default:
         return ST_INVALID;
     }

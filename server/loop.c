@@ -24,7 +24,7 @@ enum { FD_IN, FD_OUT, FD_WAKE, FD_FIRST };
 
 struct loop {
     struct session *session; /* NULL: frames only */
-    struct supervisor *supervisor;
+    struct link *link;
     struct pollfd *fds;
     size_t fds_cap;
     char *chunk;
@@ -85,7 +85,7 @@ bool loop_prepare(void)
 static struct buf *output(struct loop *loop)
 {
     return loop->session ? session_output(loop->session)
-                         : supervisor_output(loop->supervisor);
+                         : link_output(loop->link);
 }
 
 static void finish(struct loop *loop, int64_t grace, int64_t now)
@@ -101,27 +101,28 @@ static void finish(struct loop *loop, int64_t grace, int64_t now)
 /* Passes frames between core and supervisor until neither has any. */
 static void exchange(struct loop *loop, int64_t now)
 {
-    struct buf *from;
+    struct buf *out;
+    struct buf *in;
+    struct str why;
 
     if (!loop->session)
         return;
-    from = session_image_output(loop->session);
-    while (from->n > 0) {
-        if (supervisor_feed(loop->supervisor, from->p, from->n, now) != ST_OK)
-            loop->lost =
-                true; // out of memory: nothing can be answered any more
-        buf_reset(from);
-        from = supervisor_output(loop->supervisor);
-        session_image_feed(loop->session, from->p, from->n, now);
-        buf_reset(from);
-        from = session_image_output(loop->session);
-    }
-    from = supervisor_output(loop->supervisor);
-    if (from->n > 0) {
-        session_image_feed(loop->session, from->p, from->n, now);
-        buf_trim(from, CHUNK);
-        buf_reset(from);
-    }
+    out = session_image_output(loop->session);
+    in = link_output(loop->link);
+    do {
+        // out of memory: nothing can be answered any more
+        if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
+            loop->lost = true;
+        buf_reset(out);
+        session_image_feed(loop->session, in->p, in->n, now);
+        buf_trim(in, CHUNK);
+        buf_reset(in);
+        why = session_image_fault(loop->session);
+        if (why.n > 0)
+            link_drop(loop->link, why, now);
+        if (link_take_loss(loop->link, &why))
+            session_image_lost(loop->session, why, now);
+    } while (out->n > 0 || in->n > 0);
 }
 
 static void read_client(struct loop *loop, int64_t now)
@@ -137,8 +138,7 @@ static void read_client(struct loop *loop, int64_t now)
     }
     if (loop->session)
         session_feed(loop->session, loop->chunk, (size_t)n, now);
-    else if (supervisor_feed(loop->supervisor, loop->chunk, (size_t)n, now) !=
-             ST_OK)
+    else if (link_feed(loop->link, loop->chunk, (size_t)n, now) != ST_OK)
         loop->lost = true; // what follows cannot be understood
 }
 
@@ -172,7 +172,7 @@ static void take_signals(struct loop *loop, int64_t now)
         continue;
     if (child_signals) {
         child_signals = 0;
-        supervisor_reap(loop->supervisor, now);
+        link_reap(loop->link, now);
     }
     if (end_signals) {
         loop->ended = true;
@@ -183,7 +183,7 @@ static void take_signals(struct loop *loop, int64_t now)
 /* Makes room for all descriptors. Without memory the old ones must do. */
 static size_t gather(struct loop *loop)
 {
-    size_t need = FD_FIRST + supervisor_fd_count(loop->supervisor);
+    size_t need = FD_FIRST + link_fd_count(loop->link);
     bool reads =
         !loop->ended && (!loop->session || session_wants_input(loop->session));
 
@@ -201,8 +201,8 @@ static size_t gather(struct loop *loop)
     if (output(loop)->n > 0)
         loop->fds[FD_OUT].events = POLLOUT;
     loop->fds[FD_WAKE] = (struct pollfd){wake_pipe[0], POLLIN, 0};
-    return FD_FIRST + supervisor_fds(loop->supervisor, loop->fds + FD_FIRST,
-                                     loop->fds_cap - FD_FIRST);
+    return FD_FIRST +
+           link_fds(loop->link, loop->fds + FD_FIRST, loop->fds_cap - FD_FIRST);
 }
 
 /* The earlier one; -1 is never. */
@@ -215,7 +215,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static int time_to_wait(const struct loop *loop, int64_t now)
 {
-    int64_t deadline = supervisor_deadline(loop->supervisor);
+    int64_t deadline = link_deadline(loop->link);
 
     if (loop->session)
         deadline = earlier(deadline, session_deadline(loop->session, now));
@@ -258,8 +258,7 @@ static void run(struct loop *loop)
         if (found >= 0 && loop->fds[FD_IN].revents)
             read_client(loop, now);
         exchange(loop, now);
-        supervisor_run(loop->supervisor, loop->fds + FD_FIRST, n - FD_FIRST,
-                       now);
+        link_run(loop->link, loop->fds + FD_FIRST, n - FD_FIRST, now);
         if (loop->session)
             session_tick(loop->session, now);
         exchange(loop, now);
@@ -267,10 +266,9 @@ static void run(struct loop *loop)
     }
 }
 
-int loop_run(struct session *session, struct supervisor *supervisor)
+int loop_run(struct session *session, struct link *link)
 {
-    struct loop loop = {
-        .session = session, .supervisor = supervisor, .out_flags = -1};
+    struct loop loop = {.session = session, .link = link, .out_flags = -1};
     int status = 0;
 
     loop.fds_cap = FD_FIRST + 16;

@@ -10,8 +10,8 @@
 #include "host.h"
 #include "loop.h"
 #include "options.h"
+#include "own.h"
 #include "session.h"
-#include "supervisor.h"
 
 /* Bytes of the longest path that is tried. */
 #define PATH_SIZE 4096
@@ -71,7 +71,7 @@ static int serve(const struct options *options, struct host *host)
 {
     char path[PATH_SIZE];
     struct session *session = NULL;
-    struct supervisor *supervisor;
+    struct link *link;
     int status = 1;
     struct supervisor_config images = {find_image(path), options->workspace,
                                        options->memory, options->sandbox,
@@ -90,15 +90,15 @@ static int serve(const struct options *options, struct host *host)
         perror("ecl-mcp: getrandom");
         return 1;
     }
-    supervisor = supervisor_new(&images, host_now());
+    link = own_new(&images, host_now());
     if (!options->supervise)
         session = session_new(&config);
-    if (!supervisor || (!session && !options->supervise))
+    if (!link || (!session && !options->supervise))
         (void)fputs("ecl-mcp: out of memory\n", stderr);
     else
-        status = loop_run(session, supervisor);
+        status = loop_run(session, link);
     session_free(session);
-    supervisor_free(supervisor);
+    link_free(link);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "limits.h"
+#include "version.h"
 
 /* Storage that idle buffers keep: what common calls need. */
 #define KEPT (64u * 1024)
@@ -18,6 +19,7 @@ void image_release(struct image *image)
 {
     buf_release(&image->out);
     buf_release(&image->body);
+    buf_release(&image->fault);
 }
 
 /* --- The calls that wait ------------------------------------------------ */
@@ -66,17 +68,28 @@ struct image_call *image_take(struct image *image)
 
 /* --- To the supervisor -------------------------------------------------- */
 
+static void greet(struct image *image)
+{
+    size_t start = wire_begin(&image->out, WIRE_HELLO, 0, 0);
+    wire_put_int(&image->out, WIRE_VERSION);
+    wire_put_string(&image->out, STR(ECL_MCP_VERSION));
+    wire_end(&image->out, start);
+}
+
 static void begin(struct image *image, enum wire_kind kind, unsigned flags,
                   uint64_t id)
 {
     if (image->out.n == 0 && image->out.cap > KEPT)
         buf_trim(&image->out, KEPT);
+    image->before = image->out.n;
+    if (!image->greeted)
+        greet(image);
     image->start = wire_begin(&image->out, kind, flags, id);
 }
 
 static void take_back(struct image *image)
 {
-    buf_truncate(&image->out, image->start);
+    buf_truncate(&image->out, image->before);
     image->out.failed = false; // what was lost is gone as a whole
 }
 
@@ -85,6 +98,7 @@ static bool end(struct image *image)
 {
     if (!buf_failed(&image->out)) {
         wire_end(&image->out, image->start);
+        image->greeted = true;
         return true;
     }
     take_back(image);
@@ -144,6 +158,8 @@ void image_stop(struct image *image, const struct image_call *call)
 
 void image_finish(struct image *image, int64_t grace_ms)
 {
+    if (!image->greeted)
+        return;
     begin(image, WIRE_FINISH, 0, 0);
     wire_put_int(&image->out, grace_ms);
     if (!end(image))
@@ -257,39 +273,106 @@ static bool read_output(struct image *image, const struct wire_head *head,
            wire_take_string(&body, &reply->text) == ST_OK;
 }
 
-/* There is no way to find the next frame: every call ends here. */
-static bool give_up(struct image *image, struct image_reply *reply)
+/* Nothing that comes is read any more. */
+static void break_off(struct image *image, struct str why)
 {
-    if (!image->broken)
-        log_line(image->log, LOG_ERROR,
-                 "image: the supervisor sends what is no frame");
     image->broken = true;
+    image->why = why;
     image->input = STR("");
+    image->head_n = 0;
+    image->lost = 0;
+    buf_trim(&image->body, KEPT);
+    image->taken = false;
+}
+
+/* There is no way to find the next frame. */
+static void give_up(struct image *image)
+{
+    log_line(image->log, LOG_ERROR,
+             "image: the supervisor sends what is no frame");
+    break_off(image, STR("The connection to the Lisp image is broken."));
+}
+
+/* The supervisor has said what it is. */
+static void read_welcome(struct image *image, struct str body)
+{
+    int64_t version;
+    struct str program = STR("");
+    struct str refusal = STR("");
+    enum status status = wire_take_int(&body, &version);
+    if (status == ST_OK)
+        status = wire_take_string(&body, &program);
+    if (status == ST_OK)
+        status = wire_take_string(&body, &refusal);
+    if (status == ST_OK && version == WIRE_VERSION && refusal.n == 0)
+        return;
+    buf_reset(&image->fault);
+    if (status != ST_OK || version != WIRE_VERSION)
+        buf_printf(&image->fault,
+                   "The Lisp images are kept by ecl-mcp %.*s, this server is "
+                   "ecl-mcp " ECL_MCP_VERSION
+                   ", and they speak different versions of the image protocol. "
+                   "Both have to be of one build.",
+                   STR_ARG(program));
+    else
+        buf_printf(&image->fault,
+                   "Whoever keeps the Lisp images refuses this "
+                   "server: %.*s.",
+                   STR_ARG(refusal));
+    break_off(image, buf_failed(&image->fault)
+                         ? STR("Whoever keeps the Lisp images refuses this "
+                               "server.")
+                         : buf_view(&image->fault));
+    log_line(image->log, LOG_ERROR, "image: %.*s", STR_ARG(image->why));
+}
+
+struct str image_fault(const struct image *image)
+{
+    return image->broken ? image->why : STR("");
+}
+
+void image_lose(struct image *image, struct str why)
+{
+    break_off(image, why);
+    buf_reset(&image->out);
+}
+
+void image_renew(struct image *image)
+{
+    image->broken = false;
+    image->input = STR(""); // what may have come since
+    image->greeted = false;
+}
+
+/* Any call that waits while nothing can be read: each of them ends here. */
+static bool refuse_call(struct image *image, struct image_reply *reply)
+{
     reply->call = image_take(image);
     reply->running = false;
     reply->error = true;
     reply->missing = false;
-    reply->text = STR("The connection to the Lisp image is broken.");
+    reply->text = image->why;
     return reply->call != NULL;
 }
 
 bool image_next(struct image *image, struct image_reply *reply)
 {
-    for (;;) {
+    while (!image->broken) {
         struct wire_head head;
         struct str body = STR("");
-        enum status status = ST_LIMIT;
-        if (!image->broken)
-            status = take_frame(image, &head, &body);
+        enum status status = take_frame(image, &head, &body);
         if (status == ST_MISSING)
             return false;
         if (status == ST_LIMIT)
-            return give_up(image, reply);
-        if (head.kind == WIRE_REPLY &&
-            read_reply(image, &head, body, status, reply))
+            give_up(image);
+        else if (head.kind == WIRE_REPLY &&
+                 read_reply(image, &head, body, status, reply))
             return true;
-        if (head.kind == WIRE_OUTPUT &&
-            read_output(image, &head, body, status, reply))
+        else if (head.kind == WIRE_OUTPUT &&
+                 read_output(image, &head, body, status, reply))
             return true;
+        else if (head.kind == WIRE_WELCOME)
+            read_welcome(image, body);
     }
+    return refuse_call(image, reply);
 }

@@ -30,7 +30,9 @@ struct image_call {
 struct image {
     const struct log *log; /* borrowed */
     struct buf out;        /* frames for the supervisor; the host drains it */
-    size_t start;          /* of the frame being written to out */
+    size_t start;          /* of the frame being written to out, */
+    size_t before;         /* and of what goes with it: perhaps a HELLO */
+    bool greeted;          /* the supervisor has got its HELLO */
 
     struct str input;     /* bytes of image_feed that were not looked at yet */
     char head[WIRE_HEAD]; /* of a frame that did not come in one piece, */
@@ -42,7 +44,9 @@ struct image {
     uint64_t last_id;
     size_t calls; /* waiting, and the bytes of their frames */
     size_t bytes;
-    bool broken; /* the bytes from the supervisor make no sense any more */
+    bool broken;      /* the supervisor cannot be talked to any more: */
+    struct str why;   /* as a sentence: a constant, the host's, or in */
+    struct buf fault; /* this one */
     struct image_call *buckets[IMAGE_BUCKETS]; /* by id */
 };
 
@@ -85,7 +89,8 @@ enum status MUST_CHECK image_send(struct image *image, struct image_call *call);
 /* Asks to stop CALL. Its reply comes nevertheless. */
 void image_stop(struct image *image, const struct image_call *call);
 
-/* Asks to answer every call within GRACE_MS and to end then. */
+/* Asks to answer every call within GRACE_MS and to end then; says nothing to
+   a supervisor that was never asked for anything. */
 void image_finish(struct image *image, int64_t grace_ms);
 
 /* Hands in bytes from the supervisor, which must stay valid until image_next
@@ -93,10 +98,21 @@ void image_finish(struct image *image, int64_t grace_ms);
 void image_feed(struct image *image, struct str bytes);
 
 /* Takes the next reply or output; false when there is none. When the bytes make
-   no sense, or memory for them is missing, every waiting call gets a reply that
-   says so.
- */
+   no sense, or the supervisor speaks another version or refuses this front,
+   image_fault says so, and so does the reply that every waiting call gets. */
 bool image_next(struct image *image, struct image_reply *reply);
+
+/* Why the supervisor cannot be talked to any more, empty when it can. */
+struct str image_fault(const struct image *image);
+
+/* The supervisor is lost: drops what was to be sent to it and what came from
+   it, and gives every waiting call, by image_next, a reply that says WHY, which
+   must stay valid until image_renew. */
+void image_lose(struct image *image, struct str why);
+
+/* What is sent from now on is for another supervisor. To be called after
+   image_lose, when image_next has returned false. */
+void image_renew(struct image *image);
 
 /* Takes any waiting call; NULL when there is none. */
 struct image_call *image_take(struct image *image);

@@ -21,7 +21,9 @@ enum wire_kind {
     WIRE_CALL = 1, /* run an operation; answered by one REPLY with its id */
     WIRE_STOP,     /* stop the call with this id, running or waiting */
     WIRE_READ,     /* a part of a kept output; answered by one REPLY */
-    WIRE_FINISH,   /* answer everything within a time, then end the images */
+    WIRE_FINISH,   /* answer everything within a time; then the images end,
+                      or, for a front that does not own them, nothing does */
+    WIRE_HELLO,    /* the first frame: which version the front speaks */
 
     /* supervisor to live image */
     WIRE_KEEP = 8, /* leave a sleeping copy behind; answered by KEPT */
@@ -32,7 +34,9 @@ enum wire_kind {
 
     /* supervisor to front; REPLY also live image to supervisor */
     WIRE_REPLY = 16, /* the answer of a CALL or READ */
-    WIRE_OUTPUT      /* new output lines of a CALL with WIRE_PROGRESS */
+    WIRE_OUTPUT,     /* new output lines of a CALL with WIRE_PROGRESS */
+    WIRE_WELCOME     /* the answer of HELLO: the version of the supervisor, and
+                        why it refuses the front, if it does */
 };
 
 enum wire_flag {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "asker.h"
+#include "frames.h"
 #include "limits.h"
 
 static void asking_runs_what_is_approved(void **state)
@@ -149,6 +150,7 @@ static void asking_modifies_calls_to_the_image(void **state)
     answer_with("\"ecl-mcp-1\"", FORM("{\"decision\":\"approve\",\"arguments\":"
                                       "\"{\\\"text\\\":\\\"y\\\"}\"}"));
     expect("");
+    frames_skip_hello(&at.image.out);
     assert_memory(wire_frame(buf_view(&at.image.out), &head, &body) == ST_OK);
     assert_int_equal(head.kind, WIRE_CALL);
     reply(head.id, STR("=> 1"));

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "image.h"
 #include "limits.h"
+#include "version.h"
 
 static struct image image;
 static struct log sink;
@@ -87,17 +88,20 @@ static void image_writes_frames(void **state)
     struct wire_head head;
     struct str body;
     int64_t n[3];
+    image_finish(&image, 2000); // nobody was asked for anything yet
+    assert_int_equal(image.out.n, 0);
     assert_ok(send_call(&calls[0]));
     image_begin_read(&image, 3, 100, 200);
     assert_ok(image_send(&image, &calls[1]));
     image_stop(&image, &calls[0]);
     image_finish(&image, 2000);
 
-    static const enum wire_kind kinds[] = {WIRE_CALL, WIRE_READ, WIRE_STOP,
-                                           WIRE_FINISH};
-    static const uint64_t ids[] = {1, 2, 1, 0};
-    static const size_t numbers[] = {0, 3, 0, 1};
-    static const int64_t wanted[][3] = {{0}, {3, 100, 200}, {0}, {2000}};
+    static const enum wire_kind kinds[] = {WIRE_HELLO, WIRE_CALL, WIRE_READ,
+                                           WIRE_STOP, WIRE_FINISH};
+    static const uint64_t ids[] = {0, 1, 2, 1, 0};
+    static const size_t numbers[] = {1, 0, 3, 0, 1};
+    static const int64_t wanted[][3] = {
+        {WIRE_VERSION}, {0}, {3, 100, 200}, {0}, {2000}};
     for (size_t i = 0; i < COUNT(kinds); i++) {
         enum status status = wire_frame(buf_view(&image.out), &head, &body);
         assert_memory(status == ST_OK && head.kind == kinds[i]);
@@ -106,7 +110,8 @@ static void image_writes_frames(void **state)
             assert_ok(wire_take_int(&body, &n[k]));
             assert_int_equal(n[k], wanted[i][k]);
         }
-        assert_true(kinds[i] == WIRE_CALL || body.n == 0);
+        assert_true(kinds[i] == WIRE_CALL || kinds[i] == WIRE_HELLO ||
+                    body.n == 0);
         buf_consume(&image.out, WIRE_HEAD + head.size);
     }
     assert_int_equal(image.out.n, 0);
@@ -129,6 +134,88 @@ static void image_takes_frames_back(void **state)
     }
     assert_ok(status);
     assert_int_equal(calls[0].id, 1); // the one taken back used no id
+}
+
+static void put_welcome(int64_t version, const char *refusal)
+{
+    size_t start = wire_begin(&input, WIRE_WELCOME, 0, 0);
+    wire_put_int(&input, version);
+    wire_put_string(&input, STR("9.9"));
+    wire_put_string(&input, str_from(refusal));
+    assert_memory(!buf_failed(&input));
+    wire_end(&input, start);
+}
+
+/* What a supervisor says that will not serve this front. */
+static void image_reads_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t version;
+        const char *refusal;
+        const char *text;
+    } cases[] = {
+        {WIRE_VERSION + 1, "",
+         "The Lisp images are kept by ecl-mcp 9.9, this server is "
+         "ecl-mcp " ECL_MCP_VERSION ", and they speak different versions of "
+         "the image protocol. Both have to be of one build."},
+        {WIRE_VERSION, "too many are here",
+         "Whoever keeps the Lisp images refuses this server: too many are "
+         "here."},
+    };
+    assert_ok(send_call(&calls[0]));
+    put_welcome(WIRE_VERSION, "");
+    put_reply(calls[0].id, 0, STR("first"));
+    image_feed(&image, buf_view(&input));
+    expect_reply(&calls[0], false, "first");
+    expect_no_reply();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        buf_reset(&input);
+        assert_ok(send_call(&calls[0]));
+        put_welcome(cases[i].version, cases[i].refusal);
+        put_reply(calls[0].id, 0, STR("not read"));
+        image_feed(&image, buf_view(&input));
+        expect_reply(&calls[0], true, cases[i].text);
+        expect_no_reply();
+        assert_true(str_eq(image_fault(&image), str_from(cases[i].text)));
+        assert_int_equal(send_call(&calls[0]), ST_IO);
+        image_renew(&image);
+    }
+}
+
+/* A lost supervisor and the next one: each call has one answer, and the next
+   one is greeted. */
+static void image_comes_back(void **state)
+{
+    (void)state;
+    struct wire_head head;
+    struct str body;
+    struct image_reply reply;
+    assert_ok(send_call(&calls[0]));
+    assert_ok(send_call(&calls[1]));
+    put_reply(calls[0].id, 0, STR("first"));
+    image_feed(&image, str_make(input.p, input.n - 1)); // lost in a frame
+    assert_memory(!image_next(&image, &reply));
+    image_lose(&image, STR("Lost."));
+    for (int i = 0; i < 2; i++) {
+        assert_true(image_next(&image, &reply));
+        assert_true(reply.error && !reply.running);
+        assert_text(reply.text, "Lost.");
+    }
+    expect_no_reply();
+    assert_int_equal(send_call(&calls[0]), ST_IO);
+    image_feed(&image, STR("late"));
+    image_renew(&image);
+    expect_no_reply();
+    assert_int_equal(image.out.n, 0);
+    assert_ok(send_call(&calls[2]));
+    assert_ok(wire_frame(buf_view(&image.out), &head, &body));
+    assert_int_equal(head.kind, WIRE_HELLO);
+    buf_reset(&input);
+    put_reply(calls[2].id, 0, STR("third"));
+    image_feed(&image, buf_view(&input));
+    expect_reply(&calls[2], false, "third");
+    expect_no_reply();
 }
 
 static void image_finds_replies_in_any_order(void **state)
@@ -320,6 +407,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(image_writes_frames),
         TEST(image_takes_frames_back),
+        TEST(image_reads_refusals),
+        TEST(image_comes_back),
         TEST(image_finds_replies_in_any_order),
         TEST(image_takes_replies_in_pieces),
         TEST(image_passes_over_what_nobody_waits_for),

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* link.h: the way to the Lisp images as the loop sees it: frames (wire.h) go
+   in and come out, whoever keeps the images. There are two kinds: own.h, a
+   supervisor in this process, and attach.h, a socket to one elsewhere. */
+#ifndef SERVER_LINK_H
+#define SERVER_LINK_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "status.h"
+#include "str.h"
+
+struct link;
+
+/* What a kind does; the functions below say it. */
+struct link_kind {
+    enum status (*feed)(struct link *link, const void *p, size_t n,
+                        int64_t now_ms);
+    struct buf *(*output)(struct link *link);
+    bool (*take_loss)(struct link *link, struct str *why);
+    void (*drop)(struct link *link, struct str why, int64_t now_ms);
+    size_t (*fd_count)(const struct link *link);
+    size_t (*fds)(struct link *link, struct pollfd *fds, size_t max);
+    void (*run)(struct link *link, const struct pollfd *fds, size_t n,
+                int64_t now_ms);
+    int64_t (*deadline)(const struct link *link);
+    void (*reap)(struct link *link, int64_t now_ms);
+    void (*free)(struct link *link);
+};
+
+/* The first member of the struct of each kind. */
+struct link {
+    const struct link_kind *kind;
+};
+
+/* Frames for the supervisor. ST_INVALID: they are none. ST_NOMEM: they are lost
+   in part. Nothing can be said to the supervisor after that. */
+static inline enum status MUST_CHECK link_feed(struct link *link, const void *p,
+                                               size_t n, int64_t now_ms)
+{
+    return link->kind->feed(link, p, n, now_ms);
+}
+
+/* Frames from the supervisor; the caller removes what it has passed on. */
+static inline struct buf *link_output(struct link *link)
+{
+    return link->kind->output(link);
+}
+
+/* Whether the supervisor was lost or could not be reached since the last
+   question. *WHY, valid until the next call of a function here, is for the
+   calls that wait. What is fed afterwards goes to another one. */
+static inline bool link_take_loss(struct link *link, struct str *why)
+{
+    return link->kind->take_loss(link, why);
+}
+
+/* What came out cannot be used, WHY says why: gives this supervisor up, if
+   there can be another one. */
+static inline void link_drop(struct link *link, struct str why, int64_t now_ms)
+{
+    link->kind->drop(link, why, now_ms);
+}
+
+/* Descriptors to poll: fills at most MAX of FDS and returns their number; that
+   is link_fd_count when there is room. link_run takes the same array back after
+   poll(2), and does whatever is due; to be called as well when the time of
+   link_deadline (-1: never) has come. */
+static inline size_t link_fd_count(const struct link *link)
+{
+    return link->kind->fd_count(link);
+}
+
+static inline size_t link_fds(struct link *link, struct pollfd *fds, size_t max)
+{
+    return link->kind->fds(link, fds, max);
+}
+
+static inline void link_run(struct link *link, const struct pollfd *fds,
+                            size_t n, int64_t now_ms)
+{
+    link->kind->run(link, fds, n, now_ms);
+}
+
+static inline int64_t link_deadline(const struct link *link)
+{
+    return link->kind->deadline(link);
+}
+
+/* To be called after SIGCHLD. */
+static inline void link_reap(struct link *link, int64_t now_ms)
+{
+    link->kind->reap(link, now_ms);
+}
+
+/* Accepts NULL. */
+static inline void link_free(struct link *link)
+{
+    if (link)
+        link->kind->free(link);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* own.c: see own.h. */
+#include "own.h"
+
+#include <stdlib.h>
+
+struct own {
+    struct link link;
+    struct supervisor *supervisor;
+};
+
+static struct own *own_of(struct link *link)
+{
+    return (struct own *)link;
+}
+
+static enum status feed(struct link *link, const void *p, size_t n,
+                        int64_t now_ms)
+{
+    return supervisor_feed(own_of(link)->supervisor, p, n, now_ms);
+}
+
+static struct buf *output(struct link *link)
+{
+    return supervisor_output(own_of(link)->supervisor);
+}
+
+static bool take_loss(struct link *link, struct str *why)
+{
+    (void)link;
+    (void)why;
+    return false; // it lives as long as this process
+}
+
+static void drop(struct link *link, struct str why, int64_t now_ms)
+{
+    (void)link;
+    (void)why;
+    (void)now_ms; // there is no other one
+}
+
+static size_t fd_count(const struct link *link)
+{
+    const struct own *own = (const struct own *)link;
+
+    return supervisor_fd_count(own->supervisor);
+}
+
+static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
+{
+    return supervisor_fds(own_of(link)->supervisor, fds, max);
+}
+
+static void run(struct link *link, const struct pollfd *fds, size_t n,
+                int64_t now_ms)
+{
+    supervisor_run(own_of(link)->supervisor, fds, n, now_ms);
+}
+
+static int64_t deadline(const struct link *link)
+{
+    const struct own *own = (const struct own *)link;
+
+    return supervisor_deadline(own->supervisor);
+}
+
+static void reap(struct link *link, int64_t now_ms)
+{
+    supervisor_reap(own_of(link)->supervisor, now_ms);
+}
+
+static void release(struct link *link)
+{
+    supervisor_free(own_of(link)->supervisor);
+    free(link);
+}
+
+static const struct link_kind KIND = {
+    feed,   output, take_loss, drop, fd_count,
+    fds_of, run,    deadline,  reap, release,
+};
+
+struct link *own_new(const struct supervisor_config *config, int64_t now_ms)
+{
+    struct own *own = calloc(1, sizeof *own);
+
+    if (!own)
+        return NULL;
+    own->link.kind = &KIND;
+    own->supervisor = supervisor_new(config, now_ms);
+    if (own->supervisor)
+        return &own->link;
+    free(own);
+    return NULL;
+}
