@@ -1,0 +1,316 @@
+;;; ecl-mcp-risk.el --- What Common Lisp code can do  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Says which operators Common Lisp code names and what those can do, for a
+;; human who is to allow it, and for rules that allow some of it.  The code is
+;; read, not expanded and not run.  So this is a hint and not a sandbox: what it
+;; does not know it calls unknown, and what it cannot follow it says.
+;; This file knows nothing of requests, rules and buffers.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-reader)
+(require 'ecl-mcp-operators)
+
+(defconst ecl-mcp-risk-limit 200000
+  "Characters of code that are looked at; longer code is unknown.
+It takes about a second then, and Emacs waits for it.")
+
+(cl-defstruct (ecl-mcp-risk (:constructor ecl-mcp--risk-make) (:copier nil))
+  "What is known of code.
+OPERATORS is an alist from class to names in lower case, worst class first;
+PROBLEM says why the code could not be read, or is nil; OPAQUE says, a string
+each, why more may happen than the operators show; DEFINED are the names of the
+functions that the code itself defines."
+  operators problem opaque defined)
+
+(defconst ecl-mcp-risk-classes
+  '((ffi . "quit & FFI") (process . "process") (network . "network")
+    (file . "file") (unknown . "unknown") (defines . "defines")
+    (pure . "known-pure"))
+  "Classes of operators with their names for humans, worst first.")
+
+;;;; Walking
+
+(defvar ecl-mcp--risk-found nil
+  "Hash table of the operators found, while code is walked.")
+(defvar ecl-mcp--risk-defined nil
+  "Names of the functions that the code defines, while it is walked.")
+(defvar ecl-mcp--risk-macros nil
+  "Whether the code defines macros, while it is walked.")
+(defvar ecl-mcp--risk-bare nil
+  "Dangerous names that stand where a variable could, while code is walked.")
+
+(defun ecl-mcp--dangerous-p (name)
+  "Whether NAME is an operator that is known to do harm."
+  (or (memq (ecl-mcp-operator-class name) '(ffi process network file))
+      (ecl-mcp-operator-opaque-p name)))
+
+(defun ecl-mcp--found (name &optional soft)
+  "Note the operator NAME; with SOFT only when it is a dangerous one."
+  (when (and (stringp name)
+             (not (string-prefix-p ":" name))
+             (or (not soft) (ecl-mcp--dangerous-p name)))
+    (puthash (ecl-mcp-operator-name name) t ecl-mcp--risk-found)
+    (when (ecl-mcp-operator-opaque-p name)
+      (ecl-mcp--opaque (format "%s can call anything"
+                               (ecl-mcp-operator-name name))))))
+
+(defun ecl-mcp--defined (name)
+  "Note that the code defines the function NAME."
+  (pcase name
+    (`(list ,_ ,of) (ecl-mcp--defined of)) ; (setf of)
+    ((pred stringp) (cl-pushnew (ecl-mcp-operator-name name)
+                                ecl-mcp--risk-defined :test #'equal))))
+
+(defun ecl-mcp--walk-all (forms &optional soft)
+  "Walk each of FORMS, in SOFT or not."
+  (dolist (form forms) (ecl-mcp--walk form soft)))
+
+(defun ecl-mcp--walk (form &optional soft)
+  "Note the operators in FORM.
+With SOFT it may be data: then only dangerous names count, wherever they are."
+  (pcase form
+    ((pred stringp)
+     (when (ecl-mcp--dangerous-p form)
+       (if soft (ecl-mcp--found form) (push form ecl-mcp--risk-bare))))
+    (`(list . ,items) (ecl-mcp--walk-list items soft))
+    (`(quote . ,item) (ecl-mcp--walk item t))
+    (`(function . ,item)
+     (if (stringp item) (ecl-mcp--found item soft) (ecl-mcp--walk item soft)))
+    (`(backquote . ,item) (ecl-mcp--walk item t))
+    (`(comma . ,item) (ecl-mcp--walk item))
+    (`(text . ,text) (ecl-mcp--walk-text text))))
+
+(defun ecl-mcp--walk-text (text)
+  "Note the functions that TEXT names as a control string of `format' does."
+  (let ((start 0))
+    (while (string-match "~[^/~a-zA-Z]*/\\([^/ ]+\\)/" text start)
+      (setq start (match-end 0))
+      (ecl-mcp--found (upcase (match-string 1 text))))))
+
+(defun ecl-mcp--walk-list (items soft)
+  "Note the operators in the list of ITEMS, in SOFT or not."
+  (let ((operator (car items)) (arguments (cdr items)))
+    (cond
+     (soft (ecl-mcp--walk-all items t))
+     ((not (stringp operator)) (ecl-mcp--walk-all items))
+     ((member operator '("QUOTE" "CL:QUOTE"))
+      (ecl-mcp--walk-all arguments t))
+     ((member operator '("FUNCTION" "CL:FUNCTION"))
+      (ecl-mcp--walk (cons 'function (car arguments))))
+     (t
+      (ecl-mcp--found operator)
+      (let ((walker (ecl-mcp-operator-shape operator)))
+        (if walker
+            (ecl-mcp--walk-shape walker arguments)
+          (ecl-mcp--walk-call operator arguments)))))))
+
+(defun ecl-mcp--walk-call (operator arguments)
+  "Note the operators in ARGUMENTS, those of a call of OPERATOR."
+  (let ((calls (ecl-mcp-operator-caller-p operator)) (before nil))
+    (dolist (argument arguments)
+      (pcase argument
+        ((and `(quote . ,(and name (pred stringp)))
+              (guard (or calls (member before '(":KEY" ":TEST" ":TEST-NOT")))))
+         (ecl-mcp--found name))
+        (_ (ecl-mcp--walk argument)))
+      (setq before argument)))
+  (when-let ((control (ecl-mcp-operator-control operator)))
+    (dolist (index control)
+      (when-let ((argument (nth index arguments)))
+        (unless (memq (car-safe argument) '(text quote))
+          (unless (member argument '("NIL" "T"))
+            (ecl-mcp--opaque
+             (format "the control string of %s is computed"
+                     (ecl-mcp-operator-name operator)))))))))
+
+(defun ecl-mcp--items (form)
+  "The items of FORM when it is a list."
+  (and (eq (car-safe form) 'list) (cdr form)))
+
+(defun ecl-mcp--walk-bindings (bindings)
+  "Walk the initial forms of BINDINGS, each a name or (NAME FORM…)."
+  (dolist (binding (ecl-mcp--items bindings))
+    (ecl-mcp--walk-all (cdr (ecl-mcp--items binding)))))
+
+(defun ecl-mcp--walk-lambda-list (parameters)
+  "Walk the default forms in PARAMETERS, a lambda list."
+  (let ((optional nil))
+    (dolist (parameter (ecl-mcp--items parameters))
+      (cond ((and (stringp parameter) (string-prefix-p "&" parameter))
+             (setq optional (member parameter '("&OPTIONAL" "&KEY" "&AUX"))))
+            ((ecl-mcp--items parameter)
+             (if optional
+                 (ecl-mcp--walk-all (cdr (ecl-mcp--items parameter)))
+               (ecl-mcp--walk-lambda-list parameter)))))))
+
+(defun ecl-mcp--walk-function (definition)
+  "Walk DEFINITION, (LAMBDA-LIST BODY…) as items, qualifiers before it."
+  (while (and definition (stringp (car definition)))
+    (pop definition))
+  (ecl-mcp--walk-lambda-list (car definition))
+  (ecl-mcp--walk-all (cdr definition)))
+
+(defun ecl-mcp--walk-slots (slots)
+  "Walk the initial forms of SLOTS and note the functions they define."
+  (dolist (slot (ecl-mcp--items slots))
+    (cl-loop for (key value) on (cdr (ecl-mcp--items slot)) by #'cddr
+             do (pcase key
+                  ((or ":READER" ":WRITER" ":ACCESSOR")
+                   (ecl-mcp--defined value))
+                  (":INITFORM" (ecl-mcp--walk value))))))
+
+(defun ecl-mcp--walk-structure (name slots)
+  "Walk the SLOTS of a defstruct and note what it defines for NAME."
+  (let ((options (cdr (ecl-mcp--items name)))
+        (name (or (car (ecl-mcp--items name)) name)))
+    (when (stringp name)
+      (dolist (format '("MAKE-%s" "COPY-%s" "%s-P"))
+        (ecl-mcp--defined (format format name)))
+      (dolist (slot slots)
+        (let ((slot-name (if (stringp slot) slot (car (ecl-mcp--items slot)))))
+          (when (stringp slot-name)
+            (ecl-mcp--defined (concat name "-" slot-name))))
+        (ecl-mcp--walk-all (cdr (ecl-mcp--items slot)))))
+    (dolist (option options)
+      (let ((items (ecl-mcp--items option)))
+        (if (member (car items) '(":CONSTRUCTOR" ":PREDICATE" ":COPIER"))
+            (ecl-mcp--defined (cadr items))
+          (ecl-mcp--walk-all (cdr items) t))))))
+
+(defun ecl-mcp--walk-loop (items)
+  "Walk the ITEMS of a loop; what is bound in it is no form."
+  (let ((binds nil))
+    (dolist (item items)
+      (unless (and binds (ecl-mcp--items item))
+        (unless (stringp item)
+          (ecl-mcp--walk item)))
+      (setq binds (and (stringp item)
+                       (member (string-remove-prefix ":" item)
+                               '("FOR" "AS" "WITH" "AND")))))))
+
+(defun ecl-mcp--walk-shape (shape arguments)
+  "Walk ARGUMENTS, those of a form that is built like SHAPE says."
+  (pcase shape
+    ('ignore nil)
+    ('let (ecl-mcp--walk-bindings (car arguments))
+          (ecl-mcp--walk-all (cdr arguments)))
+    ('flet (dolist (definition (ecl-mcp--items (car arguments)))
+             (let ((items (ecl-mcp--items definition)))
+               (ecl-mcp--defined (car items))
+               (ecl-mcp--walk-function (cdr items))))
+           (ecl-mcp--walk-all (cdr arguments)))
+    ('macrolet (setq ecl-mcp--risk-macros t)
+               (ecl-mcp--walk-shape 'flet arguments))
+    ('do (ecl-mcp--walk-bindings (car arguments))
+         (ecl-mcp--walk-all (ecl-mcp--items (cadr arguments)))
+         (ecl-mcp--walk-all (cddr arguments)))
+    ('first (ecl-mcp--walk-all (ecl-mcp--items (car arguments)))
+            (ecl-mcp--walk-all (cdr arguments)))
+    ('skip (ecl-mcp--walk-all (cdr arguments)))
+    ('lambda (ecl-mcp--walk-lambda-list (car arguments))
+             (ecl-mcp--walk-all (cdr arguments)))
+    ('defun (ecl-mcp--defined (car arguments))
+            (ecl-mcp--walk-function (cdr arguments)))
+    ('defmacro (setq ecl-mcp--risk-macros t)
+               (ecl-mcp--walk-shape 'defun arguments))
+    ('defgeneric
+     (ecl-mcp--defined (car arguments))
+     (dolist (option (cddr arguments))
+       (let ((items (ecl-mcp--items option)))
+         (if (equal (car items) ":METHOD")
+             (ecl-mcp--walk-function (cdr items))
+           (ecl-mcp--walk-all (cdr items) t)))))
+    ('defclass
+     (ecl-mcp--walk-slots (nth 2 arguments))
+     (dolist (option (nthcdr 3 arguments))
+       (when (equal (car (ecl-mcp--items option)) ":DEFAULT-INITARGS")
+         (ecl-mcp--walk-all (cdr (ecl-mcp--items option))))))
+    ('defstruct (ecl-mcp--walk-structure (car arguments) (cdr arguments)))
+    ('case (ecl-mcp--walk (car arguments))
+           (dolist (clause (cdr arguments))
+             (ecl-mcp--walk-all (cdr (ecl-mcp--items clause)))))
+    ('cond (dolist (clause arguments)
+             (ecl-mcp--walk-all (ecl-mcp--items clause))))
+    ('handler-case
+     (ecl-mcp--walk (car arguments))
+     (dolist (clause (cdr arguments))
+       (ecl-mcp--walk-function (cdr (ecl-mcp--items clause)))))
+    ('loop (ecl-mcp--walk-loop arguments))))
+
+;;;; The result
+
+(defun ecl-mcp--risk-classify ()
+  "The operators found, an alist from class to sorted names, worst first."
+  (let ((classes nil))
+    (maphash (lambda (name _)
+               (let ((class (ecl-mcp-operator-class name)))
+                 (unless (and (eq class 'unknown)
+                              (member name ecl-mcp--risk-defined))
+                   (push name (alist-get class classes)))))
+             ecl-mcp--risk-found)
+    (cl-loop for (class) in ecl-mcp-risk-classes
+             for names = (alist-get class classes)
+             when names collect (cons class (sort names #'string<)))))
+
+(defun ecl-mcp--risk-bare-names ()
+  "Judge the dangerous names that stand where a variable could.
+A macro can make calls of them; a rule must not be led astray by them."
+  (dolist (name ecl-mcp--risk-bare)
+    (if (or ecl-mcp--risk-macros (string-match-p "[-:]" name))
+        (ecl-mcp--found name)
+      (ecl-mcp--opaque (format "%s may be a variable, or not"
+                               (ecl-mcp-operator-name name))))))
+
+(defun ecl-mcp-risk-of (code)
+  "What CODE, a string of Common Lisp, can do: an `ecl-mcp-risk'."
+  (let ((ecl-mcp--risk-found (make-hash-table :test #'equal))
+        (ecl-mcp--reader-opaque nil) (ecl-mcp--risk-defined nil)
+        (ecl-mcp--risk-macros nil) (ecl-mcp--risk-bare nil)
+        (problem nil))
+    (condition-case err
+        (if (> (length code) ecl-mcp-risk-limit)
+            (setq problem (format "it has more than %d characters"
+                                  ecl-mcp-risk-limit))
+          (ecl-mcp--walk-all (ecl-mcp--read-code code))
+          (ecl-mcp--risk-bare-names))
+      (ecl-mcp--unreadable (setq problem (cadr err))))
+    (when problem
+      (ecl-mcp--risk-names-in code))
+    (ecl-mcp--risk-make
+     :operators (ecl-mcp--risk-classify)
+     :problem (and problem
+                   (format "cannot be read: treated as unknown (%s)" problem))
+     :opaque (nreverse ecl-mcp--reader-opaque)
+     :defined (nreverse ecl-mcp--risk-defined))))
+
+(defun ecl-mcp--risk-names-in (code)
+  "Note every dangerous name in CODE, which cannot be read, wherever it is."
+  (let ((start 0)
+        (code (substring code 0 (min (length code) ecl-mcp-risk-limit))))
+    (while (string-match "[-:a-zA-Z0-9*+%]+" code start)
+      (setq start (match-end 0))
+      (ecl-mcp--found (upcase (match-string 0 code)) t))))
+
+(defun ecl-mcp-risk-names (risk)
+  "All operators of RISK, a list of names, worst first."
+  (mapcan (lambda (class) (copy-sequence (cdr class)))
+          (ecl-mcp-risk-operators risk)))
+
+(defun ecl-mcp-risk-worst (risk)
+  "The worst class of RISK: a key of `ecl-mcp-risk-classes'.
+What cannot be read, or hides what it calls, is at least unknown."
+  (let ((worst (caar (ecl-mcp-risk-operators risk))))
+    (if (and (or (ecl-mcp-risk-problem risk) (ecl-mcp-risk-opaque risk))
+             (memq worst '(nil defines pure)))
+        'unknown
+      (or worst 'pure))))
+
+(provide 'ecl-mcp-risk)
+;;; ecl-mcp-risk.el ends here

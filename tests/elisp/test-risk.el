@@ -1,0 +1,161 @@
+;;; test-risk.el --- What code can do  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Tests of ecl-mcp-reader.el, ecl-mcp-operators.el and ecl-mcp-risk.el.
+
+;;; Code:
+
+(require 'ert)
+(require 'ecl-mcp-risk)
+
+(defun test-risk (code &rest classes)
+  "Check that CODE has just the operators of CLASSES, worst first, and no fault.
+The classes `pure' and `defines' are not looked at unless they are asked for."
+  (let ((risk (ecl-mcp-risk-of code)))
+    (should-not (ecl-mcp-risk-problem risk))
+    (should (equal (cl-remove-if
+                    (lambda (class)
+                      (and (memq (car class) '(pure defines))
+                           (not (assq (car class) classes))))
+                    (ecl-mcp-risk-operators risk))
+                   classes))
+    risk))
+
+(ert-deftest ecl-mcp-risk-names-operators ()
+  (test-risk "(mapcar #'1+ '(1 2 3))" '(pure "1+" "mapcar"))
+  (test-risk "(print (run-program \"ls\"))" '(process "run-program"))
+  (test-risk "(funcall 'ext:system \"ls\")" '(process "ext:system"))
+  (test-risk "(mapcar 'delete-file x)" '(file "delete-file"))
+  (test-risk "(mapcar #'DELETE-FILE x)" '(file "delete-file"))
+  (test-risk "(sort x 'foo) (sort x #'< :key 'bar)" '(unknown "bar" "foo"))
+  (test-risk "((lambda (x) (quit x)) 1)" '(ffi "quit"))
+  (test-risk "(cl:open \"x\") (common-lisp::load \"y\")" '(file "load" "open"))
+  (test-risk "(quote (delete-file \"x\"))" '(file "delete-file"))
+  (test-risk "(frobnicate 1)" '(unknown "frobnicate"))
+  (test-risk "(foo:car 1)" '(unknown "foo:car")))
+
+(ert-deftest ecl-mcp-risk-worst-first ()
+  (should (equal (mapcar #'car (ecl-mcp-risk-operators
+                                (ecl-mcp-risk-of
+                                 "(defun f () (car 1)) (g) (open 1)
+(drakma:http-request 1) (ext:system 1) (ext:quit)")))
+                 '(ffi process network file unknown defines pure))))
+
+(ert-deftest ecl-mcp-risk-every-package ()
+  (dolist (code '("(ext:run-program 1)" "(si::run-program 1)"
+                  "(uiop:run-program 1)" "(anything:run-program 1)"
+                  "(in-package :ext) (run-program 1)"))
+    (should (eq 'process (ecl-mcp-risk-worst (ecl-mcp-risk-of code)))))
+  (dolist (code '("(ffi:c-inline 1)" "(si:anything)" "(c::anything)"
+                  "(sb-ext:quit)" "(ext:quit)" "(si::exit)"))
+    (should (eq 'ffi (ecl-mcp-risk-worst (ecl-mcp-risk-of code))))))
+
+(ert-deftest ecl-mcp-risk-reads-as-lisp-does ()
+  (test-risk "#\\( (car x) #|(quit) #|(quit)|# (quit)|# ; (quit)
+\"(quit)\" #\\; #\\\" #\\| (cdr x)" '(pure "car" "cdr"))
+  (test-risk "(|DELETE-FILE| x)" '(file "delete-file"))
+  (test-risk "(del\\ETE-file x)" '(file "delete-file"))
+  (test-risk "(ext::|RUN-PROGRAM| x)" '(process "ext:run-program"))
+  (test-risk "#+sbcl (quit) #-(or a b) (car x) #+nil(open x)"
+             '(ffi "quit") '(file "open"))
+  (test-risk "'(1 . 2) .5 -1.5e3 1/2 #c(1 2) #2A((1 2) (3 4)) #xFF #b1 #:foo
+#p\"x\" #1=(car x) #(a b) #*101" '(pure "car"))
+  (test-risk "`(a ,(quit) ,@(open x))" '(ffi "quit") '(file "open")))
+
+(ert-deftest ecl-mcp-risk-no-calls-in-bindings ()
+  (test-risk "(let ((quux (car x)) (y 1)) (cdr y))" '(pure "car" "cdr" "let"))
+  (test-risk "(loop for (a b) in x with (c d) = y collect (list a b))"
+             '(pure "list" "loop"))
+  (test-risk "(do ((i 0 (1+ i))) ((> i 3) (print i)) (car i))"
+             '(pure "1+" ">" "car" "do" "print"))
+  (test-risk "(defmethod f :around ((x point) &key (y (launch))) (car x))"
+             '(unknown "launch"))
+  (test-risk "(case x ((a b) (foo)) (t (bar)))" '(unknown "bar" "foo"))
+  (test-risk "(handler-case (car x) (error (e) (princ e)))")
+  (test-risk "(with-open-file (s \"x\") (read-line s))"
+             '(file "with-open-file"))
+  (test-risk "(cond ((p x) (car x)) (t nil))" '(unknown "p"))
+  (test-risk "(destructuring-bind (a (b c)) x (car a))"))
+
+(ert-deftest ecl-mcp-risk-own-definitions-are-known ()
+  (should (equal (ecl-mcp-risk-defined
+                  (test-risk "(defun f (n) (if (= n 0) 1 (* n (f (- n 1)))))"))
+                 '("f")))
+  (test-risk "(flet ((g (x) (car x))) (g 1))")
+  (test-risk "(defstruct point x y) (point-x (make-point :x 1))")
+  (test-risk "(defclass c () ((a :initform (launch) :accessor c-a))) (c-a x)"
+             '(unknown "launch"))
+  ;; What is dangerous stays so, whatever the code says it is.
+  (test-risk "(defun quit () 1) (quit)" '(ffi "quit")))
+
+(ert-deftest ecl-mcp-risk-says-what-it-cannot-see ()
+  (dolist (code '("(eval x)" "(funcall (intern \"QUIT\" \"EXT\"))"
+                  "(funcall (symbol-function (find-symbol x)))"
+                  "(read-from-string \"#.(quit)\")" "#.(car x)"
+                  "(compile nil x)" "(load x)" "(format nil x 1)" "#!foo"
+                  "(let ((system 1)) system)"))
+    (let ((risk (ecl-mcp-risk-of code)))
+      (ert-info (code)
+        (should (ecl-mcp-risk-opaque risk))
+        (should-not (memq (ecl-mcp-risk-worst risk) '(pure defines))))))
+  (should-not (ecl-mcp-risk-opaque (ecl-mcp-risk-of "(format t \"~a\" 1)")))
+  (test-risk "(format nil \"a ~3,'0:@/ext:run-program/\" 1)"
+             '(process "ext:run-program"))
+  (test-risk "(defmacro m (x) `(,x \"f\")) (m quit)" '(ffi "quit")))
+
+(ert-deftest ecl-mcp-risk-broken-code-is-unknown ()
+  (dolist (code `("(car" "(car))" "\"abc" "#|" "'" "(#')" "|abc" "\\" "#"
+                  ,(make-string 5000 ?\() ,(make-string 5000 ?')
+                  ,(make-string (1+ ecl-mcp-risk-limit) ?a)))
+    (let ((risk (ecl-mcp-risk-of code)))
+      (should (string-prefix-p "cannot be read: treated as unknown"
+                               (ecl-mcp-risk-problem risk)))
+      (should (eq 'unknown (ecl-mcp-risk-worst risk)))))
+  ;; Dangerous names are found all the same.
+  (should (equal (ecl-mcp-risk-operators
+                  (ecl-mcp-risk-of "(car (ext:run-program \"x\""))
+                 '((process "ext:run-program")))))
+
+(ert-deftest ecl-mcp-risk-neither-evaluates-nor-interns ()
+  (let ((name (concat "never-interned-" (format "%x" (random most-positive-fixnum)))))
+    (ecl-mcp-risk-of (format "(%s #.(error \"evaluated\") '%s)" name name))
+    (should-not (intern-soft name))
+    (should-not (intern-soft (upcase name)))))
+
+(ert-deftest ecl-mcp-risk-hidden-tail ()
+  (let ((code (concat "(car x)" (make-string 300 ?\n) "(delete-file \"x\")")))
+    (test-risk code '(file "delete-file"))))
+
+(ert-deftest ecl-mcp-risk-any-text-is-answered ()
+  (let ((pieces ["(" ")" "'" "`" "," ",@" "#" "#'" "#(" "#|" "|#" "|" "\\" "\""
+                 " " "\n" ";" "." "a" "1" "quit" "#." "#+" "#\\" ":" "::"
+                 "let" "defstruct" "loop" "defclass" "flet" "do" "case"]))
+    (random "ecl-mcp")
+    (dotimes (_ 2000)
+      (let ((code (mapconcat (lambda (_) (aref pieces (random (length pieces))))
+                             (number-sequence 1 (1+ (random 30))) "")))
+        (ert-info (code)
+          (should (ecl-mcp-risk-worst (ecl-mcp-risk-of code))))))))
+
+(ert-deftest ecl-mcp-operators-know-the-standard ()
+  "Every operator of the standard has a class."
+  (let ((names nil))
+    (when (executable-find "ecl")
+      (with-temp-buffer
+        (call-process "ecl" nil t nil "--norc" "--eval" "
+(progn (do-external-symbols (s :cl)
+         (when (or (fboundp s) (special-operator-p s))
+           (format t \"~a~%\" (string-downcase s))))
+       (ext:quit))")
+        (setq names (split-string (buffer-string))))
+      (should (> (length names) 700))
+      (should-not
+       (cl-remove-if (lambda (name)
+                       (or (not (eq 'unknown (ecl-mcp-operator-class name)))
+                           (ecl-mcp-operator-opaque-p name)))
+                     names)))))
+
+(provide 'test-risk)
+;;; test-risk.el ends here
