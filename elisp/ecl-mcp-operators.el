@@ -1,5 +1,4 @@
 ;;; ecl-mcp-operators.el --- The operators of Common Lisp  -*- lexical-binding: t; -*-
-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:

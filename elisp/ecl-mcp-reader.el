@@ -1,5 +1,4 @@
 ;;; ecl-mcp-reader.el --- Common Lisp code as data  -*- lexical-binding: t; -*-
-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:

@@ -1,5 +1,4 @@
 ;;; ecl-mcp-risk.el --- What Common Lisp code can do  -*- lexical-binding: t; -*-
-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
