@@ -71,6 +71,8 @@ static enum status add_hooks(struct session *session,
     roster_init(&session->roster);
     if (status == ST_OK)
         status = gate_add_hook(gate, roster_event, &session->roster);
+    if (status == ST_OK)
+        status = gate_add_hook(gate, editor_event, &session->editor);
     audit_init(&session->audit, &session->log, &config->audit);
     if (status == ST_OK && config->audit.append != NULL)
         status = gate_add_hook(gate, audit_event, &session->audit);
@@ -117,6 +119,8 @@ static enum status set_up(struct session *session,
                              .metrics = &session->metrics,
                              .roster = &session->roster,
                              .key = config->key,
+                             .editor = &session->editor,
+                             .editor_comes = config->editor,
                              .approval_ms = config->approval_ms > 0
                                                 ? config->approval_ms
                                                 : LIMIT_APPROVAL_MS};
@@ -263,8 +267,10 @@ void session_image_lost(struct session *session, struct str why, int64_t now_ms)
 
 void session_editor_close(struct session *session, int64_t now_ms)
 {
-    (void)now_ms;
+    if (!session->editor.there)
+        return;
     editor_close(&session->editor);
+    mcp_editor_gone(session->mcp, &session->arena, now_ms);
 }
 
 void session_editor_open(struct session *session, int64_t now_ms)
@@ -277,17 +283,18 @@ void session_editor_feed(struct session *session, const void *p, size_t n,
                          int64_t now_ms)
 {
     struct editor_message message;
-    enum status status;
+    enum status status = ST_OK;
 
-    (void)now_ms;
     if (!session->editor.there)
         return;
     if (editor_feed(&session->editor, p, n) != ST_OK)
         log_line(&session->log, LOG_WARN, "editor: out of memory");
-    do {
+    while (status != ST_MISSING) {
         status = editor_next(&session->editor, &session->arena, &message);
+        if (status == ST_OK)
+            mcp_editor(session->mcp, &session->arena, &message, now_ms);
         arena_release(&session->arena);
-    } while (status != ST_MISSING);
+    }
 }
 
 struct buf *session_editor_output(struct session *session)

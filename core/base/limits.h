@@ -104,8 +104,11 @@
 /* Sessions whose resources a page of their list shows. */
 #define LIMIT_RESOURCES_PAGE 32
 
-/* Tools of which counts are kept: more than there are. */
+/* Tools of which counts are kept: more than are used. */
 #define LIMIT_METRICS 128
+
+/* Bytes of a tool's name: what model providers accept. */
+#define LIMIT_TOOL_NAME 64
 
 /* Days for which the files of the audit log are kept: long enough to look into
    what happened, and a folder that nobody looks into does not grow forever. */
@@ -147,6 +150,33 @@
 /* Bytes for an editor that may wait until it reads them: then it is taken for
    gone. Half of that for what it can do without: lines about calls. */
 #define LIMIT_EDITOR_BACKLOG (16u * 1024 * 1024)
+
+/* Milliseconds in which an editor has to say that a request has arrived: who
+   does not is stopped or busy, and the client's user is asked instead. */
+#define LIMIT_EDITOR_RECEIVE_MS 2000
+
+/* Milliseconds in which it has to give the text of a buffer then. */
+#define LIMIT_EDITOR_LOOK_MS 10000
+
+/* Bytes of a buffer against which a change is reviewed: twice that, escaped,
+   has to fit into one message. */
+#define LIMIT_EDITOR_TEXT (8u * 1024 * 1024)
+
+/* Calls that an editor does, or is asked for texts for, at a time. */
+#define LIMIT_EDITOR_CALLS 64
+
+/* Of the tools of an editor: their number, the bytes of a title, a description
+   and the help of a field, the fields of each, and the choices of one. Models
+   read all of it. */
+#define LIMIT_EDITOR_TOOLS 64
+#define LIMIT_EDITOR_TITLE 100
+#define LIMIT_EDITOR_DESCRIPTION 2000
+#define LIMIT_EDITOR_HELP 300
+#define LIMIT_EDITOR_FIELDS 16
+#define LIMIT_EDITOR_CHOICES 32
+
+/* Streams of notifications that a client may have open: it needs one. */
+#define LIMIT_SUBSCRIPTIONS 16
 
 /* Bytes of arguments that stand in the form to be edited: what is longer is no
    longer edited in a line of a form. */

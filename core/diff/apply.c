@@ -12,12 +12,20 @@ static bool is_chosen(const bool *chosen, size_t i)
     return !chosen || chosen[i];
 }
 
-/* The lines that HUNK makes of its lines. */
-static void put_hunk(struct buf *out, const struct diff *diff,
-                     const struct diff_hunk *hunk)
+struct str diff_old_lines(const struct diff *diff, size_t index)
 {
-    buf_str(out, lines_view(&diff->after, hunk->range.new_start,
-                            hunk->range.new_count));
+    const struct diff_range *range = &diff->hunks[index].range;
+
+    return lines_view(&diff->before, range->old_start, range->old_count);
+}
+
+struct str diff_new_lines(const struct diff *diff, size_t index)
+{
+    const struct diff_range *range = &diff->hunks[index].range;
+
+    if (diff->edits && diff->edits[index].given)
+        return diff->edits[index].text;
+    return lines_view(&diff->after, range->new_start, range->new_count);
 }
 
 enum status diff_apply(struct arena *arena, const struct diff *diff,
@@ -27,14 +35,13 @@ enum status diff_apply(struct arena *arena, const struct diff *diff,
     size_t place = 0;
 
     for (size_t i = 0; i < diff->hunk_count; i++) {
-        const struct diff_hunk *hunk = &diff->hunks[i];
-        const struct diff_range *range = &hunk->range;
+        const struct diff_range *range = &diff->hunks[i].range;
 
         if (!is_chosen(chosen, i))
             continue;
         buf_str(&text,
                 lines_view(&diff->before, place, range->old_start - place));
-        put_hunk(&text, diff, hunk);
+        buf_str(&text, diff_new_lines(diff, i));
         place = range->old_start + range->old_count;
     }
     buf_str(&text, lines_view(&diff->before, place, diff->before.n - place));
@@ -64,21 +71,20 @@ static bool find_only(const struct lines *text, size_t from, size_t to,
     return found == 1;
 }
 
-static bool ends_line(const struct diff *diff, const struct diff_hunk *hunk)
+static bool ends_line(const struct diff *diff, size_t index)
 {
-    struct str text =
-        lines_view(&diff->after, hunk->range.new_start, hunk->range.new_count);
+    struct str text = diff_new_lines(diff, index);
 
     return text.n == 0 || text.p[text.n - 1] == '\n';
 }
 
-/* Where HUNK belongs in CURRENT, at line LEAST or later. */
-static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
+/* Where hunk INDEX belongs in CURRENT, at line LEAST or later. */
+static bool find_place(const struct diff *diff, size_t index,
                        const struct lines *current, size_t least, size_t *place)
 {
-    size_t count = hunk->range.old_count;
-    size_t start = hunk->range.old_start;
-    struct str old = lines_view(&diff->before, start, count);
+    size_t count = diff->hunks[index].range.old_count;
+    size_t start = diff->hunks[index].range.old_start;
+    struct str old = diff_old_lines(diff, index);
     size_t from = start > LIMIT_DIFF_DRIFT ? start - LIMIT_DIFF_DRIFT : 0;
 
     if (count == 0) { // the text was empty
@@ -92,7 +98,7 @@ static bool find_place(const struct diff *diff, const struct diff_hunk *hunk,
         !find_only(current, from, to, count, old, place) || *place < least)
         return false;
     // a last line without line feed stays the last one
-    return ends_line(diff, hunk) || *place + count == current->n;
+    return ends_line(diff, index) || *place + count == current->n;
 }
 
 enum status diff_apply_to(struct arena *arena, const struct diff *diff,
@@ -108,18 +114,16 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
     if (status != ST_OK)
         return status;
     for (size_t i = 0; i < diff->hunk_count; i++) {
-        const struct diff_hunk *hunk = &diff->hunks[i];
-
         outcomes[i] = DIFF_SKIPPED;
         if (!is_chosen(chosen, i))
             continue;
         outcomes[i] = DIFF_STALE;
-        if (!find_place(diff, hunk, &lines, done, &place))
+        if (!find_place(diff, i, &lines, done, &place))
             continue;
         outcomes[i] = DIFF_APPLIED;
         buf_str(&text, lines_view(&lines, done, place - done));
-        put_hunk(&text, diff, hunk);
-        done = place + hunk->range.old_count;
+        buf_str(&text, diff_new_lines(diff, i));
+        done = place + diff->hunks[i].range.old_count;
     }
     buf_str(&text, lines_view(&lines, done, lines.n - done));
     return arena_take(arena, &text, out);

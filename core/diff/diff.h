@@ -33,6 +33,13 @@ struct diff_hunk {
     size_t count;
 };
 
+/* Other lines in the place of those that a hunk makes. */
+struct diff_edit {
+    bool given;
+    struct str text; /* borrowed; ends with a line end, or is empty, but where
+                        the hunk's own lines have none at their end, either */
+};
+
 struct diff {
     struct lines before;
     struct lines after;
@@ -40,6 +47,8 @@ struct diff {
     size_t change_count;
     struct diff_hunk *hunks;
     size_t hunk_count;
+    const struct diff_edit *edits; /* set by who applies hunks: one for each, or
+                                      NULL: as the text after has them */
     bool capped; /* it is right, but a shorter one may exist */
 };
 
@@ -56,6 +65,11 @@ void diff_write(struct buf *out, const struct diff *diff, struct str name);
 
 /* Writes hunk INDEX (from 0) alone, without the names of the files. */
 void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index);
+
+/* The lines that hunk INDEX is about, as they stand in the text before, and
+   those that stand in their place when it is applied. */
+struct str diff_old_lines(const struct diff *diff, size_t index);
+struct str diff_new_lines(const struct diff *diff, size_t index);
 
 /* The text before with the hunks that CHOSEN (one for each; NULL: all) has
    true, in ARENA. */

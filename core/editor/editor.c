@@ -3,6 +3,10 @@
    something else has said nothing. */
 #include "editor.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "audit.h"
 #include "jsonw.h"
 #include "limits.h"
 #include "rpc.h"
@@ -75,6 +79,128 @@ void editor_close(struct editor *editor)
     log_line(editor->log, LOG_INFO, "editor: gone");
 }
 
+/* Bytes of the id of a request, with its NUL. */
+#define ID_SIZE 24
+
+/* Begins a request with the next number; false: it does not read. */
+static bool begin_request(struct editor *editor, struct rpc_reply *request,
+                          const char *method)
+{
+    char id[ID_SIZE];
+
+    if (!editor->there || editor->output.n >= LIMIT_EDITOR_BACKLOG / 2)
+        return false;
+    int n = snprintf(id, sizeof id, "%" PRIu64, ++editor->last_id);
+    rpc_begin_request(request, &editor->output, str_make(id, (size_t)n),
+                      method);
+    jsonw_object(&request->json);
+    return true;
+}
+
+static uint64_t end_request(struct editor *editor, struct rpc_reply *request)
+{
+    jsonw_end_object(&request->json);
+    return finish(editor, request) ? editor->last_id : 0;
+}
+
+static void write_client(struct jsonw *w, const struct tool_call *call)
+{
+    jsonw_name(w, "client");
+    if (call->client.n > 0)
+        jsonw_raw(w, call->client);
+    else
+        jsonw_null(w);
+}
+
+/* A human may have written them on several lines; line ends stand between
+   tokens only. */
+static void write_arguments(struct jsonw *w, const struct tool_call *call)
+{
+    size_t start;
+
+    jsonw_name(w, "arguments");
+    start = w->out->n;
+    jsonw_raw(w, buf_view(&call->arguments));
+    for (size_t i = start; i < w->out->n; i++)
+        if (w->out->p[i] == '\n' || w->out->p[i] == '\r')
+            w->out->p[i] = ' ';
+}
+
+uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
+                        int64_t seconds)
+{
+    const struct tool_question *question = &call->question;
+    struct rpc_reply request;
+    struct jsonw *w = &request.json;
+
+    if (!begin_request(editor, &request, "approve"))
+        return 0;
+    jsonw_member(w, "tool", str_from(call->tool->name));
+    jsonw_member(w, "level", str_from(tool_level_name(call->tool->level)));
+    jsonw_member(w, "session", str_from(call->session));
+    write_client(w, call);
+    write_arguments(w, call);
+    jsonw_member(w, "message", buf_view(&question->message));
+    jsonw_member_bool(w, "remember", question->remember);
+    jsonw_member_int(w, "seconds", seconds);
+    if (question->review.n > 0) {
+        jsonw_name(w, "review");
+        jsonw_raw(w, buf_view(&question->review));
+    }
+    return end_request(editor, &request);
+}
+
+uint64_t editor_text(struct editor *editor, struct str path)
+{
+    struct rpc_reply request;
+
+    if (!begin_request(editor, &request, "text"))
+        return 0;
+    jsonw_member(&request.json, "path", path);
+    return end_request(editor, &request);
+}
+
+uint64_t editor_call(struct editor *editor, const struct tool_call *call)
+{
+    struct rpc_reply request;
+
+    if (!begin_request(editor, &request, "call"))
+        return 0;
+    jsonw_member(&request.json, "tool", str_from(call->tool->name));
+    write_arguments(&request.json, call);
+    write_client(&request.json, call);
+    return end_request(editor, &request);
+}
+
+void editor_withdraw(struct editor *editor, uint64_t id, struct str reason)
+{
+    struct rpc_reply note;
+
+    if (!editor->there)
+        return;
+    rpc_begin_notification(&note, &editor->output, "withdraw");
+    jsonw_object(&note.json);
+    jsonw_member_int(&note.json, "id", (int64_t)id);
+    jsonw_member(&note.json, "reason", reason);
+    jsonw_end_object(&note.json);
+    (void)finish(editor, &note); // its answer is not read in any case
+}
+
+void editor_event(void *context, const struct gate_event *event)
+{
+    struct editor *editor = context;
+    struct rpc_reply note;
+
+    if (!editor->there || event->phase == GATE_BEFORE ||
+        editor->output.n >= LIMIT_EDITOR_BACKLOG / 4)
+        return;
+    rpc_begin_notification(&note, &editor->output, "called");
+    jsonw_object(&note.json);
+    audit_write(&note.json, event);
+    jsonw_end_object(&note.json);
+    (void)finish(editor, &note); // the log on the disk has it
+}
+
 /* --- What is heard ------------------------------------------------------ */
 
 enum status editor_feed(struct editor *editor, const void *p, size_t n)
@@ -106,7 +232,8 @@ static bool read_message(const struct rpc_message *message,
 
     if (message->kind == RPC_RESPONSE) {
         *out = (struct editor_message){.kind = EDITOR_RESULT,
-                                       .value = message->result};
+                                       .value = message->result,
+                                       .error = message->error};
         return read_id(message->id, &out->id);
     }
     if (message->kind != RPC_NOTIFICATION)

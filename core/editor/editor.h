@@ -12,10 +12,12 @@
 #include "arena.h"
 #include "buf.h"
 #include "frame.h"
+#include "gate.h"
 #include "json.h"
 #include "log.h"
 #include "status.h"
 #include "str.h"
+#include "tool.h"
 
 /* The version of the protocol. */
 #define EDITOR_PROTOCOL 1
@@ -48,6 +50,25 @@ void editor_open(struct editor *editor);
 /* It is gone. What was to be said to it is dropped. */
 void editor_close(struct editor *editor);
 
+/* Puts the question of CALL to its human, who has so many SECONDS. Returns the
+   number of the request; 0 when there is no editor, it does not read, or memory
+   runs out. So do the next two. */
+uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
+                        int64_t seconds);
+
+/* Asks for the text of its buffer of the file PATH, absolute. */
+uint64_t editor_text(struct editor *editor, struct str path);
+
+/* Lets it do CALL. */
+uint64_t editor_call(struct editor *editor, const struct tool_call *call);
+
+/* It need not answer the request ID any more. */
+void editor_withdraw(struct editor *editor, uint64_t id, struct str reason);
+
+/* The hook of the gate, with an editor as its context: it is told of each call
+   that is over, unless it is slow to read. */
+void editor_event(void *context, const struct gate_event *event);
+
 enum editor_kind {
     EDITOR_RECEIVED, /* the request ID arrived */
     EDITOR_RESULT,   /* its answer */
@@ -59,6 +80,7 @@ struct editor_message {
     uint64_t id;
     struct json value; /* the result, absent when there is an error instead; or
                           the array of tools */
+    struct json error;
 };
 
 /* Adds N bytes from the editor. ST_NOMEM: a line was lost. */

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "editor.h"
 #include "entry.h"
 #include "gate.h"
 #include "image.h"
@@ -22,40 +23,13 @@
 #include "str.h"
 #include "ticket.h"
 #include "tool.h"
-
-struct calls {
-    const struct log *log; /* borrowed, as are the next three */
-    struct gate *gate;
-    struct image *image;
-    struct buf *output;
-    int64_t approval_ms;    /* how long a human may think */
-    bool finished;          /* nobody can be asked any more */
-    uint64_t last_question; /* number of the newest request of ours */
-    struct tickets tickets; /* for questions without such requests */
-    struct entries entries;
-};
-
-/* A call to be made; with a uri, by resources/read. Nothing of it is needed
- * after calls_start. */
-struct calls_request {
-    struct arena *arena;
-    struct rpc_to to; /* who gets the answer */
-    enum mcp_version version;
-    struct entry_texts texts;
-    bool can_ask; /* the client can put questions to its user */
-    const struct tool *tool;
-    struct json arguments;             /* an object, or absent */
-    const struct schema_value *values; /* they, checked */
-    struct json replies; /* to questions of an earlier call, by name, or absent,
-                          */
-    struct str state;    /* and what that call gave with them; NULL: nothing */
-    int64_t now_ms;
-};
+#include "turn.h"
 
 /* APPROVAL_MS: how long a human may think; KEY: TICKET_KEY random bytes. The
-   others are borrowed. */
+   others are borrowed; EDITOR may be NULL. */
 void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
-                int64_t approval_ms, const unsigned char *key);
+                struct editor *editor, int64_t approval_ms,
+                const unsigned char *key);
 
 /* Ends the waiting calls; they get no answer. Accepts a zeroed struct. */
 void calls_release(struct calls *calls);
@@ -81,6 +55,17 @@ void calls_answer(struct calls *calls, struct arena *arena,
 /* Answers the calls whose replies the image has, and reports the progress of
    those that run. */
 void calls_take_replies(struct calls *calls, int64_t now_ms);
+
+/* The editor says that it has a request, or answers one. What belongs to none
+   that is open is ignored. */
+void calls_editor(struct calls *calls, struct arena *arena,
+                  const struct editor_message *message, int64_t now_ms);
+
+/* The editor is gone: what its human has not decided is refused, what it did is
+   over, and what it had not received goes to the client's user. ARENA is
+   released. */
+void calls_editor_gone(struct calls *calls, struct arena *arena,
+                       int64_t now_ms);
 
 /* The time at which calls_tick has something to do, NOW_MS for at once; -1 when
    it has nothing. */

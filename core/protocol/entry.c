@@ -52,6 +52,7 @@ void entry_free(struct entries *entries, struct entry *entry,
     entry_leave(entries, entry);
     entry_forget(entries, entry, output);
     tool_call_release(&entry->tool);
+    offer_drop(entry->offer);
     free(entry);
 }
 
@@ -95,7 +96,9 @@ size_t entry_bytes(const struct entry *entry)
     const struct tool_question *question = &entry->tool.question;
 
     return entry->tool.image.owner_bytes + question->message.cap +
-           question->substance.cap + question->form.cap + question->carried.cap;
+           question->substance.cap + question->form.cap +
+           question->carried.cap + question->review.cap +
+           entry->tool.visit.text.cap;
 }
 
 static void enlist(struct entry **list, struct entry *entry)
@@ -108,12 +111,17 @@ static void enlist(struct entry **list, struct entry *entry)
     *list = entry;
 }
 
+static void count_bytes(struct entries *entries, struct entry *entry)
+{
+    entry->asking_bytes = entry_bytes(entry);
+    entries->asking_bytes += entry->asking_bytes;
+}
+
 void entry_ask(struct entries *entries, struct entry *entry)
 {
     enlist(&entries->asking, entry);
     entries->asking_count++;
-    entry->asking_bytes = entry_bytes(entry);
-    entries->asking_bytes += entry->asking_bytes;
+    count_bytes(entries, entry);
 }
 
 void entry_work(struct entries *entries, struct entry *entry)
@@ -121,14 +129,37 @@ void entry_work(struct entries *entries, struct entry *entry)
     enlist(&entries->working, entry);
 }
 
+void entry_send_away(struct entries *entries, struct entry *entry)
+{
+    enlist(&entries->away, entry);
+    entries->away_count++;
+    count_bytes(entries, entry);
+}
+
+static struct entry *find_errand(struct entry *entry, uint64_t errand)
+{
+    while (entry != NULL && entry->errand != errand)
+        entry = entry->list_next;
+    return entry;
+}
+
+struct entry *entry_of_errand(const struct entries *entries, uint64_t errand)
+{
+    struct entry *entry = find_errand(entries->asking, errand);
+
+    return entry != NULL ? entry : find_errand(entries->away, errand);
+}
+
 void entry_leave(struct entries *entries, struct entry *entry)
 {
     if (entry->list == NULL)
         return;
-    if (entry->list == &entries->asking) {
+    if (entry->list == &entries->asking)
         entries->asking_count--;
+    if (entry->list == &entries->away)
+        entries->away_count--;
+    if (entry->list != &entries->working)
         entries->asking_bytes -= entry->asking_bytes;
-    }
     if (entry->list_previous == NULL)
         *entry->list = entry->list_next;
     else

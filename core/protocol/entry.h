@@ -10,6 +10,7 @@
 
 #include "buf.h"
 #include "log.h"
+#include "offer.h"
 #include "result.h"
 #include "rpc.h"
 #include "str.h"
@@ -23,8 +24,14 @@ struct entry {
     struct str uri;         /* of the resource that the answer is to be */
     int64_t progress;       /* notifications so far */
     uint64_t question;      /* number of our request, while it asks */
-    int64_t expires_ms;     /* when the human's time is over, */
+    uint64_t errand;        /* that of the request to the editor; 0: there is
+                               none */
+    bool received;          /* the editor has it */
+    int64_t receive_by_ms;  /* when it must have it, */
+    int64_t expires_ms;     /* when the human's time, or the editor's, is over,
+                             */
     int64_t next_report_ms; /* and when progress is due */
+    struct offer *offer;    /* that the tool is of, held; or NULL */
     size_t asking_bytes;    /* what it is counted with */
     bool remembered;        /* the client waits for the answer */
     struct entry **list;    /* head of the list it is in; NULL: in none */
@@ -42,8 +49,10 @@ struct entries {
     size_t remembered;
     struct entry *asking; /* wait for a human, newest first, */
     size_t asking_count;
-    size_t asking_bytes;
-    struct entry *working;                /* work in steps, likewise */
+    size_t asking_bytes;   /* of these, and of those that are away */
+    struct entry *working; /* work in steps, likewise */
+    struct entry *away;    /* for a text or a tool of the editor, likewise */
+    size_t away_count;
     struct entry *buckets[ENTRY_BUCKETS]; /* remembered, by the client's id */
 };
 
@@ -69,6 +78,9 @@ void entry_remember(struct entries *entries, struct entry *entry);
 void entry_forget(struct entries *entries, struct entry *entry,
                   struct buf *output);
 
+/* The one whose request to the editor has this number, or NULL. */
+struct entry *entry_of_errand(const struct entries *entries, uint64_t errand);
+
 /* A remembered one with this id, JSON text, or NULL. */
 struct entry *entry_find(const struct entries *entries, struct str id);
 
@@ -78,6 +90,7 @@ size_t entry_bytes(const struct entry *entry);
 /* Puts ENTRY, which is in no list, at the head of one. */
 void entry_ask(struct entries *entries, struct entry *entry);
 void entry_work(struct entries *entries, struct entry *entry);
+void entry_send_away(struct entries *entries, struct entry *entry);
 
 /* Takes it out again, if it is in one. */
 void entry_leave(struct entries *entries, struct entry *entry);

@@ -9,6 +9,7 @@
 #include "calls.h"
 #include "clientinfo.h"
 #include "instructions.h"
+#include "lent.h"
 #include "limits.h"
 #include "registry.h"
 #include "resources.h"
@@ -19,8 +20,9 @@
 #define META_CLIENT MCP_NAMESPACE "clientInfo"
 #define META_CAPABILITIES MCP_NAMESPACE "clientCapabilities"
 
-/* Milliseconds for which a client may keep the list of tools. It never changes
-   while the server runs, but some clients keep it beyond that. */
+/* Milliseconds for which a client may keep the list of tools. It changes when
+   an editor comes or goes, which clients that listen are told; some keep it
+   beyond the life of the server. */
 #define TTL_MS (5 * 60 * 1000)
 
 /* Characters of a name out of a message that an answer repeats. */
@@ -29,6 +31,7 @@
 struct mcp {
     struct mcp_config config;
     struct calls calls;
+    struct lent lent; /* tools of the editor */
     bool initialized;
     enum mcp_version version; /* agreed on in initialize */
     bool can_ask;             /* the client can put questions to its user */
@@ -93,18 +96,34 @@ static void write_cache_hints(struct jsonw *w, enum mcp_version version)
     result_write_cache_hints(w, version, TTL_MS, "public");
 }
 
-static void write_offer(struct jsonw *w)
+static void write_offer(const struct mcp *mcp, struct jsonw *w)
 {
     jsonw_name(w, "capabilities");
     jsonw_object(w);
     jsonw_name(w, "tools");
     jsonw_object(w);
+    if (mcp->config.editor_comes)
+        jsonw_member_bool(w, "listChanged", true);
     jsonw_end_object(w);
     jsonw_name(w, "resources");
     jsonw_object(w);
     jsonw_end_object(w);
     jsonw_end_object(w);
     jsonw_member(w, "instructions", str_from(instructions_text));
+}
+
+static void unknown_method(const struct request *r)
+{
+    struct rpc_reply reply;
+    struct str name = utf8_head(r->method, SHOWN_CHARS);
+    struct str message =
+        arena_printf(r->arena, "%s: %.*s", rpc_code_text(RPC_METHOD_NOT_FOUND),
+                     STR_ARG(name));
+    struct str data =
+        arena_printf(r->arena, "Method '%.*s' is not supported", STR_ARG(name));
+    rpc_begin_error(&reply, &r->to, RPC_METHOD_NOT_FOUND, message);
+    jsonw_member(&reply.json, "data", data);
+    check_sent(r->mcp, rpc_end(&reply));
 }
 
 /* --- Methods ------------------------------------------------------------ */
@@ -167,7 +186,7 @@ static void initialize(const struct request *r)
                  str_from(result_version_name(mcp->version)));
     jsonw_name(&reply.json, "serverInfo");
     result_write_server(&reply.json, mcp->version);
-    write_offer(&reply.json);
+    write_offer(mcp, &reply.json);
     check_sent(mcp, result_end(&reply, mcp->version));
 }
 
@@ -184,7 +203,7 @@ static void discover(const struct request *r)
     struct rpc_reply reply;
     result_begin(&reply, &r->to, r->version);
     write_supported(&reply.json, "supportedVersions");
-    write_offer(&reply.json);
+    write_offer(r->mcp, &reply.json);
     write_cache_hints(&reply.json, r->version);
     check_sent(r->mcp, result_end(&reply, r->version));
 }
@@ -218,6 +237,8 @@ static void tools_list(const struct request *r)
     jsonw_name(w, "tools");
     jsonw_array(w);
     for (size_t i = 0; (tool = registry_at(r->mcp->config.sets, i)); i++)
+        tool_write(w, tool, r->version >= MCP_2025_06_18);
+    for (size_t i = 0; (tool = offers_at(&r->mcp->lent.offers, i)); i++)
         tool_write(w, tool, r->version >= MCP_2025_06_18);
     jsonw_end_array(w);
     write_cache_hints(w, r->version);
@@ -295,6 +316,7 @@ static void start_call(const struct request *r, const struct tool *tool,
         .texts = {.token = progress_token(r), .client = client_of(r)},
         .can_ask = can_ask(r),
         .tool = tool,
+        .offer = tool->lent ? r->mcp->lent.offers.now : NULL,
         .arguments = arguments,
         .values = values,
         .now_ms = r->now_ms};
@@ -355,6 +377,8 @@ static void tools_call(const struct request *r)
         return;
     }
     const struct tool *tool = registry_find(r->mcp->config.sets, name);
+    if (tool == NULL)
+        tool = offers_find(&r->mcp->lent.offers, name);
     if (tool == NULL) {
         unknown_tool(r, name);
         return;
@@ -363,6 +387,40 @@ static void tools_call(const struct request *r)
         !need(r, "arguments", JSON_OBJECT, "an object"))
         return;
     call_tool(r, tool, arguments);
+}
+
+/* --- Tools of the editor ------------------------------------------------ */
+
+static void listen(const struct request *r)
+{
+    if (!r->mcp->config.editor_comes) {
+        unknown_method(r);
+        return;
+    }
+    if (!need(r, "notifications", JSON_OBJECT, "an object"))
+        return;
+    enum status status = listening_open(&r->mcp->lent.listening, &r->to,
+                                        json_get(r->params, "notifications"));
+    if (status == ST_LIMIT)
+        fail(r, RPC_INVALID_REQUEST, "more than %d streams of notifications",
+             LIMIT_SUBSCRIPTIONS);
+    else if (status != ST_OK)
+        fail_memory(r);
+}
+
+void mcp_editor(struct mcp *mcp, struct arena *arena,
+                const struct editor_message *message, int64_t now_ms)
+{
+    if (message->kind != EDITOR_TOOLS)
+        calls_editor(&mcp->calls, arena, message, now_ms);
+    else if (mcp->config.sets & REGISTRY_EDITOR_SET)
+        lent_replace(&mcp->lent, message->value);
+}
+
+void mcp_editor_gone(struct mcp *mcp, struct arena *arena, int64_t now_ms)
+{
+    calls_editor_gone(&mcp->calls, arena, now_ms);
+    lent_replace(&mcp->lent, (struct json){0});
 }
 
 /* --- Resources ---------------------------------------------------------- */
@@ -493,6 +551,7 @@ static const struct method {
     {"ping", LEGACY, true, ping},
     {"initialize", LEGACY, true, initialize},
     {"server/discover", MODERN, false, discover},
+    {"subscriptions/listen", MODERN, false, listen},
 };
 
 static const struct method *find_method(struct str name, enum era era)
@@ -501,20 +560,6 @@ static const struct method *find_method(struct str name, enum era era)
         if ((methods[i].eras & era) && str_eq(name, str_from(methods[i].name)))
             return &methods[i];
     return NULL;
-}
-
-static void unknown_method(const struct request *r)
-{
-    struct rpc_reply reply;
-    struct str name = utf8_head(r->method, SHOWN_CHARS);
-    struct str message =
-        arena_printf(r->arena, "%s: %.*s", rpc_code_text(RPC_METHOD_NOT_FOUND),
-                     STR_ARG(name));
-    struct str data =
-        arena_printf(r->arena, "Method '%.*s' is not supported", STR_ARG(name));
-    rpc_begin_error(&reply, &r->to, RPC_METHOD_NOT_FOUND, message);
-    jsonw_member(&reply.json, "data", data);
-    check_sent(r->mcp, rpc_end(&reply));
 }
 
 static void unsupported_version(const struct request *r, struct json version)
@@ -572,9 +617,15 @@ static void handle_notification(struct mcp *mcp, struct arena *arena,
                                 const struct rpc_message *message,
                                 int64_t now_ms)
 {
-    if (str_eq(message->method, STR("notifications/cancelled")))
-        calls_cancel(&mcp->calls, arena,
-                     json_raw(json_get(message->params, "requestId")), now_ms);
+    struct str id = json_raw(json_get(message->params, "requestId"));
+
+    if (str_eq(message->method, STR("notifications/initialized")))
+        mcp->lent.listening.legacy =
+            mcp->initialized && mcp->config.editor_comes;
+    if (!str_eq(message->method, STR("notifications/cancelled")))
+        return;
+    listening_cancel(&mcp->lent.listening, id);
+    calls_cancel(&mcp->calls, arena, id, now_ms);
 }
 
 /* Handles one message; the answer goes to TO, whose id is set here. */
@@ -686,8 +737,9 @@ struct mcp *mcp_new(const struct mcp_config *config)
     if (mcp == NULL)
         return NULL;
     mcp->config = *config;
-    calls_init(&mcp->calls, config->gate, config->output, config->approval_ms,
-               config->key);
+    lent_init(&mcp->lent, config->gate, config->output);
+    calls_init(&mcp->calls, config->gate, config->output, config->editor,
+               config->approval_ms, config->key);
     return mcp;
 }
 
@@ -695,6 +747,7 @@ void mcp_free(struct mcp *mcp)
 {
     if (mcp != NULL) {
         calls_release(&mcp->calls);
+        lent_release(&mcp->lent);
         clientinfo_release(&mcp->client);
         clientinfo_release(&mcp->last_client);
     }
@@ -719,6 +772,7 @@ void mcp_tick(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 {
     calls_finish(&mcp->calls, arena, now_ms);
+    check_sent(mcp, listening_finish(&mcp->lent.listening, mcp->config.output));
 }
 
 void mcp_stop_work(struct mcp *mcp, struct arena *arena, int64_t now_ms)

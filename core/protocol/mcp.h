@@ -11,6 +11,7 @@
 
 #include "arena.h"
 #include "buf.h"
+#include "editor.h"
 #include "gate.h"
 #include "image.h"
 #include "log.h"
@@ -33,6 +34,8 @@ struct mcp_config {
     const struct roster *roster;
     int64_t approval_ms;      /* how long a human may think */
     const unsigned char *key; /* TICKET_KEY random bytes */
+    struct editor *editor;
+    bool editor_comes; /* there may be an editor at some time */
 };
 
 /* NULL when memory runs out. */
@@ -51,6 +54,13 @@ void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail);
 /* Answers the calls whose replies the image has, and reports the progress of
    those that run. */
 void mcp_replies(struct mcp *mcp, int64_t now_ms);
+
+/* What the editor says. */
+void mcp_editor(struct mcp *mcp, struct arena *arena,
+                const struct editor_message *message, int64_t now_ms);
+
+/* The editor is gone, and its tools with it. Releases ARENA. */
+void mcp_editor_gone(struct mcp *mcp, struct arena *arena, int64_t now_ms);
 
 /* The time at which mcp_tick has something to do, NOW_MS for at once; -1 when
    it has nothing. */

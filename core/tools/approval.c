@@ -286,7 +286,7 @@ enum status approval_read(struct arena *arena, struct json reply,
 {
     struct json action = json_get(reply, "action");
 
-    *out = (struct approval){0};
+    *out = (struct approval){.by = "human"};
     if (json_is_string(action, "accept"))
         return read_content(arena, json_get(reply, "content"), call, out);
     if (json_is_string(action, "decline"))

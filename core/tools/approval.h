@@ -36,6 +36,8 @@ struct approval {
     struct tool_decision decision; /* in the arena or the form's document */
     bool remember;
     struct str arguments; /* JSON text, not checked; empty: as asked */
+    const char *by;       /* who decided, for the log; static */
+    struct str rule;      /* that of an editor, which did; may be empty */
 };
 
 /* Reads REPLY, an object with "action" and "content" as MCP's elicitation has

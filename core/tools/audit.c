@@ -3,7 +3,6 @@
 #include "audit.h"
 
 #include "digest.h"
-#include "jsonw.h"
 
 /* Storage that is kept for the next line. */
 #define KEPT 4096
@@ -48,7 +47,7 @@ static void write_digest(struct jsonw *w, const char *size_name,
     jsonw_digest(w, digest);
 }
 
-static void write_members(struct jsonw *w, const struct gate_event *event)
+void audit_write(struct jsonw *w, const struct gate_event *event)
 {
     const struct tool_call *call = event->call;
     bool decided = call->decision != NULL;
@@ -64,6 +63,8 @@ static void write_members(struct jsonw *w, const struct gate_event *event)
     write_text(w, "level", tool_level_name(call->tool->level));
     write_text(w, "decision", call->decision);
     write_text(w, "by", call->decided_by);
+    if (call->rule.n > 0)
+        jsonw_member(w, "rule", buf_view(&call->rule));
     write_text(w, "outcome", audit_outcome(event));
     jsonw_member_int(w, "decisionMs", decided_ms - call->started_ms);
     jsonw_member_int(w, "runMs", event->now_ms - decided_ms);
@@ -80,7 +81,7 @@ void audit_event(void *context, const struct gate_event *event)
         return;
     jsonw_init(&w, &audit->line);
     jsonw_object(&w);
-    write_members(&w, event);
+    audit_write(&w, event);
     jsonw_end_object(&w);
     if (buf_failed(&audit->line)) {
         log_line(audit->log, LOG_ERROR, "audit: no memory for a line about %s",

@@ -8,6 +8,7 @@
 
 #include "buf.h"
 #include "gate.h"
+#include "jsonw.h"
 #include "log.h"
 #include "str.h"
 
@@ -34,6 +35,9 @@ void audit_release(struct audit *audit);
 
 /* The hook of the gate, with an audit as its context. */
 void audit_event(void *context, const struct gate_event *event);
+
+/* Writes the members of a line about a call that is over, into an object. */
+void audit_write(struct jsonw *w, const struct gate_event *event);
 
 /* What became of a call that is over: "ok", "error", or "refused" when it did
    not run. */

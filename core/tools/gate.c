@@ -5,7 +5,9 @@
 #include <inttypes.h>
 
 #include "approval.h"
+#include "decision.h"
 #include "policy.h"
+#include "refusal.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits)
@@ -29,9 +31,27 @@ bool gate_has_grant(const struct gate *gate, const struct tool *tool)
     return find_grant(gate, tool) < gate->grant_count;
 }
 
-enum status gate_grant(struct gate *gate, const struct tool *tool)
+void gate_revoke(struct gate *gate, const struct tool *tool)
 {
     if (gate_has_grant(gate, tool))
+        gate->grants[find_grant(gate, tool)] =
+            gate->grants[--gate->grant_count];
+}
+
+/* The tool of an editor that has the name of TOOL, one of its, now, or NULL. */
+static const struct tool *find_lent(const struct gate *gate,
+                                    const struct tool *tool)
+{
+    if (gate->find_lent == NULL)
+        return NULL;
+    return gate->find_lent(gate->lent_context, str_from(tool->name));
+}
+
+enum status gate_grant(struct gate *gate, const struct tool *tool)
+{
+    if (tool->lent)
+        tool = find_lent(gate, tool); // it may be another by now
+    if (tool == NULL || gate_has_grant(gate, tool))
         return ST_OK;
     if (gate->grant_count == LIMIT_GRANTS)
         return ST_LIMIT;
@@ -39,11 +59,19 @@ enum status gate_grant(struct gate *gate, const struct tool *tool)
     return ST_OK;
 }
 
-void gate_revoke(struct gate *gate, const struct tool *tool)
+void gate_replace_lent(struct gate *gate)
 {
-    if (gate_has_grant(gate, tool))
-        gate->grants[find_grant(gate, tool)] =
-            gate->grants[--gate->grant_count];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < gate->grant_count; i++) {
+        const struct tool *tool = gate->grants[i];
+
+        if (tool->lent)
+            tool = find_lent(gate, tool);
+        if (tool != NULL)
+            gate->grants[kept++] = tool;
+    }
+    gate->grant_count = kept;
 }
 
 /* --- Hooks and log ------------------------------------------------------ */
@@ -99,44 +127,31 @@ static enum status fail(struct gate_turn *t, const char *state, struct str text)
     return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
 }
 
+/* The call does not run, as BY decided; TEXT is what the model reads. */
+static enum status refuse(struct gate_turn *t, const char *by, struct str text)
+{
+    settle(t, "refused", by);
+    return fail(t, "REFUSED", text);
+}
+
 /* BECAUSE: why the call needs an approval. */
 static enum status refuse_without_approver(struct gate_turn *t,
                                            struct str because)
 {
-    const char *name = t->call->tool->name;
-
-    settle(t, "refused", "no approver");
-    return fail(t, "REFUSED",
-                arena_printf(t->arena,
-                             "%s was not run: %.*s needs an approval, but this "
-                             "client cannot ask its user. Use a client with "
-                             "MCP elicitation, or let the user start ecl-mcp "
-                             "with --allow %s.",
-                             name, STR_ARG(because), name));
+    return refuse(t, "no approver",
+                  refusal_no_approver(t->arena, t->call->tool, because));
 }
 
 static enum status refuse_by_rule(struct gate_turn *t, struct str rule)
 {
-    settle(t, "refused", "policy");
-    return fail(t, "REFUSED",
-                arena_printf(t->arena,
-                             "%s was not run: the rule \"%.*s\" of the user "
-                             "denies it, and no approval changes that.",
-                             t->call->tool->name, STR_ARG(rule)));
+    return refuse(t, "policy", refusal_rule(t->arena, t->call->tool, rule));
 }
 
 static enum status refuse_by_fault(struct gate_turn *t)
 {
-    struct str fault = t->gate->policy->fault;
-
-    settle(t, "refused", "broken policy");
-    return fail(t, "REFUSED",
-                arena_printf(t->arena,
-                             "%s was not run: the rules of the user cannot be "
-                             "trusted, so that no approval is asked for: "
-                             "%.*s. The user has to mend them and restart "
-                             "ecl-mcp.",
-                             t->call->tool->name, STR_ARG(fault)));
+    return refuse(
+        t, "broken policy",
+        refusal_fault(t->arena, t->call->tool, t->gate->policy->fault));
 }
 
 /* A failure to run the tool that the model should read, as answer. */
@@ -177,19 +192,14 @@ static enum status check_question(struct gate_turn *t)
 
     if (buf_failed(message) || buf_failed(&t->call->question.substance) ||
         buf_failed(&t->call->question.form) ||
+        buf_failed(&t->call->question.review) ||
         buf_failed(&t->call->question.carried) ||
         approval_make_visible(message) != ST_OK)
         return ST_NOMEM;
     if (message->n <= LIMIT_QUESTION)
         return ST_OK;
-    settle(t, "refused", "limit");
-    return fail(
-        t, "REFUSED",
-        arena_printf(t->arena,
-                     "%s was not run: what the user would have to look through "
-                     "for an approval has %zu bytes, the limit is %u. Do it in "
-                     "smaller steps.",
-                     t->call->tool->name, message->n, LIMIT_QUESTION));
+    return refuse(t, "limit",
+                  refusal_size(t->arena, t->call->tool, message->n));
 }
 
 /* Lets the tool look at what the call would do. Afterwards the state is
@@ -207,12 +217,58 @@ static enum status prepare(struct gate_turn *t)
     return status;
 }
 
+/* Somebody can be asked for an approval. */
+static bool can_ask(const struct gate_turn *t)
+{
+    return t->call->can_ask || t->call->editor;
+}
+
+/* The argument that names the file of a review, or NULL. */
+static const struct schema_value *path_of(const struct gate_turn *t)
+{
+    const struct schema_field *fields = t->call->tool->fields;
+
+    for (size_t i = 0; i < schema_count(fields); i++)
+        if (fields[i].kind == SCHEMA_PATH && t->values[i].given)
+            return &t->values[i];
+    return NULL;
+}
+
+/* An editor may have a text of the file that is not on the disk: asks for it,
+   once. Otherwise the state stays as it is. */
+static enum status look(struct gate_turn *t)
+{
+    const struct files *files = t->gate->files;
+    const struct schema_value *path = path_of(t);
+    struct str problem;
+    struct str name;
+
+    t->call->visit.looked = true;
+    if (files == NULL || path == NULL)
+        return ST_OK;
+    enum files_result result =
+        files->locate(files->context, t->arena, path->string, &name, &problem);
+    if (result != FILES_OK)
+        return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
+    bool root = strcmp(files->root, "/") == 0;
+    t->answer.state = TOOL_LOOKS;
+    t->answer.text = arena_printf(t->arena, "%s/%.*s", root ? "" : files->root,
+                                  STR_ARG(name));
+    return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
+}
+
 /* REMEMBER: a grant would spare the next question. */
 static enum status ask(struct gate_turn *t, bool remember)
 {
     enum status status = ST_OK;
 
     t->answer.state = TOOL_ASKS;
+    t->call->may_remember = remember;
+    if (t->call->tool->prepare != NULL && t->call->editor &&
+        !t->call->visit.looked)
+        status = look(t);
+    if (status != ST_OK || t->answer.state != TOOL_ASKS)
+        return status;
     if (t->call->tool->prepare != NULL)
         status = prepare(t);
     else
@@ -249,7 +305,9 @@ static enum status run_handler(struct gate_turn *t,
 
     request.decision = decision;
     request.reply = *reply;
-    t->answer.state = TOOL_WAITS;
+    t->answer.state = t->call->tool->lent ? TOOL_LENT : TOOL_WAITS;
+    if (t->call->tool->lent)
+        return ST_OK;
     if (t->call->tool->operation != NULL)
         status = tool_send(&request);
     else
@@ -317,7 +375,7 @@ static bool has_fault(const struct gate_turn *t)
 /* A rule wants every call to be asked for, whatever was granted. */
 static enum status decide_by_question(struct gate_turn *t, struct str rule)
 {
-    if (t->call->can_ask)
+    if (can_ask(t))
         return ask(t, false);
     return refuse_without_approver(
         t, arena_printf(t->arena, "the rule \"%.*s\" of the user says that it",
@@ -332,7 +390,7 @@ static enum status decide_by_level(struct gate_turn *t)
         return run_allowed(t, "level");
     if (gate_has_grant(t->gate, tool) && !t->call->resumed)
         return run_allowed(t, "grant");
-    if (t->call->can_ask)
+    if (can_ask(t))
         return ask(t, true);
     return refuse_without_approver(t, STR("it is a dangerous tool and"));
 }
@@ -400,25 +458,25 @@ enum status gate_start(struct gate_turn *turn, struct json arguments,
 
 /* --- What the human said ------------------------------------------------ */
 
-static enum status deny(struct gate_turn *t,
-                        const struct tool_decision *decision)
+static enum status deny(struct gate_turn *t, const struct approval *approval)
 {
-    bool reason = decision->reason.n > 0;
+    struct str reason = approval->decision.reason;
+    bool stopped = approval->decision.consent == TOOL_STOPPED;
 
-    settle(t, "denied", "human");
-    return fail(t, "REFUSED",
-                arena_printf(t->arena, "User denied tool execution%s%.*s",
-                             reason ? ": " : "", STR_ARG(decision->reason)));
+    settle(t, "denied", approval->by);
+    return fail(
+        t, stopped ? "STOPPED" : "REFUSED",
+        arena_printf(
+            t->arena, "%s%s%.*s%s",
+            stopped ? "The user stopped the run" : "User denied tool execution",
+            reason.n > 0 ? ": " : "", STR_ARG(reason),
+            stopped ? ".\nMake no further calls; wait for the user." : ""));
 }
 
 static enum status refuse_without_decision(struct gate_turn *t, struct str why)
 {
     settle(t, "refused", "no decision");
-    return fail(t, "NO DECISION",
-                arena_printf(t->arena,
-                             "%s was not run: there is no approval: %.*s. "
-                             "Nothing was changed.",
-                             t->call->tool->name, STR_ARG(why)));
+    return fail(t, "NO DECISION", refusal_no_decision(t->arena, t->call, why));
 }
 
 /* Reads the arguments of the call again, or others in their place. ST_INVALID
@@ -452,12 +510,8 @@ static enum status read_arguments(struct gate_turn *t, struct str text,
 
 static enum status refuse_modified(struct gate_turn *t, struct str problem)
 {
-    settle(t, "refused", "human, with bad arguments");
-    return fail(t, "REFUSED",
-                arena_printf(t->arena,
-                             "%s was not run: the user gave the approval with "
-                             "other arguments, but %.*s.",
-                             t->call->tool->name, STR_ARG(problem)));
+    return refuse(t, "human, with bad arguments",
+                  refusal_arguments(t->arena, t->call->tool, problem));
 }
 
 static void grant(const struct gate_turn *t, const struct approval *approval)
@@ -467,13 +521,49 @@ static void grant(const struct gate_turn *t, const struct approval *approval)
                  t->call->tool->name);
 }
 
+static enum status run_approved(struct gate_turn *t,
+                                const struct approval *approval)
+{
+    bool changed = t->call->note.n > 0;
+
+    settle(t, changed ? "modified" : "approved", approval->by);
+    grant(t, approval);
+    return run(t, &approval->decision);
+}
+
+/* The answer is to say what was changed; *CHANGED: anything was. */
+static enum status note_changes(struct gate_turn *t, struct json before,
+                                bool *changed)
+{
+    struct buf *note = &t->call->note;
+    size_t start = note->n;
+
+    if (start > 0)
+        buf_byte(note, '\n');
+    buf_str(note, STR("The user changed the arguments: "));
+    size_t list = note->n;
+    approval_describe_changes(note, before, t->arguments);
+    *changed = note->n > list;
+    buf_byte(note, '.');
+    if (!*changed)
+        buf_truncate(note, start);
+    return buf_failed(note) ? ST_NOMEM : ST_OK;
+}
+
+/* What is to be reviewed is another change now, which nobody has seen; only the
+   editor knows whether it has a buffer of that file. */
+static enum status ask_anew(struct gate_turn *t)
+{
+    tool_visit_release(&t->call->visit);
+    return ask(t, t->call->may_remember);
+}
+
 /* The human wants other arguments than the model. */
 static enum status run_modified(struct gate_turn *t,
                                 const struct approval *approval)
 {
     struct str problem = STR("");
     struct json before = t->arguments;
-    struct buf *note = &t->call->note;
     struct str rule;
     enum status status = read_arguments(t, approval->arguments, &problem);
 
@@ -483,32 +573,32 @@ static enum status run_modified(struct gate_turn *t,
         return status;
     if (rule_of(t, &rule) == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    buf_str(note, STR("The user changed the arguments: "));
-    size_t start = note->n;
-    approval_describe_changes(note, before, t->arguments);
-    bool changed = note->n > start;
-    buf_byte(note, '.');
-    if (!changed)
-        buf_reset(note);
+    bool changed = false;
+    status = note_changes(t, before, &changed);
     keep_session(t);
-    if (buf_failed(note) ||
+    if (status != ST_OK ||
         keep_arguments(t->call, approval->arguments) != ST_OK)
         return ST_NOMEM;
+    if (changed && t->call->tool->prepare != NULL && t->call->editor)
+        return ask_anew(t);
     if (changed && t->call->tool->prepare != NULL) {
         status = prepare(t);
         if (status != ST_OK || t->answer.state != TOOL_ASKS)
             return status;
     }
-    settle(t, changed ? "modified" : "approved", "human");
-    grant(t, approval);
-    return run(t, &approval->decision);
+    return run_approved(t, approval);
 }
 
 static enum status follow(struct gate_turn *t, const struct approval *approval)
 {
+    buf_reset(&t->call->rule);
+    buf_str(&t->call->rule, approval->rule);
+    if (buf_failed(&t->call->rule))
+        return ST_NOMEM;
     switch (approval->decision.consent) {
     case TOOL_DENIED:
-        return deny(t, &approval->decision);
+    case TOOL_STOPPED:
+        return deny(t, approval);
     case TOOL_APPROVED:
         break;
     case TOOL_NO_DECISION:
@@ -516,9 +606,7 @@ static enum status follow(struct gate_turn *t, const struct approval *approval)
     }
     if (approval->arguments.n > 0)
         return run_modified(t, approval);
-    settle(t, "approved", "human");
-    grant(t, approval);
-    return run(t, &approval->decision);
+    return run_approved(t, approval);
 }
 
 /* What the handler asked by itself is answered, or nobody answers: WHY. */
@@ -568,17 +656,87 @@ enum status gate_decide(struct gate_turn *turn, struct json reply,
     return end_turn(turn, read_reply(turn, reply, why));
 }
 
+enum status gate_decide_there(struct gate_turn *turn, struct json result)
+{
+    struct approval approval;
+    struct str problem;
+
+    turn->answer = (struct tool_answer){0};
+    enum status status =
+        read_arguments(turn, buf_view(&turn->call->arguments), &problem);
+    if (status == ST_OK)
+        status = decision_read(turn->arena, result, turn->call, &approval);
+    if (status == ST_OK)
+        status = follow(turn, &approval);
+    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+}
+
+/* --- The editor --------------------------------------------------------- */
+
+/* Keeps the text of the buffer, if there is one; *STATE changes when it cannot
+   be worked with. */
+static enum status keep_buffer(struct gate_turn *t, struct json result)
+{
+    struct tool_visit *visit = &t->call->visit;
+    struct str text;
+    enum status status = json_string(t->arena, json_get(result, "text"), &text);
+
+    if (status == ST_INVALID)
+        return ST_OK; // no buffer
+    if (status != ST_OK)
+        return status;
+    visit->visited = true;
+    visit->modified = json_type(json_get(result, "modified")) == JSON_TRUE;
+    if (text.n > LIMIT_EDITOR_TEXT) {
+        settle(t, "refused", "limit");
+        return fail(t, "ERROR",
+                    refusal_buffer(t->arena, t->call->tool, text.n));
+    }
+    if (buf_reserve_exact(&visit->text, text.n) == NULL)
+        return ST_NOMEM;
+    buf_str(&visit->text, text);
+    return ST_OK;
+}
+
+enum status gate_look(struct gate_turn *turn, struct json result)
+{
+    struct str problem;
+
+    turn->answer = (struct tool_answer){.state = TOOL_ASKS};
+    enum status status =
+        read_arguments(turn, buf_view(&turn->call->arguments), &problem);
+    if (status == ST_OK)
+        status = keep_buffer(turn, result);
+    if (status == ST_OK && turn->answer.state == TOOL_ASKS)
+        status = ask(turn, turn->call->may_remember);
+    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+}
+
+enum status gate_without_editor(struct gate_turn *turn)
+{
+    struct tool_call *call = turn->call;
+    struct str problem;
+
+    turn->answer = (struct tool_answer){.state = TOOL_ASKS};
+    call->editor = false;
+    tool_call_forget_question(call);
+    tool_visit_release(&call->visit);
+    enum status status =
+        read_arguments(turn, buf_view(&call->arguments), &problem);
+    if (status == ST_OK && call->can_ask)
+        status = ask(turn, call->may_remember);
+    else if (status == ST_OK)
+        status = refuse(turn, "no approver",
+                        refusal_no_editor(turn->arena, call->tool));
+    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+}
+
 enum status gate_stale(struct gate_turn *turn)
 {
     turn->answer = (struct tool_answer){0};
     settle(turn, "refused", "stale question");
-    return end_turn(
-        turn, fail(turn, "STALE",
-                   arena_printf(turn->arena,
-                                "%s was not run: what it would do is no longer "
-                                "what the user was asked about. Nothing was "
-                                "changed; make the call again.",
-                                turn->call->tool->name)));
+    return end_turn(turn, fail(turn, "STALE",
+                               refusal_stale(turn->arena, turn->call->tool)));
 }
 
 /* --- Work and end ------------------------------------------------------- */

@@ -55,6 +55,9 @@ struct gate {
     size_t hook_count;
     const struct tool *grants[LIMIT_GRANTS]; /* run without being asked for */
     size_t grant_count;
+    const struct tool *(*find_lent)(void *context, struct str name);
+    void *lent_context; /* borrowed; the tool of an editor that has this name
+                           now, or NULL */
 };
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
@@ -70,6 +73,10 @@ enum status MUST_CHECK gate_grant(struct gate *gate, const struct tool *tool);
 
 /* It is asked for again. */
 void gate_revoke(struct gate *gate, const struct tool *tool);
+
+/* The tools of the editor are others now, though their names may be the same:
+   grants follow the names. */
+void gate_replace_lent(struct gate *gate);
 
 bool gate_has_grant(const struct gate *gate, const struct tool *tool);
 
@@ -94,8 +101,12 @@ struct gate_turn {
    stay where it is:
    TOOL_WAITS     the image answers: gate_end;
    TOOL_WORKS     gate_step until the state is another;
-   TOOL_ASKS      call->question is to be put to a human: gate_decide; or, when
-                  the client is going to make the call again, nothing;
+   TOOL_LOOKS     the editor is to be asked for the text of the file whose
+                  absolute path the answer has as its text: gate_look;
+   TOOL_ASKS      call->question is to be put to a human: gate_decide, or, from
+                  an editor, gate_decide_there; or, when the client is going to
+                  make the call again, nothing;
+   TOOL_LENT      the editor does it: gate_end;
    else           it is over, the text is the answer.
    ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
    tool_call_release, when it needs the answer no more. */
@@ -108,6 +119,18 @@ enum status MUST_CHECK gate_start(struct gate_turn *turn, struct json arguments,
    answered within 300 s"). Goes on as gate_start. */
 enum status MUST_CHECK gate_decide(struct gate_turn *turn, struct json reply,
                                    struct str why);
+
+/* The same, when an editor was asked: RESULT is that of "approve". */
+enum status MUST_CHECK gate_decide_there(struct gate_turn *turn,
+                                         struct json result);
+
+/* What the editor says about the file that it was asked for: RESULT is that of
+   "text"; null or absent when it has no buffer of it. Goes on as gate_start. */
+enum status MUST_CHECK gate_look(struct gate_turn *turn, struct json result);
+
+/* The editor does not receive what it is asked for a call that looks or asks:
+   the call goes on as gate_start, as if there were none. */
+enum status MUST_CHECK gate_without_editor(struct gate_turn *turn);
 
 /* A call that asked is not what the human was shown any more; it is over. */
 enum status MUST_CHECK gate_stale(struct gate_turn *turn);

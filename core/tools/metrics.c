@@ -10,12 +10,14 @@ static struct metrics_tool *find(struct metrics *metrics,
 {
     size_t i = 0;
 
-    while (i < metrics->count && metrics->tools[i].tool != tool)
+    while (i < metrics->count &&
+           strcmp(metrics->tools[i].name, tool->name) != 0)
         i++;
     if (i == LIMIT_METRICS)
         return NULL;
     if (i == metrics->count) {
-        metrics->tools[i] = (struct metrics_tool){.tool = tool};
+        metrics->tools[i] = (struct metrics_tool){.level = tool->level};
+        memcpy(metrics->tools[i].name, tool->name, strlen(tool->name) + 1);
         metrics->count++;
     }
     return &metrics->tools[i];
@@ -62,8 +64,8 @@ static void write_counts(struct jsonw *w, const struct metrics_tool *record)
 static void write_tool(struct jsonw *w, const struct metrics_tool *record)
 {
     jsonw_object(w);
-    jsonw_member(w, "name", str_from(record->tool->name));
-    jsonw_member(w, "level", str_from(tool_level_name(record->tool->level)));
+    jsonw_member(w, "name", str_from(record->name));
+    jsonw_member(w, "level", str_from(tool_level_name(record->level)));
     write_counts(w, record);
     jsonw_end_object(w);
 }

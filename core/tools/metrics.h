@@ -13,7 +13,8 @@
 
 struct metrics {
     struct metrics_tool {
-        const struct tool *tool;
+        char name[LIMIT_TOOL_NAME + 1]; /* of the tool, which may go */
+        enum tool_level level;
         uint64_t calls;   /* that are over: */
         uint64_t errors;  /* ran and failed, */
         uint64_t refused; /* did not run */

@@ -10,9 +10,10 @@
 #define INTROSPECT "introspect"
 #define FILES "files"
 #define MEASURE "measure"
+#define EDITOR "emacs"
 
-static const char *const set_names[] = {EVAL, SESSION, INTROSPECT, FILES,
-                                        MEASURE};
+static const char *const set_names[] = {EVAL,  SESSION, INTROSPECT,
+                                        FILES, MEASURE, EDITOR};
 
 enum {
     IN_EVAL = 1u << 0,
@@ -67,7 +68,8 @@ static const struct {
 
 const char *registry_set_names(void)
 {
-    return EVAL ", " SESSION ", " INTROSPECT ", " FILES ", " MEASURE;
+    return EVAL ", " SESSION ", " INTROSPECT ", " FILES ", " MEASURE
+                ", " EDITOR;
 }
 
 static enum status find_set(struct str name, unsigned *set)

@@ -12,6 +12,9 @@
 /* One bit for each set. */
 #define REGISTRY_ALL_SETS (~0u)
 
+/* The set of the tools that an editor has; none of them is in this table. */
+#define REGISTRY_EDITOR_SET (1u << 5)
+
 /* The names of the sets, separated by ", ". */
 const char *registry_set_names(void);
 

@@ -58,6 +58,31 @@ static enum status make_visible(struct arena *arena, struct str name,
     return arena_take(arena, &text, out);
 }
 
+/* The text is that of a buffer. The model writes line ends as it has read them
+   from the file. */
+static void take_buffer(const struct tool_visit *visit, struct text *before)
+{
+    struct str text = buf_view(&visit->text);
+
+    before->text = text;
+    if (text.n > 0 && memchr(text.p, '\r', text.n))
+        before->ends = TEXT_MIXED;
+}
+
+/* The text before the change; ST_INVALID: it is none. */
+static enum status decode(const struct tool_visit *visit, struct review *review)
+{
+    struct str bytes = review->base.bytes;
+    struct text *before = &review->before;
+    enum status status = text_decode(&review->arena, bytes, before);
+    struct str text = buf_view(&visit->text);
+
+    if (!visit->visited || status == ST_NOMEM)
+        return status;
+    take_buffer(visit, before);
+    return text.n > 0 && memchr(text.p, '\0', text.n) ? ST_INVALID : ST_OK;
+}
+
 /* Reads and decodes the file; ANSWER->state changes when it cannot be. */
 static enum status load(const struct tool_request *request, struct str path,
                         bool may_miss, struct review *review,
@@ -65,11 +90,13 @@ static enum status load(const struct tool_request *request, struct str path,
 {
     struct arena *arena = request->arena;
     const struct files *files = request->files;
+    const struct tool_visit *visit = &request->call->visit;
     struct str problem = STR("");
     enum files_result result = files->read(files->context, &review->arena, path,
                                            LIMIT_FILE, &review->base, &problem);
 
-    if (result == FILES_MISSING && may_miss && review->base.name.n > 0)
+    if (result == FILES_MISSING && (may_miss || visit->visited) &&
+        review->base.name.n > 0)
         result = FILES_OK;
     if (result != FILES_OK) // PROBLEM lives in the review
         return fail_files(arena, result, problem, answer);
@@ -82,8 +109,7 @@ static enum status load(const struct tool_request *request, struct str path,
             "%.*s was changed since you have read it. Nothing was written, and "
             "the user was not asked. Read it again with read-file.",
             STR_ARG(review->name));
-    enum status status =
-        text_decode(&review->arena, base->bytes, &review->before);
+    enum status status = decode(visit, review);
     if (status == ST_INVALID)
         return review_fail(arena, answer, "ERROR",
                            "%.*s: it has NUL bytes, so it is no text. Nothing "
@@ -105,6 +131,9 @@ enum status review_open(const struct tool_request *request, struct str path,
     if (!review)
         return ST_NOMEM;
     review->plan.free = review_free;
+    review->root = request->files->root;
+    review->asks_editor = request->call->editor;
+    review->buffer = request->call->visit.visited;
     if (request->call->plan) // of arguments that the human has changed
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;
@@ -150,6 +179,67 @@ static void write_message(struct buf *out, const struct review *review,
     }
 }
 
+/* The range of a hunk's lines as diff(1) counts them. */
+static void write_place(struct jsonw *w, const char *start_name, size_t start,
+                        const char *count_name, size_t count)
+{
+    jsonw_member_int(w, start_name, (int64_t)(count == 0 ? start : start + 1));
+    jsonw_member_int(w, count_name, (int64_t)count);
+}
+
+static void write_hunk(struct jsonw *w, const struct diff *diff, size_t index)
+{
+    const struct diff_range *range = &diff->hunks[index].range;
+    struct buf text = BUF_EMPTY;
+
+    jsonw_object(w);
+    write_place(w, "old_start", range->old_start, "old_count",
+                range->old_count);
+    write_place(w, "new_start", range->new_start, "new_count",
+                range->new_count);
+    jsonw_name(w, "lines");
+    jsonw_array(w);
+    diff_write_hunk(&text, diff, index);
+    w->out->failed = w->out->failed || buf_failed(&text);
+    const char *at = text.n > 0 ? memchr(text.p, '\n', text.n) : NULL;
+    while (at && at + 1 < text.p + text.n) {
+        const char *line = at + 1;
+        at = memchr(line, '\n', (size_t)(text.p + text.n - line));
+        jsonw_string(w, str_make(line, (size_t)(at - line)));
+    }
+    jsonw_end_array(w);
+    jsonw_end_object(w);
+    buf_release(&text);
+}
+
+/* The change as docs/editor-protocol.md has it. */
+static void write_for_editor(struct buf *out, const struct review *review,
+                             struct str reason, bool by_hunk)
+{
+    struct buf path = BUF_EMPTY;
+    struct jsonw w;
+
+    buf_printf(&path, "%s%s%.*s", review->root,
+               strcmp(review->root, "/") == 0 ? "" : "/",
+               STR_ARG(review->base.name));
+    jsonw_init(&w, out);
+    jsonw_object(&w);
+    jsonw_member(&w, "path", buf_view(&path));
+    jsonw_member(&w, "name", review->base.name);
+    jsonw_member(&w, "reason", reason);
+    jsonw_member_bool(&w, "exists", review->base.exists);
+    jsonw_member_bool(&w, "by_hunk", by_hunk);
+    jsonw_member_bool(&w, "buffer", review->buffer);
+    jsonw_name(&w, "hunks");
+    jsonw_array(&w);
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        write_hunk(&w, &review->diff, i);
+    jsonw_end_array(&w);
+    jsonw_end_object(&w);
+    out->failed = out->failed || buf_failed(&path);
+    buf_release(&path);
+}
+
 enum status review_propose(struct review *review, struct str after,
                            struct str reason, bool by_hunk,
                            struct tool_question *question,
@@ -161,7 +251,7 @@ enum status review_propose(struct review *review, struct str after,
     struct str problem = STR("");
     enum status status = arena_str(arena, after, &text); // AFTER goes away
 
-    if (status == ST_OK)
+    if (status == ST_OK && !review->buffer) // else the editor's business
         status = text_encode(arena, &review->before, text, &bytes, &problem);
     if (status == ST_INVALID)
         return review_fail(arena, answer, "ERROR",
@@ -173,7 +263,8 @@ enum status review_propose(struct review *review, struct str after,
         return fail_size(arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
-    if (review->diff.hunk_count == 0 && review->base.exists) {
+    if (review->diff.hunk_count == 0 &&
+        (review->base.exists || review->buffer)) {
         answer->state = TOOL_ANSWERED;
         answer->text =
             arena_printf(arena, "No change: %.*s has this text already.",
@@ -181,6 +272,8 @@ enum status review_propose(struct review *review, struct str after,
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     write_message(&question->message, review, reason, by_hunk);
+    if (review->asks_editor)
+        write_for_editor(&question->review, review, reason, by_hunk);
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
     buf_append(&question->substance, review->base.hash, FILES_HASH);
     buf_byte(&question->substance, review->base.exists ? '+' : '-');
@@ -191,63 +284,122 @@ enum status review_propose(struct review *review, struct str after,
 
 /* What became of the hunks. */
 struct outcome {
+    bool *chosen; /* one for each */
     enum diff_outcome *hunks;
     size_t applied;
     size_t stale;
+    bool divided;             /* one was applied in part */
     struct str text;          /* the new one */
-    struct files_content now; /* the file as it was just before */
+    struct files_content now; /* the file as it was just before, or is now */
     struct text form;         /* of it */
     struct str bytes;         /* that were written */
     struct diff diff;         /* from it to the new one */
+    struct str where;         /* of a buffer: what was done with it */
+    bool saved;               /* the file has the new text */
 };
 
+/* The lines of the human in the place of those that hunk INDEX makes; like
+   these, the last line of a text may lack its end. */
+static struct diff_edit edit_of(const struct tool_hunk *hunk,
+                                const struct diff *diff, size_t index)
+{
+    struct str made = diff_new_lines(diff, index);
+    struct diff_edit edit = {hunk->edited || hunk->part, hunk->text};
+
+    if (edit.text.n > 0 && made.n > 0 && made.p[made.n - 1] != '\n')
+        edit.text.n--;
+    return edit;
+}
+
+/* Prepares OUTCOME, and the diff for the lines of the human; an edit that
+   leaves all as it was is a refusal. */
+static enum status read_choice(const struct tool_decision *decision,
+                               struct review *review, struct outcome *outcome)
+{
+    struct diff *diff = &review->diff;
+    const struct tool_hunk *hunks = decision->hunks;
+    size_t n = diff->hunk_count;
+    struct diff_edit *edits = arena_array(&review->arena, n + 1, sizeof *edits);
+
+    outcome->chosen = arena_array(&review->arena, n + 1, sizeof(bool));
+    outcome->hunks = arena_array(&review->arena, n + 1, sizeof *outcome->hunks);
+    if (!edits || !outcome->chosen || !outcome->hunks)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        outcome->chosen[i] = !decision->chosen || decision->chosen[i];
+        if (!hunks || !outcome->chosen[i])
+            continue;
+        edits[i] = edit_of(&hunks[i], diff, i);
+        if (edits[i].given && str_eq(edits[i].text, diff_old_lines(diff, i)))
+            outcome->chosen[i] = false;
+    }
+    if (hunks)
+        diff->edits = edits;
+    return ST_OK;
+}
+
+static void count(const struct tool_decision *decision,
+                  const struct review *review, struct outcome *out)
+{
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        bool applied = out->hunks[i] == DIFF_APPLIED;
+
+        out->applied += applied;
+        out->stale += out->hunks[i] == DIFF_STALE;
+        out->divided = out->divided ||
+                       (applied && decision->hunks && decision->hunks[i].part);
+    }
+}
+
 /* Puts the chosen hunks into the file as it is now. */
-static enum status merge(const struct tool_request *request,
-                         struct review *review, struct outcome *out)
+static enum status merge(struct review *review, struct outcome *out)
 {
     struct arena *arena = &review->arena;
-    const bool *chosen = request->decision->chosen;
-    size_t n = review->diff.hunk_count;
+    const bool *chosen = out->chosen;
     enum status status = text_decode(arena, out->now.bytes, &out->form);
 
-    out->hunks = arena_array(arena, n + 1, sizeof *out->hunks);
-    if (!out->hunks)
-        return ST_NOMEM;
     if (status == ST_OK)
         status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
                                out->hunks, &out->text);
     // the very text that was compared needs no looking for places
     if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
         status = diff_apply(arena, &review->diff, chosen, &out->text);
-        for (size_t i = 0; i < n; i++)
-            out->hunks[i] = chosen && !chosen[i] ? DIFF_SKIPPED : DIFF_APPLIED;
-    }
-    for (size_t i = 0; status == ST_OK && i < n; i++) {
-        out->applied += out->hunks[i] == DIFF_APPLIED;
-        out->stale += out->hunks[i] == DIFF_STALE;
+        for (size_t i = 0; i < review->diff.hunk_count; i++)
+            out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
     }
     return status;
 }
 
-/* What became of a hunk; REASON is the human's for all that were rejected. */
-static void write_outcome(struct buf *out, enum diff_outcome outcome,
-                          struct str reason)
+/* What became of hunk INDEX, with the words of the human. */
+static void write_outcome(struct buf *out, const struct tool_decision *decision,
+                          const struct outcome *outcome, size_t index)
 {
     static const char *const words[] = {
         [DIFF_SKIPPED] = "rejected",
         [DIFF_APPLIED] = "applied",
         [DIFF_STALE] = "stale: its lines are not in the file any more",
     };
+    static const struct tool_hunk none;
+    enum diff_outcome what = outcome->hunks[index];
+    const struct tool_hunk *hunk =
+        decision->hunks ? &decision->hunks[index] : &none;
+    struct str reason = hunk->reason;
 
-    buf_str(out, str_from(words[outcome]));
-    if (outcome == DIFF_SKIPPED && reason.n > 0)
+    if (reason.n == 0 && what == DIFF_SKIPPED)
+        reason = decision->reason;
+    buf_str(out, str_from(words[what]));
+    if (what == DIFF_APPLIED && hunk->part)
+        buf_str(out, STR(" in part"));
+    else if (what == DIFF_APPLIED && hunk->edited)
+        buf_str(out, STR(" after the user edited it"));
+    if (reason.n > 0)
         buf_printf(out, ": %.*s", STR_ARG(reason));
 }
 
 static const char *state_of(const struct review *review,
                             const struct outcome *outcome)
 {
-    if (outcome->applied == review->diff.hunk_count)
+    if (outcome->applied == review->diff.hunk_count && !outcome->divided)
         return "APPLIED";
     if (outcome->applied > 0)
         return "PARTIAL";
@@ -274,14 +426,18 @@ static enum status structure(const struct tool_request *request,
     jsonw_array(&w);
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
         buf_reset(&text);
-        write_outcome(&text, outcome->hunks[i], request->decision->reason);
+        write_outcome(&text, request->decision, outcome, i);
         jsonw_string(&w, buf_view(&text));
         out.failed = out.failed || buf_failed(&text);
     }
     jsonw_end_array(&w);
     jsonw_member(&w, "diff", diff);
-    jsonw_name(&w, "sha256");
-    jsonw_digest(&w, hash);
+    if (review->buffer)
+        jsonw_member_bool(&w, "saved", outcome->saved);
+    if (hash) {
+        jsonw_name(&w, "sha256");
+        jsonw_digest(&w, hash);
+    }
     jsonw_end_object(&w);
     buf_release(&text);
     return arena_take(request->arena, &out, &answer->structured);
@@ -293,17 +449,42 @@ static void write_outcomes(struct buf *out, const struct tool_request *request,
 {
     size_t n = review->diff.hunk_count;
 
-    buf_printf(out, "%s: %zu of %zu hunk%s applied to %.*s\n",
+    buf_printf(out, "%s: %zu of %zu hunk%s applied to %.*s%.*s\n",
                state_of(review, outcome), outcome->applied, n,
-               n == 1 ? "" : "s", STR_ARG(review->name));
+               n == 1 ? "" : "s", STR_ARG(review->name),
+               STR_ARG(outcome->where));
     for (size_t i = 0; i < n; i++) {
         buf_printf(out, "hunk %zu: ", i + 1);
-        write_outcome(out, outcome->hunks[i], request->decision->reason);
+        write_outcome(out, request->decision, outcome, i);
         buf_byte(out, '\n');
     }
 }
 
-/* What the model reads. */
+/* A model tries again what it believes was an accident. */
+static void write_rejected(struct buf *out, const struct review *review,
+                           const struct outcome *outcome)
+{
+    size_t total = 0;
+    size_t named = 0;
+
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        total += outcome->hunks[i] == DIFF_SKIPPED;
+    if (total == 0)
+        return;
+    buf_printf(out, "\nDo not propose hunk%s", total == 1 ? "" : "s");
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        if (outcome->hunks[i] != DIFF_SKIPPED)
+            continue;
+        named++;
+        buf_str(out, named == 1 ? STR(" ")
+                                : (named == total ? STR(" and ") : STR(", ")));
+        buf_printf(out, "%zu", i + 1);
+    }
+    buf_str(out, STR(" again unchanged."));
+}
+
+/* What the model reads; HASH is that of the file, NULL when it cannot be
+   read. */
 static enum status tell(const struct tool_request *request,
                         const struct review *review,
                         const struct outcome *outcome,
@@ -322,8 +503,14 @@ static enum status tell(const struct tool_request *request,
     }
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
-    buf_str(&out, STR("sha256: "));
-    digest_write(&out, hash);
+    if (hash) {
+        buf_printf(&out, "sha256%s: ",
+                   review->buffer && !outcome->saved
+                       ? " of the file on the disk"
+                       : "");
+        digest_write(&out, hash);
+    }
+    write_rejected(&out, review, outcome);
     bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
     answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
     out.failed = out.failed || buf_failed(&diff);
@@ -334,6 +521,8 @@ static enum status tell(const struct tool_request *request,
     buf_release(&diff);
     return status;
 }
+
+/* --- The file ------------------------------------------------------------ */
 
 /* Writes what MERGE has made; ANSWER->state changes when that fails. */
 static enum status write(const struct tool_request *request,
@@ -387,35 +576,138 @@ static enum status look(const struct tool_request *request,
                        out->exists ? "created" : "deleted");
 }
 
-enum status review_apply(const struct tool_request *request,
-                         struct tool_answer *answer)
+static enum status apply_to_file(const struct tool_request *request,
+                                 struct review *review, struct outcome *outcome,
+                                 struct tool_answer *answer)
 {
-    struct review *review = (struct review *)request->call->plan;
-    struct outcome outcome = {0};
     unsigned char hash[FILES_HASH];
-    enum status status = look(request, review, &outcome.now, answer);
+    enum status status = look(request, review, &outcome->now, answer);
 
     if (status != ST_OK || answer->state == TOOL_FAILED)
         return status;
-    memcpy(hash, outcome.now.hash, FILES_HASH);
-    status = merge(request, review, &outcome);
+    memcpy(hash, outcome->now.hash, FILES_HASH);
+    status = merge(review, outcome);
     if (status == ST_INVALID)
         return review_fail(request->arena, answer, "STALE",
                            "%.*s is no text any more. Nothing was written.",
                            STR_ARG(review->name));
     if (status == ST_LIMIT)
         return fail_size(request->arena, review, "STALE", answer);
-    bool writes = outcome.applied > 0 ||
-                  (review->diff.hunk_count == 0 && !outcome.now.exists);
+    count(request->decision, review, outcome);
+    bool writes = outcome->applied > 0 ||
+                  (review->diff.hunk_count == 0 && !outcome->now.exists);
     if (status == ST_OK && writes) {
-        status = write(request, review, &outcome, answer);
+        status = write(request, review, outcome, answer);
         if (status != ST_OK || answer->state == TOOL_FAILED)
             return status;
-        digest_of(outcome.bytes, hash);
+        digest_of(outcome->bytes, hash);
     }
     if (status != ST_OK)
         return status;
-    if (outcome.stale == 0)
+    if (outcome->stale == 0)
         seen_note(request->seen, review->base.name, hash);
-    return tell(request, review, &outcome, hash, answer);
+    return tell(request, review, outcome, hash, answer);
+}
+
+/* --- A buffer ------------------------------------------------------------ */
+
+/* Whether the file holds what the editor says that it has saved. */
+static enum status compare_saved(struct review *review, struct str after,
+                                 struct outcome *outcome)
+{
+    enum status status =
+        text_decode(&review->arena, outcome->now.bytes, &outcome->form);
+
+    if (status == ST_NOMEM)
+        return status;
+    outcome->saved = status == ST_OK && outcome->now.exists &&
+                     str_eq(outcome->form.text, after);
+    outcome->where =
+        outcome->saved
+            ? STR(" (buffer; saved)")
+            : STR(" (buffer; saved, but the file holds something else than the "
+                  "buffer did)");
+    return ST_OK;
+}
+
+/* Finds out what is in the file now, and says what was done with the buffer;
+ *READ: the file could be read. */
+static enum status look_at_file(const struct tool_request *request,
+                                struct review *review, struct outcome *outcome,
+                                bool *read)
+{
+    const struct tool_applied *applied = request->decision->applied;
+    const struct files *files = request->files;
+    struct arena *arena = &review->arena;
+    struct str problem = STR("");
+    enum files_result result =
+        files->read(files->context, arena, review->base.name, LIMIT_FILE,
+                    &outcome->now, &problem);
+
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    *read = result == FILES_OK;
+    if (applied && applied->saved && *read)
+        return compare_saved(review, applied->after, outcome);
+    if (applied && applied->saved)
+        outcome->where =
+            arena_printf(arena, " (buffer; saved, but it cannot be read: %.*s)",
+                         STR_ARG(problem));
+    else if (applied && applied->note.n > 0)
+        outcome->where = arena_printf(arena, " (buffer; not saved: %.*s)",
+                                      STR_ARG(applied->note));
+    else
+        outcome->where = STR(" (buffer; not saved)");
+    return outcome->where.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+/* The editor has made the change; tells what it says, and what is found. */
+static enum status report_buffer(const struct tool_request *request,
+                                 struct review *review, struct outcome *outcome,
+                                 struct tool_answer *answer)
+{
+    const struct tool_applied *applied = request->decision->applied;
+    bool read = false;
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        bool stale = applied && applied->stale && applied->stale[i];
+
+        if (outcome->chosen[i])
+            outcome->hunks[i] = stale ? DIFF_STALE : DIFF_APPLIED;
+    }
+    count(request->decision, review, outcome);
+    if (applied)
+        status = diff_make(&review->arena, applied->before, applied->after,
+                           &outcome->diff);
+    if (status == ST_LIMIT) {
+        outcome->diff = (struct diff){0}; // too long to be compared
+        status = ST_OK;
+    }
+    if (status == ST_OK)
+        status = look_at_file(request, review, outcome, &read);
+    if (status != ST_OK)
+        return status;
+    const unsigned char *hash = read ? outcome->now.hash : NULL;
+    if (read && outcome->stale == 0)
+        seen_note(request->seen, review->base.name, hash);
+    return tell(request, review, outcome, hash, answer);
+}
+
+enum status review_apply(const struct tool_request *request,
+                         struct tool_answer *answer)
+{
+    struct review *review = (struct review *)request->call->plan;
+    const struct tool_decision *decision = request->decision;
+    struct outcome outcome = {0};
+
+    if (decision->failed.n > 0)
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: the editor could not make the change: %.*s.",
+                           STR_ARG(review->name), STR_ARG(decision->failed));
+    if (read_choice(decision, review, &outcome) != ST_OK)
+        return ST_NOMEM;
+    if (review->buffer)
+        return report_buffer(request, review, &outcome, answer);
+    return apply_to_file(request, review, &outcome, answer);
 }

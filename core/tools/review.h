@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* review.h: a change of one file that a human reviews, hunk by hunk, before
-   it is made. What the model reads afterwards is what is on the disk. */
+   it is made. What the model reads afterwards is what is on the disk, or what
+   an editor has made of the buffer that visits the file. */
 #ifndef CORE_REVIEW_H
 #define CORE_REVIEW_H
 
@@ -19,7 +20,10 @@ struct review {
     struct tool_plan plan; /* first */
     struct arena arena;    /* of everything below */
     struct files_content base;
-    struct str name; /* of the file, for people to read */
+    const char *root; /* of the workspace */
+    struct str name;  /* of the file, for people to read */
+    bool asks_editor; /* the question is for one, too, */
+    bool buffer;      /* which has a buffer of the file and makes the change */
     struct text before;
     struct diff diff; /* from before.text to the text that is proposed */
 };

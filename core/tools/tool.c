@@ -11,7 +11,14 @@ void tool_question_release(struct tool_question *question)
     buf_release(&question->substance);
     buf_release(&question->form);
     buf_release(&question->carried);
+    buf_release(&question->review);
     *question = (struct tool_question){0};
+}
+
+void tool_visit_release(struct tool_visit *visit)
+{
+    buf_release(&visit->text);
+    *visit = (struct tool_visit){0};
 }
 
 void tool_call_forget_question(struct tool_call *call)
@@ -30,6 +37,8 @@ void tool_call_release(struct tool_call *call)
     tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->note);
+    buf_release(&call->rule);
+    tool_visit_release(&call->visit);
 }
 
 bool tool_has_name(const struct tool *tool, struct str name)
@@ -120,7 +129,7 @@ struct str tool_session(const struct tool *tool,
 {
     const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
 
-    if (value == NULL)
+    if (value == NULL || tool->lent)
         return STR("");
     return value->given ? value->string : STR(TOOL_MAIN_SESSION);
 }

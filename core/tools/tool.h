@@ -53,6 +53,16 @@ struct tool_question {
     struct buf carried;   /* and what the handler wants to be told with the
                              reply, at most LIMIT_TICKET_EXTRA bytes with the
                              name */
+    struct buf review;    /* for an editor: the change as a JSON object; empty:
+                             the question is about no change */
+};
+
+/* What an editor says about the file that a review is about. */
+struct tool_visit {
+    bool looked;   /* it was asked, */
+    bool visited;  /* and has a buffer of the file: it will make the change, */
+    bool modified; /* which differs from the file, */
+    struct buf text; /* with this text */
 };
 
 /* The reply to a question that a handler asked by itself. */
@@ -67,13 +77,37 @@ struct tool_reply {
 enum tool_consent {
     TOOL_NO_DECISION, /* timed out, cancelled, went away: refused */
     TOOL_DENIED,
+    TOOL_STOPPED, /* denied, as will be what follows */
     TOOL_APPROVED
 };
+
+/* About one hunk of a review, in an editor. */
+struct tool_hunk {
+    bool accepted;
+    bool edited;       /* TEXT stands in the place of its old lines: edited, */
+    bool part;         /* or, also true, a part of what was proposed */
+    struct str text;   /* lines with their ends, but maybe for the last */
+    struct str reason; /* may be empty */
+};
+
+/* A change that an editor has made in a buffer. */
+struct tool_applied {
+    struct str before; /* the whole texts */
+    struct str after;
+    bool saved;
+    struct str note;   /* why it was not saved */
+    const bool *stale; /* one for each hunk: accepted, but it had no place */
+};
+
 struct tool_decision {
     enum tool_consent consent;
     struct str reason;  /* the human's words, or why there is none; may be
                            empty */
     const bool *chosen; /* of a review: one for each hunk; NULL: all */
+    const struct tool_hunk *hunks;      /* the same with more about each, or
+                                           NULL */
+    const struct tool_applied *applied; /* who decided has made the change, */
+    struct str failed; /* or could not, for this reason; empty: it is ours */
 };
 
 /* Work that is done in small steps, so that nothing else has to wait: the first
@@ -87,7 +121,7 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
-/* One call of a tool, from the decision to the answer. The first eight members
+/* One call of a tool, from the decision to the answer. The first nine members
    are its caller's, the others the gate's; tool_call_release frees what they
    own. */
 struct tool_call {
@@ -95,6 +129,7 @@ struct tool_call {
     struct image_call image; /* while it waits; its owner is the caller's */
     bool progress;           /* the client wants to hear of it meanwhile */
     bool can_ask;            /* its client can put questions to a human */
+    bool editor;             /* there is an editor, which is asked first */
     bool view;               /* shows a session, but opens none (image.h) */
     bool resumed;            /* the human's answer is there already: the call
                                 asks, whatever allows it to run */
@@ -109,6 +144,8 @@ struct tool_call {
                                "denied"; static, NULL before */
     const char *decided_by; /* "level", "policy", "grant", "human", ... ;
                                static */
+    struct buf rule;        /* of the editor, that decided; may be empty */
+    bool may_remember;      /* the question may be spared next time */
     bool ends_session;      /* set by the handler that sees to it */
     int64_t decided_ms;     /* when; the human's time lies before it */
     struct buf arguments;   /* JSON text, as asked for or as modified */
@@ -116,6 +153,7 @@ struct tool_call {
     struct tool_work *work; /* while it works; owned */
     struct tool_plan *plan; /* from prepare; owned */
     struct tool_question question; /* while it asks */
+    struct tool_visit visit;
 };
 
 /* The limits in force. */
@@ -143,7 +181,9 @@ struct tool_request {
 enum tool_state {
     TOOL_WAITS,    /* the answer comes from the image */
     TOOL_WORKS,    /* call->work has more steps to do */
+    TOOL_LOOKS,    /* the editor is asked for the text of a file first */
     TOOL_ASKS,     /* a human has to answer call->question first */
+    TOOL_LENT,     /* the editor does it */
     TOOL_ANSWERED, /* the text is the answer, */
     TOOL_FAILED    /* or the report of a failure */
 };
@@ -168,6 +208,9 @@ struct tool {
 
     /* The tool whose rules hold for this one; NULL: its own. */
     const struct tool *rules_of;
+
+    /* An editor does it: there is neither operation nor handler. */
+    bool lent;
 
     /* Hints for clients; "read only" follows from the level. */
     bool destructive;
@@ -219,6 +262,7 @@ struct str tool_session(const struct tool *tool,
 void tool_call_release(struct tool_call *call);
 
 void tool_question_release(struct tool_question *question);
+void tool_visit_release(struct tool_visit *visit);
 
 /* Frees the plan and the question of CALL. */
 void tool_call_forget_question(struct tool_call *call);

@@ -204,7 +204,7 @@ int asker_begin(void **state)
     at.log = (struct log){LOG_DEBUG, keep_line, NULL};
     image_init(&at.image, &at.log);
     gate_init(&at.gate, &at.log, &at.image, &limits);
-    calls_init(&at.calls, &at.gate, &at.output, 60000, key);
+    calls_init(&at.calls, &at.gate, &at.output, NULL, 60000, key);
     if (buf_reserve(&at.output, RPC_SPARE) == NULL)
         return 1;
     return gate_add_hook(&at.gate, keep_event, NULL) != ST_OK;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* lent.h: the tools that an editor lends, as part of a session: grants follow
+   them, and clients hear of every change. */
+#ifndef CORE_LENT_H
+#define CORE_LENT_H
+
+#include "buf.h"
+#include "gate.h"
+#include "json.h"
+#include "listening.h"
+#include "offer.h"
+
+struct lent {
+    struct gate *gate; /* borrowed, as is the next */
+    struct buf *output;
+    struct offers offers;
+    struct listening listening;
+};
+
+/* GATE finds its tools from now on. */
+void lent_init(struct lent *lent, struct gate *gate, struct buf *output);
+
+/* Accepts a zeroed one. */
+void lent_release(struct lent *lent);
+
+/* Puts TOOLS, an array or absent, in the place of those before. */
+void lent_replace(struct lent *lent, struct json tools);
+
+#endif
