@@ -56,7 +56,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
   core/*/)))) -iquote image
 # The hosts use what Linux and glibc have beyond POSIX; the core does not.
-host_flags = $(if $(filter core/host/% image/% server/% module/% tests/image/% tests/support/host.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter core/host/% image/% server/% module/% tests/image/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote server -iquote tests/support
 
 HARDENED := -O2 -g -DNDEBUG -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \

@@ -551,11 +551,12 @@ void channel_withdraw(struct channel *channel, struct call *call)
     call->next = NULL;
 }
 
-struct call *channel_find(struct channel *channel, uint64_t id)
+struct call *channel_find(struct channel *channel, const struct front *front,
+                          uint64_t id)
 {
     struct call *call = channel->first;
 
-    while (call && call->id != id)
+    while (call && (call->front != front || call->front_id != id))
         call = call->next;
     return call;
 }

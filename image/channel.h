@@ -24,21 +24,25 @@
 
 enum { CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_PIPES };
 
+struct front;
+
 struct call {
     struct call *next;
-    uint64_t id;
-    size_t max_chars;   /* of its answer */
-    int64_t timeout_ms; /* 0: none */
-    struct buf fields;  /* operation and arguments as wire fields */
-    bool ours;          /* the supervisor does it, no image */
-    bool sent;          /* to the image that is connected now */
-    bool retried;       /* an image ended before it had read the call */
-    bool stopping;      /* somebody asked for its end */
-    enum stop_why why;  /* when it is stopping */
-    int64_t started_at; /* when nothing was before it any more; -1: not yet */
-    bool view;          /* its answer is what the image says, and no more */
-    bool progress;      /* its output is told while it runs */
-    int64_t told_at;    /* when that was done last */
+    uint64_t id;         /* unique in the supervisor */
+    struct front *front; /* whose call it is; NULL when that is gone */
+    uint64_t front_id;   /* its number there */
+    size_t max_chars;    /* of its answer */
+    int64_t timeout_ms;  /* 0: none */
+    struct buf fields;   /* operation and arguments as wire fields */
+    bool ours;           /* the supervisor does it, no image */
+    bool sent;           /* to the image that is connected now */
+    bool retried;        /* an image ended before it had read the call */
+    bool stopping;       /* somebody asked for its end */
+    enum stop_why why;   /* when it is stopping */
+    int64_t started_at;  /* when nothing was before it any more; -1: not yet */
+    bool view;           /* its answer is what the image says, and no more */
+    bool progress;       /* its output is told while it runs */
+    int64_t told_at;     /* when that was done last */
     size_t told[CHANNEL_PIPES]; /* bytes of it */
     bool replied;               /* text and error are the image's answer */
     bool error;
@@ -162,6 +166,8 @@ struct call *channel_take_first(struct channel *channel);
 /* Takes CALL, which is in the channel and was not sent. */
 void channel_withdraw(struct channel *channel, struct call *call);
 
-struct call *channel_find(struct channel *channel, uint64_t id);
+/* The call that FRONT calls ID, or NULL. */
+struct call *channel_find(struct channel *channel, const struct front *front,
+                          uint64_t id);
 
 #endif

@@ -189,6 +189,15 @@ static bool has_begun(struct channel *channel)
     return false;
 }
 
+static struct str during(const struct call *running)
+{
+    if (!running)
+        return STR(" between two evaluations.\n");
+    return running->front
+               ? STR(" during this evaluation.\n")
+               : STR(" during an evaluation of somebody who had gone.\n");
+}
+
 /* The last act for a dead image: what it had answered goes out, the call that
    it was running gets the cause, the calls behind it go to the image that takes
    its place. */
@@ -210,13 +219,12 @@ static void bury(struct supervisor *s, struct channel *channel, int64_t now)
              channel->name, (int)channel->pid, STR_ARG(buf_view(&text)));
     if (has_begun(channel))
         running = channel_take_first(channel);
-    buf_str(&text, running ? STR(" during this evaluation.\n")
-                           : STR(" between two evaluations.\n"));
+    buf_str(&text, during(running));
     channel_disconnect(channel);
     channel->dying = false;
     channel->stop_stage = 0;
     restore_after_death(s, channel, &text, now);
-    if (running) {
+    if (running && running->front) {
         struct buf body = BUF_EMPTY;
 
         buf_printf(&body, "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s",
@@ -224,6 +232,7 @@ static void bury(struct supervisor *s, struct channel *channel, int64_t now)
         reply_composed(s, channel, running, true, buf_view(&body));
         buf_release(&body);
     } else {
+        call_free(running);
         buf_reset(&channel->notice);
         buf_printf(&channel->notice, "[notice]\n%.*s",
                    STR_ARG(buf_view(&text)));

@@ -5,7 +5,6 @@
 
 #include "limits.h"
 #include "state.h"
-#include "wire.h"
 
 /* Milliseconds between two frames. */
 #define PAUSE_MS 250
@@ -25,15 +24,16 @@ static struct call *teller(const struct channel *channel)
 {
     struct call *call = channel->first;
 
-    return call && call->progress && call->sent && !call->stopping ? call
-                                                                   : NULL;
+    return call && call->progress && call->sent && !call->stopping &&
+                   call->front
+               ? call
+               : NULL;
 }
 
-void progress_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void progress_tend(struct channel *channel, int64_t now)
 {
     struct call *call = teller(channel);
     struct buf text = BUF_EMPTY;
-    size_t start;
     int i;
 
     if (!call || now < call->told_at + PAUSE_MS)
@@ -50,9 +50,7 @@ void progress_tend(struct supervisor *s, struct channel *channel, int64_t now)
     }
     if (text.n > 0) {
         call->told_at = now;
-        start = wire_begin(&s->out, WIRE_OUTPUT, 0, call->id);
-        wire_put_string(&s->out, str_make(text.p, text.n - 1));
-        wire_end(&s->out, start);
+        front_tell(call->front, call->front_id, str_make(text.p, text.n - 1));
     }
     buf_release(&text);
 }

@@ -3,14 +3,12 @@
 #include "state.h"
 #include "wire.h"
 
-void reply_text(struct supervisor *s, struct call *call, bool error,
-                struct str text)
+void reply_text(struct call *call, bool error, struct str text)
 {
-    size_t start =
-        wire_begin(&s->out, WIRE_REPLY, error ? WIRE_ERROR : 0, call->id);
-
-    wire_put_string(&s->out, text);
-    wire_end(&s->out, start);
+    if (call->front) {
+        front_reply(call->front, call->front_id, error ? WIRE_ERROR : 0, text);
+        front_note_end(call);
+    }
     call_free(call);
 }
 
@@ -40,7 +38,11 @@ void reply_composed(struct supervisor *s, struct channel *channel,
 
     if (call->view) {
         leave_output(channel, call);
-        reply_text(s, call, error, body);
+        reply_text(call, error, body);
+        return;
+    }
+    if (!call->front) {
+        call_free(call);
         return;
     }
     refusal_explain(s, call, error, body, &explained);
@@ -51,17 +53,16 @@ void reply_composed(struct supervisor *s, struct channel *channel,
         answer.notice = channel->notice.p;
     }
     if (answer_compose(&answer, call->max_chars, &s->kept, &text))
-        reply_text(s, call, error, buf_view(&text));
+        reply_text(call, error, buf_view(&text));
     else
-        reply_text(s, call, true, STR(REPLY_NO_MEMORY));
+        reply_text(call, true, STR(REPLY_NO_MEMORY));
     buf_release(&text);
     buf_release(&explained);
     buf_reset(&channel->notice);
     capture_release(&channel->earlier);
 }
 
-void reply_not_run(struct supervisor *s, struct channel *channel,
-                   struct call *call, const char *why)
+void reply_not_run(struct channel *channel, struct call *call, const char *why)
 {
     struct buf text = BUF_EMPTY;
 
@@ -69,14 +70,6 @@ void reply_not_run(struct supervisor *s, struct channel *channel,
     buf_printf(&text,
                "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: %s.",
                why);
-    reply_text(s, call, true, buf_view(&text));
+    reply_text(call, true, buf_view(&text));
     buf_release(&text);
-}
-
-void reply_refused(struct supervisor *s, uint64_t id, const char *text)
-{
-    size_t start = wire_begin(&s->out, WIRE_REPLY, WIRE_ERROR, id);
-
-    wire_put_string(&s->out, str_from(text));
-    wire_end(&s->out, start);
 }

@@ -92,7 +92,7 @@ void restore_keep(struct supervisor *s, struct channel *channel,
 
 void restore_tend(struct supervisor *s, struct channel *channel, int64_t now)
 {
-    if (channel->changed && !s->finishing && can_keep(channel) &&
+    if (channel->changed && !s->ending.wanted && can_keep(channel) &&
         now >= channel->keep_at)
         restore_keep(s, channel, str_make("", 0), now);
 }

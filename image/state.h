@@ -11,10 +11,29 @@
 #include "answer.h"
 #include "buf.h"
 #include "channel.h"
+#include "front.h"
 #include "status.h"
 #include "str.h"
 #include "supervisor.h"
 #include "zygote.h"
+
+/* A time by which calls have to end, if one was set. */
+struct ending {
+    bool wanted;
+    int64_t at;
+};
+
+struct front {
+    struct front *next;
+    struct supervisor *supervisor;
+    struct buf in; /* an incomplete frame */
+    struct buf out;
+    bool owner;
+    bool greeted;         /* it has said HELLO */
+    struct ending ending; /* of its calls; never of an owner's */
+    size_t calls;         /* that wait for an answer, */
+    size_t bytes;         /* and the bytes of their fields */
+};
 
 struct supervisor {
     struct supervisor_config config;
@@ -23,30 +42,56 @@ struct supervisor {
     struct sandbox_state sandbox_state; /* what the zygote has told */
     struct channel *channels;           /* one per session, owned */
     struct kept kept;
-    struct buf in;
-    struct buf out;
-    uint64_t serials; /* live images and checkpoints begun so far */
-    bool finishing;
-    int64_t finish_at;
+    struct front *fronts; /* owned */
+    uint64_t serials;     /* live images and checkpoints begun so far */
+    uint64_t call_ids;    /* calls so far */
+    size_t calls;         /* those of all fronts, and their bytes; what is no */
+    size_t bytes;         /* longer waited for is not counted */
+    struct ending ending; /* of everything */
 };
 
+/* supervisor.c */
+
+/* The session called NAME, new if there is none. NULL: says why not in TEXT,
+   which stays empty when memory ran out. */
+struct channel *supervisor_session(struct supervisor *s, struct str name,
+                                   struct buf *text);
+
+/* front.c: who is answered. */
+
+/* Answers call ID of FRONT. */
+void front_reply(struct front *front, uint64_t id, unsigned flags,
+                 struct str text);
+
+/* Output of that call, while it runs. */
+void front_tell(struct front *front, uint64_t id, struct str text);
+
+/* CALL is answered: it counts no more. */
+void front_note_end(struct call *call);
+
+/* Ends the calls of fronts whose time is up, and when that is; -1: no front
+   has set a time. */
+void front_tend(struct supervisor *s, int64_t now);
+int64_t front_deadline(const struct supervisor *s);
+
+/* Whether CALL has to end soon because its front, or everything, does. */
+bool front_is_ending(const struct supervisor *s, const struct call *call);
+
+void front_release_all(struct supervisor *s);
+
 /* reply.c: answers. Each takes its call out of the channel if it is there,
-   answers it and frees it. */
+   answers it and frees it. When its front is gone, what is for the next answer
+   is left to that. */
 
 /* With what the call printed, what the channel has to say besides, and BODY. */
 void reply_composed(struct supervisor *s, struct channel *channel,
                     struct call *call, bool error, struct str body);
 
 /* With TEXT alone. */
-void reply_text(struct supervisor *s, struct call *call, bool error,
-                struct str text);
+void reply_text(struct call *call, bool error, struct str text);
 
 /* A call of CHANNEL that was not sent: why it was not begun. */
-void reply_not_run(struct supervisor *s, struct channel *channel,
-                   struct call *call, const char *why);
-
-/* A frame that did not become a call. */
-void reply_refused(struct supervisor *s, uint64_t id, const char *text);
+void reply_not_run(struct channel *channel, struct call *call, const char *why);
 
 #define REPLY_NO_MEMORY                                                        \
     "[ERROR] STORAGE-CONDITION\nThe server has not enough memory for this "    \
@@ -83,7 +128,10 @@ void life_tend(struct supervisor *s, struct channel *channel, int64_t now);
 /* stop.c: time limits and the stages of a stop. */
 void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
                enum stop_why why, int64_t now);
-void stop_everything(struct supervisor *s, int64_t now);
+
+/* The same for every call of FRONT, or of all (NULL). */
+void stop_calls(struct supervisor *s, const struct front *front,
+                enum stop_why why, int64_t now);
 void stop_tend(struct supervisor *s, struct channel *channel, int64_t now);
 int64_t stop_deadline(const struct channel *channel);
 
@@ -139,7 +187,7 @@ void restore_after_death(struct supervisor *s, struct channel *channel,
 void restore_forget(struct channel *channel);
 
 /* progress.c: output of the running call, told while it runs. */
-void progress_tend(struct supervisor *s, struct channel *channel, int64_t now);
+void progress_tend(struct channel *channel, int64_t now);
 int64_t progress_deadline(const struct channel *channel);
 
 /* refusal.c: what is said when the sandbox has refused something. */

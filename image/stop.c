@@ -28,7 +28,7 @@ void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
                enum stop_why why, int64_t now)
 {
     if (!call->sent) {
-        reply_not_run(s, channel, call, reasons[why]);
+        reply_not_run(channel, call, reasons[why]);
         return;
     }
     if (!call->stopping)
@@ -38,7 +38,8 @@ void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
     stop_tend(s, channel, now);
 }
 
-void stop_everything(struct supervisor *s, int64_t now)
+void stop_calls(struct supervisor *s, const struct front *front,
+                enum stop_why why, int64_t now)
 {
     struct channel *channel;
 
@@ -48,8 +49,8 @@ void stop_everything(struct supervisor *s, int64_t now)
         while (call) {
             struct call *next = call->next;
 
-            if (!call->stopping)
-                stop_call(s, channel, call, STOP_ENDING, now);
+            if (!call->stopping && (!front || call->front == front))
+                stop_call(s, channel, call, why, now);
             call = next;
         }
     }
@@ -82,7 +83,7 @@ void stop_tend(struct supervisor *s, struct channel *channel, int64_t now)
         return;
     channel->stop_stage++;
     channel->stop_at =
-        now + (s->finishing ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
+        now + (front_is_ending(s, call) ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
     if (channel->stop_stage >= STAGE_KILLED) {
         channel->killed = true;
         life_lost(s, channel, now);

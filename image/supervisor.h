@@ -2,7 +2,7 @@
 /* supervisor.h: keeps the Lisp images: starts the zygote, has it fork a live
    image per session, passes calls on, bounds their output, stops what must
    stop, notices deaths and puts a fresh image in the place of a dead one.
-   Frames go in, frames come out (wire.h); the host polls its descriptors. It
+   Calls come from its fronts (front.h); the host polls its descriptors. It
    links no Lisp. */
 #ifndef IMAGE_SUPERVISOR_H
 #define IMAGE_SUPERVISOR_H
@@ -12,10 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buf.h"
 #include "log.h"
 #include "sandbox.h"
-#include "status.h"
 
 struct supervisor;
 
@@ -33,17 +31,9 @@ struct supervisor_config {
 struct supervisor *supervisor_new(const struct supervisor_config *config,
                                   int64_t now_ms);
 
-/* Ends the zygote and with it every image and every program they started;
-   waits for that, 3 seconds at most. */
+/* Ends the zygote and with it every image and every program they started, and
+   frees the fronts that are open; waits for that, 3 seconds at most. */
 void supervisor_free(struct supervisor *supervisor);
-
-/* Frames from the front. ST_INVALID: they are no frames, nothing after them
-   can be understood. */
-enum status MUST_CHECK supervisor_feed(struct supervisor *supervisor,
-                                       const void *p, size_t n, int64_t now_ms);
-
-/* Frames for the front; the host removes what it has passed on. */
-struct buf *supervisor_output(struct supervisor *supervisor);
 
 /* Descriptors to poll: fills at most MAX of FDS and returns their number.
    supervisor_run takes the same array back after poll(2), and does whatever

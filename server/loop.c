@@ -88,8 +88,10 @@ static struct buf *output(struct loop *loop)
                          : link_output(loop->link);
 }
 
-static void finish(struct loop *loop, int64_t grace, int64_t now)
+/* No more input; the last answers go out. */
+static void end(struct loop *loop, int64_t grace, int64_t now)
 {
+    loop->ended = true;
     if (loop->session)
         session_finish(loop->session, grace, now);
     else
@@ -104,16 +106,14 @@ static void exchange(struct loop *loop, int64_t now)
     struct buf *out;
     struct buf *in;
     struct str why;
+    bool moved;
 
     if (!loop->session)
         return;
     out = session_image_output(loop->session);
     in = link_output(loop->link);
     do {
-        // out of memory: nothing can be answered any more
-        if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
-            loop->lost = true;
-        buf_reset(out);
+        moved = in->n > 0 || out->n > 0;
         session_image_feed(loop->session, in->p, in->n, now);
         buf_trim(in, CHUNK);
         buf_reset(in);
@@ -122,7 +122,11 @@ static void exchange(struct loop *loop, int64_t now)
             link_drop(loop->link, why, now);
         if (link_take_loss(loop->link, &why))
             session_image_lost(loop->session, why, now);
-    } while (out->n > 0 || in->n > 0);
+        // out of memory: nothing can be answered any more
+        if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
+            loop->lost = true;
+        buf_reset(out);
+    } while (moved);
 }
 
 static void read_client(struct loop *loop, int64_t now)
@@ -132,14 +136,13 @@ static void read_client(struct loop *loop, int64_t now)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n <= 0) {
-        loop->ended = true;
-        finish(loop, LIMIT_GRACE_EOF_MS, now);
+        end(loop, LIMIT_GRACE_EOF_MS, now);
         return;
     }
     if (loop->session)
         session_feed(loop->session, loop->chunk, (size_t)n, now);
     else if (link_feed(loop->link, loop->chunk, (size_t)n, now) != ST_OK)
-        loop->lost = true; // what follows cannot be understood
+        end(loop, 0, now); // what follows cannot be understood
 }
 
 static void write_client(struct loop *loop)
@@ -174,18 +177,17 @@ static void take_signals(struct loop *loop, int64_t now)
         child_signals = 0;
         link_reap(loop->link, now);
     }
-    if (end_signals) {
-        loop->ended = true;
-        finish(loop, end_signals > 1 ? 0 : LIMIT_GRACE_SIGNAL_MS, now);
-    }
+    if (end_signals)
+        end(loop, end_signals > 1 ? 0 : LIMIT_GRACE_SIGNAL_MS, now);
 }
 
 /* Makes room for all descriptors. Without memory the old ones must do. */
 static size_t gather(struct loop *loop)
 {
     size_t need = FD_FIRST + link_fd_count(loop->link);
-    bool reads =
-        !loop->ended && (!loop->session || session_wants_input(loop->session));
+    bool reads = !loop->ended &&
+                 (loop->session ? session_wants_input(loop->session)
+                                : output(loop)->n < LIMIT_OUTPUT_BACKLOG);
 
     if (need > loop->fds_cap) {
         struct pollfd *fds = realloc(loop->fds, need * sizeof *fds);

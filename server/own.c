@@ -4,9 +4,12 @@
 
 #include <stdlib.h>
 
+#include "front.h"
+
 struct own {
     struct link link;
     struct supervisor *supervisor;
+    struct front *front;
 };
 
 static struct own *own_of(struct link *link)
@@ -17,12 +20,12 @@ static struct own *own_of(struct link *link)
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    return supervisor_feed(own_of(link)->supervisor, p, n, now_ms);
+    return front_feed(own_of(link)->front, p, n, now_ms);
 }
 
 static struct buf *output(struct link *link)
 {
-    return supervisor_output(own_of(link)->supervisor);
+    return front_output(own_of(link)->front);
 }
 
 static bool take_loss(struct link *link, struct str *why)
@@ -89,7 +92,10 @@ struct link *own_new(const struct supervisor_config *config, int64_t now_ms)
     own->link.kind = &KIND;
     own->supervisor = supervisor_new(config, now_ms);
     if (own->supervisor)
+        own->front = front_open(own->supervisor, true);
+    if (own->front)
         return &own->link;
+    supervisor_free(own->supervisor);
     free(own);
     return NULL;
 }

@@ -96,6 +96,11 @@
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
 
+/* The same for all who share the Lisp images of one supervisor: what several of
+   them keep waiting, and no more than fits into memory. */
+#define LIMIT_SHARED_CALLS (4 * LIMIT_PENDING_CALLS)
+#define LIMIT_SHARED_BYTES (4 * LIMIT_PENDING_BYTES)
+
 /* Bytes of a policy file, and characters of what is wrong in it that are shown:
    a thousand rules have 64 KiB. */
 #define LIMIT_POLICY (256u * 1024)

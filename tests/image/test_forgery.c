@@ -12,7 +12,7 @@
 
 #include "check.h"
 #include "folder.h"
-#include "host.h"
+#include "imagehost.h"
 
 /* Lisp with C in it. A child of the image stops it, answers its call 2, waits
    for the order to make a copy, and says that the copy is process VICTIM. Then

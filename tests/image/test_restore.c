@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "host.h"
+#include "imagehost.h"
 #include "limits.h"
 #include "linux.h"
 #include "wire.h"

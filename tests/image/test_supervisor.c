@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "host.h"
+#include "imagehost.h"
 #include "linux.h"
 #include "wire.h"
 
@@ -23,7 +23,7 @@ static void finish(int64_t grace_ms)
 
     wire_put_int(&frame, grace_ms);
     wire_end(&frame, at);
-    assert_int_equal(supervisor_feed(host, frame.p, frame.n, 0), ST_OK);
+    assert_int_equal(front_feed(host_front, frame.p, frame.n, 0), ST_OK);
     buf_release(&frame);
 }
 
@@ -214,7 +214,8 @@ static void supervisor_refuses_broken_frames(void **state)
     (void)state;
     memset(bytes, 0, sizeof bytes);
     bytes[4] = 77; // no such kind
-    assert_int_equal(supervisor_feed(host, bytes, sizeof bytes, 0), ST_INVALID);
+    assert_int_equal(front_feed(host_front, bytes, sizeof bytes, 0),
+                     ST_INVALID);
 }
 
 /* Without an image every call says why, at once and again later. */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 
 #include "check.h"
-#include "host.h"
+#include "imagehost.h"
 #include "landlock.h"
 
 /* Makes the kernel an old one for this process and its children. */

@@ -59,8 +59,10 @@ static void add_call(uint64_t id)
     struct call *call = call_new(id, 0, STR("evaluate"), STR(""));
 
     assert_memory(call);
-    if (call)
-        channel_add(&channel, call);
+    if (!call)
+        return;
+    call->front_id = id;
+    channel_add(&channel, call);
 }
 
 static void image_writes(int i, const char *bytes, size_t n)
@@ -291,15 +293,15 @@ static void channel_withdraws_a_waiting_call(void **state)
     add_call(1);
     add_call(2);
     add_call(3);
-    call = channel_find(&channel, 3);
+    call = channel_find(&channel, NULL, 3);
     assert_non_null(call);
     channel_withdraw(&channel, call);
     call_free(call);
-    assert_null(channel_find(&channel, 3));
+    assert_null(channel_find(&channel, NULL, 3));
     assert_int_equal(channel.last->id, 2);
     add_call(4);
     assert_int_equal(channel.last->id, 4);
-    assert_null(channel_find(&channel, 9));
+    assert_null(channel_find(&channel, NULL, 9));
 }
 
 /* An image that sends two descriptors for one answer would fill up the table of

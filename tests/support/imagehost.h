@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* host.h: what tests of the supervisor share: a host with one supervisor, real
-   zygote and real images, and one answer at a time. Everything waits for its
-   event, HOST_PATIENCE_MS at most, and fails the test then. */
-#ifndef TESTS_HOST_H
-#define TESTS_HOST_H
+/* imagehost.h: what tests of the supervisor share: a host with one supervisor,
+   real zygote and real images, and one answer at a time. Everything waits for
+   its event, HOST_PATIENCE_MS at most, and fails the test then. */
+#ifndef TESTS_IMAGEHOST_H
+#define TESTS_IMAGEHOST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "buf.h"
+#include "front.h"
 #include "supervisor.h"
 
 #define HOST_PATIENCE_MS 20000
 
 /* What is set by the last host_wait. */
 extern struct supervisor *host;
-extern struct buf host_answer; /* text with a NUL behind it */
+extern struct front *host_front; /* who calls and waits; host_start sets it */
+extern struct buf host_answer;   /* text with a NUL behind it */
 extern bool host_error;
 
 /* Argument 1 of the test program, ecl-mcp-image, as an absolute path; exits
@@ -29,6 +31,10 @@ int host_teardown(void **state);
 
 /* Another start than that of host_setup; PATH NULL: the image of host_use. */
 void host_start(const char *path, const char *workspace);
+
+/* A front more that has said HELLO, and its end. */
+struct front *host_join(bool owner);
+void host_leave(struct front *front);
 
 /* One round of what a host does, with WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* host.c: see host.h. */
-#include "host.h"
+/* imagehost.c: see imagehost.h. */
+#include "imagehost.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -20,6 +20,7 @@
 
 static char *image_path;
 struct supervisor *host;
+struct front *host_front;
 struct buf host_answer;
 bool host_error;
 static uint64_t answer_id;
@@ -44,6 +45,32 @@ static void print_line(void *context, enum log_level level, struct str line)
     buf_byte(&logged, '\n');
 }
 
+struct front *host_join(bool owner)
+{
+    struct front *front = front_open(host, owner);
+    struct buf hello = BUF_EMPTY;
+    size_t start = wire_begin(&hello, WIRE_HELLO, 0, 0);
+    struct wire_head head;
+    struct str body;
+
+    assert_non_null(front);
+    wire_put_int(&hello, WIRE_VERSION);
+    wire_put_string(&hello, STR("test"));
+    wire_end(&hello, start);
+    assert_int_equal(front_feed(front, hello.p, hello.n, now_ms()), ST_OK);
+    buf_release(&hello);
+    assert_int_equal(wire_frame(buf_view(front_output(front)), &head, &body),
+                     ST_OK);
+    assert_int_equal(head.kind, WIRE_WELCOME);
+    buf_consume(front_output(front), WIRE_HEAD + head.size);
+    return front;
+}
+
+void host_leave(struct front *front)
+{
+    front_close(front, now_ms());
+}
+
 void host_start(const char *path, const char *workspace)
 {
     struct supervisor_config config = {.image_path = path ? path : image_path,
@@ -52,6 +79,7 @@ void host_start(const char *path, const char *workspace)
 
     host = supervisor_new(&config, now_ms());
     assert_non_null(host);
+    host_front = host_join(true);
 }
 
 int host_setup(void **state)
@@ -112,7 +140,7 @@ void host_wait_log(const char *part)
 /* Takes the oldest reply out of the supervisor's output. */
 static bool take_reply(void)
 {
-    struct buf *out = supervisor_output(host);
+    struct buf *out = front_output(host_front);
     struct wire_head head;
     struct str body;
     struct str text;
@@ -143,7 +171,7 @@ void host_wait(uint64_t id)
 
 static void feed(struct buf *frame)
 {
-    assert_int_equal(supervisor_feed(host, frame->p, frame->n, now_ms()),
+    assert_int_equal(front_feed(host_front, frame->p, frame->n, now_ms()),
                      ST_OK);
     buf_release(frame);
 }
