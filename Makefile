@@ -29,6 +29,8 @@ LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
+ELISP_SRC := $(wildcard elisp/*.el)
+ELISP_TEST_SRC := $(wildcard tests/elisp/*.el)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
@@ -211,6 +213,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
+  $(if $(ELISP_TEST_SRC),elisp) \
   $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs diff \
   $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -335,6 +338,9 @@ check-lisp: all ## the Lisp library in a real ECL
 check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 	$(suite) terminal node tests/terminal/run.mjs
 
+check-elisp: all ## the elisp in Emacs, in batch; ELISP_TESTS=REGEXP for some
+	$(suite) elisp sh tests/elisp/run.sh $(BUILD)
+
 check-install: all ## make install, use, make uninstall
 	+$(suite) install sh tests/install/run.sh $(CURDIR)/$(BUILD)/installed
 
@@ -359,10 +365,10 @@ bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against refere
 C_SRC = $(PRODUCT_SRC) $(TEST_SRC)
 C_FILES = $(C_SRC) $(HEADERS) $(TEST_HEADERS)
 
-.PHONY: lint lint-clang tidy format-check format layers headers plain lisp-lint
+.PHONY: lint lint-clang tidy format-check format layers headers plain lisp-lint elisp-lint
 lint: deps-check ## everything below that checks the sources, and clang's warnings
 	+$(Q)$(MAKE) --no-print-directory $(jobs) PROFILE=clang plain layers format-check \
-	  headers lisp-lint lint-clang tidy
+	  headers lisp-lint elisp-lint lint-clang tidy
 	@echo 'lint: clean'
 
 lint-clang: $(call objects,$(C_SRC))
@@ -409,6 +415,12 @@ lisp-lint: ## form, ECL's symbols in their files, docstrings
 	$(Q)ecl --norc --shell scripts/lisp-docs.lisp -- lisp/packages.lisp \
 	  $(filter-out lisp/packages.lisp lisp/build.lisp,$(LISP_SRC)) >$(BUILD)/lisp-docs.log \
 	  || { cat $(BUILD)/lisp-docs.log; exit 1; }
+
+elisp-lint: ## byte-compiler, checkdoc, check-declare, package-lint, relint
+	@mkdir -p $(BUILD)/elc
+	$(Q)emacs -Q --batch -L elisp -L tests/elisp -l scripts/elisp-lint.el \
+	  $(BUILD)/elc $(ELISP_SRC) $(ELISP_TEST_SRC) scripts/elisp-lint.el \
+	  >$(BUILD)/elisp-lint.log 2>&1 || { cat $(BUILD)/elisp-lint.log; exit 1; }
 
 # ---------------------------------------------------------------- install
 

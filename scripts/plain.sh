@@ -21,7 +21,7 @@ for file in $files; do
         ;;
     esac
     case $file in
-    *.c | *.h | *.lisp | *.mjs)
+    *.c | *.h | *.lisp | *.mjs | *.el)
         lines=$(wc -l <"$file")
         [ "$lines" -le 800 ] || echo "$file: $lines lines, more than 800"
         ;;

@@ -1,0 +1,394 @@
+;;; ecl-mcp-editor.el --- The editor's end of the protocol  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; What cores ask of their editor: lines of JSON, as docs/editor-protocol.md has
+;; them.  A core is a running `ecl-mcp' that came through the socket (see
+;; ecl-mcp-socket.el), or the module in this Emacs (ecl-mcp-session.el); here they
+;; are the same, a connection.  How a request looks on the screen is not known
+;; here: other files put functions on the hooks below.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+
+(defconst ecl-mcp-editor-line-limit (* 64 1024 1024)
+  "Bytes of one message of a core.  The protocol allows no longer ones.")
+
+(defconst ecl-mcp-editor-tools-limit 64
+  "Number of tools that an editor may offer.")
+
+(cl-defstruct (ecl-mcp-connection (:constructor ecl-mcp-connection-create)
+                                  (:copier nil))
+  "A core that may ask this Emacs."
+  (name "" :documentation "What it is called on the screen.")
+  (workspace nil :documentation "Its folder, absolute, or nil.")
+  (pid nil :documentation "Its process, or nil.")
+  (version nil :documentation "Its version, once it has said hello.")
+  (attached nil :documentation "Whether its Lisp is that of this Emacs.")
+  (client nil :documentation "Who called through it last: \"name version\".")
+  (send nil :documentation "Function of a line of bytes that passes it on.")
+  (calls 0 :documentation "How many calls it has told of.")
+  (chunks nil :documentation "Pieces of the unfinished line, newest first.")
+  (size 0 :documentation "Bytes in CHUNKS.")
+  (skipping nil :documentation "Whether the rest of a line is thrown away.")
+  (queue nil :documentation "Bytes that came while others were acted on.")
+  (busy nil :documentation "Whether bytes are being acted on.")
+  (closed nil :documentation "Why it is no longer there, or nil."))
+
+(cl-defstruct (ecl-mcp-request (:constructor ecl-mcp--request-create)
+                               (:copier nil))
+  "A call of a tool that waits for a decision."
+  (connection nil :documentation "The core that asks.")
+  (id nil :documentation "The request's id in JSON-RPC.")
+  (tool "" :documentation "Name of the tool.")
+  (level "dangerous" :documentation "\"safe\", \"cautious\" or \"dangerous\".")
+  (session "" :documentation "Lisp session of the call, or \"\".")
+  (client nil :documentation "Who calls, \"name version\", or nil.")
+  (arguments nil :documentation "Alist; arrays are lists, null is nil.")
+  (message "" :documentation "The request in words, or the whole diff.")
+  (remember nil :documentation "Whether the decision may hold for later calls.")
+  (review nil :documentation "Alist of the change, or nil.")
+  (seconds nil :documentation "How long the core waits.")
+  (time nil :documentation "When it came, as `float-time' has it.")
+  (state 'waiting
+         :documentation "`waiting', `answered', `withdrawn' or `lost'.")
+  (answer nil :documentation "The result that was sent; why it was withdrawn.")
+  (exact nil :documentation "ARGUMENTS with vectors, :null and :false."))
+
+(defvar ecl-mcp-connections nil
+  "The cores that are there, newest last.")
+
+(defvar ecl-mcp-requests nil
+  "The requests that wait for a decision, oldest first.")
+
+(defvar ecl-mcp-recent-calls nil
+  "Newest first, what cores told of finished calls: (ALIST . CONNECTION).")
+
+(defconst ecl-mcp-recent-calls-limit 200
+  "How many of `ecl-mcp-recent-calls' are kept.")
+
+(defvar ecl-mcp-request-functions nil
+  "Abnormal hook for a request that has come, before anybody is shown it.
+The functions get the request and are called in order until one returns non-nil:
+then it has answered, or the request shall not be shown.")
+
+(defvar ecl-mcp-arrived-functions nil
+  "Abnormal hook for a request that waits for the human from now on.")
+
+(defvar ecl-mcp-gone-functions nil
+  "Abnormal hook for a request that waits no longer; its state says why.
+Also called for one that `ecl-mcp-request-functions' answered.")
+
+(defvar ecl-mcp-called-functions nil
+  "Abnormal hook with the members of a line of the log of calls.
+The functions get an alist and the connection.")
+
+(defvar ecl-mcp-connections-functions nil
+  "Abnormal hook for a connection that came, said hello, or is gone.")
+
+(defvar ecl-mcp-text-function nil
+  "Function that gives the text of a file that a buffer visits.
+It gets the absolute name and returns an alist with text and modified (t or
+:false), or nil when no buffer visits it.")
+
+(defvar ecl-mcp-tools-function 'ecl-mcp-tools-offered
+  "Function that returns the tools to offer, alists as in the protocol.
+Without such a function none are offered.")
+
+(defvar ecl-mcp-tool-call-function 'ecl-mcp-tools-call
+  "Function that does a call of an offered tool.
+It gets name, arguments (an alist, exact shape) and client (alist or nil), and
+returns (TEXT . ERROR-P).  Errors are the call's.")
+
+;;;; Sending
+
+(defun ecl-mcp-editor-send (connection message)
+  "Send MESSAGE, an alist, to CONNECTION as a line.  Return non-nil if it went."
+  (unless (ecl-mcp-connection-closed connection)
+    (ecl-mcp--guard (format "sending to %s" (ecl-mcp-connection-name connection))
+      (funcall (ecl-mcp-connection-send connection)
+               (concat (ecl-mcp--json-bytes
+                        (cons '(jsonrpc . "2.0") message))
+                       "\n"))
+      t)))
+
+(defun ecl-mcp--send-result (connection id result)
+  "Answer the request ID of CONNECTION with RESULT, of either shape."
+  (ecl-mcp-editor-send connection `((id . ,id) (result . ,(or result :null)))))
+
+(defun ecl-mcp--send-error (connection id code text)
+  "Answer the request ID of CONNECTION with an error of CODE and TEXT."
+  (ecl-mcp-editor-send connection
+                       `((id . ,id) (error . ((code . ,code)
+                                              (message . ,text))))))
+
+(defun ecl-mcp--offer-tools (connection)
+  "Tell CONNECTION which tools there are."
+  (let ((tools (and (functionp ecl-mcp-tools-function)
+                    (funcall ecl-mcp-tools-function))))
+    (ecl-mcp-editor-send
+     connection
+     `((method . "tools")
+       (params . ((tools . ,(vconcat
+                             (seq-take tools ecl-mcp-editor-tools-limit)))))))))
+
+(defun ecl-mcp-editor-tools-changed ()
+  "Tell all cores which tools there are now."
+  (mapc #'ecl-mcp--offer-tools ecl-mcp-connections))
+
+;;;; Requests
+
+(defun ecl-mcp--client-name (client)
+  "Return \"name version\" of CLIENT, an alist, or nil."
+  (let ((name (alist-get 'name client))
+        (version (alist-get 'version client)))
+    (and (stringp name)
+         (ecl-mcp--visible
+          (if (stringp version) (concat name " " version) name)))))
+
+(defun ecl-mcp--string (value)
+  "Return VALUE if it is a string, else \"\"."
+  (if (stringp value) value ""))
+
+(defun ecl-mcp--request-gone (request state answer)
+  "Note that REQUEST is in STATE, with ANSWER, and tell those that show it."
+  (setf (ecl-mcp-request-state request) state
+        (ecl-mcp-request-answer request) answer)
+  (setq ecl-mcp-requests (delq request ecl-mcp-requests))
+  (ecl-mcp--run-hook 'ecl-mcp-gone-functions request))
+
+(defun ecl-mcp-answer (request result)
+  "Answer REQUEST with RESULT, an alist as docs/editor-protocol.md has it.
+Members that are nil are left out, which means false or absent.  An array that
+may be empty, like the lines of a hunk, must be a vector.  Return non-nil if it
+went to the core; nil when the request no longer waits."
+  (when (eq (ecl-mcp-request-state request) 'waiting)
+    (let ((sent (ecl-mcp--send-result (ecl-mcp-request-connection request)
+                                      (ecl-mcp-request-id request)
+                                      result)))
+      (ecl-mcp--request-gone request (if sent 'answered 'lost) result)
+      sent)))
+
+(defun ecl-mcp--on-approve (connection id params)
+  "Take in the request ID of CONNECTION for a decision about PARAMS."
+  (let* ((arguments (alist-get 'arguments params))
+         (client (ecl-mcp--client-name (alist-get 'client params)))
+         (review (alist-get 'review params))
+         (request
+          (ecl-mcp--request-create
+           :connection connection :id id
+           :tool (ecl-mcp--string (alist-get 'tool params))
+           :level (ecl-mcp--string (alist-get 'level params))
+           :session (ecl-mcp--string (alist-get 'session params))
+           :client client
+           :arguments (ecl-mcp--json-plain arguments)
+           :exact arguments
+           :message (ecl-mcp--string (alist-get 'message params))
+           :remember (eq (alist-get 'remember params) t)
+           :review (and (consp review) (ecl-mcp--json-plain review))
+           :seconds (let ((seconds (alist-get 'seconds params)))
+                      (and (numberp seconds) seconds))
+           :time (float-time))))
+    (when client
+      (setf (ecl-mcp-connection-client connection) client))
+    (setq ecl-mcp-requests (append ecl-mcp-requests (list request)))
+    (unless (ecl-mcp--run-hook-until 'ecl-mcp-request-functions request)
+      (when (eq (ecl-mcp-request-state request) 'waiting)
+        (ecl-mcp--run-hook 'ecl-mcp-arrived-functions request)))))
+
+(defun ecl-mcp--on-text (connection id params)
+  "Answer the request ID of CONNECTION for the text of the file in PARAMS."
+  (let ((path (alist-get 'path params)))
+    (ecl-mcp--send-result
+     connection id
+     (and ecl-mcp-text-function (stringp path)
+          (ecl-mcp--guard "text of a buffer"
+            (funcall ecl-mcp-text-function path))))))
+
+(defun ecl-mcp--on-call (connection id params)
+  "Do the call of a tool that the request ID of CONNECTION has in PARAMS."
+  (let* ((tool (ecl-mcp--string (alist-get 'tool params)))
+         (result
+          (condition-case err
+              (if (functionp ecl-mcp-tool-call-function)
+                  (let ((inhibit-quit nil))
+                    (save-match-data
+                      (save-current-buffer
+                        (funcall ecl-mcp-tool-call-function tool
+                                 (alist-get 'arguments params)
+                                 (alist-get 'client params)))))
+                (cons (format "This Emacs has no tool %s." tool) t))
+            (error (cons (format "Tool error: %s" (error-message-string err)) t))
+            (quit (cons "The user stopped the tool with C-g." t)))))
+    (ecl-mcp--send-result connection id
+                          `((text . ,(car result))
+                            (error . ,(if (cdr result) t :false))))))
+
+(defun ecl-mcp--on-withdraw (connection params)
+  "Forget the request of CONNECTION that PARAMS name."
+  (when-let ((request (cl-find-if
+                       (lambda (request)
+                         (and (eq (ecl-mcp-request-connection request) connection)
+                              (equal (ecl-mcp-request-id request)
+                                     (alist-get 'id params))))
+                       ecl-mcp-requests)))
+    (ecl-mcp--request-gone request 'withdrawn
+                           (ecl-mcp--string (alist-get 'reason params)))))
+
+(defun ecl-mcp--on-hello (connection params)
+  "Take in what CONNECTION says of itself in PARAMS, and offer the tools."
+  (let ((workspace (alist-get 'workspace params))
+        (pid (alist-get 'pid params)))
+    (setf (ecl-mcp-connection-version connection)
+          (ecl-mcp--string (alist-get 'version params))
+          (ecl-mcp-connection-pid connection) (and (integerp pid) pid)
+          (ecl-mcp-connection-workspace connection)
+          (and (stringp workspace) workspace)
+          (ecl-mcp-connection-attached connection)
+          (eq (alist-get 'attached params) t)))
+  (ecl-mcp--offer-tools connection)
+  (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection))
+
+(defun ecl-mcp--on-called (connection params)
+  "Keep what PARAMS say of a finished call of CONNECTION, and tell others."
+  (let ((line (ecl-mcp--json-plain params)))
+    (cl-incf (ecl-mcp-connection-calls connection))
+    (when-let ((client (alist-get 'client line)))
+      (setf (ecl-mcp-connection-client connection)
+            (if (stringp client)
+                (ecl-mcp--visible client)
+              (ecl-mcp--client-name client))))
+    (push (cons line connection) ecl-mcp-recent-calls)
+    (when (> (length ecl-mcp-recent-calls) (* 2 ecl-mcp-recent-calls-limit))
+      (setq ecl-mcp-recent-calls
+            (seq-take ecl-mcp-recent-calls ecl-mcp-recent-calls-limit)))
+    (ecl-mcp--run-hook 'ecl-mcp-called-functions line connection)))
+
+;;;; Receiving
+
+(defconst ecl-mcp--editor-requests
+  '(("approve" . ecl-mcp--on-approve)
+    ("text" . ecl-mcp--on-text)
+    ("call" . ecl-mcp--on-call))
+  "Methods of requests and the functions for them.")
+
+(defconst ecl-mcp--editor-notifications
+  '(("hello" . ecl-mcp--on-hello)
+    ("withdraw" . ecl-mcp--on-withdraw)
+    ("called" . ecl-mcp--on-called))
+  "Methods of notifications and the functions for them.")
+
+(defun ecl-mcp--editor-message (connection message)
+  "Act on MESSAGE, an alist that CONNECTION sent."
+  (let* ((method (alist-get 'method message))
+         (id (alist-get 'id message))
+         (params (alist-get 'params message))
+         (request (cdr (assoc method ecl-mcp--editor-requests)))
+         (notification (cdr (assoc method ecl-mcp--editor-notifications))))
+    (cond
+     ((not (listp params))
+      (ecl-mcp--note 'warn "%s: params are no object"
+                     (ecl-mcp-connection-name connection))
+      (when id
+        (ecl-mcp--send-error connection id -32602 "Invalid params")))
+     ((and id request)
+      (ecl-mcp-editor-send connection `((method . "received")
+                                        (params . ((id . ,id)))))
+      (funcall request connection id params))
+     ((and id (stringp method))
+      (ecl-mcp--send-error connection id -32601
+                           (concat "Method not found: " method)))
+     ((and notification (not id))
+      (funcall notification connection params)))))
+
+(defun ecl-mcp--editor-line (connection line)
+  "Act on LINE, bytes of a message from CONNECTION."
+  (unless (string-blank-p line)
+    (let ((message (condition-case err
+                       (ecl-mcp--json-parse line)
+                     (error
+                      (ecl-mcp--note 'warn "%s: a line that is no message: %s"
+                                     (ecl-mcp-connection-name connection)
+                                     (error-message-string err))
+                      nil))))
+      (cond ((and (consp message) (consp (car message)))
+             (ecl-mcp--guard (ecl-mcp-connection-name connection)
+               (ecl-mcp--editor-message connection message)))
+            (message
+             (ecl-mcp--note 'warn "%s: a line that is no object"
+                            (ecl-mcp-connection-name connection)))))))
+
+(defun ecl-mcp--editor-keep (connection piece)
+  "Keep PIECE, the next bytes of an unfinished line of CONNECTION."
+  (unless (or (ecl-mcp-connection-skipping connection) (string-empty-p piece))
+    (push piece (ecl-mcp-connection-chunks connection))
+    (cl-incf (ecl-mcp-connection-size connection) (length piece))
+    (when (> (ecl-mcp-connection-size connection) ecl-mcp-editor-line-limit)
+      (ecl-mcp--note 'warn "%s: a message larger than %d bytes is left out"
+                     (ecl-mcp-connection-name connection)
+                     ecl-mcp-editor-line-limit)
+      (setf (ecl-mcp-connection-chunks connection) nil
+            (ecl-mcp-connection-size connection) 0
+            (ecl-mcp-connection-skipping connection) t))))
+
+(defun ecl-mcp--editor-take-line (connection)
+  "Return the bytes of the line of CONNECTION that just ended, or nil."
+  (let ((line (and (not (ecl-mcp-connection-skipping connection))
+                   (apply #'concat
+                          (nreverse (ecl-mcp-connection-chunks connection))))))
+    (setf (ecl-mcp-connection-chunks connection) nil
+          (ecl-mcp-connection-size connection) 0
+          (ecl-mcp-connection-skipping connection) nil)
+    line))
+
+(defun ecl-mcp--editor-bytes (connection string)
+  "Act on the lines that end in STRING, bytes of CONNECTION; keep the rest."
+  (let ((start 0)
+        end)
+    (while (setq end (string-search "\n" string start))
+      (ecl-mcp--editor-keep connection (substring string start end))
+      (setq start (1+ end))
+      (when-let ((line (ecl-mcp--editor-take-line connection)))
+        (ecl-mcp--editor-line connection line)))
+    (ecl-mcp--editor-keep connection (substring string start))))
+
+(defun ecl-mcp-editor-feed (connection string)
+  "Take in STRING, bytes that CONNECTION sent: parts of lines, or many.
+What comes while a tool runs that lets Emacs read is acted on after it."
+  (setf (ecl-mcp-connection-queue connection)
+        (nconc (ecl-mcp-connection-queue connection) (list string)))
+  (unless (ecl-mcp-connection-busy connection)
+    (setf (ecl-mcp-connection-busy connection) t)
+    (unwind-protect
+        (while (ecl-mcp-connection-queue connection)
+          (ecl-mcp--editor-bytes connection
+                                 (pop (ecl-mcp-connection-queue connection))))
+      (setf (ecl-mcp-connection-busy connection) nil))))
+
+;;;; Connections
+
+(defun ecl-mcp-editor-connect (connection)
+  "Note that CONNECTION is there.  Return it."
+  (setq ecl-mcp-connections (append ecl-mcp-connections (list connection)))
+  (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection)
+  connection)
+
+(defun ecl-mcp-editor-disconnect (connection why)
+  "Note that CONNECTION is gone, and WHY; what it asked is lost."
+  (unless (ecl-mcp-connection-closed connection)
+    (setf (ecl-mcp-connection-closed connection) why
+          (ecl-mcp-connection-chunks connection) nil
+          (ecl-mcp-connection-size connection) 0)
+    (setq ecl-mcp-connections (delq connection ecl-mcp-connections))
+    (dolist (request ecl-mcp-requests)
+      (when (eq (ecl-mcp-request-connection request) connection)
+        (ecl-mcp--request-gone request 'lost why)))
+    (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection)))
+
+(provide 'ecl-mcp-editor)
+;;; ecl-mcp-editor.el ends here

@@ -1,0 +1,112 @@
+;;; support.el --- What the tests of the elisp share  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A runner that counts, waiting for events with a deadline, folders that go
+;; away, and a core of which only the line protocol is there.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'subr-x)
+
+(defconst ecl-mcp-test-elisp
+  (expand-file-name "../../elisp/" (file-name-directory load-file-name))
+  "Folder of the elisp under test.")
+
+(defconst ecl-mcp-test-build (getenv "ECL_MCP_BUILD")
+  "Folder with the programs and the module.")
+
+(defun ecl-mcp-test-run ()
+  "Run the tests that are loaded, print a count, and exit."
+  (let* ((selector (getenv "ELISP_TESTS"))
+         (stats (ert-run-tests-batch
+                 (if (member selector '(nil "")) t selector)))
+         (unexpected (ert-stats-completed-unexpected stats))
+         (skipped (ert-stats-skipped stats)))
+    ;; A test that was skipped has not passed.
+    (princ (format "%d passed, %d failed\n"
+                   (ert-stats-completed-expected stats) (+ unexpected skipped)))
+    (kill-emacs (if (= 0 unexpected skipped) 0 1))))
+
+(defun ecl-mcp-test-await (what predicate &optional seconds)
+  "Wait until PREDICATE returns non-nil and return that.
+After SECONDS (20) fail, saying WHAT was waited for."
+  (let ((end (+ (float-time) (or seconds 20)))
+        value)
+    (while (and (not (setq value (funcall predicate)))
+                (< (float-time) end))
+      (accept-process-output nil 0.02))
+    (or value (ert-fail (format "Waited in vain for %s" what)))))
+
+(defmacro ecl-mcp-test-with-folder (name &rest body)
+  "Run BODY with NAME bound to a new folder, which goes away in the end."
+  (declare (indent 1) (debug (symbolp body)))
+  `(let ((,name (file-name-as-directory (make-temp-file "ecl-mcp-test-" t))))
+     (unwind-protect
+         (progn ,@body)
+       (delete-directory ,name t))))
+
+;;;; A core's end of the line protocol
+
+(declare-function ecl-mcp-connection-create "ecl-mcp-editor" t t)
+(declare-function ecl-mcp-editor-connect "ecl-mcp-editor")
+(declare-function ecl-mcp-editor-disconnect "ecl-mcp-editor")
+(declare-function ecl-mcp-editor-feed "ecl-mcp-editor")
+(declare-function ecl-mcp--json-parse "ecl-mcp-core")
+(declare-function ecl-mcp--json-bytes "ecl-mcp-core")
+
+(defvar ecl-mcp-test-sent nil
+  "What the editor said to the core, newest first: alists in exact shape.")
+
+(defun ecl-mcp-test-connection ()
+  "Return a connection whose lines are collected in `ecl-mcp-test-sent'."
+  (require 'ecl-mcp-editor)
+  (setq ecl-mcp-test-sent nil)
+  (ecl-mcp-editor-connect
+   (ecl-mcp-connection-create
+    :name "core"
+    :send (lambda (line)
+            (should (string-suffix-p "\n" line))
+            (should-not (multibyte-string-p line))
+            (push (ecl-mcp--json-parse line) ecl-mcp-test-sent)))))
+
+(defmacro ecl-mcp-test-with-connection (name &rest body)
+  "Run BODY with NAME bound to a connection, which is gone in the end."
+  (declare (indent 1) (debug (symbolp body)))
+  `(let ((,name (ecl-mcp-test-connection)))
+     (unwind-protect
+         (progn ,@body)
+       (ecl-mcp-editor-disconnect ,name "the test is over"))))
+
+(defun ecl-mcp-test-feed (connection message)
+  "Let CONNECTION say MESSAGE, an alist."
+  (ecl-mcp-editor-feed
+   connection
+   (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
+
+(defun ecl-mcp-test-ask (connection id &rest params)
+  "Let CONNECTION ask for approval under ID; PARAMS is a plist added to defaults."
+  (let ((all (list (cons 'tool "write-file") (cons 'level "dangerous")
+                   (cons 'session "")
+                   (cons 'client '((name . "tester") (version . "1")))
+                   (cons 'arguments '((path . "a.txt") (content . "x")))
+                   (cons 'message "Write a.txt") (cons 'remember t)
+                   (cons 'seconds 300))))
+    (cl-loop for (key value) on params by #'cddr
+             do (setf (alist-get (intern (substring (symbol-name key) 1)) all)
+                      value))
+    (ecl-mcp-test-feed connection
+                       `((id . ,id) (method . "approve") (params . ,all)))))
+
+(defun ecl-mcp-test-result (id)
+  "Return what the editor answered to the request ID, or nil."
+  (alist-get 'result (cl-find-if (lambda (message)
+                                   (and (equal (alist-get 'id message) id)
+                                        (assq 'result message)))
+                                 ecl-mcp-test-sent)))
+
+(provide 'support)
+;;; support.el ends here

@@ -1,0 +1,230 @@
+;;; test-editor.el --- The editor's end of the protocol  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+(require 'ecl-mcp-editor)
+
+(defun test-editor--methods ()
+  "Return the methods of what was sent, oldest first; nil for answers."
+  (mapcar (lambda (message) (alist-get 'method message))
+          (reverse ecl-mcp-test-sent)))
+
+(ert-deftest ecl-mcp-json-shapes ()
+  "Both shapes become the JSON they mean, in UTF-8."
+  (dolist (case '((((a . "b")) "{\"a\":\"b\"}")
+                  ((:path "x" :all t) "{\"path\":\"x\",\"all\":true}")
+                  (((a) (b . 1) (c . :false)) "{\"b\":1,\"c\":false}")
+                  (((a . [])) "{\"a\":[]}")
+                  (((a . ((b)))) "{\"a\":{}}")
+                  ((1 2.5 nil t) "[1,2.5,null,true]")
+                  (((edits . (((old . "x") (new . "y")))))
+                   "{\"edits\":[{\"old\":\"x\",\"new\":\"y\"}]}")
+                  (((a . "Grüße\n")) "{\"a\":\"Grüße\\n\"}")
+                  (("\x3fffe9") "[\"\ufffd\"]")
+                  (("\xd800") "[\"\ufffd\"]")))
+    (should (equal (ecl-mcp--json-bytes (car case))
+                   (encode-coding-string (cadr case) 'utf-8)))))
+
+(ert-deftest ecl-mcp-json-plain-shape ()
+  "What is parsed is exact, and plain on demand."
+  (let ((exact (ecl-mcp--json-parse
+                "{\"a\":[1,null,false],\"b\":null,\"c\":{},\"d\":\"\xc3\xa9\"}")))
+    (should (equal exact
+                   '((a . [1 :null :false]) (b . :null) (c) (d . "é"))))
+    (should (equal (ecl-mcp--json-plain exact)
+                   '((a . (1 nil :false)) (b) (c) (d . "é"))))))
+
+(ert-deftest ecl-mcp-editor-request-arrives ()
+  "A request is confirmed at once, shown once, and answered once."
+  (let* ((shown nil)
+         (gone nil)
+         (ecl-mcp-arrived-functions (list (lambda (request) (push request shown))))
+         (ecl-mcp-gone-functions (list (lambda (request) (push request gone)))))
+    (ecl-mcp-test-with-connection core
+      (ecl-mcp-test-ask core 7 :arguments '((path . "é") (edits . (((old . "a"))))))
+      (should (equal (test-editor--methods) '("received")))
+      (should (equal shown ecl-mcp-requests))
+      (let ((request (car shown)))
+        (should (equal (ecl-mcp-request-client request) "tester 1"))
+        (should (equal (ecl-mcp-request-arguments request)
+                       '((path . "é") (edits ((old . "a"))))))
+        (should (ecl-mcp-request-remember request))
+        (should (ecl-mcp-answer request '((decision . "approve") (by . "human"))))
+        (should-not (ecl-mcp-answer request '((decision . "deny"))))
+        (should (equal (ecl-mcp-test-result 7)
+                       '((decision . "approve") (by . "human"))))
+        (should (eq (ecl-mcp-request-state request) 'answered))
+        (should (equal gone (list request)))
+        (should-not ecl-mcp-requests)))))
+
+(ert-deftest ecl-mcp-editor-order-and-rules ()
+  "Requests queue in their order; what a rule takes is never shown."
+  (let* ((shown nil)
+         (ecl-mcp-request-functions
+          (list (lambda (_request) (error "A rule that fails"))
+                (lambda (request)
+                  (when (equal (ecl-mcp-request-tool request) "ruled")
+                    (ecl-mcp-answer request '((decision . "deny")))))))
+         (ecl-mcp-arrived-functions
+          (list (lambda (request) (push (ecl-mcp-request-id request) shown)))))
+    (ecl-mcp-test-with-connection core
+      (ecl-mcp-test-ask core 1)
+      (ecl-mcp-test-ask core 2 :tool "ruled")
+      (ecl-mcp-test-ask core 3)
+      (should (equal shown '(3 1)))
+      (should (equal (mapcar #'ecl-mcp-request-id ecl-mcp-requests) '(1 3)))
+      (should (equal (ecl-mcp-test-result 2) '((decision . "deny")))))))
+
+(ert-deftest ecl-mcp-editor-withdraw-and-lost ()
+  "A withdrawn request and those of a lost core wait no longer."
+  (let* ((gone nil)
+         (ecl-mcp-gone-functions
+          (list (lambda (request)
+                  (push (list (ecl-mcp-request-id request)
+                              (ecl-mcp-request-state request)
+                              (ecl-mcp-request-answer request))
+                        gone)))))
+    (ecl-mcp-test-with-connection core
+      (ecl-mcp-test-ask core 1)
+      (ecl-mcp-test-ask core "2")
+      (let ((first (car ecl-mcp-requests)))
+        (ecl-mcp-test-feed core '((method . "withdraw")
+                                  (params . ((id . 1) (reason . "cancelled")))))
+        (should (equal gone '((1 withdrawn "cancelled"))))
+        (should-not (ecl-mcp-answer first '((decision . "approve"))))
+        (should-not (ecl-mcp-test-result 1)))
+      (ecl-mcp-editor-disconnect core "it ended")
+      (should (equal (car gone) '("2" lost "it ended")))
+      (should-not ecl-mcp-requests))))
+
+(ert-deftest ecl-mcp-editor-pieces ()
+  "Lines come in pieces of any size, also within a character."
+  (let ((bytes (concat
+                (ecl-mcp--json-bytes '((id . 1) (method . "approve")
+                                       (params . ((tool . "grüßen")))))
+                "\r\n\n"
+                (ecl-mcp--json-bytes '((id . 2) (method . "approve")
+                                       (params . ((tool . "b")))))
+                "\n")))
+    (ecl-mcp-test-with-connection core
+      (mapc (lambda (byte) (ecl-mcp-editor-feed core (unibyte-string byte))) bytes)
+      (should (equal (mapcar #'ecl-mcp-request-tool ecl-mcp-requests)
+                     '("grüßen" "b"))))))
+
+(ert-deftest ecl-mcp-editor-bad-lines ()
+  "What is no message is noted and left out; the next one is taken."
+  (ecl-mcp-test-with-connection core
+    (dolist (line '("nonsense" "[1,2]" "17" "{\"a\":" "\xff\xfe" "{}" "\"x\""
+                    "{\"method\":5}" "{\"id\":1,\"method\":\"approve\",\"params\":3}"
+                    "{\"id\":2,\"method\":\"unheard\"}"
+                    "{\"method\":\"unheard\",\"params\":{}}"))
+      (ecl-mcp-editor-feed core (concat line "\n")))
+    (should (equal (mapcar (lambda (message)
+                             (alist-get 'code (alist-get 'error message)))
+                           (reverse ecl-mcp-test-sent))
+                   '(-32602 -32601)))
+    (ecl-mcp-test-ask core 3)
+    (should (= (length ecl-mcp-requests) 1))))
+
+(ert-deftest ecl-mcp-editor-line-limit ()
+  "A message beyond the limit is left out, and memory stays bounded."
+  (let ((ecl-mcp-editor-line-limit 1000))
+    (ecl-mcp-test-with-connection core
+      (dotimes (_ 50)
+        (ecl-mcp-editor-feed core (make-string 100 ?x))
+        (should (<= (ecl-mcp-connection-size core) 1100)))
+      (ecl-mcp-editor-feed core "\n")
+      (ecl-mcp-test-ask core 3)
+      (should (= (length ecl-mcp-requests) 1))
+      (with-current-buffer ecl-mcp--messages-buffer
+        (should (string-match-p "larger than 1000 bytes" (buffer-string)))))))
+
+(ert-deftest ecl-mcp-editor-large-line ()
+  "A message of some megabytes in small pieces takes no quadratic time."
+  (let ((text (make-string (* 4 1024 1024) ?x)))
+    (ecl-mcp-test-with-connection core
+      (let ((bytes (concat (ecl-mcp--json-bytes
+                            `((id . 1) (method . "approve")
+                              (params . ((tool . "t") (message . ,text)))))
+                           "\n"))
+            (start 0))
+        (while (< start (length bytes))
+          (ecl-mcp-editor-feed
+           core (substring bytes start (min (length bytes) (+ start 4096))))
+          (setq start (+ start 4096))))
+      (should (= (length (ecl-mcp-request-message (car ecl-mcp-requests)))
+                 (length text))))))
+
+(ert-deftest ecl-mcp-editor-text-of-buffers ()
+  "The text of a buffer comes from the function for it, else null."
+  (ecl-mcp-test-with-connection core
+    (let ((ecl-mcp-text-function
+           (lambda (path)
+             (pcase path
+               ("/a" '((text . "") (modified . :false)))
+               ("/c" (error "Cannot be read"))))))
+      (dolist (case '((1 . "/a") (2 . "/b") (3 . "/c")))
+        (ecl-mcp-test-feed core `((id . ,(car case)) (method . "text")
+                                  (params . ((path . ,(cdr case))))))))
+    (should (equal (ecl-mcp-test-result 1) '((text . "") (modified . :false))))
+    (should (eq (ecl-mcp-test-result 2) :null))
+    (should (eq (ecl-mcp-test-result 3) :null))))
+
+(ert-deftest ecl-mcp-editor-calls ()
+  "Calls of tools are done; errors and C-g are failures of that call."
+  (ecl-mcp-test-with-connection core
+    (let ((ecl-mcp-tool-call-function
+           (lambda (tool arguments _client)
+             (pcase tool
+               ("good" (cons (alist-get 'x arguments) nil))
+               ("bad" (error "No such %s" "thing"))
+               ("stopped" (signal 'quit nil))))))
+      (dolist (case '((1 . "good") (2 . "bad") (3 . "stopped")))
+        (ecl-mcp-test-feed core `((id . ,(car case)) (method . "call")
+                                  (params . ((tool . ,(cdr case))
+                                             (arguments . ((x . "é")))))))))
+    (should (equal (ecl-mcp-test-result 1) '((text . "é") (error . :false))))
+    (should (equal (ecl-mcp-test-result 2)
+                   '((text . "Tool error: No such thing") (error . t))))
+    (should (equal (alist-get 'error (ecl-mcp-test-result 3)) t))))
+
+(ert-deftest ecl-mcp-editor-no-nesting ()
+  "What comes while a tool lets Emacs read is acted on after it, in order."
+  (ecl-mcp-test-with-connection core
+    (let ((ecl-mcp-tool-call-function
+           (lambda (_tool _arguments _client)
+             (ecl-mcp-test-ask core 2)
+             (should-not ecl-mcp-requests)
+             (cons "done" nil))))
+      (ecl-mcp-editor-feed
+       core (concat "{\"id\":1,\"method\":\"call\",\"params\":{\"tool\":\"t\"}}\n"
+                    "{\"id\":3,\"method\":\"approve\",\"params\":{\"tool\":\"t\"}}\n"))
+      (should (equal (mapcar #'ecl-mcp-request-id ecl-mcp-requests) '(3 2))))))
+
+(ert-deftest ecl-mcp-editor-hello-and-called ()
+  "A core says who it is and what was called; tools are offered to it."
+  (let* ((lines nil)
+         (ecl-mcp-recent-calls nil)
+         (ecl-mcp-called-functions
+          (list (lambda (line connection) (push (cons line connection) lines))))
+         (ecl-mcp-tools-function (lambda () '(((name . "greet"))))))
+    (ecl-mcp-test-with-connection core
+      (ecl-mcp-test-feed core '((method . "hello")
+                                (params . ((protocol . 1) (version . "0.1.0")
+                                           (pid . 42) (workspace . "/w")
+                                           (attached . :false)))))
+      (should (equal (ecl-mcp-connection-pid core) 42))
+      (should (equal (ecl-mcp-connection-workspace core) "/w"))
+      (should (equal (alist-get 'params (car ecl-mcp-test-sent))
+                     '((tools . [((name . "greet"))]))))
+      (ecl-mcp-test-feed core '((method . "called")
+                                (params . ((tool . "read-file")
+                                           (decision . "allowed")))))
+      (should (equal (alist-get 'tool (caar lines)) "read-file"))
+      (should (eq (cdar lines) core))
+      (should (equal ecl-mcp-recent-calls lines)))))
+
+(provide 'test-editor)
+;;; test-editor.el ends here
