@@ -106,7 +106,9 @@ Upper case as the reader makes it; what is escaped stays as it is."
   "Whether NAME is a number; those in other bases count as symbols."
   (let ((case-fold-search t))
     (string-match-p
-     "\\`[-+]?\\(?:[0-9]+\\.?\\|[0-9]+/[0-9]+\\|[0-9]*\\.?[0-9]+\\(?:[esfdl][-+]?[0-9]+\\)?\\|[0-9]+\\.?[0-9]*[esfdl][-+]?[0-9]+\\)\\'"
+     (concat "\\`[-+]?\\(?:[0-9]+\\.?\\|[0-9]+/[0-9]+"
+             "\\|[0-9]*\\.?[0-9]+\\(?:[esfdl][-+]?[0-9]+\\)?"
+             "\\|[0-9]+\\.?[0-9]*[esfdl][-+]?[0-9]+\\)\\'")
      name)))
 
 (defun ecl-mcp--read-items (depth)
