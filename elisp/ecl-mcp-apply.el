@@ -1,0 +1,404 @@
+;;; ecl-mcp-apply.el --- Decided changes put into buffers  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Hunks are put into the buffer that visits a file: where their old lines
+;; stand, and nowhere else; all at once, as one step of undo; then the buffer
+;; is saved or not.  What comes back are whole texts, before and after, so that
+;; nobody has to guess what happened.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-hunk)
+
+(defcustom ecl-mcp-save-after-apply 'if-clean
+  "Whether a buffer is saved after a reviewed change was made in it."
+  :type '(choice (const :tag "If it had no unsaved changes before" if-clean)
+                 (const :tag "Always" t)
+                 (const :tag "Never" nil))
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-inhibit-modes-while-applying
+  '(aggressive-indent-mode electric-indent-mode electric-pair-mode
+    electric-layout-mode electric-quote-mode auto-fill-function
+    parinfer-rust-mode)
+  "Minor modes that are off while a reviewed change is made in a buffer.
+They would change what was reviewed."
+  :type '(repeat symbol)
+  :group 'ecl-mcp)
+
+(define-error 'ecl-mcp-apply-refused "The change was not made")
+
+(defconst ecl-mcp-apply-drift 1000
+  "Lines by which a hunk may have moved in a text that was changed meanwhile.
+Farther away, equal lines may mean something else.")
+
+;;;; Where the old lines stand
+
+(defun ecl-mcp-apply-line (n)
+  "The position of line N of the buffer, from 0; nil when it has fewer lines."
+  (save-excursion
+    (goto-char (point-min))
+    (and (zerop (forward-line n)) (bolp) (point))))
+
+(defun ecl-mcp-apply--stands-p (old)
+  "The end of the text OLD when it stands at point, in whole lines; else nil."
+  (let ((end (+ (point) (length old))))
+    (and (bolp)
+         (<= end (point-max))
+         (or (eql end (point-max)) (eql (char-before end) ?\n))
+         (string= old (buffer-substring-no-properties (point) end))
+         end)))
+
+(defun ecl-mcp-apply--occurrences (old from to)
+  "The positions between FROM and TO where the text OLD stands, at most two."
+  (let ((case-fold-search nil) (found nil))
+    (save-excursion
+      (goto-char from)
+      (while (and (null (cdr found)) (<= (point) to)
+                  (search-forward old nil t))
+        (goto-char (match-beginning 0))
+        (when (and (<= (point) to) (ecl-mcp-apply--stands-p old))
+          (push (point) found))
+        (forward-char)))
+    found))
+
+(defun ecl-mcp-apply--only-place (hunk)
+  "Where the old lines of HUNK stand in this buffer, near their place.
+Nil when they do not, or do so more than once."
+  (let* ((old (ecl-mcp-hunk-old-text hunk))
+         (place (ecl-mcp-hunk-place hunk))
+         (from (ecl-mcp-apply-line (max 0 (- place ecl-mcp-apply-drift))))
+         (to (or (ecl-mcp-apply-line (+ place ecl-mcp-apply-drift))
+                 (point-max)))
+         (found (and from (ecl-mcp-apply--occurrences old from to))))
+    (and found (null (cdr found)) (car found))))
+
+(defun ecl-mcp-apply--unique (hunks base)
+  "Those of HUNKS whose old lines stand only once in the text BASE, near there."
+  (with-temp-buffer
+    (insert base)
+    (cl-remove-if-not #'ecl-mcp-apply--only-place hunks)))
+
+(defun ecl-mcp-apply--fits-p (hunk position)
+  "Whether what HUNK puts at POSITION leaves whole lines, or ends the buffer."
+  (let ((new (ecl-mcp-hunk-new-text hunk)))
+    (or (string-empty-p new)
+        (string-suffix-p "\n" new)
+        (eql (+ position (length (ecl-mcp-hunk-old-text hunk))) (point-max)))))
+
+(defun ecl-mcp-apply--same-place (hunk)
+  "Where the old lines of HUNK stand in this buffer when they have not moved."
+  (let ((start (ecl-mcp-apply-line (ecl-mcp-hunk-place hunk))))
+    (save-excursion
+      (and start
+           (goto-char start)
+           (ecl-mcp-apply--stands-p (ecl-mcp-hunk-old-text hunk))
+           start))))
+
+(defun ecl-mcp-apply--find (hunk finder)
+  "Where HUNK can be put into this buffer, or nil.
+FINDER finds its old lines when there are any."
+  (let ((position (if (string-empty-p (ecl-mcp-hunk-old-text hunk))
+                      (and (= (point-min) (point-max)) (point-min))
+                    (funcall finder hunk))))
+    (and position (ecl-mcp-apply--fits-p hunk position) position)))
+
+(defun ecl-mcp-apply-places (hunks base)
+  "Where the old lines of HUNKS, made from the text BASE, are in this buffer.
+The result is a list with a position for each, or nil for a hunk whose lines
+are not there, or could be others.  BASE may be nil when it is not known.  The
+buffer must be widened."
+  (let* ((same (and base (string= base (ecl-mcp-apply-buffer-text))))
+         (unique (if (or same (null base))
+                     hunks
+                   (ecl-mcp-apply--unique hunks base)))
+         (finder (if same
+                     #'ecl-mcp-apply--same-place
+                   (lambda (hunk)
+                     (and (memq hunk unique)
+                          (ecl-mcp-apply--only-place hunk)))))
+         (done (point-min)))
+    (mapcar (lambda (hunk)
+              (let ((position (ecl-mcp-apply--find hunk finder)))
+                (when (and position (>= position done))
+                  (setq done (+ position
+                                (length (ecl-mcp-hunk-old-text hunk))))
+                  position)))
+            hunks)))
+
+(defun ecl-mcp-apply-buffer-text ()
+  "The whole text of this buffer, without properties."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties (point-min) (point-max))))
+
+;;;; The change itself
+
+(defun ecl-mcp-apply--common (old new)
+  "The lengths of what OLD and NEW begin with, and then end with, in common."
+  (let* ((least (min (length old) (length new)))
+         (different (compare-strings old nil nil new nil nil))
+         (head (if (eq different t) least (1- (abs different))))
+         (tail 0))
+    (while (and (< (+ head tail) least)
+                (eql (aref old (- (length old) tail 1))
+                     (aref new (- (length new) tail 1))))
+      (cl-incf tail))
+    (cons head tail)))
+
+(defun ecl-mcp-apply--insert-lines (position lines)
+  "Insert the whole LINES at POSITION; what points there stays with its line."
+  (if (and (> position (point-min))
+           (eql (char-before position) ?\n)
+           (string-suffix-p "\n" lines))
+      (progn (goto-char (1- position))
+             (insert "\n" (substring lines 0 -1)))
+    (goto-char position)
+    (insert lines)))
+
+(defun ecl-mcp-apply--replace (position old new)
+  "Replace the text OLD at POSITION by NEW, touching as little as possible."
+  (pcase-let* ((`(,head . ,tail) (ecl-mcp-apply--common old new))
+               (start (+ position head))
+               (text (substring new head (- (length new) tail))))
+    (if (string-empty-p old)
+        (ecl-mcp-apply--insert-lines position new)
+      (goto-char start)
+      (delete-region start (+ position (- (length old) tail)))
+      (insert text))))
+
+(defun ecl-mcp-apply--pairs (old new)
+  "The replacements, each (OFFSET OLD NEW), that lead from lines OLD to NEW."
+  (let ((offset 0))
+    (if (= (length old) (length new))
+        (cl-loop for a in old for b in new
+                 collect (list offset a b)
+                 do (cl-incf offset (length a)))
+      (list (list 0 (string-join old) (string-join new))))))
+
+(defun ecl-mcp-apply--replacements (items)
+  "The replacements, each (OFFSET OLD NEW), that ITEMS stand for, last first."
+  (let ((offset 0) (old nil) (new nil) (found nil))
+    (dolist (item (append items '((?\s . ""))))
+      (pcase (car item)
+        (?- (push (cdr item) old))
+        (?+ (push (cdr item) new))
+        (_ (when (or old new)
+             (dolist (pair (ecl-mcp-apply--pairs (reverse old) (reverse new)))
+               (push (cons (+ offset (car pair)) (cdr pair)) found))
+             (cl-incf offset (length (string-join old)))
+             (setq old nil new nil))
+           (cl-incf offset (length (cdr item))))))
+    found))
+
+(defun ecl-mcp-apply--insert-hunks (hunks places)
+  "Put HUNKS at PLACES of this buffer, from the last to the first."
+  (save-excursion
+    (cl-loop for hunk in (reverse hunks)
+             for place in (reverse places)
+             when place do
+             (pcase-dolist (`(,offset ,old ,new)
+                            (ecl-mcp-apply--replacements
+                             (ecl-mcp-hunk-result hunk)))
+               (ecl-mcp-apply--replace (+ place offset) old new)))))
+
+;;;; Where it was made
+
+(defun ecl-mcp-apply--context (items)
+  "The length of the unchanged lines that ITEMS begin with."
+  (cl-loop for item in items
+           while (eql (car item) ?\s) sum (length (cdr item))))
+
+(defun ecl-mcp-apply--regions (hunks places)
+  "Markers around what HUNKS, put at PLACES, have changed: (START . END) of each."
+  (let ((shift 0))
+    (cl-loop
+     for hunk in hunks for place in places
+     for items = (ecl-mcp-hunk-result hunk)
+     for new = (length (ecl-mcp-hunk-new-text hunk))
+     when place
+     collect (cons (copy-marker (+ place shift (ecl-mcp-apply--context items)))
+                   (copy-marker (max (point-min)
+                                     (- (+ place shift new)
+                                        (ecl-mcp-apply--context
+                                         (reverse items))))))
+     and do (cl-incf shift (- new (length (ecl-mcp-hunk-old-text hunk)))))))
+
+(defun ecl-mcp-apply-to-text (hunks base text)
+  "Put HUNKS, made from the text BASE, into TEXT.
+The result is a cons of the new text and the list of places (nil: stale)."
+  (with-temp-buffer
+    (insert text)
+    (let ((places (ecl-mcp-apply-places hunks base)))
+      (ecl-mcp-apply--insert-hunks hunks places)
+      (cons (buffer-string) places))))
+
+;;;; Buffers
+
+(defun ecl-mcp-apply--without-modes (body)
+  "Call BODY while the minor modes that would meddle are off."
+  (let ((local nil) (global nil))
+    (dolist (mode ecl-mcp-inhibit-modes-while-applying)
+      (when (and (boundp mode) (symbol-value mode))
+        (if (and (local-variable-p mode) (commandp mode))
+            (push mode local)
+          (push mode global))))
+    (unwind-protect
+        (progn (dolist (mode local) (funcall mode -1))
+               (cl-progv global (make-list (length global) nil)
+                 (funcall body)))
+      (dolist (mode local) (funcall mode 1)))))
+
+(defun ecl-mcp-apply--check (expected)
+  "Signal an error unless this buffer has the text EXPECTED."
+  (unless (string= expected (ecl-mcp-apply-buffer-text))
+    (signal 'ecl-mcp-apply-refused
+            (list (concat "a mode changes what is inserted in "
+                          (buffer-name)
+                          "; add it to"
+                          " ecl-mcp-inhibit-modes-while-applying")))))
+
+(defun ecl-mcp-apply--outdated-p ()
+  "Whether the file of this buffer is not as the buffer last saw it."
+  (and buffer-file-name (not (verify-visited-file-modtime))))
+
+(defun ecl-mcp-apply--take-back (change text modified)
+  "Cancel CHANGE, so that this buffer has TEXT again, and whether it is MODIFIED.
+A mode that meddles does so with what is taken back, too: then it is not heard."
+  (cancel-change-group change)
+  (unless (string= text (ecl-mcp-apply-buffer-text))
+    (let ((inhibit-modification-hooks t) (inhibit-read-only t))
+      (erase-buffer)
+      (insert text)))
+  (restore-buffer-modified-p modified))
+
+(defun ecl-mcp-apply--make (hunks places expected)
+  "Put HUNKS at PLACES of this buffer, or change nothing and signal an error.
+EXPECTED is the text that comes out."
+  (let ((change (prepare-change-group))
+        (text (ecl-mcp-apply-buffer-text))
+        (modified (buffer-modified-p))
+        ;; Emacs asks about a file that has changed before the first change of
+        ;; its buffer: whoever gets here has decided, and it is not saved.
+        (buffer-file-truename (and (not (ecl-mcp-apply--outdated-p))
+                                   buffer-file-truename))
+        (done nil))
+    (unwind-protect
+        (progn
+          (activate-change-group change)
+          (ecl-mcp-apply--without-modes
+           (lambda ()
+             (ecl-mcp-apply--insert-hunks hunks places)))
+          (ecl-mcp-apply--check expected)
+          (setq done t))
+      (if done
+          (accept-change-group change)
+        (ecl-mcp-apply--take-back change text modified)))
+    change))
+
+(defun ecl-mcp-apply--coding-problem ()
+  "Why this buffer cannot be encoded for its file, or nil."
+  (let* ((coding (or buffer-file-coding-system 'utf-8))
+         (position (and (not (memq (coding-system-type coding)
+                                   '(undecided raw-text)))
+                        (unencodable-char-position
+                         (point-min) (point-max) coding))))
+    (and position
+         (format "its coding %s has no character %c"
+                 (coding-system-base coding) (char-after position)))))
+
+(defun ecl-mcp-apply--save-problem ()
+  "Why this buffer cannot be saved without asking, or nil."
+  (let ((file buffer-file-name))
+    (cond ((ecl-mcp-apply--outdated-p)
+           (if (file-exists-p file)
+               "the file on the disk has been changed"
+             "the file is not there any more"))
+          ((not (file-directory-p (file-name-directory file)))
+           "its folder is not there")
+          ((not (file-writable-p file))
+           "the file may not be written")
+          ((ecl-mcp-apply--coding-problem)))))
+
+(defun ecl-mcp-apply--decide-coding ()
+  "Give this buffer a coding that has all its characters, if it has none yet."
+  (let ((coding (or buffer-file-coding-system 'undecided)))
+    (when (and (eq (coding-system-type coding) 'undecided)
+               (save-excursion
+                 (goto-char (point-min))
+                 (re-search-forward "[[:nonascii:]]" nil t)))
+      (setq buffer-file-coding-system
+            (coding-system-change-text-conversion coding 'utf-8)))))
+
+(defun ecl-mcp-apply--save ()
+  "Save this buffer.  Return why that was not possible, or nil."
+  (ecl-mcp-apply--decide-coding)
+  (or (ecl-mcp-apply--save-problem)
+      (condition-case failure
+          (let ((require-final-newline (and (not (eq require-final-newline
+                                                     'ask))
+                                            require-final-newline))
+                (save-silently t)
+                (coding-system-require-warning nil))
+            (basic-save-buffer)
+            (and (buffer-modified-p)
+                 "the buffer is still modified after saving"))
+        (error (concat "saving failed: " (error-message-string failure)))
+        (quit "saving was interrupted"))))
+
+(defun ecl-mcp-apply--finish-saving (clean)
+  "Save this buffer if the user wants that; CLEAN: it was not modified before.
+Return nil when it is saved, else why it is not."
+  (cond ((null buffer-file-name) "the buffer visits no file")
+        ((null ecl-mcp-save-after-apply) "the user saves it by hand")
+        ((or clean (eq ecl-mcp-save-after-apply t)) (ecl-mcp-apply--save))
+        (t "the user has unsaved changes in it")))
+
+(defun ecl-mcp-apply-refuse-read-only (buffer)
+  "Signal an error when BUFFER may not be changed."
+  (with-current-buffer buffer
+    (when (and buffer-read-only (not inhibit-read-only))
+      (user-error
+       "Ecl-mcp: %s is read-only; nothing was applied (C-x C-q there first)"
+       (buffer-name)))))
+
+(defun ecl-mcp-apply-to-buffer (buffer base hunks)
+  "Put HUNKS, made from the text BASE, into BUFFER as one step of undo.
+Hunks whose old lines are not there, or could be others, are left out.  Then
+the buffer is saved as `ecl-mcp-save-after-apply' says.
+
+The result is a plist: `:before' and `:after', the whole texts; `:places', for
+each hunk where it was put, nil for none; `:regions', markers around what
+changed; `:saved'; `:note', why it was not saved.
+When the change cannot be made, nothing is changed and an error signalled."
+  (ecl-mcp-apply-refuse-read-only buffer)
+  (with-current-buffer buffer
+    (save-restriction
+      (widen)
+      (let* ((before (ecl-mcp-apply-buffer-text))
+             (clean (not (buffer-modified-p)))
+             (places (ecl-mcp-apply-places hunks base))
+             (expected (car (ecl-mcp-apply-to-text hunks base before)))
+             (changes (not (equal before expected)))
+             (change nil) (regions nil) (note nil))
+        (when changes
+          (undo-boundary)
+          (setq change (ecl-mcp-apply--make hunks places expected)
+                regions (ecl-mcp-apply--regions hunks places)
+                note (ecl-mcp-apply--finish-saving clean))
+          (undo-amalgamate-change-group change)
+          (undo-boundary))
+        (list :before before :after (ecl-mcp-apply-buffer-text)
+              :places places
+              :regions regions
+              :saved (and changes (null note))
+              :note note)))))
+
+(provide 'ecl-mcp-apply)
+;;; ecl-mcp-apply.el ends here

@@ -1,0 +1,362 @@
+;;; ecl-mcp-hunk.el --- Hunks of a change as data  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; What a reviewed change consists of: read from the editor protocol, edited,
+;; split, put together again, and sent back.  Nothing here knows buffers,
+;; windows or requests.
+;;
+;; A hunk has items, each (SIGN . LINE): SIGN is ?\s (stands in both texts), ?-
+;; (only in the old one) or ?+ (only in the new one); LINE has its line feed,
+;; but for the last line of a text that ends without one.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+(defconst ecl-mcp-hunk-edits-limit 500
+  "Changed lines after which a difference need not be the smallest any more.
+The search for it takes the square of that.")
+
+(cl-defstruct (ecl-mcp-hunk (:constructor ecl-mcp-hunk-make)
+                            (:copier ecl-mcp-hunk-copy))
+  "Lines of a text, and what shall stand in their place."
+  (number nil :documentation "From 1.")
+  (part nil :documentation "Of a part of a divided hunk: its number, from 1.")
+  (place nil :documentation "Line of the old text where it begins, from 0.")
+  (new-place nil :documentation "The same in the new text.")
+  (items nil :documentation "As proposed.")
+  (edited nil :documentation "Items in their place, written by the human.")
+  (parts nil :documentation "The hunks into which this one was divided.")
+  (state 'open :documentation "`open', `accepted' or `rejected'.")
+  (stale nil :documentation "Whether its old lines are not there any more.")
+  (reason nil :documentation "The human's remark."))
+
+;;;; Texts
+
+(defun ecl-mcp-hunk-lines (text)
+  "The lines of TEXT, each with its line feed if it has one."
+  (let ((start 0) (lines nil) end)
+    (while (setq end (string-search "\n" text start))
+      (push (substring text start (1+ end)) lines)
+      (setq start (1+ end)))
+    (when (< start (length text))
+      (push (substring text start) lines))
+    (nreverse lines)))
+
+(defun ecl-mcp-hunk--side (items sign)
+  "The text of those ITEMS that do not have SIGN."
+  (mapconcat #'cdr (cl-remove sign items :key #'car) ""))
+
+(defun ecl-mcp-hunk-old-text (hunk)
+  "The text that HUNK replaces."
+  (ecl-mcp-hunk--side (ecl-mcp-hunk-items hunk) ?+))
+
+(defun ecl-mcp-hunk-proposed-text (hunk)
+  "The text that is proposed in the place of the old text of HUNK."
+  (ecl-mcp-hunk--side (ecl-mcp-hunk-items hunk) ?-))
+
+(defun ecl-mcp-hunk-new-text (hunk)
+  "The text that HUNK puts in the place of the old, as it was decided."
+  (ecl-mcp-hunk--side (ecl-mcp-hunk-result hunk) ?-))
+
+(defun ecl-mcp-hunk-old-count (hunk)
+  "The number of lines that HUNK replaces."
+  (cl-count ?+ (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
+
+(defun ecl-mcp-hunk-new-count (hunk)
+  "The number of lines that HUNK, as it was decided, puts in their place."
+  (cl-count ?- (ecl-mcp-hunk-result hunk) :key #'car :test-not #'eql))
+
+(defun ecl-mcp-hunk-changed-count (hunk)
+  "The number of lines that HUNK takes away or adds."
+  (cl-count ?\s (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
+
+(defun ecl-mcp-hunk--refused (items)
+  "ITEMS without their changes: all that is old stays."
+  (mapcar (lambda (item) (cons ?\s (cdr item)))
+          (cl-remove ?+ items :key #'car)))
+
+(defun ecl-mcp-hunk-result (hunk)
+  "The items of HUNK as it was decided, should it be accepted.
+Parts of it that are not accepted leave the old lines."
+  (cond ((ecl-mcp-hunk-parts hunk)
+         (mapcan (lambda (part)
+                   (if (eq (ecl-mcp-hunk-state part) 'accepted)
+                       (copy-sequence (ecl-mcp-hunk-result part))
+                     (ecl-mcp-hunk--refused (ecl-mcp-hunk-items part))))
+                 (ecl-mcp-hunk-parts hunk)))
+        ((ecl-mcp-hunk-edited hunk))
+        (t (ecl-mcp-hunk-items hunk))))
+
+(defun ecl-mcp-hunk-units (hunk)
+  "What is decided about one by one: HUNK, or its parts."
+  (or (ecl-mcp-hunk-parts hunk) (list hunk)))
+
+(defun ecl-mcp-hunk-accepted-p (hunk)
+  "Whether HUNK, or a part of it, is accepted."
+  (cl-some (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted))
+           (ecl-mcp-hunk-units hunk)))
+
+(defun ecl-mcp-hunk-copy-all (hunks)
+  "A copy of HUNKS whose decisions are independent."
+  (mapcar (lambda (hunk)
+            (let ((copy (ecl-mcp-hunk-copy hunk)))
+              (setf (ecl-mcp-hunk-parts copy)
+                    (ecl-mcp-hunk-copy-all (ecl-mcp-hunk-parts hunk)))
+              copy))
+          hunks))
+
+;;;; The protocol
+
+(defun ecl-mcp-hunk--parse-lines (lines)
+  "The items that LINES, strings of a unified diff, stand for."
+  (let (items)
+    (dolist (line lines)
+      (if (string-prefix-p "\\" line)
+          (when items
+            (setcdr (car items) (string-remove-suffix "\n" (cdar items))))
+        (push (cons (aref line 0) (concat (substring line 1) "\n")) items)))
+    (nreverse items)))
+
+(defun ecl-mcp-hunk--index (start count)
+  "Line START of a unified diff, from 0, when COUNT lines stand there."
+  (if (zerop count) start (1- start)))
+
+(defun ecl-mcp-hunk-parse (data number)
+  "The hunk NUMBER of a review, from DATA, an alist of the editor protocol."
+  (let-alist data
+    (ecl-mcp-hunk-make
+     :number number
+     :place (ecl-mcp-hunk--index .old_start .old_count)
+     :new-place (ecl-mcp-hunk--index .new_start .new_count)
+     :items (ecl-mcp-hunk--parse-lines .lines))))
+
+(defun ecl-mcp-hunk-parse-all (list)
+  "The hunks of LIST, alists of the editor protocol."
+  (cl-loop for data in list for number from 1
+           collect (ecl-mcp-hunk-parse data number)))
+
+(defun ecl-mcp-hunk--plain-lines (text)
+  "The lines of TEXT as the protocol has them: a vector, without line ends."
+  (vconcat (mapcar (lambda (line) (string-remove-suffix "\n" line))
+                   (ecl-mcp-hunk-lines text))))
+
+(defun ecl-mcp-hunk-reason-all (hunk)
+  "The remarks about HUNK and its parts in one text, or nil."
+  (let ((reasons (cl-loop for part in (ecl-mcp-hunk-parts hunk)
+                          for reason = (ecl-mcp-hunk-reason part)
+                          when reason
+                          collect (format "part %d: %s"
+                                          (ecl-mcp-hunk-part part) reason))))
+    (when (ecl-mcp-hunk-reason hunk)
+      (push (ecl-mcp-hunk-reason hunk) reasons))
+    (and reasons (string-join reasons "; "))))
+
+(defun ecl-mcp-hunk-changed-p (hunk)
+  "Whether what HUNK puts into the text is not what was proposed."
+  (not (equal (ecl-mcp-hunk-new-text hunk) (ecl-mcp-hunk-proposed-text hunk))))
+
+(defun ecl-mcp-hunk-answer (hunk)
+  "What was decided about HUNK, as an alist of the editor protocol."
+  (let ((accepted (ecl-mcp-hunk-accepted-p hunk))
+        (reason (ecl-mcp-hunk-reason-all hunk)))
+    `((accept . ,(if accepted t :false))
+      ,@(and reason `((reason . ,reason)))
+      ,@(and accepted (ecl-mcp-hunk-changed-p hunk)
+             `((lines . ,(ecl-mcp-hunk--plain-lines
+                          (ecl-mcp-hunk-new-text hunk)))
+               ,@(and (ecl-mcp-hunk-parts hunk) '((part . t))))))))
+
+(defun ecl-mcp-hunk-unified (items)
+  "ITEMS as lines of a unified diff, each with its line feed."
+  (mapconcat (lambda (item)
+               (let ((line (cdr item)))
+                 (concat (string (car item)) line
+                         (unless (string-suffix-p "\n" line)
+                           "\n\\ No newline at end of file\n"))))
+             items ""))
+
+(defun ecl-mcp-hunk-range (sign place count)
+  "SIGN and lines as in the header of a hunk: COUNT lines from PLACE, from 0."
+  (format "%s%d%s" sign (if (zerop count) place (1+ place))
+          (if (= count 1) "" (format ",%d" count))))
+
+;;;; Division
+
+(defun ecl-mcp-hunk--cuts (items)
+  "Where ITEMS can be cut: indices in the middle between two changes."
+  (let ((index 0) (end nil) (cuts nil))
+    (dolist (item items)
+      (unless (eql (car item) ?\s)
+        (when (and end (> index end))
+          (push (+ end (/ (- index end -1) 2)) cuts))
+        (setq end (1+ index)))
+      (cl-incf index))
+    (nreverse cuts)))
+
+(defun ecl-mcp-hunk-divisible-p (hunk)
+  "Whether HUNK consists of several changes and is not edited or divided."
+  (and (null (ecl-mcp-hunk-parts hunk))
+       (null (ecl-mcp-hunk-part hunk))
+       (null (ecl-mcp-hunk-edited hunk))
+       (ecl-mcp-hunk--cuts (ecl-mcp-hunk-items hunk))))
+
+(defun ecl-mcp-hunk-divide (hunk)
+  "Divide HUNK into parts, one for each of its changes."
+  (let ((items (ecl-mcp-hunk-items hunk))
+        (place (ecl-mcp-hunk-place hunk))
+        (new-place (ecl-mcp-hunk-new-place hunk))
+        (start 0) (parts nil))
+    (dolist (cut (append (ecl-mcp-hunk--cuts items) (list (length items))))
+      (let ((part (ecl-mcp-hunk-copy hunk)))
+        (setf (ecl-mcp-hunk-part part) (1+ (length parts))
+              (ecl-mcp-hunk-place part) place
+              (ecl-mcp-hunk-new-place part) new-place
+              (ecl-mcp-hunk-items part) (cl-subseq items start cut)
+              (ecl-mcp-hunk-reason part) nil)
+        (cl-incf place (ecl-mcp-hunk-old-count part))
+        (cl-incf new-place (ecl-mcp-hunk-new-count part))
+        (setq start cut)
+        (push part parts)))
+    (setf (ecl-mcp-hunk-parts hunk) (nreverse parts))))
+
+;;;; Differences
+
+(defun ecl-mcp-hunk--extend (old new reach middle edits)
+  "Go as far from vector OLD to NEW as one gets with EDITS edits.
+REACH has, for each diagonal, the place in OLD that one edit less came to;
+diagonal 0 is element MIDDLE of it.  Return whether the end is reached."
+  (cl-loop
+   for k from (- edits) to edits by 2
+   for down = (aref reach (+ middle k 1))
+   for right = (aref reach (+ middle k -1))
+   for x = (if (or (= k (- edits)) (and (/= k edits) (< right down)))
+               down
+             (1+ right))
+   do (while (and (< x (length old)) (< (- x k) (length new))
+                  (eql (aref old x) (aref new (- x k))))
+        (cl-incf x))
+   (aset reach (+ middle k) x)
+   thereis (and (>= x (length old)) (>= (- x k) (length new)))))
+
+(defun ecl-mcp-hunk--trace (old new limit)
+  "What `ecl-mcp-hunk--extend' reached with 0, 1, 2, … edits, the last first.
+Nil when more than LIMIT edits lead from vector OLD to NEW."
+  (let ((reach (make-vector (+ limit limit 3) 0)) (trace nil) (done nil))
+    (cl-loop for edits from 0 to limit
+             until done
+             do (setq done (ecl-mcp-hunk--extend old new reach (1+ limit)
+                                                 edits))
+             (push (copy-sequence reach) trace))
+    (and done trace)))
+
+(defun ecl-mcp-hunk--marks (old new)
+  "Which elements of vectors OLD and NEW are not common to both.
+The result is a cons of two vectors of booleans, or nil when there are too many."
+  (let* ((limit (min ecl-mcp-hunk-edits-limit (+ (length old) (length new))))
+         (trace (ecl-mcp-hunk--trace old new limit))
+         (deleted (make-vector (length old) nil))
+         (inserted (make-vector (length new) nil))
+         (x (length old)) (y (length new))
+         (edits (1- (length trace))))
+    (dolist (reach (cdr trace))
+      (let* ((k (- x y))
+             (down (aref reach (+ limit k 2)))
+             (right (aref reach (+ limit k))))
+        (if (or (= k (- edits)) (and (/= k edits) (< right down)))
+            (progn (setq x down y (- down k 1))
+                   (aset inserted y t))
+          (setq x right y (- right k -1))
+          (aset deleted x t))
+        (cl-decf edits)))
+    (and trace (cons deleted inserted))))
+
+(defun ecl-mcp-hunk--numbers (lines table)
+  "A vector of numbers for LINES; equal lines have equal ones, by TABLE."
+  (vconcat (mapcar (lambda (line)
+                     (or (gethash line table)
+                         (puthash line (hash-table-count table) table)))
+                   lines)))
+
+(defun ecl-mcp-hunk--changes (old new)
+  "Items for the lists of lines OLD and NEW, which begin and end differently."
+  (let* ((table (make-hash-table :test #'equal))
+         (marks (ecl-mcp-hunk--marks (ecl-mcp-hunk--numbers old table)
+                                     (ecl-mcp-hunk--numbers new table)))
+         (deleted (car marks)) (inserted (cdr marks))
+         (x 0) (y 0) (items nil))
+    (while (or old new)
+      (cond ((and old (or (null marks) (aref deleted x)))
+             (push (cons ?- (pop old)) items)
+             (cl-incf x))
+            ((and new (or (null marks) (aref inserted y)))
+             (push (cons ?+ (pop new)) items)
+             (cl-incf y))
+            (t
+             (push (cons ?\s (pop old)) items)
+             (pop new)
+             (cl-incf x)
+             (cl-incf y))))
+    (nreverse items)))
+
+(defun ecl-mcp-hunk-compare (old new)
+  "The items that lead from the text OLD to the text NEW, all lines of both."
+  (let ((old (ecl-mcp-hunk-lines old)) (new (ecl-mcp-hunk-lines new))
+        (head nil) (tail nil))
+    (while (and old new (equal (car old) (car new)))
+      (push (cons ?\s (pop old)) head)
+      (pop new))
+    (setq old (nreverse old) new (nreverse new))
+    (while (and old new (equal (car old) (car new)))
+      (push (cons ?\s (pop old)) tail)
+      (pop new))
+    (nconc (nreverse head)
+           (ecl-mcp-hunk--changes (nreverse old) (nreverse new))
+           tail)))
+
+(defun ecl-mcp-hunk-edit (hunk text)
+  "Make TEXT what HUNK puts in the place of its old text."
+  (setf (ecl-mcp-hunk-edited hunk)
+        (and (not (equal text (ecl-mcp-hunk-proposed-text hunk)))
+             (ecl-mcp-hunk-compare (ecl-mcp-hunk-old-text hunk) text))))
+
+(defun ecl-mcp-hunk--context (items count at-end)
+  "The indices of ITEMS that are within COUNT items of a change.
+The result is a vector of booleans.  AT-END is the number of ITEMS."
+  (let ((near (make-bool-vector at-end nil)) (index 0))
+    (dolist (item items)
+      (unless (eql (car item) ?\s)
+        (cl-loop for i from (max 0 (- index count))
+                 to (min (1- at-end) (+ index count))
+                 do (aset near i t)))
+      (cl-incf index))
+    near))
+
+(defun ecl-mcp-hunk-from-texts (old new)
+  "The hunks, with three lines around each, that lead from text OLD to NEW."
+  (let* ((items (ecl-mcp-hunk-compare old new))
+         (near (ecl-mcp-hunk--context items 3 (length items)))
+         (place 0) (new-place 0) (index 0) (hunks nil) (inside nil))
+    (dolist (item items)
+      (when (aref near index)
+        (unless inside
+          (push (ecl-mcp-hunk-make :number (1+ (length hunks))
+                                   :place place :new-place new-place)
+                hunks))
+        (push item (ecl-mcp-hunk-items (car hunks))))
+      (setq inside (aref near index))
+      (unless (eql (car item) ?+) (cl-incf place))
+      (unless (eql (car item) ?-) (cl-incf new-place))
+      (cl-incf index))
+    (dolist (hunk hunks)
+      (cl-callf nreverse (ecl-mcp-hunk-items hunk)))
+    (nreverse hunks)))
+
+(provide 'ecl-mcp-hunk)
+;;; ecl-mcp-hunk.el ends here

@@ -1,0 +1,340 @@
+;;; ecl-mcp-review-draw.el --- What a review looks like  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The text of a review buffer: a head, and for each hunk, or part of a divided
+;; one, a line that says what was decided and the lines of the diff.  The whole
+;; of it has the property `ecl-mcp-unit', which is the hunk.  What is not
+;; visible as it stands is displayed as an escape; the text itself is exact.
+
+;;; Code:
+
+(require 'diff-mode)
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-hunk)
+(require 'ecl-mcp-visit)
+
+(defconst ecl-mcp-review-lines-limit 2000
+  "Changed lines above which a review is shown without syntax and refinement.")
+
+(defconst ecl-mcp-review-width-limit 5000
+  "Characters of a line above which it is shown so.")
+
+(cl-defstruct (ecl-mcp-review--data (:constructor ecl-mcp-review--make)
+                                    (:conc-name ecl-mcp-review--)
+                                    (:copier nil))
+  "A change that waits for decisions."
+  (request nil :documentation "Of the core; nil for a change of our own.")
+  (title nil :documentation "What it is, in one line.")
+  (path nil :documentation "Of the file.")
+  (name nil :documentation "Of the file, for people.")
+  (reason nil :documentation "What the model says, or nil.")
+  (exists t :documentation "Nil: it is a new file.")
+  (by-hunk t :documentation "Nil: it is decided as a whole.")
+  (in-buffer nil :documentation "Whether Emacs makes the change.")
+  (hunks nil :documentation "Of the change.")
+  (base nil :documentation "The text that they were made from, or nil.")
+  (history nil :documentation "Earlier states of the hunks.")
+  (buffer nil :documentation "That shows it.")
+  (edits nil :documentation "Buffers in which hunks are edited.")
+  (shown nil :documentation "When it was put on the screen.")
+  (over nil :documentation "Why nothing can be decided any more.")
+  (finish nil :documentation "Called with the result, without a request."))
+
+(defvar-local ecl-mcp-review--current nil
+  "The review that this buffer shows.")
+
+(defvar-local ecl-mcp-review--plain nil
+  "Whether this buffer is shown without syntax and refinement.")
+
+(defvar-local ecl-mcp-review--refine t
+  "Whether words that differ are highlighted.")
+
+(defvar-local ecl-mcp-review--space nil
+  "Whether changes of white space only are shown as none.")
+
+;;;; Units
+
+(defun ecl-mcp-review--units (review)
+  "What is decided about in REVIEW: its hunks, or the parts of divided ones."
+  (mapcan (lambda (hunk) (copy-sequence (ecl-mcp-hunk-units hunk)))
+          (ecl-mcp-review--hunks review)))
+
+(defun ecl-mcp-review--unit-stale-p (unit review)
+  "Whether UNIT, of REVIEW, belongs to a hunk that has no place any more."
+  (ecl-mcp-hunk-stale (nth (1- (ecl-mcp-hunk-number unit))
+                           (ecl-mcp-review--hunks review))))
+
+(defun ecl-mcp-review--unit-region (unit)
+  "Where UNIT is shown in this buffer: (START . END), or nil."
+  (when-let ((start (text-property-any (point-min) (point-max)
+                                       'ecl-mcp-unit unit)))
+    (cons start (or (next-single-property-change start 'ecl-mcp-unit)
+                    (point-max)))))
+
+(defun ecl-mcp-review--body (region)
+  "Where the lines of the diff start in REGION, that of a unit."
+  (save-excursion
+    (goto-char (car region))
+    (line-beginning-position 2)))
+
+(defun ecl-mcp-review--live ()
+  "The review of this buffer, when it can still be decided."
+  (let ((review (or ecl-mcp-review--current
+                    (user-error "This is no review"))))
+    (when (ecl-mcp-review--over review)
+      (user-error "Nothing to decide: %s"
+                  (ecl-mcp-review--over review)))
+    review))
+
+(defun ecl-mcp-review--unit ()
+  "The unit at point."
+  (or (get-text-property (point) 'ecl-mcp-unit)
+      (and (eobp) (> (point) (point-min))
+           (get-text-property (1- (point)) 'ecl-mcp-unit))
+      (user-error "No hunk here")))
+
+(defun ecl-mcp-review--remember (review)
+  "Let the decisions about REVIEW be undone to what they are now."
+  (push (ecl-mcp-hunk-copy-all (ecl-mcp-review--hunks review))
+        (ecl-mcp-review--history review)))
+
+;;;; Text that shows itself
+
+(defconst ecl-mcp-review--hidden
+  (concat "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\x61c\x180e\x200b-\x200f"
+          "\x2028-\x202e\x2060-\x206f\xfe00-\xfe0f\xfeff\xfff9-\xfffb"
+          "\xe0000-\xe01ef]")
+  "Characters that cannot be seen, or change where others are seen.")
+
+(defun ecl-mcp-review--escape (char)
+  "How CHAR is written visibly."
+  (propertize (format (if (< char #x10000) "\\u%04X" "\\U%08X") char)
+              'face 'escape-glyph))
+
+(defun ecl-mcp-review--show-hidden (start end)
+  "Let characters from START to END that cannot be seen be displayed as escapes."
+  (save-excursion
+    (goto-char start)
+    (while (re-search-forward ecl-mcp-review--hidden end t)
+      (put-text-property (match-beginning 0) (match-end 0) 'display
+                         (ecl-mcp-review--escape (char-before))))))
+
+;;;; The head
+
+(defun ecl-mcp-review--insert-reason (reason)
+  "Insert REASON, the words of a model, as a quotation."
+  (let ((start (point)))
+    (dolist (line (split-string reason "\n"))
+      (insert "> " line "\n"))
+    (put-text-property start (point) 'face 'italic)))
+
+(defun ecl-mcp-review--buffer-notes (review)
+  "Sentences about the buffer that visits the file of REVIEW."
+  (let* ((buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review)))
+         (modified (and buffer (buffer-modified-p buffer)))
+         (problem (and buffer (ecl-mcp-visit-problem buffer))))
+    (cond
+     ((ecl-mcp-review--in-buffer review)
+      (list (format "It is made in the buffer %s%s."
+                    (if buffer (buffer-name buffer) "of the file")
+                    (if modified ", which has unsaved changes" ""))))
+     (modified
+      (list (format
+             "The buffer %s has unsaved changes; this is about the file%s."
+             (buffer-name buffer)
+             (if problem (format " (for %s)" problem) "")))))))
+
+(defun ecl-mcp-review--notes (review)
+  "Sentences that the human should know about REVIEW."
+  (let ((folder (file-name-directory (ecl-mcp-review--path review))))
+    (append
+     (unless (file-directory-p folder)
+       (list (format "The folder %s is made for it."
+                     (ecl-mcp--visible folder))))
+     (unless (ecl-mcp-review--by-hunk review)
+       (list "It is decided as a whole."))
+     (unless (ecl-mcp-review--hunks review)
+       (list (if (ecl-mcp-review--exists review)
+                 "Nothing would change."
+               "The file is empty.")))
+     (ecl-mcp-review--buffer-notes review))))
+
+(defun ecl-mcp-review--insert-head (review)
+  "Insert what REVIEW is about."
+  (let ((start (point)))
+    (insert (propertize (ecl-mcp-review--title review) 'face 'bold) "\n")
+    (dolist (note (ecl-mcp-review--notes review))
+      (insert (ecl-mcp--visible note) "\n"))
+    (when-let ((reason (ecl-mcp-review--reason review)))
+      (ecl-mcp-review--insert-reason reason))
+    (insert "\n")
+    (ecl-mcp-review--show-hidden start (point))))
+
+;;;; Units drawn
+
+(defun ecl-mcp-review--tag (unit stale)
+  "The decision about UNIT in a word, with the remark; STALE: it has no place."
+  (let* ((state (ecl-mcp-hunk-state unit))
+         (word (cond (stale 'stale)
+                     ((and (eq state 'accepted) (ecl-mcp-hunk-edited unit))
+                      'edited)
+                     (t state)))
+         (reason (ecl-mcp-hunk-reason unit)))
+    (propertize (format "[%s%s]" word
+                        (if reason
+                            (concat ": " (ecl-mcp--visible reason))
+                          ""))
+                'face (intern (format "ecl-mcp-%s" word)))))
+
+(defun ecl-mcp-review--label (unit)
+  "The number of UNIT, for people."
+  (format (if (ecl-mcp-hunk-part unit) "%d.%d" "%d")
+          (ecl-mcp-hunk-number unit) (ecl-mcp-hunk-part unit)))
+
+(defun ecl-mcp-review--insert-header (unit review)
+  "Insert the line that stands above UNIT, which belongs to REVIEW."
+  (insert
+   (propertize (format "@@ %s %s @@"
+                       (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place unit)
+                                           (ecl-mcp-hunk-old-count unit))
+                       (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place unit)
+                                           (ecl-mcp-hunk-new-count unit)))
+               'face 'diff-hunk-header)
+   (format " hunk %s of %d " (ecl-mcp-review--label unit)
+           (length (ecl-mcp-review--hunks review)))
+   (ecl-mcp-review--tag unit (ecl-mcp-review--unit-stale-p unit review))
+   "\n"))
+
+(defun ecl-mcp-review--runs (items)
+  "ITEMS in runs that are changes or are not, each a list."
+  (let (runs)
+    (dolist (item items)
+      (if (and runs (eq (eql (car item) ?\s) (eql (caaar runs) ?\s)))
+          (push item (car runs))
+        (push (list item) runs)))
+    (nreverse (mapcar #'nreverse runs))))
+
+(defun ecl-mcp-review--space-only-p (run)
+  "Whether RUN of items changes nothing but white space within lines."
+  (let ((side (lambda (sign)
+                (mapcar (lambda (item)
+                          (replace-regexp-in-string "[ \t\r\n]+" "" (cdr item)))
+                        (cl-remove sign run :key #'car)))))
+    (equal (funcall side ?+) (funcall side ?-))))
+
+(defun ecl-mcp-review--line-face (sign rejected)
+  "The face of lines with SIGN; REJECTED: they will not be."
+  (cond (rejected 'ecl-mcp-rejected)
+        ((eql sign ?-) 'diff-removed)
+        ((eql sign ?+) 'diff-added)
+        (t 'diff-context)))
+
+(defun ecl-mcp-review--insert-items (items rejected)
+  "Insert ITEMS as lines of a diff; REJECTED: they will not be."
+  (dolist (run (ecl-mcp-review--runs items))
+    (let ((quiet (or rejected
+                     (and ecl-mcp-review--space
+                          (ecl-mcp-review--space-only-p run)))))
+      (dolist (item run)
+        (let ((start (point)))
+          (insert (ecl-mcp-hunk-unified (list item)))
+          (add-text-properties
+           start (point)
+           (list 'face (ecl-mcp-review--line-face (car item) quiet)
+                 'ecl-mcp-sign (and (not quiet) (car item)))))))))
+
+(defun ecl-mcp-review--insert-unit (unit review)
+  "Insert UNIT, which belongs to REVIEW."
+  (let ((start (point)))
+    (ecl-mcp-review--insert-header unit review)
+    (ecl-mcp-review--insert-items
+     (or (ecl-mcp-hunk-edited unit) (ecl-mcp-hunk-items unit))
+     (or (eq (ecl-mcp-hunk-state unit) 'rejected)
+         (ecl-mcp-review--unit-stale-p unit review)))
+    (put-text-property start (point) 'ecl-mcp-unit unit)
+    (ecl-mcp-review--show-hidden start (point))))
+
+(defun ecl-mcp-review--draw-unit (unit)
+  "Draw UNIT again where it stands."
+  (pcase-let ((inhibit-read-only t)
+              (`(,start . ,end) (ecl-mcp-review--unit-region unit))
+              (column (current-column))
+              (line (line-number-at-pos)))
+    (save-excursion
+      (remove-overlays start end)
+      (delete-region start end)
+      (goto-char start)
+      (ecl-mcp-review--insert-unit unit ecl-mcp-review--current))
+    (goto-char (point-min))
+    (forward-line (1- line))
+    (move-to-column column))
+  (ecl-mcp-review--draw-counts))
+
+(defun ecl-mcp-review--plain-p (review)
+  "Whether REVIEW is too large to be shown with syntax and refinement."
+  (let ((lines 0) (width 0))
+    (dolist (hunk (ecl-mcp-review--hunks review))
+      (cl-incf lines (ecl-mcp-hunk-changed-count hunk))
+      (dolist (item (ecl-mcp-hunk-items hunk))
+        (setq width (max width (length (cdr item))))))
+    (or (> lines ecl-mcp-review-lines-limit)
+        (> width ecl-mcp-review-width-limit))))
+
+(defun ecl-mcp-review--draw ()
+  "Draw the review of this buffer from its data."
+  (let ((inhibit-read-only t)
+        (review ecl-mcp-review--current)
+        (line (line-number-at-pos)))
+    (setq ecl-mcp-review--plain (ecl-mcp-review--plain-p review))
+    (remove-overlays)
+    (erase-buffer)
+    (ecl-mcp-review--insert-head review)
+    (dolist (unit (ecl-mcp-review--units review))
+      (ecl-mcp-review--insert-unit unit review))
+    (goto-char (point-min))
+    (forward-line (1- line)))
+  (ecl-mcp-review--draw-counts))
+
+;;;; The header line
+
+(defun ecl-mcp-review--counts (review)
+  "How many units of REVIEW are decided how, in words."
+  (let ((counts nil))
+    (dolist (unit (ecl-mcp-review--units review))
+      (cl-incf (alist-get (if (ecl-mcp-review--unit-stale-p unit review)
+                              'stale
+                            (ecl-mcp-hunk-state unit))
+                          counts 0)))
+    (string-join
+     (cl-loop for state in '(accepted rejected open stale)
+              for count = (alist-get state counts 0)
+              when (> count 0) collect (format "%d %s" count state))
+     " ")))
+
+(defun ecl-mcp-review--draw-counts ()
+  "Say in the header line how far the review of this buffer is."
+  (let* ((review ecl-mcp-review--current)
+         (count (length (ecl-mcp-review--units review))))
+    (setq header-line-format
+          (replace-regexp-in-string
+           "%" "%%"
+           (string-join
+            (delq nil
+                  (list (ecl-mcp--visible
+                         (file-name-nondirectory (ecl-mcp-review--path review)))
+                        (format "%d hunk%s" count (if (= count 1) "" "s"))
+                        (and (> count 0) (ecl-mcp-review--counts review))
+                        (or (ecl-mcp-review--over review)
+                            (substitute-command-keys
+                             "a r e SPC · C-c C-c apply · C-c C-k refuse"))))
+            " · ")
+           t t))
+    (force-mode-line-update)))
+
+(provide 'ecl-mcp-review-draw)
+;;; ecl-mcp-review-draw.el ends here

@@ -1,0 +1,226 @@
+;;; ecl-mcp-review-edit.el --- Hunks edited; places shown  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The new text of a hunk in a buffer of its own, in the mode of the file, or
+;; in ediff; and the place of a hunk in the buffer of the file.
+
+;;; Code:
+
+(require 'ediff)
+(require 'ecl-mcp-visit)
+(require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-submit)
+
+(defvar-local ecl-mcp-review-edit--unit nil
+  "The unit that is edited in this buffer.")
+
+(defvar-local ecl-mcp-review-edit--review nil
+  "Its review.")
+
+;;;; What came out
+
+(defun ecl-mcp-review-edit--whole-lines (unit text)
+  "TEXT as the new text of UNIT: in whole lines, unless it may end the file."
+  (if (or (string-empty-p text)
+          (string-suffix-p "\n" text)
+          (not (string-suffix-p "\n" (concat "\n" (ecl-mcp-hunk-old-text
+                                                   unit))))
+          (not (string-suffix-p "\n" (concat "\n" (ecl-mcp-hunk-proposed-text
+                                                   unit)))))
+      text
+    (concat text "\n")))
+
+(defun ecl-mcp-review-edit--live-p (unit review)
+  "Whether UNIT is still one of REVIEW, and that undecided."
+  (and (null (ecl-mcp-review--over review))
+       (memq unit (ecl-mcp-review--units review))))
+
+(defun ecl-mcp-review-edit--take (unit review text)
+  "Make TEXT the new text of UNIT in REVIEW, and accept it."
+  (unless (ecl-mcp-review-edit--live-p unit review)
+    (user-error "This hunk is no longer there to be decided"))
+  (ecl-mcp-review--remember review)
+  (ecl-mcp-hunk-edit unit (ecl-mcp-review-edit--whole-lines unit text))
+  (setf (ecl-mcp-hunk-state unit) 'accepted)
+  (when (buffer-live-p (ecl-mcp-review--buffer review))
+    (with-current-buffer (ecl-mcp-review--buffer review)
+      (ecl-mcp-review--draw-unit unit))))
+
+;;;; The edit buffer
+
+(defvar ecl-mcp-review-edit-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'ecl-mcp-review-edit-done)
+    (define-key map (kbd "C-c C-k") #'ecl-mcp-review-edit-cancel)
+    map)
+  "Keymap of `ecl-mcp-review-edit-mode'.")
+
+(define-minor-mode ecl-mcp-review-edit-mode
+  "The new text of a hunk is edited in this buffer."
+  :lighter " Hunk" :group 'ecl-mcp
+  (setq header-line-format
+        (and ecl-mcp-review-edit-mode
+             (substitute-command-keys
+              (concat "\\<ecl-mcp-review-edit-mode-map>"
+                      "The new text of the hunk · \\[ecl-mcp-review-edit-done]"
+                      " take it · \\[ecl-mcp-review-edit-cancel] leave it")))))
+
+(defun ecl-mcp-review-edit--buffer (unit review)
+  "Make the buffer in which UNIT of REVIEW is edited."
+  (let ((buffer (generate-new-buffer
+                 (format "*ecl-mcp edit: %s %s*"
+                         (ecl-mcp--visible
+                          (file-name-nondirectory
+                           (ecl-mcp-review--path review)))
+                         (ecl-mcp-review--label unit)))))
+    (push buffer (ecl-mcp-review--edits review))
+    (with-current-buffer buffer
+      (insert (ecl-mcp-hunk-new-text unit))
+      (ecl-mcp--guard "mode of an edited hunk"
+        (funcall (ecl-mcp-visit-mode (ecl-mcp-review--path review))))
+      (setq ecl-mcp-review-edit--unit unit
+            ecl-mcp-review-edit--review review
+            buffer-undo-list nil)
+      (set-buffer-modified-p nil)
+      (goto-char (point-min))
+      (ecl-mcp-review-edit-mode))
+    buffer))
+
+(defun ecl-mcp-review-edit--editable (unit review)
+  "Signal an error when UNIT of REVIEW cannot be edited."
+  (unless (ecl-mcp-review--by-hunk review)
+    (user-error "This change is decided as a whole"))
+  (when (ecl-mcp-review--unit-stale-p unit review)
+    (user-error "The lines of this hunk are not there any more")))
+
+(defun ecl-mcp-review-edit-hunk ()
+  "Edit the new text of the hunk at point in a buffer of its own."
+  (interactive)
+  (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
+    (ecl-mcp-review-edit--editable unit review)
+    (pop-to-buffer
+     (or (cl-find-if (lambda (buffer)
+                       (and (buffer-live-p buffer)
+                            (eq unit (buffer-local-value
+                                      'ecl-mcp-review-edit--unit buffer))))
+                     (ecl-mcp-review--edits review))
+         (ecl-mcp-review-edit--buffer unit review)))))
+
+(defun ecl-mcp-review-edit--leave ()
+  "End the edit buffer and go back to its review."
+  (let ((review ecl-mcp-review-edit--review))
+    (quit-window t)
+    (when-let ((window (get-buffer-window (ecl-mcp-review--buffer review))))
+      (select-window window))))
+
+(defun ecl-mcp-review-edit-done ()
+  "Make this text the new text of the hunk, and accept it."
+  (interactive)
+  (ecl-mcp-review-edit--take ecl-mcp-review-edit--unit
+                             ecl-mcp-review-edit--review
+                             (ecl-mcp-apply-buffer-text))
+  (ecl-mcp-review-edit--leave))
+
+(defun ecl-mcp-review-edit-cancel ()
+  "Leave the hunk as it was."
+  (interactive)
+  (ecl-mcp-review-edit--leave))
+
+;;;; Ediff
+
+(defun ecl-mcp-review-edit--side (name text mode)
+  "Make a buffer called NAME with TEXT in MODE for ediff."
+  (with-current-buffer (generate-new-buffer name)
+    (insert text)
+    (ecl-mcp--guard "mode of an edited hunk"
+      (funcall mode))
+    (set-buffer-modified-p nil)
+    (current-buffer)))
+
+(defun ecl-mcp-review-edit--after-ediff (unit review sides windows)
+  "Take what ediff of SIDES left as the new text of UNIT in REVIEW.
+WINDOWS is how the windows were before."
+  (let ((text (and (buffer-live-p (cadr sides))
+                   (with-current-buffer (cadr sides)
+                     (ecl-mcp-apply-buffer-text)))))
+    (set-window-configuration windows)
+    (mapc #'kill-buffer (cl-remove-if-not #'buffer-live-p sides))
+    (when (and text (not (equal text (ecl-mcp-hunk-new-text unit))))
+      (ecl-mcp-review-edit--take unit review text))))
+
+(defun ecl-mcp-review-ediff ()
+  "Compare and edit the hunk at point in ediff.
+When ediff ends, the text in its second buffer, if it was changed, is the new
+text of the hunk."
+  (interactive)
+  (let* ((review (ecl-mcp-review--live))
+         (unit (ecl-mcp-review--unit))
+         (mode (ecl-mcp-visit-mode (ecl-mcp-review--path review)))
+         (windows (current-window-configuration))
+         (label (ecl-mcp-review--label unit)))
+    (ecl-mcp-review-edit--editable unit review)
+    (let ((sides (list (ecl-mcp-review-edit--side
+                        (format "*ecl-mcp hunk %s, old*" label)
+                        (ecl-mcp-hunk-old-text unit) mode)
+                       (ecl-mcp-review-edit--side
+                        (format "*ecl-mcp hunk %s, new*" label)
+                        (ecl-mcp-hunk-new-text unit) mode))))
+      (setf (ecl-mcp-review--edits review)
+            (append sides (ecl-mcp-review--edits review)))
+      (ediff-buffers
+       (car sides) (cadr sides)
+       (list (lambda ()
+               (add-hook 'ediff-quit-hook
+                         (lambda ()
+                           (ecl-mcp-review-edit--after-ediff
+                            unit review sides windows))
+                         90 t)))))))
+
+;;;; Places
+
+(defun ecl-mcp-review-edit--place (unit review)
+  "The buffer of the file of REVIEW, and where UNIT is in it: (BUFFER . POS)."
+  (let* ((path (ecl-mcp-review--path review))
+         (buffer (or (ecl-mcp-visit-buffer path)
+                     (and (file-exists-p path) (find-file-noselect path))
+                     (user-error "The file is not there yet")))
+         (hunk (nth (1- (ecl-mcp-hunk-number unit))
+                    (ecl-mcp-review--hunks review))))
+    (with-current-buffer buffer
+      (save-restriction
+        (widen)
+        (cons buffer
+              (or (car (ecl-mcp-apply-places
+                        (list hunk) (ecl-mcp-review--base review)))
+                  (ecl-mcp-apply-line (ecl-mcp-hunk-place unit))
+                  (point-max)))))))
+
+(defun ecl-mcp-review-show-place ()
+  "Show where the hunk at point is in its file, in another window.
+Return that window."
+  (interactive)
+  (pcase-let* ((`(,buffer . ,position)
+                (ecl-mcp-review-edit--place (ecl-mcp-review--unit)
+                                            ecl-mcp-review--current))
+               (window (display-buffer buffer
+                                       '(nil (inhibit-same-window . t)))))
+    (when window
+      (with-current-buffer buffer
+        (if (<= (point-min) position (point-max))
+            (set-window-point window position)
+          (ecl-mcp--report "The buffer is narrowed to another part."))))
+    window))
+
+(defun ecl-mcp-review-visit-place ()
+  "Go to where the hunk at point is in its file, in another window."
+  (interactive)
+  (when-let ((window (ecl-mcp-review-show-place)))
+    (select-window window)))
+
+(provide 'ecl-mcp-review-edit)
+;;; ecl-mcp-review-edit.el ends here

@@ -1,0 +1,304 @@
+;;; ecl-mcp-review-submit.el --- What was decided is done  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; A review is submitted or refused: doubts are asked about first, then the
+;; change is made in the buffer, or left to the core, and the core is told what
+;; became of each hunk.
+
+;;; Code:
+
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-apply)
+(require 'ecl-mcp-visit)
+(require 'ecl-mcp-review-draw)
+
+(defcustom ecl-mcp-review-highlight-seconds 1.5
+  "How long the lines that a review has changed are highlighted."
+  :type 'number
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-review-pause 0.4
+  "Seconds for which a question takes no answer: keys may be on their way.")
+
+(defconst ecl-mcp-review-fresh 1.0
+  "Seconds for which a review that came onto the screen cannot be submitted.")
+
+(defvar ecl-mcp-review--all nil
+  "The reviews that wait for decisions, by request.")
+
+(defvar ecl-mcp-review-reason-history nil
+  "Remarks and reasons that were given in reviews.")
+
+(defun ecl-mcp-review--read-reason (prompt &optional initial)
+  "Read words for the model with PROMPT and INITIAL text; nil when empty."
+  (let ((reason (string-trim (read-string prompt initial
+                                          'ecl-mcp-review-reason-history))))
+    (and (not (string-empty-p reason)) reason)))
+
+;;;; What became of the text meanwhile
+
+(defun ecl-mcp-review--target (review)
+  "The buffer in which the change of REVIEW is made, or nil.
+When it was killed meanwhile, the file is visited again."
+  (and (ecl-mcp-review--in-buffer review)
+       (let ((path (ecl-mcp-review--path review)))
+         (or (ecl-mcp-visit-buffer path)
+             (and (file-exists-p path)
+                  (let ((enable-local-variables :safe)
+                        (enable-local-eval nil)
+                        (large-file-warning-threshold nil))
+                    (find-file-noselect path t)))))))
+
+(defun ecl-mcp-review--find-stale (review)
+  "Note which hunks of REVIEW have no place in the buffer any more.
+Return those that had one before."
+  (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
+                          (ecl-mcp-visit-buffer
+                           (ecl-mcp-review--path review)))))
+    (let* ((hunks (ecl-mcp-review--hunks review))
+           (places (with-current-buffer buffer
+                     (save-restriction
+                       (widen)
+                       (ecl-mcp-apply-places
+                        hunks (ecl-mcp-review--base review))))))
+      (cl-loop for hunk in hunks for place in places
+               for was = (ecl-mcp-hunk-stale hunk)
+               do (setf (ecl-mcp-hunk-stale hunk) (null place))
+               when (and (null place) (not was)) collect hunk))))
+
+(defun ecl-mcp-review-refresh (&rest _)
+  "Look again whether the old lines of the hunks are there, and draw."
+  (interactive)
+  (ecl-mcp-review--find-stale ecl-mcp-review--current)
+  (ecl-mcp-review--draw))
+
+;;;; Submission
+
+(defun ecl-mcp-review--ask (question)
+  "Whether the human answers QUESTION with y.
+There is no default; keys that are on their way are no answers."
+  (when (or noninteractive executing-kbd-macro)
+    (user-error "Not asked here: %s" question))
+  (discard-input)
+  (let ((start (float-time)) (cursor-in-echo-area t) (answer nil))
+    (while (not (memq answer '(?y ?n)))
+      (let ((message-log-max nil))
+        (message "%s (y or n) " question))
+      (setq answer (read-event))
+      (when (< (- (float-time) start) ecl-mcp-review-pause)
+        (setq answer nil))
+      (when (memq answer '(?\C-g ?\e escape))
+        (setq answer ?n)))
+    (message nil)
+    (eq answer ?y)))
+
+(defun ecl-mcp-review--numbers (units)
+  "The numbers of UNITS for people."
+  (mapconcat #'ecl-mcp-review--label units ", "))
+
+(defun ecl-mcp-review--doubts (review)
+  "What the human should know before REVIEW is submitted, in words, or nil."
+  (let* ((units (ecl-mcp-review--units review))
+         (open (cl-remove-if-not
+                (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open)) units))
+         (stale (cl-remove-if-not
+                 (lambda (unit)
+                   (and (eq (ecl-mcp-hunk-state unit) 'accepted)
+                        (ecl-mcp-review--unit-stale-p unit review)))
+                 units))
+         (buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review))))
+    (delq nil
+          (list
+           (and open
+                (format "reject what is open (%s)"
+                        (ecl-mcp-review--numbers open)))
+           (and stale
+                (format "leave out what has no place any more (%s)"
+                        (ecl-mcp-review--numbers stale)))
+           (and (not (ecl-mcp-review--in-buffer review))
+                buffer (buffer-modified-p buffer)
+                (format "change the file under %s, which is modified"
+                        (buffer-name buffer)))))))
+
+(defun ecl-mcp-review--chosen (review)
+  "The hunks of REVIEW that are to be made."
+  (cl-remove-if (lambda (hunk)
+                  (or (ecl-mcp-hunk-stale hunk)
+                      (not (ecl-mcp-hunk-accepted-p hunk))))
+                (ecl-mcp-review--hunks review)))
+
+(defun ecl-mcp-review--make-change (review)
+  "Make what was decided about REVIEW in its buffer.
+Return a plist as `ecl-mcp-apply-to-buffer' does, with the chosen `:hunks'; or
+with `:failed', why there is no place for them."
+  (if-let ((buffer (ecl-mcp-review--target review)))
+      (let* ((chosen (ecl-mcp-review--chosen review))
+             (result (ecl-mcp-apply-to-buffer
+                      buffer (ecl-mcp-review--base review) chosen)))
+        (ecl-mcp-review--highlight (plist-get result :regions))
+        (append (list :hunks chosen) result))
+    (list :failed "neither buffer nor file is there any more")))
+
+(defun ecl-mcp-review--left-out (review result)
+  "The numbers of hunks of REVIEW that were accepted and not made by RESULT."
+  (let ((made (cl-loop for hunk in (plist-get result :hunks)
+                       for place in (plist-get result :places)
+                       when place collect hunk)))
+    (cl-loop for hunk in (ecl-mcp-review--hunks review)
+             when (and (ecl-mcp-hunk-accepted-p hunk) (not (memq hunk made)))
+             collect (ecl-mcp-hunk-number hunk))))
+
+(defun ecl-mcp-review--applied (review result)
+  "The member `applied' of the answer about REVIEW, from RESULT."
+  (let ((stale (ecl-mcp-review--left-out review result)))
+    `((before . ,(plist-get result :before))
+      (after . ,(plist-get result :after))
+      (saved . ,(if (plist-get result :saved) t :false))
+      ,@(when-let ((note (plist-get result :note)))
+          `((note . ,note)))
+      ,@(and stale `((stale . ,(vconcat stale)))))))
+
+(defun ecl-mcp-review--answer (review result)
+  "The answer about REVIEW; RESULT is what Emacs did, or nil."
+  `((decision . "approve")
+    (by . "human")
+    ,@(and (ecl-mcp-review--by-hunk review)
+           `((hunks . ,(vconcat (mapcar #'ecl-mcp-hunk-answer
+                                        (ecl-mcp-review--hunks review))))))
+    ,@(cond ((null result) nil)
+            ((plist-get result :failed)
+             `((failed . ,(plist-get result :failed))))
+            (t `((applied . ,(ecl-mcp-review--applied review result)))))))
+
+(defun ecl-mcp-review--refused-p (review)
+  "Whether nothing of REVIEW was accepted."
+  (and (ecl-mcp-review--hunks review)
+       (cl-notany #'ecl-mcp-hunk-accepted-p (ecl-mcp-review--hunks review))))
+
+(defun ecl-mcp-review--forget (review)
+  "REVIEW is decided: what becomes of its request is no news."
+  (setq ecl-mcp-review--all (delq review ecl-mcp-review--all)))
+
+(defun ecl-mcp-review--send (review answer)
+  "Give ANSWER about REVIEW to the core."
+  (ecl-mcp-review--forget review)
+  (unless (ecl-mcp-answer (ecl-mcp-review--request review) answer)
+    (ecl-mcp--report "The caller is gone.")))
+
+(defun ecl-mcp-review--verdict (review result)
+  "What RESULT, or the core when that is nil, made of REVIEW, in words."
+  (let* ((hunks (ecl-mcp-review--hunks review))
+         (count (- (cl-count-if #'ecl-mcp-hunk-accepted-p hunks)
+                   (length (and result
+                                (ecl-mcp-review--left-out review result)))))
+         (note (plist-get result :note)))
+    (cond ((plist-get result :failed))
+          ((null hunks) "accepted")
+          (t (format "%d of %d hunk%s %s%s"
+                     count (length hunks) (if (cdr hunks) "s" "")
+                     (cond ((null result) "accepted")
+                           ((plist-get result :saved) "applied and saved")
+                           (t "applied"))
+                     (if note (concat ", not saved: " note) ""))))))
+
+(defun ecl-mcp-review--tell (review words)
+  "Tell the human the WORDS about REVIEW."
+  (ecl-mcp--report "%s: %s" (ecl-mcp-review--name review) words))
+
+(defun ecl-mcp-review--settle (review)
+  "Make what was decided about REVIEW, unless that is nothing.
+Return a plist as `ecl-mcp-review--make-change' does, or nil."
+  (cond ((ecl-mcp-review--refused-p review) nil)
+        ((ecl-mcp-review--in-buffer review)
+         (ecl-mcp-review--make-change review))
+        (t (ecl-mcp-visit-expect (ecl-mcp-review--path review))
+           nil)))
+
+(defun ecl-mcp-review--submit (review)
+  "Make what was decided about REVIEW and tell whom it concerns."
+  (let ((result (ecl-mcp-review--settle review)))
+    (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
+    (cond
+     ((null (ecl-mcp-review--request review))
+      (funcall (ecl-mcp-review--finish review) review result))
+     ((and (ecl-mcp-review--refused-p review)
+           (not (ecl-mcp-review--by-hunk review)))
+      (ecl-mcp-review--send review '((decision . "deny") (by . "human"))))
+     (t
+      (ecl-mcp-review--send review (ecl-mcp-review--answer review result))))
+    (ecl-mcp-review--close review)))
+
+(defun ecl-mcp-review-submit ()
+  "Make the accepted changes and tell the model; hunks that are open are rejected.
+When some are open, or have no place any more, that is asked about first."
+  (interactive)
+  (let* ((review (ecl-mcp-review--live))
+         (shown (ecl-mcp-review--shown review)))
+    (when (and shown (< (- (float-time) shown) ecl-mcp-review-fresh))
+      (discard-input)
+      (user-error "This review has only just appeared; look first"))
+    (ecl-mcp-review-refresh)
+    (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
+                            (ecl-mcp-review--target review))))
+      (ecl-mcp-apply-refuse-read-only buffer))
+    (let ((doubts (ecl-mcp-review--doubts review)))
+      (if (or (null doubts)
+              (ecl-mcp-review--ask
+               (concat (capitalize (substring (car doubts) 0 1))
+                       (substring (string-join doubts "; ") 1) "?")))
+          (progn (ecl-mcp-review--live)
+                 (ecl-mcp-review--submit review))
+        (ecl-mcp--report "Nothing was submitted.")))))
+
+(defun ecl-mcp-review-refuse (reason)
+  "Refuse the whole change, for a REASON that the model is told (nil: none)."
+  (interactive
+   (progn (ecl-mcp-review--live)
+          (list (ecl-mcp-review--read-reason
+                 "Refuse the whole change; why (may be empty): "))))
+  (let ((review (ecl-mcp-review--live)))
+    (if (ecl-mcp-review--request review)
+        (ecl-mcp-review--send
+         review `((decision . "deny") (by . "human")
+                  ,@(and reason `((reason . ,reason)))))
+      (funcall (ecl-mcp-review--finish review) review nil))
+    (ecl-mcp-review--tell review "refused")
+    (ecl-mcp-review--close review)))
+
+(defun ecl-mcp-review--highlight (regions)
+  "Highlight REGIONS, pairs of markers, for a moment."
+  (unless noninteractive
+    (let ((overlays
+           (mapcar (pcase-lambda (`(,start . ,end))
+                     (let ((overlay (make-overlay start end
+                                                  (marker-buffer start))))
+                       (overlay-put overlay 'face 'ecl-mcp-accepted)
+                       overlay))
+                   regions)))
+      (run-at-time ecl-mcp-review-highlight-seconds nil
+                   (lambda () (mapc #'delete-overlay overlays))))))
+
+(defun ecl-mcp-review--close (review)
+  "Take REVIEW away: it is decided."
+  (let ((buffer (ecl-mcp-review--buffer review)))
+    (ecl-mcp-review--forget review)
+    (setf (ecl-mcp-review--over review) "it is decided")
+    (mapc #'kill-buffer (cl-remove-if-not #'buffer-live-p
+                                          (ecl-mcp-review--edits review)))
+    (when (buffer-live-p buffer)
+      (quit-windows-on buffer t)
+      (when (buffer-live-p buffer)
+        (kill-buffer buffer)))))
+
+(defun ecl-mcp-review--touched-p (review)
+  "Whether the human has put work into REVIEW that would be lost with it."
+  (or (ecl-mcp-review--history review)
+      (cl-some #'buffer-live-p (ecl-mcp-review--edits review))))
+
+(provide 'ecl-mcp-review-submit)
+;;; ecl-mcp-review-submit.el ends here

@@ -1,0 +1,382 @@
+;;; ecl-mcp-review.el --- Changes decided hunk by hunk  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; A buffer for each change that a model proposes.  The human decides about its
+;; hunks, edits them, says why; nothing happens to the file before all of it is
+;; submitted.  Then the change is made here, in the buffer that visits the file,
+;; or by the core when none does; the model is told what became of each hunk.
+
+;;; Code:
+
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-apply)
+(require 'ecl-mcp-visit)
+(require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-review-color)
+(require 'ecl-mcp-review-submit)
+(require 'ecl-mcp-review-edit)
+
+;;;; The unit at point
+
+(defun ecl-mcp-review--go-to (unit)
+  "Go to the start of UNIT."
+  (when-let ((region (ecl-mcp-review--unit-region unit)))
+    (goto-char (car region))
+    (when (and (eq (window-buffer) (current-buffer))
+               (not (pos-visible-in-window-p (min (cdr region) (point-max)))))
+      (recenter 2))))
+
+(defun ecl-mcp-review--move (step)
+  "Go to the unit that is STEP units behind the one at point."
+  (let* ((units (ecl-mcp-review--units ecl-mcp-review--current))
+         (here (ignore-errors (ecl-mcp-review--unit)))
+         (index (if here
+                    (+ step (cl-position here units))
+                  0)))
+    (unless (< -1 index (length units))
+      (user-error "No further hunk"))
+    (ecl-mcp-review--go-to (nth index units))))
+
+(defun ecl-mcp-review-next ()
+  "Go to the next hunk."
+  (interactive)
+  (ecl-mcp-review--move 1))
+
+(defun ecl-mcp-review-previous ()
+  "Go to the hunk before this one."
+  (interactive)
+  (ecl-mcp-review--move -1))
+
+(defun ecl-mcp-review--go-to-open (unit)
+  "Go to the first open unit behind UNIT, or before it if there is none."
+  (let* ((review ecl-mcp-review--current)
+         (units (ecl-mcp-review--units review))
+         (open-p (lambda (unit)
+                   (and (eq (ecl-mcp-hunk-state unit) 'open)
+                        (not (ecl-mcp-review--unit-stale-p unit review)))))
+         (next (or (cl-find-if open-p (cdr (memq unit units)))
+                   (cl-find-if open-p units))))
+    (ecl-mcp-review--go-to (or next unit))))
+
+(defun ecl-mcp-review-fold ()
+  "Hide the lines of the hunk at point, or show them again."
+  (interactive)
+  (let* ((region (ecl-mcp-review--unit-region (ecl-mcp-review--unit)))
+         (start (1- (ecl-mcp-review--body region)))
+         (end (1- (cdr region)))
+         (folds (cl-remove-if-not
+                 (lambda (overlay) (overlay-get overlay 'ecl-mcp-fold))
+                 (overlays-in start end))))
+    (if folds
+        (mapc #'delete-overlay folds)
+      (goto-char (car region))
+      (let ((overlay (make-overlay start end)))
+        (overlay-put overlay 'ecl-mcp-fold t)
+        (overlay-put overlay 'evaporate t)
+        (overlay-put overlay 'invisible 'ecl-mcp-fold)
+        (overlay-put overlay 'isearch-open-invisible #'delete-overlay)))))
+
+;;;; Decisions
+
+(defun ecl-mcp-review-undo ()
+  "Take back the last decision."
+  (interactive)
+  (let* ((review (ecl-mcp-review--live))
+         (hunks (or (pop (ecl-mcp-review--history review))
+                    (user-error "No decision to take back"))))
+    (setf (ecl-mcp-review--hunks review) hunks)
+    (ecl-mcp-review--find-stale review)
+    (ecl-mcp-review--draw)))
+
+(defun ecl-mcp-review--decide (units state)
+  "Let UNITS of the review of this buffer have STATE."
+  (let ((review (ecl-mcp-review--live)))
+    (ecl-mcp-review--remember review)
+    (dolist (unit (if (ecl-mcp-review--by-hunk review)
+                      units
+                    (ecl-mcp-review--units review)))
+      (setf (ecl-mcp-hunk-state unit) state))
+    (if (and (null (cdr units)) (ecl-mcp-review--by-hunk review))
+        (ecl-mcp-review--draw-unit (car units))
+      (ecl-mcp-review--draw))))
+
+(defun ecl-mcp-review--refuse-stale (unit review)
+  "Signal an error when UNIT of REVIEW has no place any more."
+  (when (ecl-mcp-review--unit-stale-p unit review)
+    (user-error "The lines of this hunk are not there any more")))
+
+(defun ecl-mcp-review-accept ()
+  "Accept the hunk at point and go to the next open one."
+  (interactive)
+  (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
+    (ecl-mcp-review--refuse-stale unit review)
+    (ecl-mcp-review--decide (list unit) 'accepted)
+    (ecl-mcp-review--go-to-open unit)))
+
+(defun ecl-mcp-review-reject ()
+  "Reject the hunk at point and go to the next open one."
+  (interactive)
+  (let ((unit (ecl-mcp-review--unit)))
+    (ecl-mcp-review--decide (list unit) 'rejected)
+    (ecl-mcp-review--go-to-open unit)))
+
+(defun ecl-mcp-review-toggle ()
+  "Decide otherwise about the hunk at point: open, accepted, rejected, open."
+  (interactive)
+  (let* ((review (ecl-mcp-review--live))
+         (unit (ecl-mcp-review--unit))
+         (state (pcase (ecl-mcp-hunk-state unit)
+                  ('open 'accepted)
+                  ('accepted 'rejected)
+                  (_ 'open))))
+    (when (eq state 'accepted)
+      (ecl-mcp-review--refuse-stale unit review))
+    (ecl-mcp-review--decide (list unit) state)))
+
+(defun ecl-mcp-review--decide-open (state)
+  "Let all open units have STATE."
+  (let* ((review (ecl-mcp-review--live))
+         (units (cl-remove-if
+                 (lambda (unit)
+                   (or (ecl-mcp-review--unit-stale-p unit review)
+                       (not (eq (ecl-mcp-hunk-state unit) 'open))))
+                 (ecl-mcp-review--units review))))
+    (unless units
+      (user-error "No hunk is open"))
+    (ecl-mcp-review--decide units state)))
+
+(defun ecl-mcp-review-accept-all ()
+  "Accept all hunks that are open."
+  (interactive)
+  (ecl-mcp-review--decide-open 'accepted))
+
+(defun ecl-mcp-review-reject-all ()
+  "Reject all hunks that are open."
+  (interactive)
+  (ecl-mcp-review--decide-open 'rejected))
+
+(defun ecl-mcp-review-comment ()
+  "Say something about the hunk at point to the model."
+  (interactive)
+  (let* ((review (ecl-mcp-review--live))
+         (unit (ecl-mcp-review--unit))
+         (reason (ecl-mcp-review--read-reason
+                  (format "About hunk %s, to the model: "
+                          (ecl-mcp-review--label unit))
+                  (ecl-mcp-hunk-reason unit))))
+    (ecl-mcp-review--live)
+    (ecl-mcp-review--remember review)
+    (setf (ecl-mcp-hunk-reason unit) reason)
+    (ecl-mcp-review--draw-unit unit)))
+
+(defun ecl-mcp-review--refuse-whole (review)
+  "Signal an error when REVIEW is decided as a whole."
+  (unless (ecl-mcp-review--by-hunk review)
+    (user-error "This change is decided as a whole")))
+
+(defun ecl-mcp-review-split ()
+  "Divide the hunk at point into its changes, to decide about each."
+  (interactive)
+  (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
+    (ecl-mcp-review--refuse-whole review)
+    (unless (ecl-mcp-hunk-divisible-p unit)
+      (user-error "%s"
+                  (if (ecl-mcp-hunk-edited unit)
+                      "An edited hunk is not divided"
+                    "This is one change")))
+    (ecl-mcp-review--remember review)
+    (ecl-mcp-hunk-divide unit)
+    (ecl-mcp-review--draw)
+    (ecl-mcp-review--go-to (car (ecl-mcp-hunk-parts unit)))))
+
+;;;; Views
+
+(defun ecl-mcp-review-toggle-refine ()
+  "Highlight words that differ, or do not."
+  (interactive)
+  (setq ecl-mcp-review--refine (not ecl-mcp-review--refine))
+  (ecl-mcp-review--draw)
+  (ecl-mcp--report "Differing words are %s."
+                   (if ecl-mcp-review--refine "highlighted" "not highlighted")))
+
+(defun ecl-mcp-review-toggle-space ()
+  "Show changes of white space only as none, or as changes; they stay changes."
+  (interactive)
+  (setq ecl-mcp-review--space (not ecl-mcp-review--space))
+  (ecl-mcp-review--draw)
+  (ecl-mcp--report "Changes of white space are %s."
+                   (if ecl-mcp-review--space
+                       "dimmed, but still made"
+                     "shown")))
+
+;;;; Coming and going
+
+(defun ecl-mcp-review--why-gone (request)
+  "Why REQUEST does not wait any more, in words."
+  (if (eq (ecl-mcp-request-state request) 'answered)
+      "it was answered elsewhere"
+    "the caller does not wait any more; nothing was applied"))
+
+(defun ecl-mcp-review-gone (request)
+  "REQUEST does not wait any more: its review goes away, or says so."
+  (when-let ((review (cl-find request ecl-mcp-review--all
+                              :key #'ecl-mcp-review--request)))
+    (ecl-mcp-review--tell review (ecl-mcp-review--why-gone request))
+    (if (not (ecl-mcp-review--touched-p review))
+        (ecl-mcp-review--close review)
+      (ecl-mcp-review--forget review)
+      (setf (ecl-mcp-review--over review) (ecl-mcp-review--why-gone request))
+      (when (buffer-live-p (ecl-mcp-review--buffer review))
+        (with-current-buffer (ecl-mcp-review--buffer review)
+          (ecl-mcp-review--draw-counts))))))
+
+(defun ecl-mcp-review--from-request (request)
+  "The review that REQUEST asks for."
+  (let-alist (ecl-mcp-request-review request)
+    (let ((review
+           (ecl-mcp-review--make
+            :request request
+            :title (format "%s %s (%s%s)"
+                           (if (eq .exists :false) "Create" "Change") .name
+                           (ecl-mcp-request-tool request)
+                           (if-let ((client (ecl-mcp-request-client request)))
+                               (concat ", " client)
+                             ""))
+            :path .path :name .name
+            :reason (and .reason (not (string-empty-p .reason)) .reason)
+            :exists (not (eq .exists :false))
+            :by-hunk (not (memq .by_hunk '(nil :false)))
+            :in-buffer (not (memq .buffer '(nil :false)))
+            :hunks (ecl-mcp-hunk-parse-all .hunks))))
+      (ecl-mcp-review--take-base review)
+      review)))
+
+(defun ecl-mcp-review--take-base (review)
+  "Remember the text of the buffer of REVIEW if the hunks were made from it."
+  (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
+                          (ecl-mcp-visit-buffer
+                           (ecl-mcp-review--path review)))))
+    (let* ((text (with-current-buffer buffer (ecl-mcp-apply-buffer-text)))
+           (hunks (ecl-mcp-review--hunks review))
+           (places (cdr (ecl-mcp-apply-to-text hunks text text))))
+      (unless (memq nil places)
+        (setf (ecl-mcp-review--base review) text)))))
+
+(defun ecl-mcp-review--fill (review)
+  "Make the buffer that shows REVIEW, unless there is one."
+  (unless (buffer-live-p (ecl-mcp-review--buffer review))
+    (let ((buffer (generate-new-buffer
+                   (format "*ecl-mcp review: %s*"
+                           (ecl-mcp--visible
+                            (file-name-nondirectory
+                             (ecl-mcp-review--path review)))))))
+      (setf (ecl-mcp-review--buffer review) buffer)
+      (with-current-buffer buffer
+        (ecl-mcp-review-mode)
+        (setq ecl-mcp-review--current review
+              default-directory (file-name-directory
+                                 (ecl-mcp-review--path review)))
+        (unless (file-directory-p default-directory)
+          (setq default-directory "/"))
+        (ecl-mcp-review-refresh)
+        (when-let ((units (ecl-mcp-review--units review)))
+          (goto-char (car (ecl-mcp-review--unit-region (car units))))))))
+  (ecl-mcp-review--buffer review))
+
+(defun ecl-mcp-review--frame ()
+  "The frame to show something in: that of the last input of the user."
+  (if (and (frame-live-p last-event-frame)
+           (frame-visible-p last-event-frame))
+      last-event-frame
+    (selected-frame)))
+
+(defun ecl-mcp-review--show (review select)
+  "Show the buffer of REVIEW; SELECT its window, or leave the user's selected."
+  (let* ((buffer (ecl-mcp-review--fill review))
+         (action '((display-buffer-reuse-window
+                    display-buffer-pop-up-window
+                    display-buffer-use-some-window
+                    display-buffer-no-window)
+                   (inhibit-same-window . t)
+                   (inhibit-switch-frame . t)
+                   (allow-no-window . t)))
+         (seen (get-buffer-window buffer t)))
+    (if select
+        (pop-to-buffer buffer)
+      (let ((frame (ecl-mcp-review--frame)))
+        (if (eq frame (selected-frame))
+            (display-buffer buffer action)
+          (with-selected-frame frame
+            (display-buffer buffer action)))))
+    (unless (and seen (not select))
+      (setf (ecl-mcp-review--shown review) (float-time)))
+    buffer))
+
+(defun ecl-mcp-review-request (request &optional select)
+  "Show the review that REQUEST asks for; with SELECT, in the selected window.
+Decisions made before, should its buffer have been killed, are still there."
+  (let ((review (or (cl-find request ecl-mcp-review--all
+                             :key #'ecl-mcp-review--request)
+                    (ecl-mcp-review--from-request request))))
+    (cl-pushnew review ecl-mcp-review--all)
+    (ecl-mcp-review--show review select)))
+
+(defun ecl-mcp-review-open (select &rest properties)
+  "Show a review of our own with PROPERTIES, those of `ecl-mcp-review--make'.
+With SELECT, in the selected window.  `:finish' is called with the review and
+the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
+  (let ((review (apply #'ecl-mcp-review--make properties)))
+    (push review ecl-mcp-review--all)
+    (ecl-mcp-review--show review select)))
+
+;;;; The mode
+
+(defvar ecl-mcp-review-mode-map
+  (let ((map (make-sparse-keymap)))
+    (pcase-dolist
+        (`(,key . ,command)
+         '(("n" . ecl-mcp-review-next)
+           ("p" . ecl-mcp-review-previous)
+           ("TAB" . ecl-mcp-review-fold)
+           ("a" . ecl-mcp-review-accept)
+           ("r" . ecl-mcp-review-reject)
+           ("SPC" . ecl-mcp-review-toggle)
+           ("A" . ecl-mcp-review-accept-all)
+           ("R" . ecl-mcp-review-reject-all)
+           ("c" . ecl-mcp-review-comment)
+           ("e" . ecl-mcp-review-edit-hunk)
+           ("s" . ecl-mcp-review-split)
+           ("u" . ecl-mcp-review-undo)
+           ("RET" . ecl-mcp-review-visit-place)
+           ("o" . ecl-mcp-review-show-place)
+           ("=" . ecl-mcp-review-toggle-refine)
+           ("w" . ecl-mcp-review-toggle-space)
+           ("E" . ecl-mcp-review-ediff)
+           ("g" . ecl-mcp-review-refresh)
+           ("C-c C-c" . ecl-mcp-review-submit)
+           ("C-c C-k" . ecl-mcp-review-refuse)))
+      (define-key map (kbd key) command))
+    map)
+  "Keymap of `ecl-mcp-review-mode'.")
+
+(define-derived-mode ecl-mcp-review-mode special-mode "Review"
+  "A change that a model proposes, to be decided hunk by hunk.
+Nothing is changed before \\[ecl-mcp-review-submit].  \\[quit-window] leaves \
+the decision for later, as does
+killing the buffer.
+
+\\{ecl-mcp-review-mode-map}"
+  :group 'ecl-mcp
+  (setq buffer-undo-list t
+        bidi-paragraph-direction 'left-to-right
+        bidi-inhibit-bpa t)
+  (add-to-invisibility-spec '(ecl-mcp-fold . t))
+  (jit-lock-register #'ecl-mcp-review--decorate))
+
+(provide 'ecl-mcp-review)
+;;; ecl-mcp-review.el ends here

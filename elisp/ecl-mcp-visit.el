@@ -1,0 +1,112 @@
+;;; ecl-mcp-visit.el --- Files that buffers visit  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The text of a visited file is what its buffer has, saved or not: it is what
+;; a change is compared with.  When a tool has written a file, a buffer that
+;; visits it without unsaved changes follows it; one with unsaved changes is
+;; left alone.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-apply)
+
+(defconst ecl-mcp-visit-text-limit (* 16 1024 1024)
+  "Characters of a buffer above which its text is not sent.
+It must fit into one message of the editor protocol.")
+
+(defvar ecl-mcp-visit--expected nil
+  "Paths of files that a tool has been allowed to write.")
+
+;;;; The text of a buffer
+
+(defun ecl-mcp-visit-buffer (path)
+  "The buffer that visits the file PATH, or nil."
+  (find-buffer-visiting path))
+
+(defun ecl-mcp-visit--odd-bytes-p ()
+  "Whether this buffer has bytes that are no characters."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-min))
+      (re-search-forward "[\x3fff80-\x3fffff]" nil t))))
+
+(defun ecl-mcp-visit-problem (buffer)
+  "Why the text of BUFFER is not what its file has, or is to have; or nil."
+  (with-current-buffer buffer
+    (cond ((> (buffer-size) ecl-mcp-visit-text-limit)
+           (format "it has more than %d characters" ecl-mcp-visit-text-limit))
+          ((not enable-multibyte-characters)
+           "it shows bytes, not characters")
+          ((derived-mode-p 'hexl-mode 'archive-mode 'tar-mode 'image-mode
+                           'doc-view-mode 'special-mode)
+           "its mode does not show the text of the file")
+          ((or buffer-file-format
+               (find-file-name-handler buffer-file-name 'write-region))
+           "its file has another form")
+          ((ecl-mcp-visit--odd-bytes-p)
+           "it has bytes that are no characters"))))
+
+(defun ecl-mcp-visit-mode (path)
+  "The major mode for texts of the file PATH."
+  (let ((buffer (ecl-mcp-visit-buffer path))
+        (case-fold-search nil))
+    (or (and buffer (buffer-local-value 'major-mode buffer))
+        (let ((mode (assoc-default path auto-mode-alist #'string-match)))
+          (and mode (symbolp mode) (fboundp mode) mode))
+        'fundamental-mode)))
+
+(defun ecl-mcp-visit--behind-p ()
+  "Whether this buffer has nothing that its file lacks, but an older text."
+  (and (not (buffer-modified-p))
+       (not (verify-visited-file-modtime))
+       (file-exists-p buffer-file-name)))
+
+(defun ecl-mcp-visit-text (path)
+  "The text of the buffer that visits the file PATH, as the core wants it.
+Nil when there is none, or when the file on the disk is what counts."
+  (when-let ((buffer (ecl-mcp-visit-buffer path)))
+    (with-current-buffer buffer
+      (unless (or (ecl-mcp-visit--behind-p)
+                  (ecl-mcp-visit-problem buffer))
+        `((text . ,(ecl-mcp-apply-buffer-text))
+          (modified . ,(if (buffer-modified-p) t :false)))))))
+
+;;;; Files that tools have written
+
+(defun ecl-mcp-visit-expect (path)
+  "Take note that a tool may write the file PATH now."
+  (cl-pushnew path ecl-mcp-visit--expected :test #'equal))
+
+(defun ecl-mcp-visit--revert ()
+  "Read the file of this buffer again; point and narrowing are kept."
+  (save-restriction
+    (revert-buffer t t t)))
+
+(defun ecl-mcp-visit-follow (path)
+  "Let the buffer that visits the file PATH follow it, or say why it does not."
+  (when-let ((buffer (ecl-mcp-visit-buffer path)))
+    (with-current-buffer buffer
+      (cond ((or (verify-visited-file-modtime) (not (file-exists-p path))))
+            ((buffer-modified-p)
+             (ecl-mcp--report
+              "%s was written by a tool; its buffer has unsaved changes."
+              (file-name-nondirectory path)))
+            (t
+             (ecl-mcp--guard (format "reading %s again" path)
+               (ecl-mcp-visit--revert)))))))
+
+(defun ecl-mcp-visit-called (_line _connection)
+  "A call is over: let buffers follow the files that it may have written."
+  (let ((paths ecl-mcp-visit--expected))
+    (setq ecl-mcp-visit--expected nil)
+    (mapc #'ecl-mcp-visit-follow paths)))
+
+(provide 'ecl-mcp-visit)
+;;; ecl-mcp-visit.el ends here

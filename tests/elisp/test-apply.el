@@ -1,0 +1,500 @@
+;;; test-apply.el --- Tests of hunks put into buffers  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; What is in the buffer, on the disk and in the result is the same, always.
+
+;;; Code:
+
+(require 'support)
+(require 'review-support)
+(require 'ecl-mcp-apply)
+(require 'ecl-mcp-visit)
+
+;;;; Hunks
+
+(defun test-apply-random-text (count)
+  "A text of at most COUNT lines, few of which are different."
+  (let ((lines (cl-loop repeat (random (1+ count))
+                        collect (format "%s" (random 5)))))
+    (concat (string-join lines "\n")
+            (if (or (null lines) (zerop (random 3))) "" "\n"))))
+
+(ert-deftest ecl-mcp-hunk-compare-leads-from-old-to-new ()
+  (random "ecl-mcp")
+  (dotimes (_ 300)
+    (let* ((old (test-apply-random-text 12)) (new (test-apply-random-text 12))
+           (items (ecl-mcp-hunk-compare old new)))
+      (should (equal (ecl-mcp-hunk--side items ?+) old))
+      (should (equal (ecl-mcp-hunk--side items ?-) new)))))
+
+(ert-deftest ecl-mcp-hunk-divided-is-put-together-again ()
+  (random "ecl-mcp")
+  (let ((divided 0))
+    (dotimes (_ 300)
+      (dolist (hunk (ecl-mcp-hunk-from-texts (test-apply-random-text 12)
+                                             (test-apply-random-text 12)))
+        (let ((old (ecl-mcp-hunk-old-text hunk))
+              (new (ecl-mcp-hunk-proposed-text hunk)))
+          (when (ecl-mcp-hunk-divisible-p hunk)
+            (ecl-mcp-hunk-divide hunk)
+            (cl-incf divided)
+            (should (cdr (ecl-mcp-hunk-parts hunk)))
+            (should (equal (ecl-mcp-hunk-new-text hunk) old))
+            (dolist (part (ecl-mcp-hunk-parts hunk))
+              (setf (ecl-mcp-hunk-state part) 'accepted))
+            (should (equal (ecl-mcp-hunk-new-text hunk) new))
+            (should-not (ecl-mcp-hunk-changed-p hunk))))))
+    (should (> divided 20))))
+
+(ert-deftest ecl-mcp-hunk-parse-knows-texts-without-last-line-feed ()
+  (let ((hunk (ecl-mcp-hunk-parse
+               '((old_start . 1) (old_count . 2) (new_start . 1) (new_count . 2)
+                 (lines " a" "-b" "\\ No newline at end of file" "+c"))
+               1)))
+    (should (equal (ecl-mcp-hunk-old-text hunk) "a\nb"))
+    (should (equal (ecl-mcp-hunk-proposed-text hunk) "a\nc\n"))
+    (should (= (ecl-mcp-hunk-old-count hunk) 2))
+    (should (equal (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))
+                   " a\n-b\n\\ No newline at end of file\n+c\n"))))
+
+(ert-deftest ecl-mcp-hunk-large-rewrite-is-compared-in-time ()
+  "Where too much differs, the difference need not be small, but it is right."
+  (let* ((old (test-apply-numbers 1 3000)) (new (test-apply-numbers 5001 8000))
+         (items (ecl-mcp-hunk-compare old new)))
+    (should (equal (ecl-mcp-hunk--side items ?+) old))
+    (should (equal (ecl-mcp-hunk--side items ?-) new))))
+
+;;;; Texts
+
+(ert-deftest ecl-mcp-apply-any-subset-of-ten-hunks ()
+  (let* ((old (test-apply-numbers 1 200))
+         (edit (lambda (text chosen)
+                 (dolist (n chosen text)
+                   (setq text (string-replace
+                               (format "line %d0\n" n)
+                               (format "new %d\nand more\n" n) text)))))
+         (new (funcall edit old (number-sequence 1 10)))
+         (hunks (ecl-mcp-hunk-from-texts old new)))
+    (should (= (length hunks) 10))
+    (random "ecl-mcp")
+    (dotimes (_ 50)
+      (let ((chosen (cl-loop for n from 1 to 10
+                             when (zerop (random 2)) collect n)))
+        (should (equal
+                 (car (ecl-mcp-apply-to-text
+                       (cl-loop for n in chosen collect (nth (1- n) hunks))
+                       old old))
+                 (funcall edit old chosen)))))))
+
+(ert-deftest ecl-mcp-apply-finds-lines-that-have-moved ()
+  (let* ((old (test-apply-numbers 1 40))
+         (new (string-replace "line 20\n" "other\n" old))
+         (hunks (test-apply-hunks old new)))
+    (should (equal (car (ecl-mcp-apply-to-text hunks old (concat "x\ny\n" old)))
+                   (concat "x\ny\n" new)))
+    (should (equal (ecl-mcp-apply-to-text
+                    hunks old (string-replace "line 21\n" "line twenty\n" old))
+                   (list (string-replace "line 21\n" "line twenty\n" old)
+                         nil)))))
+
+(ert-deftest ecl-mcp-apply-never-guesses ()
+  "Lines that stand twice, before or now, or far away, have no place."
+  (let* ((block "a\nb\nc\nd\ne\nf\ng\n")
+         (old (concat "top\n" block))
+         (hunks (test-apply-hunks old (string-replace "d\n" "D\n" old)))
+         (far (test-apply-numbers 1 1001)))
+    (should (equal (ecl-mcp-apply-to-text hunks old (concat "x\n" old))
+                   (list (concat "x\n" (string-replace "d\n" "D\n" old)) 7)))
+    (let ((twice (concat old block)))
+      (should (equal (ecl-mcp-apply-to-text hunks old twice)
+                     (list twice nil))))
+    (let ((moved (concat far old)))
+      (should (equal (ecl-mcp-apply-to-text hunks old moved)
+                     (list moved nil))))
+    (let* ((twice (concat block block))
+           (hunks (list (car (test-apply-hunks
+                              twice (concat (string-replace "d\n" "D\n" block)
+                                            block))))))
+      (should (equal (car (ecl-mcp-apply-to-text hunks twice twice))
+                     (concat (string-replace "d\n" "D\n" block) block)))
+      (should (equal (ecl-mcp-apply-to-text hunks twice (concat block "x\n"))
+                     (list (concat block "x\n") nil))))))
+
+(ert-deftest ecl-mcp-apply-last-line-without-line-feed ()
+  (dolist (case '(("a\nb" "a\nb\n") ("a\nb\n" "a\nb") ("a\nb" "a\nc")
+                  ("" "a\n") ("" "a") ("a\n" "") ("a" "") ("a" "b\na")))
+    (let ((hunks (test-apply-hunks (car case) (cadr case))))
+      (should (equal (car (ecl-mcp-apply-to-text hunks (car case) (car case)))
+                     (cadr case)))))
+  (let ((hunks (test-apply-hunks "a\nb" "a\nc")))
+    (should (equal (ecl-mcp-apply-to-text hunks "a\nb" "a\nb\n")
+                   (list "a\nb\n" nil)))
+    (should (equal (ecl-mcp-apply-to-text hunks "a\nb" "x\na\nb")
+                   (list "x\na\nc" 3)))))
+
+;;;; Buffers and files
+
+(defun test-apply-check (file buffer result after)
+  "FILE, BUFFER and RESULT have the text AFTER."
+  (should (equal (plist-get result :after) after))
+  (should (equal (with-current-buffer buffer (ecl-mcp-apply-buffer-text))
+                 after))
+  (when (plist-get result :saved)
+    (should (equal (decode-coding-string
+                    (test-apply-bytes file)
+                    (buffer-local-value 'buffer-file-coding-system buffer))
+                   after))
+    (should-not (buffer-modified-p buffer))
+    (should-not (plist-get result :note)))
+  (unless (plist-get result :saved)
+    (should (plist-get result :note))))
+
+(ert-deftest ecl-mcp-apply-saves-a-clean-buffer-and-undoes-in-one-step ()
+  (let* ((old (test-apply-numbers 1 100))
+         (new (string-replace "line 90\n" "x\ny\n"
+                              (string-replace "line 10\n" "" old))))
+    (test-apply-with-file (file buffer) old
+      (let ((result (ecl-mcp-apply-to-buffer
+                     buffer old (test-apply-hunks old new))))
+        (test-apply-check file buffer result new)
+        (should (plist-get result :saved))
+        (should (equal (plist-get result :before) old))
+        (test-apply-undo-once)
+        (should (equal (buffer-string) old))
+        (should (buffer-modified-p))))))
+
+(ert-deftest ecl-mcp-apply-leaves-unsaved-changes-unsaved ()
+  (let* ((old (test-apply-numbers 1 50)))
+    (test-apply-with-file (file buffer) old
+      (goto-char (point-max))
+      (insert "my paragraph\n")
+      (let* ((base (buffer-string))
+             (new (string-replace "line 5\n" "changed\n" base))
+             (result (ecl-mcp-apply-to-buffer
+                      buffer base (test-apply-hunks base new))))
+        (test-apply-check file buffer result new)
+        (should-not (plist-get result :saved))
+        (should (string-match-p "unsaved" (plist-get result :note)))
+        (should (equal (test-apply-bytes file) old))
+        (should (buffer-modified-p))
+        ;; a second proposal, without saving in between
+        (let* ((newer (string-replace "line 40\n" "again\n" new))
+               (result (ecl-mcp-apply-to-buffer
+                        buffer new (test-apply-hunks new newer))))
+          (test-apply-check file buffer result newer))
+        (test-apply-undo-once)
+        (should (equal (buffer-string) new))))))
+
+(ert-deftest ecl-mcp-apply-saves-as-the-option-says ()
+  (dolist (case '((t t t) (t nil t) (nil t nil) (nil nil nil)
+                  (if-clean t t) (if-clean nil nil)))
+    (pcase-let ((`(,option ,clean ,saved) case))
+      (test-apply-with-file (file buffer) "a\nb\n"
+        (setq ecl-mcp-save-after-apply option)
+        (unless clean
+          (goto-char (point-max))
+          (insert "c\n"))
+        (let* ((base (buffer-string))
+               (new (concat "0\n" base))
+               (result (ecl-mcp-apply-to-buffer
+                        buffer base (test-apply-hunks base new))))
+          (test-apply-check file buffer result new)
+          (should (eq (plist-get result :saved) saved)))))))
+
+(ert-deftest ecl-mcp-apply-keeps-coding-and-line-ends ()
+  (test-apply-with-file (file buffer) "caf\351\r\nth\351\r\n"
+    (let* ((base (buffer-string))
+           (new (concat base "p\u00e2t\u00e9\n"))
+           (result (ecl-mcp-apply-to-buffer
+                    buffer base (test-apply-hunks base new))))
+      (should (equal base "caf\u00e9\nth\u00e9\n"))
+      (should (plist-get result :saved))
+      (should (equal (plist-get result :after) new))
+      (should (equal (test-apply-bytes file)
+                     "caf\351\r\nth\351\r\np\342t\351\r\n")))))
+
+(ert-deftest ecl-mcp-apply-says-what-a-coding-lacks ()
+  (test-apply-with-file (file buffer) "caf\351\n"
+    (let* ((base (buffer-string))
+           (new (concat base "\u4e2d\n"))
+           (result (ecl-mcp-apply-to-buffer
+                    buffer base (test-apply-hunks base new))))
+      (test-apply-check file buffer result new)
+      (should (string-match-p "\u4e2d" (plist-get result :note)))
+      (should (equal (test-apply-bytes file) "caf\351\n"))
+      (should (buffer-modified-p)))))
+
+(ert-deftest ecl-mcp-apply-first-odd-character-of-an-ascii-file ()
+  (test-apply-with-file (file buffer) "a\r\nb\r\n"
+    (let* ((new "a\n\u00e9\u4e2d\nb\n")
+           (result (ecl-mcp-apply-to-buffer
+                    buffer "a\nb\n" (test-apply-hunks "a\nb\n" new))))
+      (should (plist-get result :saved))
+      (should (equal (test-apply-bytes file)
+                     (encode-coding-string new 'utf-8-dos))))))
+
+(ert-deftest ecl-mcp-apply-text-with-backslashes-is-exact ()
+  (let* ((old "(re \"\\\\(a\\\\)\")\n")
+         (new "(re \"\\\\(a\\\\)\\n\" \"\\\\1 \\& \\\\n\")\n"))
+    (test-apply-with-file (file buffer) old
+      (let ((result (ecl-mcp-apply-to-buffer
+                     buffer old (test-apply-hunks old new))))
+        (test-apply-check file buffer result new)
+        (should (equal (test-apply-bytes file) new))))))
+
+(ert-deftest ecl-mcp-apply-keeps-point-markers-and-narrowing ()
+  (let* ((old (test-apply-numbers 1 60))
+         (new (string-replace
+               "line 50\n" "line fifty\n"
+               (string-replace "line 30\n" "inserted\nline 30\n"
+                               (string-replace "line 10\n" "" old)))))
+    (test-apply-with-file (file buffer) old
+      (search-forward "line 30")
+      (beginning-of-line)
+      (let ((at-30 (point-marker))
+            (end-of-29 (copy-marker (1- (point))))
+            (in-50 (progn (search-forward "line 50") (point-marker))))
+        (goto-char (+ at-30 3))
+        (narrow-to-region at-30 (+ at-30 8))
+        (let ((result (ecl-mcp-apply-to-buffer
+                       buffer old (test-apply-hunks old new))))
+          (test-apply-check file buffer result new)
+          (should (plist-get result :saved)))
+        (should (equal (buffer-string) "line 30\n"))
+        (should (looking-at "e 30"))
+        (widen)
+        (should (eq (char-after end-of-29) ?\n))
+        (goto-char in-50)
+        (should (looking-at " fifty\\|fifty\\|ifty\\|y$\\|$"))
+        (should (equal (buffer-substring (line-beginning-position)
+                                         (line-end-position))
+                       "line fifty"))))))
+
+(ert-deftest ecl-mcp-apply-through-an-indirect-buffer ()
+  (let* ((old (test-apply-numbers 1 30))
+         (new (string-replace "line 20\n" "other\n" old)))
+    (test-apply-with-file (file buffer) old
+      (let ((indirect (make-indirect-buffer buffer " *indirect*" t)))
+        (unwind-protect
+            (progn
+              (with-current-buffer indirect
+                (goto-char (point-min))
+                (search-forward "line 25")
+                (narrow-to-region (line-beginning-position) (point)))
+              (should (eq (ecl-mcp-visit-buffer file) buffer))
+              (test-apply-check
+               file buffer
+               (ecl-mcp-apply-to-buffer buffer old (test-apply-hunks old new))
+               new)
+              (with-current-buffer indirect
+                (should (equal (buffer-string) "line 25"))
+                (should (eobp))))
+          (kill-buffer indirect))))))
+
+(ert-deftest ecl-mcp-apply-refuses-a-read-only-buffer ()
+  (test-apply-with-file (file buffer) "a\n"
+    (setq buffer-read-only t)
+    (should-error (ecl-mcp-apply-to-buffer
+                   buffer "a\n" (test-apply-hunks "a\n" "b\n"))
+                  :type 'user-error)
+    (should (equal (buffer-string) "a\n"))
+    (should-not (buffer-modified-p))))
+
+(ert-deftest ecl-mcp-apply-changes-nothing-when-it-fails-half-way ()
+  "Read-only text in the middle: hunks behind it are taken back."
+  (let* ((old (test-apply-numbers 1 60))
+         (new (string-replace "line 50\n" "y\n"
+                              (string-replace "line 10\n" "x\n" old))))
+    (test-apply-with-file (file buffer) old
+      (with-silent-modifications
+        (search-forward "line 10\n")
+        (put-text-property (line-beginning-position -1) (point) 'read-only t))
+      (should-error (ecl-mcp-apply-to-buffer
+                     buffer old (test-apply-hunks old new)))
+      (should (equal (ecl-mcp-apply-buffer-text) old))
+      (should (equal (test-apply-bytes file) old))
+      (let ((inhibit-read-only t))
+        (set-text-properties (point-min) (point-max) nil)))))
+
+(define-minor-mode test-apply-meddling-mode
+  "Indents what was changed, as aggressive-indent-mode does."
+  :lighter nil
+  (if test-apply-meddling-mode
+      (add-hook 'after-change-functions #'test-apply-meddle nil t)
+    (remove-hook 'after-change-functions #'test-apply-meddle t)))
+
+(defun test-apply-meddle (start _end _length)
+  "Indent the line of START."
+  (let ((inhibit-modification-hooks t))
+    (save-excursion
+      (goto-char start)
+      (beginning-of-line)
+      (unless (looking-at " ")
+        (insert "  ")))))
+
+(ert-deftest ecl-mcp-apply-meddling-modes-are-off-meanwhile ()
+  (let ((ecl-mcp-inhibit-modes-while-applying '(test-apply-meddling-mode)))
+    (test-apply-with-file (file buffer) "a\nb\n"
+      (test-apply-meddling-mode)
+      (test-apply-check
+       file buffer
+       (ecl-mcp-apply-to-buffer buffer "a\nb\n"
+                                (test-apply-hunks "a\nb\n" "a\nx\nb\n"))
+       "a\nx\nb\n")
+      (should test-apply-meddling-mode)
+      (should (memq #'test-apply-meddle after-change-functions)))))
+
+(ert-deftest ecl-mcp-apply-gives-up-when-a-mode-meddles-all-the-same ()
+  (let ((ecl-mcp-inhibit-modes-while-applying nil))
+    (test-apply-with-file (file buffer) "a\nb\n"
+      (test-apply-meddling-mode)
+      (let ((failure (should-error
+                      (ecl-mcp-apply-to-buffer
+                       buffer "a\nb\n"
+                       (test-apply-hunks "a\nb\n" "a\nx\nb\n"))
+                      :type 'ecl-mcp-apply-refused)))
+        (should (string-match-p "ecl-mcp-inhibit-modes-while-applying"
+                                (error-message-string failure))))
+      (should (equal (buffer-string) "a\nb\n"))
+      (should (equal (test-apply-bytes file) "a\nb\n")))))
+
+(ert-deftest ecl-mcp-apply-tells-what-a-hook-made-of-it ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (add-hook 'before-save-hook
+              (lambda ()
+                (goto-char (point-max))
+                (insert "formatted\n"))
+              nil t)
+    (let ((result (ecl-mcp-apply-to-buffer
+                   buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
+      (test-apply-check file buffer result "a\nx\nformatted\n")
+      (should (plist-get result :saved))
+      (should (equal (test-apply-bytes file) "a\nx\nformatted\n"))
+      (test-apply-undo-once)
+      (should (equal (buffer-string) "a\nb\n")))))
+
+(ert-deftest ecl-mcp-apply-does-not-overwrite-a-file-that-has-changed ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (write-region "theirs\n" nil file nil 'silent)
+    (set-file-times file (time-add nil 100))
+    (let ((result (ecl-mcp-apply-to-buffer
+                   buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
+      (test-apply-check file buffer result "a\nx\n")
+      (should (string-match-p "has been changed" (plist-get result :note)))
+      (should (equal (test-apply-bytes file) "theirs\n"))
+      (should (buffer-modified-p))
+      ;; the next key asks nothing: batch Emacs would signal an error
+      (insert "y")
+      (should (equal buffer-file-truename (file-truename file))))))
+
+(ert-deftest ecl-mcp-apply-a-file-that-was-deleted ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (delete-file file)
+    (let ((result (ecl-mcp-apply-to-buffer
+                   buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
+      (test-apply-check file buffer result "a\nx\n")
+      (should (string-match-p "not there" (plist-get result :note)))
+      (should-not (file-exists-p file)))))
+
+(ert-deftest ecl-mcp-apply-says-that-saving-failed ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (add-hook 'write-contents-functions
+              (lambda () (signal 'file-error '("Writing" "no space left")))
+              nil t)
+    (let ((result (ecl-mcp-apply-to-buffer
+                   buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
+      (test-apply-check file buffer result "a\nx\n")
+      (should (string-match-p "no space left" (plist-get result :note)))
+      (should (buffer-modified-p))
+      (should (equal (test-apply-bytes file) "a\nb\n")))))
+
+(ert-deftest ecl-mcp-apply-a-new-file-in-a-buffer ()
+  (let* ((folder (make-temp-file "ecl-mcp-apply" t))
+         (file (expand-file-name "new.txt" folder))
+         (buffer (find-file-noselect file)))
+    (unwind-protect
+        (let ((result (ecl-mcp-apply-to-buffer
+                       buffer "" (test-apply-hunks "" "a\nb\n"))))
+          (test-apply-check file buffer result "a\nb\n")
+          (should (plist-get result :saved)))
+      (kill-buffer buffer)
+      (delete-directory folder t))))
+
+(ert-deftest ecl-mcp-apply-without-undo-and-with-much-of-it ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (buffer-disable-undo)
+    (test-apply-check
+     file buffer
+     (ecl-mcp-apply-to-buffer buffer "a\nb\n"
+                              (test-apply-hunks "a\nb\n" "a\nx\n"))
+     "a\nx\n")
+    (should (eq buffer-undo-list t))))
+
+;;;; Texts for the core
+
+(ert-deftest ecl-mcp-visit-text-is-that-of-the-buffer ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (should (equal (ecl-mcp-visit-text file)
+                   '((text . "a\nb\n") (modified . :false))))
+    (goto-char (point-min))
+    (insert (propertize "x" 'face 'bold))
+    (narrow-to-region 1 2)
+    (let ((answer (ecl-mcp-visit-text file)))
+      (should (equal-including-properties answer '((text . "xa\nb\n")
+                                                   (modified . t)))))
+    (widen)
+    (let ((link (concat file ".link")))
+      (make-symbolic-link file link)
+      (should (ecl-mcp-visit-text link)))
+    (should-not (ecl-mcp-visit-text (concat file ".other")))))
+
+(ert-deftest ecl-mcp-visit-text-of-what-is-no-text-is-none ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (insert "\377")
+    (should-not (ecl-mcp-visit-text file))
+    (should (ecl-mcp-visit-problem buffer))
+    (delete-region 1 2)
+    (should (ecl-mcp-visit-text file))
+    (set-buffer-modified-p nil)
+    (buffer-disable-undo)
+    (hexl-mode)
+    (should-not (ecl-mcp-visit-text file))
+    (set-buffer-modified-p nil)))
+
+(ert-deftest ecl-mcp-visit-text-of-an-older-file-is-none ()
+  "The disk is what counts when the buffer has nothing that it lacks."
+  (test-apply-with-file (file buffer) "a\n"
+    (write-region "b\n" nil file nil 'silent)
+    (set-file-times file (time-add nil 100))
+    (should-not (ecl-mcp-visit-text file))
+    (ecl-mcp-visit-follow file)
+    (should (equal (buffer-string) "b\n"))
+    (should (ecl-mcp-visit-text file))))
+
+(ert-deftest ecl-mcp-visit-follows-written-files-with-point-and-narrowing ()
+  (let ((old (test-apply-numbers 1 30)))
+    (test-apply-with-file (file buffer) old
+      (search-forward "line 20")
+      (narrow-to-region (line-beginning-position) (line-end-position))
+      (write-region (concat "first\n" old) nil file nil 'silent)
+      (set-file-times file (time-add nil 100))
+      (ecl-mcp-visit-expect file)
+      (ecl-mcp-visit-called nil nil)
+      (should (equal (buffer-string) "line 20"))
+      (should (eobp))
+      (should (equal (ecl-mcp-apply-buffer-text) (concat "first\n" old)))
+      ;; one with unsaved changes is left alone
+      (widen)
+      (insert "mine")
+      (let ((mine (buffer-string)))
+        (write-region "theirs\n" nil file nil 'silent)
+        (set-file-times file (time-add nil 200))
+        (ecl-mcp-visit-expect file)
+        (ecl-mcp-visit-called nil nil)
+        (should (equal (buffer-string) mine))
+        (should (buffer-modified-p))))))
+
+(provide 'test-apply)
+;;; test-apply.el ends here
