@@ -31,8 +31,10 @@
 #include "limits.h"
 #include "log.h"
 #include "policy.h"
+#include "resource.h"
 #include "status.h"
 #include "str.h"
+#include "tool.h"
 #include "version.h"
 
 struct session;
@@ -44,9 +46,12 @@ struct session_config {
                            has it; 0 = LIMIT_HEAP */
     const char *tools;  /* comma-separated tool sets, NULL = the default */
     struct log log;     /* its context must outlive the session, as must: */
-    const struct files *files;   /* NULL: no files */
-    const struct policy *policy; /* NULL: no rules */
-    struct audit_sink audit;     /* gets a line about each call; zeroed: none */
+    const struct files *files;             /* NULL: no files */
+    const struct policy *policy;           /* NULL: no rules */
+    const struct tool *const *more_tools;  /* of the host, ends with NULL; */
+    const struct resource *more_resources; /* its resources, the last one has no
+                                              address; NULL: none */
+    struct audit_sink audit; /* gets a line about each call; zeroed: none */
     int64_t approval_ms; /* how long a human may think; 0 = LIMIT_APPROVAL_MS */
     int64_t pid;         /* of this process; an editor is told */
     bool editor;         /* there may be one at some time */

@@ -36,6 +36,7 @@ struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
                             .tool.image.owner = entry,
                             .tool.image.owner_bytes = bytes,
                             .version = version,
+                            .type = texts->type,
                             .bucket = bucket_of(to->id),
                             .to = *to};
     entry->to.id = copy(&at, to->id);

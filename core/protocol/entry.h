@@ -21,7 +21,8 @@ struct entry {
     enum mcp_version version;
     struct rpc_to to;
     struct str token;       /* for progress, JSON text; empty: none is wanted */
-    struct str uri;         /* of the resource that the answer is to be */
+    struct str uri;         /* of the resource that the answer is to be, */
+    const char *type;       /* and its type; static */
     int64_t progress;       /* notifications so far */
     uint64_t question;      /* number of our request, while it asks */
     uint64_t errand;        /* that of the request to the editor; 0: there is
@@ -61,6 +62,7 @@ struct entry_texts {
     struct str token;  /* for progress, JSON text; empty: none is wanted */
     struct str client; /* who it is, JSON text; may be empty */
     struct str uri;    /* of the resource that it reads; empty: a tool's call */
+    const char *type;  /* of that resource; static */
 };
 
 /* A record in no table. The texts, also that of TO, are copied. NULL when

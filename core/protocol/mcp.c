@@ -236,7 +236,7 @@ static void tools_list(const struct request *r)
     result_begin(&reply, &r->to, r->version);
     jsonw_name(w, "tools");
     jsonw_array(w);
-    for (size_t i = 0; (tool = registry_at(r->mcp->config.sets, i)); i++)
+    for (size_t i = 0; (tool = toolset_at(&r->mcp->config.tools, i)); i++)
         tool_write(w, tool, r->version >= MCP_2025_06_18);
     for (size_t i = 0; (tool = offers_at(&r->mcp->lent.offers, i)); i++)
         tool_write(w, tool, r->version >= MCP_2025_06_18);
@@ -376,7 +376,7 @@ static void tools_call(const struct request *r)
         fail_memory(r);
         return;
     }
-    const struct tool *tool = registry_find(r->mcp->config.sets, name);
+    const struct tool *tool = toolset_find(&r->mcp->config.tools, name);
     if (tool == NULL)
         tool = offers_find(&r->mcp->lent.offers, name);
     if (tool == NULL) {
@@ -413,7 +413,7 @@ void mcp_editor(struct mcp *mcp, struct arena *arena,
 {
     if (message->kind != EDITOR_TOOLS)
         calls_editor(&mcp->calls, arena, message, now_ms);
-    else if (mcp->config.sets & REGISTRY_EDITOR_SET)
+    else if (mcp->config.tools.sets & REGISTRY_EDITOR_SET)
         lent_replace(&mcp->lent, message->value);
 }
 
@@ -427,8 +427,7 @@ void mcp_editor_gone(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 
 static struct resources_page first_page(const struct request *r)
 {
-    return (struct resources_page){.roster = r->mcp->config.roster,
-                                   .sets = r->mcp->config.sets,
+    return (struct resources_page){.resources = &r->mcp->config.resources,
                                    .with_title = r->version >= MCP_2025_06_18};
 }
 
@@ -476,7 +475,7 @@ static void read_metrics(const struct request *r)
         fail_memory(r);
     else
         check_sent(r->mcp,
-                   result_of_read(&r->to, r->version, STR(RESOURCES_METRICS),
+                   result_of_text(&r->to, r->version, STR(RESOURCES_METRICS),
                                   RESOURCES_METRICS_TYPE, buf_view(&text)));
     buf_release(&text);
 }
@@ -489,7 +488,7 @@ static void unknown_resource(const struct request *r, struct str uri)
                      "there is no resource %.*s; resources/list and "
                      "resources/templates/list show what there is",
                      STR_ARG(shown));
-    check_sent(r->mcp, result_no_resource(&r->to, r->version, detail));
+    check_sent(r->mcp, result_no_resource(&r->to, r->version, uri, detail));
 }
 
 /* In the newer era a question would have to be answered with a repeated
@@ -501,7 +500,7 @@ static void read_view(const struct request *r, struct str uri,
         .arena = r->arena,
         .to = r->to,
         .version = r->version,
-        .texts = {.client = client_of(r), .uri = uri},
+        .texts = {.client = client_of(r), .uri = uri, .type = view->type},
         .can_ask = can_ask(r) && !result_is_modern(r->version),
         .tool = view->tool,
         .arguments = view->arguments,
@@ -524,7 +523,8 @@ static void resources_read(const struct request *r)
         return;
     }
     if (status == ST_OK)
-        status = resources_find(r->arena, r->mcp->config.sets, uri, &view);
+        status =
+            resources_find(r->arena, &r->mcp->config.resources, uri, &view);
     if (status == ST_OK)
         read_view(r, uri, &view);
     else if (status == ST_MISSING)

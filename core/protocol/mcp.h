@@ -16,10 +16,11 @@
 #include "image.h"
 #include "log.h"
 #include "metrics.h"
-#include "roster.h"
+#include "resources.h"
 #include "rpc.h"
 #include "str.h"
 #include "ticket.h"
+#include "toolset.h"
 
 struct mcp;
 
@@ -29,9 +30,9 @@ struct mcp_config {
     struct gate *gate;
     struct image *image;
     struct buf *output; /* lines for the client */
-    unsigned sets;      /* of tools that are offered */
+    struct toolset tools;
+    struct resources resources;
     const struct metrics *metrics;
-    const struct roster *roster;
     int64_t approval_ms;      /* how long a human may think */
     const unsigned char *key; /* TICKET_KEY random bytes */
     struct editor *editor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resources.c: a table of views says what there is; lists, templates and the
-   reading of an address come from it. */
+/* resources.c: a table of views and that of the host say what there is; lists,
+   templates and the reading of an address come from them. */
 #include "resources.h"
 
 #include <stdio.h>
@@ -53,6 +53,42 @@ static void write_entry(struct jsonw *w, bool with_title, const char *name,
     jsonw_member(w, "description", str_from(description));
 }
 
+/* Where the braces of an address stand, the first one and behind the second.
+   False when it has none. */
+static bool find_braces(const struct resource *resource, size_t *start,
+                        size_t *end)
+{
+    const char *open = strchr(resource->address, '{');
+    const char *close = open != NULL ? strchr(open, '}') : NULL;
+
+    if (close == NULL)
+        return false;
+    *start = (size_t)(open - resource->address);
+    *end = (size_t)(close - resource->address) + 1;
+    return true;
+}
+
+/* Those of the host that are templates, or those that are none. */
+static void write_more(struct jsonw *w, const struct resources_page *page,
+                       bool templates)
+{
+    const struct resource *more = page->resources->more;
+    size_t start;
+    size_t end;
+
+    for (; more != NULL && more->address != NULL; more++) {
+        if (find_braces(more, &start, &end) != templates)
+            continue;
+        jsonw_object(w);
+        jsonw_member(w, templates ? "uriTemplate" : "uri",
+                     str_from(more->address));
+        write_entry(w, page->with_title, more->name, more->title,
+                    more->description);
+        jsonw_member(w, "mimeType", str_from(more->type));
+        jsonw_end_object(w);
+    }
+}
+
 static void write_metrics(struct jsonw *w, bool with_title)
 {
     jsonw_object(w);
@@ -85,20 +121,22 @@ static void write_session(struct jsonw *w, const struct resources_page *page,
                           const struct roster_entry *session)
 {
     for (size_t i = 0; i < VIEWS; i++)
-        if (!views[i].numbered && is_offered(page->sets, &views[i]))
+        if (!views[i].numbered && is_offered(page->resources->sets, &views[i]))
             write_view(w, page, session, &views[i]);
 }
 
 void resources_list(struct jsonw *w, const struct resources_page *page)
 {
-    const struct roster *roster = page->roster;
+    const struct roster *roster = page->resources->roster;
     size_t shown = 0;
     size_t i = 0;
 
     jsonw_name(w, "resources");
     jsonw_array(w);
-    if (page->after == 0)
+    if (page->after == 0) {
         write_metrics(w, page->with_title);
+        write_more(w, page, false);
+    }
     while (i < roster->count && roster->entries[i].serial <= page->after)
         i++;
     for (; i < roster->count && shown < LIMIT_RESOURCES_PAGE; i++, shown++)
@@ -133,7 +171,7 @@ enum status resources_read_cursor(struct arena *arena, struct json cursor,
             return ST_INVALID;
         serial = serial * 10 + (uint64_t)(text.p[i] - '0');
     }
-    if (serial > page->roster->last_serial)
+    if (serial > page->resources->roster->last_serial)
         return ST_INVALID;
     page->after = serial;
     return ST_OK;
@@ -148,7 +186,7 @@ void resources_list_templates(struct jsonw *w,
         char text[sizeof SESSIONS + 64];
         (void)snprintf(text, sizeof text, SESSIONS "{name}/%s%s", views[i].name,
                        views[i].numbered ? "/{id}" : "");
-        if (!is_offered(page->sets, &views[i]))
+        if (!is_offered(page->resources->sets, &views[i]))
             continue;
         jsonw_object(w);
         jsonw_member(w, "uriTemplate", str_from(text));
@@ -157,6 +195,7 @@ void resources_list_templates(struct jsonw *w,
         jsonw_member(w, "mimeType", STR(RESULT_VIEW_TYPE));
         jsonw_end_object(w);
     }
+    write_more(w, page, true);
     jsonw_end_array(w);
 }
 
@@ -185,18 +224,34 @@ static bool is_number(struct str s)
     return s.n > 0 && s.n <= 10 && s.p[0] != '0';
 }
 
-/* Session and number become arguments, which the schema of the tool checks. */
-static enum status make_call(struct arena *arena, struct str session,
-                             struct str number, struct resources_view *view)
+/* TEXT, an object, becomes the arguments, which the schema of the tool
+   checks. */
+static enum status make_call(struct arena *arena, const struct buf *text,
+                             struct resources_view *view)
 {
     const struct schema_field *fields = view->tool->fields;
-    struct buf text = BUF_EMPTY;
-    struct jsonw w;
     struct str copy;
     struct json_error error;
     struct schema_notes notes;
     struct schema_value *values =
         arena_array(arena, schema_count(fields), sizeof *values);
+
+    enum status status = buf_failed(text) || values == NULL
+                             ? ST_NOMEM
+                             : arena_str(arena, buf_view(text), &copy);
+    if (status == ST_OK)
+        status = json_parse(arena, copy, &view->arguments, &error);
+    if (status == ST_OK)
+        status = schema_check(arena, fields, view->arguments, values, &notes);
+    view->values = values;
+    return status == ST_OK || status == ST_NOMEM ? status : ST_MISSING;
+}
+
+static enum status call_view(struct arena *arena, struct str session,
+                             struct str number, struct resources_view *view)
+{
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
 
     jsonw_init(&w, &text);
     jsonw_object(&w);
@@ -206,20 +261,13 @@ static enum status make_call(struct arena *arena, struct str session,
         jsonw_raw(&w, number);
     }
     jsonw_end_object(&w);
-    enum status status = buf_failed(&text) || values == NULL
-                             ? ST_NOMEM
-                             : arena_str(arena, buf_view(&text), &copy);
+    enum status status = make_call(arena, &text, view);
     buf_release(&text);
-    if (status == ST_OK)
-        status = json_parse(arena, copy, &view->arguments, &error);
-    if (status == ST_OK)
-        status = schema_check(arena, fields, view->arguments, values, &notes);
-    view->values = values;
-    return status == ST_OK || status == ST_NOMEM ? status : ST_MISSING;
+    return status;
 }
 
-enum status resources_find(struct arena *arena, unsigned sets, struct str uri,
-                           struct resources_view *view)
+static enum status find_view(struct arena *arena, unsigned sets, struct str uri,
+                             struct resources_view *view)
 {
     size_t n = sizeof SESSIONS - 1;
     struct str session;
@@ -237,7 +285,62 @@ enum status resources_find(struct arena *arena, unsigned sets, struct str uri,
         if (found->numbered ? !is_number(number) : more)
             return ST_MISSING;
         view->tool = found->shown_by;
-        return make_call(arena, session, number, view);
+        view->type = RESULT_VIEW_TYPE;
+        return call_view(arena, session, number, view);
     }
     return ST_MISSING;
+}
+
+/* Whether URI is an address of RESOURCE; then ARGUMENT is what stands in the
+   place of its braces, empty without them. */
+static bool fits(const struct resource *resource, struct str uri,
+                 struct str *argument)
+{
+    struct str address = str_from(resource->address);
+    size_t start;
+    size_t end;
+
+    *argument = STR("");
+    if (!find_braces(resource, &start, &end))
+        return str_eq(uri, address);
+    struct str head = str_make(address.p, start);
+    struct str tail = str_make(address.p + end, address.n - end);
+    if (uri.n <= head.n + tail.n || !str_starts(uri, head) ||
+        !str_eq(str_make(uri.p + uri.n - tail.n, tail.n), tail))
+        return false;
+    *argument = str_make(uri.p + start, uri.n - head.n - tail.n);
+    return memchr(argument->p, '/', argument->n) == NULL;
+}
+
+static enum status find_more(struct arena *arena, const struct resource *more,
+                             struct str uri, struct resources_view *view)
+{
+    struct str argument;
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
+
+    while (more != NULL && more->address != NULL && !fits(more, uri, &argument))
+        more++;
+    if (more == NULL || more->address == NULL)
+        return ST_MISSING;
+    view->tool = more->shown_by;
+    view->type = more->type;
+    jsonw_init(&w, &text);
+    jsonw_object(&w);
+    if (argument.n > 0)
+        jsonw_member(&w, view->tool->fields[0].name, argument);
+    jsonw_end_object(&w);
+    enum status status = make_call(arena, &text, view);
+    buf_release(&text);
+    return status;
+}
+
+enum status resources_find(struct arena *arena,
+                           const struct resources *resources, struct str uri,
+                           struct resources_view *view)
+{
+    enum status status = find_view(arena, resources->sets, uri, view);
+
+    return status == ST_MISSING ? find_more(arena, resources->more, uri, view)
+                                : status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resources.h: what MCP's resources are here: the metrics of the server, and
-   views of the Lisp sessions, each of which is the call of a tool. */
+/* resources.h: what MCP's resources are here: the metrics of the server, views
+   of the Lisp sessions, and what the host brings (resource.h). All but the
+   metrics are the call of a tool. */
 #ifndef CORE_RESOURCES_H
 #define CORE_RESOURCES_H
 
@@ -10,6 +11,7 @@
 #include "arena.h"
 #include "json.h"
 #include "jsonw.h"
+#include "resource.h"
 #include "roster.h"
 #include "schema.h"
 #include "status.h"
@@ -21,10 +23,17 @@
 #define RESOURCES_METRICS "lisp://metrics"
 #define RESOURCES_METRICS_TYPE "application/json"
 
+/* What there is. */
+struct resources {
+    const struct roster *roster; /* sessions */
+    unsigned sets; /* of tools that are offered: others have no views */
+    const struct resource *more; /* of the host, the last one has no address; or
+                                    NULL */
+};
+
 /* A page of a list. */
 struct resources_page {
-    const struct roster *roster;
-    unsigned sets;   /* of tools that are offered: others have no views */
+    const struct resources *resources;
     bool with_title; /* which older versions of MCP do not know */
     uint64_t after; /* of a later page: the serial of the last session before */
 };
@@ -45,12 +54,14 @@ void resources_list_templates(struct jsonw *w,
 /* What a view shows: a call of TOOL. */
 struct resources_view {
     const struct tool *tool;
+    const char *type; /* of what it answers */
     struct json arguments;
     const struct schema_value *values; /* they, checked */
 };
 
 /* Finds out what URI, no metrics, shows. ST_MISSING: nothing. */
-enum status MUST_CHECK resources_find(struct arena *arena, unsigned sets,
+enum status MUST_CHECK resources_find(struct arena *arena,
+                                      const struct resources *resources,
                                       struct str uri,
                                       struct resources_view *view);
 

@@ -122,13 +122,27 @@ void result_write_cache_hints(struct jsonw *w, enum mcp_version version,
     jsonw_member(w, "cacheScope", str_from(scope));
 }
 
-enum status result_of_read(const struct rpc_to *to, enum mcp_version version,
+static void begin_contents(struct rpc_reply *reply, const struct rpc_to *to,
+                           enum mcp_version version)
+{
+    result_begin(reply, to, version);
+    jsonw_name(&reply->json, "contents");
+}
+
+/* What a resource shows changes any time. */
+static enum status end_contents(struct rpc_reply *reply,
+                                enum mcp_version version)
+{
+    result_write_cache_hints(&reply->json, version, 0, "private");
+    return result_end(reply, version);
+}
+
+enum status result_of_text(const struct rpc_to *to, enum mcp_version version,
                            struct str uri, const char *type, struct str text)
 {
     struct rpc_reply reply;
     struct jsonw *w = &reply.json;
-    result_begin(&reply, to, version);
-    jsonw_name(w, "contents");
+    begin_contents(&reply, to, version);
     jsonw_array(w);
     jsonw_object(w);
     jsonw_member(w, "uri", uri);
@@ -136,16 +150,68 @@ enum status result_of_read(const struct rpc_to *to, enum mcp_version version,
     jsonw_member(w, "text", text);
     jsonw_end_object(w);
     jsonw_end_array(w);
-    result_write_cache_hints(w, version, 0, "private"); // it changes any time
-    return result_end(&reply, version);
+    return end_contents(&reply, version);
+}
+
+enum status result_of_contents(const struct rpc_to *to,
+                               enum mcp_version version, struct str contents)
+{
+    struct rpc_reply reply;
+    begin_contents(&reply, to, version);
+    jsonw_raw(&reply.json, contents);
+    return end_contents(&reply, version);
+}
+
+/* Starts an error whose message is the text of WORDS, then DETAIL. The caller
+   writes its data, an object. */
+static void begin_error(struct rpc_reply *reply, const struct rpc_to *to,
+                        enum rpc_code code, enum rpc_code words,
+                        struct str detail)
+{
+    struct arena arena = ARENA_EMPTY;
+    struct str message =
+        arena_printf(&arena, "%s: %.*s", rpc_code_text(words), STR_ARG(detail));
+
+    rpc_begin_error(reply, to, code, message.n > 0 ? message : detail);
+    arena_release(&arena);
+    jsonw_name(&reply->json, "data");
+    jsonw_object(&reply->json);
+}
+
+static enum status end_error(struct rpc_reply *reply)
+{
+    jsonw_end_object(&reply->json);
+    return rpc_end(reply);
 }
 
 enum status result_no_resource(const struct rpc_to *to,
-                               enum mcp_version version, struct str detail)
+                               enum mcp_version version, struct str uri,
+                               struct str detail)
 {
-    return rpc_error(
-        to, result_is_modern(version) ? RPC_INVALID_PARAMS : RPC_NO_RESOURCE,
-        detail);
+    struct rpc_reply reply;
+    enum rpc_code code =
+        result_is_modern(version) ? RPC_INVALID_PARAMS : RPC_NO_RESOURCE;
+
+    begin_error(&reply, to, code, RPC_NO_RESOURCE, detail);
+    jsonw_member(&reply.json, "uri", uri);
+    return end_error(&reply);
+}
+
+enum status result_missing_capability(const struct rpc_to *to, const char *name,
+                                      struct str detail)
+{
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+
+    begin_error(&reply, to, RPC_MISSING_CAPABILITY, RPC_MISSING_CAPABILITY,
+                detail);
+    jsonw_name(w, "requiredCapabilities");
+    jsonw_object(w);
+    jsonw_name(w, name);
+    jsonw_object(w);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+    return end_error(&reply);
 }
 
 enum status result_progress(struct buf *output, enum mcp_version version,

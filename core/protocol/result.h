@@ -49,15 +49,25 @@ enum status MUST_CHECK result_of_call(const struct rpc_to *to,
 /* The type of a resource that shows something of a session. */
 #define RESULT_VIEW_TYPE "text/plain"
 
-/* Writes the whole result of a resources/read. */
-enum status MUST_CHECK result_of_read(const struct rpc_to *to,
+/* Write the whole result of a resources/read: one text, or CONTENTS, a JSON
+   array. */
+enum status MUST_CHECK result_of_text(const struct rpc_to *to,
                                       enum mcp_version version, struct str uri,
                                       const char *type, struct str text);
+enum status MUST_CHECK result_of_contents(const struct rpc_to *to,
+                                          enum mcp_version version,
+                                          struct str contents);
 
-/* There is no resource; DETAIL says which. As rpc_error. */
+/* There is no resource URI; DETAIL says so. As rpc_error, but for its data. */
 enum status MUST_CHECK result_no_resource(const struct rpc_to *to,
                                           enum mcp_version version,
-                                          struct str detail);
+                                          struct str uri, struct str detail);
+
+/* The client lacks the capability NAME, which only the newer era can say;
+   DETAIL tells more. As rpc_error, but for its data. */
+enum status MUST_CHECK result_missing_capability(const struct rpc_to *to,
+                                                 const char *name,
+                                                 struct str detail);
 
 /* Writes the members that say for how long, and for whom, a result may be kept;
    older versions have none. */

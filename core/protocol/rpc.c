@@ -126,6 +126,8 @@ const char *rpc_code_text(enum rpc_code code)
         return "Invalid params";
     case RPC_NO_RESOURCE:
         return "Resource not found";
+    case RPC_MISSING_CAPABILITY:
+        return "Missing required client capability";
     case RPC_UNSUPPORTED_VERSION:
         return "Unsupported protocol version";
     case RPC_INTERNAL_ERROR:

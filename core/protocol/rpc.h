@@ -22,7 +22,8 @@ enum rpc_code {
     RPC_INVALID_PARAMS = -32602,
     RPC_INTERNAL_ERROR = -32603,
     RPC_NO_RESOURCE = -32002,        /* MCP up to 2025-11-25 */
-    RPC_UNSUPPORTED_VERSION = -32022 /* MCP 2026-07-28 */
+    RPC_MISSING_CAPABILITY = -32021, /* MCP from 2026-07-28 on, */
+    RPC_UNSUPPORTED_VERSION = -32022 /* and this, too */
 };
 
 /* The id of an answer to a message whose own id cannot be read. */

@@ -48,30 +48,40 @@ struct turn turn_of(struct calls *calls, struct arena *arena,
 }
 
 /* The answer of a view is a resource. */
-static enum status send_resource(const struct turn *t)
+static enum status write_resource(const struct turn *t)
 {
     const struct entry *entry = t->entry;
     const struct tool_answer *answer = &t->gate.answer;
 
     if (answer->missing)
-        return result_no_resource(&entry->to, entry->version, answer->text);
+        return result_no_resource(&entry->to, entry->version, entry->uri,
+                                  answer->text);
     if (answer->state == TOOL_FAILED)
         return rpc_error(&entry->to, RPC_INTERNAL_ERROR, answer->text);
-    return result_of_read(&entry->to, entry->version, entry->uri,
-                          RESULT_VIEW_TYPE, answer->text);
+    if (answer->content.n > 0)
+        return result_of_contents(&entry->to, entry->version, answer->content);
+    return result_of_text(&entry->to, entry->version, entry->uri, entry->type,
+                          answer->text);
+}
+
+/* Writes the answer in the form that the request wants. */
+static enum status write_answer(const struct turn *t)
+{
+    const struct entry *entry = t->entry;
+    const struct tool_answer *answer = &t->gate.answer;
+
+    if (answer->requires != NULL && result_is_modern(entry->version))
+        return result_missing_capability(&entry->to, answer->requires,
+                                         answer->text);
+    if (entry->uri.n > 0)
+        return write_resource(t);
+    return result_of_call(&entry->to, entry->version, &entry->tool, answer,
+                          t->gate.now_ms);
 }
 
 void turn_send(struct turn *t)
 {
-    if (t->entry->uri.n > 0) {
-        rpc_check_sent(t->calls->log, send_resource(t));
-        turn_end(t->calls, t->entry);
-        return;
-    }
-    rpc_check_sent(t->calls->log,
-                   result_of_call(&t->entry->to, t->entry->version,
-                                  &t->entry->tool, &t->gate.answer,
-                                  t->gate.now_ms));
+    rpc_check_sent(t->calls->log, write_answer(t));
     turn_end(t->calls, t->entry);
 }
 

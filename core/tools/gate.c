@@ -288,6 +288,7 @@ static enum status ask_for_handler(struct gate_turn *t)
 {
     if (t->call->can_ask)
         return check_question(t);
+    t->answer.requires = "elicitation";
     return fail(t, "REFUSED",
                 arena_printf(t->arena,
                              "%s has a question, but this client cannot ask "

@@ -196,6 +196,8 @@ struct tool_answer {
                               there */
     struct str content;    /* a JSON array of content blocks that stands in the
                               place of the text, or empty */
+    const char *requires;  /* it failed because the client lacks this capability
+                              of MCP, by name; NULL: not because of that */
 };
 
 struct tool {

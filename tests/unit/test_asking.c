@@ -450,6 +450,11 @@ static void handlers_ask(void **state)
     call("4", &interview_tool, "{}",
          (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
     expect("{…interview has a question, but this client cannot…}\n");
+    call("5", &interview_tool, "{}",
+         (struct manner){.version = MCP_2026_07_28, .cannot_ask = true});
+    expect("{…\"code\":-32021,\"message\":\"Missing required client "
+           "capability: interview has a question, but this client cannot…\","
+           "\"data\":{\"requiredCapabilities\":{\"elicitation\":{}}}}}\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asker_begin, asker_end)

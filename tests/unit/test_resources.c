@@ -16,7 +16,8 @@
 #define UNKNOWN(id)                                                            \
     FAIL(id, "-32002",                                                         \
          "\"Resource not found: there is no resource …; resources/list and " \
-         "resources/templates/list show what there is\",\"data\":\"…\"")
+         "resources/templates/list show what there is\",\"data\":{"            \
+         "\"uri\":\"…\"}")
 #define CONTENTS(uri, type, text)                                              \
     "\"contents\":[{\"uri\":\"" uri "\",\"mimeType\":\"" type                  \
     "\",\"text\":\"" text "\"}]"
@@ -85,7 +86,7 @@ static void resources_fail_as_the_version_wants(void **state)
                  STR("Session b not found."));
     client_expect(FAIL("1", "-32002",
                        "\"Resource not found: Session b not found.\",\"data\":"
-                       "\"Session b not found.\""));
+                       "{\"uri\":\"lisp://session/b/checkpoints\"}"));
     client_send(READ("1", "lisp://session/b/definitions"));
     client_reply(take_view("b list-definitions 10000 30000 "), WIRE_ERROR,
                  STR("It died."));
@@ -96,7 +97,8 @@ static void resources_fail_as_the_version_wants(void **state)
     client_reply(take_view("b describe-session 10000 30000 "), WIRE_MISSING,
                  STR("Session b not found."));
     client_expect(FAIL("2", "-32602",
-                       "\"Invalid params: Session b not found.\",\"data\":…"));
+                       "\"Resource not found: Session b not found.\",\"data\":"
+                       "{\"uri\":\"lisp://session/b/checkpoints\"}"));
     client_send(MODERN_REQUEST("3", "resources/read",
                                "\"uri\":\"lisp://session/b/checkpoints\","));
     client_reply(take_view("b describe-session 10000 30000 "), 0, STR("b"));

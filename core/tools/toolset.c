@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* toolset.c: those of the registry come first. */
+#include "toolset.h"
+
+#include "registry.h"
+
+static bool is_hidden(const struct toolset *toolset, const struct tool *tool)
+{
+    return registry_find(toolset->sets, str_from(tool->name)) != NULL;
+}
+
+const struct tool *toolset_find(const struct toolset *toolset, struct str name)
+{
+    const struct tool *found = registry_find(toolset->sets, name);
+    const struct tool *const *tool = toolset->more;
+
+    if (found != NULL || tool == NULL)
+        return found;
+    while (*tool != NULL && !tool_has_name(*tool, name))
+        tool++;
+    return *tool;
+}
+
+const struct tool *toolset_at(const struct toolset *toolset, size_t index)
+{
+    size_t own = 0;
+    const struct tool *const *tool = toolset->more;
+    const struct tool *found;
+
+    while ((found = registry_at(toolset->sets, own)) != NULL)
+        if (own++ == index)
+            return found;
+    for (; tool != NULL && *tool != NULL; tool++)
+        if (!is_hidden(toolset, *tool) && own++ == index)
+            return *tool;
+    return NULL;
+}
