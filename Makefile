@@ -209,7 +209,7 @@ UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
-  $(if $(wildcard tests/clients/run.mjs),clients) \
+  $(if $(wildcard tests/clients/run.mjs),clients conformance) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
@@ -349,6 +349,15 @@ check-clients: all ## the official clients and schemas, from the npm registry
 
 check-server: all $(LIBRARIES) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
+
+# The server with the fixtures of the suite in the place of extras.c.
+CONFORMANCE := $(BUILD)/ecl-mcp-conformance
+$(CONFORMANCE): $(call objects,$(filter-out %/extras.c,$(SERVER_SRC)) \
+  tests/conformance/fixtures.c) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB)
+	$(link) $(LIBS)
+
+check-conformance: all $(CONFORMANCE) ## the official conformance suite of MCP
+	$(suite) conformance node tests/conformance/run.mjs $(CONFORMANCE)
 
 $(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
 	$(link) $(LIBS)

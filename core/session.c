@@ -111,22 +111,21 @@ static enum status set_up(struct session *session,
         return ST_LIMIT;
     if (buf_reserve(&session->output, RPC_SPARE) == NULL)
         return ST_NOMEM;
-    struct mcp_config mcp = {.log = &session->log,
-                             .gate = &session->gate,
-                             .image = &session->image,
-                             .output = &session->output,
-                             .tools = {.sets = sets,
-                                       .more = config->more_tools},
-                             .metrics = &session->metrics,
-                             .resources = {.roster = &session->roster,
-                                           .sets = sets,
-                                           .more = config->more_resources},
-                             .key = config->key,
-                             .editor = &session->editor,
-                             .editor_comes = config->editor,
-                             .approval_ms = config->approval_ms > 0
-                                                ? config->approval_ms
-                                                : LIMIT_APPROVAL_MS};
+    struct mcp_config mcp = {
+        .log = &session->log,
+        .gate = &session->gate,
+        .image = &session->image,
+        .output = &session->output,
+        .tools = {.sets = sets, .more = config->more_tools},
+        .metrics = &session->metrics,
+        .resources = {.roster = &session->roster,
+                      .sets = sets,
+                      .more = config->more_resources},
+        .key = config->key,
+        .editor = &session->editor,
+        .editor_comes = config->editor,
+        .approval_ms =
+            config->approval_ms > 0 ? config->approval_ms : LIMIT_APPROVAL_MS};
     session->mcp = mcp_new(&mcp);
     return session->mcp == NULL ? ST_NOMEM : ST_OK;
 }

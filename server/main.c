@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "extras.h"
 #include "host.h"
 #include "loop.h"
 #include "options.h"
@@ -80,7 +81,9 @@ static int serve(const struct options *options, struct host *host)
                                     .max_output = options->max_output,
                                     .memory = options->memory,
                                     .tools = options->tools,
-                                    .approval_ms = options->approval_ms};
+                                    .approval_ms = options->approval_ms,
+                                    .more_tools = extras.tools,
+                                    .more_resources = extras.resources};
 
     const char *root = options->workspace ? options->workspace : ".";
     if (host_open_workspace(host, root, options->secrets) != ST_OK)

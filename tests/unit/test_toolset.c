@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of toolset.c, and of what a host brings: further tools and resources. */
+/* Tests of toolset.c, and of what a host brings: further tools and resources.
+ */
 #include <stdio.h>
 
 #include "check.h"
 #include "client.h"
 #include "messages.h"
-#include "toolset.h"
 #include "registry.h"
+#include "toolset.h"
 
 static enum status greet(const struct tool_request *request,
                          struct tool_answer *answer)

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* extras.c: nothing. */
+#include "extras.h"
+
+const struct extras extras = {0};
