@@ -215,7 +215,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
   $(if $(ELISP_TEST_SRC),elisp) \
   $(if $(IMAGE_TEST_SRC),image) $(if $(FUZZ_SRC),fuzz-corpus) install docs diff \
-  $(if $(UNIT_SRC),unit oom asan-unit)
+  module asan-module $(if $(UNIT_SRC),unit oom asan-unit)
 jobs = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 suite = @sh scripts/suite.sh $(BUILD)/suites
 
@@ -273,6 +273,17 @@ $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 check-image: $(IMAGE) $(IMAGE_TESTS) ## the supervisor with real images
 	$(suite) image sh scripts/cmocka.sh image $(IMAGE_TESTS:%='% $(IMAGE)')
 
+# The module in a real Emacs. The sanitizers come into it from outside, and do
+# not look for leaks: those of Emacs are many.
+EMACS_TEST := emacs -Q --batch --module-assertions -l tests/module/run.el
+
+check-module: all ## the module for Emacs, in a real Emacs
+	$(suite) module $(EMACS_TEST) $(BUILD) module
+
+check-asan-module: asan-tests
+	$(suite) asan-module env LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(EMACS_TEST) build/asan asan-module
+
 check-unit: $(UNIT) ## unit tests in C
 	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)
 
@@ -285,7 +296,7 @@ asan-tests: all
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
 .PHONY: check-asan
-check-asan: check-asan-unit check-asan-server check-fuzz-corpus ## under the address and other sanitizers
+check-asan: check-asan-unit check-asan-server check-asan-module check-fuzz-corpus ## under the address and other sanitizers
 
 check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)

@@ -215,7 +215,7 @@ const struct function FUNCTIONS_DIFF[] = {
      "\"+\" and have no line end; \"\\\\ No newline at end of file\" is a "
      "line\n"
      "of its own.\n"
-     "Signal `ecl-mcp-error' when a text is longer than 8 MiB.\n"
+     "Signal `ecl-mcp-error' when a text is longer than 4 MiB.\n"
      "\n(fn BEFORE AFTER)"},
     {"ecl-mcp-module-apply", 4, apply,
      "Make changes from BEFORE to AFTER in CURRENT.\n"
@@ -225,6 +225,6 @@ const struct function FUNCTIONS_DIFF[] = {
      "all.  Return (TEXT OUTCOME...): the changed text, and of each hunk\n"
      "`applied', `skipped' (it was not chosen) or `stale' (its lines do not\n"
      "stand in CURRENT, once and near their old place).\n"
-     "Signal `ecl-mcp-error' when a text is longer than 8 MiB.\n"
+     "Signal `ecl-mcp-error' when a text is longer than 4 MiB.\n"
      "\n(fn BEFORE AFTER CHOSEN CURRENT)"},
     {0}};

@@ -3,10 +3,12 @@
 #include "values.h"
 
 #include <math.h>
+#include <nettle/base64.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "limits.h"
+#include "utf8.h"
 
 /* Characters of a message. */
 #define MESSAGE_SIZE 1000
@@ -35,17 +37,20 @@ static const char *const NAMES[SYM_COUNT] = {
     [SYM_APPROVAL_SECONDS] = ":approval-seconds",
     [SYM_MAX_OUTPUT] = ":max-output",
     [SYM_MEMORY] = ":memory",
+    [SYM_UTF_8_EMACS_UNIX] = "utf-8-emacs-unix",
     [SYM_ECL_MCP_ERROR] = "ecl-mcp-error",
     [SYM_ERROR_CONDITIONS] = "error-conditions",
     [SYM_WRONG_TYPE_ARGUMENT] = "wrong-type-argument",
-    [SYM_ARGS_OUT_OF_RANGE] = "args-out-of-range",
     [SYM_SESSIONP] = "ecl-mcp-module-session-p",
     [SYM_CHANNELP] = "ecl-mcp-module-channel-p",
     [SYM_NUMBERP] = "numberp",
     [SYM_UNIBYTEP] = "unibyte-string-p",
+    [FN_BASE64_ENCODE_STRING] = "base64-encode-string",
     [FN_CONS] = "cons",
+    [FN_DECODE_CODING_STRING] = "decode-coding-string",
     [FN_DEFALIAS] = "defalias",
     [FN_DEFINE_ERROR] = "define-error",
+    [FN_ENCODE_CODING_STRING] = "encode-coding-string",
     [FN_GARBAGE_COLLECT] = "garbage-collect",
     [FN_GET] = "get",
     [FN_LIST] = "list",
@@ -66,6 +71,23 @@ static struct {
 bool is_fine(emacs_env *env)
 {
     return env->non_local_exit_check(env) == emacs_funcall_exit_return;
+}
+
+/* Clears a pending signal of this NAME and returns true; nothing else is
+   cleared. */
+static bool forgive(emacs_env *env, enum symbol name)
+{
+    emacs_value symbol;
+    emacs_value data;
+
+    if (env->non_local_exit_get(env, &symbol, &data) !=
+        emacs_funcall_exit_signal)
+        return false;
+    env->non_local_exit_clear(env); // nothing works while it is pending
+    if (value_is(env, symbol, name))
+        return true;
+    env->non_local_exit_signal(env, symbol, data);
+    return false;
 }
 
 bool values_init(emacs_env *env)
@@ -142,7 +164,9 @@ void signal_type(emacs_env *env, enum symbol predicate, emacs_value value)
                                    data);
 }
 
-bool value_bytes(emacs_env *env, emacs_value value, struct buf *out)
+/* Puts the UTF-8 of VALUE into OUT. False with a signal, too, when VALUE has
+   none. */
+static bool copy_text(emacs_env *env, emacs_value value, struct buf *out)
 {
     ptrdiff_t size = 0;
 
@@ -159,6 +183,61 @@ bool value_bytes(emacs_env *env, emacs_value value, struct buf *out)
         return false;
     out->n = (size_t)size - 1; // without the NUL
     return true;
+}
+
+/* Decodes the base64 in CODED, which Emacs made, to OUT. */
+static bool decode(emacs_env *env, const struct buf *coded, struct buf *out)
+{
+    struct base64_decode_ctx base64;
+    size_t n = BASE64_DECODE_LENGTH(coded->n);
+
+    buf_reset(out);
+    char *p = buf_reserve_exact(out, n + 1);
+    if (!p) {
+        signal_nomem(env);
+        return false;
+    }
+    base64_decode_init(&base64);
+    if (!base64_decode_update(&base64, &n, (uint8_t *)p, coded->n, coded->p) ||
+        !base64_decode_final(&base64)) {
+        signal_error(env, "Emacs gave no base64");
+        return false;
+    }
+    p[n] = '\0';
+    out->n = n;
+    return true;
+}
+
+/* Puts the bytes of the unibyte string VALUE into OUT. Emacs copies only what
+   is UTF-8; everything else takes a way around. */
+static bool copy_bytes(emacs_env *env, emacs_value value, struct buf *out)
+{
+    struct buf coded = BUF_EMPTY;
+    emacs_value base64 =
+        value_call(env, FN_BASE64_ENCODE_STRING, 2,
+                   (emacs_value[]){value, refs.symbols[SYM_T]});
+    bool ok = copy_text(env, base64, &coded) && decode(env, &coded, out);
+
+    buf_release(&coded);
+    return ok;
+}
+
+bool value_bytes(emacs_env *env, emacs_value value, struct buf *out)
+{
+    emacs_value multibyte = value_call(env, FN_MULTIBYTE_STRING_P, 1, &value);
+
+    if (!is_fine(env))
+        return false;
+    if (!env->is_not_nil(env, multibyte))
+        return copy_bytes(env, value, out); // or a type that is wrong
+    if (copy_text(env, value, out))
+        return true;
+    if (!forgive(env, SYM_WRONG_TYPE_ARGUMENT)) // of bytes among the text
+        return false;
+    value =
+        value_call(env, FN_ENCODE_CODING_STRING, 2,
+                   (emacs_value[]){value, refs.symbols[SYM_UTF_8_EMACS_UNIX]});
+    return copy_bytes(env, value, out);
 }
 
 bool value_name(emacs_env *env, emacs_value value, const char *what,
@@ -240,5 +319,9 @@ emacs_value value_text(emacs_env *env, struct str s)
 {
     if (!is_fine(env))
         return refs.symbols[SYM_NIL];
-    return env->make_string(env, s.n > 0 ? s.p : "", (ptrdiff_t)s.n);
+    if (utf8_is_valid(s))
+        return env->make_string(env, s.n > 0 ? s.p : "", (ptrdiff_t)s.n);
+    return value_call(env, FN_DECODE_CODING_STRING, 2,
+                      (emacs_value[]){value_unibyte(env, s),
+                                      refs.symbols[SYM_UTF_8_EMACS_UNIX]});
 }

@@ -39,17 +39,20 @@ enum symbol {
     SYM_APPROVAL_SECONDS,
     SYM_MAX_OUTPUT,
     SYM_MEMORY,
+    SYM_UTF_8_EMACS_UNIX,
     SYM_ECL_MCP_ERROR,
     SYM_ERROR_CONDITIONS,
     SYM_WRONG_TYPE_ARGUMENT,
-    SYM_ARGS_OUT_OF_RANGE,
     SYM_SESSIONP,
     SYM_CHANNELP,
     SYM_NUMBERP,
     SYM_UNIBYTEP,
+    FN_BASE64_ENCODE_STRING,
     FN_CONS,
+    FN_DECODE_CODING_STRING,
     FN_DEFALIAS,
     FN_DEFINE_ERROR,
+    FN_ENCODE_CODING_STRING,
     FN_GARBAGE_COLLECT,
     FN_GET,
     FN_LIST,
@@ -109,7 +112,8 @@ bool value_elements(emacs_env *env, emacs_value list, emacs_value *vector,
 /* A unibyte string of S. */
 emacs_value value_unibyte(emacs_env *env, struct str s);
 
-/* A string of the UTF-8 S; what is no UTF-8 becomes bytes in it. */
+/* A string of the UTF-8 S; bytes that are none become characters that stand for
+   bytes. */
 emacs_value value_text(emacs_env *env, struct str s);
 
 /* (CAR . CDR). CDR is nil: a list of one. */

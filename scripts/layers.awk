@@ -3,7 +3,8 @@
 #   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
 # core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
 # own folder, session.h and what it names, core/host/; server/ also
-# supervisor.h and sandbox.h, module/ also diff.h and arena.h. image/: own folder and core/ up to the layer of
+# supervisor.h and sandbox.h, module/ also diff.h, arena.h and
+# utf8.h. image/: own folder and core/ up to the layer of
 # wire. The headers of libraries that must stay behind one door have their one
 # place.
 
@@ -31,7 +32,7 @@ function host_may(dep)
         return 1
     return (dep in hosts) ||
         (folder == "server" && dep ~ /^(supervisor|sandbox)$/) ||
-        (folder == "module" && dep ~ /^(diff|arena)$/)
+        (folder == "module" && dep ~ /^(diff|arena|utf8)$/)
 }
 
 function image_may(dep)

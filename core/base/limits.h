@@ -320,6 +320,6 @@
 
 /* Bytes of each of two texts that are compared inside Emacs, which does nothing
    else meanwhile: what takes a tenth of a second or two. */
-#define LIMIT_MODULE_TEXT (8u * 1024 * 1024)
+#define LIMIT_MODULE_TEXT (4u * 1024 * 1024)
 
 #endif

@@ -1,0 +1,48 @@
+;;; run.el --- Runs the tests of the module  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; emacs -Q --batch --module-assertions -l tests/module/run.el BUILD NAME
+;;
+;; BUILD is the folder of the module, the server and the image; the last line is
+;; "NAME: N passed, N failed".  Each run has folders of its own, which it removes.
+
+;;; Code:
+
+(require 'ert)
+(require 'seq)
+(require 'subr-x)
+
+(defvar test-build (file-name-as-directory
+                    (expand-file-name (pop command-line-args-left)))
+  "Where the module, the server and the image are.")
+
+(defvar test-module (expand-file-name "ecl-mcp-module.so" test-build)
+  "The module.")
+
+(defvar test-root (file-name-as-directory (make-temp-file "ecl-mcp-test" t))
+  "The folder of this run; its home is in it.")
+
+(defvar test-work (expand-file-name "work/" test-root)
+  "The folder in which the tests work.")
+
+(let ((name (pop command-line-args-left))
+      (here (file-name-directory load-file-name)))
+  (make-directory test-work)
+  (make-directory (expand-file-name "home" test-root))
+  (setenv "HOME" (expand-file-name "home" test-root))
+  (setenv "LD_PRELOAD" nil) ; what sanitizes this Emacs is not for its programs
+  (module-load test-module)
+  (dolist (file (directory-files here t "\\`test-.*\\.el\\'"))
+    (load file nil t))
+  (let* ((ert-batch-backtrace-right-margin 200)
+         (stats (unwind-protect (ert-run-tests-batch t)
+                  (delete-directory test-root t)))
+         (failed (ert-stats-completed-unexpected stats))
+         (passed (- (ert-stats-completed-expected stats)
+                    (ert-stats-skipped stats))))
+    (message "%s: %d passed, %d failed" name passed failed)
+    (kill-emacs (if (or (> failed 0) (= passed 0)) 1 0))))
+
+;;; run.el ends here

@@ -1,0 +1,135 @@
+;;; test-emacs.el --- What the module does to its Emacs  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(defvar test-work)
+(defvar test-build)
+(defvar test-module)
+
+(defun test-rss ()
+  "Return the kilobytes that this Emacs has in memory."
+  (alist-get 'rss (process-attributes (emacs-pid))))
+
+(defun test-descriptors ()
+  "Return how many descriptors this Emacs has open."
+  (length (directory-files (format "/proc/%d/fd" (emacs-pid)) nil "^[0-9]")))
+
+(ert-deftest module-sessions-are-collected ()
+  "Nobody closes them, and they cost neither memory nor descriptors."
+  (let ((workspace test-work) rss)
+    (garbage-collect)
+    (let ((descriptors (test-descriptors)))
+      (dotimes (i 10000)
+        (let ((session (test-session :workspace workspace
+                                     :allow '("evaluate-lisp"))))
+          (ecl-mcp-module-feed
+           session 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"))
+        (when (= i 1000)
+          (setq rss (test-rss))))
+      (garbage-collect)
+      (should (< (test-rss) (+ rss 20000)))
+      (should (< (test-descriptors) (+ descriptors 40))))))
+
+(ert-deftest module-sessions-are-bounded ()
+  (let (sessions)
+    (garbage-collect)
+    (test-sentence "32 sessions are open; close one"
+      (dotimes (_ 33)
+        (push (test-session) sessions)))
+    (ecl-mcp-module-close (pop sessions))
+    (push (test-session) sessions)
+    (mapc #'ecl-mcp-module-close sessions)))
+
+(ert-deftest module-descriptors-stay-here ()
+  "Programs that Emacs starts get none of the session's."
+  (let* ((default-directory test-work)
+         (file (expand-file-name "kept.jsonl" test-work))
+         (session (test-session :workspace test-work :audit file))
+         (folder (directory-file-name (file-truename test-work)))
+         (ours (seq-filter
+                (lambda (fd)
+                  (when-let ((name (file-symlink-p
+                                    (format "/proc/%d/fd/%s" (emacs-pid) fd))))
+                    (string-prefix-p folder name)))
+                (directory-files (format "/proc/%d/fd" (emacs-pid)) nil
+                                 "^[0-9]"))))
+    (should (= 2 (length ours)))
+    (with-temp-buffer
+      (let ((default-directory "/"))
+        (call-process "ls" nil t nil "-l" "/proc/self/fd"))
+      (should-not (search-backward folder nil t)))
+    (ecl-mcp-module-feed session 'client
+                         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+    (should (ecl-mcp-module-take session 'client))
+    (ecl-mcp-module-close session)))
+
+(defun test-in-emacs (&rest forms)
+  "Evaluate FORMS in a fresh Emacs that has loaded the module.
+Return what it printed on standard output; it must end well."
+  (with-temp-buffer
+    (let ((status (call-process
+                   (expand-file-name invocation-name invocation-directory)
+                   nil (list t nil) nil "-Q" "--batch" "--module-assertions"
+                   "--eval"
+                   (prin1-to-string
+                    `(progn (module-load ,test-module) ,@forms)))))
+      (should (eq status 0))
+      (buffer-string))))
+
+(defun test-sanitized-p ()
+  "Whether the module wants the sanitizers."
+  (with-temp-buffer
+    (call-process "nm" nil t nil "-D" test-module)
+    (goto-char (point-min))
+    (search-forward "__asan_init" nil t)))
+
+(ert-deftest module-without-memory-says-so ()
+  "It signals, and goes on when there is memory again."
+  (skip-unless (executable-find "prlimit"))
+  (skip-unless (not (test-sanitized-p)))
+  (should
+   (equal
+    (test-in-emacs
+     '(let* ((line (lambda (byte)
+                     (apply #'concat (make-list 400000
+                                                (string byte byte ?\n)))))
+             (before (funcall line ?a))
+             (after (funcall line ?b))
+             (limit (lambda (bytes)
+                      (call-process "prlimit" nil nil nil
+                                    (format "--pid=%d" (emacs-pid))
+                                    (format "--as=%s:" bytes))))
+             (size (* 1024 (alist-get 'vsize
+                                      (process-attributes (emacs-pid)))))
+             (session (ecl-mcp-module-open '(:audit "off")))
+             first)
+        (funcall limit (+ size 12000000))
+        (setq first (list (condition-case err
+                              (ecl-mcp-module-diff before after)
+                            (error err))
+                          (condition-case err
+                              (ecl-mcp-module-apply before after t before)
+                            (error err))))
+        (funcall limit "unlimited")
+        (ecl-mcp-module-feed session 'client "{\"jsonrpc\":\"2.0\"}\n")
+        (prin1 (list first
+                     (length (ecl-mcp-module-diff before after))
+                     (stringp (ecl-mcp-module-take session 'client))))))
+    "(((ecl-mcp-error \"Out of memory\") (ecl-mcp-error \"Out of memory\")) 1 t)")))
+
+(ert-deftest module-ends-with-emacs ()
+  "Open sessions are no reason not to end, whatever they wait for."
+  (should (equal "ready"
+                 (test-in-emacs
+                  '(setq session (ecl-mcp-module-open '(:audit "off")))
+                  '(ecl-mcp-module-editor session t)
+                  '(princ "ready")))))
+
+(ert-deftest module-refuses-an-emacs-that-does-not-fit ()
+  "The module of a build for another version is not loaded by halves."
+  (let ((broken (expand-file-name "broken.so" test-work)))
+    (with-temp-file broken (insert "no module"))
+    (should (eq 'module-open-failed (car (test-error #'module-load broken))))))
+
+;;; test-emacs.el ends here

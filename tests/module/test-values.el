@@ -1,0 +1,450 @@
+;;; test-values.el --- What goes in and out of the module  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(defvar test-work)
+(defvar test-build)
+(defvar test-module)
+
+(defconst test-functions
+  '((ecl-mcp-module-version . 0) (ecl-mcp-module-open . 1)
+    (ecl-mcp-module-close . 1) (ecl-mcp-module-feed . 3)
+    (ecl-mcp-module-take . 2) (ecl-mcp-module-editor . 2)
+    (ecl-mcp-module-tick . 1) (ecl-mcp-module-finish . 2)
+    (ecl-mcp-module-idle-p . 1) (ecl-mcp-module-log . 1)
+    (ecl-mcp-module-diff . 2) (ecl-mcp-module-apply . 4))
+  "The functions of the module, and how many arguments each takes.")
+
+(defun test-session (&rest options)
+  "Open a session with OPTIONS; without :audit it keeps no log of calls."
+  (ecl-mcp-module-open (if (plist-get options :audit) options
+                         (append options (list :audit "off")))))
+
+(defun test-bytes ()
+  "Return a unibyte string of all bytes."
+  (apply #'unibyte-string (number-sequence 0 255)))
+
+(defun test-error (function &rest args)
+  "Return the error that FUNCTION of ARGS signals, as a list."
+  (condition-case err
+      (progn (apply function args) nil)
+    (error err)))
+
+(defmacro test-sentence (regexp &rest body)
+  "Check that BODY signals an `ecl-mcp-error' that REGEXP matches."
+  (declare (indent 1))
+  `(let ((err (should-error (progn ,@body) :type 'ecl-mcp-error)))
+     (should (stringp (cadr err)))
+     (should-not (cddr err))
+     (should (string-match-p ,regexp (cadr err)))))
+
+(ert-deftest module-functions-are-these ()
+  (let (found)
+    (mapatoms (lambda (symbol)
+                (when (and (string-prefix-p "ecl-mcp-module-"
+                                            (symbol-name symbol))
+                           (fboundp symbol))
+                  (push symbol found))))
+    (should (equal (sort found #'string<)
+                   (sort (mapcar #'car test-functions) #'string<)))))
+
+(ert-deftest module-functions-are-documented ()
+  (pcase-dolist (`(,name . ,arity) test-functions)
+    (should (equal (func-arity name) (cons arity arity)))
+    (let ((doc (documentation name)))
+      (should (string-match-p "\\`[A-Z][^\n]*\\.\n" doc))
+      (let ((args (cdr (help-split-fundoc doc name)))
+            (usage (car (help-split-fundoc doc name))))
+        (should usage)
+        (dolist (arg (cdr (read usage)))
+          (should (string-match-p (symbol-name arg) args))))
+      (dolist (line (split-string doc "\n"))
+        (should (<= (length line) 80))))))
+
+(ert-deftest module-version-is-that-of-its-file ()
+  (let ((facts (with-temp-buffer
+                 (insert-file-contents
+                  (concat (file-name-sans-extension test-module) ".version"))
+                 (mapcar (lambda (line) (split-string line " "))
+                         (split-string (buffer-string) "\n" t)))))
+    (should (equal (cadr (assoc "version" facts)) (ecl-mcp-module-version)))
+    (should (equal (cadr (assoc "emacs" facts)) "28"))
+    (should (equal (mapcar #'car facts)
+                   '("version" "emacs" "header" "runtime" "environment")))))
+
+(ert-deftest module-shows-two-symbols ()
+  (with-temp-buffer
+    (should (eq 0 (call-process "nm" nil t nil "-D" "--defined-only"
+                                "--format=posix" test-module)))
+    (should (equal (sort (mapcar (lambda (line) (car (split-string line)))
+                                 (split-string (buffer-string) "\n" t))
+                         #'string<)
+                   '("emacs_module_init" "plugin_is_GPL_compatible")))))
+
+(ert-deftest module-error-is-defined ()
+  (should (memq 'error (get 'ecl-mcp-error 'error-conditions))))
+
+(ert-deftest module-loads-twice ()
+  (let ((session (test-session)))
+    (module-load test-module)
+    (should-not (ecl-mcp-module-take session 'client))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-refuses-sessions-of-another ()
+  "A copy of the module is another one: its sessions are not ours."
+  (let ((copy (expand-file-name "other.so" test-work))
+        (session (test-session))
+        (ours (mapcar (lambda (row) (cons (car row)
+                                          (symbol-function (car row))))
+                      test-functions)))
+    (copy-file test-module copy)
+    (unwind-protect
+        (progn
+          (module-load copy)
+          (should (equal (test-error #'ecl-mcp-module-tick session)
+                         (list 'wrong-type-argument 'ecl-mcp-module-session-p
+                               session))))
+      (pcase-dolist (`(,name . ,function) ours)
+        (defalias name function)))
+    (should-not (ecl-mcp-module-tick session))
+    (ecl-mcp-module-close session)))
+
+;;; Options
+
+(ert-deftest module-open-names-what-is-wrong ()
+  (test-sentence "known: :workspace" (ecl-mcp-module-open '(:foo 1)))
+  (test-sentence "no value" (ecl-mcp-module-open '(:memory)))
+  (test-sentence ":tools nonsense is not valid; valid: .*eval"
+    (ecl-mcp-module-open '(:tools "nonsense")))
+  (test-sentence "no tool explode" (ecl-mcp-module-open '(:allow ("explode"))))
+  (test-sentence ":memory 5 is not valid; valid: 67108864 to"
+    (ecl-mcp-module-open '(:memory 5)))
+  (test-sentence ":max-output" (ecl-mcp-module-open '(:max-output 10)))
+  (test-sentence ":approval-seconds 0 "
+    (ecl-mcp-module-open '(:approval-seconds 0)))
+  (test-sentence "no absolute" (ecl-mcp-module-open '(:workspace "here")))
+  (test-sentence "no absolute" (ecl-mcp-module-open '(:policy "here")))
+  (test-sentence "no absolute" (ecl-mcp-module-open '(:audit "here")))
+  (test-sentence "NUL" (ecl-mcp-module-open '(:workspace "/\0")))
+  (test-sentence ":workspace /nowhere: No such file"
+    (test-session :workspace "/nowhere"))
+  (test-sentence ":audit /nowhere/log: "
+    (ecl-mcp-module-open '(:audit "/nowhere/log")))
+  (should (equal (test-error #'ecl-mcp-module-open '(:allow (evaluate-lisp)))
+                 '(wrong-type-argument stringp evaluate-lisp)))
+  (should (equal (test-error #'ecl-mcp-module-open '(:memory "1G"))
+                 '(wrong-type-argument integerp "1G"))))
+
+(ert-deftest module-open-without-options ()
+  (let ((session (ecl-mcp-module-open nil)))
+    (should (eq 'user-ptr (type-of session)))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-open-is-told-what-is-nil ()
+  "Nil stands for the default of each option."
+  (ecl-mcp-module-close
+   (ecl-mcp-module-open '( :workspace nil :tools nil :audit nil :policy nil
+                           :allow nil :deny nil :approval-seconds nil
+                           :max-output nil :memory nil))))
+
+(ert-deftest module-workspace-may-have-any-name ()
+  "The names of folders are bytes, and blanks and letters are among them."
+  (dolist (name (list "with blank" "λ – 文" "raw \200\377"))
+    (let* ((file-name-coding-system 'utf-8)
+           (folder (file-name-as-directory (expand-file-name name test-work))))
+      (make-directory folder t)
+      (let ((session (test-session :workspace folder)))
+        (ecl-mcp-module-editor session t)
+        (should (string-match-p "\"workspace\":\"/"
+                                (ecl-mcp-module-take session 'editor)))
+        (ecl-mcp-module-close session)))))
+
+(ert-deftest module-rules-are-read ()
+  (let ((file (expand-file-name "rules.json" test-work)))
+    (with-temp-file file (insert "{\"rules\": nonsense"))
+    (set-file-modes file #o600)
+    (let* ((session (test-session :policy file))
+           (log (ecl-mcp-module-log session)))
+      (should (string-match-p "no dangerous tool runs" (alist-get 'error log)))
+      (should-not (ecl-mcp-module-log session))
+      (ecl-mcp-module-close session))))
+
+;;; Sessions
+
+(ert-deftest module-closed-session-says-so ()
+  (let ((session (test-session)))
+    (should-not (ecl-mcp-module-close session))
+    (should-not (ecl-mcp-module-close session))
+    (should (listp (ecl-mcp-module-log session)))
+    (dolist (call `((ecl-mcp-module-feed ,session client "")
+                    (ecl-mcp-module-take ,session client)
+                    (ecl-mcp-module-editor ,session t)
+                    (ecl-mcp-module-tick ,session)
+                    (ecl-mcp-module-finish ,session 0)
+                    (ecl-mcp-module-idle-p ,session)))
+      (should (equal (apply #'test-error call)
+                     '(ecl-mcp-error "The session is closed"))))))
+
+(ert-deftest module-session-ends ()
+  (let ((session (test-session)))
+    (should-not (ecl-mcp-module-idle-p session))
+    (ecl-mcp-module-finish session 0.25)
+    (ecl-mcp-module-finish session 0)
+    (should (eq t (ecl-mcp-module-idle-p session)))
+    (dolist (wrong '(-1 -0.1 0.0e+NaN 1.0e+INF 86401))
+      (test-sentence "valid: 0 to 86400"
+        (ecl-mcp-module-finish session wrong)))
+    (should (equal (test-error #'ecl-mcp-module-finish session "1")
+                   '(wrong-type-argument numberp "1")))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-log-is-bounded ()
+  (let ((session (test-session)))
+    (dotimes (_ 3)
+      (ecl-mcp-module-log session)
+      ;; each greeting that is none is a line
+      (ecl-mcp-module-editor session t)
+      (dotimes (_ 600)
+        (ecl-mcp-module-feed session 'editor "nonsense\n")
+        (ecl-mcp-module-editor session t)
+        (ecl-mcp-module-take session 'editor))
+      (let ((log (ecl-mcp-module-log session)))
+        (should (= 501 (length log)))
+        (should (string-match-p "older lines are lost" (cdar log)))
+        (should (seq-every-p #'stringp (mapcar #'cdr log)))
+        (should-not (seq-difference (mapcar #'car log) '(error warn info)))))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-editor-comes-and-goes ()
+  (let ((session (test-session :workspace test-work)))
+    (should-not (ecl-mcp-module-take session 'editor))
+    (dotimes (_ 2)
+      (ecl-mcp-module-editor session 'yes)
+      (let ((hello (json-parse-string (ecl-mcp-module-take session 'editor)
+                                      :object-type 'alist)))
+        (should (equal (alist-get 'method hello) "hello"))
+        (let-alist (alist-get 'params hello)
+          (should (eq .pid (emacs-pid)))
+          (should (eq .attached t))
+          (should (equal .version (ecl-mcp-module-version)))
+          (should (equal .workspace
+                         (directory-file-name (file-truename test-work))))))
+      (ecl-mcp-module-editor session nil)
+      (ecl-mcp-module-editor session nil))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-feeds-no-more-than-is-taken ()
+  (let* ((session (test-session))
+         (line "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+         (lines (apply #'concat (make-list 1000 line))))
+    (test-sentence "4194304 bytes of answers wait"
+      (dotimes (_ 1000)
+        (ecl-mcp-module-feed session 'client lines)))
+    (should (> (length (ecl-mcp-module-take session 'client)) 4194304))
+    (ecl-mcp-module-feed session 'client line)
+    (should (stringp (ecl-mcp-module-take session 'client)))
+    (ecl-mcp-module-close session)))
+
+;;; Bytes
+
+(defun test-parse-error-p (bytes)
+  "Whether a session says that the line with BYTES is no JSON."
+  (let ((session (test-session)))
+    (unwind-protect
+        (progn
+          (ecl-mcp-module-feed session 'client (concat "\"" bytes "\"\n"))
+          (let ((answer (ecl-mcp-module-take session 'client)))
+            (should-not (multibyte-string-p answer))
+            (string-match-p "-32700" answer)))
+      (ecl-mcp-module-close session))))
+
+(ert-deftest module-bytes-arrive-as-they-are ()
+  "UTF-8 is UTF-8, in either kind of string, and what is none stays none."
+  (dolist (text '("λ" "文字" "😀" "ÿ" "\u0080"))
+    (let ((bytes (encode-coding-string text 'utf-8)))
+      (should-not (test-parse-error-p text))
+      (should-not (test-parse-error-p bytes))
+      (should-not (test-parse-error-p (string-to-multibyte bytes)))))
+  (dotimes (i 128)
+    (let ((byte (unibyte-string (+ 128 i))))
+      (should (test-parse-error-p byte))
+      (should (test-parse-error-p (string-to-multibyte byte))))))
+
+(ert-deftest module-bytes-round-trip ()
+  (dolist (bytes (list (test-bytes) (string-to-multibyte (test-bytes))
+                       (concat (test-bytes) (reverse (test-bytes)))))
+    (let ((text (car (ecl-mcp-module-apply "" bytes t ""))))
+      (should (equal (encode-coding-string text 'utf-8)
+                     (if (multibyte-string-p bytes)
+                         (encode-coding-string bytes 'utf-8)
+                       bytes)))))
+  (dotimes (i 256)
+    (let ((text (car (ecl-mcp-module-apply "" (unibyte-string i) t ""))))
+      (should (equal (encode-coding-string text 'utf-8) (unibyte-string i))))))
+
+(ert-deftest module-text-round-trips ()
+  (dolist (text (list "" "λ" "a\0b" "\n" "😀\u202e" (string #x10ffff)
+                      (make-string 1000000 ?λ)))
+    (should (equal (car (ecl-mcp-module-apply "" text t "")) text))))
+
+(ert-deftest module-frames-are-bytes ()
+  (let ((session (test-session)))
+    (should (equal (test-error #'ecl-mcp-module-feed session 'image "λ")
+                   '(wrong-type-argument unibyte-string-p "λ")))
+    (ecl-mcp-module-feed session 'image "")
+    (ecl-mcp-module-feed session 'image (test-bytes))
+    (ecl-mcp-module-close session)))
+
+;;; Differences
+
+(defun test-range (start count)
+  "Return START and COUNT as unified diffs have them."
+  (if (= count 1) (format "%d" start) (format "%d,%d" start count)))
+
+(defun test-diff-text (hunks)
+  "Return HUNKS as a unified diff without the names of files."
+  (mapconcat
+   (pcase-lambda (`(,old ,old-n ,new ,new-n ,lines))
+     (concat (format "@@ -%s +%s @@\n"
+                     (test-range old old-n) (test-range new new-n))
+             (mapconcat (lambda (line) (concat line "\n")) lines "")))
+   hunks ""))
+
+(ert-deftest module-diff-is-what-diff-says ()
+  (skip-unless (executable-find "diff"))
+  (let ((one (expand-file-name "one" test-work))
+        (two (expand-file-name "two" test-work)))
+    (pcase-dolist (`(,before ,after)
+                   '(("a\nb\nc\n" "a\nB\nc\n") ("" "a\n") ("a\n" "") ("" "a")
+                     ("a" "a\n") ("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n"
+                                  "1\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\nλ\n13")))
+      (let ((coding-system-for-write 'utf-8-unix))
+        (write-region before nil one nil 'quiet)
+        (write-region after nil two nil 'quiet))
+      (with-temp-buffer
+        (let ((coding-system-for-read 'utf-8-unix))
+          (call-process "diff" nil t nil "-U3" one two))
+        (goto-char (point-min))
+        (re-search-forward "^@@" nil t)
+        (should (equal (test-diff-text (ecl-mcp-module-diff before after))
+                       (buffer-substring (line-beginning-position)
+                                         (point-max))))))))
+
+(ert-deftest module-diff-of-equal-texts-is-nil ()
+  (should-not (ecl-mcp-module-diff "" ""))
+  (should-not (ecl-mcp-module-diff "a\nλ" "a\nλ"))
+  (should-not (ecl-mcp-module-diff (encode-coding-string "λ" 'utf-8) "λ")))
+
+(ert-deftest module-diff-keeps-the-match-data ()
+  (string-match "b\\(c\\)" "abcd")
+  (should (ecl-mcp-module-diff "a\nb\n" "a\nc\n"))
+  (should (equal (match-data) '(1 3 2 3))))
+
+(ert-deftest module-apply-says-what-became-of-each ()
+  (let* ((lines (mapcar #'number-to-string (number-sequence 1 40)))
+         (before (concat (string-join lines "\n") "\n"))
+         (after (thread-last before
+                  (replace-regexp-in-string "^5$" "five")
+                  (replace-regexp-in-string "^20$" "twenty")
+                  (replace-regexp-in-string "^35$" "thirty-five")))
+         (current (concat "0\n" (replace-regexp-in-string "^21$" "" before))))
+    (should (= 3 (length (ecl-mcp-module-diff before after))))
+    (should (equal (ecl-mcp-module-apply before after t before)
+                   (list after 'applied 'applied 'applied)))
+    (should (equal (ecl-mcp-module-apply before after '(nil nil nil) current)
+                   (list current 'skipped 'skipped 'skipped)))
+    (should (equal (ecl-mcp-module-apply before after '(t t nil) current)
+                   (list (replace-regexp-in-string "^5$" "five" current)
+                         'applied 'stale 'skipped)))
+    (should (equal (ecl-mcp-module-apply before after [t nil t] before)
+                   (ecl-mcp-module-apply before after '(t nil t) before)))
+    (test-sentence "CHOSEN has 2 elements for 3 hunks"
+      (ecl-mcp-module-apply before after '(t t) before))
+    (test-sentence "CHOSEN has 0 elements for 3 hunks"
+      (ecl-mcp-module-apply before after nil before))
+    (should (equal (ecl-mcp-module-apply before before nil current)
+                   (list current)))))
+
+(defun test-lines (count word)
+  "Return a text of COUNT lines with WORD."
+  (let (lines)
+    (dotimes (i count)
+      (push (format "%s line %d\n" word i) lines))
+    (apply #'concat lines)))
+
+(ert-deftest module-diff-of-a-rewritten-file-is-quick ()
+  (let ((before (test-lines 3000 "old"))
+        (after (test-lines 3000 "new"))
+        (start (float-time)))
+    (should (= 6000 (length (nth 4 (car (ecl-mcp-module-diff before after))))))
+    (should (equal (car (ecl-mcp-module-apply before after t before)) after))
+    ;; a tenth of this where nothing else runs
+    (should (< (- (float-time) start) 1.0))))
+
+(ert-deftest module-diff-refuses-what-is-too-long ()
+  (let ((text (make-string 50000000 ?a)))
+    (dolist (call `((ecl-mcp-module-diff ,text "")
+                    (ecl-mcp-module-diff "" ,text)
+                    (ecl-mcp-module-apply "" "a" t ,text)))
+      (test-sentence "50000000 bytes; more than 4194304"
+        (apply (car call) (cdr call))))))
+
+;;; Arguments of all kinds
+
+(defun test-hostile-values ()
+  "Return values of all kinds."
+  (let ((circle (list 1 2)))
+    (setcdr (cdr circle) circle)
+    (list nil t 0 1 -1 1.5 0.0e+NaN -1.0e+INF most-positive-fixnum
+          most-negative-fixnum (expt 7 300) (- (expt 7 300))
+          'client 'image 'editor :memory 'nonsense (make-symbol "nil")
+          "" "text" "λ" "\0" (test-bytes) (string-to-multibyte (test-bytes))
+          (string #x3fffff) (propertize "a\nb" 'face 'bold)
+          (make-string 100000 ?λ)
+          circle '(1 . 2) '(a) '("a") '(:tools) '(:allow 5) '(:deny (1 . 2))
+          '(:workspace ("x") :workspace 7) (list :allow circle)
+          [] [1 2] (make-vector 1000 nil) (make-bool-vector 9 t)
+          (make-hash-table) (current-buffer) (point-marker)
+          (selected-window) (selected-frame) #'car (lambda (_) t)
+          (symbol-function 'ecl-mcp-module-open) (make-mutex)
+          (record 'foo 1) (make-char-table 'foo) (default-value 'obarray))))
+
+(ert-deftest module-takes-any-argument ()
+  "Every function says what is wrong, and the session is none the worse."
+  (let* ((session (test-session))
+         (closed (test-session))
+         (values (append (list session closed) (test-hostile-values)))
+         (known '(wrong-type-argument args-out-of-range overflow-error
+                                      circular-list ecl-mcp-error
+                                      wrong-number-of-arguments)))
+    (ecl-mcp-module-close closed)
+    (pcase-dolist (`(,function . ,arity) test-functions)
+      (dotimes (place arity)
+        (dolist (value values)
+          (dolist (rest (list nil "x\n" 'client t))
+            (let ((args (make-list arity rest)))
+              (unless (memq function '(ecl-mcp-module-diff ecl-mcp-module-apply
+                                                           ecl-mcp-module-open))
+                (setcar args session))
+              (setcar (nthcdr place args) value)
+              (unless (and (eq function 'ecl-mcp-module-close)
+                           (eq value session))
+                (let ((err (apply #'test-error function args)))
+                  (when err
+                    (should (memq (car err) known)))))))))
+      (dolist (count (list (1- arity) (1+ arity)))
+        (unless (< count 0)
+          (should (eq 'wrong-number-of-arguments
+                      (car (apply #'test-error function
+                                  (make-list count nil))))))))
+    (ecl-mcp-module-close session))
+  (garbage-collect)
+  (let ((session (test-session)))
+    (ecl-mcp-module-feed
+     session 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+    (should (equal (ecl-mcp-module-take session 'client)
+                   "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"))
+    (ecl-mcp-module-close session)))
+
+;;; test-values.el ends here
