@@ -89,6 +89,15 @@ static void feed(struct handle *handle, enum symbol channel, struct str bytes)
     }
 }
 
+/* Signals why the images cannot be talked to any more. */
+static void tell_fault(emacs_env *env, const struct handle *handle)
+{
+    struct str why = session_image_fault(handle->session);
+
+    if (why.n > 0)
+        signal_error(env, "%.*s", STR_ARG(why));
+}
+
 static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
                             void *data)
 {
@@ -99,9 +108,26 @@ static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
     (void)count;
     (void)data;
     if (is_fine(env) && may_feed(env, handle, channel, args[2]) &&
-        value_bytes(env, args[2], &bytes))
+        value_bytes(env, args[2], &bytes)) {
         feed(handle, channel, buf_view(&bytes));
+        if (channel == SYM_IMAGE)
+            tell_fault(env, handle);
+    }
     buf_release(&bytes);
+    return NIL;
+}
+
+static emacs_value lose_image(emacs_env *env, ptrdiff_t count,
+                              emacs_value *args, void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+    struct buf why = BUF_EMPTY;
+
+    (void)count;
+    (void)data;
+    if (handle && value_bytes(env, args[1], &why))
+        session_image_lost(handle->session, buf_view(&why), host_now());
+    buf_release(&why);
     return NIL;
 }
 
@@ -266,7 +292,15 @@ const struct function FUNCTIONS_SESSION[] = {
      "string is taken as UTF-8.  What is to be sent then, on any channel,\n"
      "`ecl-mcp-module-take' returns.\n"
      "Signal `ecl-mcp-error' when SESSION is closed, or when megabytes for\n"
-     "the client were not taken.\n\n(fn SESSION CHANNEL BYTES)"},
+     "the client were not taken.  Signal it, too, while what came from\n"
+     "`image' makes no sense or is of another version: calls are refused\n"
+     "then until `ecl-mcp-module-image-lost' says that it ended.\n"
+     "\n(fn SESSION CHANNEL BYTES)"},
+    {"ecl-mcp-module-image-lost", 2, lose_image,
+     "Tell SESSION that the process which keeps the Lisp images has ended.\n"
+     "Calls that wait for it are answered with WHY, a sentence for the\n"
+     "model; what was to be sent to it is dropped.  What is taken for\n"
+     "`image' next is for a new process.\n\n(fn SESSION WHY)"},
     {"ecl-mcp-module-take", 2, take_one,
      "Return all bytes that SESSION has for CHANNEL, or nil when none.\n"
      "CHANNEL is `client' (whole lines of MCP), `image' (for the process\n"

@@ -18,7 +18,7 @@
   "For which an answer is waited for.")
 
 (cl-defstruct test-talk
-  session process stderr (answers (make-hash-table :test #'equal)) notices
+  session process stderr (answers (make-hash-table :test #'equal)) notices editor
   (next-id 0))
 
 (defun test-talk-receive (talk message)
@@ -42,23 +42,39 @@
          talk (json-parse-string line :object-type 'alist
                                  :array-type 'list :false-object nil))))))
 
-(defun test-talk-start (&rest options)
-  "Start a conversation with a session that has OPTIONS."
-  (let* ((stderr (make-pipe-process :name "stderr" :noquery t
-                                    :buffer (generate-new-buffer " *stderr*")))
-         (talk (make-test-talk :session (apply #'test-session options)
-                               :stderr stderr))
-         (default-directory test-work))
+(defun test-talk-supervise (talk)
+  "Start the process that keeps the Lisp images for TALK."
+  (let ((default-directory test-work))
+    (setf (test-talk-stderr talk)
+          (make-pipe-process :name "stderr" :noquery t :sentinel #'ignore
+                             :filter #'ignore :buffer nil))
     (setf (test-talk-process talk)
           (make-process
            :name "ecl-mcp" :noquery t :coding 'binary :connection-type 'pipe
            :command (list (expand-file-name "ecl-mcp" test-build) "--supervise")
-           :stderr stderr
+           :stderr (test-talk-stderr talk)
            :sentinel #'ignore
            :filter (lambda (_ bytes)
                      (should-not (multibyte-string-p bytes))
                      (ecl-mcp-module-feed (test-talk-session talk) 'image bytes)
-                     (test-talk-pump talk))))
+                     (test-talk-pump talk))))))
+
+(defun test-talk-end-supervisor (talk)
+  "End the process that keeps the Lisp images for TALK."
+  (let ((process (test-talk-process talk)))
+    (set-process-filter process #'ignore)
+    (when (process-live-p process)
+      (process-send-eof process))
+    (with-timeout (test-seconds (delete-process process)
+                                (ert-fail "the supervisor does not end"))
+      (while (process-live-p process)
+        (accept-process-output process 1)))
+    (delete-process (test-talk-stderr talk))))
+
+(defun test-talk-start (&rest options)
+  "Start a conversation with a session that has OPTIONS."
+  (let ((talk (make-test-talk :session (apply #'test-session options))))
+    (test-talk-supervise talk)
     (test-talk-request talk "initialize"
                        '((protocolVersion . "2025-11-25")
                          (capabilities . #s(hash-table))
@@ -70,16 +86,7 @@
 (defun test-talk-end (talk)
   "End TALK and its processes."
   (ecl-mcp-module-close (test-talk-session talk))
-  (let ((process (test-talk-process talk)))
-    (set-process-filter process #'ignore)
-    (when (process-live-p process)
-      (process-send-eof process))
-    (with-timeout (test-seconds (delete-process process)
-                                (ert-fail "the supervisor does not end"))
-      (while (process-live-p process)
-        (accept-process-output process 1))))
-  (kill-buffer (process-buffer (test-talk-stderr talk)))
-  (delete-process (test-talk-stderr talk)))
+  (test-talk-end-supervisor talk))
 
 (defmacro test-with-talk (variable options &rest body)
   "Run BODY with VARIABLE bound to a conversation started with OPTIONS."
@@ -204,7 +211,7 @@
     (should (equal (test-talk-eval talk "(* 6 7)") '("=> 42")))))
 
 (ert-deftest module-survives-the-death-of-the-supervisor ()
-  "Every call is answered when the session is let end."
+  "Every call is answered, and the next is for another process."
   (test-with-talk talk ()
     (let ((ids (list (test-talk-call
                       talk "evaluate-lisp"
@@ -214,10 +221,16 @@
       (signal-process (test-talk-process talk) 'KILL)
       (test-talk-until talk (lambda ()
                               (not (process-live-p (test-talk-process talk)))))
-      (ecl-mcp-module-finish (test-talk-session talk) 0)
+      (ecl-mcp-module-image-lost (test-talk-session talk)
+                                 "Emacs has lost λ.")
+      (test-talk-pump talk)
       (dolist (id ids)
-        (should (cdr (test-talk-text talk id))))
-      (should (ecl-mcp-module-idle-p (test-talk-session talk))))))
+        (pcase-let ((`(,text . ,error) (test-talk-text talk id)))
+          (should error)
+          (should (string-match-p "Emacs has lost λ\\." text))))
+      (test-talk-end-supervisor talk)
+      (test-talk-supervise talk)
+      (should (equal (test-talk-eval talk "(* 6 7)") '("=> 42"))))))
 
 (ert-deftest module-ends-in-order ()
   "What runs when a session is let end is still answered."
@@ -226,6 +239,60 @@
       (ecl-mcp-module-finish (test-talk-session talk) 30)
       (should (equal (test-talk-text talk id) '("=> 42")))
       (should (ecl-mcp-module-idle-p (test-talk-session talk))))))
+
+(defun test-talk-editor-message (talk)
+  "Wait for the next message to the editor, and return it."
+  (test-talk-until
+   talk (lambda ()
+          (unless (test-talk-editor talk)
+            (when-let ((bytes (ecl-mcp-module-take (test-talk-session talk)
+                                                   'editor)))
+              (should (string-suffix-p "\n" bytes))
+              (setf (test-talk-editor talk) (split-string bytes "\n" t))))
+          (when-let ((line (pop (test-talk-editor talk))))
+            (json-parse-string line :object-type 'alist
+                               :array-type 'list :false-object nil)))))
+
+(defun test-talk-editor-say (talk message)
+  "Send MESSAGE from the editor."
+  (ecl-mcp-module-feed (test-talk-session talk) 'editor
+                       (concat (json-serialize message) "\n"))
+  (test-talk-pump talk))
+
+(ert-deftest module-asks-the-editor ()
+  "A dangerous tool runs when the human there lets it, with what is shown."
+  (test-with-talk talk (:workspace test-work)
+    (let ((file (expand-file-name "asked.txt" test-work))
+          message)
+      (ecl-mcp-module-editor (test-talk-session talk) t)
+      (setq message (test-talk-editor-message talk))
+      (should (equal "hello" (alist-get 'method message)))
+      (dolist (decision '("deny" "approve"))
+        (let ((id (test-talk-call talk "write-file"
+                                  '((path . "asked.txt") (content . "λ\n")))))
+          (while (not (equal "approve" (alist-get 'method message)))
+            (setq message (test-talk-editor-message talk))
+            (when (alist-get 'id message)
+              (test-talk-editor-say
+               talk `((jsonrpc . "2.0") (method . "received")
+                      (params . ((id . ,(alist-get 'id message))))))
+              (when (equal "text" (alist-get 'method message))
+                (test-talk-editor-say
+                 talk `((jsonrpc . "2.0") (id . ,(alist-get 'id message))
+                        (result . :null))))))
+          (let-alist (alist-get 'params message)
+            (should (equal .tool "write-file"))
+            (should (equal .level "dangerous"))
+            (should (string-match-p "λ" .message)))
+          (should-not (file-exists-p file))
+          (test-talk-editor-say
+           talk `((jsonrpc . "2.0") (id . ,(alist-get 'id message))
+                  (result . ((decision . ,decision) (by . "human")))))
+          (setq message nil)
+          (should (eq (equal decision "deny")
+                      (cdr (test-talk-text talk id))))))
+      (should (file-exists-p file))
+      (delete-file file))))
 
 (ert-deftest module-keeps-the-log-of-calls ()
   (let* ((file (expand-file-name "calls.jsonl" test-work))

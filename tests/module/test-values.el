@@ -10,7 +10,8 @@
 (defconst test-functions
   '((ecl-mcp-module-version . 0) (ecl-mcp-module-open . 1)
     (ecl-mcp-module-close . 1) (ecl-mcp-module-feed . 3)
-    (ecl-mcp-module-take . 2) (ecl-mcp-module-editor . 2)
+    (ecl-mcp-module-image-lost . 2) (ecl-mcp-module-take . 2)
+    (ecl-mcp-module-editor . 2)
     (ecl-mcp-module-tick . 1) (ecl-mcp-module-finish . 2)
     (ecl-mcp-module-idle-p . 1) (ecl-mcp-module-log . 1)
     (ecl-mcp-module-diff . 2) (ecl-mcp-module-apply . 4))
@@ -178,6 +179,7 @@
     (should-not (ecl-mcp-module-close session))
     (should (listp (ecl-mcp-module-log session)))
     (dolist (call `((ecl-mcp-module-feed ,session client "")
+                    (ecl-mcp-module-image-lost ,session "x")
                     (ecl-mcp-module-take ,session client)
                     (ecl-mcp-module-editor ,session t)
                     (ecl-mcp-module-tick ,session)
@@ -293,7 +295,12 @@
     (should (equal (test-error #'ecl-mcp-module-feed session 'image "λ")
                    '(wrong-type-argument unibyte-string-p "λ")))
     (ecl-mcp-module-feed session 'image "")
-    (ecl-mcp-module-feed session 'image (test-bytes))
+    (dotimes (_ 2)
+      (test-sentence "."
+        (ecl-mcp-module-feed session 'image
+                             (apply #'unibyte-string (make-list 300 255))))))
+    (ecl-mcp-module-image-lost session "It was not understood.")
+    (ecl-mcp-module-feed session 'image "")
     (ecl-mcp-module-close session)))
 
 ;;; Differences
