@@ -240,6 +240,13 @@ went to the core; nil when the request no longer waits."
     (ecl-mcp--request-gone request 'withdrawn
                            (ecl-mcp--string (alist-get 'reason params)))))
 
+(defun ecl-mcp--connection-name (pid workspace)
+  "Return what the core in the process PID, for WORKSPACE, is called."
+  (cond ((eql pid (emacs-pid)) "this Emacs")
+        ((stringp workspace)
+         (ecl-mcp--visible (format "%s (%s)" (abbreviate-file-name workspace) pid)))
+        (t (format "ecl-mcp (%s)" pid))))
+
 (defun ecl-mcp--on-hello (connection params)
   "Take in what CONNECTION says of itself in PARAMS, and offer the tools."
   (let ((workspace (alist-get 'workspace params))
@@ -249,6 +256,8 @@ went to the core; nil when the request no longer waits."
           (ecl-mcp-connection-pid connection) (and (integerp pid) pid)
           (ecl-mcp-connection-workspace connection)
           (and (stringp workspace) workspace)
+          (ecl-mcp-connection-name connection)
+          (ecl-mcp--connection-name pid workspace)
           (ecl-mcp-connection-attached connection)
           (eq (alist-get 'attached params) t)))
   (ecl-mcp--offer-tools connection)

@@ -1,0 +1,236 @@
+;;; ecl-mcp-socket.el --- The socket for running servers  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Listens on a Unix socket, in a folder that only its user may enter, to which
+;; each running `ecl-mcp' connects.  One Emacs has it at a time; another one
+;; waits until it is free.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-editor)
+
+(defcustom ecl-mcp-socket nil
+  "Where running `ecl-mcp' servers find this Emacs.
+Nil stands for what the environment variable ECL_MCP_EMACS says, else the file
+emacs.sock in ~/.local/state/ecl-mcp/, which is where servers look; `off' for no
+socket at all."
+  :type '(choice (const :tag "Where servers look" nil)
+                 (const :tag "No socket" off)
+                 (file :tag "Another place"))
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-socket-connections-limit 64
+  "How many servers may be connected at once; more are turned away.")
+
+(defconst ecl-mcp-socket-send-seconds 2
+  "Seconds for which Emacs waits for a server that does not read.
+Then that one counts as gone.  All else goes on meanwhile.")
+
+(defconst ecl-mcp-socket-retry-seconds 10
+  "Seconds after which a socket that another Emacs has is tried again.")
+
+(defvar ecl-mcp-socket--server nil
+  "The listening process, or nil.")
+
+(defvar ecl-mcp-socket--file nil
+  "The file of the socket that is listened on.")
+
+(defvar ecl-mcp-socket--inode nil
+  "What `file-attribute-inode-number' says of that file.")
+
+(defvar ecl-mcp-socket--timer nil
+  "Timer that tries again, or nil.")
+
+(defvar ecl-mcp-socket--problem nil
+  "Why there is no socket, a sentence, or nil.")
+
+(defun ecl-mcp-socket-file ()
+  "Return the absolute name of the socket, or nil when there shall be none."
+  (let ((name (or ecl-mcp-socket (getenv "ECL_MCP_EMACS"))))
+    (cond ((member name '(off "off")) nil)
+          ((member name '(nil ""))
+           (expand-file-name "~/.local/state/ecl-mcp/emacs.sock"))
+          (t (expand-file-name name)))))
+
+(defun ecl-mcp-socket-problem ()
+  "Return a sentence that says why no server can come, or nil."
+  (cond ((and ecl-mcp-socket--server (process-live-p ecl-mcp-socket--server)) nil)
+        (ecl-mcp-socket--problem)
+        ((not (ecl-mcp-socket-file)) "The socket is switched off.")
+        (t "Nobody listens yet.")))
+
+;;;; Connections
+
+(defun ecl-mcp-socket--send (process line)
+  "Send LINE to PROCESS; end it when it does not read for a while."
+  (unless (process-live-p process)
+    (error "The server is gone"))
+  (unless (with-timeout (ecl-mcp-socket-send-seconds nil)
+            (process-send-string process line)
+            t)
+    (delete-process process)
+    (error "The server does not read")))
+
+(defun ecl-mcp-socket--connection (process)
+  "Return the connection of PROCESS; its first bytes make it one.
+So that somebody who only looks whether the socket is alive is none."
+  (or (process-get process 'ecl-mcp-connection)
+      (let ((connection (ecl-mcp-connection-create
+                         :name (process-name process)
+                         :send (apply-partially #'ecl-mcp-socket--send process))))
+        (process-put process 'ecl-mcp-connection connection)
+        (ecl-mcp-editor-connect connection))))
+
+(defun ecl-mcp-socket--filter (process bytes)
+  "Take in BYTES that a server sent over PROCESS."
+  (ecl-mcp--guard "socket"
+    (let ((connection (process-get process 'ecl-mcp-connection)))
+      (if (or connection (< (length ecl-mcp-connections)
+                            ecl-mcp-socket-connections-limit))
+          (ecl-mcp-editor-feed (ecl-mcp-socket--connection process) bytes)
+        (ecl-mcp--note 'warn "more than %d servers; one is turned away"
+                       ecl-mcp-socket-connections-limit)
+        (delete-process process)))))
+
+(defun ecl-mcp-socket--sentinel (process event)
+  "Note that PROCESS, a connection, has ended; EVENT says how."
+  (ecl-mcp--guard "socket"
+    (unless (process-live-p process)
+      (when-let ((connection (process-get process 'ecl-mcp-connection)))
+        (ecl-mcp-editor-disconnect connection (string-trim event))))))
+
+;;;; Listening
+
+(defun ecl-mcp-socket--check-folder (folder)
+  "Make FOLDER; signal an error when others may enter it."
+  (unless (file-directory-p folder)
+    (with-file-modes #o700
+      (make-directory folder t)))
+  (let ((attributes (file-attributes (file-name-as-directory folder) 'integer)))
+    (unless (eql (file-attribute-user-id attributes) (user-uid))
+      (error "The folder %s belongs to somebody else" folder))
+    (unless (zerop (logand #o077 (file-modes folder)))
+      (error "The folder %s is open to others; chmod 700 %s" folder folder))))
+
+(defun ecl-mcp-socket--listed-p (file)
+  "Non-nil when the system knows a listening socket FILE."
+  (with-temp-buffer
+    (ignore-errors (insert-file-contents "/proc/net/unix"))
+    ;; The fourth column has the flag of sockets that listen.
+    (re-search-forward (concat "^[^ ]+ [^ ]+ [^ ]+ 00010000 .* "
+                               (regexp-quote file) "$")
+                       nil t)))
+
+(defun ecl-mcp-socket--answered-p (file)
+  "Non-nil when somebody listens on the socket FILE.
+It is tried without waiting, which also fails when that one is busy and its
+queue is full.  Why it failed cannot be asked (Emacs 28 crashes)."
+  (or (ignore-errors
+        (let* ((probe (make-network-process :name "ecl-mcp-probe" :family 'local
+                                            :service file :nowait t :noquery t))
+               (status (process-status probe)))
+          (delete-process probe)
+          (memq status '(open connect))))
+      (ecl-mcp-socket--listed-p file)))
+
+(defun ecl-mcp-socket--clear (file)
+  "Remove the socket FILE when nobody listens on it.
+Signal an error when somebody does, or when it is something else."
+  (when-let ((attributes (file-attributes file)))
+    (unless (string-prefix-p "s" (file-attribute-modes attributes))
+      (error "%s is no socket; it is left alone" file))
+    (when (ecl-mcp-socket--answered-p file)
+      (signal 'ecl-mcp-error
+              (list (format "Another Emacs has the socket %s" file))))
+    (delete-file file)))
+
+(defun ecl-mcp-socket--listen (file)
+  "Listen on the socket FILE, whose folder is checked."
+  (setq ecl-mcp-socket--server
+        (with-file-modes #o600
+          (make-network-process
+           :name "ecl-mcp-socket" :family 'local :service file :server t
+           :coding 'binary :noquery t
+           :filter #'ecl-mcp-socket--filter
+           :sentinel #'ecl-mcp-socket--sentinel))
+        ecl-mcp-socket--file file
+        ecl-mcp-socket--inode (file-attribute-inode-number (file-attributes file))
+        ecl-mcp-socket--problem nil)
+  (add-hook 'kill-emacs-hook #'ecl-mcp-socket-stop))
+
+(defun ecl-mcp-socket--try ()
+  "Listen, when there shall be a socket.  Return non-nil if it works.
+The reason why not is kept, and reported when it is a new one."
+  (let ((before ecl-mcp-socket--problem)
+        (file (ecl-mcp-socket-file)))
+    (when file
+      (condition-case err
+          (progn
+            (ecl-mcp-socket--check-folder (file-name-directory file))
+            (ecl-mcp-socket--clear file)
+            (ecl-mcp-socket--listen file)
+            t)
+        (error
+         (setq ecl-mcp-socket--problem
+               (if (eq (car err) 'ecl-mcp-error)
+                   (format "%s; servers ask there." (cadr err))
+                 (format "No socket for servers: %s."
+                         (error-message-string err))))
+         (unless (equal before ecl-mcp-socket--problem)
+           (ecl-mcp--report "%s" ecl-mcp-socket--problem))
+         nil)))))
+
+(defun ecl-mcp-socket--again ()
+  "Try once more, from a timer."
+  (ecl-mcp--guard "socket"
+    (when (ecl-mcp-socket-start)
+      (ecl-mcp--report "Running servers find this Emacs now."))))
+
+(defun ecl-mcp-socket-start ()
+  "Listen for running servers.  Return non-nil if they can come.
+When another Emacs has the socket, this one waits until it is free."
+  (or (and ecl-mcp-socket--server (process-live-p ecl-mcp-socket--server))
+      (let ((works (ecl-mcp-socket--try)))
+        (when ecl-mcp-socket--timer
+          (cancel-timer ecl-mcp-socket--timer)
+          (setq ecl-mcp-socket--timer nil))
+        (unless (or works (not (ecl-mcp-socket-file)))
+          (setq ecl-mcp-socket--timer
+                (run-at-time ecl-mcp-socket-retry-seconds nil
+                             #'ecl-mcp-socket--again)))
+        works)))
+
+(defun ecl-mcp-socket--processes ()
+  "Return the processes of servers that are connected."
+  (seq-filter (lambda (process)
+                (and (eq (process-filter process) #'ecl-mcp-socket--filter)
+                     (not (eq process ecl-mcp-socket--server))))
+              (process-list)))
+
+(defun ecl-mcp-socket-stop ()
+  "Listen no longer; servers that are connected are let go."
+  (remove-hook 'kill-emacs-hook #'ecl-mcp-socket-stop)
+  (when ecl-mcp-socket--timer
+    (cancel-timer ecl-mcp-socket--timer))
+  (when ecl-mcp-socket--server
+    (delete-process ecl-mcp-socket--server)
+    ;; Another Emacs may have taken the name meanwhile.
+    (ecl-mcp--guard "socket"
+      (when (equal ecl-mcp-socket--inode
+                   (file-attribute-inode-number
+                    (file-attributes ecl-mcp-socket--file)))
+        (delete-file ecl-mcp-socket--file))))
+  (mapc #'delete-process (ecl-mcp-socket--processes))
+  (setq ecl-mcp-socket--timer nil
+        ecl-mcp-socket--server nil
+        ecl-mcp-socket--file nil
+        ecl-mcp-socket--problem nil))
+
+(provide 'ecl-mcp-socket)
+;;; ecl-mcp-socket.el ends here
