@@ -20,11 +20,12 @@
    read its last answers. */
 #define LAST_WRITE_MS 3000
 
-enum { FD_IN, FD_OUT, FD_WAKE, FD_FIRST };
+enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
 
 struct loop {
     struct session *session; /* NULL: frames only */
     struct link *link;
+    struct emacs *emacs; /* NULL: none may come */
     struct pollfd *fds;
     size_t fds_cap;
     char *chunk;
@@ -139,6 +140,7 @@ static void read_client(struct loop *loop, int64_t now)
         end(loop, LIMIT_GRACE_EOF_MS, now);
         return;
     }
+    emacs_want(loop->emacs, now);
     if (loop->session)
         session_feed(loop->session, loop->chunk, (size_t)n, now);
     else if (link_feed(loop->link, loop->chunk, (size_t)n, now) != ST_OK)
@@ -203,6 +205,7 @@ static size_t gather(struct loop *loop)
     if (output(loop)->n > 0)
         loop->fds[FD_OUT].events = POLLOUT;
     loop->fds[FD_WAKE] = (struct pollfd){wake_pipe[0], POLLIN, 0};
+    loop->fds[FD_EMACS] = emacs_fd(loop->emacs);
     return FD_FIRST +
            link_fds(loop->link, loop->fds + FD_FIRST, loop->fds_cap - FD_FIRST);
 }
@@ -221,6 +224,7 @@ static int time_to_wait(const struct loop *loop, int64_t now)
 
     if (loop->session)
         deadline = earlier(deadline, session_deadline(loop->session, now));
+    deadline = earlier(deadline, emacs_deadline(loop->emacs));
     if (loop->end_by > 0)
         deadline = earlier(deadline, loop->end_by);
     if (deadline < 0)
@@ -250,8 +254,10 @@ static void run(struct loop *loop)
         int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
 
         now = host_now();
-        if (found < 0)
+        if (found < 0) {
             n = FD_FIRST; // interrupted: the wake pipe has it
+            loop->fds[FD_EMACS].revents = 0;
+        }
         if (found < 0 || loop->fds[FD_WAKE].revents)
             take_signals(loop, now);
         if (found >= 0 &&
@@ -261,6 +267,7 @@ static void run(struct loop *loop)
             read_client(loop, now);
         exchange(loop, now);
         link_run(loop->link, loop->fds + FD_FIRST, n - FD_FIRST, now);
+        emacs_run(loop->emacs, &loop->fds[FD_EMACS], now);
         if (loop->session)
             session_tick(loop->session, now);
         exchange(loop, now);
@@ -268,9 +275,10 @@ static void run(struct loop *loop)
     }
 }
 
-int loop_run(struct session *session, struct link *link)
+int loop_run(struct session *session, struct link *link, struct emacs *emacs)
 {
-    struct loop loop = {.session = session, .link = link, .out_flags = -1};
+    struct loop loop = {
+        .session = session, .link = link, .emacs = emacs, .out_flags = -1};
     int status = 0;
 
     loop.fds_cap = FD_FIRST + 16;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emacs.h"
 #include "extras.h"
 #include "host.h"
 #include "loop.h"
@@ -73,6 +74,7 @@ static int serve(const struct options *options, struct host *host)
     char path[PATH_SIZE];
     struct session *session = NULL;
     struct link *link;
+    struct emacs *emacs = NULL;
     int status = 1;
     struct supervisor_config images = {find_image(path), options->workspace,
                                        options->memory, options->sandbox,
@@ -82,6 +84,8 @@ static int serve(const struct options *options, struct host *host)
                                     .memory = options->memory,
                                     .tools = options->tools,
                                     .approval_ms = options->approval_ms,
+                                    .pid = getpid(),
+                                    .editor = emacs_may_come(),
                                     .more_tools = extras.tools,
                                     .more_resources = extras.resources};
 
@@ -96,10 +100,13 @@ static int serve(const struct options *options, struct host *host)
     link = own_new(&images, host_now());
     if (!options->supervise)
         session = session_new(&config);
+    if (session)
+        emacs = emacs_new(session, &host->log, host_now());
     if (!link || (!session && !options->supervise))
         (void)fputs("ecl-mcp: out of memory\n", stderr);
     else
-        status = loop_run(session, link);
+        status = loop_run(session, link, emacs);
+    emacs_free(emacs);
     session_free(session);
     link_free(link);
     return status;

@@ -160,6 +160,11 @@
    does not is stopped or busy, and the client's user is asked instead. */
 #define LIMIT_EDITOR_RECEIVE_MS 2000
 
+/* Milliseconds between two looks for an editor: when a message of the client
+   may want one, and otherwise. */
+#define LIMIT_EDITOR_WANTED_MS 2000
+#define LIMIT_EDITOR_RETRY_MS 5000
+
 /* Milliseconds in which it has to give the text of a buffer then. */
 #define LIMIT_EDITOR_LOOK_MS 10000
 

@@ -6,6 +6,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { editorWords } from './editorwords.mjs';
 import { match, matchLines, matchText, member, parseJson, parsePattern, print }
     from './pattern.mjs';
 import { Peer, kill, poll } from './peer.mjs';
@@ -82,6 +83,7 @@ export class Player {
         this.under = [];
         this.seconds = 10;
         this.calls = 0;
+        this.errands = new Map(); // @name: the id of a request to the editor
         this.#forget();
     }
 
@@ -150,6 +152,8 @@ export class Player {
     async end() {
         await this.peer?.end(2);
         this.peer = undefined;
+        this.editor?.close();
+        this.editor = undefined;
     }
 
     async step(step) {
@@ -575,7 +579,7 @@ const VERBS = {
         });
         await VERBS['<'].call(this, '{"jsonrpc":"2.0","id":"init","result":' +
             `{"protocolVersion":${JSON.stringify(this.version)},` +
-            '"capabilities":{"tools":{},"resources":{}},' +
+            '"capabilities":{"tools":{…},"resources":{}},' +
             '"serverInfo":{"name":"ecl-mcp","version":"…",…},…}}');
         await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     },
@@ -691,6 +695,8 @@ const VERBS = {
     recheck() {
         this.recheck = true;
     },
+
+    ...editorWords({ Fault, cut }),
 
     // --- the program from outside ---
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* emacs.c: see emacs.h. An Emacs that is stopped takes nothing more at some
+   time: then what waits grows to LIMIT_EDITOR_BACKLOG, and it counts as gone.
+ */
+#include "emacs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "limits.h"
+
+/* Bytes read at once, and how many of them in a turn: a client is to be heard
+   meanwhile. */
+#define CHUNK (64u * 1024)
+#define CHUNKS 16
+
+struct emacs {
+    struct session *session;
+    const struct log *log;
+    struct sockaddr_un address;
+    int fd;           /* -1: not connected */
+    int64_t tried_ms; /* when it was looked for last */
+    bool refused;     /* it was said that it is not the user's */
+    char *chunk;
+};
+
+/* Where Emacs listens; false: nowhere. */
+static bool find_path(char *path, size_t size)
+{
+    const char *named = getenv("ECL_MCP_EMACS");
+    const char *home = getenv("HOME");
+    int n = 0;
+
+    if (named && strcmp(named, "off") == 0)
+        return false;
+    if (named && named[0] != '\0')
+        n = snprintf(path, size, "%s", named);
+    else if (home && home[0] == '/')
+        n = snprintf(path, size, "%s/.local/state/ecl-mcp/emacs.sock", home);
+    return n > 0 && (size_t)n < size;
+}
+
+bool emacs_may_come(void)
+{
+    struct sockaddr_un address;
+
+    return find_path(address.sun_path, sizeof address.sun_path);
+}
+
+/* Whether the process that listens at FD is of this user. */
+static bool is_ours(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           peer.uid == geteuid();
+}
+
+static void hang_up(struct emacs *emacs, int64_t now_ms)
+{
+    (void)close(emacs->fd);
+    emacs->fd = -1;
+    emacs->tried_ms = now_ms;
+    session_editor_close(emacs->session, now_ms);
+}
+
+/* Connects; that of a Unix socket is done, or refused, at once. */
+static void look(struct emacs *emacs, int64_t now_ms)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    emacs->tried_ms = now_ms;
+    if (fd < 0)
+        return;
+    if (connect(fd, (const struct sockaddr *)&emacs->address,
+                sizeof emacs->address) < 0) {
+        (void)close(fd);
+        return;
+    }
+    if (!is_ours(fd)) {
+        (void)close(fd);
+        if (!emacs->refused)
+            log_line(emacs->log, LOG_WARN,
+                     "editor: %s belongs to another user and is not used",
+                     emacs->address.sun_path);
+        emacs->refused = true;
+        return;
+    }
+    emacs->fd = fd;
+    session_editor_open(emacs->session, now_ms);
+}
+
+struct emacs *emacs_new(struct session *session, const struct log *log,
+                        int64_t now_ms)
+{
+    struct emacs *emacs = calloc(1, sizeof *emacs);
+
+    if (!emacs)
+        return NULL;
+    *emacs = (struct emacs){.session = session, .log = log, .fd = -1};
+    emacs->address.sun_family = AF_UNIX;
+    emacs->chunk = malloc(CHUNK);
+    if (!emacs->chunk ||
+        !find_path(emacs->address.sun_path, sizeof emacs->address.sun_path)) {
+        emacs_free(emacs);
+        return NULL;
+    }
+    look(emacs, now_ms);
+    return emacs;
+}
+
+void emacs_free(struct emacs *emacs)
+{
+    if (!emacs)
+        return;
+    if (emacs->fd >= 0)
+        (void)close(emacs->fd);
+    free(emacs->chunk);
+    free(emacs);
+}
+
+void emacs_want(struct emacs *emacs, int64_t now_ms)
+{
+    if (emacs && emacs->fd < 0 &&
+        now_ms - emacs->tried_ms >= LIMIT_EDITOR_WANTED_MS)
+        look(emacs, now_ms);
+}
+
+struct pollfd emacs_fd(const struct emacs *emacs)
+{
+    struct pollfd fd = {-1, POLLIN, 0};
+
+    if (!emacs || emacs->fd < 0)
+        return fd;
+    fd.fd = emacs->fd;
+    if (session_editor_output(emacs->session)->n > 0)
+        fd.events = POLLIN | POLLOUT;
+    return fd;
+}
+
+static void read_all(struct emacs *emacs, int64_t now_ms)
+{
+    for (int i = 0; i < CHUNKS && emacs->fd >= 0; i++) {
+        ssize_t n = recv(emacs->fd, emacs->chunk, CHUNK, MSG_DONTWAIT);
+
+        if (n > 0) {
+            session_editor_feed(emacs->session, emacs->chunk, (size_t)n,
+                                now_ms);
+        } else if (n < 0 && errno == EINTR) {
+            continue;
+        } else {
+            if (n == 0 || errno != EAGAIN)
+                hang_up(emacs, now_ms);
+            return;
+        }
+    }
+}
+
+static void write_all(struct emacs *emacs, int64_t now_ms)
+{
+    struct buf *out = session_editor_output(emacs->session);
+
+    while (emacs->fd >= 0 && out->n > 0) {
+        ssize_t n =
+            send(emacs->fd, out->p, out->n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (n > 0) {
+            buf_consume(out, (size_t)n);
+        } else if (n < 0 && errno == EAGAIN) {
+            break;
+        } else if (n == 0 || errno != EINTR) {
+            hang_up(emacs, now_ms);
+            return;
+        }
+    }
+    if (out->n >= LIMIT_EDITOR_BACKLOG) {
+        log_line(emacs->log, LOG_WARN,
+                 "editor: it does not read %zu bytes; the limit is %u", out->n,
+                 LIMIT_EDITOR_BACKLOG);
+        hang_up(emacs, now_ms);
+    }
+}
+
+void emacs_run(struct emacs *emacs, const struct pollfd *fd, int64_t now_ms)
+{
+    if (!emacs)
+        return;
+    if (emacs->fd >= 0 && fd->fd == emacs->fd && fd->revents)
+        read_all(emacs, now_ms);
+    if (emacs->fd >= 0)
+        write_all(emacs, now_ms);
+    if (emacs->fd < 0 && now_ms >= emacs_deadline(emacs))
+        look(emacs, now_ms);
+}
+
+int64_t emacs_deadline(const struct emacs *emacs)
+{
+    if (!emacs || emacs->fd >= 0)
+        return -1;
+    return emacs->tried_ms + LIMIT_EDITOR_RETRY_MS;
+}

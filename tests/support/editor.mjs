@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// editor.mjs: the editor's end of docs/editor-protocol.md, on a Unix socket. It
+// takes one connection at a time, keeps what it hears until somebody asks, and
+// acknowledges every request unless it plays deaf.
+import fs from 'node:fs';
+import net from 'node:net';
+
+export class Editor {
+    #server;
+    #socket;
+    #wake = new Set();
+
+    constructor(path) {
+        this.path = path;
+        this.heard = []; // messages, oldest first
+        this.deaf = false;
+        this.connections = 0;
+        this.faults = [];
+    }
+
+    // Resolves when the socket is there.
+    listen() {
+        fs.rmSync(this.path, { force: true });
+        this.#server = net.createServer(socket => this.#take(socket));
+        return new Promise((done, failed) => {
+            this.#server.on('error', failed);
+            this.#server.listen(this.path, done);
+        });
+    }
+
+    #take(socket) {
+        this.#socket?.destroy();
+        this.#socket = socket;
+        this.connections++;
+        let rest = '';
+        const utf8 = new TextDecoder('utf-8', { fatal: true });
+        socket.on('data', chunk => {
+            rest += utf8.decode(chunk, { stream: true });
+            const lines = rest.split('\n');
+            rest = lines.pop();
+            lines.forEach(line => this.#hear(line));
+        });
+        socket.on('error', () => {}); // the program may end any time
+        socket.on('close', () => {
+            if (this.#socket === socket)
+                this.#socket = undefined;
+            this.#wakeAll();
+        });
+    }
+
+    #hear(line) {
+        let message;
+        try {
+            message = JSON.parse(line);
+        } catch {
+            this.faults.push(`the editor heard ${line.slice(0, 200)}`);
+            return this.#wakeAll();
+        }
+        if (message.id !== undefined && message.method && !this.deaf)
+            this.notify('received', { id: message.id });
+        this.heard.push({ message, line });
+        this.#wakeAll();
+    }
+
+    #wakeAll() {
+        for (const wake of [...this.#wake])
+            wake();
+    }
+
+    // Resolves with what PROBE gives as soon as that is true; undefined after
+    // SECONDS.
+    until(probe, seconds) {
+        const now = probe();
+        if (now)
+            return Promise.resolve(now);
+        return new Promise(done => {
+            const end = found => {
+                clearTimeout(timer);
+                this.#wake.delete(wake);
+                done(found);
+            };
+            const wake = () => {
+                const found = probe();
+                if (found)
+                    end(found);
+            };
+            const timer = setTimeout(end, 1000 * seconds);
+            this.#wake.add(wake);
+        });
+    }
+
+    get connected() {
+        return this.#socket !== undefined;
+    }
+
+    send(line) {
+        this.#socket?.write(line + '\n');
+    }
+
+    notify(method, params) {
+        this.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+    }
+
+    // Reads no more, as a process that was stopped; or goes on.
+    pause() {
+        this.#socket?.pause();
+    }
+
+    resume() {
+        this.#socket?.resume();
+    }
+
+    // It is gone, and its socket with it.
+    close() {
+        this.#socket?.destroy();
+        this.#socket = undefined;
+        this.#server?.close();
+        fs.rmSync(this.path, { force: true });
+    }
+}
