@@ -6,7 +6,6 @@
 
 #include "digest.h"
 #include "limits.h"
-#include "registry.h"
 #include "utf8.h"
 
 /* Up to here every integer is exact as a double. */
@@ -65,6 +64,7 @@ const struct tool *offers_find(const struct offers *offers, struct str name)
 /* What is read, and why it cannot be used. */
 struct reading {
     struct offer *offer;
+    const struct toolset *taken;
     const char *fault; /* static */
 };
 
@@ -283,12 +283,11 @@ static enum tool_level read_level(struct json value)
 }
 
 /* Whether the name of TOOL is taken. */
-static bool is_taken(const struct offer *offer, const struct tool *tool)
+static bool is_taken(const struct reading *r, const struct tool *tool)
 {
     struct str name = str_from(tool->name);
 
-    return registry_find(REGISTRY_ALL_SETS, name) != NULL ||
-           find(offer, name) != NULL;
+    return toolset_find(r->taken, name) != NULL || find(r->offer, name) != NULL;
 }
 
 static enum status read_tool(struct reading *r, struct json value,
@@ -312,7 +311,7 @@ static enum status read_tool(struct reading *r, struct json value,
         out->title = out->name;
     if (out->description == NULL)
         return refuse(r, "there is no description");
-    return is_taken(r->offer, out) ? refuse(r, "the name is taken") : ST_OK;
+    return is_taken(r, out) ? refuse(r, "the name is taken") : ST_OK;
 }
 
 /* --- The list ------------------------------------------------------------ */
@@ -328,7 +327,7 @@ static enum status fill(struct offers *offers, struct offer *offer,
         return ST_NOMEM;
     json_walk_init(&walk, tools);
     while (json_walk_next(&walk)) {
-        struct reading r = {offer, NULL};
+        struct reading r = {offer, &offers->taken, NULL};
         struct str shown =
             utf8_head(json_raw(json_get(walk.value, "name")), LIMIT_TOOL_NAME);
         if (offer->count == LIMIT_EDITOR_TOOLS) {

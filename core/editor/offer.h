@@ -14,12 +14,14 @@
 #include "status.h"
 #include "str.h"
 #include "tool.h"
+#include "toolset.h"
 
 /* One list of tools. */
 struct offer;
 
 struct offers {
     const struct log *log; /* borrowed */
+    struct toolset taken;  /* tools whose names an editor may not use */
     struct offer *now;     /* NULL: there are no tools */
 };
 

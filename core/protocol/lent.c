@@ -2,6 +2,8 @@
 /* lent.c: see lent.h. */
 #include "lent.h"
 
+#include "registry.h"
+
 static const struct tool *find(void *context, struct str name)
 {
     const struct lent *lent = context;
@@ -9,10 +11,13 @@ static const struct tool *find(void *context, struct str name)
     return offers_find(&lent->offers, name);
 }
 
-void lent_init(struct lent *lent, struct gate *gate, struct buf *output)
+void lent_init(struct lent *lent, struct gate *gate, struct buf *output,
+               const struct tool *const *more)
 {
-    *lent =
-        (struct lent){.gate = gate, .output = output, .offers.log = gate->log};
+    *lent = (struct lent){
+        .gate = gate,
+        .output = output,
+        .offers = {.log = gate->log, .taken = {REGISTRY_ALL_SETS, more}}};
     gate->find_lent = find;
     gate->lent_context = lent;
 }

@@ -17,8 +17,9 @@ struct lent {
     struct listening listening;
 };
 
-/* GATE finds its tools from now on. */
-void lent_init(struct lent *lent, struct gate *gate, struct buf *output);
+/* GATE finds its tools from now on. MORE: tools of the host, or NULL. */
+void lent_init(struct lent *lent, struct gate *gate, struct buf *output,
+               const struct tool *const *more);
 
 /* Accepts a zeroed one. */
 void lent_release(struct lent *lent);

@@ -737,7 +737,7 @@ struct mcp *mcp_new(const struct mcp_config *config)
     if (mcp == NULL)
         return NULL;
     mcp->config = *config;
-    lent_init(&mcp->lent, config->gate, config->output);
+    lent_init(&mcp->lent, config->gate, config->output, config->tools.more);
     calls_init(&mcp->calls, config->gate, config->output, config->editor,
                config->approval_ms, config->key);
     return mcp;
