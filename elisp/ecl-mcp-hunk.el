@@ -142,10 +142,13 @@ Parts of it that are not accepted leave the old lines."
   (cl-loop for data in list for number from 1
            collect (ecl-mcp-hunk-parse data number)))
 
-(defun ecl-mcp-hunk--plain-lines (text)
-  "The lines of TEXT as the protocol has them: a vector, without line ends."
-  (vconcat (mapcar (lambda (line) (string-remove-suffix "\n" line))
-                   (ecl-mcp-hunk-lines text))))
+(defun ecl-mcp-hunk--lines-answer (text)
+  "The lines of TEXT as members of an answer: without their ends."
+  `((lines . ,(vconcat (mapcar (lambda (line) (string-remove-suffix "\n" line))
+                               (ecl-mcp-hunk-lines text))))
+    ,@(and (not (string-empty-p text))
+           (not (string-suffix-p "\n" text))
+           '((unended . t)))))
 
 (defun ecl-mcp-hunk-reason-all (hunk)
   "The remarks about HUNK and its parts in one text, or nil."
@@ -169,8 +172,7 @@ Parts of it that are not accepted leave the old lines."
     `((accept . ,(if accepted t :false))
       ,@(and reason `((reason . ,reason)))
       ,@(and accepted (ecl-mcp-hunk-changed-p hunk)
-             `((lines . ,(ecl-mcp-hunk--plain-lines
-                          (ecl-mcp-hunk-new-text hunk)))
+             `(,@(ecl-mcp-hunk--lines-answer (ecl-mcp-hunk-new-text hunk))
                ,@(and (ecl-mcp-hunk-parts hunk) '((part . t))))))))
 
 (defun ecl-mcp-hunk-unified (items)

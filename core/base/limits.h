@@ -115,6 +115,10 @@
 /* Bytes of a tool's name: what model providers accept. */
 #define LIMIT_TOOL_NAME 64
 
+/* Bytes of a change of a file that the log keeps: more than an edit has; what
+   replaces a whole large file is taken back by other means. */
+#define LIMIT_PATCH (256u * 1024)
+
 /* Days for which the files of the audit log are kept: long enough to look into
    what happened, and a folder that nobody looks into does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90

@@ -104,6 +104,7 @@ static enum status read_hunk(const struct reading *r, struct json value,
                              struct tool_hunk *out)
 {
     struct json lines = find(value, "lines");
+    bool unended = false;
     enum status status = read_words(r, value, "reason", &out->reason);
 
     if (json_type(json_get(value, "accept")) != JSON_TRUE &&
@@ -113,11 +114,17 @@ static enum status read_hunk(const struct reading *r, struct json value,
         status = read_flag(value, "accept", &out->accepted);
     if (status == ST_OK)
         status = read_flag(value, "part", &out->part);
+    if (status == ST_OK)
+        status = read_flag(value, "unended", &unended);
     if (status != ST_OK || json_is_absent(lines))
         return status != ST_OK || !out->part ? status : ST_INVALID;
     out->edited = !out->part;
-    return json_type(lines) == JSON_ARRAY ? read_lines(r, lines, &out->text)
-                                          : ST_INVALID;
+    if (json_type(lines) != JSON_ARRAY)
+        return ST_INVALID;
+    status = read_lines(r, lines, &out->text);
+    if (status == ST_OK && unended && out->text.n > 0)
+        out->text.n--;
+    return status;
 }
 
 /* The hunks of a review that has none to choose: all, as proposed. */

@@ -35,6 +35,13 @@ static void write_text(struct jsonw *w, const char *name, const char *text)
         jsonw_null(w);
 }
 
+/* Nothing when TEXT is empty. */
+static void write_buf(struct jsonw *w, const char *name, const struct buf *text)
+{
+    if (text->n > 0)
+        jsonw_member(w, name, buf_view(text));
+}
+
 /* Size and SHA-256 of TEXT. */
 static void write_digest(struct jsonw *w, const char *size_name,
                          const char *hash_name, struct str text)
@@ -63,13 +70,14 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
     write_text(w, "level", tool_level_name(call->tool->level));
     write_text(w, "decision", call->decision);
     write_text(w, "by", call->decided_by);
-    if (call->rule.n > 0)
-        jsonw_member(w, "rule", buf_view(&call->rule));
+    write_buf(w, "rule", &call->rule);
     write_text(w, "outcome", audit_outcome(event));
     jsonw_member_int(w, "decisionMs", decided_ms - call->started_ms);
     jsonw_member_int(w, "runMs", event->now_ms - decided_ms);
     write_digest(w, "argumentBytes", "argumentSha256", event->arguments);
     write_digest(w, "answerBytes", "answerSha256", event->text);
+    write_buf(w, "path", &call->change.path);
+    write_buf(w, "patch", &call->change.patch);
 }
 
 void audit_event(void *context, const struct gate_event *event)

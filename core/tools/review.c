@@ -212,6 +212,14 @@ static void write_hunk(struct jsonw *w, const struct diff *diff, size_t index)
     buf_release(&text);
 }
 
+/* The absolute path of the file. */
+static void write_path(struct buf *out, const struct review *review)
+{
+    buf_printf(out, "%s%s%.*s", review->root,
+               strcmp(review->root, "/") == 0 ? "" : "/",
+               STR_ARG(review->base.name));
+}
+
 /* The change as docs/editor-protocol.md has it. */
 static void write_for_editor(struct buf *out, const struct review *review,
                              struct str reason, bool by_hunk)
@@ -219,9 +227,7 @@ static void write_for_editor(struct buf *out, const struct review *review,
     struct buf path = BUF_EMPTY;
     struct jsonw w;
 
-    buf_printf(&path, "%s%s%.*s", review->root,
-               strcmp(review->root, "/") == 0 ? "" : "/",
-               STR_ARG(review->base.name));
+    write_path(&path, review);
     jsonw_init(&w, out);
     jsonw_object(&w);
     jsonw_member(&w, "path", buf_view(&path));
@@ -298,19 +304,6 @@ struct outcome {
     bool saved;               /* the file has the new text */
 };
 
-/* The lines of the human in the place of those that hunk INDEX makes; like
-   these, the last line of a text may lack its end. */
-static struct diff_edit edit_of(const struct tool_hunk *hunk,
-                                const struct diff *diff, size_t index)
-{
-    struct str made = diff_new_lines(diff, index);
-    struct diff_edit edit = {hunk->edited || hunk->part, hunk->text};
-
-    if (edit.text.n > 0 && made.n > 0 && made.p[made.n - 1] != '\n')
-        edit.text.n--;
-    return edit;
-}
-
 /* Prepares OUTCOME, and the diff for the lines of the human; an edit that
    leaves all as it was is a refusal. */
 static enum status read_choice(const struct tool_decision *decision,
@@ -329,7 +322,8 @@ static enum status read_choice(const struct tool_decision *decision,
         outcome->chosen[i] = !decision->chosen || decision->chosen[i];
         if (!hunks || !outcome->chosen[i])
             continue;
-        edits[i] = edit_of(&hunks[i], diff, i);
+        edits[i] =
+            (struct diff_edit){hunks[i].edited || hunks[i].part, hunks[i].text};
         if (edits[i].given && str_eq(edits[i].text, diff_old_lines(diff, i)))
             outcome->chosen[i] = false;
     }
@@ -483,6 +477,20 @@ static void write_rejected(struct buf *out, const struct review *review,
     buf_str(out, STR(" again unchanged."));
 }
 
+/* For the log: the file that was changed, and PATCH. Without memory the log has
+   less. */
+static void note_change(struct tool_change *change, const struct review *review,
+                        const struct buf *patch)
+{
+    write_path(&change->path, review);
+    if (patch->n <= LIMIT_PATCH)
+        buf_str(&change->patch, buf_view(patch));
+    if (buf_failed(&change->path))
+        buf_reset(&change->path);
+    if (buf_failed(&change->patch))
+        buf_reset(&change->patch);
+}
+
 /* What the model reads; HASH is that of the file, NULL when it cannot be
    read. */
 static enum status tell(const struct tool_request *request,
@@ -497,6 +505,8 @@ static enum status tell(const struct tool_request *request,
     write_outcomes(&out, request, review, outcome);
     if (outcome->applied > 0)
         diff_write(&diff, &outcome->diff, review->name);
+    if (outcome->applied > 0 || review->diff.hunk_count == 0)
+        note_change(&request->call->change, review, &diff);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
         buf_str(&diff, STR("\n… the diff goes on …\n"));

@@ -37,6 +37,8 @@ void tool_call_release(struct tool_call *call)
     tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->note);
+    buf_release(&call->change.path);
+    buf_release(&call->change.patch);
     buf_release(&call->rule);
     tool_visit_release(&call->visit);
 }

@@ -121,6 +121,13 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
+/* What a call has changed in a file, for the log. */
+struct tool_change {
+    struct buf path;  /* of the file, absolute; empty: nothing was changed */
+    struct buf patch; /* in the unified format; empty when it is larger than
+                         LIMIT_PATCH, or has no lines */
+};
+
 /* One call of a tool, from the decision to the answer. The first nine members
    are its caller's, the others the gate's; tool_call_release frees what they
    own. */
@@ -140,18 +147,19 @@ struct tool_call {
     int64_t started_ms;
     char session[LIMIT_SESSION_NAME + 1]; /* where it runs; empty: in none */
     bool approved;                        /* the gate let it run */
-    const char *decision;   /* "allowed", "refused", "approved", "modified",
-                               "denied"; static, NULL before */
-    const char *decided_by; /* "level", "policy", "grant", "human", ... ;
-                               static */
-    struct buf rule;        /* of the editor, that decided; may be empty */
-    bool may_remember;      /* the question may be spared next time */
-    bool ends_session;      /* set by the handler that sees to it */
-    int64_t decided_ms;     /* when; the human's time lies before it */
-    struct buf arguments;   /* JSON text, as asked for or as modified */
-    struct buf note;        /* what the answer has to say first */
-    struct tool_work *work; /* while it works; owned */
-    struct tool_plan *plan; /* from prepare; owned */
+    const char *decision;      /* "allowed", "refused", "approved", "modified",
+                                  "denied"; static, NULL before */
+    const char *decided_by;    /* "level", "policy", "grant", "human", ... ;
+                                  static */
+    struct buf rule;           /* of the editor, that decided; may be empty */
+    bool may_remember;         /* the question may be spared next time */
+    bool ends_session;         /* set by the handler that sees to it */
+    int64_t decided_ms;        /* when; the human's time lies before it */
+    struct buf arguments;      /* JSON text, as asked for or as modified */
+    struct buf note;           /* what the answer has to say first */
+    struct tool_change change; /* that it has made */
+    struct tool_work *work;    /* while it works; owned */
+    struct tool_plan *plan;    /* from prepare; owned */
     struct tool_question question; /* while it asks */
     struct tool_visit visit;
 };
