@@ -102,7 +102,9 @@ static enum status set_up(struct session *session,
         .max_output =
             config->max_output > 0 ? config->max_output : LIMIT_OUTPUT,
         .timeout_ms = LIMIT_TIMEOUT_MS,
-        .memory = (int64_t)(config->memory > 0 ? config->memory : LIMIT_HEAP),
+        .memory =
+            (int64_t)(config->memory > 0 || config->attached ? config->memory
+                                                             : LIMIT_HEAP),
     };
     gate_init(&session->gate, &session->log, &session->image, &limits);
     session->gate.files = config->files;

@@ -43,7 +43,7 @@ struct session_config {
     size_t max_message; /* bytes of one message; 0 = LIMIT_MESSAGE */
     size_t max_output;  /* characters of one answer; 0 = LIMIT_OUTPUT */
     uint64_t memory;    /* bytes of Lisp heap of an image, as the supervisor
-                           has it; 0 = LIMIT_HEAP */
+                           has it; 0 = unknown, or LIMIT_HEAP unless attached */
     const char *tools;  /* comma-separated tool sets, NULL = the default */
     struct log log;     /* its context must outlive the session, as must: */
     const struct files *files;             /* NULL: no files */

@@ -35,19 +35,30 @@ void front_tell(struct front *front, uint64_t id, struct str text)
     put_text(front, WIRE_OUTPUT, 0, id, text);
 }
 
-void front_put_refusal(struct buf *out, struct str why)
+static void put_welcome(struct buf *out, struct str refusal, int64_t name)
 {
     size_t start = wire_begin(out, WIRE_WELCOME, 0, 0);
 
     wire_put_int(out, WIRE_VERSION);
     wire_put_string(out, STR(ECL_MCP_VERSION));
-    wire_put_string(out, why);
+    wire_put_string(out, refusal);
+    wire_put_int(out, name);
     wire_end(out, start);
+}
+
+void front_put_refusal(struct buf *out, struct str why)
+{
+    put_welcome(out, why, 0);
 }
 
 struct buf *front_output(struct front *front)
 {
     return &front->out;
+}
+
+bool front_is_greeted(const struct front *front)
+{
+    return front->greeted;
 }
 
 /* ---- calls */
@@ -234,15 +245,21 @@ static enum status take_hello(struct front *front, struct str body)
 {
     int64_t version;
     struct str program;
+    int64_t known;
 
     if (front->greeted || wire_take_int(&body, &version) != ST_OK ||
         wire_take_string(&body, &program) != ST_OK)
         return ST_INVALID;
     front->greeted = true;
-    front_put_refusal(&front->out, version == WIRE_VERSION
-                                       ? STR("")
-                                       : STR("it speaks another version"));
-    return version == WIRE_VERSION ? ST_OK : ST_INVALID;
+    if (version != WIRE_VERSION) {
+        front_put_refusal(&front->out, STR("it speaks another version"));
+        return ST_INVALID;
+    }
+    if (wire_take_int(&body, &known) != ST_OK)
+        return ST_INVALID;
+    front->bereft = known != 0 && known != front->supervisor->name;
+    put_welcome(&front->out, STR(""), front->supervisor->name);
+    return ST_OK;
 }
 
 static enum status take_finish(struct front *front, struct str body,

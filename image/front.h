@@ -35,6 +35,9 @@ enum status MUST_CHECK front_feed(struct front *front, const void *p, size_t n,
 /* Frames for the front; the host removes what it has passed on. */
 struct buf *front_output(struct front *front);
 
+/* Whether it has said HELLO. */
+bool front_is_greeted(const struct front *front);
+
 /* Appends to OUT what is said to a front that is refused before it becomes one:
    WHY is part of a sentence. */
 void front_put_refusal(struct buf *out, struct str why);

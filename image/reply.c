@@ -24,6 +24,19 @@ static void leave_output(struct channel *channel, const struct call *call)
     }
 }
 
+/* The first answer after other images says so. */
+static void tell_bereft(struct channel *channel, struct front *front)
+{
+    struct buf *notice = &channel->notice;
+
+    buf_str(notice, notice->n > 0 ? STR("\n") : STR("[notice]\n"));
+    buf_str(notice,
+            STR("The Lisp images that this server used before have ended, "
+                "and these are new: what was defined there is lost, in every "
+                "session."));
+    front->bereft = false;
+}
+
 void reply_composed(struct supervisor *s, struct channel *channel,
                     struct call *call, bool error, struct str body)
 {
@@ -48,6 +61,8 @@ void reply_composed(struct supervisor *s, struct channel *channel,
     refusal_explain(s, call, error, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
+    if (call->front->bereft)
+        tell_bereft(channel, call->front);
     if (channel->notice.n > 0) {
         buf_byte(&channel->notice, '\0');
         answer.notice = channel->notice.p;

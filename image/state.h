@@ -30,6 +30,7 @@ struct front {
     struct buf out;
     bool owner;
     bool greeted;         /* it has said HELLO */
+    bool bereft;          /* and knew another supervisor: is to be told */
     struct ending ending; /* of its calls; never of an owner's */
     size_t calls;         /* that wait for an answer, */
     size_t bytes;         /* and the bytes of their fields */
@@ -43,6 +44,7 @@ struct supervisor {
     struct channel *channels;           /* one per session, owned */
     struct kept kept;
     struct front *fronts; /* owned */
+    int64_t name;         /* random; tells it from those before it */
     uint64_t serials;     /* live images and checkpoints begun so far */
     uint64_t call_ids;    /* calls so far */
     size_t calls;         /* those of all fronts, and their bytes; what is no */

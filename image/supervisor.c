@@ -321,6 +321,8 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     s->config = *config;
     if (s->config.heap == 0)
         s->config.heap = LIMIT_HEAP;
+    if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
+        s->name = now_ms + 1;
     linux_adopt_orphans();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);

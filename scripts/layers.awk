@@ -3,7 +3,7 @@
 #   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
 # core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
 # own folder, session.h and what it names, core/host/; server/ also
-# supervisor.h and sandbox.h, module/ also diff.h, arena.h and
+# front.h, supervisor.h and sandbox.h, module/ also diff.h, arena.h and
 # utf8.h. image/: own folder and core/ up to the layer of
 # wire. The headers of libraries that must stay behind one door have their one
 # place.
@@ -31,7 +31,7 @@ function host_may(dep)
     if ((dep in own) && own[dep] == folder)
         return 1
     return (dep in hosts) ||
-        (folder == "server" && dep ~ /^(supervisor|sandbox)$/) ||
+        (folder == "server" && dep ~ /^(front|supervisor|sandbox)$/) ||
         (folder == "module" && dep ~ /^(diff|arena|utf8)$/)
 }
 

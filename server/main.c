@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "emacs.h"
 #include "extras.h"
 #include "host.h"
+#include "listener.h"
 #include "loop.h"
 #include "options.h"
 #include "own.h"
@@ -69,19 +71,46 @@ static int open_audit(struct host *host, const struct options *options)
     return 2;
 }
 
+/* The link to the images, wherever they are. NULL: *STATUS is the exit
+   status, and standard error says why. */
+static struct link *open_link(const struct options *options, struct host *host,
+                              int *status)
+{
+    static char path[PATH_SIZE];
+    struct supervisor_config images = {find_image(path), options->workspace,
+                                       options->memory, options->sandbox,
+                                       host->log};
+    struct buf why = BUF_EMPTY;
+    struct listener *listener = NULL;
+    struct link *link = NULL;
+
+    if (options->listen)
+        listener = listener_new(options->listen, &host->log, &why);
+    *status = options->listen && !listener ? 2 : 1;
+    if (options->attach)
+        link = attach_new(options->attach, &host->log);
+    else if (*status == 1)
+        link = own_new(&images, listener, host_now());
+    if (*status == 2)
+        (void)fprintf(stderr, "ecl-mcp: --listen: '%s': %.*s\n",
+                      options->listen, STR_ARG(buf_view(&why)));
+    else if (!link)
+        (void)fputs("ecl-mcp: out of memory\n", stderr);
+    buf_release(&why);
+    return link;
+}
+
 static int serve(const struct options *options, struct host *host)
 {
-    char path[PATH_SIZE];
     struct session *session = NULL;
     struct link *link;
     struct emacs *emacs = NULL;
     int status = 1;
-    struct supervisor_config images = {find_image(path), options->workspace,
-                                       options->memory, options->sandbox,
-                                       host->log};
     struct session_config config = {.max_message = options->max_message,
                                     .max_output = options->max_output,
-                                    .memory = options->memory,
+                                    .memory =
+                                        options->attach ? 0 : options->memory,
+                                    .attached = options->attach != NULL,
                                     .tools = options->tools,
                                     .approval_ms = options->approval_ms,
                                     .pid = getpid(),
@@ -93,18 +122,22 @@ static int serve(const struct options *options, struct host *host)
     if (host_open_workspace(host, root, options->secrets) != ST_OK)
         log_line(&host->log, LOG_WARN, "files: no workspace: %s",
                  strerror(errno));
+    if (options->attach && (options->workspace || options->secrets[0]))
+        log_line(&host->log, LOG_WARN,
+                 "attach: --workspace and --secret are for the files of this "
+                 "server; what Lisp sees is for who keeps the images");
     if (host_fill(host, options->policy, &config) != ST_OK) {
         perror("ecl-mcp: getrandom");
         return 1;
     }
-    link = own_new(&images, host_now());
-    if (!options->supervise)
+    link = open_link(options, host, &status);
+    if (link && !options->supervise)
         session = session_new(&config);
     if (session)
         emacs = emacs_new(session, &host->log, host_now());
-    if (!link || (!session && !options->supervise))
+    if (link && !session && !options->supervise)
         (void)fputs("ecl-mcp: out of memory\n", stderr);
-    else
+    else if (link)
         status = loop_run(session, link, emacs);
     emacs_free(emacs);
     session_free(session);

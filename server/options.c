@@ -32,7 +32,9 @@ enum option_id {
     OPT_AUDIT,
     OPT_SANDBOX,
     OPT_ALLOW_NETWORK,
-    OPT_SUPERVISE
+    OPT_SUPERVISE,
+    OPT_LISTEN,
+    OPT_ATTACH
 };
 
 struct option_help {
@@ -88,6 +90,12 @@ static const struct option_help TABLE[] = {
      NULL,
      "keep Lisp images for another program, frames on standard input and "
      "output"},
+    {{"listen", required_argument, NULL, OPT_LISTEN},
+     "SOCKET",
+     "with --supervise: let servers share these images"},
+    {{"attach", optional_argument, NULL, OPT_ATTACH},
+     "[SOCKET]",
+     "share images (default: ~/.local/state/ecl-mcp/image.sock)"},
     {{"version", no_argument, NULL, OPT_VERSION}, NULL, "print the version"},
     {{"help", no_argument, NULL, OPT_HELP}, NULL, "print this text"},
 };
@@ -240,6 +248,33 @@ static int set_sandbox(const char *value, struct options *options)
     return fail_value("sandbox", value, SANDBOX_MODES);
 }
 
+static int set_socket(const char *option, const char *value, const char **out)
+{
+    struct sockaddr_un address;
+    char valid[60];
+
+    *out = value;
+    if (address_fill(value, &address))
+        return -1;
+    (void)snprintf(valid, sizeof valid, "a path of less than %zu bytes",
+                   ADDRESS_SIZE);
+    return fail_value(option, value, valid);
+}
+
+/* VALUE is NULL when none was given. */
+static int set_attach(const char *value, struct options *options)
+{
+    if (value)
+        return set_socket("attach", value, &options->attach);
+    options->attach = options->socket;
+    if (address_default(options->socket))
+        return -1;
+    (void)fputs("ecl-mcp: --attach: HOME is no folder that a socket can be "
+                "found in; name the socket: --attach SOCKET\n",
+                stderr);
+    return 2;
+}
+
 static int set_option(int id, const char *value, struct options *options)
 {
     uint64_t n = 0;
@@ -258,6 +293,7 @@ static int set_option(int id, const char *value, struct options *options)
             return fail_value("log-level", value, "error, warn, info, debug");
         return -1;
     case OPT_MEMORY:
+        options->of_images = true;
         return set_size("memory", value, LIMIT_HEAP_MIN, LIMIT_HEAP_MAX,
                         &options->memory);
     case OPT_MAX_MESSAGE:
@@ -287,13 +323,19 @@ static int set_option(int id, const char *value, struct options *options)
         options->audit = value;
         return -1;
     case OPT_SANDBOX:
+        options->of_images = true;
         return set_sandbox(value, options);
     case OPT_ALLOW_NETWORK:
+        options->of_images = true;
         options->sandbox.network = true;
         return -1;
     case OPT_SUPERVISE:
         options->supervise = true;
         return -1;
+    case OPT_LISTEN:
+        return set_socket("listen", value, &options->listen);
+    case OPT_ATTACH:
+        return set_attach(value, options);
     case OPT_HELP:
         print_help(stdout);
         return 0;
@@ -303,6 +345,29 @@ static int set_option(int id, const char *value, struct options *options)
     default:
         return fail_option();
     }
+}
+
+/* The argument of an option that need not have one, behind a blank. */
+static const char *next_word(int argc, char **argv)
+{
+    return optind < argc && argv[optind][0] != '-' ? argv[optind++] : NULL;
+}
+
+/* Whether the options go together. */
+static int check(const struct options *options)
+{
+    const char *why = NULL;
+
+    if (options->attach && options->supervise)
+        why = "--supervise keeps images, --attach uses those of another";
+    else if (options->attach && options->of_images)
+        why = "--memory, --sandbox and --allow-network are for who keeps the "
+              "images, --attach uses those of another";
+    else if (options->listen && !options->supervise)
+        why = "--listen goes with --supervise only";
+    if (why)
+        (void)fprintf(stderr, "ecl-mcp: %s\n", why);
+    return why ? 2 : -1;
 }
 
 int options_parse(int argc, char **argv, struct options *options)
@@ -322,7 +387,9 @@ int options_parse(int argc, char **argv, struct options *options)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};
     while ((id = getopt_long(argc, argv, "w:t:l:m:Vh", known, NULL)) != -1) {
-        int status = set_option(id, optarg, options);
+        const char *value =
+            id == OPT_ATTACH && !optarg ? next_word(argc, argv) : optarg;
+        int status = set_option(id, value, options);
 
         if (status >= 0)
             return status;
@@ -332,5 +399,5 @@ int options_parse(int argc, char **argv, struct options *options)
                       argv[optind]);
         return fail_option();
     }
-    return -1;
+    return check(options);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "address.h"
 #include "limits.h"
 #include "log.h"
 #include "policy.h"
@@ -22,10 +23,14 @@ struct options {
     const char *secrets[LIMIT_SECRETS + 1]; /* further patterns, up to a NULL */
     struct sandbox sandbox;                 /* its secrets are those above */
     int64_t approval_ms;                    /* how long a human may think */
+    bool of_images;      /* some option is about the images alone */
     const char *policy;  /* file of the user's rules, or NULL */
     const char *audit;   /* file for lines about calls, "off", or NULL */
     struct policy rules; /* of the command line */
     bool supervise;      /* frames instead of MCP on standard input */
+    const char *listen;  /* socket for those who share the images, or NULL */
+    const char *attach;  /* socket behind which the images are, or NULL */
+    char socket[ADDRESS_SIZE]; /* room for the default of that */
 };
 
 /* Reads the command line into *OPTIONS. Returns -1 when the program is to run,

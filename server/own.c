@@ -9,7 +9,9 @@
 struct own {
     struct link link;
     struct supervisor *supervisor;
-    struct front *front;
+    struct front *front; /* that of this process */
+    struct listener *listener;
+    size_t split; /* the listener's descriptors begin there */
 };
 
 static struct own *own_of(struct link *link)
@@ -46,25 +48,41 @@ static size_t fd_count(const struct link *link)
 {
     const struct own *own = (const struct own *)link;
 
-    return supervisor_fd_count(own->supervisor);
+    return supervisor_fd_count(own->supervisor) +
+           listener_fd_count(own->listener);
 }
 
 static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
 {
-    return supervisor_fds(own_of(link)->supervisor, fds, max);
+    struct own *own = own_of(link);
+
+    own->split = supervisor_fds(own->supervisor, fds, max);
+    return own->split +
+           listener_fds(own->listener, fds + own->split, max - own->split);
 }
 
 static void run(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms)
 {
-    supervisor_run(own_of(link)->supervisor, fds, n, now_ms);
+    struct own *own = own_of(link);
+    size_t split = n < own->split ? n : own->split;
+
+    listener_read(own->listener, own->supervisor, fds + split, n - split,
+                  now_ms);
+    supervisor_run(own->supervisor, fds, split, now_ms);
+    listener_write(own->listener, now_ms);
 }
 
 static int64_t deadline(const struct link *link)
 {
     const struct own *own = (const struct own *)link;
 
-    return supervisor_deadline(own->supervisor);
+    int64_t supervisor = supervisor_deadline(own->supervisor);
+    int64_t listener = listener_deadline(own->listener);
+
+    return supervisor < 0 || (listener >= 0 && listener < supervisor)
+               ? listener
+               : supervisor;
 }
 
 static void reap(struct link *link, int64_t now_ms)
@@ -74,6 +92,7 @@ static void reap(struct link *link, int64_t now_ms)
 
 static void release(struct link *link)
 {
+    listener_free(own_of(link)->listener); // nobody new while images end
     supervisor_free(own_of(link)->supervisor);
     free(link);
 }
@@ -83,19 +102,22 @@ static const struct link_kind KIND = {
     fds_of, run,    deadline,  reap, release,
 };
 
-struct link *own_new(const struct supervisor_config *config, int64_t now_ms)
+struct link *own_new(const struct supervisor_config *config,
+                     struct listener *listener, int64_t now_ms)
 {
     struct own *own = calloc(1, sizeof *own);
 
-    if (!own)
+    if (!own) {
+        listener_free(listener);
         return NULL;
+    }
     own->link.kind = &KIND;
+    own->listener = listener;
     own->supervisor = supervisor_new(config, now_ms);
     if (own->supervisor)
         own->front = front_open(own->supervisor, true);
     if (own->front)
         return &own->link;
-    supervisor_free(own->supervisor);
-    free(own);
+    release(&own->link);
     return NULL;
 }

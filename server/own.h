@@ -4,10 +4,13 @@
 #define SERVER_OWN_H
 
 #include "link.h"
+#include "listener.h"
 #include "supervisor.h"
 
-/* Starts the supervisor; NULL when memory runs out. The strings of CONFIG must
-   outlive it. */
-struct link *own_new(const struct supervisor_config *config, int64_t now_ms);
+/* Starts the supervisor, and serves those who come through LISTENER (NULL:
+   none), too; NULL when memory runs out. Owns LISTENER in any case. The strings
+   of CONFIG must outlive it. */
+struct link *own_new(const struct supervisor_config *config,
+                     struct listener *listener, int64_t now_ms);
 
 #endif

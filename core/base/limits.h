@@ -101,6 +101,23 @@
 #define LIMIT_SHARED_CALLS (4 * LIMIT_PENDING_CALLS)
 #define LIMIT_SHARED_BYTES (4 * LIMIT_PENDING_BYTES)
 
+/* Processes that share them through a socket: more servers than anybody runs.
+ */
+#define LIMIT_FRONTS 64
+
+/* Bytes of answers that wait for one of them before it is dropped; its calls
+   are no longer read from LIMIT_OUTPUT_BACKLOG on. More than one answer, which
+   has LIMIT_OUTPUT_KEPT at most. */
+#define LIMIT_FRONT_BACKLOG (64u * 1024 * 1024)
+
+/* Milliseconds within which one that connects, and who is connected to, must
+   say what it is. */
+#define LIMIT_HELLO_MS 5000
+
+/* Milliseconds between two tries to connect to a socket behind which nobody
+   is. */
+#define LIMIT_ATTACH_MS 1000
+
 /* Bytes of a policy file, and characters of what is wrong in it that are shown:
    a thousand rules have 64 KiB. */
 #define LIMIT_POLICY (256u * 1024)

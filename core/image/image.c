@@ -73,6 +73,7 @@ static void greet(struct image *image)
     size_t start = wire_begin(&image->out, WIRE_HELLO, 0, 0);
     wire_put_int(&image->out, WIRE_VERSION);
     wire_put_string(&image->out, STR(ECL_MCP_VERSION));
+    wire_put_int(&image->out, image->known);
     wire_end(&image->out, start);
 }
 
@@ -304,7 +305,8 @@ static void read_welcome(struct image *image, struct str body)
         status = wire_take_string(&body, &program);
     if (status == ST_OK)
         status = wire_take_string(&body, &refusal);
-    if (status == ST_OK && version == WIRE_VERSION && refusal.n == 0)
+    if (status == ST_OK && version == WIRE_VERSION && refusal.n == 0 &&
+        wire_take_int(&body, &image->known) == ST_OK)
         return;
     buf_reset(&image->fault);
     if (status != ST_OK || version != WIRE_VERSION)

@@ -33,6 +33,7 @@ struct image {
     size_t start;          /* of the frame being written to out, */
     size_t before;         /* and of what goes with it: perhaps a HELLO */
     bool greeted;          /* the supervisor has got its HELLO */
+    int64_t known;         /* which one has answered last; 0: none */
 
     struct str input;     /* bytes of image_feed that were not looked at yet */
     char head[WIRE_HEAD]; /* of a frame that did not come in one piece, */

@@ -58,6 +58,7 @@ static enum status describe(struct arena *arena,
                             const struct schema_value *values, struct str *out)
 {
     char words[UNITS_TEXT] = "none";
+    char size[UNITS_TEXT] = "as set for the images";
     bool all = true;
     enum status status = ST_OK;
     struct str text = STR("");
@@ -72,11 +73,11 @@ static enum status describe(struct arena *arena,
         text = add_line(arena, text, &status,
                         arena_printf(arena, "max-output: %zu characters",
                                      limits->max_output));
+    if (limits->memory > 0)
+        (void)units_size((uint64_t)limits->memory, size);
     if (all || values[MEMORY].given)
-        text =
-            add_line(arena, text, &status,
-                     arena_printf(arena, "memory: %s",
-                                  units_size((uint64_t)limits->memory, words)));
+        text = add_line(arena, text, &status,
+                        arena_printf(arena, "memory: %s", size));
     *out = text;
     return status;
 }

@@ -114,7 +114,11 @@ static void write_limits(struct jsonw *w, const struct tool_limits *limits)
     jsonw_object(w);
     jsonw_member_int(w, "timeoutMs", limits->timeout_ms);
     jsonw_member_int(w, "maxOutput", (int64_t)limits->max_output);
-    jsonw_member_int(w, "memoryBytes", limits->memory);
+    jsonw_name(w, "memoryBytes");
+    if (limits->memory > 0)
+        jsonw_int(w, limits->memory);
+    else
+        jsonw_null(w); // whoever keeps the images knows
     jsonw_end_object(w);
 }
 

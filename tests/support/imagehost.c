@@ -56,6 +56,7 @@ struct front *host_join(bool owner)
     assert_non_null(front);
     wire_put_int(&hello, WIRE_VERSION);
     wire_put_string(&hello, STR("test"));
+    wire_put_int(&hello, 0);
     wire_end(&hello, start);
     assert_int_equal(front_feed(front, hello.p, hello.n, now_ms()), ST_OK);
     buf_release(&hello);

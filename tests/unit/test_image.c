@@ -142,6 +142,7 @@ static void put_welcome(int64_t version, const char *refusal)
     wire_put_int(&input, version);
     wire_put_string(&input, STR("9.9"));
     wire_put_string(&input, str_from(refusal));
+    wire_put_int(&input, 77);
     assert_memory(!buf_failed(&input));
     wire_end(&input, start);
 }
@@ -190,9 +191,12 @@ static void image_comes_back(void **state)
     (void)state;
     struct wire_head head;
     struct str body;
+    struct str text;
+    int64_t n;
     struct image_reply reply;
     assert_ok(send_call(&calls[0]));
     assert_ok(send_call(&calls[1]));
+    put_welcome(WIRE_VERSION, "");
     put_reply(calls[0].id, 0, STR("first"));
     image_feed(&image, str_make(input.p, input.n - 1)); // lost in a frame
     assert_memory(!image_next(&image, &reply));
@@ -211,6 +215,12 @@ static void image_comes_back(void **state)
     assert_ok(send_call(&calls[2]));
     assert_ok(wire_frame(buf_view(&image.out), &head, &body));
     assert_int_equal(head.kind, WIRE_HELLO);
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, WIRE_VERSION);
+    assert_ok(wire_take_string(&body, &text));
+    assert_text(text, ECL_MCP_VERSION);
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, 77); // the lost one
     buf_reset(&input);
     put_reply(calls[2].id, 0, STR("third"));
     image_feed(&image, buf_view(&input));

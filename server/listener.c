@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* listener.c: see listener.h. */
+#include "listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "front.h"
+#include "limits.h"
+
+/* Bytes read at once of one connection. */
+#define CHUNK (64u * 1024)
+
+/* Milliseconds without accept(2) after one that had no descriptor left. */
+#define PAUSE_MS 1000
+
+/* Connections that wait to be accepted. */
+#define BACKLOG 16
+
+struct peer {
+    struct peer *next;
+    int fd;
+    pid_t pid;
+    struct front *front; /* owned */
+    size_t written;      /* bytes of its output that are out */
+    bool ending;         /* it is refused: nothing is read any more */
+    bool over;           /* to be closed */
+    int64_t hello_by;    /* when it must have said what it is */
+    size_t poll_at;      /* index of its pollfd, or SIZE_MAX */
+};
+
+struct listener {
+    const char *path;
+    const struct log *log;
+    int fd;
+    dev_t device; /* of the socket, which another one may have replaced */
+    ino_t inode;
+    struct peer *peers;
+    size_t n;
+    int64_t accept_at; /* no sooner */
+    char chunk[CHUNK];
+};
+
+/* ---- the socket */
+
+/* Opens the folder of PATH, made if it is missing: -1 with errno. */
+static int open_folder(const char *path)
+{
+    char folder[ADDRESS_SIZE];
+    char *slash;
+
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    slash = strrchr(folder, '/');
+    if (!slash)
+        return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    slash[slash == folder] = '\0';
+    for (slash = strchr(folder + 1, '/'); slash; slash = strchr(slash, '/')) {
+        *slash = '\0';
+        (void)mkdir(folder, 0700); // open(2) says what is wrong
+        *slash++ = '/';
+    }
+    (void)mkdir(folder, 0700);
+    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Whether the folder FD belongs to the user, and nobody else comes in. */
+static bool is_private(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
+           (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+/* Removes the socket PATH when nobody listens there. False: appends to WHY what
+   is there instead. */
+static bool remove_stale(const char *path, struct buf *why)
+{
+    struct stat info;
+    int fd;
+
+    if (lstat(path, &info) < 0 && errno == ENOENT)
+        return true;
+    if (!S_ISSOCK(info.st_mode)) {
+        buf_str(why, STR("it is there already and no socket"));
+        return false;
+    }
+    fd = address_connect(path);
+    if (fd >= 0 || errno == EAGAIN) {
+        buf_str(why, STR("another ecl-mcp listens there"));
+        if (fd >= 0)
+            (void)close(fd); // nothing was said
+        return false;
+    }
+    if (errno == ECONNREFUSED && unlink(path) == 0)
+        return true;
+    buf_str(why, str_from(strerror(errno)));
+    return false;
+}
+
+static bool bind_to(struct listener *listener)
+{
+    struct sockaddr_un address;
+    const struct sockaddr *to = (const struct sockaddr *)&address;
+    struct stat info;
+    mode_t mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+    bool ok = address_fill(listener->path, &address);
+
+    ok = ok && bind(listener->fd, to, sizeof address) == 0;
+    (void)umask(mask);
+    ok = ok && listen(listener->fd, BACKLOG) == 0 &&
+         lstat(listener->path, &info) == 0;
+    if (ok) {
+        listener->device = info.st_dev;
+        listener->inode = info.st_ino;
+    }
+    return ok;
+}
+
+/* Makes the socket while the folder is locked: of two that start at the same
+   time, one would else remove the socket of the other. */
+static bool open_socket(struct listener *listener, struct buf *why)
+{
+    int folder = open_folder(listener->path);
+    bool ok = false;
+
+    if (folder < 0) {
+        buf_printf(why, "its folder: %s", strerror(errno));
+        return false;
+    }
+    if (!is_private(folder))
+        buf_str(why, STR("its folder must be yours and closed to others (chmod "
+                         "700)"));
+    else if (flock(folder, LOCK_EX | LOCK_NB) < 0)
+        buf_str(why, STR("another ecl-mcp is starting there"));
+    else if (remove_stale(listener->path, why)) {
+        ok = bind_to(listener);
+        if (!ok)
+            buf_str(why, str_from(strerror(errno)));
+    }
+    (void)close(folder); // and unlocks it
+    return ok;
+}
+
+struct listener *listener_new(const char *path, const struct log *log,
+                              struct buf *why)
+{
+    struct listener *listener = calloc(1, sizeof *listener);
+
+    if (!listener) {
+        buf_str(why, STR("out of memory"));
+        return NULL;
+    }
+    listener->path = path;
+    listener->log = log;
+    listener->fd =
+        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listener->fd >= 0 && open_socket(listener, why))
+        return listener;
+    if (listener->fd < 0)
+        buf_str(why, str_from(strerror(errno)));
+    else
+        (void)close(listener->fd); // nobody knows it
+    free(listener);
+    return NULL;
+}
+
+static void free_peer(struct peer *peer)
+{
+    (void)close(peer->fd); // what it had not taken is lost
+    free(peer);
+}
+
+void listener_free(struct listener *listener)
+{
+    struct stat info;
+    struct peer *peer;
+
+    if (!listener)
+        return;
+    if (lstat(listener->path, &info) == 0 && info.st_dev == listener->device &&
+        info.st_ino == listener->inode)
+        (void)unlink(listener->path); // a stale one is replaced, too
+    while ((peer = listener->peers)) {
+        listener->peers = peer->next;
+        free_peer(peer); // the supervisor frees the fronts
+    }
+    (void)close(listener->fd);
+    free(listener);
+}
+
+/* ---- connections */
+
+/* Says why, as far as it is taken, and closes FD. */
+static void turn_away(int fd, const char *why)
+{
+    struct buf out = BUF_EMPTY;
+
+    front_put_refusal(&out, str_from(why));
+    if (!buf_failed(&out))
+        (void)send(fd, out.p, out.n, MSG_NOSIGNAL); // else it sees the end
+    buf_release(&out);
+    (void)close(fd);
+}
+
+static void welcome(struct listener *listener, struct supervisor *supervisor,
+                    int fd, int64_t now)
+{
+    struct peer *peer;
+    pid_t pid;
+
+    if (!address_is_ours(fd, &pid)) {
+        log_line(listener->log, LOG_WARN, "front: another user is refused");
+        turn_away(fd, "it belongs to another user");
+        return;
+    }
+    if (listener->n >= LIMIT_FRONTS) {
+        log_line(listener->log, LOG_WARN,
+                 "front: process %d is refused: there are %d", (int)pid,
+                 LIMIT_FRONTS);
+        turn_away(fd, "as many as may be are connected (LIMIT_FRONTS)");
+        return;
+    }
+    peer = calloc(1, sizeof *peer);
+    if (peer)
+        peer->front = front_open(supervisor, false);
+    if (!peer || !peer->front) {
+        turn_away(fd, "out of memory");
+        free(peer);
+        return;
+    }
+    peer->fd = fd;
+    peer->pid = pid;
+    peer->hello_by = now + LIMIT_HELLO_MS;
+    peer->poll_at = SIZE_MAX;
+    peer->next = listener->peers;
+    listener->peers = peer;
+    listener->n++;
+    log_line(listener->log, LOG_INFO, "front: process %d is connected",
+             (int)pid);
+}
+
+static void accept_all(struct listener *listener, struct supervisor *supervisor,
+                       int64_t now)
+{
+    for (;;) {
+        int fd =
+            accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd >= 0) {
+            welcome(listener, supervisor, fd, now);
+            continue;
+        }
+        if (errno == EINTR || errno == ECONNABORTED)
+            continue;
+        if (errno != EAGAIN) {
+            log_line(listener->log, LOG_WARN, "front: %s", strerror(errno));
+            listener->accept_at = now + PAUSE_MS;
+        }
+        return;
+    }
+}
+
+static void read_peer(struct listener *listener, struct peer *peer, int64_t now)
+{
+    ssize_t n = recv(peer->fd, listener->chunk, CHUNK, 0);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0)
+        peer->over = true;
+    else if (front_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
+        peer->ending = true;
+}
+
+static void write_peer(struct peer *peer)
+{
+    struct buf *out = front_output(peer->front);
+
+    while (peer->written < out->n) {
+        ssize_t n = send(peer->fd, out->p + peer->written,
+                         out->n - peer->written, MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0) {
+            peer->over = true;
+            return;
+        }
+        peer->written += (size_t)n;
+    }
+    buf_trim(out, CHUNK);
+    buf_reset(out);
+    peer->written = 0;
+}
+
+/* Why PEER has to go, or NULL. */
+static const char *why_over(const struct peer *peer, int64_t now)
+{
+    const struct buf *out = front_output(peer->front);
+
+    if (peer->over)
+        return "it has closed the connection";
+    if (buf_failed(out))
+        return "out of memory";
+    if (out->n - peer->written > LIMIT_FRONT_BACKLOG)
+        return "it does not read its answers (LIMIT_FRONT_BACKLOG)";
+    if (peer->ending && peer->written >= out->n)
+        return "it has sent what is no frame, or speaks another version";
+    if (!front_is_greeted(peer->front) && now >= peer->hello_by)
+        return "it has not said what it is (LIMIT_HELLO_MS)";
+    return NULL;
+}
+
+void listener_read(struct listener *listener, struct supervisor *supervisor,
+                   const struct pollfd *fds, size_t n, int64_t now_ms)
+{
+    struct peer *peer;
+
+    if (!listener)
+        return;
+    for (peer = listener->peers; peer; peer = peer->next) {
+        short found = peer->poll_at < n ? fds[peer->poll_at].revents : 0;
+
+        peer->poll_at = SIZE_MAX;
+        if ((found & POLLIN) && !peer->ending)
+            read_peer(listener, peer, now_ms);
+        else if (found & (POLLHUP | POLLERR | POLLNVAL))
+            peer->over = true;
+    }
+    if (now_ms >= listener->accept_at)
+        listener->accept_at = 0;
+    if (n > 0 && fds[0].revents)
+        accept_all(listener, supervisor, now_ms);
+}
+
+void listener_write(struct listener *listener, int64_t now_ms)
+{
+    struct peer **link;
+
+    if (!listener)
+        return;
+    for (link = &listener->peers; *link;) {
+        struct peer *peer = *link;
+        const char *why;
+
+        write_peer(peer);
+        why = why_over(peer, now_ms);
+        if (!why) {
+            link = &peer->next;
+            continue;
+        }
+        log_line(listener->log, peer->over ? LOG_INFO : LOG_WARN,
+                 "front: process %d goes: %s", (int)peer->pid, why);
+        *link = peer->next;
+        listener->n--;
+        front_close(peer->front, now_ms);
+        free_peer(peer);
+    }
+}
+
+size_t listener_fd_count(const struct listener *listener)
+{
+    return listener ? 1 + listener->n : 0;
+}
+
+static bool wants_input(const struct peer *peer)
+{
+    return !peer->ending &&
+           front_output(peer->front)->n - peer->written < LIMIT_OUTPUT_BACKLOG;
+}
+
+size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)
+{
+    struct peer *peer;
+    size_t n = 0;
+
+    if (!listener || max == 0)
+        return 0;
+    fds[n++] =
+        (struct pollfd){listener->accept_at > 0 ? -1 : listener->fd, POLLIN, 0};
+    for (peer = listener->peers; peer; peer = peer->next) {
+        short wanted = wants_input(peer) ? POLLIN : 0;
+
+        peer->poll_at = SIZE_MAX;
+        if (n >= max)
+            continue;
+        if (front_output(peer->front)->n > 0)
+            wanted |= POLLOUT;
+        peer->poll_at = n;
+        fds[n++] = (struct pollfd){peer->fd, wanted, 0};
+    }
+    return n;
+}
+
+int64_t listener_deadline(const struct listener *listener)
+{
+    const struct peer *peer = listener ? listener->peers : NULL;
+    int64_t deadline = -1;
+
+    if (listener && listener->accept_at > 0)
+        deadline = listener->accept_at;
+    for (; peer; peer = peer->next)
+        if (!front_is_greeted(peer->front) &&
+            (deadline < 0 || peer->hello_by < deadline))
+            deadline = peer->hello_by;
+    return deadline;
+}
