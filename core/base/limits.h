@@ -193,6 +193,11 @@
    has to fit into one message. */
 #define LIMIT_EDITOR_TEXT (8u * 1024 * 1024)
 
+/* Of a call that is over, as an editor is told: bytes of arguments, and
+   characters of the answer. More is no longer read in passing. */
+#define LIMIT_EDITOR_ARGUMENTS (4u * 1024)
+#define LIMIT_EDITOR_ANSWER 1000
+
 /* Calls that an editor does, or is asked for texts for, at a time. */
 #define LIMIT_EDITOR_CALLS 64
 

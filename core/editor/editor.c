@@ -10,6 +10,7 @@
 #include "jsonw.h"
 #include "limits.h"
 #include "rpc.h"
+#include "utf8.h"
 #include "version.h"
 
 /* Storage that the idle output keeps. */
@@ -114,13 +115,13 @@ static void write_client(struct jsonw *w, const struct tool_call *call)
 
 /* A human may have written them on several lines; line ends stand between
    tokens only. */
-static void write_arguments(struct jsonw *w, const struct tool_call *call)
+static void write_arguments(struct jsonw *w, struct str arguments)
 {
     size_t start;
 
     jsonw_name(w, "arguments");
     start = w->out->n;
-    jsonw_raw(w, buf_view(&call->arguments));
+    jsonw_raw(w, arguments);
     for (size_t i = start; i < w->out->n; i++)
         if (w->out->p[i] == '\n' || w->out->p[i] == '\r')
             w->out->p[i] = ' ';
@@ -139,7 +140,7 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     jsonw_member(w, "level", str_from(tool_level_name(call->tool->level)));
     jsonw_member(w, "session", str_from(call->session));
     write_client(w, call);
-    write_arguments(w, call);
+    write_arguments(w, buf_view(&call->arguments));
     jsonw_member(w, "message", buf_view(&question->message));
     jsonw_member_bool(w, "remember", question->remember);
     jsonw_member_int(w, "seconds", seconds);
@@ -167,7 +168,7 @@ uint64_t editor_call(struct editor *editor, const struct tool_call *call)
     if (!begin_request(editor, &request, "call"))
         return 0;
     jsonw_member(&request.json, "tool", str_from(call->tool->name));
-    write_arguments(&request.json, call);
+    write_arguments(&request.json, buf_view(&call->arguments));
     write_client(&request.json, call);
     return end_request(editor, &request);
 }
@@ -197,6 +198,10 @@ void editor_event(void *context, const struct gate_event *event)
     rpc_begin_notification(&note, &editor->output, "called");
     jsonw_object(&note.json);
     audit_write(&note.json, event);
+    if (event->arguments.n > 0 && event->arguments.n <= LIMIT_EDITOR_ARGUMENTS)
+        write_arguments(&note.json, event->arguments);
+    jsonw_member(&note.json, "text",
+                 utf8_head(event->text, LIMIT_EDITOR_ANSWER));
     jsonw_end_object(&note.json);
     (void)finish(editor, &note); // the log on the disk has it
 }
