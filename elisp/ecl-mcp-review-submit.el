@@ -92,7 +92,7 @@ There is no default; keys that are on their way are no answers."
       (setq answer (read-event))
       (when (< (- (float-time) start) ecl-mcp-review-pause)
         (setq answer nil))
-      (when (memq answer '(?\C-g ?\e escape))
+      (when (memq answer '(?\e escape))
         (setq answer ?n)))
     (message nil)
     (eq answer ?y)))
@@ -213,11 +213,9 @@ with `:failed', why there is no place for them."
 (defun ecl-mcp-review--settle (review)
   "Make what was decided about REVIEW, unless that is nothing.
 Return a plist as `ecl-mcp-review--make-change' does, or nil."
-  (cond ((ecl-mcp-review--refused-p review) nil)
-        ((ecl-mcp-review--in-buffer review)
-         (ecl-mcp-review--make-change review))
-        (t (ecl-mcp-visit-expect (ecl-mcp-review--path review))
-           nil)))
+  (and (not (ecl-mcp-review--refused-p review))
+       (ecl-mcp-review--in-buffer review)
+       (ecl-mcp-review--make-change review)))
 
 (defun ecl-mcp-review--submit (review)
   "Make what was decided about REVIEW and tell whom it concerns."

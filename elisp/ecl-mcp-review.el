@@ -289,11 +289,14 @@
   (ecl-mcp-review--buffer review))
 
 (defun ecl-mcp-review--frame ()
-  "The frame to show something in: that of the last input of the user."
-  (if (and (frame-live-p last-event-frame)
-           (frame-visible-p last-event-frame))
-      last-event-frame
-    (selected-frame)))
+  "The frame to show something in: that of the last input of the user.
+In a terminal, that which is in front there."
+  (let ((frame (if (and (frame-live-p last-event-frame)
+                        (frame-visible-p last-event-frame))
+                   last-event-frame
+                 (selected-frame))))
+    (or (and (eq (framep frame) t) (tty-top-frame frame))
+        frame)))
 
 (defun ecl-mcp-review--show (review select)
   "Show the buffer of REVIEW; SELECT its window, or leave the user's selected."
@@ -333,6 +336,20 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
   (let ((review (apply #'ecl-mcp-review--make properties)))
     (push review ecl-mcp-review--all)
     (ecl-mcp-review--show review select)))
+
+;;;; On and off
+
+(defun ecl-mcp-review-start ()
+  "Give cores the texts of buffers, and let reviews and buffers follow them."
+  (setq ecl-mcp-text-function #'ecl-mcp-visit-text)
+  (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
+  (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
+
+(defun ecl-mcp-review-stop ()
+  "Leave cores and buffers to themselves."
+  (setq ecl-mcp-text-function nil)
+  (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
+  (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
 
 ;;;; The mode
 

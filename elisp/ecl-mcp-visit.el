@@ -20,9 +20,6 @@
   "Characters of a buffer above which its text is not sent.
 It must fit into one message of the editor protocol.")
 
-(defvar ecl-mcp-visit--expected nil
-  "Paths of files that a tool has been allowed to write.")
-
 ;;;; The text of a buffer
 
 (defun ecl-mcp-visit-buffer (path)
@@ -80,10 +77,6 @@ Nil when there is none, or when the file on the disk is what counts."
 
 ;;;; Files that tools have written
 
-(defun ecl-mcp-visit-expect (path)
-  "Take note that a tool may write the file PATH now."
-  (cl-pushnew path ecl-mcp-visit--expected :test #'equal))
-
 (defun ecl-mcp-visit--revert ()
   "Read the file of this buffer again; point and narrowing are kept."
   (save-restriction
@@ -102,11 +95,10 @@ Nil when there is none, or when the file on the disk is what counts."
              (ecl-mcp--guard (format "reading %s again" path)
                (ecl-mcp-visit--revert)))))))
 
-(defun ecl-mcp-visit-called (_line _connection)
-  "A call is over: let buffers follow the files that it may have written."
-  (let ((paths ecl-mcp-visit--expected))
-    (setq ecl-mcp-visit--expected nil)
-    (mapc #'ecl-mcp-visit-follow paths)))
+(defun ecl-mcp-visit-called (line _connection)
+  "A call is over, as LINE of the log says: let the buffer of its file follow."
+  (when-let ((path (alist-get 'path line)))
+    (ecl-mcp-visit-follow path)))
 
 (provide 'ecl-mcp-visit)
 ;;; ecl-mcp-visit.el ends here

@@ -119,7 +119,6 @@
   `(let ((test-review-core (ecl-mcp-test-connection))
          (ecl-mcp-requests nil)
          (ecl-mcp-review--all nil)
-         (ecl-mcp-visit--expected nil)
          (ecl-mcp-request-functions nil)
          (ecl-mcp-arrived-functions nil)
          (ecl-mcp-gone-functions '(ecl-mcp-review-gone))

@@ -306,7 +306,7 @@
     ;; the core writes it, and the buffer follows
     (write-region "written\n" nil file nil 'silent)
     (set-file-times file (time-add nil 100))
-    (ecl-mcp-visit-called '((tool . "propose-file-edit")) nil)
+    (ecl-mcp-visit-called `((path . ,file)) nil)
     (should (equal (with-current-buffer buffer (buffer-string)) "written\n"))))
 
 (ert-deftest ecl-mcp-review-file-under-a-modified-buffer-is-asked-about ()
