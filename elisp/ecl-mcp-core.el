@@ -19,7 +19,27 @@
   :group 'tools
   :prefix "ecl-mcp-")
 
-(define-error 'ecl-mcp-error "ecl-mcp")
+;; What the module signals.
+(define-error 'ecl-mcp-error "ecl-mcp" 'user-error)
+
+(defconst ecl-mcp-version "0.1.0"
+  "Version of the elisp; that of the module must be the same.")
+
+(defconst ecl-mcp--directory
+  (file-name-directory (or load-file-name buffer-file-name default-directory))
+  "The folder of the elisp.")
+
+(defun ecl-mcp--error-text (err)
+  "Return the text of ERR, a condition, without quotes around a sentence."
+  (if (and (eq (car err) 'ecl-mcp-error) (stringp (cadr err)))
+      (cadr err)
+    (error-message-string err)))
+
+(defun ecl-mcp--fail (format &rest args)
+  "Signal a `user-error' with a sentence made of FORMAT and ARGS.
+Emacs shows sentences of other errors in quotes."
+  (signal 'user-error
+          (list (concat "ecl-mcp: " (apply #'format-message format args)))))
 
 ;;;; Faces
 
@@ -110,7 +130,7 @@ of BODY, or nil after an error or a quit."
     `(condition-case ,err
          (progn ,@body)
        ((error quit)
-        (ecl-mcp--note 'error "%s: %s" ,what (error-message-string ,err))
+        (ecl-mcp--note 'error "%s: %s" ,what (ecl-mcp--error-text ,err))
         nil))))
 
 (defun ecl-mcp--run-hook (hook &rest args)

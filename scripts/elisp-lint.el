@@ -59,8 +59,8 @@
 
 (defun elisp-lint-declare (file)
   "Check the declarations of functions in FILE."
-  (when-let ((buffer (check-declare-file file)))
-    (elisp-lint-complain file nil (with-current-buffer buffer (buffer-string)))))
+  (dolist (wrong (check-declare-file file))
+    (elisp-lint-complain file nil (format "wrong declarations: %S" wrong))))
 
 (defun elisp-lint-package (file main)
   "Run package-lint over FILE of the package with the main file MAIN."

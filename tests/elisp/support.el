@@ -49,6 +49,47 @@ After SECONDS (20) fail, saying WHAT was waited for."
          (progn ,@body)
        (delete-directory ,name t))))
 
+;;;; A session with real images
+
+(defvar ecl-mcp-session)
+(defvar ecl-mcp-program)
+(defvar ecl-mcp-module-file)
+(defvar ecl-mcp-workspace)
+(declare-function ecl-mcp-call "ecl-mcp-session")
+(declare-function ecl-mcp-session-stop "ecl-mcp-host")
+(declare-function ecl-mcp-session-process "ecl-mcp-host" t t)
+
+(defun ecl-mcp-test-end-session ()
+  "End the session and wait for the end of its process."
+  (when ecl-mcp-session
+    (let ((process (ecl-mcp-session-process ecl-mcp-session)))
+      (ecl-mcp-session-stop)
+      (ecl-mcp-test-await "the end of the supervisor"
+                          (lambda () (not (process-live-p process)))))))
+
+(defmacro ecl-mcp-test-with-session (folder &rest body)
+  "Run BODY, in which the first call starts a session with real images.
+FOLDER is bound to its workspace; all of it goes away in the end."
+  (declare (indent 1) (debug (symbolp body)))
+  `(ecl-mcp-test-with-folder ,folder
+     (require 'ecl-mcp-session)
+     (let ((ecl-mcp-program (expand-file-name "ecl-mcp" ecl-mcp-test-build))
+           (ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                                  ecl-mcp-test-build))
+           (ecl-mcp-workspace ,folder))
+       (unwind-protect
+           (progn ,@body)
+         (ecl-mcp-test-end-session)))))
+
+(defun ecl-mcp-test-call (tool arguments &rest options)
+  "Call TOOL (a symbol) with ARGUMENTS and OPTIONS; return its result."
+  (let (result)
+    (apply #'ecl-mcp-call (symbol-name tool) arguments
+           (lambda (it) (setq result it))
+           options)
+    (ecl-mcp-test-await (format "the result of %s" tool)
+                        (lambda () result) 60)))
+
 ;;;; A core's end of the line protocol
 
 (declare-function ecl-mcp-connection-create "ecl-mcp-editor" t t)

@@ -1,0 +1,375 @@
+;;; ecl-mcp-host.el --- The core and the Lisp images in this Emacs  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The core in the module, and the process `ecl-mcp --supervise' that keeps the
+;; Lisp images.  Bytes go between them through filters, and the core is called
+;; again by a timer when it wants to be; nothing here waits.  What speaks MCP to
+;; the core is in ecl-mcp-session.el.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-module)
+
+(declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
+(declare-function ecl-mcp-module-close "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-feed "ext:ecl-mcp-module-functions"
+                  (session channel bytes))
+(declare-function ecl-mcp-module-take "ext:ecl-mcp-module-functions"
+                  (session channel))
+(declare-function ecl-mcp-module-editor "ext:ecl-mcp-module-functions" (session on))
+(declare-function ecl-mcp-module-tick "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-image-lost "ext:ecl-mcp-module-functions" (session why))
+(declare-function ecl-mcp-module-log "ext:ecl-mcp-module-functions" (session))
+(declare-function project-root "project" (project))
+
+;;;; Options
+
+(defcustom ecl-mcp-program nil
+  "The program ecl-mcp, or nil.
+Then it is looked for beside the elisp and in variable `exec-path'."
+  :type '(choice (const :tag "Look for it" nil) file)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-workspace nil
+  "Folder whose files the Lisp of this Emacs and its tools may change.
+Nil stands for the project of the buffer in which ecl-mcp is started, else the
+folder of that buffer."
+  :type '(choice (const :tag "Project of the buffer" nil) directory)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-program-arguments nil
+  "Further arguments of `ecl-mcp --supervise', like \"--allow-network\"."
+  :type '(repeat string)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-module-options nil
+  "Options of the session in the module, a property list.
+The keys are :tools, :audit, :policy, :allow, :deny, :approval-seconds,
+:max-output and :memory; see `ecl-mcp-module-open'."
+  :type '(plist :key-type symbol :value-type sexp)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-image-socket t
+  "Whether clients may share the Lisp of this Emacs (`ecl-mcp --attach').
+They come through the socket image.sock in ~/.local/state/ecl-mcp/; a string
+names another one."
+  :type '(choice (const :tag "Yes" t) (const :tag "No" nil) file)
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-session-send-seconds 5
+  "Seconds for which Emacs waits for the supervisor to read.
+Then it counts as hung, and is ended.")
+
+(defconst ecl-mcp-session-stop-seconds 2
+  "Seconds that the supervisor gets to end before it is killed.")
+
+(defconst ecl-mcp-session-restarts-limit 3
+  "How often the supervisor is started again within a minute.")
+
+(cl-defstruct (ecl-mcp-session (:constructor ecl-mcp-session--create)
+                               (:copier nil))
+  "A core in this Emacs, and the process of its Lisp images."
+  (core nil :documentation "The module's session.")
+  (workspace nil :documentation "Its folder, absolute.")
+  (process nil :documentation "The supervisor, or nil.")
+  (connection nil :documentation "The connection by which it asks this Emacs.")
+  (receive nil :documentation "Function of the session and bytes for the client.")
+  (settle nil :documentation "Function of the session when it has ended.")
+  (timer nil :documentation "When the core wants to be called.")
+  (pumping nil :documentation "Whether bytes are being brought around.")
+  (again nil :documentation "Whether there may be more of them.")
+  (started nil :documentation "When its supervisors were started, newest first.")
+  (stop-reason nil :documentation "Why the supervisor is being ended by us.")
+  (lost nil :documentation "Why its Lisp was lost last, a sentence, or nil.")
+  (losses 0 :documentation "How often the state was lost.")
+  (data nil :documentation "What the client keeps here."))
+
+(defvar ecl-mcp-session nil
+  "The session of this Emacs, or nil.")
+
+(defvar ecl-mcp-session-functions nil
+  "Abnormal hook for the session when it was started, lost its Lisp, or ended.
+The functions get the session and a symbol: `started', `lost' or `ended'.")
+
+;;;; Bytes
+
+(defun ecl-mcp-session--log (session)
+  "Bring what the core of SESSION logged to the buffer of messages."
+  (pcase-dolist (`(,level . ,text)
+                 (ecl-mcp-module-log (ecl-mcp-session-core session)))
+    (ecl-mcp--note level "%s" text)))
+
+(defun ecl-mcp-session--to-image (session bytes)
+  "Send BYTES to the supervisor of SESSION; end it when it does not read."
+  (let ((process (ecl-mcp-session-process session)))
+    (when (process-live-p process)
+      (unless (with-timeout (ecl-mcp-session-send-seconds nil)
+                (ecl-mcp--guard "supervisor"
+                  (process-send-string process bytes))
+                t)
+        (ecl-mcp-session--kill session "It did not read what it was sent.")))))
+
+(defun ecl-mcp-session--round (session)
+  "Bring what the core of SESSION has for others to them.
+Return non-nil when there was anything."
+  (let ((core (ecl-mcp-session-core session))
+        (some nil))
+    (pcase-dolist (`(,channel . ,receive)
+                   `((image . ,(apply-partially #'ecl-mcp-session--to-image session))
+                     (editor . ,(apply-partially
+                                 #'ecl-mcp-editor-feed
+                                 (ecl-mcp-session-connection session)))
+                     (client . ,(apply-partially
+                                 (ecl-mcp-session-receive session) session))))
+      (when-let ((bytes (and (ecl-mcp-session-core session)
+                             (ecl-mcp-module-take core channel))))
+        (setq some t)
+        (ecl-mcp--guard (symbol-name channel)
+          (funcall receive bytes))))
+    some))
+
+(defun ecl-mcp-session--schedule (session seconds)
+  "Let the core of SESSION be called in SECONDS; not at all when that is nil."
+  (when (ecl-mcp-session-timer session)
+    (cancel-timer (ecl-mcp-session-timer session)))
+  (setf (ecl-mcp-session-timer session)
+        (and seconds
+             (run-at-time (max 0.001 seconds) nil
+                          #'ecl-mcp-session-pump session))))
+
+(defun ecl-mcp-session-pump (session)
+  "Bring bytes of SESSION around until there are no more, and set its timer.
+To be called after whatever was fed to the core."
+  (setf (ecl-mcp-session-again session) t)
+  (unless (ecl-mcp-session-pumping session)
+    (setf (ecl-mcp-session-pumping session) t)
+    (unwind-protect
+        (ecl-mcp--guard "session"
+          (let (seconds)
+            (while (and (ecl-mcp-session-core session)
+                        (ecl-mcp-session-again session))
+              (setf (ecl-mcp-session-again session) nil)
+              (setq seconds (ecl-mcp-module-tick (ecl-mcp-session-core session)))
+              (when (ecl-mcp-session--round session)
+                (setf (ecl-mcp-session-again session) t)))
+            (when (ecl-mcp-session-core session)
+              (ecl-mcp-session--schedule session seconds)
+              (ecl-mcp-session--log session))))
+      (setf (ecl-mcp-session-pumping session) nil))))
+
+(defun ecl-mcp-session-feed (session channel bytes)
+  "Give BYTES from CHANNEL to the core of SESSION, and bring on what follows."
+  (when (ecl-mcp-session-core session)
+    (ecl-mcp-module-feed (ecl-mcp-session-core session) channel bytes)
+    (ecl-mcp-session-pump session)))
+
+;;;; The supervisor
+
+(defun ecl-mcp-session-program ()
+  "Return the absolute name of the program ecl-mcp.
+Signal a `user-error' when it is not there."
+  (let* ((build (ecl-mcp-module--build-folder))
+         (installed (expand-file-name "../../../../bin/ecl-mcp"
+                                      ecl-mcp--directory))
+         (program (cond (ecl-mcp-program (executable-find ecl-mcp-program))
+                        (build (expand-file-name "ecl-mcp" build))
+                        ((file-executable-p installed) installed)
+                        (t (executable-find "ecl-mcp")))))
+    (if (and program (file-executable-p program))
+        program
+      (ecl-mcp--fail "The program %s is not there; %s."
+                     (or ecl-mcp-program program "ecl-mcp")
+                     (ecl-mcp-module--remedy)))))
+
+(defun ecl-mcp-session--listen-arguments ()
+  "Return the arguments that let clients come to the supervisor."
+  (when ecl-mcp-image-socket
+    (list "--listen"
+          (expand-file-name (if (stringp ecl-mcp-image-socket)
+                                ecl-mcp-image-socket
+                              "~/.local/state/ecl-mcp/image.sock")))))
+
+(defun ecl-mcp-session--command (session)
+  "Return the command that supervises the images of SESSION."
+  (let ((memory (plist-get ecl-mcp-module-options :memory)))
+    (append (list (ecl-mcp-session-program) "--supervise"
+                  "--workspace" (ecl-mcp-session-workspace session))
+            (and memory (list "--memory" (number-to-string memory)))
+            (ecl-mcp-session--listen-arguments)
+            ecl-mcp-program-arguments)))
+
+(defun ecl-mcp-session--filter (session process bytes)
+  "Give BYTES that PROCESS, the supervisor of SESSION, wrote to the core."
+  (ecl-mcp--guard "supervisor"
+    (when (eq process (ecl-mcp-session-process session))
+      (condition-case err
+          (ecl-mcp-session-feed session 'image bytes)
+        ;; What came is no frame, or of another version.
+        (ecl-mcp-error
+         (ecl-mcp-session--kill session (cadr err)))))))
+
+(defun ecl-mcp-session--errors (_process text)
+  "Note TEXT that a supervisor wrote on its standard error."
+  (dolist (line (split-string text "\n" t "[ \t\r]+"))
+    (ecl-mcp--note 'info "%s" line)))
+
+(defun ecl-mcp-session--start-supervisor (session)
+  "Start the process of the Lisp images of SESSION."
+  (let* ((default-directory (ecl-mcp-session-workspace session))
+         (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
+                                    :sentinel #'ignore
+                                    :filter #'ecl-mcp-session--errors)))
+    (condition-case err
+        (setf (ecl-mcp-session-process session)
+              (make-process
+               :name "ecl-mcp" :noquery t :coding 'binary :connection-type 'pipe
+               :command (ecl-mcp-session--command session)
+               :stderr errors
+               :filter (apply-partially #'ecl-mcp-session--filter session)
+               :sentinel (apply-partially #'ecl-mcp-session--sentinel session)))
+      (error
+       (delete-process errors)
+       (signal (car err) (cdr err))))
+    (process-put (ecl-mcp-session-process session) 'ecl-mcp-errors errors)
+    (push (float-time) (ecl-mcp-session-started session))
+    (setf (ecl-mcp-session-stop-reason session) nil)))
+
+(defun ecl-mcp-session--kill (session why)
+  "End the supervisor of SESSION at once, WHY is a sentence."
+  (let ((process (ecl-mcp-session-process session)))
+    (unless (ecl-mcp-session-stop-reason session)
+      (setf (ecl-mcp-session-stop-reason session) why))
+    (when (process-live-p process)
+      (signal-process process 'SIGKILL))))
+
+(defun ecl-mcp-session--end (process)
+  "Ask the supervisor PROCESS to end; kill it when it takes long."
+  (when (process-live-p process)
+    (ignore-errors (signal-process process 'SIGTERM))
+    (run-at-time ecl-mcp-session-stop-seconds nil
+                 (lambda ()
+                   (when (process-live-p process)
+                     (signal-process process 'SIGKILL))))))
+
+(defun ecl-mcp-session--may-restart-p (session)
+  "Non-nil unless the supervisor of SESSION was started too often lately."
+  (let ((recent (seq-filter (lambda (time) (< (- (float-time) time) 60))
+                            (ecl-mcp-session-started session))))
+    (setf (ecl-mcp-session-started session) recent)
+    (<= (length recent) ecl-mcp-session-restarts-limit)))
+
+(defun ecl-mcp-session--lost (session why)
+  "Tell the core of SESSION, and who waits, that its Lisp is gone, and WHY."
+  (setf (ecl-mcp-session-lost session) why)
+  (cl-incf (ecl-mcp-session-losses session))
+  (ecl-mcp-module-image-lost
+   (ecl-mcp-session-core session)
+   (concat why " A fresh Lisp is started; all definitions and data of its"
+           " sessions are lost."))
+  (ecl-mcp--report "%s" why))
+
+(defun ecl-mcp-session--sentinel (session process event)
+  "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
+  (ecl-mcp--guard "supervisor"
+    (unless (process-live-p process)
+      (delete-process (process-get process 'ecl-mcp-errors))
+      (when (and (ecl-mcp-session-core session)
+                 (eq process (ecl-mcp-session-process session)))
+        (ecl-mcp-session--lost
+         session
+         (or (ecl-mcp-session-stop-reason session)
+             (format "The process of the Lisp images has ended: %s."
+                     (string-trim event))))
+        (when (ecl-mcp-session-stop-reason session)
+          (setf (ecl-mcp-session-started session) nil))
+        (if (ecl-mcp-session--may-restart-p session)
+            (ecl-mcp-session--start-supervisor session)
+          (setf (ecl-mcp-session-process session) nil)
+          (ecl-mcp--report "It ended %d times within a minute; %s"
+                           (1+ ecl-mcp-session-restarts-limit)
+                           "M-x ecl-mcp-restart-lisp tries again"))
+        (ecl-mcp-session-pump session)
+        (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'lost)))))
+
+(defun ecl-mcp-session-renew (session why)
+  "End the Lisp of SESSION, WHY is a sentence, and start a fresh one."
+  (setf (ecl-mcp-session-started session) nil)
+  (if (process-live-p (ecl-mcp-session-process session))
+      (ecl-mcp-session--kill session why)
+    (ecl-mcp-session--start-supervisor session)))
+
+;;;; Starting and stopping
+
+(defun ecl-mcp-session--workspace ()
+  "Return the folder for a session started here."
+  (file-name-as-directory
+   (file-truename
+    (or ecl-mcp-workspace
+        (and (not (file-remote-p default-directory))
+             (require 'project)
+             (when-let ((project (project-current)))
+               (project-root project)))
+        (if (file-remote-p default-directory) "~/" default-directory)))))
+
+(defun ecl-mcp-session--connect (session)
+  "Connect the core of SESSION with this Emacs as its editor."
+  (setf (ecl-mcp-session-connection session)
+        (ecl-mcp-connection-create
+         :name "this Emacs"
+         :send (lambda (line) (ecl-mcp-session-feed session 'editor line))))
+  (ecl-mcp-editor-connect (ecl-mcp-session-connection session))
+  (ecl-mcp-module-editor (ecl-mcp-session-core session) t))
+
+(defun ecl-mcp-session-start (receive settle data)
+  "Start the session of this Emacs and return it.
+RECEIVE is a function of the session and bytes for the client, SETTLE one of the
+session when that has ended; DATA is what the client keeps in it.  Signal
+a `user-error' with a sentence when there can be none."
+  (when ecl-mcp-session
+    (ecl-mcp--fail "There is a session already"))
+  (ecl-mcp-module-ensure)
+  (let* ((workspace (ecl-mcp-session--workspace))
+         (session (ecl-mcp-session--create :workspace workspace :data data
+                                           :receive receive :settle settle)))
+    (ecl-mcp-session--start-supervisor session)
+    (condition-case err
+        (setf (ecl-mcp-session-core session)
+              (ecl-mcp-module-open
+               (append (list :workspace (directory-file-name workspace))
+                       ecl-mcp-module-options)))
+      (error
+       (ecl-mcp-session--end (ecl-mcp-session-process session))
+       (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
+    (setq ecl-mcp-session session)
+    (add-hook 'kill-emacs-hook #'ecl-mcp-session-stop)
+    (ecl-mcp-session--connect session)
+    (ecl-mcp-session-pump session)
+    (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'started)
+    session))
+
+(defun ecl-mcp-session-stop ()
+  "End the session of this Emacs; calls that wait get no answer from it."
+  (remove-hook 'kill-emacs-hook #'ecl-mcp-session-stop)
+  (when-let ((session ecl-mcp-session))
+    (let ((core (ecl-mcp-session-core session)))
+      (setq ecl-mcp-session nil)
+      (ecl-mcp-session--log session)
+      (setf (ecl-mcp-session-core session) nil)
+      (ecl-mcp-session--schedule session nil)
+      (ecl-mcp-editor-disconnect (ecl-mcp-session-connection session)
+                                 "The session was stopped")
+      (ecl-mcp-module-close core)
+      (ecl-mcp-session--end (ecl-mcp-session-process session))
+      (ecl-mcp--guard "session"
+        (funcall (ecl-mcp-session-settle session) session))
+      (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'ended))))
+
+(provide 'ecl-mcp-host)
+;;; ecl-mcp-host.el ends here

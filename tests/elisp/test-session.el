@@ -1,0 +1,215 @@
+;;; test-session.el --- Calls of tools, with real images  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+(require 'ecl-mcp-session)
+
+(ert-deftest ecl-mcp-call-evaluates ()
+  "A call starts the session and comes back with its result."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(* 6 7)")))))
+      (should (equal (plist-get result :content) "=> 42"))
+      (should (eq (plist-get result :success) t))
+      (should-not (plist-get result :error))
+      (should (equal (alist-get 'ecl-mcp/safetyLevel (plist-get result :meta))
+                     "cautious")))
+    (should-not (ecl-mcp-session-calls))
+    (should (ecl-mcp-session-tool "evaluate-lisp"))))
+
+(ert-deftest ecl-mcp-call-fails ()
+  "A failure has its text in :error."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))))
+      (should-not (plist-get result :success))
+      (should (string-match-p "DIVISION-BY-ZERO" (plist-get result :error))))
+    (let ((result (ecl-mcp-test-call 'no-such-tool nil)))
+      (should-not (plist-get result :success))
+      (should (string-match-p "no-such-tool" (plist-get result :error))))))
+
+(ert-deftest ecl-mcp-call-sessions-and-text ()
+  "Sessions are apart; text of all kinds goes through unharmed."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *x* \"Grüße, 世界 🙂\")")))
+    (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                 '((code . "*x*")))
+                              :content)
+                   "=> \"Grüße, 世界 🙂\""))
+    (should (string-match-p
+             "UNBOUND-VARIABLE"
+             (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "*x*"))
+                                           :session "other")
+                        :error)))))
+
+(ert-deftest ecl-mcp-call-progress-and-client ()
+  "Progress is told while a call runs; the client is the one that is named."
+  (let* ((lines nil)
+         (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
+         (texts nil))
+    (ecl-mcp-test-with-session folder
+      (ecl-mcp-test-call 'evaluate-lisp
+                         '((code . "(progn (write-line \"BEGUN\")
+                                           (sleep 1.5) 1)"))
+                         :progress (lambda (text) (push text texts))
+                         :client "gptel 0.9")
+      (should (string-match-p "BEGUN" (apply #'concat texts)))
+      (ecl-mcp-test-await "the log" (lambda () lines))
+      (should (string-match-p "gptel" (format "%S" (car lines)))))))
+
+(ert-deftest ecl-mcp-call-cancelled ()
+  "A cancelled call fails at once; the session is there for the next one."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 5)")))
+    (let* ((results nil)
+           (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
+                             (lambda (result) (push result results)))))
+      (should (equal (ecl-mcp-session-calls) (list id)))
+      (should (ecl-mcp-cancel id))
+      (should-not (ecl-mcp-cancel id))
+      (should (equal (mapcar (lambda (result) (plist-get result :error)) results)
+                     '("Cancelled.")))
+      (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                   '((code . "*kept*")))
+                                :content)
+                     "=> 5"))
+      (should (= (length results) 1)))))
+
+(ert-deftest ecl-mcp-call-timeout ()
+  "The time limit of a call is that of the evaluation."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(loop)"))
+                                     :timeout 0.5)))
+      (should (string-match-p "0.5 s" (plist-get result :error))))))
+
+(ert-deftest ecl-mcp-session-supervisor-killed ()
+  "When the supervisor dies, waiting calls are answered and it is restarted."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *gone* 1)")))
+    (let ((result nil)
+          (process (ecl-mcp-session-process ecl-mcp-session)))
+      (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
+                    (lambda (it) (setq result it)))
+      (signal-process process 'SIGKILL)
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (should (string-match-p "are lost" (plist-get result :error)))
+      (should-not (eq process (ecl-mcp-session-process ecl-mcp-session)))
+      (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))))
+        (should (plist-get result :success))
+        (should (string-suffix-p "=> 2" (plist-get result :content)))))))
+
+(ert-deftest ecl-mcp-session-lost-is-told-once ()
+  "The next evaluation after a loss tells of it, later ones do not."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
+    (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+    (ecl-mcp-test-await "the loss"
+                        (lambda () (ecl-mcp-session-lost ecl-mcp-session)))
+    (let ((text (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "2")))
+                           :content)))
+      (should (string-match-p "defined there is lost" text))
+      (should (string-suffix-p "=> 2" text)))
+    (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "3")))
+                              :content)
+                   "=> 3"))))
+
+(ert-deftest ecl-mcp-session-supervisor-keeps-dying ()
+  "A supervisor that keeps dying is not started for ever."
+  (ecl-mcp-test-with-folder folder
+    (let* ((program (expand-file-name "ecl-mcp" folder))
+           (ecl-mcp-program program)
+           (ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                                  ecl-mcp-test-build))
+           (ecl-mcp-workspace folder)
+           result)
+      (write-region "#!/bin/sh\nexit 3\n" nil program nil 'silent)
+      (set-file-modes program #o700)
+      (unwind-protect
+          (progn
+            (ecl-mcp-call "evaluate-lisp" '((code . "1"))
+                          (lambda (it) (setq result it)))
+            (ecl-mcp-test-await "the answer" (lambda () result))
+            (should-not (plist-get result :success))
+            (ecl-mcp-test-await "the end of it"
+                                (lambda ()
+                                  (not (ecl-mcp-session-process
+                                        ecl-mcp-session)))))
+        (ecl-mcp-session-stop)))))
+
+(ert-deftest ecl-mcp-session-no-frames ()
+  "A program that does not speak frames is ended, and the call answered."
+  (ecl-mcp-test-with-folder folder
+    (let* ((program (expand-file-name "ecl-mcp" folder))
+           (ecl-mcp-program program)
+           (ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                                  ecl-mcp-test-build))
+           (ecl-mcp-workspace folder)
+           result)
+      (write-region "#!/bin/sh\nwhile :; do echo nonsense, no frames; done\n" nil
+                    program nil 'silent)
+      (set-file-modes program #o700)
+      (unwind-protect
+          (progn
+            (ecl-mcp-call "evaluate-lisp" '((code . "1"))
+                          (lambda (it) (setq result it)))
+            (ecl-mcp-test-await "the answer" (lambda () result))
+            (should-not (plist-get result :success)))
+        (ecl-mcp-session-stop)))))
+
+(ert-deftest ecl-mcp-session-stop-answers ()
+  "Stopping answers what waits and leaves no process and no timer."
+  (let (result)
+    (ecl-mcp-test-with-session folder
+      (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
+                    (lambda (it) (setq result it)))
+      (let ((process (ecl-mcp-session-process ecl-mcp-session)))
+        (ecl-mcp-session-stop)
+        (should (string-match-p "stopped" (plist-get result :error)))
+        (should-not ecl-mcp-connections)
+        (ecl-mcp-test-await "the end of the process"
+                            (lambda () (not (process-live-p process))))))))
+
+(ert-deftest ecl-mcp-session-asks-this-emacs ()
+  "A dangerous call is put to this Emacs, and done as it is decided."
+  (ecl-mcp-test-with-session folder
+    (let (result)
+      (ecl-mcp-call "write-file" '((path . "a.txt") (content . "hello\n"))
+                    (lambda (it) (setq result it)))
+      (let ((request (ecl-mcp-test-await "the request"
+                                         (lambda () (car ecl-mcp-requests)))))
+        (should (equal (ecl-mcp-request-tool request) "write-file"))
+        (should (string-match-p "Emacs" (ecl-mcp-request-client request)))
+        (ecl-mcp-answer request '((decision . "approve") (by . "human"))))
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (should (plist-get result :success))
+      (with-temp-buffer
+        (insert-file-contents (expand-file-name "a.txt" folder))
+        (should (equal (buffer-string) "hello\n"))))
+    (let (result)
+      (ecl-mcp-call "write-file" '((path . "b.txt") (content . "x"))
+                    (lambda (it) (setq result it)))
+      (ecl-mcp-answer (ecl-mcp-test-await "the request"
+                                          (lambda () (car ecl-mcp-requests)))
+                      '((decision . "deny") (reason . "not now")
+                        (by . "human")))
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (should (string-match-p "not now" (plist-get result :error)))
+      (should-not (file-exists-p (expand-file-name "b.txt" folder))))))
+
+(ert-deftest ecl-mcp-session-many-megabytes ()
+  "Ten megabytes of output and a large argument go through."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call
+                   'evaluate-lisp
+                   '((code . "(dotimes (i 160000)
+                                (write-line (make-string 63
+                                              :initial-element #\\x)))")))))
+      (should (plist-get result :success))
+      (should (string-match-p "read-output" (plist-get result :content))))
+    (let ((result (ecl-mcp-test-call
+                   'evaluate-lisp
+                   `((code . ,(format "(length %S)" (make-string 3000000 ?y)))))))
+      (should (string-suffix-p "=> 3000000" (plist-get result :content))))))
+
+(provide 'test-session)
+;;; test-session.el ends here
