@@ -63,12 +63,10 @@ export class Terminal {
             '-L', path.join(ROOT, 'elisp'),
             '-l', path.join(HERE, 'terminal.el'),
             '--eval', `(ecl-mcp-test-listen ${lisp(terminal.socket())})`,
-            ...load.flatMap(feature => ['--eval', `(require '${feature})`]),
-            '--eval', form];
+            ...load.flatMap(feature => ['--eval', `(require '${feature})`])];
         await terminal.tmux('start-server',
             ';', 'set-option', '-g', 'status', 'off',
             ';', 'set-option', '-sg', 'escape-time', '0',
-            ';', 'set-option', '-g', 'focus-events', 'on',
             ';', 'set-option', '-g', 'history-limit', '0',
             ';', 'new-session', '-d', '-x', width, '-y', height,
             command.map(quoted).join(' '));
@@ -77,8 +75,9 @@ export class Terminal {
             terminal.pid = Number(await terminal.eval('(emacs-pid)'));
             // Its command loop runs: the start is over.
             await terminal.until('(and after-init-time (not (input-pending-p)))');
+            await terminal.eval(form);
         } catch (error) {
-            error.message += `\n${await terminal.screen().catch(() => '')}`;
+            error.message += `\n${await terminal.look().catch(() => '')}`;
             await terminal.end();
             throw error;
         }
@@ -145,7 +144,7 @@ export class Terminal {
         });
         clearTimeout(timer);
         if (answer.error)
-            throw new Error(`${answer.error}\nin ${form}`);
+            throw new Error(`${answer.error}\nin ${form.slice(0, 200)}`);
         return answer;
     }
 
@@ -158,7 +157,7 @@ export class Terminal {
                 return value;
             if (performance.now() > end)
                 throw new Error(`still nil after ${seconds} s: ${form}\n` +
-                    await this.screen());
+                    await this.look());
             await pause(GLANCE);
         }
     }
@@ -169,7 +168,7 @@ export class Terminal {
         do {
             const value = await this.eval(form);
             if (value !== 'nil')
-                throw new Error(`${value}: ${form}\n${await this.screen()}`);
+                throw new Error(`${value}: ${form}\n${await this.look()}`);
             await pause(GLANCE);
         } while (performance.now() < end);
     }
@@ -203,6 +202,11 @@ export class Terminal {
     async screen() {
         const { stdout } = await this.tmux('capture-pane', '-p');
         return stdout;
+    }
+
+    // The same for reading: a row of empty lines is one.
+    async look() {
+        return (await this.screen()).replace(/\n(?:[ \t]*\n){2,}/g, '\n\n');
     }
 
     // Waits until the screen matches PATTERN; the match.

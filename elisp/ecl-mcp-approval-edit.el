@@ -1,0 +1,135 @@
+;;; ecl-mcp-approval-edit.el --- Change a call before it runs  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A buffer with the code of a call, or with its arguments as JSON: what its
+;; human makes of it runs in the place of what was asked for.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-guard)
+(require 'ecl-mcp-queue)
+(require 'ecl-mcp-show)
+
+(defvar-local ecl-mcp--edit-request nil
+  "The request whose call is edited here.")
+(defvar-local ecl-mcp--edit-seen nil
+  "Whether the end of the buffer has been on the screen.")
+
+(defvar ecl-mcp-approval-edit-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map "\C-c\C-c" #'ecl-mcp-approval-edit-run)
+    (define-key map "\C-c\C-k" #'ecl-mcp-approval-edit-leave)
+    map)
+  "Keys where a call is edited.")
+
+(define-minor-mode ecl-mcp-approval-edit-mode
+  "Edit a call that waits for an answer.
+\\{ecl-mcp-approval-edit-mode-map}"
+  :lighter " MCP-Edit"
+  :interactive nil
+  (when ecl-mcp-approval-edit-mode
+    (setq header-line-format
+          (substitute-command-keys
+           (concat "Edit the call.  \\<ecl-mcp-approval-edit-mode-map>"
+                   "\\[ecl-mcp-approval-edit-run] runs it so, "
+                   "\\[ecl-mcp-approval-edit-leave] leaves it waiting")))
+    (setq-local truncate-lines nil
+                bidi-paragraph-direction 'left-to-right)
+    (add-hook 'post-command-hook #'ecl-mcp--edit-look nil t)))
+
+(defun ecl-mcp--edit-look ()
+  "Note when the end of the buffer is on the screen."
+  (when (and (not ecl-mcp--edit-seen)
+             (eq (current-buffer) (window-buffer (selected-window)))
+             (not (buffer-narrowed-p))
+             (pos-visible-in-window-p (max (point-min) (1- (point-max)))))
+    (setq ecl-mcp--edit-seen t)))
+
+(defun ecl-mcp--edit-argument (request)
+  "The argument of REQUEST that is code, a symbol, or nil."
+  (let ((subject (ecl-mcp-request-subject request)))
+    (and (ecl-mcp-subject-code subject)
+         (cdr (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)))))
+
+(defun ecl-mcp--edit-insert (request)
+  "Insert what can be edited of REQUEST."
+  (if-let ((argument (ecl-mcp--edit-argument request)))
+      (progn (insert (substring-no-properties
+                      (alist-get argument (ecl-mcp-request-exact request))))
+             (lisp-mode))
+    (insert (decode-coding-string
+             (ecl-mcp--json-bytes (or (ecl-mcp-request-exact request)
+                                      (make-hash-table)))
+             'utf-8))
+    (when (< (buffer-size) ecl-mcp--show-pretty)
+      (ignore-errors (json-pretty-print-buffer)))
+    (fundamental-mode)))
+
+(defun ecl-mcp-edit-request (request)
+  "Edit the call that REQUEST wants, in a buffer of its own."
+  (let ((buffer (get-buffer-create
+                 (format "*ecl-mcp edit #%d*" (ecl-mcp-request-number request)))))
+    (with-current-buffer buffer
+      (unless ecl-mcp--edit-request
+        (ecl-mcp--edit-insert request)
+        (goto-char (point-min))
+        (set-buffer-modified-p nil)
+        (setq ecl-mcp--edit-request request)
+        (ecl-mcp-approval-edit-mode 1)))
+    (pop-to-buffer buffer)))
+
+(defun ecl-mcp--edit-result ()
+  "The arguments of the call as they are edited here, of the exact shape."
+  (let* ((request ecl-mcp--edit-request)
+         (text (buffer-substring-no-properties (point-min) (point-max)))
+         (argument (ecl-mcp--edit-argument request)))
+    (if argument
+        (mapcar (lambda (member)
+                  (if (eq argument (car member)) (cons argument text) member))
+                (ecl-mcp-request-exact request))
+      (let ((value (condition-case err
+                       (ecl-mcp--json-parse (encode-coding-string text 'utf-8))
+                     (error (user-error "This is no JSON: %s"
+                                        (error-message-string err))))))
+        (unless (string-match-p "\\`[ \t\n\r]*{" text)
+          (user-error "The arguments are to be an object, {…}"))
+        value))))
+
+(defun ecl-mcp-approval-edit-run ()
+  "Let the call run as it is edited here."
+  (interactive)
+  (unless (and ecl-mcp--edit-request
+               (ecl-mcp-waiting-p ecl-mcp--edit-request))
+    (user-error "The call waits no longer"))
+  (when (or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
+    (user-error "Only keys that are typed let a call run"))
+  (widen)
+  (unless ecl-mcp--edit-seen
+    (user-error "Look at the end of it first (%s)"
+                (substitute-command-keys "\\[end-of-buffer]")))
+  (let* ((request ecl-mcp--edit-request)
+         (arguments (ecl-mcp--edit-result))
+         (same (equal arguments (ecl-mcp-request-exact request)))
+         (buffer (current-buffer)))
+    (when (ecl-mcp-allow request (and (not same)
+                                      (or arguments (make-hash-table))))
+      (ecl-mcp--report "#%d runs%s" (ecl-mcp-request-number request)
+                       (if same "" " as edited")))
+    (set-buffer-modified-p nil)
+    (quit-windows-on buffer t)))
+
+(defun ecl-mcp-approval-edit-leave ()
+  "Throw away what was edited; the call waits."
+  (interactive)
+  (let ((request ecl-mcp--edit-request))
+    (set-buffer-modified-p nil)
+    (quit-windows-on (current-buffer) t)
+    (when (and request (ecl-mcp-waiting-p request))
+      (ecl-mcp--report "#%d waits" (ecl-mcp-request-number request)))))
+
+(provide 'ecl-mcp-approval-edit)
+;;; ecl-mcp-approval-edit.el ends here

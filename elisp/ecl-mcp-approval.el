@@ -1,0 +1,225 @@
+;;; ecl-mcp-approval.el --- The window in which calls are decided  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The buffer *ecl-mcp approval* shows one request in a window that is not
+;; selected.  It is noted whether the end of the request has been on the screen.
+;; What the keys there do is not known here.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-guard)
+(require 'ecl-mcp-queue)
+(require 'ecl-mcp-show)
+
+(declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
+
+(defconst ecl-mcp-approval-buffer "*ecl-mcp approval*"
+  "Name of the buffer in which calls are decided.")
+
+(defconst ecl-mcp--approval-slot 7
+  "Slot of its side window, one that others are unlikely to use.")
+
+(defvar-local ecl-mcp--approval-request nil
+  "The request that this buffer shows, or nil.")
+(defvar-local ecl-mcp--approval-shown 0
+  "When what the next key answers came up, as `float-time' has it.")
+(defvar-local ecl-mcp--approval-seen nil
+  "Whether the end of the request has been on the screen.")
+(defvar-local ecl-mcp--approval-raw nil
+  "Whether the request is shown as it came.")
+(defvar-local ecl-mcp--approval-offer nil
+  "The rule that is offered: (RULES . INDEX), or nil.")
+(defvar-local ecl-mcp--approval-tall nil
+  "Whether the window takes what the frame has.")
+
+;;;; Showing
+
+(defun ecl-mcp--approval-header ()
+  "The line above the request."
+  (let ((request ecl-mcp--approval-request))
+    (replace-regexp-in-string
+     "%" "%%"
+     (if (not request) " Nothing waits"
+       (format " #%d · %s · %s · %s" (ecl-mcp-request-number request)
+               (ecl-mcp-request-title request)
+               (ecl-mcp-queue-place request)
+               (ecl-mcp-age request)))
+     t t)))
+
+(defun ecl-mcp-age (request)
+  "How long REQUEST has waited, in words."
+  (let ((seconds (truncate (- (float-time)
+                              (or (ecl-mcp-request-time request)
+                                  (float-time))))))
+    (if (< seconds 120) (format "%d s" seconds)
+      (format "%d min" (/ seconds 60)))))
+
+(defun ecl-mcp--approval-keys ()
+  "The line below the request: what the keys do."
+  (mapconcat (lambda (key)
+               (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
+             (if ecl-mcp--approval-offer
+                 '(("y" . "yes") ("-" . "narrower") ("+" . "wider")
+                   ("TAB" . "where") ("q" . "back"))
+               '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
+                 ("!" . "session") ("A" . "always") ("D" . "never")
+                 ("s" . "stop") ("q" . "later") ("?" . "")))
+             "  "))
+
+(defun ecl-mcp--approval-insert-offer ()
+  "Insert the rule that is offered."
+  (let* ((rule (nth (cdr ecl-mcp--approval-offer)
+                    (car ecl-mcp--approval-offer)))
+         (file (ecl-mcp-permissions-file rule ecl-mcp--approval-request)))
+    (insert (propertize
+             (format "%s %s?\n"
+                     (if (eq 'allow (ecl-mcp-rule-effect rule)) "Allow" "Deny")
+                     (pcase (ecl-mcp-rule-scope rule)
+                       ('session "until this server ends")
+                       ('project "always, in this project")
+                       ('user "always, in all projects")))
+             'face 'bold)
+            (propertize (concat "  " (ecl-mcp-show-line
+                                      (ecl-mcp-rule-text rule)))
+                        'face 'warning)
+            (if file (format "\n  to stand in %s" (abbreviate-file-name file))
+              "")
+            "\n\n")))
+
+(defun ecl-mcp--approval-draw ()
+  "Show the request of this buffer from its beginning."
+  (let ((inhibit-read-only t) (request ecl-mcp--approval-request))
+    (erase-buffer)
+    (setq ecl-mcp--approval-shown (float-time))
+    (ecl-mcp-unsettle)
+    (cond ((not request) (insert "Nothing waits for you.\n"))
+          ((not (ecl-mcp-waiting-p request))
+           (insert (propertize
+                    (format "#%d waits no longer: it was %s. %s\n"
+                            (ecl-mcp-request-number request)
+                            (ecl-mcp-request-state request)
+                            (let ((why (ecl-mcp-request-answer request)))
+                              (if (stringp why) (ecl-mcp-show-line why) "")))
+                    'face 'warning)))
+          (t (when ecl-mcp--approval-offer
+               (ecl-mcp--approval-insert-offer))
+             (if ecl-mcp--approval-raw (ecl-mcp-show-raw request)
+               (ecl-mcp-show-request
+                request (ecl-mcp-permissions-faults request)))))
+    (goto-char (point-min))
+    (set-buffer-modified-p nil)
+    (dolist (window (get-buffer-window-list nil nil t))
+      (set-window-point window (point-min))
+      (set-window-start window (point-min)))))
+
+(defun ecl-mcp--approval-set (request)
+  "Let this buffer show REQUEST."
+  (setq ecl-mcp--approval-request request
+        ecl-mcp--approval-seen nil
+        ecl-mcp--approval-raw nil
+        ecl-mcp--approval-offer nil)
+  (ecl-mcp--approval-draw))
+
+(defun ecl-mcp--approval-buffer ()
+  "The buffer in which calls are decided, made when there is none."
+  (or (get-buffer ecl-mcp-approval-buffer)
+      (with-current-buffer (get-buffer-create ecl-mcp-approval-buffer)
+        (ecl-mcp-approval-mode)
+        (current-buffer))))
+
+(defun ecl-mcp-approval-shows (request)
+  "Whether the buffer shows REQUEST in a window of a frame that is visible."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (and (eq request (buffer-local-value 'ecl-mcp--approval-request buffer))
+         (get-buffer-window buffer 'visible))))
+
+(defun ecl-mcp--approval-fit (window)
+  "Give WINDOW the lines that its buffer needs, if it can have them."
+  (when (window-live-p window)
+    (let ((tall (buffer-local-value 'ecl-mcp--approval-tall
+                                    (window-buffer window)))
+          (height (frame-height (window-frame window))))
+      (ignore-errors
+        (fit-window-to-buffer window (if tall (- height 8) (/ height 2)) 4)))))
+
+(defun ecl-mcp-approval-display (request)
+  "Show REQUEST in a window below the others and do not select it.
+Return the window, or nil when there is no place for one."
+  (let ((buffer (ecl-mcp--approval-buffer)))
+    (with-current-buffer buffer
+      (unless (and (eq request ecl-mcp--approval-request)
+                   (ecl-mcp-waiting-p request))
+        (ecl-mcp--approval-set request)))
+    (let ((window (or (get-buffer-window buffer)
+                      (ignore-errors
+                        (display-buffer
+                         buffer
+                         `((display-buffer-in-side-window)
+                           (side . bottom) (slot . ,ecl-mcp--approval-slot)
+                           (inhibit-switch-frame . t)
+                           (window-height . ecl-mcp--approval-fit)))))))
+      (when (and window (eq buffer (window-buffer window)))
+        (with-current-buffer buffer
+          (setq ecl-mcp--approval-shown (float-time)))
+        (ecl-mcp--approval-fit window)
+        (set-window-start window (with-current-buffer buffer (point-min)))
+        window))))
+
+(defun ecl-mcp-approval-hide ()
+  "Take the windows of the buffer away, except a selected one."
+  (dolist (window (get-buffer-window-list ecl-mcp-approval-buffer nil t))
+    (unless (eq window (selected-window))
+      (ignore-errors (quit-restore-window window 'bury)))))
+
+(defun ecl-mcp--approval-end-visible-p (window)
+  "Whether the end of the request is in WINDOW, on the screen."
+  (and (window-live-p window)
+       (eq t (frame-visible-p (window-frame window)))
+       (with-current-buffer (window-buffer window)
+         (and (not (buffer-narrowed-p))
+              (pos-visible-in-window-p (max (point-min) (1- (point-max)))
+                                       window)
+              t))))
+
+(defun ecl-mcp-approval-look ()
+  "Note when the end of the request is on the screen."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (with-current-buffer buffer
+      (unless ecl-mcp--approval-seen
+        (when (and (not (input-pending-p))
+                   (cl-some #'ecl-mcp--approval-end-visible-p
+                            (get-buffer-window-list buffer nil 'visible)))
+          (setq ecl-mcp--approval-seen t))))))
+
+(defun ecl-mcp-approval-request-gone (request)
+  "Take REQUEST, which waits no longer, off the screen."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (with-current-buffer buffer
+      (when (eq request ecl-mcp--approval-request)
+        (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
+              (window (get-buffer-window buffer t)))
+          (cond ((and window next) (ecl-mcp--approval-set next)
+                 (ecl-mcp--approval-fit window))
+                ;; The keys of somebody who is about to answer must not go to
+                ;; what comes up below.
+                ((and window (eq window (selected-window))
+                      (not (eq 'answered (ecl-mcp-request-state request))))
+                 (ecl-mcp--approval-draw))
+                (t (setq ecl-mcp--approval-request nil)
+                   (dolist (window (get-buffer-window-list buffer nil t))
+                     (ignore-errors (quit-restore-window window 'bury)))
+                   (ecl-mcp--approval-draw))))))))
+
+(defun ecl-mcp--approval-selected (window)
+  "Begin anew to wait for an answer when WINDOW is selected."
+  (when (eq window (selected-window))
+    (with-current-buffer (window-buffer window)
+      (setq ecl-mcp--approval-shown (float-time))
+      (ecl-mcp-unsettle))))
+
+(provide 'ecl-mcp-approval)
+;;; ecl-mcp-approval.el ends here

@@ -1,0 +1,242 @@
+;;; ecl-mcp-approve.el --- When and how requests come up  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A request that no rule answers waits under a lighter in the mode line.  It
+;; comes up as the user wants it: as a question, in a window, or not at all; never
+;; while they do something else.  M-x ecl-mcp-review goes to what waits.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-guard)
+(require 'ecl-mcp-queue)
+(require 'ecl-mcp-approval)
+(require 'ecl-mcp-approval-keys)
+(require 'ecl-mcp-ask)
+
+(declare-function ecl-mcp-review-request "ecl-mcp-review")
+(declare-function dbus-call-method-asynchronously "dbus")
+
+(defcustom ecl-mcp-approval-style 'prompt
+  "How a request comes up when nobody is typing.
+With `prompt' a short one is asked with `y-or-n-p' below a window that
+shows it; a longer one, or a change of a file, is shown as with `popup'.
+With `popup' it is shown in a window that is not selected.  With `queue'
+only the mode line says that it waits.  The command `ecl-mcp-review' goes
+to what waits."
+  :type '(choice (const :tag "Question" prompt)
+                 (const :tag "Window" popup)
+                 (const :tag "Mode line only" queue))
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-approval-notify 15
+  "Seconds after which a request that waits is brought to notice, or nil.
+By a notification of the desktop if there is one, else by a bell."
+  :type '(choice (const :tag "Never" nil) number)
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp--approve-interval 0.25
+  "Seconds between two looks whether a request can come up.")
+
+(defvar ecl-mcp--approve-timer nil
+  "The timer that looks whether a request can come up, while one waits.")
+
+(defvar ecl-mcp--approve-shown nil
+  "Requests that have come up in a window, which do not do so again.")
+
+(defvar ecl-mcp--approve-notified nil
+  "Requests that have been brought to notice.")
+
+;;;; The mode line
+
+(defvar ecl-mcp-approve-lighter-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mode-line mouse-1] #'ecl-mcp-review)
+    map)
+  "Keys on the lighter.")
+
+(defun ecl-mcp-approve-lighter ()
+  "What the mode line says of requests that wait."
+  (if (not ecl-mcp-requests) ""
+    (propertize (format " MCP:%d" (length ecl-mcp-requests))
+                'face 'warning
+                'help-echo "Requests wait for you; mouse-1: look at them"
+                'mouse-face 'mode-line-highlight
+                'local-map ecl-mcp-approve-lighter-map)))
+
+(defconst ecl-mcp-approve-mode-line '(:eval (ecl-mcp-approve-lighter))
+  "The lighter as a construct of the mode line.")
+(put 'ecl-mcp-approve-mode-line 'risky-local-variable t)
+
+;;;; Coming up
+
+(defun ecl-mcp--approve-candidate ()
+  "The first request that may come up by itself."
+  (cl-find-if-not (lambda (request)
+                    (or (ecl-mcp-put-off-p request)
+                        (memq request ecl-mcp--approve-shown)))
+                  ecl-mcp-requests))
+
+(defun ecl-mcp--approve-show (request)
+  "Show REQUEST and select nothing; its window, or nil."
+  (push request ecl-mcp--approve-shown)
+  (if (and (ecl-mcp-request-review request) (fboundp 'ecl-mcp-review-request))
+      (progn (save-selected-window (ecl-mcp-review-request request nil))
+             nil)
+    (ecl-mcp-approval-display request)))
+
+(defun ecl-mcp--approve-window-busy-p ()
+  "Whether the window of approvals shows a request that its human looks at."
+  (when-let* ((buffer (get-buffer ecl-mcp-approval-buffer))
+              (window (get-buffer-window buffer 'visible))
+              (request (buffer-local-value 'ecl-mcp--approval-request buffer)))
+    (ecl-mcp-waiting-p request)))
+
+(defun ecl-mcp--approve-prompt (request)
+  "Ask about REQUEST if it fits a window, else show it."
+  (let ((window (ecl-mcp--approve-show request)))
+    (when (and window (not (ecl-mcp-request-review request)))
+      (redisplay)
+      (when (and (not (ecl-mcp-not-ask))
+                 (ecl-mcp--approval-end-visible-p window))
+        (when (eq 'typing (ecl-mcp-ask request window))
+          ;; It comes up again when they have stopped.
+          (cl-callf2 delq request ecl-mcp--approve-shown))))))
+
+(defun ecl-mcp--approve-come-up ()
+  "Let a request come up if this is a moment for that."
+  (when-let ((request (ecl-mcp--approve-candidate)))
+    (unless (ecl-mcp--approve-window-busy-p)
+      (pcase ecl-mcp-approval-style
+        ('prompt (unless (ecl-mcp-not-ask)
+                   (ecl-mcp--approve-prompt request)))
+        ('popup (unless (ecl-mcp-not-now)
+                  (ecl-mcp--approve-show request)))))))
+
+(defun ecl-mcp--approve-tick ()
+  "Look what is to be done for the requests that wait."
+  (ecl-mcp--guard "approvals"
+    (if (not ecl-mcp-requests) (ecl-mcp--approve-rest)
+      (ecl-mcp-approval-look)
+      (when (get-buffer-window ecl-mcp-approval-buffer 'visible)
+        (with-current-buffer ecl-mcp-approval-buffer
+          (force-mode-line-update)))
+      (mapc #'ecl-mcp--approve-notify ecl-mcp-requests)
+      (unless (or ecl-mcp--question ecl-mcp--settling)
+        (ecl-mcp--approve-come-up)))))
+
+(defun ecl-mcp--approve-watch ()
+  "Begin to look after the requests that wait."
+  (unless ecl-mcp--approve-timer
+    (ecl-mcp-guard-start)
+    (setq ecl-mcp--approve-timer
+          (run-at-time ecl-mcp--approve-interval ecl-mcp--approve-interval
+                       #'ecl-mcp--approve-tick))))
+
+(defun ecl-mcp--approve-rest ()
+  "Nothing waits: look after nothing."
+  (when ecl-mcp--approve-timer
+    (cancel-timer ecl-mcp--approve-timer)
+    (setq ecl-mcp--approve-timer nil))
+  (ecl-mcp-guard-stop)
+  (setq ecl-mcp--approve-shown nil
+        ecl-mcp--approve-notified nil
+        ecl-mcp--put-off nil))
+
+;;;; Bringing to notice
+
+(defun ecl-mcp--approve-notify (request)
+  "Bring REQUEST to notice when it has waited for long, or nobody is there."
+  (when (and ecl-mcp-approval-notify
+             (not (memq request ecl-mcp--approve-notified))
+             (or (>= (- (float-time) (or (ecl-mcp-request-time request) 0))
+                     ecl-mcp-approval-notify)
+                 (cl-notany #'ecl-mcp-frame-attended-p (frame-list))))
+    (push request ecl-mcp--approve-notified)
+    (or (ecl-mcp--approve-desktop request)
+        (ding t))))
+
+(defun ecl-mcp--approve-desktop (request)
+  "Tell the desktop of REQUEST and do not wait; whether there is one."
+  (and (featurep 'dbusbind)
+       (getenv "DBUS_SESSION_BUS_ADDRESS")
+       (require 'dbus nil t)
+       (ignore-errors
+         (dbus-call-method-asynchronously
+          :session "org.freedesktop.Notifications"
+          "/org/freedesktop/Notifications" "org.freedesktop.Notifications"
+          "Notify" nil
+          "ecl-mcp" :uint32 0 "emacs" "ecl-mcp"
+          (replace-regexp-in-string
+           "<" "&lt;"
+           (replace-regexp-in-string
+            "&" "&amp;" (ecl-mcp-request-title request) t t)
+           t t)
+          '(:array) '(:array :signature "{sv}") :int32 -1)
+         t)))
+
+;;;; What the connections tell
+
+(defun ecl-mcp-approve-arrived (request)
+  "Take in REQUEST, which waits for its human."
+  (ecl-mcp-request-number request)
+  (if (not (ecl-mcp-human-p))
+      (ecl-mcp-no-human request)
+    (ecl-mcp--approve-watch)
+    (force-mode-line-update t)
+    (unless (ecl-mcp-not-now)
+      (message "ecl-mcp: %s (M-x ecl-mcp-review)"
+               (ecl-mcp-request-title request)))))
+
+(defun ecl-mcp-approve-gone (request)
+  "Take REQUEST, which waits no longer, off the screen."
+  (ecl-mcp-question-gone request)
+  (ecl-mcp-approval-request-gone request)
+  (cl-callf2 delq request ecl-mcp--approve-shown)
+  (cl-callf2 delq request ecl-mcp--approve-notified)
+  (force-mode-line-update t))
+
+(defun ecl-mcp-approve-connection (connection)
+  "Forget what was granted to CONNECTION when it has ended."
+  (when (ecl-mcp-connection-closed connection)
+    (ecl-mcp-permissions-forget connection)))
+
+(defun ecl-mcp-approve-start ()
+  "Let requests be answered by rules and come up here."
+  (add-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
+  (add-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approve-arrived)
+  (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-approve-gone)
+  (add-hook 'ecl-mcp-connections-functions #'ecl-mcp-approve-connection)
+  (unless global-mode-string
+    (setq global-mode-string '("")))
+  (when (listp global-mode-string)
+    (add-to-list 'global-mode-string 'ecl-mcp-approve-mode-line t)))
+
+(defun ecl-mcp-approve-stop ()
+  "Let requests come up here no longer."
+  (remove-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
+  (remove-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approve-arrived)
+  (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-approve-gone)
+  (remove-hook 'ecl-mcp-connections-functions #'ecl-mcp-approve-connection)
+  (when (listp global-mode-string)
+    (cl-callf2 delq 'ecl-mcp-approve-mode-line global-mode-string))
+  (ecl-mcp--approve-rest))
+
+;;;###autoload
+(defun ecl-mcp-review ()
+  "Go to the first request that waits for you."
+  (interactive)
+  (let ((request (car ecl-mcp-requests)))
+    (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
+          ((and (ecl-mcp-request-review request)
+                (fboundp 'ecl-mcp-review-request))
+           (ecl-mcp-review-request request t))
+          (t (if-let ((window (ecl-mcp-approval-display request)))
+                 (select-window window)
+               (pop-to-buffer (ecl-mcp--approval-buffer)))))))
+
+(provide 'ecl-mcp-approve)
+;;; ecl-mcp-approve.el ends here

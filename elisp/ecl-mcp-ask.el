@@ -1,0 +1,245 @@
+;;; ecl-mcp-ask.el --- y-or-n-p about a call, when it can do no harm  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Asks about a request with `y-or-n-p', below a window that shows all of it.
+;; The keys of the question are ours: none is an answer unless ecl-mcp-guard.el
+;; says so, there is no default, and whoever goes on typing gets what they typed
+;; in their own buffer.  What `y-or-n-p' returns counts only when such a key has
+;; made it do so.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-guard)
+(require 'ecl-mcp-queue)
+(require 'ecl-mcp-show)
+(require 'ecl-mcp-approval)
+(require 'ecl-mcp-approval-keys)
+
+(defvar y-or-n-p-use-read-key)
+
+(cl-defstruct (ecl-mcp--question (:copier nil))
+  "The question about REQUEST that is in the minibuffer, SHOWN since then.
+WINDOW shows the request; DEPTH is that of the minibuffer, LEVEL that of
+recursive edits; KEYS were typed and were no answer, newest first; ANSWER is
+`allow', `deny', `reason', `view', `later', `typing' or `gone'."
+  request window shown depth level keys answer)
+
+(defvar ecl-mcp--question nil
+  "The question that is in the minibuffer, or nil.")
+
+(defun ecl-mcp-asking ()
+  "The request that the minibuffer asks about, or nil."
+  (and ecl-mcp--question (ecl-mcp--question-request ecl-mcp--question)))
+
+;;;; Its end
+
+(defun ecl-mcp--question-innermost-p ()
+  "Whether the question is what keys go to now."
+  (and ecl-mcp--question
+       (equal (minibuffer-depth) (ecl-mcp--question-depth ecl-mcp--question))
+       (equal (recursion-depth) (ecl-mcp--question-level ecl-mcp--question))))
+
+(defun ecl-mcp--question-end (answer)
+  "End the question with ANSWER.  There is no way back from here."
+  (setf (ecl-mcp--question-answer ecl-mcp--question) answer)
+  (if (not (memq answer '(allow deny)))
+      (throw 'exit t)
+    (with-current-buffer (window-buffer (active-minibuffer-window))
+      (delete-minibuffer-contents)
+      (insert (if (eq answer 'allow) "y" "n")))
+    (throw 'exit nil)))
+
+(defun ecl-mcp-question-gone (request)
+  "Take the question about REQUEST away when it waits no longer.
+One that lies below another minibuffer goes when that has gone."
+  (when (and (eq request (ecl-mcp-asking))
+             (not (ecl-mcp--question-answer ecl-mcp--question)))
+    (let ((question ecl-mcp--question))
+      (run-at-time 0 nil #'ecl-mcp--question-leave question))))
+
+(defun ecl-mcp--question-leave (question)
+  "Leave QUESTION, whose request is gone, if keys go to it."
+  (when (and (eq question ecl-mcp--question)
+             (not (ecl-mcp--question-answer question))
+             (ecl-mcp--question-innermost-p))
+    (ecl-mcp--question-end 'gone)))
+
+;;;; Keys
+
+(defun ecl-mcp--question-seen-p (question)
+  "Whether all of the request of QUESTION is on the screen."
+  (let ((window (ecl-mcp--question-window question)))
+    (and (window-live-p window)
+         (equal (buffer-name (window-buffer window)) ecl-mcp-approval-buffer)
+         (eq (ecl-mcp--question-request question)
+             (buffer-local-value 'ecl-mcp--approval-request
+                                 (window-buffer window)))
+         (= (window-start window)
+            (with-current-buffer (window-buffer window) (point-min)))
+         (ecl-mcp--approval-end-visible-p window))))
+
+(defun ecl-mcp--question-key (answer)
+  "Take the key that came as ANSWER when it is one."
+  (let* ((question ecl-mcp--question)
+         (why (and question
+                   (ecl-mcp-not-an-answer (ecl-mcp--question-shown question)))))
+    (cond
+     ((not (and question (ecl-mcp--question-innermost-p))) (throw 'exit t))
+     ((not (ecl-mcp-waiting-p (ecl-mcp--question-request question)))
+      (ecl-mcp--question-end 'gone))
+     (why (ecl-mcp--question-other why))
+     ((and (eq answer 'allow) (not (ecl-mcp--question-seen-p question)))
+      (ecl-mcp--report "Not all of it is on the screen: v shows the rest"))
+     (t
+      (push last-command-event (ecl-mcp--question-keys question))
+      (ecl-mcp-when-settled
+       (lambda ()
+         (and (eq question ecl-mcp--question)
+              (ecl-mcp--question-innermost-p)
+              (eq (selected-window) (active-minibuffer-window))
+              (ecl-mcp-waiting-p (ecl-mcp--question-request question))
+              (or (not (eq answer 'allow))
+                  (ecl-mcp--question-seen-p question))))
+       (lambda () (ecl-mcp--question-end answer)))))))
+
+(defun ecl-mcp--question-other (&optional why)
+  "Note a key that is no answer, because of WHY.
+Whoever writes into a buffer and goes on writing gets the keys there."
+  (interactive)
+  (let ((question ecl-mcp--question) (settling (ecl-mcp-unsettle)))
+    (when question
+      (push last-command-event (ecl-mcp--question-keys question))
+      (if (and (or settling (not why) (cdr (ecl-mcp--question-keys question)))
+               (ecl-mcp--question-text-p question))
+          (ecl-mcp--question-end 'typing)
+        (ecl-mcp--report "Ignored %s: %s" (key-description
+                                           (vector last-command-event))
+                         (or why "the answers are y, n, N, v and C-g"))))))
+
+(defun ecl-mcp--question-text-p (question)
+  "Whether the keys of QUESTION are text for the window below."
+  (when-let* ((window (minibuffer-selected-window))
+              (buffer (window-buffer window)))
+    (with-current-buffer buffer
+      (cl-every (lambda (key)
+                  (and (integerp key)
+                       (or (memq key '(?\r ?\t 127))
+                           (ecl-mcp-writing-command-p
+                            (key-binding (vector key))))))
+                (ecl-mcp--question-keys question)))))
+
+(defun ecl-mcp-question-yes ()
+  "Allow the call once."
+  (interactive)
+  (ecl-mcp--question-key 'allow))
+
+(defun ecl-mcp-question-no ()
+  "Deny the call."
+  (interactive)
+  (ecl-mcp--question-key 'deny))
+
+(defun ecl-mcp-question-because ()
+  "Deny the call for a reason."
+  (interactive)
+  (ecl-mcp--question-key 'reason))
+
+(defun ecl-mcp-question-view ()
+  "Go to the window that shows the call."
+  (interactive)
+  (ecl-mcp--question-key 'view))
+
+(defun ecl-mcp-question-later ()
+  "Let the call wait."
+  (interactive)
+  (ecl-mcp-unsettle)
+  (if (and ecl-mcp--question (ecl-mcp--question-innermost-p))
+      (ecl-mcp--question-end 'later)
+    (throw 'exit t)))
+
+(defvar ecl-mcp-question-map
+  (let ((map (make-keymap)))
+    (set-char-table-range (nth 1 map) (cons 32 #x3fffff)
+                          #'ecl-mcp--question-other)
+    (dolist (key '("\r" "\n" "\t" "\d" [return] [tab] [backspace] [xterm-paste]))
+      (define-key map key #'ecl-mcp--question-other))
+    (define-key map "y" #'ecl-mcp-question-yes)
+    (define-key map "n" #'ecl-mcp-question-no)
+    (define-key map "N" #'ecl-mcp-question-because)
+    (define-key map "v" #'ecl-mcp-question-view)
+    (define-key map "\C-g" #'ecl-mcp-question-later)
+    map)
+  "Keys of the question; all others that make text are none.")
+
+;;;; The question
+
+(defun ecl-mcp--question-prompt (request)
+  "What is asked about REQUEST, on one line of the frame."
+  (let ((keys "  n: no, N: no, because, v: look, C-g: later")
+        (text (format "%s. Allow once?" (ecl-mcp-request-title request))))
+    (concat (ecl-mcp-show-line text (max 30 (- (frame-width) 12)))
+            (if (< (+ (length text) (length keys) 14) (frame-width)) keys "")
+            " ")))
+
+(defun ecl-mcp--question-setup (question)
+  "Prepare the minibuffer for QUESTION."
+  (use-local-map ecl-mcp-question-map)
+  ;; Anything else that other packages want with keys here.
+  (setq-local minor-mode-overriding-map-alist nil
+              completion-at-point-functions nil)
+  (setf (ecl-mcp--question-depth question) (minibuffer-depth)
+        (ecl-mcp--question-level question) (recursion-depth)
+        (ecl-mcp--question-shown question) (float-time)))
+
+(defun ecl-mcp--question-ask (question)
+  "Ask QUESTION; its answer."
+  (let ((ecl-mcp--question question)
+        ;; The variants without these would read keys themselves.
+        (use-dialog-box nil)
+        (y-or-n-p-use-read-key nil)
+        (enable-recursive-minibuffers t)
+        (inhibit-quit nil))
+    (condition-case nil
+        (minibuffer-with-setup-hook
+            (:append (lambda () (ecl-mcp--question-setup question)))
+          (y-or-n-p (ecl-mcp--question-prompt
+                     (ecl-mcp--question-request question))))
+      (quit nil))
+    (ecl-mcp-unsettle)
+    (or (ecl-mcp--question-answer question) 'later)))
+
+(defun ecl-mcp--question-resume (question)
+  "Give the keys of QUESTION to the buffer they were typed for."
+  (setq unread-command-events
+        (append (reverse (ecl-mcp--question-keys question))
+                unread-command-events)))
+
+(defun ecl-mcp-ask (request window)
+  "Ask about REQUEST, which WINDOW shows, and do what its human answers.
+It must be a moment for that; see `ecl-mcp-not-ask'."
+  (discard-input)
+  (let* ((question (make-ecl-mcp--question :request request :window window))
+         (answer (ecl-mcp--question-ask question)))
+    (pcase answer
+      ('allow (ecl-mcp-allow request))
+      ('deny (ecl-mcp-deny request))
+      ('reason
+       (let ((inhibit-quit nil))
+         (condition-case nil
+             (ecl-mcp-deny request (ecl-mcp-read-reason))
+           (quit (setq answer 'later)))))
+      ('typing (ecl-mcp--question-resume question)))
+    (when (and (eq answer 'later) (ecl-mcp-waiting-p request))
+      (ecl-mcp-put-off request)
+      (message "ecl-mcp: #%d waits; M-x ecl-mcp-review"
+               (ecl-mcp-request-number request)))
+    (if (and (eq answer 'view) (window-live-p window))
+        (select-window window)
+      (ecl-mcp-approval-hide))
+    answer))
+
+(provide 'ecl-mcp-ask)
+;;; ecl-mcp-ask.el ends here

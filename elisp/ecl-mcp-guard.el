@@ -1,0 +1,201 @@
+;;; ecl-mcp-guard.el --- No key answers what it was not meant for  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A question that comes up while somebody types gets the next key as its
+;; answer.  So: when may a question come up, and which key is an answer?  It may
+;; when its human has stopped typing, at the top level of a frame that has their
+;; attention.  A key is an answer when it was typed on a keyboard, well after
+;; what it answers has come up, with nothing typed shortly before or behind it.
+;; The last of these means that an answer waits a moment for what follows.
+;; This file knows nothing of requests.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ecl-mcp-core)
+
+(defcustom ecl-mcp-approval-idle 1.5
+  "Seconds without a key before a question may come up.
+After a key that inserted text it is `ecl-mcp-approval-idle-writing'."
+  :type 'number
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-approval-idle-writing 5
+  "Seconds without a key before a question may interrupt somebody who writes."
+  :type 'number
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-approval-grace 0.4
+  "Seconds around an answer in which no other key may come.
+Keys that come earlier after what they answer has been shown are ignored, and an
+answer counts when nothing has been typed for so long before and behind it."
+  :type 'number
+  :group 'ecl-mcp)
+
+;;;; Whether a question may come up
+
+(defun ecl-mcp--human-frame-p (frame)
+  "Whether a human can see FRAME; the one frame of a daemon is none."
+  (and (frame-live-p frame)
+       (not (equal (terminal-name (frame-terminal frame)) "initial_terminal"))))
+
+(defun ecl-mcp-human-p ()
+  "Whether there may be a human who is asked."
+  (and (not noninteractive)
+       (cl-some #'ecl-mcp--human-frame-p (frame-list))))
+
+(defun ecl-mcp-frame-attended-p (&optional frame)
+  "Whether FRAME, or the selected one, may have its human's attention.
+A terminal that does not report its focus may."
+  (let ((frame (or frame (selected-frame))))
+    (and (ecl-mcp--human-frame-p frame)
+         (eq t (frame-visible-p frame))
+         (frame-focus-state frame)
+         (not (and (eq t (framep frame))
+                   (not (eq frame (tty-top-frame frame))))))))
+
+(defun ecl-mcp--macro-p ()
+  "Whether a keyboard macro is run or defined, on any terminal."
+  (or executing-kbd-macro defining-kbd-macro
+      (and (cdr (terminal-list))
+           (cl-some (lambda (frame)
+                      (with-selected-frame frame defining-kbd-macro))
+                    (cl-remove-if-not #'ecl-mcp--human-frame-p (frame-list))))))
+
+(defconst ecl-mcp--writing-commands
+  '(self-insert-command newline newline-and-indent open-line
+    electric-newline-and-maybe-indent reindent-then-newline-and-indent
+    indent-for-tab-command delete-char delete-forward-char
+    delete-backward-char backward-delete-char-untabify backward-kill-word
+    kill-word kill-line quoted-insert yank xterm-paste completion-at-point
+    comint-send-input eshell-send-input term-send-raw isearch-printing-char)
+  "Commands of somebody who writes.")
+
+(defun ecl-mcp-writing-command-p (command)
+  "Whether COMMAND inserts or deletes text as one types.
+Those of other packages say what they do with a region that is active."
+  (and (symbolp command)
+       (or (memq command ecl-mcp--writing-commands)
+           (get command 'delete-selection))
+       t))
+
+(defun ecl-mcp-not-now ()
+  "Why nothing may be shown or asked now, a symbol; nil when something may.
+Whether its human is still typing is not looked at."
+  (cond ((not (ecl-mcp-human-p)) 'no-human)
+        ((not (ecl-mcp-frame-attended-p)) 'no-attention)
+        ((or (active-minibuffer-window) (> (minibuffer-depth) 0)) 'minibuffer)
+        ((> (recursion-depth) 0) 'recursive-edit)
+        ((ecl-mcp--macro-p) 'macro)
+        ;; A command reads keys itself, such as `quoted-insert'; it is nil
+        ;; while the command loop waits for a key.
+        ((or this-command cursor-in-echo-area throw-on-input) 'command)
+        ;; Isearch, a transient map, a menu.
+        ((or overriding-terminal-local-map overriding-local-map) 'map)
+        ((or unread-command-events unread-post-input-method-events
+             (input-pending-p))
+         'keys)
+        ((or (> (length (this-command-keys-vector)) 0)
+             prefix-arg)
+         'prefix)))
+
+(defun ecl-mcp-idle-seconds ()
+  "Seconds since the last key; 0 when one is being handled."
+  (if-let ((idle (current-idle-time))) (float-time idle) 0))
+
+(defun ecl-mcp-not-ask ()
+  "Why no question may come up now, a symbol, or nil."
+  (or (ecl-mcp-not-now)
+      (and (< (ecl-mcp-idle-seconds)
+              (if (ecl-mcp-writing-command-p last-command) ecl-mcp-approval-idle-writing
+                ecl-mcp-approval-idle))
+           'typing)))
+
+;;;; Whether a key is an answer
+
+(defvar ecl-mcp--key-times '(0 . 0)
+  "When the last key came, and the one before it; in seconds.
+Kept by `ecl-mcp--key-clock' while something waits for an answer.")
+
+(defvar ecl-mcp--key-given nil
+  "Whether a program has given a key as if it had been typed, since the last.")
+
+(defvar ecl-mcp--key-fresh t
+  "Whether the last key came from a keyboard.")
+
+(defun ecl-mcp--key-clock ()
+  "Note when a key comes; a function of `pre-command-hook'."
+  (setq ecl-mcp--key-times (cons (float-time) (car ecl-mcp--key-times))
+        ecl-mcp--key-fresh (not ecl-mcp--key-given)
+        ecl-mcp--key-given nil))
+
+(defun ecl-mcp--key-watch (_variable events operation _where)
+  "Note that a program puts EVENTS into the queue of keys by OPERATION.
+Those that were typed and put back, as `sit-for' does, have t before them."
+  (when (and (memq operation '(set let unlet)) (consp events)
+             (not (eq t (car-safe (car events)))))
+    (setq ecl-mcp--key-given t)))
+
+(defun ecl-mcp-guard-start ()
+  "Begin to watch when keys come, and from where."
+  (setq ecl-mcp--key-given nil)
+  (add-hook 'pre-command-hook #'ecl-mcp--key-clock)
+  (add-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
+  (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp--key-watch))
+
+(defun ecl-mcp-guard-stop ()
+  "Watch the keys no longer."
+  (remove-hook 'pre-command-hook #'ecl-mcp--key-clock)
+  (remove-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
+  (remove-variable-watcher 'unread-post-input-method-events
+                           #'ecl-mcp--key-watch))
+
+(defun ecl-mcp-not-an-answer (shown)
+  "Why the key that called the command is no answer to what was SHOWN then.
+SHOWN is what `float-time' was.  Nil when it is an answer as far as can be told
+before others could follow; see `ecl-mcp-when-settled'."
+  (let ((now (float-time)))
+    (cond ((or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
+           "it was not typed")
+          ((or unread-command-events (input-pending-p)) "others follow it")
+          ((< (- now shown) ecl-mcp-approval-grace)
+           "it came too soon to be an answer")
+          ((< (- (car ecl-mcp--key-times) (cdr ecl-mcp--key-times))
+              ecl-mcp-approval-grace)
+           "it came right behind another key"))))
+
+(defvar ecl-mcp--settling nil
+  "The timer of an answer that waits for what follows it, or nil.")
+
+(defun ecl-mcp-unsettle ()
+  "Forget the answer that waits for what follows it; whether there was one."
+  (when ecl-mcp--settling
+    (cancel-timer ecl-mcp--settling)
+    (setq ecl-mcp--settling nil)
+    t))
+
+(defun ecl-mcp-when-settled (valid action)
+  "Call ACTION when no key has followed for a moment and VALID still says t.
+Any key that comes earlier, or anything else that is read, is the end of it."
+  (ecl-mcp-unsettle)
+  (let ((count num-nonmacro-input-events))
+    (setq ecl-mcp--settling
+          (run-at-time
+           ecl-mcp-approval-grace nil
+           (lambda ()
+             (setq ecl-mcp--settling nil)
+             (if (and (= count num-nonmacro-input-events)
+                      (not (input-pending-p))
+                      (not unread-command-events)
+                      (not executing-kbd-macro)
+                      (ecl-mcp-frame-attended-p)
+                      (funcall valid))
+                 ;; A timer runs with quitting inhibited; what asks further
+                 ;; must not.
+                 (let ((inhibit-quit nil)) (funcall action))
+               (ecl-mcp--report "Not answered: other keys followed")))))))
+
+(provide 'ecl-mcp-guard)
+;;; ecl-mcp-guard.el ends here

@@ -1,0 +1,404 @@
+;;; ecl-mcp-permissions.el --- Grants: where rules are kept  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Rules of three scopes: those of the session live in this Emacs and end with
+;; the connection they were made for; those of a project stand in a file in it,
+;; those of the user in a file of their Emacs.  Deny beats ask, ask beats allow,
+;; wherever they stand.  The file of a project can be written by whoever works
+;; in it, the agent too: what it allows holds only as it was when the user
+;; trusted it.  While a file cannot be read nothing is allowed, and it is said.
+;; Files are data that is read, never evaluated.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-rules)
+
+(defcustom ecl-mcp-user-permissions-file
+  (locate-user-emacs-file "ecl-mcp/permissions.eld")
+  "File with the rules of the user, for all projects."
+  :type 'file
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-trusted-projects nil
+  "Folders of projects whose rules hold whoever has written them.
+The agent may write to the files of its project: for others than these, a file
+that has changed must be trusted again with \\[ecl-mcp-trust-project]."
+  :type '(repeat directory)
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-project-permissions-file ".ecl-mcp/permissions.eld"
+  "File with the rules of a project, from its root.")
+
+(defconst ecl-mcp--permissions-bytes (* 256 1024)
+  "How long a file of rules may be; a longer one is no file of rules.")
+
+;;;; Files
+
+(defconst ecl-mcp--rule-members
+  `((:effect . ,(lambda (value) (memq value '(allow ask deny trust))))
+    (:tool . stringp) (:package . stringp) (:session . stringp)
+    (:path . stringp) (:digest . stringp) (:client . stringp)
+    (:origin . stringp)
+    (:operators . ,(lambda (value)
+                     (and (consp value) (proper-list-p value)
+                          (cl-every #'stringp value)))))
+  "What a rule in a file may say, with a test of each value.")
+
+(cl-defstruct (ecl-mcp-rules (:copier nil))
+  "The rules of FILE, which had STAMP; FAULT says why it cannot be read.
+DIGEST is of its text; TRUSTS is an alist from the root of a project to the
+digest of its file when the user trusted it."
+  file stamp fault digest rules trusts)
+
+(defvar ecl-mcp--rule-files nil
+  "Alist from the name of a file to its `ecl-mcp-rules'.")
+
+(defvar ecl-mcp--session-rules nil
+  "The rules that live in this Emacs only.")
+
+(defun ecl-mcp--rule-plist-p (plist)
+  "Whether PLIST is a rule as files have it."
+  (and (proper-list-p plist)
+       (cl-evenp (length plist))
+       (cl-loop for (key value) on plist by #'cddr
+                for test = (alist-get key ecl-mcp--rule-members)
+                always (and test (funcall test value)))
+       (plist-get plist :effect)
+       (if (eq (plist-get plist :effect) 'trust)
+           (and (plist-get plist :path) (plist-get plist :digest))
+         (plist-get plist :tool))))
+
+(defun ecl-mcp--check-rules-here ()
+  "Check that this buffer has nothing but a list of lists of names and strings.
+Nothing else is given to the reader, which knows more than data."
+  (goto-char (point-min))
+  (let ((depth 0) (lists 0))
+    (while (not (eobp))
+      (cond
+       ((looking-at "[ \t\n\r]+\\|;.*\\|:?[a-z-]+\\_>\\|\"\\(?:[^\"\\]\\|\\\\.\\)*\"")
+        (when (and (= depth 0) (not (looking-at-p "[ \t\n\r;]")))
+          (error "It is not a list of rules"))
+        (goto-char (match-end 0)))
+       ((and (eq (char-after) ?\() (< depth 3))
+        (when (= depth 0) (cl-incf lists))
+        (cl-incf depth)
+        (forward-char 1))
+       ((and (eq (char-after) ?\)) (> depth 0))
+        (cl-decf depth)
+        (forward-char 1))
+       (t (error "What stands in line %d is no rule" (line-number-at-pos)))))
+    (unless (and (= depth 0) (= lists 1))
+      (error "It is not one list of rules"))))
+
+(defun ecl-mcp--read-rules-here ()
+  "The plists of the rules in this buffer; an error when it has anything else."
+  (with-syntax-table emacs-lisp-mode-syntax-table
+    (ecl-mcp--check-rules-here))
+  (goto-char (point-min))
+  (let ((data (read (current-buffer))))
+    (cl-loop for plist in data for number from 1
+             unless (ecl-mcp--rule-plist-p plist)
+             do (error "Rule %d is none" number))
+    data))
+
+(defun ecl-mcp--file-stamp (file)
+  "What changes when FILE does, nil when it does not exist."
+  (when-let ((attributes (ecl-mcp--plain-file #'file-attributes file)))
+    (list (file-attribute-modification-time attributes)
+          (file-attribute-size attributes)
+          (file-attribute-inode-number attributes)
+          (file-attribute-status-change-time attributes))))
+
+(defun ecl-mcp--load-rules (file scope stamp)
+  "Read FILE, which has STAMP: the `ecl-mcp-rules' of SCOPE in it."
+  (let ((result (make-ecl-mcp-rules :file file :stamp stamp)))
+    (condition-case err
+        (with-temp-buffer
+          (unless (file-regular-p file) (error "It is no file"))
+          (let ((coding-system-for-read 'utf-8-unix)
+                (file-name-handler-alist nil))
+            (insert-file-contents file nil 0 (1+ ecl-mcp--permissions-bytes)))
+          (when (> (buffer-size) ecl-mcp--permissions-bytes)
+            (error "It has more than %d bytes" ecl-mcp--permissions-bytes))
+          (setf (ecl-mcp-rules-digest result)
+                (secure-hash 'sha256 (current-buffer)))
+          (dolist (plist (ecl-mcp--read-rules-here))
+            (if (eq 'trust (plist-get plist :effect))
+                (push (cons (plist-get plist :path) (plist-get plist :digest))
+                      (ecl-mcp-rules-trusts result))
+              (push (apply #'make-ecl-mcp-rule :scope scope :file file plist)
+                    (ecl-mcp-rules-rules result))))
+          (cl-callf nreverse (ecl-mcp-rules-rules result)))
+      (error (setf (ecl-mcp-rules-rules result) nil
+                   (ecl-mcp-rules-trusts result) nil
+                   (ecl-mcp-rules-fault result)
+                   (format
+                    (concat "The rules in %s are not used: %s. Until it is "
+                            "mended nothing is allowed by rule")
+                    (abbreviate-file-name file) (error-message-string err)))
+             (ecl-mcp--report "%s" (ecl-mcp-rules-fault result))))
+    result))
+
+(defun ecl-mcp--rules-in (file scope)
+  "The `ecl-mcp-rules' of SCOPE in FILE, read again when it has changed."
+  (let* ((known (alist-get file ecl-mcp--rule-files nil nil #'equal))
+         (stamp (ecl-mcp--file-stamp file)))
+    (cond ((not stamp) (make-ecl-mcp-rules :file file))
+          ((and known (equal stamp (ecl-mcp-rules-stamp known))) known)
+          (t (let ((new (ecl-mcp--load-rules file scope stamp)))
+               (when known
+                 (ecl-mcp--keep-use (ecl-mcp-rules-rules known)
+                                    (ecl-mcp-rules-rules new)))
+               (setf (alist-get file ecl-mcp--rule-files nil nil #'equal)
+                     new))))))
+
+(defun ecl-mcp--keep-use (old new)
+  "Let the rules NEW have the use of their equals in OLD."
+  (dolist (rule new)
+    (when-let ((same (cl-find (ecl-mcp--rule-plist rule) old
+                              :key #'ecl-mcp--rule-plist :test #'equal)))
+      (setf (ecl-mcp-rule-used rule) (ecl-mcp-rule-used same)
+            (ecl-mcp-rule-count rule) (ecl-mcp-rule-count same)))))
+
+(defun ecl-mcp--rule-plist (rule)
+  "RULE as files have it."
+  (cl-loop for (key . accessor) in
+           '((:effect . ecl-mcp-rule-effect) (:tool . ecl-mcp-rule-tool)
+             (:operators . ecl-mcp-rule-operators)
+             (:package . ecl-mcp-rule-package)
+             (:session . ecl-mcp-rule-session) (:path . ecl-mcp-rule-path)
+             (:digest . ecl-mcp-rule-digest) (:client . ecl-mcp-rule-client)
+             (:origin . ecl-mcp-rule-origin))
+           for value = (funcall accessor rule)
+           when value append (list key value)))
+
+(defun ecl-mcp--write-rules (file plists)
+  "Make FILE hold PLISTS, whole or not at all."
+  (let* ((file (ecl-mcp--plain-file #'file-truename file))
+         (folder (file-name-directory file))
+         (temporary nil))
+    (make-directory folder t)
+    (unwind-protect
+        (with-temp-buffer
+          (insert ";; -*- mode: lisp-data; coding: utf-8-unix -*-\n"
+                  ";; Rules of ecl-mcp; M-x ecl-mcp-permissions shows them.\n(")
+          (dolist (plist plists)
+            (let ((print-escape-newlines t) (print-escape-control-characters t)
+                  (print-length nil) (print-level nil) (print-circle nil))
+              (insert "\n " (prin1-to-string plist))))
+          (insert ")\n")
+          (setq temporary (make-temp-file (concat folder ".permissions")))
+          (let ((coding-system-for-write 'utf-8-unix))
+            (write-region nil nil temporary nil 'silent))
+          (rename-file temporary file t)
+          (setq temporary nil))
+      (when temporary (ignore-errors (delete-file temporary))))))
+
+(defun ecl-mcp--change-rules (file scope change)
+  "Let CHANGE, a function of a list of plists, make new ones of those in FILE.
+FILE has rules of SCOPE.  Return nil, or what went wrong in words."
+  (let ((rules (ecl-mcp--rules-in file scope)))
+    (or (ecl-mcp-rules-fault rules)
+        (condition-case err
+            (progn
+              (ecl-mcp--write-rules
+               file
+               (funcall change
+                        (append
+                         (mapcar #'ecl-mcp--rule-plist
+                                 (ecl-mcp-rules-rules rules))
+                         (cl-loop for (path . digest)
+                                  in (ecl-mcp-rules-trusts rules)
+                                  collect (list :effect 'trust :path path
+                                                :digest digest)))))
+              nil)
+          (error (format "%s cannot be written: %s"
+                         (abbreviate-file-name file)
+                         (error-message-string err)))))))
+
+;;;; Projects
+
+(defun ecl-mcp--project-root (request)
+  "The root of the project of REQUEST, ends with a slash, or nil."
+  (when-let ((workspace (ecl-mcp-connection-workspace
+                         (ecl-mcp-request-connection request))))
+    (ecl-mcp--plain-file
+     #'file-name-as-directory
+     (ecl-mcp--plain-file #'file-truename workspace))))
+
+(defun ecl-mcp--project-file (root)
+  "The file of the rules of the project at ROOT."
+  (concat root ecl-mcp-project-permissions-file))
+
+(defun ecl-mcp--user-rules ()
+  "The `ecl-mcp-rules' of the user."
+  (ecl-mcp--rules-in (expand-file-name ecl-mcp-user-permissions-file) 'user))
+
+(defun ecl-mcp-project-trusted-p (root)
+  "Whether what the rules of the project at ROOT allow is allowed."
+  (or (cl-some (lambda (trusted)
+                 (equal root (file-name-as-directory
+                              (expand-file-name trusted))))
+               ecl-mcp-trusted-projects)
+      (equal (ecl-mcp-rules-digest
+              (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
+             (or (cdr (assoc root (ecl-mcp-rules-trusts
+                                   (ecl-mcp--user-rules))))
+                 'none))))
+
+(defun ecl-mcp--trust (root)
+  "Trust the rules of the project at ROOT as they are; nil or what went wrong."
+  (let ((digest (ecl-mcp-rules-digest
+                 (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))))
+    (ecl-mcp--change-rules
+     (expand-file-name ecl-mcp-user-permissions-file) 'user
+     (lambda (plists)
+       (append (cl-remove-if (lambda (plist)
+                               (and (eq 'trust (plist-get plist :effect))
+                                    (equal root (plist-get plist :path))))
+                             plists)
+               (list (list :effect 'trust :path root :digest digest)))))))
+
+;;;; Decisions
+
+(defun ecl-mcp--all-rules (root)
+  "A cons of all rules that hold for the project at ROOT, and what is wrong."
+  (let* ((user (ecl-mcp--user-rules))
+         (project (and root (ecl-mcp--rules-in (ecl-mcp--project-file root)
+                                               'project)))
+         (trusted (and project (ecl-mcp-rules-rules project)
+                       (ecl-mcp-project-trusted-p root))))
+    (cons (append ecl-mcp--session-rules
+                  (and project
+                       (if trusted (ecl-mcp-rules-rules project)
+                         (cl-remove 'allow (ecl-mcp-rules-rules project)
+                                    :key #'ecl-mcp-rule-effect)))
+                  (ecl-mcp-rules-rules user))
+          (delq nil
+                (list (ecl-mcp-rules-fault user)
+                      (and project (ecl-mcp-rules-fault project)))))))
+
+(defun ecl-mcp-permissions-faults (request)
+  "Sentences on what is wrong with the rules that REQUEST could meet."
+  (let ((root (ecl-mcp--project-root request)))
+    (append
+     (cdr (ecl-mcp--all-rules root))
+     (and root
+          (not (ecl-mcp-project-trusted-p root))
+          (cl-find 'allow (ecl-mcp-rules-rules
+                           (ecl-mcp--rules-in (ecl-mcp--project-file root)
+                                              'project))
+                   :key #'ecl-mcp-rule-effect)
+          (list (format (concat "What %s allows is not used: it is not trusted "
+                                "as it is (M-x ecl-mcp-trust-project)")
+                        ecl-mcp-project-permissions-file))))))
+
+(defun ecl-mcp-permissions-decide (request)
+  "The rule that decides about REQUEST, or nil when a human is to be asked.
+A rule with the effect `ask' is a rule that decided so."
+  (pcase-let* ((`(,rules . ,faults)
+                (ecl-mcp--all-rules (ecl-mcp--project-root request)))
+               (subject (and rules (ecl-mcp-request-subject request)))
+               (found (cl-remove-if-not
+                       (lambda (rule)
+                         (ecl-mcp-rule-covers-p rule request subject))
+                       rules)))
+    (or (cl-find 'deny found :key #'ecl-mcp-rule-effect)
+        (cl-find 'ask found :key #'ecl-mcp-rule-effect)
+        (and (not faults)
+             (ecl-mcp-request-remember request)
+             (not (ecl-mcp-subject-outside
+                   (or subject (ecl-mcp-request-subject request))))
+             (not (eq t (alist-get 'buffer (ecl-mcp-request-review request))))
+             (cl-find 'allow found :key #'ecl-mcp-rule-effect)))))
+
+(defun ecl-mcp-permissions-answer (request)
+  "Answer REQUEST when a rule decides about it; whether one did.
+It is the first of `ecl-mcp-request-functions'."
+  (let* ((rule (ecl-mcp-permissions-decide request))
+         (effect (and rule (ecl-mcp-rule-effect rule))))
+    (when rule
+      (cl-incf (ecl-mcp-rule-count rule))
+      (setf (ecl-mcp-rule-used rule) (current-time)))
+    (pcase effect
+      ('deny
+       (ecl-mcp-answer request
+                       `((decision . "deny") (by . "rule")
+                         (rule . ,(ecl-mcp-rule-text rule))
+                         (reason
+                          . ,(format (concat "the rule \"%s\" of the user denies "
+                                             "it, and no approval changes that")
+                                     (ecl-mcp-rule-text rule)))))
+       t)
+      ('allow
+       (ecl-mcp-answer request
+                       `((decision . "approve") (by . "rule")
+                         (rule . ,(ecl-mcp-rule-text rule))))
+       t))))
+
+;;;; Changes
+
+(defun ecl-mcp-permissions-file (rule request)
+  "The file in which RULE, made for REQUEST, is to stand; nil for the session."
+  (pcase (ecl-mcp-rule-scope rule)
+    ('user (expand-file-name ecl-mcp-user-permissions-file))
+    ('project (when-let ((root (ecl-mcp--project-root request)))
+                (ecl-mcp--project-file root)))))
+
+(defun ecl-mcp-permissions-add (rule request)
+  "Let RULE, made for REQUEST, hold from now on.
+Return nil, or in words why it holds for this session only."
+  (let* ((file (ecl-mcp-permissions-file rule request))
+         (scope (ecl-mcp-rule-scope rule))
+         (root (and (eq scope 'project) (ecl-mcp--project-root request)))
+         (trusted (and root (or (not (file-exists-p file))
+                                (ecl-mcp-project-trusted-p root))))
+         (fault
+          (pcase scope
+            ('session (push rule ecl-mcp--session-rules) nil)
+            ((guard (not file)) "There is no project")
+            ((guard (and root (not trusted)
+                         (eq 'allow (ecl-mcp-rule-effect rule))))
+             (format "%s is not trusted as it is (M-x ecl-mcp-trust-project)"
+                     (abbreviate-file-name file)))
+            (_ (or (ecl-mcp--change-rules
+                    file scope
+                    (lambda (plists)
+                      (append plists (list (ecl-mcp--rule-plist rule)))))
+                   (and root trusted (ecl-mcp--trust root)))))))
+    (when fault
+      (let ((copy (ecl-mcp--rule-copy rule)))
+        (setf (ecl-mcp-rule-scope copy) 'session
+              (ecl-mcp-rule-connection copy) (ecl-mcp-request-connection request)
+              (ecl-mcp-rule-client copy) (ecl-mcp-request-client request))
+        (push copy ecl-mcp--session-rules))
+      (concat fault "; the rule holds for this session only"))))
+
+(defun ecl-mcp-permissions-remove (rule)
+  "Let RULE hold no longer; nil, or what went wrong in words."
+  (let ((plist (ecl-mcp--rule-plist rule)) (file (ecl-mcp-rule-file rule)))
+    (if (not file)
+        (progn (setq ecl-mcp--session-rules (delq rule ecl-mcp--session-rules))
+               nil)
+      (let* ((scope (ecl-mcp-rule-scope rule))
+             (root (and (eq scope 'project)
+                        (string-remove-suffix ecl-mcp-project-permissions-file
+                                              file)))
+             (trusted (and root (ecl-mcp-project-trusted-p root))))
+        (or (ecl-mcp--change-rules file scope
+                                   (lambda (plists) (remove plist plists)))
+            (and trusted (ecl-mcp--trust root)))))))
+
+(defun ecl-mcp-permissions-forget (connection)
+  "Forget the rules that were made for CONNECTION, which has ended."
+  (setq ecl-mcp--session-rules
+        (cl-remove connection ecl-mcp--session-rules
+                   :key #'ecl-mcp-rule-connection)))
+
+(provide 'ecl-mcp-permissions)
+;;; ecl-mcp-permissions.el ends here

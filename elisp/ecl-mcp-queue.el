@@ -1,0 +1,140 @@
+;;; ecl-mcp-queue.el --- Requests that wait for their human  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The requests in the order in which they came, each with a number that it
+;; keeps; the answers a human can give; what a grant does to the others.
+;; This file knows nothing of keys and windows.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-rules)
+(require 'ecl-mcp-permissions)
+
+(defconst ecl-mcp--denied
+  "Do not retry the same call; ask or choose another way."
+  "What a client reads when its call was denied without a reason.")
+
+(defconst ecl-mcp--no-human "no decision: no interactive Emacs"
+  "What a client reads when there is nobody to ask.")
+
+(defvar ecl-mcp--numbers (make-hash-table :test #'eq :weakness 'key)
+  "The numbers of requests.")
+
+(defvar ecl-mcp--last-number 0
+  "The number of the request that came last.")
+
+(defvar ecl-mcp--put-off nil
+  "Requests that come up no more by themselves: their human said later.")
+
+(defun ecl-mcp-request-number (request)
+  "The number of REQUEST, which it keeps."
+  (or (gethash request ecl-mcp--numbers)
+      (puthash request (cl-incf ecl-mcp--last-number) ecl-mcp--numbers)))
+
+(defun ecl-mcp-waiting-p (request)
+  "Whether REQUEST waits for an answer."
+  (eq 'waiting (ecl-mcp-request-state request)))
+
+(defun ecl-mcp-queue-place (request)
+  "The place of REQUEST among those that wait, such as \"1 of 3\"."
+  (let ((place (cl-position request ecl-mcp-requests)))
+    (if place (format "%d of %d" (1+ place) (length ecl-mcp-requests))
+      (symbol-name (ecl-mcp-request-state request)))))
+
+(defun ecl-mcp-queue-next (request step)
+  "The request STEP places behind REQUEST, in a circle, or the first."
+  (when ecl-mcp-requests
+    (let ((place (cl-position request ecl-mcp-requests)))
+      (if place
+          (nth (mod (+ place step) (length ecl-mcp-requests)) ecl-mcp-requests)
+        (car ecl-mcp-requests)))))
+
+(defun ecl-mcp-put-off (request)
+  "Let REQUEST wait and come up no more by itself."
+  (cl-pushnew request ecl-mcp--put-off)
+  (setq ecl-mcp--put-off (cl-remove-if-not #'ecl-mcp-waiting-p
+                                           ecl-mcp--put-off)))
+
+(defun ecl-mcp-put-off-p (request)
+  "Whether the human of REQUEST said later."
+  (memq request ecl-mcp--put-off))
+
+;;;; Answers
+
+(defun ecl-mcp--decide (request result)
+  "Answer REQUEST with RESULT as its human; whether it still waited."
+  (or (ecl-mcp-answer request (append result '((by . "human"))))
+      (progn (ecl-mcp--report "%s was not told: it waits no longer"
+                              (or (ecl-mcp-request-client request) "The client"))
+             nil)))
+
+(defun ecl-mcp-allow (request &optional arguments)
+  "Let REQUEST run once, with ARGUMENTS, of the exact shape, when there are some."
+  (ecl-mcp--decide request `((decision . "approve")
+                             ,@(and arguments `((arguments . ,arguments))))))
+
+(defun ecl-mcp-deny (request &optional reason)
+  "Deny REQUEST; its client reads REASON."
+  (ecl-mcp--decide request `((decision . "deny")
+                             (reason . ,(or (ecl-mcp--some-text reason)
+                                            ecl-mcp--denied)))))
+
+(defun ecl-mcp-stop-client (request)
+  "Deny REQUEST and all others of its client: their human has stopped the run."
+  (let ((count 0))
+    (dolist (other (cons request (remq request ecl-mcp-requests)))
+      (when (and (ecl-mcp-waiting-p other)
+                 (eq (ecl-mcp-request-connection other)
+                     (ecl-mcp-request-connection request))
+                 (equal (ecl-mcp-request-client other)
+                        (ecl-mcp-request-client request)))
+        (when (ecl-mcp--decide other '((decision . "stop")
+                                       (reason . "The user stopped the run.")))
+          (cl-incf count))))
+    (ecl-mcp--report "Stopped: %d request%s denied" count
+                     (if (= count 1) "" "s"))))
+
+(defun ecl-mcp-no-human (request)
+  "Answer REQUEST, since there is nobody who could."
+  (ecl-mcp-answer request `((decision . "none")
+                            (reason . ,ecl-mcp--no-human))))
+
+;;;; Grants
+
+(defun ecl-mcp--resolve-others ()
+  "Answer what the rules cover now; the requests that were answered."
+  (cl-remove-if-not
+   (lambda (request)
+     (and (ecl-mcp-waiting-p request)
+          (ecl-mcp--guard "rules" (ecl-mcp-permissions-answer request))))
+   (copy-sequence ecl-mcp-requests)))
+
+(defun ecl-mcp-grant (request rule)
+  "Let RULE hold, which was made for REQUEST, and answer REQUEST so.
+Others that RULE covers are answered too, and listed."
+  (let* ((fault (ecl-mcp-permissions-add rule request))
+         (done (if (eq 'allow (ecl-mcp-rule-effect rule))
+                   (ecl-mcp-allow request)
+                 (ecl-mcp-deny request)))
+         (others (ecl-mcp--resolve-others)))
+    (when fault
+      (display-warning 'ecl-mcp fault :error))
+    (ecl-mcp--report
+     "%s%s%s" (if fault (concat fault ". ") "")
+     (if done (concat "Rule: " (ecl-mcp-rule-text rule)) "The rule holds")
+     (if others
+         (format ". It also answered %s"
+                 (mapconcat (lambda (other)
+                              (format "#%d %s" (ecl-mcp-request-number other)
+                                      (ecl-mcp-request-tool other)))
+                            others ", "))
+       ""))))
+
+(provide 'ecl-mcp-queue)
+;;; ecl-mcp-queue.el ends here

@@ -1,0 +1,285 @@
+;;; ecl-mcp-rules.el --- Rules about calls  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; A rule says what happens to the calls that it covers: they are denied, asked
+;; about, or allowed.  Here is what a rule is, which calls it covers, how it
+;; reads to a human, and which rules can be offered for a call.  Where rules are
+;; kept is not known here, nor how a human is asked.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-risk)
+
+(cl-defstruct (ecl-mcp-rule (:copier ecl-mcp--rule-copy))
+  "What happens to calls, and to which.
+EFFECT is `allow', `ask' or `deny'; TOOL a name or \"*\".  The others are nil, or
+must fit too: OPERATORS, names in lower case; PACKAGE, of the code; SESSION, the
+Lisp session; PATH, a file of the project or a folder with /* or /** behind it;
+DIGEST, of all arguments; CLIENT and CONNECTION, who calls.
+SCOPE is `session', `project' or `user'; FILE where it is kept; ORIGIN says how
+it came to be.  USED and COUNT are of this Emacs."
+  effect tool operators package session path digest client connection
+  scope file origin used (count 0))
+
+;;;; What a call is about
+
+(defconst ecl-mcp-code-arguments
+  '(("evaluate-lisp" . code) ("compile-form" . code)
+    ("time-execution" . code) ("profile-code" . code)
+    ("validate-syntax" . code) ("macroexpand-form" . form)
+    ("inspect-value" . expression))
+  "Tools that get Common Lisp code, with the argument that it is.")
+
+(defconst ecl-mcp--path-arguments
+  '("read-file" "list-directory" "search-files" "write-file"
+    "propose-file-edit" "edit-definition" "load-file")
+  "Tools whose argument `path' is a file or folder of the workspace.")
+
+(cl-defstruct (ecl-mcp-subject (:copier nil))
+  "What a call is about.
+CODE is its Common Lisp, or nil, and RISK what that can do; PACKAGE where it is
+read; PATH from the project's root, or nil; OUTSIDE when its path is not in the
+project, or cannot be told; DIGEST of the arguments."
+  tool code risk package path outside digest)
+
+(defun ecl-mcp-tool-name (name)
+  "NAME of a tool with hyphens."
+  (replace-regexp-in-string "_" "-" name t t))
+
+(defun ecl-mcp--plain-file (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS, names of files that a client may have sent.
+No handler sees them: none connects to the host that a name may stand for."
+  (let ((file-name-handler-alist nil))
+    (apply function arguments)))
+
+(defun ecl-mcp--path-inside (path root)
+  "PATH as seen from the folder ROOT, links resolved, nil when it is not in it."
+  (when (and (stringp path) root
+             (not (string-match-p "[\0\n]" path)))
+    (ignore-errors
+      (let* ((root (ecl-mcp--plain-file
+                    #'file-name-as-directory
+                    (ecl-mcp--plain-file #'file-truename root)))
+             (full (ecl-mcp--plain-file
+                    #'file-truename
+                    (if (string-prefix-p "/" path) path
+                      (concat root path)))))
+        (cond ((string-prefix-p root full) (substring full (length root)))
+              ((equal (concat full "/") root) "."))))))
+
+(defun ecl-mcp--some-text (text)
+  "TEXT when it is a string that is not empty."
+  (and (stringp text) (not (equal text "")) text))
+
+(defun ecl-mcp--digest (arguments)
+  "A digest of ARGUMENTS, an alist, whatever their order."
+  (secure-hash 'sha256
+               (encode-coding-string
+                (prin1-to-string
+                 (sort (copy-sequence arguments)
+                       (lambda (a b) (string< (car a) (car b)))))
+                'utf-8-unix)))
+
+(defun ecl-mcp--argument (request name)
+  "The argument NAME, a symbol, of REQUEST when it is a string."
+  (let ((value (alist-get name (ecl-mcp-request-arguments request))))
+    (and (stringp value) value)))
+
+(defvar ecl-mcp--subjects (make-hash-table :test #'eq :weakness 'key)
+  "What requests are about, so that their code is read once.")
+
+(defun ecl-mcp-request-subject (request)
+  "What REQUEST is about, an `ecl-mcp-subject'."
+  (or (gethash request ecl-mcp--subjects)
+      (puthash request (ecl-mcp--make-subject request) ecl-mcp--subjects)))
+
+(defun ecl-mcp--make-subject (request)
+  "Find out what REQUEST is about."
+  (let* ((tool (ecl-mcp-tool-name (ecl-mcp-request-tool request)))
+         (code (when-let ((argument (cdr (assoc tool ecl-mcp-code-arguments))))
+                 (ecl-mcp--argument request argument)))
+         (has-path (or (member tool ecl-mcp--path-arguments)
+                       (alist-get 'path (ecl-mcp-request-arguments request))))
+         (path (and has-path
+                    (ecl-mcp--path-inside
+                     (ecl-mcp--argument request 'path)
+                     (ecl-mcp-connection-workspace
+                      (ecl-mcp-request-connection request))))))
+    (make-ecl-mcp-subject
+     :tool tool :code code :risk (and code (ecl-mcp-risk-of code))
+     :package (and code (ecl-mcp--argument request 'package))
+     :path path :outside (and has-path (not path))
+     :digest (ecl-mcp--digest (ecl-mcp-request-arguments request)))))
+
+;;;; Which calls a rule covers
+
+(defun ecl-mcp--path-regexp (pattern)
+  "The regular expression of PATTERN, in which * and ** stand for names.
+A name alone, and what ends with /**, is also the folder itself."
+  (let ((start 0) (parts (list "\\`")))
+    (while (string-match "/\\*\\*\\'\\|\\*\\*/\\|\\*\\*\\|\\*\\|\\?" pattern start)
+      (push (regexp-quote (substring pattern start (match-beginning 0))) parts)
+      (push (pcase (match-string 0 pattern)
+              ("/**" "\\(?:/\\(?:.\\|\n\\)*\\)?")
+              ("**/" "\\(?:\\(?:.\\|\n\\)*/\\)?")
+              ("**" "\\(?:.\\|\n\\)*")
+              ("*" "[^/]*")
+              ("?" "[^/]"))
+            parts)
+      (setq start (match-end 0)))
+    (push (regexp-quote (substring pattern start)) parts)
+    (push "\\'" parts)
+    (apply #'concat (nreverse parts))))
+
+(defun ecl-mcp--path-fits (pattern path)
+  "Whether PATH, seen from the project's root, fits PATTERN."
+  (let ((case-fold-search nil))
+    (string-match-p (ecl-mcp--path-regexp pattern) path)))
+
+(defun ecl-mcp--bare (operator)
+  "OPERATOR without its package."
+  (replace-regexp-in-string "\\`.*:" "" operator))
+
+(defun ecl-mcp--operators-fit (effect operators risk)
+  "Whether a rule with EFFECT about OPERATORS covers code of RISK.
+To be allowed, code must be known to do nothing else; to be denied or asked
+about, it need only name one of them, in whatever package."
+  (cond ((not risk) nil)
+        ((eq effect 'allow)
+         (and (not (ecl-mcp-risk-problem risk))
+              (not (ecl-mcp-risk-opaque risk))
+              (cl-subsetp (ecl-mcp-risk-names risk) operators :test #'equal)))
+        (t (cl-intersection (mapcar #'ecl-mcp--bare operators)
+                            (mapcar #'ecl-mcp--bare (ecl-mcp-risk-names risk))
+                            :test #'equal))))
+
+(defun ecl-mcp-rule-covers-p (rule request subject)
+  "Whether RULE is about REQUEST, which is about SUBJECT.
+What cannot be told fits rules that deny or ask, not those that allow."
+  (let ((doubt (not (eq 'allow (ecl-mcp-rule-effect rule)))))
+    (cl-flet ((fits (wanted is) (or (not wanted) (equal wanted is))))
+      (and (or (equal "*" (ecl-mcp-rule-tool rule))
+               (equal (ecl-mcp-rule-tool rule) (ecl-mcp-subject-tool subject)))
+           (fits (ecl-mcp-rule-connection rule)
+                 (ecl-mcp-request-connection request))
+           (fits (ecl-mcp-rule-client rule) (ecl-mcp-request-client request))
+           (fits (ecl-mcp-rule-session rule) (ecl-mcp-request-session request))
+           (fits (ecl-mcp-rule-digest rule) (ecl-mcp-subject-digest subject))
+           (or (not (ecl-mcp-rule-operators rule))
+               (and (ecl-mcp--operators-fit (ecl-mcp-rule-effect rule)
+                                            (ecl-mcp-rule-operators rule)
+                                            (ecl-mcp-subject-risk subject))
+                    ;; In another package the names may mean something else.
+                    (or doubt (equal (ecl-mcp-rule-package rule)
+                                     (ecl-mcp-subject-package subject)))))
+           (or (not (ecl-mcp-rule-path rule))
+               (if (ecl-mcp-subject-path subject)
+                   (ecl-mcp--path-fits (ecl-mcp-rule-path rule)
+                                       (ecl-mcp-subject-path subject))
+                 (and doubt (ecl-mcp-subject-outside subject))))))))
+
+;;;; Rules for humans
+
+(defun ecl-mcp-rule-conditions (rule)
+  "The conditions of RULE besides its tool, in words, or \"\"."
+  (cl-flet ((part (format value) (and value (list (format format value)))))
+    (string-join
+     (append
+      (when-let ((operators (ecl-mcp-rule-operators rule)))
+        (list (format (if (eq 'allow (ecl-mcp-rule-effect rule))
+                          "with only {%s} in %s" "with any of {%s}")
+                      (string-join operators ", ")
+                      (if-let ((package (ecl-mcp-rule-package rule)))
+                          (concat "package " package)
+                        "the session's package"))))
+      (part "of %s" (ecl-mcp-rule-path rule))
+      (and (ecl-mcp-rule-digest rule) '("with exactly these arguments"))
+      (part "in session %s" (ecl-mcp-rule-session rule))
+      (part "from %s" (ecl-mcp-rule-client rule)))
+     " ")))
+
+(defun ecl-mcp-rule-text (rule)
+  "RULE in words."
+  (string-trim-right
+   (format "%s %s %s" (ecl-mcp-rule-effect rule)
+           (if (equal "*" (ecl-mcp-rule-tool rule)) "any tool"
+             (ecl-mcp-rule-tool rule))
+           (ecl-mcp-rule-conditions rule))))
+
+;;;; Rules that can be offered
+
+(defun ecl-mcp--never (subject scope)
+  "Why no rule of SCOPE may allow calls like SUBJECT, or nil."
+  (let* ((risk (ecl-mcp-subject-risk subject))
+         (worst (and risk (ecl-mcp-risk-worst risk)))
+         (always (not (eq scope 'session))))
+    (cond
+     ((ecl-mcp-subject-outside subject)
+      "its path is not in the project")
+     ((not risk) nil)
+     ((ecl-mcp-risk-problem risk) "its code cannot be read")
+     ((ecl-mcp-risk-opaque risk)
+      (format "its code hides what it does: %s"
+              (car (ecl-mcp-risk-opaque risk))))
+     ((memq worst '(ffi process network))
+      (format "it names %s"
+              (string-join (cdar (ecl-mcp-risk-operators risk)) ", ")))
+     ((and always (memq worst '(file unknown)))
+      (format "it names %s, which may do anything tomorrow"
+              (string-join (cdar (ecl-mcp-risk-operators risk)) ", "))))))
+
+(defun ecl-mcp--rule-shapes (request subject effect)
+  "Plists of what rules with EFFECT for REQUEST about SUBJECT can be about.
+The widest is first."
+  (let* ((path (ecl-mcp-subject-path subject))
+         (folder (and path (file-name-directory path)))
+         (risk (ecl-mcp-subject-risk subject))
+         (exact (list :digest (ecl-mcp-subject-digest subject))))
+    (cond
+     ;; A name with * in it would be a pattern of more than itself.
+     ((and path (string-match-p "[*?]" path)) (list exact))
+     ((equal path ".") (list (list :path path) exact))
+     (path (list (list :path (concat folder "*")) (list :path path) exact))
+     ((and risk (eq effect 'allow))
+      (append
+       (when-let ((names (ecl-mcp-risk-names risk)))
+         (list (list :operators names
+                     :package (ecl-mcp-subject-package subject)
+                     :session (ecl-mcp--some-text
+                               (ecl-mcp-request-session request)))))
+       (list exact)))
+     (risk
+      (let ((worst (cl-loop for (class . names) in (ecl-mcp-risk-operators risk)
+                            unless (memq class '(defines pure))
+                            append names)))
+        (append (and worst (list (list :operators worst))) (list exact))))
+     (t (list nil exact)))))
+
+(defun ecl-mcp-rule-offers (request effect scope)
+  "Rules of SCOPE with EFFECT that can be offered for REQUEST, the widest first.
+A string says why there are none."
+  (let ((subject (ecl-mcp-request-subject request)))
+    (or (and (eq effect 'allow)
+             (or (and (not (ecl-mcp-request-remember request))
+                      "a rule of the server says to ask each time")
+                 (ecl-mcp--never subject scope)))
+        (mapcar
+         (lambda (shape)
+           (apply #'make-ecl-mcp-rule
+                  :effect effect :tool (ecl-mcp-subject-tool subject)
+                  :scope scope
+                  :origin (format-time-string "by hand, %F %R")
+                  (append
+                   shape
+                   (and (eq scope 'session)
+                        (list :connection (ecl-mcp-request-connection request)
+                              :client (ecl-mcp-request-client request))))))
+         (ecl-mcp--rule-shapes request subject effect)))))
+
+(provide 'ecl-mcp-rules)
+;;; ecl-mcp-rules.el ends here

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// approve.mjs: approvals under the fingers of somebody who does something
+// else: no key answers what it was not meant for.
+import path from 'node:path';
+import { ROOT, check, lisp, pause, test } from './terminal.mjs';
+
+const options = { form: `(load ${lisp(path.join(ROOT,
+    'tests/terminal/approve.el'))} nil t)` };
+const GRACE = 500; // ms, a little more than the one in which no key counts
+const SCRATCH = '(with-current-buffer "*scratch*" (buffer-string))';
+
+const ask = (emacs, id, code, more = '') =>
+    emacs.eval(`(ecl-mcp-test-code ${id} ${lisp(code)} ${more})`);
+const decision = (emacs, id) => emacs.text(`(ecl-mcp-test-decision ${id})`);
+
+async function decided(emacs, id, wanted) {
+    await emacs.until(`(ecl-mcp-test-decision ${id})`);
+    const is = await decision(emacs, id);
+    check(is === wanted, `${id} is ${is}, not ${wanted}`);
+}
+
+async function open(emacs, id) {
+    const is = await decision(emacs, id);
+    check(is === '', `${id} is ${is}, not open`);
+}
+
+async function empty(emacs) {
+    await emacs.keys('M-<', 'C-Space', 'M->', 'C-w');
+}
+
+// Waits for the question about ID and past the moment in which no key counts.
+async function question(emacs, id = 1) {
+    await emacs.until(`(and (ecl-mcp-asking)
+        (= ${id} (ecl-mcp-request-number (ecl-mcp-asking))))`);
+    await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
+    await pause(GRACE);
+}
+
+// Goes to the buffer of approvals, and past that moment.
+async function review(emacs) {
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-review');
+    await emacs.keys('Enter');
+    await emacs.until(
+        '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")');
+    await pause(GRACE);
+}
+
+test('approve: y allows, n denies, and keys go on working', options,
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await question(emacs);
+        await emacs.see(/known-pure +car/);
+        await emacs.keys('y');
+        await decided(emacs, 1, 'approve');
+        check(await emacs.text('(ecl-mcp-test-answer 1 (quote by))') === 'human',
+            'by');
+        await ask(emacs, 2, '(cdr x)');
+        await question(emacs, 2);
+        await emacs.keys('n');
+        await decided(emacs, 2, 'deny');
+        check(/Do not retry/.test(
+            await emacs.text('(ecl-mcp-test-answer 2 (quote reason))')), 'reason');
+        await emacs.until('(= 1 (length (window-list nil (quote no))))');
+        await emacs.keys('x');
+        await emacs.until('(eq ?x (char-before))');
+    });
+
+test('approve: a sentence with y in it answers nothing', options,
+    async emacs => {
+        await empty(emacs);
+        await emacs.type('Why yes, ', 60);
+        await ask(emacs, 1, '(delete-file "x")');
+        const words = 'yesterday y y y many mysteries yielded, say yes; y n y ';
+        await emacs.type(words, 60);
+        await open(emacs, 1);
+        const text = await emacs.text(SCRATCH);
+        check(text === `Why yes, ${words}`, text);
+        await emacs.never('(or (ecl-mcp-asking) (ecl-mcp-test-decision 1))', 2);
+    });
+
+test('approve: somebody who types on gets the keys, not the question', options,
+    async emacs => {
+        await empty(emacs);
+        await ask(emacs, 1, '(delete-file "x")');
+        await question(emacs);
+        await emacs.type('yes, you may ', 50);
+        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until(`(equal ${SCRATCH} "yes, you may ")`);
+        await open(emacs, 1);
+        // Keys that came before they could be seen to answer.
+        await emacs.until('(ecl-mcp-asking)');
+        await emacs.type('yn', 30);
+        await emacs.type('y ', 30);
+        await emacs.until(`(equal ${SCRATCH} "yes, you may yny ")`);
+        await open(emacs, 1);
+    });
+
+test('approve: a key held down answers one question at most', options,
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await ask(emacs, 2, '(cdr x)');
+        await question(emacs);
+        for (let count = 0; count < 60; count++) {
+            await emacs.keys('y');
+            await pause(30);
+        }
+        await pause(GRACE);
+        await open(emacs, 1);
+        await open(emacs, 2);
+    });
+
+test('approve: the repeat of a key does not answer what follows', options,
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await ask(emacs, 2, '(cdr x)');
+        await review(emacs);
+        await emacs.see(/#1 .* 1 of 2/);
+        await emacs.keys('y'); // pressed, and held from here
+        await pause(500);
+        for (let count = 0; count < 40; count++) {
+            await emacs.keys('y');
+            await pause(33);
+        }
+        await decided(emacs, 1, 'approve');
+        await pause(GRACE);
+        await open(emacs, 2);
+        await emacs.keys('n');
+        await decided(emacs, 2, 'deny');
+    });
+
+test('approve: two requests within 10 ms are asked one by one', options,
+    async emacs => {
+        await emacs.eval(`(progn (ecl-mcp-test-code 1 "(car x)")
+            (ecl-mcp-test-code 2 "(cdr x)"))`);
+        await emacs.see(/MCP:2/);
+        await question(emacs);
+        await emacs.keys('y');
+        await decided(emacs, 1, 'approve');
+        await open(emacs, 2);
+        await question(emacs, 2);
+        await emacs.keys('y');
+        await decided(emacs, 2, 'approve');
+        await emacs.unseen(/MCP:/);
+    });
+
+test('approve: nothing is asked while M-x is open', options, async emacs => {
+    await emacs.keys('M-x');
+    await emacs.see(/^M-x/m);
+    await ask(emacs, 1, '(car x)');
+    await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.5);
+    await emacs.keys('y');
+    await emacs.see(/^M-x y$/m);
+    await emacs.keys('C-g');
+    await question(emacs);
+    await emacs.keys('C-g');
+    await emacs.until('(not (ecl-mcp-asking))');
+    await open(emacs, 1);
+});
+
+for (const [name, begin, end] of [
+    ['isearch', ['C-s'], 'C-g'],
+    ['a quoted key', ['C-q'], 'a'],
+    ['half a key', ['C-x'], 'C-g'],
+    ['a prefix argument', ['C-u'], 'C-g'],
+    ['help', ['C-h'], 'C-g'],
+    ['a replacement', ['M-<', 'M-%', 'T', 'Enter', 'y', 'Enter'], 'q'],
+    ['a macro that is defined', ['C-x', '('], 'C-g'],
+    ['a recursive edit', ['M-:', { text: '(recursive-edit)' }, 'Enter'], 'C-]'],
+]) {
+    test(`approve: nothing is asked in ${name}`, options, async emacs => {
+        await emacs.keys(...begin);
+        await ask(emacs, 1, '(car x)');
+        await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
+        await emacs.keys(end);
+        await question(emacs);
+        await emacs.keys('y');
+        await decided(emacs, 1, 'approve');
+    });
+}
+
+test('approve: nothing is asked without the focus', options, async emacs => {
+    await emacs.focus(false);
+    await emacs.until('(not (frame-focus-state))');
+    await ask(emacs, 1, '(car x)');
+    await emacs.never('(ecl-mcp-asking)', 2.5);
+    await emacs.focus(true);
+    await question(emacs);
+    await emacs.focus(false);
+    await emacs.until('(not (frame-focus-state))');
+    await emacs.keys('y');
+    await emacs.never('(ecl-mcp-test-decision 1)', 1);
+});
+
+test('approve: keys from a program answer nothing', options, async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await question(emacs);
+    await emacs.eval('(progn (push ?y unread-command-events) nil)');
+    await emacs.never('(ecl-mcp-test-decision 1)', 1);
+    await emacs.eval('(progn (run-at-time 0 nil (lambda () (execute-kbd-macro "y"))) nil)');
+    await emacs.never('(ecl-mcp-test-decision 1)', 1);
+    await emacs.keys('C-g');
+    await review(emacs);
+    await emacs.eval('(progn (push ?y unread-command-events) nil)');
+    await emacs.never('(ecl-mcp-test-decision 1)', 1);
+    await emacs.eval('(progn (run-at-time 0 nil (lambda () (execute-kbd-macro "y"))) nil)');
+    await emacs.never('(ecl-mcp-test-decision 1)', 1);
+    await emacs.keys('y');
+    await decided(emacs, 1, 'approve');
+});
+
+test('approve: C-g is later, and it does not come up again', options,
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await question(emacs);
+        await emacs.keys('C-g');
+        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.never('(ecl-mcp-asking)', 2.5);
+        await open(emacs, 1);
+        await emacs.see(/MCP:1/);
+    });
+
+test('approve: what is withdrawn goes off the screen', options, async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await question(emacs);
+    await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
+        (params . ((id . 1) (reason . "cancelled")))))`);
+    await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+    await emacs.unseen(/Allow once/);
+    await emacs.unseen(/MCP:/);
+    await emacs.keys('y');
+    await emacs.until('(eq ?y (char-before))');
+});
+
+test('approve: the end must have been on the screen', options, async emacs => {
+    await ask(emacs, 1, `(car x)${'\n'.repeat(300)}(delete-file "x")`);
+    await emacs.see(/file +delete-file/);
+    await emacs.never('(ecl-mcp-asking)', 2);
+    await review(emacs);
+    await emacs.keys('y');
+    await emacs.see(/SPC to see the rest \(\d\d\d lines\)/);
+    for (let count = 0; count < 60; count++) {
+        await emacs.keys('Space');
+        if (/delete-file "x"/.test(await emacs.screen()))
+            break;
+    }
+    await emacs.see(/\(delete-file "x"\)/);
+    await pause(GRACE);
+    await open(emacs, 1);
+    await emacs.keys('y');
+    await decided(emacs, 1, 'approve');
+});
+
+test('approve: N asks for the reason', options, async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await question(emacs);
+    await emacs.keys('N');
+    await emacs.see(/Deny, because:/);
+    await emacs.type('use cdr instead');
+    await emacs.keys('Enter');
+    await decided(emacs, 1, 'deny');
+    const reason = await emacs.text('(ecl-mcp-test-answer 1 (quote reason))');
+    check(reason === 'use cdr instead', reason);
+});
