@@ -469,7 +469,8 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     }
     if (field->max != 0 && field->max < LIMIT_OUTPUT_KEPT &&
         field->kind != SCHEMA_SIZE) {
-        if (field->min > 1) // nobody asks for less than nothing
+        // nobody asks for less than nothing, unless he may
+        if (field->min > 1 || field->min < 0)
             jsonw_member_int(w, "minimum", field->min);
         jsonw_member_int(w, "maximum", field->max);
     }
