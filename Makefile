@@ -209,7 +209,7 @@ UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 IMAGE_TESTS := $(IMAGE_TEST_SRC:%.c=$(BUILD)/%)
 FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
-  $(if $(wildcard tests/clients/run.mjs),clients conformance) \
+  $(if $(wildcard tests/clients/run.mjs),clients conformance agents) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
@@ -369,6 +369,11 @@ $(CONFORMANCE): $(call objects,$(filter-out %/extras.c,$(SERVER_SRC)) \
 
 check-conformance: all $(CONFORMANCE) ## the official conformance suite of MCP
 	$(suite) conformance node tests/conformance/run.mjs $(CONFORMANCE)
+
+# The first run loads some 600 MB.
+check-agents: export SUITE_SECONDS ?= 600
+check-agents: all ## sessions with real coding agents and a scripted model
+	$(suite) agents node tests/agents/run.mjs $(SERVER)
 
 $(BUILD)/bench: $(call objects,$(filter-out %/echo.c,$(BENCH_SRC))) $(CORE_LIB)
 	$(link) $(LIBS)
