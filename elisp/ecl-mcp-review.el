@@ -353,6 +353,12 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
 
 ;;;; The mode
 
+(defun ecl-mcp-review--drop ()
+  "A change of our own does not wait when its buffer is killed."
+  (when (and ecl-mcp-review--current
+             (null (ecl-mcp-review--request ecl-mcp-review--current)))
+    (ecl-mcp-review--forget ecl-mcp-review--current)))
+
 (defvar ecl-mcp-review-mode-map
   (let ((map (make-sparse-keymap)))
     (pcase-dolist
@@ -393,6 +399,7 @@ killing the buffer.
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t)
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
+  (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 
 (provide 'ecl-mcp-review)

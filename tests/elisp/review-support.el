@@ -158,5 +158,12 @@ VARIABLES is (FILE BUFFER REQUEST); PROPERTIES are those of the review."
   (should (= (length (test-review-answers)) 1))
   (car (test-review-answers)))
 
+(defun test-review-tags ()
+  "The tags of all hunks."
+  (save-excursion
+    (goto-char (point-min))
+    (cl-loop while (re-search-forward "^@@ .* hunk .* \\(\\[.*\\]\\)$" nil t)
+             collect (match-string-no-properties 1))))
+
 (provide 'review-support)
 ;;; review-support.el ends here

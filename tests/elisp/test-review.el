@@ -19,13 +19,6 @@
   (goto-char (point-min))
   (re-search-forward (format "^@@ .* hunk %s of" number)))
 
-(defun test-review-tags ()
-  "The tags of all hunks."
-  (save-excursion
-    (goto-char (point-min))
-    (cl-loop while (re-search-forward "^@@ .* hunk .* \\(\\[.*\\]\\)$" nil t)
-             collect (match-string-no-properties 1))))
-
 (defconst test-review-old (test-apply-numbers 1 60))
 (defconst test-review-new
   (string-replace

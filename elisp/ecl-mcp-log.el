@@ -1,0 +1,323 @@
+;;; ecl-mcp-log.el --- The log of calls  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; What agents have done, who let them, and what became of it: the lines that
+;; the core keeps of each call, as docs/audit.md has them, as a list.  From
+;; here edits can be taken back.
+
+;;; Code:
+
+(require 'tabulated-list)
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-review-draw)
+(require 'ecl-mcp-undo)
+
+(defcustom ecl-mcp-log-directory "~/.local/state/ecl-mcp/audit/"
+  "The folder with the files of the log of calls, one for each day."
+  :type 'directory
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-log-lines 1000
+  "How many of the last calls are listed."
+  :type 'natnum
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-log--bytes (* 64 1024 1024)
+  "Bytes of a file of the log that are read: the last ones.")
+
+;;;; Reading
+
+(defun ecl-mcp-log--files ()
+  "The files of the log, the newest first."
+  (and (file-directory-p ecl-mcp-log-directory)
+       (nreverse (directory-files ecl-mcp-log-directory t "\\.jsonl\\'"))))
+
+(defun ecl-mcp-log--parse-line (start end)
+  "The line of the log between START and END of this buffer, or nil."
+  (condition-case nil
+      (let ((value (ecl-mcp--json-plain
+                    (ecl-mcp--json-parse
+                     (buffer-substring-no-properties start end)))))
+        (and (consp (car-safe value)) value))
+    (error nil)))
+
+(defun ecl-mcp-log--read-file (file count)
+  "At most the last COUNT lines of FILE, the newest first."
+  (with-temp-buffer
+    (set-buffer-multibyte nil)
+    (let ((size (file-attribute-size (file-attributes file))))
+      (insert-file-contents-literally
+       file nil (max 0 (- size ecl-mcp-log--bytes)) size))
+    (goto-char (point-max))
+    (let ((lines nil) (end (point)))
+      (while (and (< (length lines) count) (> end (point-min)))
+        (goto-char end)
+        (forward-line (if (bolp) -1 0))
+        (when-let ((line (ecl-mcp-log--parse-line (point) end)))
+          (push line lines))
+        (setq end (point)))
+      (nreverse lines))))
+
+(defun ecl-mcp-log-read ()
+  "The last lines of the log, at most `ecl-mcp-log-lines', the newest first."
+  (let ((lines nil))
+    (cl-loop for file in (ecl-mcp-log--files)
+             for missing = (- ecl-mcp-log-lines (length lines))
+             while (> missing 0)
+             do (setq lines (nconc lines
+                                   (ecl-mcp-log--read-file file missing))))
+    lines))
+
+;;;; The list
+
+(defvar-local ecl-mcp-log--filter nil
+  "What the lines that are listed have: (NAME . TEXT), or nil for all.")
+
+(defun ecl-mcp-log--client (line)
+  "Who made the call of LINE."
+  (let-alist line
+    (string-join (delq nil (list (or .client.name "?") .client.version)) " ")))
+
+(defun ecl-mcp-log--time (line)
+  "When the call of LINE began, by the clock of this place."
+  (let ((time (ignore-errors (date-to-time (alist-get 'time line)))))
+    (if time (format-time-string "%F %T" time) "?")))
+
+(defun ecl-mcp-log--text (value)
+  "VALUE as it is shown in the list."
+  (ecl-mcp--visible (cond ((null value) "")
+                          ((stringp value) value)
+                          (t (format "%s" value)))))
+
+(defun ecl-mcp-log--face (line)
+  "The face for the outcome of LINE."
+  (pcase (alist-get 'outcome line)
+    ("ok" 'success)
+    ("error" 'error)
+    (_ 'warning)))
+
+(defun ecl-mcp-log--entry (line)
+  "LINE as an entry of the list."
+  (let-alist line
+    (list line
+          (vector
+           (ecl-mcp-log--time line)
+           (ecl-mcp-log--text (ecl-mcp-log--client line))
+           (ecl-mcp-log--text .session)
+           (ecl-mcp-log--text .tool)
+           (ecl-mcp-log--text (if .by (format "%s by %s" .decision .by)
+                                .decision))
+           (propertize (ecl-mcp-log--text .outcome)
+                       'face (ecl-mcp-log--face line))
+           (ecl-mcp-log--text .runMs)
+           (ecl-mcp-log--text (and .path (abbreviate-file-name .path)))))))
+
+(defun ecl-mcp-log--value (name line)
+  "What LINE has under NAME, in words."
+  (if (eq name 'client)
+      (ecl-mcp-log--client line)
+    (format "%s" (or (alist-get name line) ""))))
+
+(defun ecl-mcp-log--lines ()
+  "The lines that are listed."
+  (let ((lines (ecl-mcp-log-read)))
+    (if ecl-mcp-log--filter
+        (cl-remove-if-not
+         (lambda (line)
+           (equal (cdr ecl-mcp-log--filter)
+                  (ecl-mcp-log--value (car ecl-mcp-log--filter) line)))
+         lines)
+      lines)))
+
+(defun ecl-mcp-log--fill ()
+  "Read the log again for the list."
+  (setq tabulated-list-entries
+        (mapcar #'ecl-mcp-log--entry (ecl-mcp-log--lines)))
+  (setq mode-line-process
+        (and ecl-mcp-log--filter
+             (format " %s: %s" (car ecl-mcp-log--filter)
+                     (ecl-mcp--visible (cdr ecl-mcp-log--filter))))))
+
+(defun ecl-mcp-log--line ()
+  "The line of the log at point."
+  (or (tabulated-list-get-id)
+      (user-error "No call here")))
+
+;;;; Commands
+
+(defun ecl-mcp-log-filter (name text)
+  "List only calls that have TEXT as their NAME; all when NAME is nil."
+  (interactive
+   (let ((name (intern (completing-read
+                        "List calls by (empty: all): "
+                        '("client" "session" "tool" "decision" "by" "outcome"
+                          "path" "server")
+                        nil t))))
+     (if (eq name (intern ""))
+         (list nil nil)
+       (list name
+             (completing-read
+              (format "%s: " name)
+              (delete-dups (mapcar (lambda (line)
+                                     (ecl-mcp-log--value name line))
+                                   (ecl-mcp-log-read)))
+              nil t)))))
+  (setq ecl-mcp-log--filter (and name (cons name text)))
+  (revert-buffer))
+
+(defun ecl-mcp-log--insert-patch (patch)
+  "Insert PATCH with the faces of a diff."
+  (dolist (line (ecl-mcp-hunk-lines patch))
+    (insert (propertize line 'face
+                        (pcase (aref line 0)
+                          (?- 'diff-removed)
+                          (?+ 'diff-added)
+                          (?@ 'diff-hunk-header)
+                          (_ 'diff-context))))))
+
+(defun ecl-mcp-log--insert-line (line)
+  "Insert all that LINE of the log has."
+  (pcase-dolist (`(,name . ,value) line)
+    (unless (eq name 'patch)
+      (insert (propertize (format "%-16s" name) 'face 'bold)
+              (if (eq name 'client)
+                  (ecl-mcp-log--client line)
+                (format "%s" (or value "-")))
+              "\n")))
+  (when-let ((patch (alist-get 'patch line)))
+    (insert "\n")
+    (ecl-mcp-log--insert-patch patch)))
+
+(defun ecl-mcp-log-show ()
+  "Show all that the log has about the call at point."
+  (interactive)
+  (let ((line (ecl-mcp-log--line)))
+    (with-current-buffer (get-buffer-create "*ecl-mcp call*")
+      (let ((inhibit-read-only t))
+        (special-mode)
+        (erase-buffer)
+        (ecl-mcp-log--insert-line line)
+        (ecl-mcp-review--show-hidden (point-min) (point-max))
+        (goto-char (point-min)))
+      (display-buffer (current-buffer)))))
+
+(defun ecl-mcp-log--same-run-p (a b)
+  "Whether lines A and B of the log are of the same run of a server."
+  (and (equal (alist-get 'server a) (alist-get 'server b))
+       (equal (alist-get 'client a) (alist-get 'client b))))
+
+(defun ecl-mcp-log-undo ()
+  "Take back what the call at point has changed in a file, after a review."
+  (interactive)
+  (ecl-mcp-undo-lines (list (ecl-mcp-log--line))))
+
+(defun ecl-mcp-log-undo-run ()
+  "Take back all edits of the agent whose call is at point, after reviews.
+Those are meant that it made through the same run of the server."
+  (interactive)
+  (let ((line (ecl-mcp-log--line)))
+    (ecl-mcp-undo-lines
+     (cl-remove-if-not (lambda (other) (ecl-mcp-log--same-run-p line other))
+                       (ecl-mcp-log-read)))))
+
+(defun ecl-mcp-log--runs (lines)
+  "LINES that tell of edits, the newest first, by runs of servers."
+  (let ((runs nil))
+    (dolist (line (cl-remove-if-not (lambda (line) (alist-get 'patch line))
+                                    lines))
+      (if-let ((run (cl-find line runs :key #'car
+                             :test #'ecl-mcp-log--same-run-p)))
+          (nconc run (list line))
+        (push (list line) runs)))
+    (nreverse runs)))
+
+(defun ecl-mcp-log--choices ()
+  "What can be taken back: alist of words and lines, the newest first."
+  (let ((runs (ecl-mcp-log--runs (ecl-mcp-log-read))))
+    (append
+     (cl-loop for run in runs
+              when (cdr run)
+              collect (cons (format "%s  all %d edits of %s"
+                                    (ecl-mcp-log--time (car (last run)))
+                                    (length run)
+                                    (ecl-mcp--visible
+                                     (ecl-mcp-log--client (car run))))
+                            run))
+     (cl-loop for line in (apply #'append runs)
+              for count from 1
+              collect (cons (format "%s  %s: %s (%d)"
+                                    (ecl-mcp-log--time line)
+                                    (ecl-mcp--visible
+                                     (ecl-mcp-log--client line))
+                                    (ecl-mcp--visible
+                                     (abbreviate-file-name
+                                      (alist-get 'path line)))
+                                    count)
+                            (list line))))))
+
+;;;###autoload
+(defun ecl-mcp-undo-edits ()
+  "Take back edits of an agent: a single one, or all that it has made.
+What that means for each file is put to you as a review; what you have changed
+there since stays."
+  (interactive)
+  (let* ((choices (or (ecl-mcp-log--choices)
+                      (user-error "The log has no edits")))
+         (table (lambda (text predicate action)
+                  (if (eq action 'metadata)
+                      '(metadata (display-sort-function . identity))
+                    (complete-with-action action choices text predicate)))))
+    (ecl-mcp-undo-lines
+     (cdr (assoc (completing-read "Take back: " table nil t nil nil
+                                  (caar choices))
+                 choices)))))
+
+;;;; The mode
+
+(defvar ecl-mcp-log-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'ecl-mcp-log-show)
+    (define-key map (kbd "f") #'ecl-mcp-log-filter)
+    (define-key map (kbd "u") #'ecl-mcp-log-undo)
+    (define-key map (kbd "U") #'ecl-mcp-log-undo-run)
+    map)
+  "Keymap of `ecl-mcp-log-mode'.")
+
+(define-derived-mode ecl-mcp-log-mode tabulated-list-mode "Calls"
+  "The calls that agents have made, the newest first.
+
+\\{ecl-mcp-log-mode-map}"
+  :group 'ecl-mcp
+  (setq tabulated-list-format [("Time" 20 t) ("Client" 18 t) ("Session" 8 t)
+                               ("Tool" 20 t) ("Decision" 20 t)
+                               ("Outcome" 8 t)
+                               ("ms" 7 ecl-mcp-log--faster-p :right-align t)
+                               ("File" 0 t)]
+        tabulated-list-padding 1)
+  (add-hook 'tabulated-list-revert-hook #'ecl-mcp-log--fill nil t)
+  (tabulated-list-init-header))
+
+(defun ecl-mcp-log--faster-p (a b)
+  "Whether the entry A took less time than B."
+  (< (or (alist-get 'runMs (car a)) 0) (or (alist-get 'runMs (car b)) 0)))
+
+;;;###autoload
+(defun ecl-mcp-log ()
+  "List the calls that agents have made, from the log that the core keeps."
+  (interactive)
+  (let ((buffer (get-buffer-create "*ecl-mcp log*")))
+    (with-current-buffer buffer
+      (ecl-mcp-log-mode)
+      (ecl-mcp-log--fill)
+      (tabulated-list-print))
+    (pop-to-buffer buffer)
+    (unless (ecl-mcp-log--files)
+      (ecl-mcp--report "There is no log in %s." ecl-mcp-log-directory))))
+
+(provide 'ecl-mcp-log)
+;;; ecl-mcp-log.el ends here

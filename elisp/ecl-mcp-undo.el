@@ -1,0 +1,145 @@
+;;; ecl-mcp-undo.el --- Edits of an agent taken back  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The log of calls has a patch of each change of a file.  Here they are turned
+;; around, the newest first, and what they make of the text as it is now is put
+;; to the human as a review of its own.  What does not fit any more is left out.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-hunk)
+(require 'ecl-mcp-apply)
+(require 'ecl-mcp-visit)
+(require 'ecl-mcp-review)
+
+;;;; Patches
+
+(defconst ecl-mcp-undo--header
+  "^@@ -\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)? \\+\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)? @@"
+  "The line above a hunk of a patch.")
+
+(defun ecl-mcp-undo--header-data (line)
+  "The numbers in LINE, a header of a hunk, as the editor protocol has them."
+  (save-match-data
+    (string-match ecl-mcp-undo--header line)
+    (cl-loop for name in '(old_start old_count new_start new_count)
+             for group from 1
+             for text = (match-string group line)
+             collect (cons name (if text (string-to-number text) 1)))))
+
+(defun ecl-mcp-undo-parse-patch (patch)
+  "The hunks of PATCH, a unified diff of one file."
+  (let ((data nil))
+    (dolist (line (split-string (string-remove-suffix "\n" patch) "\n"))
+      (cond ((string-match-p ecl-mcp-undo--header line)
+             (push (cons (list 'lines) (ecl-mcp-undo--header-data line))
+                   data))
+            (data
+             (push line (alist-get 'lines (car data))))))
+    (dolist (hunk data)
+      (cl-callf nreverse (alist-get 'lines hunk)))
+    (ecl-mcp-hunk-parse-all (nreverse data))))
+
+(defun ecl-mcp-undo--turn (hunk)
+  "Let HUNK lead from its new lines to the old."
+  (cl-rotatef (ecl-mcp-hunk-place hunk) (ecl-mcp-hunk-new-place hunk))
+  (setf (ecl-mcp-hunk-items hunk)
+        (mapcar (lambda (item)
+                  (cons (pcase (car item) (?- ?+) (?+ ?-) (sign sign))
+                        (cdr item)))
+                (ecl-mcp-hunk-items hunk))
+        (ecl-mcp-hunk-state hunk) 'accepted)
+  hunk)
+
+(defun ecl-mcp-undo--patch (text patch)
+  "Take PATCH back from TEXT: (NEW-TEXT . NUMBER OF HUNKS THAT DO NOT FIT).
+When all of it stands where it was put, that is where it is; else each hunk is
+where its lines stand only once."
+  (let* ((hunks (mapcar #'ecl-mcp-undo--turn (ecl-mcp-undo-parse-patch patch)))
+         (exact (ecl-mcp-apply-to-text hunks text text))
+         (result (if (memq nil (cdr exact))
+                     (ecl-mcp-apply-to-text hunks nil text)
+                   exact)))
+    (cons (car result) (cl-count nil (cdr result)))))
+
+(defun ecl-mcp-undo--patches (text patches)
+  "Take PATCHES, the newest first, back from TEXT: as `ecl-mcp-undo--patch'."
+  (let ((missed 0))
+    (dolist (patch patches)
+      (pcase-let ((`(,new . ,count) (ecl-mcp-undo--patch text patch)))
+        (setq text new)
+        (cl-incf missed count)))
+    (cons text missed)))
+
+;;;; Files
+
+(defun ecl-mcp-undo--buffer (path)
+  "The buffer that visits the file PATH, which is visited if it is not; or nil."
+  (or (ecl-mcp-visit-buffer path)
+      (and (file-exists-p path)
+           (find-file-noselect path t))))
+
+(defun ecl-mcp-undo--open (path patches continue)
+  "Review what taking PATCHES back makes of the file PATH, then call CONTINUE.
+Return nil when there is nothing to review, after saying why."
+  (let* ((buffer (ecl-mcp-undo--buffer path))
+         (problem (if buffer
+                      (ecl-mcp-visit-problem buffer)
+                    "it is not there any more"))
+         (text (and (not problem)
+                    (with-current-buffer buffer (ecl-mcp-apply-buffer-text))))
+         (result (and text (ecl-mcp-undo--patches text patches)))
+         (hunks (and result (ecl-mcp-hunk-from-texts text (car result)))))
+    (cond (problem
+           (ecl-mcp--report "%s: %s" path problem)
+           nil)
+          ((null hunks)
+           (ecl-mcp--report "%s: none of it is there any more" path)
+           nil)
+          (t
+           (ecl-mcp-review-open
+            t :title (ecl-mcp-undo--title path patches (cdr result))
+            :path path :name (file-name-nondirectory path)
+            :in-buffer t :hunks hunks :base text
+            :finish (lambda (_review _result) (funcall continue)))))))
+
+(defun ecl-mcp-undo--title (path patches missed)
+  "The first line of the review of PATCHES to PATH of which MISSED hunks are gone."
+  (format "Take back %s in %s%s"
+          (if (cdr patches) (format "%d edits" (length patches)) "an edit")
+          (ecl-mcp--visible (abbreviate-file-name path))
+          (if (zerop missed)
+              ""
+            (format "; what does not fit any more is left out (%d hunk%s)"
+                    missed (if (= missed 1) "" "s")))))
+
+(defun ecl-mcp-undo--files (files)
+  "Review one after the other of FILES, each (PATH PATCH…), the newest first."
+  (when files
+    (pcase-let ((`((,path . ,patches) . ,rest) files))
+      (or (ecl-mcp-undo--open path patches
+                              (lambda () (ecl-mcp-undo--files rest)))
+          (ecl-mcp-undo--files rest)))))
+
+(defun ecl-mcp-undo-lines (lines)
+  "Let the human take back the edits that LINES of the log tell of.
+LINES are alists, the newest first; those without a patch do not count."
+  (let ((files nil))
+    (dolist (line lines)
+      (let-alist line
+        (when (and .path .patch)
+          (push .patch (alist-get .path files nil nil #'equal)))))
+    (unless files
+      (user-error "The log has no edit here that can be taken back"))
+    (ecl-mcp-undo--files
+     (mapcar (lambda (file) (cons (car file) (reverse (cdr file))))
+             (nreverse files)))))
+
+(provide 'ecl-mcp-undo)
+;;; ecl-mcp-undo.el ends here
