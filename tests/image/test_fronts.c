@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Several fronts of one supervisor, with the real zygote and real images:
+   argument 1 of the program is ecl-mcp-image. They share sessions and nothing
+   else. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "imagehost.h"
+#include "limits.h"
+#include "wire.h"
+
+static struct front *owner;
+static struct front *guest;
+
+static int set_up(void **state)
+{
+    int status = host_setup(state);
+
+    owner = host_front;
+    guest = host_join(false);
+    return status;
+}
+
+/* Who calls and waits from now on. */
+static void as(struct front *front)
+{
+    host_front = front;
+}
+
+static void guest_leaves(void)
+{
+    host_leave(guest);
+    guest = NULL;
+    as(owner);
+}
+
+static void finish(int64_t grace_ms)
+{
+    struct buf frame = BUF_EMPTY;
+
+    (void)wire_begin(&frame, WIRE_FINISH, 0, 0);
+    wire_put_int(&frame, grace_ms);
+    host_send(&frame);
+}
+
+static void expect_no_answer(struct front *front)
+{
+    assert_int_equal(front_output(front)->n, 0);
+}
+
+static void fronts_share_sessions(void **state)
+{
+    (void)state;
+    host_expect(1, "(defun twice (x) (* 2 x))", "=> TWICE");
+    as(guest);
+    host_expect(1, "(twice 21)", "=> 42");
+    host_call_in("other", 2, "(defvar *x* 7)");
+    host_wait(2);
+    as(owner);
+    host_call_in("other", 2, "*x*");
+    host_wait(2);
+    assert_string_equal(host_answer.p, "=> 7");
+    expect_no_answer(guest);
+}
+
+/* Calls of all run in the order in which they came. */
+static void fronts_take_turns(void **state)
+{
+    char code[64];
+    int i;
+
+    (void)state;
+    host_expect(1, "(defvar *seen* nil)", "=> *SEEN*");
+    host_call(2, "(sleep 0.2)");
+    for (i = 0; i < 20; i++) {
+        as(i % 2 == 0 ? guest : owner);
+        (void)snprintf(code, sizeof code, "(push %d *seen*)", i);
+        host_call((uint64_t)(10 + i), code);
+    }
+    as(owner);
+    host_call(90, "(equal *seen* (loop for i from 19 downto 0 collect i))");
+    host_wait(2);
+    for (i = 1; i < 20; i += 2)
+        host_wait((uint64_t)(10 + i));
+    host_wait(90);
+    assert_string_equal(host_answer.p, "=> T");
+    as(guest);
+    for (i = 0; i < 20; i += 2)
+        host_wait((uint64_t)(10 + i));
+}
+
+static void fronts_stop_their_own_calls_only(void **state)
+{
+    (void)state;
+    host_call_and_see_it_run(5, "(loop)");
+    as(guest);
+    host_stop(5);
+    host_call(6, "(+ 1 1)");
+    host_pass(300);
+    expect_no_answer(owner);
+    expect_no_answer(guest);
+    as(owner);
+    host_stop(6); // that is the guest's
+    host_stop(5);
+    host_wait(5);
+    assert_true(host_error);
+    as(guest);
+    host_wait(6);
+    assert_string_equal(host_answer.p, "=> 2");
+}
+
+static void front_leaves_in_a_call(void **state)
+{
+    pid_t image;
+
+    (void)state;
+    image = host_image_pid(1);
+    host_expect(2, "(defvar *ran* nil)", "=> *RAN*");
+    as(guest);
+    host_call_and_see_it_run(1, "(princ \"lost\") (loop)");
+    host_call(2, "(push 2 *ran*)");
+    as(owner);
+    host_call(3, "(list *ran* 1)");
+    guest_leaves();
+    host_wait(3);
+    assert_string_equal(host_answer.p, "=> (NIL 1)");
+    assert_int_equal(host_image_pid(4), image);
+}
+
+/* Nobody is there to read why the image died: who calls next is. */
+static void front_leaves_a_call_that_does_not_stop(void **state)
+{
+    (void)state;
+    host_expect(1, "(+ 1 1)", "=> 2");
+    as(guest);
+    host_call_and_see_it_run(1, "(mp:without-interrupts (loop))");
+    guest_leaves();
+    host_call(2, "(+ 1 2)");
+    host_wait(2);
+    host_expect_success();
+    host_expect_part("[notice]\nThe Lisp image did not stop when asked to and "
+                     "was killed during an evaluation of somebody who had "
+                     "gone.\n");
+    host_expect_part("\n\n=> 3");
+    host_expect(3, "(+ 1 3)", "=> 4");
+}
+
+static void front_leaves_at_any_time(void **state)
+{
+    static const char *const operations[] = {"checkpoint-session",
+                                             "restore-session", "close-session",
+                                             "reset-session"};
+    struct buf frame;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(operations); i++) {
+        host_expect(10 + i, "(defvar *x* 1)", "=> *X*");
+        as(guest);
+        host_begin(&frame, "main", 1, operations[i], 0);
+        host_send(&frame);
+        host_call(2, "(+ 1 1)");
+        guest_leaves();
+        host_expect(20 + i, "(+ 2 2)", "=> 4");
+        guest = host_join(false);
+    }
+}
+
+static void front_finishes_alone(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 7)", "=> *X*");
+    as(guest);
+    host_call_and_see_it_run(1, "(loop)");
+    host_call(2, "(+ 1 1)");
+    as(owner);
+    host_call(2, "*x*");
+    as(guest);
+    finish(50);
+    host_wait(1);
+    assert_true(host_error);
+    host_wait(2);
+    assert_true(host_error);
+    host_call(3, "(+ 1 1)");
+    host_wait(3);
+    host_expect_part("the server is ending");
+    as(owner);
+    host_wait(2);
+    assert_string_equal(host_answer.p, "=> 7");
+    host_expect(3, "*x*", "=> 7");
+}
+
+static void owner_finishes_for_all(void **state)
+{
+    (void)state;
+    as(guest);
+    host_call_and_see_it_run(1, "(loop)");
+    as(owner);
+    finish(50);
+    as(guest);
+    host_wait(1);
+    assert_true(host_error);
+    host_call(2, "(+ 1 1)");
+    host_wait(2);
+    host_expect_part("the server is ending");
+}
+
+static void fronts_share_long_outputs(void **state)
+{
+    struct buf frame = BUF_EMPTY;
+    const char *mark;
+    int64_t output;
+
+    (void)state;
+    host_call(1, "(dotimes (i 20000) (format t \"~d \" i))");
+    host_wait(1);
+    mark = strstr(host_answer.p, "read-output id ");
+    assert_non_null(mark);
+    output = strtol(mark + strlen("read-output id "), NULL, 10);
+    as(guest);
+    (void)wire_begin(&frame, WIRE_READ, 0, 1);
+    wire_put_int(&frame, output);
+    wire_put_int(&frame, 20);
+    wire_put_int(&frame, 10);
+    host_send(&frame);
+    host_wait(1);
+    host_expect_part("10 11 12 1\n");
+}
+
+/* One front fills what it may; the other is served. */
+static void fronts_have_their_own_limits(void **state)
+{
+    char part[80];
+    uint64_t i;
+
+    (void)state;
+    as(guest);
+    host_call_and_see_it_run(1, "(loop)");
+    for (i = 2; i <= LIMIT_PENDING_CALLS; i++)
+        host_call(i, "1");
+    expect_no_answer(guest);
+    host_call(i, "1");
+    host_wait(i);
+    (void)snprintf(part, sizeof part, "the limit is %d calls and %u bytes",
+                   LIMIT_PENDING_CALLS, LIMIT_PENDING_BYTES);
+    host_expect_part("too many calls of this server are waiting");
+    host_expect_part(part);
+    as(owner);
+    host_call_in("other", 1, "2");
+    host_wait(1);
+    assert_string_equal(host_answer.p, "=> 2");
+    guest_leaves();
+    host_expect(2, "3", "=> 3");
+}
+
+/* All together fill what they may, too. */
+static void fronts_share_a_limit(void **state)
+{
+    struct front *fronts[4];
+    uint64_t i;
+    size_t f;
+
+    (void)state;
+    host_call_and_see_it_run(1, "(loop)");
+    for (f = 0; f < COUNT(fronts); f++) {
+        as(fronts[f] = f == 0 ? guest : host_join(false));
+        for (i = 1; i <= LIMIT_PENDING_CALLS; i++)
+            host_call(i, "1");
+    }
+    host_wait(LIMIT_PENDING_CALLS); // the owner's was the first
+    host_expect_part("of all who share the Lisp images are waiting");
+    for (f = 0; f < COUNT(fronts); f++)
+        host_leave(fronts[f]);
+    as(owner);
+    host_stop(1);
+    host_wait(1);
+    host_expect(2, "3", "=> 3");
+}
+
+static enum status hello(struct front *front, int64_t version, int64_t known)
+{
+    struct buf frame = BUF_EMPTY;
+    enum status status;
+
+    (void)wire_begin(&frame, WIRE_HELLO, 0, 0);
+    wire_put_int(&frame, version);
+    wire_put_string(&frame, STR("9.9"));
+    wire_put_int(&frame, known);
+    wire_end(&frame, 0);
+    status = front_feed(front, frame.p, frame.n, 0);
+    buf_release(&frame);
+    return status;
+}
+
+/* What stands in the WELCOME that FRONT has got; returns the name. */
+static int64_t expect_welcome(struct front *front, const char *refusal)
+{
+    struct buf *out = front_output(front);
+    struct wire_head head;
+    struct str body;
+    struct str text;
+    int64_t n;
+
+    assert_ok(wire_frame(buf_view(out), &head, &body));
+    assert_int_equal(head.kind, WIRE_WELCOME);
+    assert_ok(wire_take_int(&body, &n));
+    assert_int_equal(n, WIRE_VERSION);
+    assert_ok(wire_take_string(&body, &text));
+    assert_ok(wire_take_string(&body, &text));
+    assert_true(str_eq(text, str_from(refusal)));
+    assert_ok(wire_take_int(&body, &n));
+    buf_consume(out, WIRE_HEAD + head.size);
+    return n;
+}
+
+static void front_says_which_version_it_speaks(void **state)
+{
+    struct front *front = front_open(host, false);
+
+    (void)state;
+    assert_int_equal(hello(front, WIRE_VERSION + 1, 0), ST_INVALID);
+    (void)expect_welcome(front, "it speaks another version");
+    host_leave(front);
+    front = front_open(host, false);
+    assert_ok(hello(front, WIRE_VERSION, 0));
+    assert_int_not_equal(expect_welcome(front, ""), 0);
+    assert_int_equal(hello(front, WIRE_VERSION, 0), ST_INVALID); // once
+    host_leave(front);
+}
+
+static void front_is_told_of_new_images(void **state)
+{
+    struct front *front = front_open(host, false);
+    int64_t name;
+
+    (void)state;
+    assert_ok(hello(front, WIRE_VERSION, 1234));
+    name = expect_welcome(front, "");
+    as(front);
+    host_call(1, "(+ 1 1)");
+    host_wait(1);
+    host_expect_part("[notice]\nThe Lisp images that this server used before "
+                     "have ended");
+    host_expect_part("=> 2");
+    host_expect(2, "(+ 1 1)", "=> 2");
+    host_leave(front);
+    as(front = front_open(host, false));
+    assert_ok(hello(front, WIRE_VERSION, name));
+    (void)expect_welcome(front, "");
+    host_expect(1, "(+ 1 1)", "=> 2"); // these it knows
+    as(owner);
+    host_leave(front);
+}
+
+/* What a front may not send. The others do not notice. */
+static void front_that_talks_nonsense_is_told_to_go(void **state)
+{
+    static const char before[][WIRE_HEAD] = {
+        {0, 0, 0, 0, WIRE_CALL},  // no HELLO
+        {0, 0, 0, 0, WIRE_REPLY}, // the other way
+        {0, 0, 0, 1, WIRE_HELLO}, // a HELLO of 16 MB
+        "GET / HTTP/1.1\r",       // size and kind are letters
+        {0, 0, 0, 0, WIRE_HELLO}, // without a version
+        {'\377', '\377', '\377', '\377', WIRE_HELLO},
+    };
+    static const char after[][WIRE_HEAD] = {
+        {0, 0, 0, 0, WIRE_CALL},   {0, 0, 0, 0, WIRE_READ},
+        {0, 0, 0, 0, WIRE_FINISH}, {0, 0, 0, 0, WIRE_KEEP},
+        {0, 0, 0, 0, WIRE_REPLY},  {0, 0, 0, 0, WIRE_WELCOME},
+        {0, 0, 0, 0, 99},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < COUNT(before); i++) {
+        struct front *front = front_open(host, false);
+
+        assert_int_equal(front_feed(front, before[i], WIRE_HEAD, 0),
+                         ST_INVALID);
+        host_leave(front);
+    }
+    for (i = 0; i < COUNT(after); i++) {
+        struct front *front = host_join(false);
+
+        assert_int_equal(front_feed(front, after[i], WIRE_HEAD, 0), ST_INVALID);
+        host_leave(front);
+    }
+    host_expect(1, "(+ 1 1)", "=> 2");
+}
+
+static void many_fronts_come_and_go(void **state)
+{
+    struct front *fronts[100];
+    char text[32];
+    size_t i;
+
+    (void)state;
+    host_expect(1, "(defvar *n* 0)", "=> *N*");
+    for (i = 0; i < COUNT(fronts); i++) {
+        as(fronts[i] = host_join(false));
+        host_call(1, "(incf *n*)");
+    }
+    for (i = 0; i < COUNT(fronts); i++) {
+        as(fronts[i]);
+        host_wait(1);
+        (void)snprintf(text, sizeof text, "=> %d", (int)i + 1);
+        assert_string_equal(host_answer.p, text);
+        if (i % 2 == 0)
+            host_leave(fronts[i]);
+    }
+    as(owner);
+    host_expect(2, "*n*", "=> 100"); // the teardown frees the other half
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, host_teardown)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(fronts_share_sessions),
+        TEST(fronts_take_turns),
+        TEST(fronts_stop_their_own_calls_only),
+        TEST(front_leaves_in_a_call),
+        TEST(front_leaves_a_call_that_does_not_stop),
+        TEST(front_leaves_at_any_time),
+        TEST(front_finishes_alone),
+        TEST(owner_finishes_for_all),
+        TEST(fronts_share_long_outputs),
+        TEST(fronts_have_their_own_limits),
+        TEST(fronts_share_a_limit),
+        TEST(front_says_which_version_it_speaks),
+        TEST(front_is_told_of_new_images),
+        TEST(front_that_talks_nonsense_is_told_to_go),
+        TEST(many_fronts_come_and_go),
+    };
+
+    host_use(argc, argv);
+    return RUN_TESTS("fronts", tests);
+}
