@@ -304,6 +304,22 @@ struct outcome {
     bool saved;               /* the file has the new text */
 };
 
+/* Only the last line of a text may lack its end; elsewhere the lines TEXT in
+   the place of hunk INDEX would be glued to the next one. */
+static enum status end_lines(struct arena *arena, const struct diff *diff,
+                             size_t index, struct str *text)
+{
+    const struct diff_range *range = &diff->hunks[index].range;
+    bool last = range->old_start + range->old_count == diff->before.n;
+
+    if (last || text->n == 0 || text->p[text->n - 1] == '\n')
+        return ST_OK;
+    struct buf ended = BUF_EMPTY;
+    buf_str(&ended, *text);
+    buf_byte(&ended, '\n');
+    return arena_take(arena, &ended, text);
+}
+
 /* Prepares OUTCOME, and the diff for the lines of the human; an edit that
    leaves all as it was is a refusal. */
 static enum status read_choice(const struct tool_decision *decision,
@@ -324,6 +340,8 @@ static enum status read_choice(const struct tool_decision *decision,
             continue;
         edits[i] =
             (struct diff_edit){hunks[i].edited || hunks[i].part, hunks[i].text};
+        if (end_lines(&review->arena, diff, i, &edits[i].text) != ST_OK)
+            return ST_NOMEM;
         if (edits[i].given && str_eq(edits[i].text, diff_old_lines(diff, i)))
             outcome->chosen[i] = false;
     }

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of reviews in an editor: review.c with decision.c. */
+#include <stdio.h>
+
+#include "editing.h"
+
+static void editor_reviews_hunks(void **state)
+{
+    (void)state;
+    write_disk("1\n2\n3\n4\n5\n6\n7\n8\n9\nten");
+    start_review(
+        CALL("1", "propose-file-edit",
+             "{\"path\":\"f\",\"description\":\"w\\ny\",\"edits\":[{\"old\":"
+             "\"1\\n\",\"new\":\"one\\n\"},{\"old\":\"ten\",\"new\":\"10\"}]}"),
+        "null");
+    hears(ASKED(
+        "2", "approve",
+        "…\"message\":\"Change f: 2 hunks\\nReason given: w\\\\ny\\n…\","
+        "\"remember\":true,\"seconds\":60,\"review\":{\"path\":\"/w/f\","
+        "\"name\":\"f\",\"reason\":\"w\\ny\",\"exists\":true,\"by_hunk\":true,"
+        "\"buffer\":false,\"hunks\":[{\"old_start\":1,\"old_count\":4,"
+        "\"new_start\":1,\"new_count\":4,\"lines\":[\"-1\",\"+one\",\" 2\",\" "
+        "3\",\" 4\"]},{\"old_start\":7,\"old_count\":4,\"new_start\":7,"
+        "\"new_count\":4,\"lines\":[\" 7\",\" 8\",\" 9\",\"-ten\",\"\\\\ No "
+        "newline at end of file\",\"+10\",\"\\\\ No newline at end of "
+        "file\"]}]}"));
+    says(OK("2", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
+                 "\"lines\":[\"1\",\"2\",\"3\",\"4\"],\"reason\":\"keep it\"},"
+                 "{\"accept\":true,\"lines\":[\"7\",\"8\",\"nine\",\"10\"],"
+                 "\"unended\":true}]}"));
+    client_expect(ANSWER(
+        "PARTIAL: 1 of 2 hunks applied to f\\nhunk 1: rejected: keep "
+        "it\\nhunk 2: applied after the user edited it\\n\\n--- a/f\\n+++ "
+        "b/f\\n…\\nsha256: …\\nDo not propose hunk 1 again unchanged.",
+        "false"));
+    assert_string_equal(disk.text, "1\n2\n3\n4\n5\n6\n7\n8\nnine\n10");
+    assert_int_equal(disk.writes, 1);
+}
+
+/* The file has changed meanwhile: edited hunks find their places as all. */
+static void editor_edits_are_anchored_again(void **state)
+{
+    (void)state;
+    write_disk("1\n2\n3\n");
+    start_review(EDIT("2\\n", "two\\n"), "null");
+    hears(ASKED("2", "approve", "…"));
+    write_disk("0\n1\n2\n3\n");
+    says(OK("2", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
+                 "\"lines\":[\"1\",\"zwei\",\"3\"]}]}"));
+    client_expect(ANSWER("APPLIED: 1 of 1 hunk applied to f\\nhunk 1: applied "
+                         "after the user edited it\\n…",
+                         "false"));
+    assert_string_equal(disk.text, "0\n1\nzwei\n3\n");
+    hears(CALLED);
+    client_send(EDIT("zwei\\n", "2\\n"));
+    hears(ASKED("3", "text", "…"));
+    says(OK("3", "null"));
+    hears(ASKED("4", "approve", "…"));
+    write_disk("gone\n");
+    says(OK("4", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
+                 "\"lines\":[],\"part\":true}]}"));
+    client_expect(ANSWER("STALE: 0 of 1 hunk applied to f\\nhunk 1: stale: its "
+                         "lines are not in the file any more\\n…",
+                         "true"));
+    assert_string_equal(disk.text, "gone\n");
+}
+
+/* A line within a text has its end, whatever the editor says. */
+static void editor_glues_no_lines(void **state)
+{
+    (void)state;
+    write_disk("1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    start_review(EDIT("2\\n", "two\\n"), "null");
+    hears(ASKED("2", "approve", "…"));
+    says(OK("2", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
+                 "\"lines\":[\"1\",\"zwei\"],\"unended\":true}]}"));
+    client_expect(ANSWER("APPLIED: …", "false"));
+    assert_string_equal(disk.text, "1\nzwei\n6\n7\n8\n9\n");
+}
+
+static void editor_hunks_must_make_sense(void **state)
+{
+    static const char *const hunks[] = {
+        "{}",
+        "[]",
+        "[1]",
+        "[{}]",
+        "[{\"accept\":1}]",
+        "[{\"accept\":true},{\"accept\":true}]",
+        "[{\"accept\":true,\"reason\":1}]",
+        "[{\"accept\":true,\"lines\":\"x\"}]",
+        "[{\"accept\":true,\"lines\":[1]}]",
+        "[{\"accept\":true,\"lines\":[\"a\\nb\"]}]",
+        "[{\"accept\":true,\"lines\":[\"a\\u0000b\"]}]",
+        "[{\"accept\":true,\"part\":true}]",
+        "[{\"accept\":true,\"part\":1,\"lines\":[]}]",
+    };
+
+    (void)state;
+    write_disk("1\n2\n3\n");
+    start_editing();
+    for (size_t i = 0; i < COUNT(hunks); i++) {
+        char line[200];
+        client_send(EDIT("2\\n", "two\\n"));
+        hears("{…\"method\":\"text\"…}\n");
+        snprintf(line, sizeof line, OK("%zu", "null"), 2 * i + 1);
+        says(line);
+        hears("{…\"method\":\"approve\"…}\n");
+        snprintf(line, sizeof line,
+                 OK("%zu", "{\"decision\":\"approve\",\"hunks\":%s}"),
+                 2 * i + 2, hunks[i]);
+        says(line);
+        client_expect(ANSWER("NO DECISION\\n…makes no sense…", "true"));
+        hears(CALLED);
+    }
+    assert_int_equal(disk.writes, 0);
+}
+
+static void editor_changes_buffers(void **state)
+{
+    (void)state;
+    write_disk("disk\n");
+    start_review(EDIT("old", "new"),
+                 "{\"text\":\"old\\r\\nmine\\n\",\"modified\":true}");
+    hears(ASKED("2", "approve",
+                "…\"buffer\":true,\"hunks\":[{…\"lines\":[\"-old\\r\","
+                "\"+new\\r\",\" mine\"]}]}"));
+    says(OK("2", "{\"decision\":\"approve\",\"applied\":{\"before\":\"old\\r\\n"
+                 "mine\\n\",\"after\":\"new\\r\\nmine\\n\",\"saved\":false,"
+                 "\"note\":\"you had unsaved changes\"}}"));
+    client_expect(ANSWER(
+        "APPLIED: 1 of 1 hunk applied to f (buffer; not saved: you had unsaved "
+        "changes)\\nhunk 1: applied\\n\\n…\\nsha256 of the file on the disk: …",
+        "false"));
+    assert_int_equal(disk.writes, 0);
+}
+
+static void editor_buffers_must_be_accounted_for(void **state)
+{
+    static const char *const applied[] = {
+        "null",
+        "7",
+        "{}",
+        "{\"before\":\"a\"}",
+        "{\"before\":\"a\",\"after\":1}",
+        "{\"before\":\"a\",\"after\":\"b\",\"saved\":1}",
+        "{\"before\":\"a\",\"after\":\"b\",\"note\":1}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":1}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":[0]}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":[2]}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":[0.5]}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":[1e99]}",
+        "{\"before\":\"a\",\"after\":\"b\",\"stale\":[\"1\"]}",
+    };
+
+    (void)state;
+    write_disk("disk\n");
+    start_editing();
+    for (size_t i = 0; i < COUNT(applied); i++) {
+        char line[200];
+        client_send(EDIT("old", "new"));
+        hears("{…\"method\":\"text\"…}\n");
+        snprintf(line, sizeof line, OK("%zu", "{\"text\":\"old\\n\"}"),
+                 2 * i + 1);
+        says(line);
+        hears("{…\"method\":\"approve\"…}\n");
+        snprintf(line, sizeof line,
+                 OK("%zu", "{\"decision\":\"approve\",\"applied\":%s}"),
+                 2 * i + 2, applied[i]);
+        says(line);
+        client_expect(ANSWER("NO DECISION\\n…makes no sense…The file was not "
+                             "written; its buffer is the editor's.",
+                             "true"));
+        hears(CALLED);
+    }
+    assert_int_equal(disk.writes, 0);
+}
+
+/* What the editor says about a text that is none means that there is no
+   buffer. */
+static void editor_texts_may_be_odd(void **state)
+{
+    static const char *const texts[] = {"7", "{}", "{\"text\":7}", "[]",
+                                        "\"text\""};
+
+    (void)state;
+    write_disk("a\n");
+    start_editing();
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        char line[200];
+        client_send(EDIT("a", "b"));
+        hears("{…\"method\":\"text\"…}\n");
+        snprintf(line, sizeof line, OK("%zu", "%s"), 2 * i + 1, texts[i]);
+        says(line);
+        hears("{…\"buffer\":false…}\n");
+        snprintf(line, sizeof line, OK("%zu", "{\"decision\":\"deny\"}"),
+                 2 * i + 2);
+        says(line);
+        client_expect(ANSWER("REFUSED\\nUser denied tool execution", "true"));
+        hears(CALLED);
+    }
+    client_send(EDIT("a", "b"));
+    hears("{…\"method\":\"text\"…}\n");
+    says(OK("11", "{\"text\":\"a\\u0000\"}"));
+    client_expect(ANSWER("ERROR\\nf: it has NUL bytes, so it is no text. "
+                         "Nothing was written.",
+                         "true"));
+}
+
+/* A path that is refused is no business of the editor's. */
+static void editor_is_not_asked_about_foreign_files(void **state)
+{
+    (void)state;
+    start_editing();
+    client_send(
+        CALL("1", "write-file", "{\"path\":\"../x\",\"content\":\"\"}"));
+    client_expect(
+        ANSWER("ERROR\\n../x: it lies outside. Nothing was written.", "true"));
+    hears(CALLED);
+}
+
+static void editor_sees_changed_reviews(void **state)
+{
+    (void)state;
+    start_review(WRITE("a"), "null");
+    hears(ASKED("2", "approve", "…"));
+    says(OK("2", "{\"decision\":\"approve\",\"arguments\":{\"path\":\"f\","
+                 "\"content\":\"b\"}}"));
+    hears(ASKED("3", "text", "…"));
+    says(OK("3", "{\"text\":\"old\\n\"}"));
+    hears(ASKED("4", "approve", "…\"content\":\"b\"…\"buffer\":true…"));
+    assert_int_equal(disk.writes, 0);
+    says(OK("4", "{\"decision\":\"approve\",\"applied\":{\"before\":\"old\\n\","
+                 "\"after\":\"b\",\"saved\":false}}"));
+    client_expect(ANSWER("The user changed the arguments: \\\"content\\\" is "
+                         "\\\"b\\\".\\nAPPLIED: …",
+                         "false"));
+    hears("…\"decision\":\"modified\"…\n");
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(editor_reviews_hunks),
+        TEST(editor_edits_are_anchored_again),
+        TEST(editor_glues_no_lines),
+        TEST(editor_hunks_must_make_sense),
+        TEST(editor_changes_buffers),
+        TEST(editor_buffers_must_be_accounted_for),
+        TEST(editor_texts_may_be_odd),
+        TEST(editor_is_not_asked_about_foreign_files),
+        TEST(editor_sees_changed_reviews),
+    };
+    return RUN_TESTS("editor_review", tests);
+}
