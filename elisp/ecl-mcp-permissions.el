@@ -126,7 +126,8 @@ Nothing else is given to the reader, which knows more than data."
           (when (> (buffer-size) ecl-mcp--permissions-bytes)
             (error "It has more than %d bytes" ecl-mcp--permissions-bytes))
           (setf (ecl-mcp-rules-digest result)
-                (secure-hash 'sha256 (current-buffer)))
+                (secure-hash 'sha256 (encode-coding-string (buffer-string)
+                                                           'utf-8-unix)))
           (dolist (plist (ecl-mcp--read-rules-here))
             (if (eq 'trust (plist-get plist :effect))
                 (push (cons (plist-get plist :path) (plist-get plist :digest))
@@ -178,7 +179,7 @@ Nothing else is given to the reader, which knows more than data."
            when value append (list key value)))
 
 (defun ecl-mcp--write-rules (file plists)
-  "Make FILE hold PLISTS, whole or not at all."
+  "Make FILE hold PLISTS, whole or not at all; the digest of its text."
   (let* ((file (ecl-mcp--plain-file #'file-truename file))
          (folder (file-name-directory file))
          (temporary nil))
@@ -196,27 +197,30 @@ Nothing else is given to the reader, which knows more than data."
           (let ((coding-system-for-write 'utf-8-unix))
             (write-region nil nil temporary nil 'silent))
           (rename-file temporary file t)
-          (setq temporary nil))
+          (setq temporary nil)
+          (secure-hash 'sha256 (encode-coding-string (buffer-string)
+                                                     'utf-8-unix)))
       (when temporary (ignore-errors (delete-file temporary))))))
 
-(defun ecl-mcp--change-rules (file scope change)
+(defun ecl-mcp--change-rules (file scope change &optional root)
   "Let CHANGE, a function of a list of plists, make new ones of those in FILE.
-FILE has rules of SCOPE.  Return nil, or what went wrong in words."
+FILE has rules of SCOPE.  The project at ROOT, if there is one, is trusted as it
+is then.  Return nil, or what went wrong in words."
   (let ((rules (ecl-mcp--rules-in file scope)))
     (or (ecl-mcp-rules-fault rules)
         (condition-case err
-            (progn
-              (ecl-mcp--write-rules
-               file
-               (funcall change
-                        (append
-                         (mapcar #'ecl-mcp--rule-plist
-                                 (ecl-mcp-rules-rules rules))
-                         (cl-loop for (path . digest)
-                                  in (ecl-mcp-rules-trusts rules)
-                                  collect (list :effect 'trust :path path
-                                                :digest digest)))))
-              nil)
+            (let ((digest
+                   (ecl-mcp--write-rules
+                    file
+                    (funcall change
+                             (append
+                              (mapcar #'ecl-mcp--rule-plist
+                                      (ecl-mcp-rules-rules rules))
+                              (cl-loop for (path . digest)
+                                       in (ecl-mcp-rules-trusts rules)
+                                       collect (list :effect 'trust :path path
+                                                     :digest digest)))))))
+              (and root (ecl-mcp--trust root digest)))
           (error (format "%s cannot be written: %s"
                          (abbreviate-file-name file)
                          (error-message-string err)))))))
@@ -251,18 +255,17 @@ FILE has rules of SCOPE.  Return nil, or what went wrong in words."
                                    (ecl-mcp--user-rules))))
                  'none))))
 
-(defun ecl-mcp--trust (root)
-  "Trust the rules of the project at ROOT as they are; nil or what went wrong."
-  (let ((digest (ecl-mcp-rules-digest
-                 (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))))
-    (ecl-mcp--change-rules
-     (expand-file-name ecl-mcp-user-permissions-file) 'user
-     (lambda (plists)
-       (append (cl-remove-if (lambda (plist)
-                               (and (eq 'trust (plist-get plist :effect))
-                                    (equal root (plist-get plist :path))))
-                             plists)
-               (list (list :effect 'trust :path root :digest digest)))))))
+(defun ecl-mcp--trust (root digest)
+  "Trust the rules of the project at ROOT while their text has DIGEST.
+Return nil, or what went wrong in words."
+  (ecl-mcp--change-rules
+   (expand-file-name ecl-mcp-user-permissions-file) 'user
+   (lambda (plists)
+     (append (cl-remove-if (lambda (plist)
+                             (and (eq 'trust (plist-get plist :effect))
+                                  (equal root (plist-get plist :path))))
+                           plists)
+             (list (list :effect 'trust :path root :digest digest))))))
 
 ;;;; Decisions
 
@@ -366,11 +369,11 @@ Return nil, or in words why it holds for this session only."
                          (eq 'allow (ecl-mcp-rule-effect rule))))
              (format "%s is not trusted as it is (M-x ecl-mcp-trust-project)"
                      (abbreviate-file-name file)))
-            (_ (or (ecl-mcp--change-rules
-                    file scope
-                    (lambda (plists)
-                      (append plists (list (ecl-mcp--rule-plist rule)))))
-                   (and root trusted (ecl-mcp--trust root)))))))
+            (_ (ecl-mcp--change-rules
+                file scope
+                (lambda (plists)
+                  (append plists (list (ecl-mcp--rule-plist rule))))
+                (and trusted root))))))
     (when fault
       (let ((copy (ecl-mcp--rule-copy rule)))
         (setf (ecl-mcp-rule-scope copy) 'session
@@ -390,9 +393,9 @@ Return nil, or in words why it holds for this session only."
                         (string-remove-suffix ecl-mcp-project-permissions-file
                                               file)))
              (trusted (and root (ecl-mcp-project-trusted-p root))))
-        (or (ecl-mcp--change-rules file scope
-                                   (lambda (plists) (remove plist plists)))
-            (and trusted (ecl-mcp--trust root)))))))
+        (ecl-mcp--change-rules file scope
+                               (lambda (plists) (remove plist plists))
+                               (and trusted root))))))
 
 (defun ecl-mcp-permissions-forget (connection)
   "Forget the rules that were made for CONNECTION, which has ended."

@@ -1,0 +1,198 @@
+;;; ecl-mcp-permissions-list.el --- The rules that hold, in a list  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; M-x ecl-mcp-permissions lists all rules, those of the session, of projects
+;; and of the user, and can revoke them.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'tabulated-list)
+(require 'ecl-mcp-show)
+(require 'ecl-mcp-permissions)
+
+(defvar-local ecl-mcp--permissions-roots nil
+  "Roots of the projects whose rules are listed here.")
+
+(defun ecl-mcp--permissions-known-roots ()
+  "Roots of the projects that are known: of connections, and of this buffer."
+  (let ((roots (delq nil (mapcar #'ecl-mcp-connection-workspace
+                                 ecl-mcp-connections)))
+        (here (locate-dominating-file default-directory
+                                      ecl-mcp-project-permissions-file)))
+    (delete-dups
+     (mapcar (lambda (root)
+               (ecl-mcp--plain-file
+                #'file-name-as-directory
+                (ecl-mcp--plain-file #'file-truename root)))
+             (if (and here (not (file-remote-p here))) (cons here roots)
+               roots)))))
+
+(defun ecl-mcp--permissions-rules (roots)
+  "All rules: of the session, of the projects at ROOTS, of the user."
+  (append ecl-mcp--session-rules
+          (mapcan (lambda (root)
+                    (copy-sequence
+                     (ecl-mcp-rules-rules
+                      (ecl-mcp--rules-in (ecl-mcp--project-file root)
+                                         'project))))
+                  roots)
+          (ecl-mcp-rules-rules (ecl-mcp--user-rules))))
+
+(defun ecl-mcp--permissions-unused-p (rule)
+  "Whether RULE allows nothing, since its project is not trusted as it is."
+  (and (eq 'project (ecl-mcp-rule-scope rule))
+       (eq 'allow (ecl-mcp-rule-effect rule))
+       (not (ecl-mcp-project-trusted-p
+             (string-remove-suffix ecl-mcp-project-permissions-file
+                                   (ecl-mcp-rule-file rule))))))
+
+(defun ecl-mcp--permissions-row (rule)
+  "The row of RULE."
+  (list rule
+        (vector (symbol-name (ecl-mcp-rule-scope rule))
+                (propertize (symbol-name (ecl-mcp-rule-effect rule))
+                            'face (pcase (ecl-mcp-rule-effect rule)
+                                    ('allow 'ecl-mcp-risk-low)
+                                    ('deny 'ecl-mcp-risk-high)
+                                    (_ 'default)))
+                (ecl-mcp-show-line (ecl-mcp-rule-tool rule))
+                (concat (if (ecl-mcp--permissions-unused-p rule)
+                            "(not trusted) " "")
+                        (ecl-mcp-show-line (ecl-mcp-rule-conditions rule)))
+                (ecl-mcp-show-line (ecl-mcp-rule-origin rule))
+                (if-let ((used (ecl-mcp-rule-used rule)))
+                    (format-time-string "%F %R" used) "-")
+                (number-to-string (ecl-mcp-rule-count rule)))))
+
+(defun ecl-mcp--permissions-fill ()
+  "Fill the list anew."
+  (setq tabulated-list-entries
+        (mapcar #'ecl-mcp--permissions-row
+                (ecl-mcp--permissions-rules ecl-mcp--permissions-roots))))
+
+(defun ecl-mcp--permissions-here ()
+  "The rule in this line."
+  (or (tabulated-list-get-id) (user-error "There is no rule in this line")))
+
+(defun ecl-mcp-permissions-revoke ()
+  "Let the rule in this line hold no longer."
+  (interactive)
+  (let ((rule (ecl-mcp--permissions-here)))
+    (when (y-or-n-p (format "Revoke \"%s\"? "
+                            (ecl-mcp-show-line (ecl-mcp-rule-text rule) 100)))
+      (let ((fault (ecl-mcp-permissions-remove rule)))
+        (when fault (display-warning 'ecl-mcp fault :error))
+        (revert-buffer)
+        (ecl-mcp--report "%s" (or fault "Revoked"))))))
+
+(defun ecl-mcp-permissions-details ()
+  "Show all of the rule in this line."
+  (interactive)
+  (let ((rule (ecl-mcp--permissions-here)))
+    (with-help-window (help-buffer)
+      (with-current-buffer standard-output
+        (insert (ecl-mcp-show-line (ecl-mcp-rule-text rule)) "\n\n")
+        (pcase-dolist (`(,name . ,value)
+                       `(("Scope" . ,(symbol-name (ecl-mcp-rule-scope rule)))
+                         ("File" . ,(ecl-mcp-rule-file rule))
+                         ("Made" . ,(ecl-mcp-rule-origin rule))
+                         ("Server" . ,(and (ecl-mcp-rule-connection rule)
+                                           (ecl-mcp-connection-name
+                                            (ecl-mcp-rule-connection rule))))
+                         ("Arguments" . ,(and (ecl-mcp-rule-digest rule)
+                                              (concat "SHA-256 "
+                                                      (ecl-mcp-rule-digest
+                                                       rule))))
+                         ("Used" . ,(format "%d times in this Emacs"
+                                            (ecl-mcp-rule-count rule)))))
+          (when value
+            (insert (format "%-10s %s\n" name (ecl-mcp-show-line value)))))))))
+
+(defun ecl-mcp-permissions-export (file)
+  "Write all rules that are listed to FILE, as files of rules have them."
+  (interactive "FExport rules to: ")
+  (when (or (not (file-exists-p file))
+            (y-or-n-p (format "Overwrite %s? " file)))
+    (ecl-mcp--write-rules
+     (expand-file-name file)
+     (mapcar #'ecl-mcp--rule-plist
+             (ecl-mcp--permissions-rules ecl-mcp--permissions-roots)))
+    (ecl-mcp--report "Wrote %s" (abbreviate-file-name file))))
+
+(defvar ecl-mcp-permissions-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map tabulated-list-mode-map)
+    (define-key map "d" #'ecl-mcp-permissions-revoke)
+    (define-key map "\r" #'ecl-mcp-permissions-details)
+    (define-key map "x" #'ecl-mcp-permissions-export)
+    map)
+  "Keys in the list of rules.")
+
+(define-derived-mode ecl-mcp-permissions-mode tabulated-list-mode "MCP-Rules"
+  "The rules that say which calls are denied, asked about, or allowed.
+Deny beats ask, and ask beats allow, wherever they stand.
+
+\\{ecl-mcp-permissions-mode-map}"
+  :interactive nil
+  (setq tabulated-list-format
+        [("Scope" 8 t) ("Effect" 7 t) ("Tool" 18 t) ("Rule" 40 t)
+         ("Origin" 26 t) ("Last used" 16 t) ("Count" 5 t)]
+        tabulated-list-padding 1)
+  (add-hook 'tabulated-list-revert-hook #'ecl-mcp--permissions-fill nil t)
+  (tabulated-list-init-header))
+
+;;;###autoload
+(defun ecl-mcp-permissions ()
+  "List the rules that say which calls are denied, asked about, or allowed."
+  (interactive)
+  (let ((roots (ecl-mcp--permissions-known-roots)))
+    (pop-to-buffer (get-buffer-create "*ecl-mcp permissions*"))
+    (ecl-mcp-permissions-mode)
+    (setq ecl-mcp--permissions-roots roots)
+    (revert-buffer)
+    (dolist (rules (cons (ecl-mcp--user-rules)
+                         (mapcar (lambda (root)
+                                   (ecl-mcp--rules-in
+                                    (ecl-mcp--project-file root) 'project))
+                                 roots)))
+      (when-let ((fault (ecl-mcp-rules-fault rules)))
+        (display-warning 'ecl-mcp fault :error)))))
+
+;;;###autoload
+(defun ecl-mcp-trust-project (root)
+  "Trust the rules of the project at ROOT as they are now.
+When they are changed by anything but the keys of approvals, they must be
+trusted again."
+  (interactive
+   (list (let ((roots (ecl-mcp--permissions-known-roots)))
+           (if (cdr roots) (completing-read "Project: " roots nil t)
+             (or (car roots) (user-error "There is no project with rules"))))))
+  (let* ((rules (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
+         (allow (cl-remove 'allow (ecl-mcp-rules-rules rules)
+                           :key #'ecl-mcp-rule-effect :test-not #'eq)))
+    (when (ecl-mcp-rules-fault rules)
+      (user-error "%s" (ecl-mcp-rules-fault rules)))
+    (unless (ecl-mcp-rules-digest rules)
+      (user-error "%s has no rules" root))
+    (with-current-buffer-window "*ecl-mcp rules*" nil
+        (lambda (window value)
+          (unwind-protect
+              (if (equal "yes" (read-string
+                                (format "Trust these rules of %s? Type yes: "
+                                        (abbreviate-file-name root))))
+                  (let ((fault (ecl-mcp--trust
+                                root (ecl-mcp-rules-digest rules))))
+                    (ecl-mcp--report "%s" (or fault "Trusted")))
+                (ecl-mcp--report "Not trusted"))
+            (quit-restore-window window 'kill))
+          value)
+      (insert "What these rules allow is done without asking:\n\n")
+      (dolist (rule allow)
+        (insert "  " (ecl-mcp-show-line (ecl-mcp-rule-text rule)) "\n")))))
+
+(provide 'ecl-mcp-permissions-list)
+;;; ecl-mcp-permissions-list.el ends here
