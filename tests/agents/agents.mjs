@@ -56,6 +56,7 @@ export const agents = [
         },
         env: (url, seconds) => ({
             ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY,
+            // else the model would have to search for tools first
             ENABLE_TOOL_SEARCH: 'false', DISABLE_AUTOUPDATER: '1',
             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
             MCP_TOOL_TIMEOUT: String(1000 * seconds),

@@ -8,12 +8,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scratchFolder } from '../support/peer.mjs';
 import { serve } from './bridge.mjs';
+import { startEditor } from './editor.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SUITE = path.join(HERE, 'node_modules/@modelcontextprotocol/conformance');
 const VERSIONS = ['2025-11-25', '2026-07-28'];
 const SECONDS = 120; // for all scenarios of a version
-const BAD = ['FAILURE', 'WARNING'];
+const BAD = ['FAILURE', 'WARNING', 'SKIPPED'];
 
 const [program, ...names] = process.argv.slice(2);
 const folder = scratchFolder('ecl-mcp-conformance');
@@ -79,7 +80,7 @@ function problemsOf(checks, excused) {
     const bad = checks.filter(({ id, status }) => BAD.includes(status) &&
         !excused.some(row => row.check === id));
     const problems = bad.map(({ id, status, errorMessage }) =>
-        `${status} ${id}: ${errorMessage}`);
+        `${status} ${id}: ${errorMessage ?? ''}`);
     if (!checks.some(({ status }) => status === 'SUCCESS'))
         problems.push('no check has passed');
     return problems;
@@ -114,10 +115,12 @@ function judgeScenario(version, scenario, checks) {
             `README.md lists the check ${row.check}, which did not fail`)));
 }
 
+const socket = path.join(folder, 'editor.sock');
+const endEditor = await startEditor(socket);
 for (const version of VERSIONS) {
     const output = path.join(folder, version);
     const bridge = await serve([program], { HOME: folder, PATH: process.env.PATH,
-        ECL_MCP_EMACS: 'off' });
+        ECL_MCP_EMACS: socket });
     const text = await runSuite(bridge.url, version, output);
     const faults = await bridge.close();
     const checks = readChecks(output);
@@ -128,6 +131,7 @@ for (const version of VERSIONS) {
     if (!checks.size)
         console.log(text);
 }
+endEditor();
 for (const row of listed.filter(({ used }) => !used && !names.length))
     judge(`README.md ${row.scenario}`, ['there is no such scenario']);
 

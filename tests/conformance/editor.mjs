@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// editor.mjs: an editor on a Unix socket that lends a tool, test-trigger-tool-
+// change: each call of it changes the list of tools that it lends
+// (docs/editor-protocol.md).
+import net from 'node:net';
+import readline from 'node:readline';
+
+const tool = name => ({ name, title: name, level: 'safe', fields: [],
+    description: 'Fixture of the conformance suite.' });
+const TRIGGER = tool('test-trigger-tool-change');
+const LISTS = [[TRIGGER], [TRIGGER, tool('test-dynamic-tool')]];
+
+function serve(socket) {
+    let list = 0;
+    const send = message => socket.write(
+        `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const lend = () =>
+        send({ method: 'tools', params: { tools: LISTS[list % 2] } });
+    socket.on('error', () => {}); // a server that ends
+    readline.createInterface({ input: socket }).on('line', line => {
+        const { id, method } = JSON.parse(line);
+        if (method === 'hello')
+            lend();
+        if (method !== 'call')
+            return;
+        send({ method: 'received', params: { id } });
+        send({ id, result: { text: 'changed', error: false } });
+        list++;
+        lend();
+    });
+}
+
+// Listens at PATH; resolves with a function that ends it.
+export async function startEditor(path) {
+    const sockets = new Set();
+    const server = net.createServer(socket => {
+        sockets.add(socket);
+        serve(socket);
+    });
+    await new Promise(done => server.listen(path, done));
+    return () => {
+        for (const socket of sockets)
+            socket.destroy();
+        server.close();
+    };
+}
