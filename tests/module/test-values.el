@@ -298,7 +298,7 @@
     (dotimes (_ 2)
       (test-sentence "."
         (ecl-mcp-module-feed session 'image
-                             (apply #'unibyte-string (make-list 300 255))))))
+                             (apply #'unibyte-string (make-list 300 255)))))
     (ecl-mcp-module-image-lost session "It was not understood.")
     (ecl-mcp-module-feed session 'image "")
     (ecl-mcp-module-close session)))
