@@ -282,7 +282,8 @@ check-module: all ## the module for Emacs, in a real Emacs
 
 check-asan-module: asan-tests
 	$(suite) asan-module env LD_PRELOAD="$$($(CC) -print-file-name=libasan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(EMACS_TEST) build/asan asan-module
+	  ASAN_OPTIONS=detect_leaks=0:suppressions=$(CURDIR)/tests/module/asan.supp \
+	  $(EMACS_TEST) build/asan asan-module
 
 check-unit: $(UNIT) ## unit tests in C
 	$(suite) unit sh scripts/cmocka.sh unit $(UNIT)

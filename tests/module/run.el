@@ -10,6 +10,9 @@
 
 ;;; Code:
 
+(defvar test-environment (copy-sequence process-environment)
+  "What was in the environment at first.")
+
 (require 'ert)
 (require 'seq)
 (require 'subr-x)
@@ -32,11 +35,13 @@
   (make-directory test-work)
   (make-directory (expand-file-name "home" test-root))
   (setenv "HOME" (expand-file-name "home" test-root))
-  (setenv "LD_PRELOAD" nil) ; what sanitizes this Emacs is not for its programs
+  ;; what sanitizes this Emacs is not for its programs
+  (setenv "LD_PRELOAD" nil)
+  (setenv "ASAN_OPTIONS" nil)
   (module-load test-module)
   (dolist (file (directory-files here t "\\`test-.*\\.el\\'"))
     (load file nil t))
-  (let* ((ert-batch-backtrace-right-margin 200)
+  (let* ((ert-batch-backtrace-right-margin 100)
          (stats (unwind-protect (ert-run-tests-batch t)
                   (delete-directory test-root t)))
          (failed (ert-stats-completed-unexpected stats))

@@ -6,6 +6,7 @@
 (defvar test-work)
 (defvar test-build)
 (defvar test-module)
+(defvar test-environment)
 
 (defun test-rss ()
   "Return the kilobytes that this Emacs has in memory."
@@ -68,21 +69,15 @@
   "Evaluate FORMS in a fresh Emacs that has loaded the module.
 Return what it printed on standard output; it must end well."
   (with-temp-buffer
-    (let ((status (call-process
-                   (expand-file-name invocation-name invocation-directory)
-                   nil (list t nil) nil "-Q" "--batch" "--module-assertions"
-                   "--eval"
-                   (prin1-to-string
-                    `(progn (module-load ,test-module) ,@forms)))))
+    (let* ((process-environment test-environment)
+           (status (call-process
+                    (expand-file-name invocation-name invocation-directory)
+                    nil (list t nil) nil "-Q" "--batch" "--module-assertions"
+                    "--eval"
+                    (prin1-to-string
+                     `(progn (module-load ,test-module) ,@forms)))))
       (should (eq status 0))
       (buffer-string))))
-
-(defun test-sanitized-p ()
-  "Whether the module wants the sanitizers."
-  (with-temp-buffer
-    (call-process "nm" nil t nil "-D" test-module)
-    (goto-char (point-min))
-    (search-forward "__asan_init" nil t)))
 
 (ert-deftest module-without-memory-says-so ()
   "It signals, and goes on when there is memory again."

@@ -14,7 +14,7 @@
 (defvar test-work)
 (defvar test-build)
 
-(defconst test-seconds 60
+(defconst test-seconds 30
   "For which an answer is waited for.")
 
 (cl-defstruct test-talk
