@@ -15,7 +15,7 @@
 
 (require 'ecl-mcp-core)
 (require 'ecl-mcp-editor)
-(require 'ecl-mcp-module)
+(require 'ecl-mcp-load)
 
 (declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
 (declare-function ecl-mcp-module-close "ext:ecl-mcp-module-functions" (session))

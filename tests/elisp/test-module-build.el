@@ -8,7 +8,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-module)
+(require 'ecl-mcp-load)
 
 (defmacro test-module-build--with-sources (folder make-rule &rest body)
   "Run BODY with the elisp in sources at FOLDER whose Makefile has MAKE-RULE."

@@ -4,7 +4,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-module)
+(require 'ecl-mcp-load)
 
 (defun test-module--copy (folder &rest facts)
   "Copy the module into FOLDER, with its version file changed by FACTS.

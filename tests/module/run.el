@@ -24,6 +24,10 @@
 (defvar test-module (expand-file-name "ecl-mcp-module.so" test-build)
   "The module.")
 
+(defvar test-elisp
+  (expand-file-name "../../elisp/" (file-name-directory load-file-name))
+  "The folder of the elisp.")
+
 (defvar test-root (file-name-as-directory (make-temp-file "ecl-mcp-test" t))
   "The folder of this run; its home is in it.")
 

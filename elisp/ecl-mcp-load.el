@@ -1,4 +1,4 @@
-;;; ecl-mcp-module.el --- Finding, checking, building the module  -*- lexical-binding: t; -*-
+;;; ecl-mcp-load.el --- Finding, checking, building the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Package-Requires: ((emacs "28.2"))
@@ -6,11 +6,14 @@
 
 ;;; Commentary:
 
-;; The module has the core.  A module that is mapped cannot be replaced in a
-;; running Emacs, and a wrong one may end it: so what the file
-;; ecl-mcp-module.version beside it says is checked before it is loaded.
-;; It is loaded by the first command that needs it, and built when the user says
-;; so.  Whatever is wrong is one sentence with the remedy.
+;; The module ecl-mcp-module.so has the core.  A module that is mapped cannot be
+;; replaced in a running Emacs, and a wrong one may end it: so what the file
+;; ecl-mcp-module.version beside it says is checked before it is loaded.  It is
+;; loaded by the first command that needs it, and built when the user says so.
+;; Whatever is wrong is one sentence with the remedy.
+;;
+;; This file has another name than the module, or `require' would find the module
+;; in its place where both lie in one folder.
 
 ;;; Code:
 
@@ -207,5 +210,5 @@ It is asked first, and done in a compilation buffer."
         (add-hook 'compilation-finish-functions #'ecl-mcp-module--built nil t)
         (current-buffer)))))
 
-(provide 'ecl-mcp-module)
-;;; ecl-mcp-module.el ends here
+(provide 'ecl-mcp-load)
+;;; ecl-mcp-load.el ends here
