@@ -1,0 +1,305 @@
+;;; ecl-mcp-eval.el --- Evaluate Lisp from buffers  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; What a human evaluates in the session that the agent uses, too.  Everything
+;; runs in the background: a command starts it and returns, the answer is shown
+;; when it comes, several in the order in which they were started.
+;;
+;; Other files start calls with `ecl-mcp--start'.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'lisp-mode)
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-session)
+(require 'ecl-mcp-output)
+
+(defcustom ecl-mcp-eval-session "main"
+  "The Lisp session in which commands evaluate.
+A new name opens a session of its own."
+  :type 'string
+  :safe #'stringp
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-eval-timeout nil
+  "Seconds after which an evaluation of yours is stopped.
+0 is never; nil is the limit of the session, 30 unless it was changed."
+  :type '(choice (const :tag "That of the session" nil)
+                 (number :tag "Seconds"))
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-eval-echo-lines 5
+  "Lines of an answer that the echo area shows.
+A longer answer is shown in a buffer."
+  :type 'natnum
+  :group 'ecl-mcp)
+
+(defvar-local ecl-mcp-buffer-package nil
+  "Name of the Lisp package of this buffer, whatever its text says; or nil.")
+(put 'ecl-mcp-buffer-package 'safe-local-variable #'string-or-null-p)
+
+;;;; Packages
+
+(defconst ecl-mcp--in-package-regexp
+  (concat "^[ \t]*(\\(?:cl:\\|common-lisp:\\)?in-package[ \t\n\r]+"
+          "\\(?:\"\\([^\"\\]+\\)\"\\|#?:?|\\([^|\\]+\\)|"
+          "\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
+  "Matches what tells the package: a string, a name in bars, or a name.")
+
+(defun ecl-mcp--in-package (position)
+  "The package that the last `in-package' before POSITION names, or nil."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char position)
+      (let ((case-fold-search t)
+            (found nil))
+        (while (and (not found)
+                    (re-search-backward ecl-mcp--in-package-regexp nil t))
+          (let ((string (match-string-no-properties 1))
+                (bars (match-string-no-properties 2))
+                (name (match-string-no-properties 3)))
+            (unless (save-match-data
+                      (nth 8 (with-syntax-table lisp-mode-syntax-table
+                               (syntax-ppss (match-beginning 0)))))
+              (setq found (or string bars (upcase name))))))
+        found))))
+
+(defun ecl-mcp-package (&optional position)
+  "The name of the Lisp package at POSITION, point by default.
+It is `ecl-mcp-buffer-package', or what the last `in-package' before POSITION
+says; nil when there is none: then the current package of the session is meant."
+  (or ecl-mcp-buffer-package
+      (ecl-mcp--in-package (or position (point)))))
+
+;;;; Calls that run
+
+(cl-defstruct (ecl-mcp--job (:constructor ecl-mcp--make-job))
+  "A call that was started by a command."
+  (id nil :documentation "For `ecl-mcp-cancel'.")
+  (what nil :documentation "What is done, in a few words.")
+  (start nil :documentation "When it was started, as `float-time' has it.")
+  (reporter nil :documentation "Tells the human that it is under way."))
+
+(defvar ecl-mcp--jobs nil
+  "The calls that run, oldest first.")
+
+(defvar ecl-mcp--jobs-timer nil
+  "Tells the human about those that take longer; nil when none runs.")
+
+(defvar ecl-mcp--progress-shown nil
+  "What the timer has written in the echo area.")
+
+(defun ecl-mcp--echo-area-free-p ()
+  "Whether nobody else uses the echo area."
+  (and (not (active-minibuffer-window))
+       (or (null (current-message))
+           (equal (current-message) ecl-mcp--progress-shown))))
+
+(defun ecl-mcp--tell-progress ()
+  "Say that the oldest of the calls is under way."
+  (ecl-mcp--guard "progress"
+    (when-let ((job (car ecl-mcp--jobs)))
+      (when (and (not noninteractive) (ecl-mcp--echo-area-free-p))
+        (let ((message-log-max nil))
+          (unless (ecl-mcp--job-reporter job)
+            (setf (ecl-mcp--job-reporter job)
+                  (make-progress-reporter
+                   (format "ecl-mcp: %s..." (ecl-mcp--job-what job)))))
+          (progress-reporter-update
+           (ecl-mcp--job-reporter job) nil
+           (format "%d s" (- (float-time) (ecl-mcp--job-start job)))))
+        (setq ecl-mcp--progress-shown (current-message))))))
+
+(defun ecl-mcp--finish-job (job)
+  "JOB is over."
+  (setq ecl-mcp--jobs (delq job ecl-mcp--jobs))
+  (when (and (null ecl-mcp--jobs) ecl-mcp--jobs-timer)
+    (cancel-timer ecl-mcp--jobs-timer)
+    (setq ecl-mcp--jobs-timer nil)))
+
+(cl-defun ecl-mcp--start (what tool arguments handler
+                               &key progress
+                               (session ecl-mcp-eval-session))
+  "Call TOOL with ARGUMENTS, an alist, in the background; return the job.
+WHAT says in a few words what is done.  HANDLER is called with the answer, as
+`ecl-mcp-call' has it; PROGRESS with what is printed meanwhile; an error in
+either is reported, no more.  SESSION is that of commands by default; nil for a
+tool that runs in none."
+  (let* ((job (ecl-mcp--make-job :what what :start (float-time)))
+         (guarded
+          (lambda (answer)
+            (ecl-mcp--finish-job job)
+            (condition-case problem
+                (funcall handler answer)
+              (error (ecl-mcp--report "%s: %s" what
+                                      (error-message-string problem)))))))
+    (setq ecl-mcp--jobs (append ecl-mcp--jobs (list job)))
+    (unless ecl-mcp--jobs-timer
+      (setq ecl-mcp--jobs-timer
+            (run-at-time 1 1 #'ecl-mcp--tell-progress)))
+    (condition-case problem
+        (setf (ecl-mcp--job-id job)
+              (ecl-mcp-call tool arguments guarded
+                            :session session
+                            :progress progress))
+      (error (ecl-mcp--finish-job job)
+             (signal (car problem) (cdr problem))))
+    job))
+
+;;;; Answers
+
+(defun ecl-mcp--one-line (text width)
+  "TEXT on one line, shortened to WIDTH columns."
+  (truncate-string-to-width
+   (string-trim (replace-regexp-in-string "[ \t\n\r\f]+" " " text))
+   width nil nil "…"))
+
+(defun ecl-mcp--fits-echo-area-p (text)
+  "Whether the echo area can show TEXT."
+  (and (<= (cl-count ?\n text) (1- (max 1 ecl-mcp-eval-echo-lines)))
+       (<= (string-width text)
+           (* (max 1 ecl-mcp-eval-echo-lines) (1- (frame-width))))
+       (not (string-match-p "[[:cntrl:]]" (string-replace "\n" "" text)))))
+
+(defun ecl-mcp--show-values (text)
+  "Show TEXT, an answer, in the echo area if it fits, else in a buffer."
+  (let ((text (string-trim text "\n+" "[ \n]+")))
+    (if (ecl-mcp--fits-echo-area-p text)
+        (message "%s" text)
+      (ecl-mcp--show-text "*ecl-mcp result*" text)
+      (let ((value (and (string-match "^\\(=> .*\\|; No values\\)" text)
+                        (match-string 1 text))))
+        (message "%s" (ecl-mcp--one-line
+                       (concat (or value "") "  (in *ecl-mcp result*)")
+                       (max 40 (1- (frame-width)))))))))
+
+(defun ecl-mcp--error-summary (text)
+  "Class and message of the error in TEXT, on one line."
+  (let ((head (if (string-match "^\\[ERROR\\].*\\(?:\n.+\\)*" text)
+                  (match-string 0 text)
+                (car (split-string (concat text "\n") "\n" t)))))
+    (ecl-mcp--one-line (or head "No answer") (max 40 (1- (frame-width))))))
+
+(defun ecl-mcp--show-error (what text)
+  "Show TEXT, about an error while doing WHAT, in a buffer and the echo area."
+  (ecl-mcp--show-text "*ecl-mcp error*" (concat "; " what "\n" text) t)
+  (message "%s" (ecl-mcp--error-summary text)))
+
+(defun ecl-mcp--show-answer (what answer)
+  "Show the ANSWER to a call that did WHAT."
+  (if (plist-get answer :success)
+      (ecl-mcp--show-values (or (plist-get answer :content) ""))
+    (ecl-mcp--show-error what (or (plist-get answer :error) "No answer."))))
+
+;;;; Evaluating
+
+(defvar ecl-mcp-evaluated-hook nil
+  "Normal hook, run when a command has evaluated something, or has failed to.")
+
+(defun ecl-mcp--eval-arguments (code &optional package)
+  "The arguments that evaluate CODE in PACKAGE, nil for the current one."
+  `((code . ,code)
+    ,@(and package `((package . ,package)))
+    ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))
+
+(defun ecl-mcp--evaluate (code package)
+  "Evaluate CODE in PACKAGE, nil for the session's current one; show the answer."
+  (when (string-blank-p code)
+    (user-error "There is nothing to evaluate"))
+  (let ((what (concat "evaluating " (ecl-mcp--one-line code 40))))
+    (ecl-mcp--start
+     what "evaluate-lisp"
+     (ecl-mcp--eval-arguments code package)
+     (lambda (answer)
+       (run-hooks 'ecl-mcp-evaluated-hook)
+       (ecl-mcp--show-answer what answer)))))
+
+;;;###autoload
+(defun ecl-mcp-eval-region (start end)
+  "Evaluate what is between START and END in the Lisp session.
+The package is that of the last `in-package' before START."
+  (interactive "r")
+  (ecl-mcp--evaluate (buffer-substring-no-properties start end)
+                     (ecl-mcp-package start)))
+
+(defun ecl-mcp--defun-bounds ()
+  "Where the form at the top level around or before point begins and ends."
+  (with-syntax-table lisp-mode-syntax-table
+    (save-excursion
+      (end-of-defun)
+      (let ((end (point)))
+        (beginning-of-defun)
+        (unless (looking-at-p "[ \t]*[(#]")
+          (user-error "There is no form here"))
+        (cons (point) end)))))
+
+;;;###autoload
+(defun ecl-mcp-eval-defun ()
+  "Evaluate the form at the top level around point in the Lisp session."
+  (interactive)
+  (let ((bounds (ecl-mcp--defun-bounds)))
+    (ecl-mcp-eval-region (car bounds) (cdr bounds))))
+
+(defun ecl-mcp--last-sexp-bounds ()
+  "Where the expression before point begins and ends."
+  (with-syntax-table lisp-mode-syntax-table
+    (save-excursion
+      (let ((origin (point)))
+        (condition-case nil
+            (backward-sexp)
+          (scan-error (user-error "There is no expression before point")))
+        (forward-comment (buffer-size))
+        (when (>= (point) origin)
+          (user-error "There is no expression before point"))
+        (cons (point) (progn (forward-sexp) (point)))))))
+
+;;;###autoload
+(defun ecl-mcp-eval-last-sexp ()
+  "Evaluate the expression before point in the Lisp session."
+  (interactive)
+  (let ((bounds (ecl-mcp--last-sexp-bounds)))
+    (ecl-mcp-eval-region (car bounds) (cdr bounds))))
+
+;;;###autoload
+(defun ecl-mcp-eval-buffer ()
+  "Evaluate the buffer in the Lisp session, from CL-USER on.
+An `in-package' in it holds to the end of the buffer only."
+  (interactive)
+  (save-restriction
+    (widen)
+    (ecl-mcp--evaluate (buffer-substring-no-properties (point-min) (point-max))
+                       (or ecl-mcp-buffer-package "COMMON-LISP-USER"))))
+
+;;;###autoload
+(defun ecl-mcp-load-file (file)
+  "Load FILE, Lisp source or compiled, into the Lisp session.
+A buffer that visits it is saved first, if you say so."
+  (interactive
+   (list (let ((name (and (derived-mode-p 'lisp-mode) buffer-file-name)))
+           (read-file-name "Load Lisp file: " nil name t
+                           (and name (file-name-nondirectory name))))))
+  (when (file-remote-p file)
+    (user-error "%s is on another machine, where this Lisp is not" file))
+  (let* ((path (expand-file-name file))
+         (buffer (find-buffer-visiting path))
+         (what (concat "loading " (file-name-nondirectory path))))
+    (when (and buffer (buffer-modified-p buffer)
+               (y-or-n-p (format "Save %s first? " (buffer-name buffer))))
+      (with-current-buffer buffer
+        (save-buffer)))
+    (ecl-mcp--start what "load-file" `((path . ,path))
+                    (lambda (answer)
+                      (run-hooks 'ecl-mcp-evaluated-hook)
+                      (ecl-mcp--show-answer what answer)))))
+
+(provide 'ecl-mcp-eval)
+
+;;; ecl-mcp-eval.el ends here

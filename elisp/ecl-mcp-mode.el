@@ -1,0 +1,151 @@
+;;; ecl-mcp-mode.el --- Minor mode for buffers of Lisp  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Keys for the commands, lambda lists in the echo area, and completion, all
+;; from the live image.  Nothing waits for it, and nothing runs while the buffer
+;; is displayed or fontified.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+(require 'eldoc)
+(require 'thingatpt)
+(require 'ecl-mcp-eval)
+(require 'ecl-mcp-names)
+(require 'ecl-mcp-describe)
+
+(autoload 'ecl-mcp-repl "ecl-mcp-repl" nil t)
+(autoload 'ecl-mcp-interrupt "ecl-mcp" nil t)
+
+(defconst ecl-mcp--eldoc-width 400
+  "Characters of a lambda list that are shown.")
+
+;;;; Eldoc
+
+(defun ecl-mcp--operator-at-point ()
+  "The operator of the list that point is in, as a string, or nil."
+  (save-excursion
+    (with-syntax-table lisp-mode-syntax-table
+      (let* ((state (syntax-ppss))
+             (open (nth 1 state)))
+        (when (and open (not (nth 4 state)))
+          (goto-char (1+ open))
+          (and (not (memq (char-before open) '(?' ?#)))
+               (looking-at "\\(?:\\sw\\|\\s_\\)+")
+               (let ((name (match-string-no-properties 0)))
+                 (and (< (length name) 200)
+                      (not (string-match-p "\\`\\(?:[:#|0-9]\\|.*|\\)" name))
+                      name))))))))
+
+(defun ecl-mcp-eldoc-function (callback &rest _)
+  "Give CALLBACK the lambda list of the operator around point.
+For `eldoc-documentation-functions'; when it is not known yet, CALLBACK gets it
+later."
+  (when-let ((name (ecl-mcp--operator-at-point)))
+    (let* ((buffer (current-buffer))
+           (show (lambda (arglist)
+                   (when arglist
+                     (funcall callback
+                              (truncate-string-to-width
+                               arglist ecl-mcp--eldoc-width nil nil "…")
+                              :thing name
+                              :face 'font-lock-function-name-face))))
+           (known (ecl-mcp-arglist
+                   name (ecl-mcp-package)
+                   (lambda (arglist)
+                     (when (and (eq buffer (window-buffer (selected-window)))
+                                (with-current-buffer buffer
+                                  (equal name (ecl-mcp--operator-at-point))))
+                       (funcall show arglist))))))
+      (cond ((eq known 'asked) t)
+            (known (funcall show known)
+                   t)))))
+
+;;;; Completion
+
+(defun ecl-mcp--symbol-bounds ()
+  "Where the symbol that ends at point or is around it begins and ends, or nil."
+  (with-syntax-table lisp-mode-syntax-table
+    (let ((bounds (bounds-of-thing-at-point 'symbol)))
+      (and bounds
+           (< (car bounds) (point))
+           (< (- (cdr bounds) (car bounds)) 200)
+           (not (nth 3 (syntax-ppss)))
+           bounds))))
+
+(defun ecl-mcp--tell-names (buffer position tick)
+  "Say that names have come, when BUFFER still is at POSITION with TICK."
+  (when (and (eq buffer (window-buffer (selected-window)))
+             (with-current-buffer buffer
+               (and (= position (point))
+                    (= tick (buffer-chars-modified-tick))))
+             (memq last-command '(completion-at-point indent-for-tab-command
+                                                      complete-symbol))
+             (not (active-minibuffer-window)))
+    (let ((message-log-max nil))
+      (message "ecl-mcp: the names are known now; complete again"))))
+
+(defun ecl-mcp-completion-at-point ()
+  "Complete the symbol before point with names of the live image.
+For `completion-at-point-functions'.  What is not known yet is asked for; other
+functions are tried meanwhile."
+  (when-let ((bounds (ecl-mcp--symbol-bounds)))
+    (let* ((text (buffer-substring-no-properties (car bounds) (point)))
+           (buffer (current-buffer))
+           (position (point))
+           (tick (buffer-chars-modified-tick))
+           (names (ecl-mcp-names
+                   text (ecl-mcp-package)
+                   (lambda ()
+                     (when (buffer-live-p buffer)
+                       (ecl-mcp--tell-names buffer position tick))))))
+      (when names
+        (list (car bounds) (cdr bounds) names
+              :exclusive 'no
+              :annotation-function
+              (lambda (name)
+                (when-let ((kind (get-text-property 0 'kind name)))
+                  (concat " " kind))))))))
+
+;;;; The mode
+
+(defvar ecl-mcp-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-M-x") #'ecl-mcp-eval-defun)
+    (define-key map (kbd "C-x C-e") #'ecl-mcp-eval-last-sexp)
+    (define-key map (kbd "C-c C-r") #'ecl-mcp-eval-region)
+    (define-key map (kbd "C-c C-k") #'ecl-mcp-eval-buffer)
+    (define-key map (kbd "C-c C-l") #'ecl-mcp-load-file)
+    (define-key map (kbd "C-c C-z") #'ecl-mcp-repl)
+    (define-key map (kbd "C-c C-b") #'ecl-mcp-interrupt)
+    (define-key map (kbd "C-c C-d") #'ecl-mcp-describe-symbol)
+    (define-key map (kbd "C-c RET") #'ecl-mcp-macroexpand)
+    map)
+  "Keys of `ecl-mcp-mode'.")
+
+;;;###autoload
+(define-minor-mode ecl-mcp-mode
+  "Evaluate, look up and complete in the Lisp session that the agent uses."
+  :lighter " MCP"
+  (cond (ecl-mcp-mode
+         (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
+                   nil t)
+         (add-hook 'completion-at-point-functions
+                   #'ecl-mcp-completion-at-point nil t)
+         (when (bound-and-true-p global-eldoc-mode)
+           (eldoc-mode)))
+        (t
+         (remove-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function
+                      t)
+         (remove-hook 'completion-at-point-functions
+                      #'ecl-mcp-completion-at-point t))))
+
+(provide 'ecl-mcp-mode)
+
+;;; ecl-mcp-mode.el ends here

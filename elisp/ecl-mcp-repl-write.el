@@ -1,0 +1,117 @@
+;;; ecl-mcp-repl-write.el --- What stands in a REPL  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Output, notes and prompts in the buffer of a REPL, before what is being typed
+;; there.  Nothing here knows where they come from.
+
+;;; Code:
+
+(require 'comint)
+(require 'subr-x)
+(require 'ecl-mcp-core)
+
+(defcustom ecl-mcp-repl-size 1000000
+  "Characters that the REPL keeps; the oldest go first."
+  :type 'natnum
+  :group 'ecl-mcp)
+
+(defface ecl-mcp-repl-note '((t :inherit font-lock-comment-face))
+  "What the REPL itself says."
+  :group 'ecl-mcp)
+
+(defvar-local ecl-mcp--repl-session nil
+  "The Lisp session of this REPL.")
+
+(defvar-local ecl-mcp--repl-job nil
+  "The evaluation that runs; nil when the REPL waits for input.")
+
+(defvar-local ecl-mcp--repl-asking nil
+  "Whether the package is being asked for; `again' when that may be outdated.")
+
+(defvar-local ecl-mcp--repl-prompted nil
+  "Whether a prompt is shown and nothing was sent since.")
+
+(defvar-local ecl-mcp--repl-package "COMMON-LISP-USER"
+  "The current package of the session, as far as it is known.")
+
+(defmacro ecl-mcp--in-repl (buffer &rest body)
+  "Do BODY in BUFFER, unless that is gone; an error is noted, no more."
+  (declare (indent 1) (debug t))
+  `(when (and (buffer-live-p ,buffer) (get-buffer-process ,buffer))
+     (with-current-buffer ,buffer
+       (ecl-mcp--guard "REPL" ,@body))))
+
+(defun ecl-mcp--repl-process ()
+  "The process of this buffer, which keeps comint's marks."
+  (get-buffer-process (current-buffer)))
+
+(defun ecl-mcp--repl-clean (text)
+  "TEXT with line ends of one kind."
+  (replace-regexp-in-string "\r\n?" "\n" text))
+
+(defun ecl-mcp--repl-write (text &optional face)
+  "Put TEXT before what is being typed, in FACE."
+  (unless (string-empty-p text)
+    (let ((text (ecl-mcp--repl-clean text)))
+      (comint-output-filter (ecl-mcp--repl-process)
+                            (if face
+                                (propertize text 'font-lock-face face)
+                              text)))))
+
+(defun ecl-mcp--repl-fresh-line ()
+  "Begin a new line unless the output is at the beginning of one."
+  (unless (save-excursion
+            (goto-char (process-mark (ecl-mcp--repl-process)))
+            (bolp))
+    (ecl-mcp--repl-write "\n")))
+
+(defun ecl-mcp--repl-note (text)
+  "Say TEXT as a comment, on a line of its own."
+  (ecl-mcp--repl-fresh-line)
+  (ecl-mcp--repl-write (concat "; " text "\n") 'ecl-mcp-repl-note))
+
+(defun ecl-mcp--repl-bound ()
+  "Delete the oldest of what is too much, whole lines."
+  (let ((excess (- (point-max) (point-min) ecl-mcp-repl-size)))
+    (when (> excess 0)
+      (save-excursion
+        (goto-char (+ (point-min) excess))
+        (forward-line 1)
+        (let ((inhibit-read-only t))
+          (delete-region (point-min)
+                         (min (point)
+                              (process-mark (ecl-mcp--repl-process)))))))))
+
+(defun ecl-mcp--repl-prompt-name ()
+  "The name of the package as the prompt has it."
+  (let ((name (if (equal ecl-mcp--repl-package "COMMON-LISP-USER")
+                  "CL-USER"
+                ecl-mcp--repl-package)))
+    (replace-regexp-in-string "[^[:graph:]]\\|>" "_" name)))
+
+(defun ecl-mcp--repl-prompt ()
+  "Ask for input."
+  (ecl-mcp--repl-fresh-line)
+  (ecl-mcp--repl-write (concat (ecl-mcp--repl-prompt-name) "> "))
+  (setq ecl-mcp--repl-prompted t)
+  (ecl-mcp--repl-bound))
+
+(defun ecl-mcp--repl-again (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS before the prompt, which is then shown anew.
+What is being typed stays.  Without a prompt nothing is special."
+  (if (not ecl-mcp--repl-prompted)
+      (apply function arguments)
+    (let ((inhibit-read-only t))
+      (delete-region (car comint-last-prompt)
+                     (process-mark (ecl-mcp--repl-process))))
+    (apply function arguments)
+    (ecl-mcp--repl-prompt)))
+
+(provide 'ecl-mcp-repl-write)
+
+;;; ecl-mcp-repl-write.el ends here

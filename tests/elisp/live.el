@@ -1,0 +1,141 @@
+;;; live.el --- Tests with the real Lisp  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Waiting for what happens, with a deadline, and the processes of the session.
+
+;;; Code:
+
+(require 'ert)
+(require 'cl-lib)
+(require 'subr-x)
+(require 'ecl-mcp-session)
+(require 'ecl-mcp-eval)
+
+(defvar live-folder
+  (let ((folder (expand-file-name "~/workspace/")))
+    (make-directory folder t)
+    folder)
+  "The workspace of the tests: in the home that each file of tests has.")
+
+(setq ecl-mcp-workspace live-folder)
+
+(defconst live-deadline 30
+  "Seconds for each thing that must happen.")
+
+(defun live-wait (what condition)
+  "Wait until CONDITION, a function, is true; return its value.  WHAT names it."
+  (let ((end (+ (float-time) live-deadline))
+        value)
+    (while (not (setq value (funcall condition)))
+      (when (> (float-time) end)
+        (ert-fail (format "Not in time: %s" what)))
+      (accept-process-output nil 0.02))
+    value))
+
+(defun live-idle ()
+  "Wait until all calls of commands have been answered."
+  (live-wait "answers to all commands" (lambda () (null ecl-mcp--jobs))))
+
+(defun live-call (tool arguments &rest options)
+  "The answer to TOOL with ARGUMENTS and OPTIONS."
+  (let (answer)
+    (apply #'ecl-mcp-call tool arguments (lambda (a) (setq answer a)) options)
+    (live-wait (concat "answer of " tool) (lambda () answer))))
+
+(defun live-eval (code)
+  "The text that evaluating CODE gives."
+  (let ((answer (live-call "evaluate-lisp" `((code . ,code))
+                           :session ecl-mcp-eval-session)))
+    (or (plist-get answer :content) (plist-get answer :error))))
+
+;;;; What is said
+
+(defvar live-messages nil
+  "What the echo area showed, newest first.")
+
+(defmacro live-with-messages (&rest body)
+  "Do BODY, with `live-messages' of it."
+  (declare (indent 0) (debug t))
+  `(let ((live-messages nil)
+         (original (symbol-function 'message)))
+     (cl-letf (((symbol-function 'message)
+                (lambda (format &rest arguments)
+                  (let ((text (and format
+                                   (apply #'format-message format arguments))))
+                    (when text
+                      (push (substring-no-properties text) live-messages))
+                    (funcall original "%s" (or text ""))))))
+       ,@body)))
+
+(defmacro live-in-lisp (text &rest body)
+  "Do BODY in a buffer in `lisp-mode' with TEXT, point where it has `@@'."
+  (declare (indent 1) (debug t))
+  `(with-temp-buffer
+     (lisp-mode)
+     (setq indent-tabs-mode nil)
+     (insert ,text)
+     (goto-char (point-min))
+     (if (search-forward "@@" nil t)
+         (replace-match ""))
+     ,@body))
+
+(defun live-text (buffer)
+  "All that BUFFER shows, or nil when there is none."
+  (and (get-buffer buffer)
+       (with-current-buffer buffer
+         (buffer-substring-no-properties (point-min) (point-max)))))
+
+;;;; How responsive Emacs is
+
+(defvar live-late 0
+  "The longest time, in seconds, that a tick of the watch was late.")
+
+(defmacro live-with-watch (&rest body)
+  "Do BODY while a timer ticks each 50 ms; none may be late by half a second.
+Return the value of BODY."
+  (declare (indent 0) (debug t))
+  `(let* ((live-late 0)
+          (due (+ (float-time) 0.05))
+          (timer (run-at-time 0.05 0.05
+                              (lambda ()
+                                (let ((now (float-time)))
+                                  (setq live-late (max live-late (- now due))
+                                        due (+ now 0.05)))))))
+     (prog1 (unwind-protect
+                (prog1 (progn ,@body)
+                  (accept-process-output nil 0.06))
+              (cancel-timer timer))
+       (should (< live-late 0.5)))))
+
+;;;; Processes
+
+(defun live-children (pid)
+  "The processes that PID has started, by number, oldest first."
+  (sort (cl-remove-if-not
+         (lambda (process)
+           (eql (alist-get 'ppid (process-attributes process)) pid))
+         (list-system-processes))
+        #'<))
+
+(defun live-supervisor ()
+  "The number of the process that keeps the Lisp images."
+  (process-id (ecl-mcp-session-process ecl-mcp-session)))
+
+(defun live-zygote ()
+  "The number of the process that live images are made from."
+  (live-wait "the zygote" (lambda () (car (live-children (live-supervisor))))))
+
+(defun live-image ()
+  "The number of the process that evaluates, of the session of commands."
+  (string-to-number
+   (substring (live-eval "(ext:getpid)") (length "=> "))))
+
+(defun live-kill (pid)
+  "End the process PID at once, as nothing can withstand."
+  (should (eql 0 (signal-process pid 'SIGKILL))))
+
+(provide 'live)
+
+;;; live.el ends here

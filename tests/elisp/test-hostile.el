@@ -1,0 +1,177 @@
+;;; test-hostile.el --- Lisp goes wild  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Whatever is evaluated, and whichever process dies: Emacs goes on, each call is
+;; answered, and the next one works.  A timer watches that Emacs is never busy
+;; for half a second.
+
+;;; Code:
+
+(require 'ert)
+(require 'live)
+(require 'ecl-mcp-repl)
+
+(defun test-hostile (code pattern &optional timeout)
+  "Check that the answer to CODE fits PATTERN, and that Lisp goes on.
+TIMEOUT is the limit of the evaluation in seconds."
+  (live-with-watch
+    (let* ((answer (live-call "evaluate-lisp" `((code . ,code)
+                                                (timeout . ,(or timeout 5)))
+                              :session ecl-mcp-eval-session))
+           (text (or (plist-get answer :content) (plist-get answer :error))))
+      (should (string-match-p pattern text)))
+    (should (equal (live-eval "(+ 1 1)") "=> 2"))))
+
+(ert-deftest ecl-mcp-hostile-endless-loops ()
+  (test-hostile "(loop)" "TIME-LIMIT-EXCEEDED" 1)
+  (test-hostile "(loop (handler-case (loop) (serious-condition () nil)))"
+                "ERROR" 1)
+  (test-hostile "(mp:without-interrupts (loop))" "ERROR" 1))
+
+(ert-deftest ecl-mcp-hostile-endless-recursion ()
+  (test-hostile "(progn (defun deep (x) (1+ (deep (1+ x)))) (deep 1))"
+                "STACK"))
+
+(ert-deftest ecl-mcp-hostile-exits ()
+  (live-eval "(defvar *stays* :here)")
+  (live-call "checkpoint-session" '((name . "stays"))
+             :session ecl-mcp-eval-session)
+  (test-hostile "(ext:quit)" "EXIT-ATTEMPTED")
+  (test-hostile "(si:exit 3)" "EXIT-ATTEMPTED")
+  (test-hostile "(ext:system \"kill -9 $PPID\")" "IMAGE-DIED")
+  (should (equal (live-eval "*stays*") "=> :HERE")))
+
+(ert-deftest ecl-mcp-hostile-memory ()
+  (let ((ecl-mcp-eval-session "hostile-heap"))
+    (test-hostile "(let ((x '())) (loop (push (make-array 100000) x)))"
+                  "HEAP\\|STORAGE\\|MEMORY\\|IMAGE-DIED" 60)))
+
+(ert-deftest ecl-mcp-hostile-debugger-and-terminal ()
+  (test-hostile "(break)" "ERROR")
+  (test-hostile "(invoke-debugger (make-condition 'error))" "ERROR")
+  (test-hostile "(read-line)" "END-OF-FILE")
+  (test-hostile "(format *terminal-io* \"~c[2J\" (code-char 27))" ".")
+  (test-hostile "(ext:system \"echo to the terminal >/dev/tty\")" "."))
+
+(ert-deftest ecl-mcp-hostile-output ()
+  (test-hostile "(dotimes (i 100000) (format t \"~100,,,'x@a~%\" i))"
+                "characters omitted" 60)
+  (test-hostile "(write-string (make-string 10000000 :initial-element #\\y))"
+                "characters omitted" 60)
+  (let* ((pieces 0)
+         (answer
+          (live-with-watch
+            (live-call "evaluate-lisp"
+                       '((code . "(dotimes (i 100000 :done) (print i))")
+                         (timeout . 60))
+                       :session ecl-mcp-eval-session
+                       :progress (lambda (_) (cl-incf pieces))))))
+    (should (string-match-p "=> :DONE" (plist-get answer :content)))
+    (should (< pieces 1000))))
+
+(ert-deftest ecl-mcp-hostile-many-at-once ()
+  (live-with-watch
+    (let ((answers '()))
+      (dotimes (i 200)
+        (ecl-mcp-call "evaluate-lisp" `((code . ,(format "(* %d 2)" i)))
+                      (lambda (answer) (push (plist-get answer :content) answers))
+                      :session ecl-mcp-eval-session))
+      (live-wait "200 answers" (lambda () (= 200 (length answers))))
+      (should (equal (nreverse answers)
+                     (cl-loop for i below 200
+                              collect (format "=> %d" (* 2 i))))))))
+
+;;;; Processes that die
+
+(defun test-hostile-kill (pid pattern)
+  "Kill PID while something is evaluated, whose answer must fit PATTERN.
+Then Lisp must go on within a second or two; return how long that took."
+  (live-with-watch
+    (let* ((answer nil)
+           (id (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
+                             (lambda (result) (setq answer result))
+                             :session ecl-mcp-eval-session))
+           start)
+      (accept-process-output nil 0.1)
+      (live-kill pid)
+      (setq start (float-time))
+      (if pattern
+          (progn
+            (live-wait "the answer" (lambda () answer))
+            (should-not (plist-get answer :success))
+            (should (string-match-p pattern (plist-get answer :error))))
+        (ecl-mcp-cancel id))
+      (should (string-suffix-p "=> 2" (live-eval "(+ 1 1)")))
+      (- (float-time) start))))
+
+(ert-deftest ecl-mcp-hostile-image-killed ()
+  (live-eval "(defvar *stays* :here)")
+  (live-call "checkpoint-session" '((name . "stays"))
+             :session ecl-mcp-eval-session)
+  (should (< (test-hostile-kill (live-image) "IMAGE-DIED") 2))
+  (should (equal (live-eval "*stays*") "=> :HERE")))
+
+(ert-deftest ecl-mcp-hostile-zygote-killed ()
+  (live-eval "(defvar *stays* :here)")
+  (should (< (test-hostile-kill (live-zygote) nil) 3))
+  (should (equal (live-eval "*stays*") "=> :HERE"))
+  (let ((ecl-mcp-eval-session "hostile-new"))
+    (should (equal (live-eval "(+ 1 1)") "=> 2"))))
+
+(ert-deftest ecl-mcp-hostile-supervisor-killed ()
+  (live-eval "(defvar *gone* :here)")
+  (should (< (test-hostile-kill (live-supervisor) "lost") 3))
+  (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*"))))
+
+(ert-deftest ecl-mcp-hostile-restart-takes-no-second ()
+  (live-eval "(defvar *gone* :here)")
+  (ecl-mcp-call "evaluate-lisp" '((code . "(mp:without-interrupts (loop))"))
+                #'ignore :session ecl-mcp-eval-session)
+  (let ((start (float-time)))
+    (live-with-watch
+      (ecl-mcp-session-renew ecl-mcp-session "The user asked for it.")
+      (live-wait "a fresh Lisp"
+                 (lambda ()
+                   (string-suffix-p "=> 2" (live-eval "(+ 1 1)")))))
+    (should (< (- (float-time) start) 1)))
+  (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*"))))
+
+(ert-deftest ecl-mcp-hostile-repl-tells-that-lisp-was-lost ()
+  (let ((buffer (save-window-excursion (ecl-mcp-repl))))
+    (with-current-buffer buffer
+      (cl-flet ((ready ()
+                  (live-wait "the prompt"
+                             (lambda ()
+                               (and (null ecl-mcp--repl-job)
+                                    (null ecl-mcp--repl-asking))))))
+        (ready)
+        (insert "(defpackage :lost (:use :cl)) (in-package :lost)")
+        (ecl-mcp-repl-return)
+        (ready)
+        (should (string-suffix-p "\nLOST> " (buffer-string)))
+        (insert "(list")
+        (ecl-mcp-session-renew ecl-mcp-session "The user asked for it.")
+        (live-wait "a note" (lambda ()
+                              (string-match-p "^; The user asked for it\\."
+                                              (buffer-string))))
+        (should (string-suffix-p "\nCL-USER> (list" (buffer-string)))
+        ;; while it evaluates
+        (delete-region (- (point) 5) (point))
+        (insert "(sleep 60)")
+        (ecl-mcp-repl-return)
+        (accept-process-output nil 0.1)
+        (live-kill (live-supervisor))
+        (ready)
+        (should (string-match-p "has ended" (buffer-string)))
+        (goto-char (point-max))
+        (insert "(+ 1 1)")
+        (ecl-mcp-repl-return)
+        (ready)
+        (should (string-suffix-p "=> 2\nCL-USER> " (buffer-string))))
+      (kill-buffer))))
+
+(provide 'test-hostile)
+
+;;; test-hostile.el ends here

@@ -1,0 +1,275 @@
+;;; test-repl.el --- The REPL  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Tests of ecl-mcp-repl.el, with the real Lisp.
+
+;;; Code:
+
+(require 'ert)
+(require 'live)
+(require 'ecl-mcp-repl)
+
+(defun test-repl-ready ()
+  "Wait until the REPL in this buffer waits for input."
+  (live-wait "the prompt" (lambda ()
+                            (and (null ecl-mcp--repl-job)
+                                 (null ecl-mcp--repl-asking)))))
+
+(defmacro test-repl (&rest body)
+  "Do BODY in a fresh REPL on a session of its own."
+  (declare (indent 0) (debug t))
+  `(let* ((ecl-mcp-eval-session (format "repl%d" (random 1000000)))
+          (buffer (save-window-excursion (ecl-mcp-repl))))
+     (unwind-protect
+         (with-current-buffer buffer
+           (test-repl-ready)
+           ,@body)
+       (when (buffer-live-p buffer)
+         (kill-buffer buffer)))))
+
+(defun test-repl-type (text)
+  "Type TEXT at the end, and RET."
+  (goto-char (point-max))
+  (insert text)
+  (call-interactively (key-binding (kbd "RET"))))
+
+(defun test-repl-send (text)
+  "Type TEXT and RET, wait, and return what was shown between it and the prompt."
+  (goto-char (point-max))
+  (let ((start (copy-marker (point))))
+    (test-repl-type text)
+    (test-repl-ready)
+    (string-remove-prefix
+     (concat text "\n")
+     (buffer-substring-no-properties start (point-max)))))
+
+(defun test-repl-text ()
+  "All of the buffer."
+  (buffer-substring-no-properties (point-min) (point-max)))
+
+(ert-deftest ecl-mcp-repl-evaluates ()
+  (test-repl
+    (should (equal (test-repl-send "(+ 1 2)") "=> 3\nCL-USER> "))
+    (should (equal (test-repl-send "(values 1 \"grün\")")
+                   "=> 1\n=> \"grün\"\nCL-USER> "))
+    (should (equal (test-repl-send "(progn (princ \"x\") (values))")
+                   "[stdout]\nx\n\n; No values\nCL-USER> "))
+    (test-repl-send "(+ 1 2)")
+    (should (equal (test-repl-send "(1+ *)") "=> 4\nCL-USER> "))
+    (should (equal (test-repl-send "") "CL-USER> "))
+    (should (string-match-p
+             "\\`\\[ERROR\\] SIMPLE-ERROR\nboo\n\n\\[Backtrace\\]\n0: (.*\nCL-USER> \\'"
+             (test-repl-send "(error \"boo\")")))))
+
+(ert-deftest ecl-mcp-repl-shares-the-session ()
+  (test-repl
+    (test-repl-send "(defvar *shared* 1)")
+    (should (equal (live-eval "(incf *shared*)") "=> 2"))
+    (should (equal (test-repl-send "*shared*") "=> 2\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-prompt-shows-the-package ()
+  (test-repl
+    (should (string-suffix-p
+             "FOO> "
+             (test-repl-send
+              "(progn (defpackage :foo (:use :cl)) (in-package :foo))")))
+    (should (equal (test-repl-send "'x") "=> X\nFOO> "))
+    ;; another one goes elsewhere, while something is being typed
+    (goto-char (point-max))
+    (insert "(list ")
+    (live-eval "(in-package :cl-user)")
+    (run-hook-with-args 'ecl-mcp-called-functions
+                        `((tool . "evaluate-lisp") (level . "cautious")
+                          (session . ,ecl-mcp-eval-session))
+                        (ecl-mcp-session-connection ecl-mcp-session))
+    (test-repl-ready)
+    (should (string-suffix-p "=> X\nCL-USER> (list " (test-repl-text)))
+    (should (= (point) (point-max)))
+    (should (equal (test-repl-send "1)") "=> (1)\nCL-USER> "))
+    (test-repl-send "(defpackage :uses-nothing (:use))")
+    (test-repl-send "(in-package :uses-nothing)")
+    (should (equal (test-repl-send "(cl:+ 1 1)") "=> 2\nUSES-NOTHING> "))
+    (test-repl-send "(cl:defpackage \"a > b\")")
+    (test-repl-send "(cl:in-package \"a > b\")")
+    (should (string-suffix-p "\na___b> " (test-repl-text)))))
+
+(ert-deftest ecl-mcp-repl-takes-many-lines ()
+  (test-repl
+    (test-repl-type "(list 1")
+    (should-not ecl-mcp--repl-job)
+    (test-repl-type "\"a")
+    (should-not ecl-mcp--repl-job)
+    (test-repl-type "b\" #| c")
+    (should-not ecl-mcp--repl-job)
+    (test-repl-type "|# ; d")
+    (should-not ecl-mcp--repl-job)
+    (test-repl-type ")")
+    (test-repl-ready)
+    (should (string-match-p "=> (1 \"a\n *b\")\nCL-USER> \\'"
+                            (test-repl-text)))
+    (test-repl-type "'")
+    (should-not ecl-mcp--repl-job)
+    (should (equal (test-repl-send "a") "=> A\nCL-USER> "))
+    ;; too much is an error of Lisp, not a wait
+    (should (string-match-p "ERROR" (test-repl-send "(list))")))
+    (should (equal (test-repl-send "#\\( ") "=> #\\(\nCL-USER> "))
+    (should (equal (test-repl-send "1 ; (") "=> 1\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-shows-output-while-it-runs ()
+  (test-repl
+    (test-repl-type "(progn (princ \"early\") (terpri) (finish-output) (sleep 30))")
+    (live-wait "output" (lambda () (string-match-p "^early" (test-repl-text))))
+    (should ecl-mcp--repl-job)
+    ;; what is typed meanwhile stays, and waits
+    (goto-char (point-max))
+    (insert "(+ 1 1)")
+    (should-error (call-interactively #'ecl-mcp-repl-return) :type 'user-error)
+    (call-interactively (key-binding (kbd "C-c C-c")))
+    (test-repl-ready)
+    (should (string-match-p "^early" (test-repl-text)))
+    (should (string-suffix-p "\nCL-USER> (+ 1 1)" (test-repl-text)))
+    (should (equal (test-repl-send "") "=> 2\nCL-USER> "))
+    (should (equal (test-repl-send
+                    "(progn (dotimes (i 3) (print i) (sleep 0.3)) :end)")
+                   "[stdout]\n\n0 \n1 \n2 \n\n=> :END\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-interrupts ()
+  (test-repl
+    (test-repl-type "(loop)")
+    (should ecl-mcp--repl-job)
+    (let ((start (float-time)))
+      (call-interactively (key-binding (kbd "C-c C-c")))
+      (test-repl-ready)
+      (should (< (- (float-time) start) 5)))
+    (should (equal (test-repl-send "(+ 1 2)") "=> 3\nCL-USER> "))
+    (goto-char (point-max))
+    (insert "(not wanted")
+    (call-interactively (key-binding (kbd "C-c C-c")))
+    (should (string-suffix-p "\nCL-USER> " (test-repl-text)))))
+
+(ert-deftest ecl-mcp-repl-has-a-history ()
+  (let* ((folder (make-temp-file "ecl-mcp-test" t))
+         (ecl-mcp-repl-history-file (expand-file-name "new/history" folder)))
+    (unwind-protect
+        (progn
+          (test-repl
+            (test-repl-send "(+ 1 1)")
+            (test-repl-send "(list 1\n 2)")
+            (goto-char (point-max))
+            (call-interactively (key-binding (kbd "M-p")))
+            (should (string-suffix-p "> (list 1\n 2)" (test-repl-text)))
+            (call-interactively (key-binding (kbd "M-p")))
+            (should (string-suffix-p "> (+ 1 1)" (test-repl-text))))
+          (should (= #o600 (logand #o777 (file-modes ecl-mcp-repl-history-file))))
+          (test-repl
+            (call-interactively (key-binding (kbd "M-p")))
+            (should (string-suffix-p "> (list 1\n 2)" (test-repl-text)))
+            (call-interactively (key-binding (kbd "M-p")))
+            (should (string-suffix-p "> (+ 1 1)" (test-repl-text)))))
+      (delete-directory folder t))))
+
+(ert-deftest ecl-mcp-repl-is-one-buffer ()
+  (test-repl
+    (let ((other (save-window-excursion (ecl-mcp-repl))))
+      (should (eq other (current-buffer)))
+      (should (equal 1 (cl-count-if
+                        (lambda (b) (string-match-p (regexp-quote ecl-mcp-eval-session)
+                                                    (buffer-name b)))
+                        (buffer-list)))))))
+
+(ert-deftest ecl-mcp-repl-opens-again ()
+  (test-repl
+    (test-repl-send "(defvar *kept* :kept)")
+    (delete-process (get-buffer-process (current-buffer)))
+    (should-error (ecl-mcp-repl-return) :type 'user-error)
+    (should (eq (current-buffer) (save-window-excursion (ecl-mcp-repl))))
+    (test-repl-ready)
+    (should (equal (test-repl-send "*kept*") "=> :KEPT\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-completes ()
+  (test-repl
+    (goto-char (point-max))
+    (insert "(multiple-value-pr")
+    (completion-at-point)
+    (live-wait "names" (lambda () (null ecl-mcp--names-waiting)))
+    (completion-at-point)
+    (should (string-suffix-p "(multiple-value-prog1" (test-repl-text)))))
+
+(ert-deftest ecl-mcp-repl-bounds-output ()
+  (test-repl
+    (live-with-watch
+      (let ((shown (test-repl-send
+                    "(dotimes (i 160000) (format t \"~60@{~a~:*~}~%\" \"x\"))")))
+        (should (< (length shown) 12000))
+        (should (string-match-p "read-output id" shown))))
+    (live-with-watch
+      (let ((shown (test-repl-send
+                    "(progn (princ (make-string 10000000 :initial-element #\\y)) 1)")))
+        (should (< (length shown) 12000))
+        (should (string-suffix-p "=> 1\nCL-USER> " shown))))
+    (let ((ecl-mcp-repl-size 20000))
+      (dotimes (_ 5)
+        (test-repl-send "(make-string 8000 :initial-element #\\z)"))
+      (should (< (buffer-size) 30000))
+      (should (equal (test-repl-send "1") "=> 1\nCL-USER> ")))))
+
+(ert-deftest ecl-mcp-repl-is-not-fooled-by-output ()
+  (test-repl
+    (cl-letf (((symbol-function 'read-passwd)
+               (lambda (&rest _) (ert-fail "asked for a password"))))
+      (let ((shown (test-repl-send
+                    (concat "(progn (format t \"Password: ~c[2Khidden~c~cy\" "
+                            "(code-char 27) (code-char 13) (code-char 8)) 1)"))))
+        (should (string-match-p "Password: \e\\[2Khidden\n\by" shown))))
+    ;; a prompt that is none
+    (test-repl-send "(progn (format t \"~%CL-USER> (delete-everything)\") 1)")
+    (should (equal (test-repl-send "(+ 2 2)") "=> 4\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-killed-while-it-evaluates ()
+  (test-repl
+    (test-repl-type "(loop (print 1))")
+    (kill-buffer)
+    (live-idle))
+  (should (equal (live-eval "(+ 1 1)") "=> 2")))
+
+(defun test-repl-called (line)
+  "Let LINE, of the log, be that of a call to the core of this Emacs."
+  (run-hook-with-args 'ecl-mcp-called-functions line
+                      (ecl-mcp-session-connection ecl-mcp-session)))
+
+(ert-deftest ecl-mcp-repl-can-show-what-others-do ()
+  (test-repl
+    (let ((line `((tool . "evaluate-lisp") (level . "cautious")
+                  (client . ((name . "some\nagent") (version . "1")))
+                  (outcome . "ok") (runMs . 12)
+                  (arguments . ((code . "(list 1\n  2)")))
+                  (text . ,(concat "=> (1\t2)\n"
+                                   (string-join (make-list 20 "x") "\n")))
+                  (session . ,ecl-mcp-eval-session))))
+      (goto-char (point-max))
+      (insert "(typed")
+      (test-repl-called line)
+      (test-repl-ready)
+      (should-not (string-match-p "evaluate-lisp" (test-repl-text)))
+      (let ((ecl-mcp-repl-show-calls t))
+        (test-repl-called line)
+        (test-repl-called (cons '(session . "elsewhere") line))
+        ;; of an unrelated server; of this Emacs itself
+        (run-hook-with-args 'ecl-mcp-called-functions line
+                            (ecl-mcp-connection-create))
+        (test-repl-called (cons '(client . ((name . "Emacs"))) line)))
+      (test-repl-ready)
+      (should (string-suffix-p
+               (concat "\n; some\\nagent 1: evaluate-lisp, ok, 12 ms\n"
+                       "; (list 1\n;   2)\n; => (1\\t2)\n"
+                       (string-join (make-list 9 "; x\n"))
+                       "; …\nCL-USER> (typed")
+               (test-repl-text)))
+      (should (= 1 (cl-count-if (lambda (l) (string-match-p "evaluate-lisp" l))
+                                (split-string (test-repl-text) "\n")))))))
+
+(provide 'test-repl)
+
+;;; test-repl.el ends here

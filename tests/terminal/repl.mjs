@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// repl.mjs: evaluating from buffers and in the REPL, by keys, with the real Lisp.
+import fs from 'node:fs';
+import path from 'node:path';
+import { check, lisp, test } from './terminal.mjs';
+
+const options = {
+    load: ['subr-x', 'ecl-mcp-mode', 'ecl-mcp-repl'],
+    form: `(make-directory (setq ecl-mcp-workspace
+        (expand-file-name "work" (getenv "HOME"))))`,
+};
+
+// FORM in the buffer of the selected window.
+const here = form => `(with-current-buffer (window-buffer) ${form})`;
+
+// A buffer of Lisp with TEXT, point at its end.
+async function visit(emacs, text) {
+    const file = path.join(emacs.home, 'work', 'code.lisp');
+    fs.writeFileSync(file, text);
+    await emacs.eval(`(progn (find-file ${lisp(file)}) (ecl-mcp-mode)
+        (goto-char (point-max)) t)`);
+    await emacs.until(here('(and (derived-mode-p (quote lisp-mode)) ecl-mcp-mode)'));
+}
+
+// Waits until names were asked for and have come.
+async function names(emacs) {
+    await emacs.until(`(seq-some (lambda (key) (eq (car key) (quote names)))
+        (hash-table-keys ecl-mcp--names-cache))`);
+}
+
+async function repl(emacs) {
+    await emacs.eval('(progn (call-interactively (quote ecl-mcp-repl)) t)');
+    await emacs.see(/^CL-USER> ?$/m);
+}
+
+test('eval: a result in the echo area', options, async emacs => {
+    await visit(emacs, '(defun twice (x) (* 2 x))\n');
+    await emacs.keys('C-M-x');
+    await emacs.see(/^=> TWICE$/m);
+    await emacs.type('(twice 21)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> 42$/m);
+    check(await emacs.eval('(length (window-list))') === '1', 'windows');
+});
+
+test('eval: an error in a window that q takes away', options, async emacs => {
+    await visit(emacs, '(error "No ~a." 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^\[Backtrace\]$/m);
+    await emacs.see(/^\[ERROR\] SIMPLE-ERROR No 1\./m);
+    check(await emacs.text(here('(buffer-name)')) === 'code.lisp', 'selected');
+    await emacs.keys('C-x', 'o', 'q');
+    await emacs.until('(= 1 (length (window-list)))');
+    check(await emacs.text(here('(buffer-name)')) === 'code.lisp', 'shown');
+});
+
+test('eval: typing goes on while Lisp is busy', options, async emacs => {
+    await visit(emacs, '(loop)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/ecl-mcp: evaluating \(loop\)\.\.\./);
+    const start = performance.now();
+    await emacs.type(' ; still here');
+    await emacs.see(/^\(loop\) ; still here/m);
+    await emacs.keys('M-x');
+    await emacs.see(/^M-x/m);
+    // no progress over a prompt
+    await emacs.never(`(let ((message (current-message)))
+        (and message (string-match-p "evaluating" message)))`, 2.5);
+    await emacs.keys('C-g');
+    await emacs.until('(= 0 (minibuffer-depth))');
+    check(performance.now() - start < 6000, 'it took long');
+    await emacs.eval('(progn (ecl-mcp-cancel (ecl-mcp--job-id (car ecl-mcp--jobs))) t)');
+    await emacs.until('(null ecl-mcp--jobs)');
+});
+
+test('eval: a lambda list in the echo area', options, async emacs => {
+    await visit(emacs, '(defun area (width &optional (height 1)) (* width height))');
+    await emacs.keys('C-M-x');
+    await emacs.see(/^=> AREA$/m);
+    await emacs.keys('Enter');
+    await emacs.type('(area ');
+    await emacs.see(/^area: \(WIDTH &OPTIONAL \(HEIGHT 1\)\)/m);
+});
+
+test('eval: completion', options, async emacs => {
+    await visit(emacs, '(list 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> \(1\)$/m);
+    await emacs.keys('Enter');
+    await emacs.type('(multiple-value-pr');
+    await emacs.keys('C-M-i');
+    await names(emacs);
+    await emacs.keys('C-M-i');
+    await emacs.see(/^\(multiple-value-prog1/m);
+    // nothing to complete: the key does no harm
+    await emacs.type(' no-such-name-');
+    await emacs.keys('C-M-i', 'C-M-i');
+    await emacs.type('x');
+    await emacs.see(/^\(multiple-value-prog1 no-such-name-x/m);
+});
+
+test('restore: the checkpoints come while one is asked for', options, async emacs => {
+    await visit(emacs, '(defvar *x* 1)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/^=> \*X\*$/m);
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-checkpoint');
+    await emacs.keys('Enter');
+    await emacs.see(/Name of the checkpoint/);
+    await emacs.type('begun');
+    await emacs.keys('Enter');
+    await emacs.see(/^Checkpoint "begun" taken/m);
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-restore');
+    await emacs.keys('Enter');
+    await emacs.see(/Restore checkpoint/);
+    await emacs.until('ecl-mcp--checkpoints');
+    await emacs.type('be');
+    await emacs.keys('Tab', 'Enter');
+    await emacs.see(/^Session main restored to the state after evaluation 1/m);
+});
+
+test('describe: a name with completion', options, async emacs => {
+    await visit(emacs, '(car x)');
+    await emacs.keys('C-x', 'C-e');
+    await emacs.see(/UNBOUND-VARIABLE/);
+    await emacs.keys('C-c', 'C-d');
+    await emacs.see(/^Describe/m);
+    await emacs.type('multiple-value-pr');
+    await emacs.keys('Tab');
+    await names(emacs);
+    await emacs.keys('Tab', 'Enter');
+    await emacs.see(/MULTIPLE-VALUE-PROG1 \[special operator\]/);
+});
+
+test('repl: many lines, history, an interrupt', options, async emacs => {
+    await repl(emacs);
+    await emacs.type('(list 1');
+    await emacs.keys('Enter');
+    await emacs.type('2)');
+    await emacs.keys('Enter');
+    await emacs.see(/^CL-USER> \(list 1\n *2\)\n=> \(1 2\)\nCL-USER> ?$/m);
+    await emacs.keys('M-p');
+    await emacs.see(/=> \(1 2\)\nCL-USER> \(list 1\n *2\)/);
+    await emacs.keys('C-c', 'C-u');
+    await emacs.type('(progn (write-line "early") (loop))');
+    await emacs.keys('Enter');
+    await emacs.see(/^early$/m);
+    await emacs.type('(+ 1');
+    await emacs.keys('C-c', 'C-c');
+    await emacs.see(/^; Interrupted\.\nCL-USER> \(\+ 1$/m);
+    await emacs.type(' 1)');
+    await emacs.keys('Enter');
+    await emacs.see(/^=> 2\nCL-USER> ?$/m);
+});
+
+test('repl: the prompt and old text cannot be changed', options, async emacs => {
+    await repl(emacs);
+    await emacs.type('x');
+    await emacs.keys('BSpace', 'BSpace', 'BSpace');
+    await emacs.see(/^CL-USER> ?$/m);
+    await emacs.type('(in-package :keyword)');
+    await emacs.keys('Enter');
+    await emacs.see(/^KEYWORD> ?$/m);
+    // again: the same buffer
+    await emacs.eval('(progn (call-interactively (quote ecl-mcp-repl)) t)');
+    check(await emacs.eval(`(length (seq-filter (lambda (b)
+        (string-match-p "ecl-mcp repl" (buffer-name b))) (buffer-list)))`) === '1',
+    'buffers');
+});
+
+test('repl: a flood of output', options, async emacs => {
+    await repl(emacs);
+    await emacs.type('(dotimes (i 200000) (print i))');
+    await emacs.keys('Enter');
+    await emacs.type(';; typed');
+    await emacs.see(/=> NIL\nCL-USER> ;; typed/, 60);
+    check(Number(await emacs.eval(here('(buffer-size)'))) < 40000, 'size');
+});
