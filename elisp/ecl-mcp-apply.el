@@ -83,7 +83,10 @@ Nil when they do not, or do so more than once."
   "Those of HUNKS whose old lines stand only once in the text BASE, near there."
   (with-temp-buffer
     (insert base)
-    (cl-remove-if-not #'ecl-mcp-apply--only-place hunks)))
+    (cl-remove-if-not (lambda (hunk)
+                        (or (string-empty-p (ecl-mcp-hunk-old-text hunk))
+                            (ecl-mcp-apply--only-place hunk)))
+                      hunks)))
 
 (defun ecl-mcp-apply--fits-p (hunk position)
   "Whether what HUNK puts at POSITION leaves whole lines, or ends the buffer."

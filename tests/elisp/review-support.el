@@ -158,6 +158,11 @@ VARIABLES is (FILE BUFFER REQUEST); PROPERTIES are those of the review."
   (should (= (length (test-review-answers)) 1))
   (car (test-review-answers)))
 
+(defun test-review-to (number)
+  "Go to hunk NUMBER."
+  (goto-char (point-min))
+  (re-search-forward (format "^@@ .* hunk %s of" number)))
+
 (defun test-review-tags ()
   "The tags of all hunks."
   (save-excursion

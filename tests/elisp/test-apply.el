@@ -134,6 +134,68 @@
     (should (equal (ecl-mcp-apply-to-text hunks "a\nb" "x\na\nb")
                    (list "x\na\nc" 3)))))
 
+;;;; The core does the same
+
+(declare-function ecl-mcp-module-diff "ext:ecl-mcp-module-functions" (before after))
+(declare-function ecl-mcp-module-apply "ext:ecl-mcp-module-functions"
+                  (before after chosen current))
+
+(defun test-apply-core-hunks (before after)
+  "The hunks that the core finds between BEFORE and AFTER."
+  (ecl-mcp-hunk-parse-all
+   (mapcar (pcase-lambda (`(,old-start ,old-count ,new-start ,new-count ,lines))
+             `((old_start . ,old-start) (old_count . ,old-count)
+               (new_start . ,new-start) (new_count . ,new-count)
+               (lines . ,(append lines nil))))
+           (append (ecl-mcp-module-diff before after) nil))))
+
+(defun test-apply-ours (hunks chosen before current)
+  "What `ecl-mcp-module-apply' returns, by our own means.
+Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
+  (pcase-let* ((mine (cl-loop for hunk in hunks for choice in chosen
+                              when choice collect hunk))
+               (`(,text . ,places)
+                (ecl-mcp-apply-to-text mine before current)))
+    (cons text (mapcar (lambda (choice)
+                         (cond ((not choice) 'skipped)
+                               ((pop places) 'applied)
+                               (t 'stale)))
+                       chosen))))
+
+(defun test-apply-disturbed (text)
+  "TEXT with some lines inserted, deleted or changed."
+  (let ((lines (ecl-mcp-hunk-lines text)))
+    (dotimes (_ (random 4))
+      (let ((place (random (1+ (length lines)))))
+        (setq lines (append (seq-take lines place)
+                            (pcase (random 3)
+                              (0 (list "new\n"))
+                              (1 (list "0\n" "1\n"))
+                              (_ nil))
+                            (seq-drop lines (+ place (random 2)))))))
+    (string-join lines)))
+
+(ert-deftest ecl-mcp-apply-does-what-the-core-does ()
+  (require 'ecl-mcp-module)
+  (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                               ecl-mcp-test-build))
+        (moved 0) (stale 0))
+    (ecl-mcp-module-ensure)
+    (random "ecl-mcp")
+    (dotimes (_ 2000)
+      (let* ((before (test-apply-random-text 25))
+             (after (test-apply-disturbed before))
+             ;; where nothing has moved there is nothing to find
+             (current (concat (test-apply-disturbed before) "end\n"))
+             (hunks (test-apply-core-hunks before after))
+             (chosen (mapcar (lambda (_) (zerop (random 2))) hunks))
+             (wanted (ecl-mcp-module-apply before after chosen current)))
+        (should (equal (test-apply-ours hunks chosen before current) wanted))
+        (cl-incf moved (cl-count 'applied (cdr wanted)))
+        (cl-incf stale (cl-count 'stale (cdr wanted)))))
+    (should (> moved 50))
+    (should (> stale 50))))
+
 ;;;; Buffers and files
 
 (defun test-apply-check (file buffer result after)

@@ -14,11 +14,6 @@
 
 ;;;; Tools
 
-(defun test-review-to (number)
-  "Go to hunk NUMBER."
-  (goto-char (point-min))
-  (re-search-forward (format "^@@ .* hunk %s of" number)))
-
 (defconst test-review-old (test-apply-numbers 1 60))
 (defconst test-review-new
   (string-replace
