@@ -14,11 +14,14 @@ const KEY = 'no-key';
 const ARCH = process.arch;
 const TRIPLE = { x64: 'x86_64', arm64: 'aarch64' }[ARCH];
 
-// The snippet of AGENT in the table of README.md.
-function snippet(agent, program) {
-    const [, text] = new RegExp(`^\\| ${agent} \\| [^|]* \\| \`(.*)\` \\|$`, 'm')
+// What the table of README.md says about AGENT: the file, and what is to stand
+// there.
+function row(agent, { home, program }) {
+    const [, file, text] = new RegExp(
+        `^\\| ${agent} \\| (?:\`~/([^|]*)\`|shell) \\| (.*) \\|$`, 'm')
         .exec(README);
-    return text.replaceAll('PROG', program);
+    return { file: file && path.join(home, file),
+        text: text.replace(/^`|`$/g, '').replaceAll('PROG', program) };
 }
 
 // The block of README.md in LANGUAGE.
@@ -34,20 +37,20 @@ function write(file, content) {
         JSON.stringify(content, null, 2));
 }
 
-// Of each: its name in README.md and in MCP; the version of MCP that it speaks
-// with this server; the name under which its model sees evaluate-lisp; whether
-// its model sees the server's instructions; PREPARE sets up HOME and gives the
-// arguments of the command line; ENV gives variables. SECONDS is the time that
-// it is to give a call.
+// Of each: its name in README.md and in MCP; whether it can put a question to
+// its user; the version of MCP that it speaks with this server; the name under
+// which its model sees evaluate-lisp; whether its model sees the server's
+// instructions; PREPARE sets up HOME and gives the arguments of the command
+// line; ENV gives variables. SECONDS is the time that it is to give a call.
 export const agents = [
     {
         name: 'Claude Code',
-        client: 'claude-code', version: '2026-07-28',
+        asks: true, client: 'claude-code', version: '2026-07-28',
         tool: 'mcp__lisp__evaluate-lisp',
         instructions: true,
         program: `@anthropic-ai/claude-code-linux-${ARCH}/claude`,
-        prepare({ run, program, tools }) {
-            const [, ...words] = snippet('Claude Code', program).split(' ');
+        prepare({ run, tools, ...place }) {
+            const [, ...words] = row('Claude Code', place).text.split(' ');
             const { status, stdout, stderr } = run(words);
             if (status !== 0)
                 throw new Error(`claude ${words.join(' ')}: ${stdout}${stderr}`);
@@ -64,13 +67,13 @@ export const agents = [
     },
     {
         name: 'Codex',
-        client: 'codex-mcp-client', version: '2025-06-18',
+        asks: true, client: 'codex-mcp-client', version: '2025-06-18',
         tool: 'mcp__lisp/evaluate_lisp', // with its namespace
         instructions: true,
         program: `@openai/codex-linux-${ARCH}/vendor/` +
             `${TRIPLE}-unknown-linux-musl/bin/codex`,
-        prepare({ home, url, program, seconds }) {
-            write(path.join(home, '.codex/config.toml'), `
+        prepare({ url, seconds, ...place }) {
+            write(row('Codex', place).file, `
 model = "scripted"
 model_provider = "scripted"
 approval_policy = "never"
@@ -82,21 +85,22 @@ enabled = false
 name = "scripted"
 base_url = "${url}/v1"
 wire_api = "responses"
-${block('toml', program).replace(/(tool_timeout_sec = )\d+/, `$1${seconds}`)}`);
+${block('toml', place.program).replace(/(tool_timeout_sec = )\d+/, `$1${seconds}`)}`);
             return ['exec', '--skip-git-repo-check', 'go'];
         },
         env: () => ({}),
     },
     {
         name: 'Gemini CLI',
-        client: 'gemini-cli-mcp-client', version: '2025-06-18',
+        asks: false, client: 'gemini-cli-mcp-client', version: '2025-06-18',
         tool: 'mcp_lisp_evaluate-lisp',
         instructions: true,
         program: '@google/gemini-cli/bundle/gemini.js',
-        prepare({ home, program, seconds }) {
-            const settings = JSON.parse(snippet('Gemini CLI', program));
+        prepare({ seconds, ...place }) {
+            const { file, text } = row('Gemini CLI', place);
+            const settings = JSON.parse(text);
             settings.mcpServers.lisp.timeout = 1000 * seconds;
-            write(path.join(home, '.gemini/settings.json'), {
+            write(file, {
                 ...settings,
                 telemetry: { enabled: false },
                 privacy: { usageStatisticsEnabled: false },
@@ -114,15 +118,16 @@ ${block('toml', program).replace(/(tool_timeout_sec = )\d+/, `$1${seconds}`)}`);
     },
     {
         name: 'opencode',
-        client: 'opencode', version: '2025-11-25',
+        asks: false, client: 'opencode', version: '2025-11-25',
         tool: 'lisp_evaluate-lisp',
         instructions: true,
         program: ARCH === 'x64' ? 'opencode-linux-x64-baseline/bin/opencode' :
             `opencode-linux-${ARCH}/bin/opencode`,
-        prepare({ home, url, program, seconds }) {
-            const settings = JSON.parse(snippet('opencode', program));
+        prepare({ url, seconds, ...place }) {
+            const { file, text } = row('opencode', place);
+            const settings = JSON.parse(text);
             settings.mcp.lisp.timeout = 1000 * seconds;
-            write(path.join(home, '.config/opencode/opencode.json'), {
+            write(file, {
                 ...settings,
                 autoupdate: false, share: 'disabled', permission: 'allow',
                 model: 'scripted/scripted',
@@ -142,14 +147,15 @@ ${block('toml', program).replace(/(tool_timeout_sec = )\d+/, `$1${seconds}`)}`);
     },
     {
         name: 'Copilot CLI',
-        client: 'copilot-cli', version: '2026-07-28',
+        asks: true, client: 'copilot-cli', version: '2026-07-28',
         tool: 'lisp-evaluate-lisp',
         instructions: false,
         program: `@github/copilot-linux-${ARCH}/copilot`,
-        prepare({ home, program, seconds }) {
-            const settings = JSON.parse(snippet('Copilot CLI', program));
+        prepare({ seconds, ...place }) {
+            const { file, text } = row('Copilot CLI', place);
+            const settings = JSON.parse(text);
             settings.mcpServers.lisp.timeout = 1000 * seconds;
-            write(path.join(home, '.copilot/mcp-config.json'), settings);
+            write(file, settings);
             return ['-p', 'go', '--allow-all-tools', '--no-color'];
         },
         env: url => ({
