@@ -451,9 +451,12 @@ elisp-lint: ## byte-compiler, checkdoc, check-declare, package-lint, relint
 # ---------------------------------------------------------------- install
 
 DOC := $(DESTDIR)$(PREFIX)/share/doc/ecl-mcp
+# Of one architecture, and of all: the elisp finds the module from its folder.
+LIB := $(DESTDIR)$(PREFIX)/lib/ecl-mcp
+SITE_LISP := $(DESTDIR)$(PREFIX)/share/emacs/site-lisp/ecl-mcp
 
-.PHONY: install uninstall
-install: all ## install below DESTDIR and PREFIX (/usr/local)
+.PHONY: install install-emacs uninstall
+install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
 	  '$(DOC)/docs/adr'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
@@ -462,9 +465,14 @@ install: all ## install below DESTDIR and PREFIX (/usr/local)
 	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 
+install-emacs: module
+	install -d '$(LIB)' '$(SITE_LISP)'
+	install -m 644 $(MODULE) $(MODULE_FACTS) '$(LIB)/'
+	install -m 644 $(ELISP_SRC) '$(SITE_LISP)/'
+
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
-	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' '$(DOC)'
+	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' '$(DOC)' '$(LIB)' '$(SITE_LISP)'
 
 # ----------------------------------------------------------------- others
 

@@ -57,7 +57,9 @@
   (if ecl-mcp-module-file
       (expand-file-name ecl-mcp-module-file)
     (let ((name (concat "ecl-mcp-module" module-file-suffix)))
-      (locate-file name (append (list ecl-mcp--directory)
+      (locate-file name (append (list ecl-mcp--directory
+                                      (expand-file-name "../../../../lib/ecl-mcp"
+                                                        ecl-mcp--directory))
                                 (when-let ((build (ecl-mcp-module--build-folder)))
                                   (list build))
                                 load-path)))))

@@ -49,9 +49,20 @@ links_lead_somewhere()
     done
 }
 
+# The installed elisp finds the installed module, and that the session.
+emacs_evaluates()
+{
+    HOME=/nonexistent emacs -Q --batch -L "$root/opt/share/emacs/site-lisp/ecl-mcp" \
+        --eval "(progn (require 'ecl-mcp-session) (setq ecl-mcp-image-socket nil)
+                  (ecl-mcp-module-ensure)
+                  (princ (ecl-mcp-session-program)))" |
+        grep -qxF "$root/opt/bin/ecl-mcp"
+}
+
 rm -rf "$root"
 check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
 check 'the installed server evaluates' evaluates
+check 'the installed elisp finds what is installed' emacs_evaluates
 check 'links of the installed documents' links_lead_somewhere
 check 'make uninstall' make -s uninstall DESTDIR="$root" PREFIX=/opt
 check 'nothing is left' is_empty
