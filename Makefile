@@ -103,21 +103,23 @@ SERVER := $(BUILD)/ecl-mcp
 IMAGE := $(BUILD)/ecl-mcp-image
 MODULE := $(BUILD)/ecl-mcp-module.so
 MODULE_FACTS := $(BUILD)/ecl-mcp-module.version
+ELISP := $(BUILD)/elisp/.compiled
 
-# The module is built where Emacs (its header) is.
-HAS_EMACS := $(shell echo '\#include <emacs-module.h>' | \
-  $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+# The half for Emacs is built where Emacs and its header are.
+HAS_EMACS := $(shell command -v emacs >/dev/null && \
+  echo '\#include <emacs-module.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: FORCE
 
-.PHONY: all server image module
-all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module) ## build everything into build/PROFILE (debug, release, asan)
+.PHONY: all server image module elisp
+all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module $(if $(filter release,$(PROFILE)),elisp)) ## build everything into build/PROFILE (debug, release, asan)
 server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
 module: $(MODULE) $(MODULE_FACTS) ## build the module for Emacs
+elisp: $(ELISP) ## compile the elisp
 
 # Objects are built again when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -183,6 +185,14 @@ $(OBJ)/module/facts: $(call objects,module/facts.c)
 
 $(MODULE_FACTS): $(OBJ)/module/facts $(MODULE)
 	$(Q)$< >$@
+
+# Compiled, and with the file of autoloads.
+$(ELISP): $(ELISP_SRC) scripts/elisp-build.el
+	$(call say,EMACS,$@)
+	@rm -rf $(@D) && mkdir -p $(@D) && cp $(ELISP_SRC) $(@D)/
+	$(Q)emacs -Q --batch -l scripts/elisp-build.el $(@D) >$(OBJ)/elisp.log 2>&1 \
+	  || { cat $(OBJ)/elisp.log; exit 1; }
+	@touch $@
 
 $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	$(call say,ECL,$@)
@@ -465,10 +475,10 @@ install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFI
 	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 
-install-emacs: module
+install-emacs: module elisp
 	install -d '$(LIB)' '$(SITE_LISP)'
 	install -m 644 $(MODULE) $(MODULE_FACTS) '$(LIB)/'
-	install -m 644 $(ELISP_SRC) '$(SITE_LISP)/'
+	install -m 644 $(BUILD)/elisp/*.el $(BUILD)/elisp/*.elc '$(SITE_LISP)/'
 
 uninstall: ## remove what install put there
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
