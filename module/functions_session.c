@@ -107,8 +107,7 @@ static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
 
     (void)count;
     (void)data;
-    if (handle && is_fine(env) &&
-        may_feed(env, handle, channel, args[2]) &&
+    if (handle && is_fine(env) && may_feed(env, handle, channel, args[2]) &&
         value_bytes(env, args[2], &bytes)) {
         feed(handle, channel, buf_view(&bytes));
         if (channel == SYM_IMAGE)
