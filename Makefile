@@ -104,6 +104,7 @@ IMAGE := $(BUILD)/ecl-mcp-image
 MODULE := $(BUILD)/ecl-mcp-module.so
 MODULE_FACTS := $(BUILD)/ecl-mcp-module.version
 ELISP := $(BUILD)/elisp/.compiled
+INFO := $(BUILD)/ecl-mcp.info
 
 # The half for Emacs is built where Emacs and its header are.
 HAS_EMACS := $(shell command -v emacs >/dev/null && \
@@ -114,12 +115,13 @@ HAS_EMACS := $(shell command -v emacs >/dev/null && \
 .SECONDARY:
 .PHONY: FORCE
 
-.PHONY: all server image module elisp
-all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module $(if $(filter release,$(PROFILE)),elisp)) ## build everything into build/PROFILE (debug, release, asan)
+.PHONY: all server image module elisp info
+all: $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LIB) $(if $(SERVER_SRC),server) $(if $(IMAGE_SRC),image) $(if $(HAS_EMACS),module $(if $(filter release,$(PROFILE)),elisp info)) ## build everything into build/PROFILE (debug, release, asan)
 server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
 module: $(MODULE) $(MODULE_FACTS) ## build the module for Emacs
 elisp: $(ELISP) ## compile the elisp
+info: $(INFO) ## make the manual for Emacs, where makeinfo (texinfo) is
 
 # Objects are built again when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
@@ -193,6 +195,11 @@ $(ELISP): $(ELISP_SRC) scripts/elisp-build.el
 	$(Q)emacs -Q --batch -l scripts/elisp-build.el $(@D) >$(OBJ)/elisp.log 2>&1 \
 	  || { cat $(OBJ)/elisp.log; exit 1; }
 	@touch $@
+
+$(INFO): elisp/ecl-mcp.texi
+	$(call say,INFO,$@)
+	@mkdir -p $(@D)
+	$(Q)if command -v makeinfo >/dev/null; then makeinfo --no-split -o $@ $<; fi
 
 $(LISP_LIB): $(LISP_SRC) lisp/ecl-mcp.asd
 	$(call say,ECL,$@)
@@ -464,6 +471,10 @@ DOC := $(DESTDIR)$(PREFIX)/share/doc/ecl-mcp
 # Of one architecture, and of all: the elisp finds the module from its folder.
 LIB := $(DESTDIR)$(PREFIX)/lib/ecl-mcp
 SITE_LISP := $(DESTDIR)$(PREFIX)/share/emacs/site-lisp/ecl-mcp
+INFO_DIR := $(DESTDIR)$(PREFIX)/share/info
+# The menu of manuals; a package for others to install has it made there.
+info_dir = { [ -n '$(DESTDIR)' ] || ! command -v install-info >/dev/null || \
+  install-info $(1) --info-dir='$(INFO_DIR)' '$(INFO_DIR)/ecl-mcp.info'; }
 
 .PHONY: install install-emacs uninstall
 install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (/usr/local)
@@ -475,12 +486,16 @@ install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFI
 	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
 
-install-emacs: module elisp
+install-emacs: module elisp info
 	install -d '$(LIB)' '$(SITE_LISP)'
 	install -m 644 $(MODULE) $(MODULE_FACTS) '$(LIB)/'
 	install -m 644 $(BUILD)/elisp/*.el $(BUILD)/elisp/*.elc '$(SITE_LISP)/'
+	[ ! -e $(INFO) ] || { install -d '$(INFO_DIR)' && \
+	  install -m 644 $(INFO) '$(INFO_DIR)/' && $(call info_dir,); }
 
 uninstall: ## remove what install put there
+	[ ! -e '$(INFO_DIR)/ecl-mcp.info' ] || $(call info_dir,--delete)
+	rm -f '$(INFO_DIR)/ecl-mcp.info'
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'
 	rm -rf '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' '$(DOC)' '$(LIB)' '$(SITE_LISP)'
 

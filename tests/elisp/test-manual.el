@@ -1,0 +1,77 @@
+;;; test-manual.el --- The manual agrees with the elisp  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+
+(defconst ecl-mcp-test-manual (expand-file-name "ecl-mcp.texi" ecl-mcp-test-elisp)
+  "The source of the manual.")
+
+(defun ecl-mcp-test-load-all ()
+  "Load all of the elisp and return its files."
+  (let ((files (directory-files ecl-mcp-test-elisp t "\\.el\\'")))
+    (dolist (file files files)
+      (load (file-name-sans-extension file) nil t))))
+
+(defmacro ecl-mcp-test-in-manual (&rest body)
+  "Run BODY in a buffer that has the manual, at its start."
+  (declare (indent 0) (debug (body)))
+  `(with-temp-buffer
+     (insert-file-contents ecl-mcp-test-manual)
+     ,@body))
+
+(defun ecl-mcp-test-matches (regexp)
+  "Return what the first group of REGEXP matches in this buffer, each once."
+  (let (found)
+    (goto-char (point-min))
+    (while (re-search-forward regexp nil t)
+      (cl-pushnew (match-string-no-properties 1) found :test #'equal))
+    (nreverse found)))
+
+(ert-deftest ecl-mcp-manual-has-all-commands-and-options ()
+  (let ((files (ecl-mcp-test-load-all))
+        (said (ecl-mcp-test-in-manual
+                (ecl-mcp-test-matches "\\(\\_<ecl-mcp[a-z0-9-]*\\)"))))
+    (dolist (file files)
+      (with-temp-buffer
+        (insert-file-contents file)
+        (dolist (name (append
+                       (ecl-mcp-test-matches "^(defcustom \\([^ \n]+\\)")
+                       (ecl-mcp-test-matches
+                        "^;;;###autoload\n(\\(?:defun\\|define-minor-mode\\|\
+define-derived-mode\\) \\([^ \n]+\\)")))
+          (unless (member name said)
+            (ert-fail (format "The manual does not tell of %s" name))))))))
+
+(ert-deftest ecl-mcp-manual-has-the-keys-that-there-are ()
+  (ecl-mcp-test-load-all)
+  (ecl-mcp-test-in-manual
+    (let ((maps 0))
+      (while (re-search-forward "^@c keymap \\(.*\\)\n@table @kbd\n" nil t)
+        (let ((map (symbol-value (intern (match-string 1))))
+              (name (match-string 1))
+              (end (save-excursion (search-forward "\n@end table") (point)))
+              (keys 0))
+          (setq maps (1+ maps))
+          (while (re-search-forward "^@itemx? \\(.+\\)$" end t)
+            (setq keys (1+ keys))
+            (let ((key (match-string 1)))
+              (unless (commandp (lookup-key map (kbd key)))
+                (ert-fail (format "%s is no key of %s" key name)))))
+          (should (> keys 0))))
+      (should (> maps 4)))))
+
+(ert-deftest ecl-mcp-manual-is-understood ()
+  (skip-unless (executable-find "makeinfo"))
+  (ecl-mcp-test-with-folder folder
+    (with-temp-buffer
+      (let ((status (call-process "makeinfo" nil t nil "--no-split"
+                                  "--error-limit=0" "-o"
+                                  (expand-file-name "ecl-mcp.info" folder)
+                                  ecl-mcp-test-manual)))
+        (should (equal "" (buffer-string)))
+        (should (eq 0 status))))))
+
+(provide 'test-manual)
+;;; test-manual.el ends here
