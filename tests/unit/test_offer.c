@@ -111,78 +111,76 @@ static void offer_makes_tools(void **state)
 #define D "\"description\":\"D.\""
 #define FIELD(rest) "{\"name\":\"t\"," D ",\"fields\":[{" rest "}]}"
 
+static const struct odd_case {
+    const char *tool;
+    const char *why;
+} odd_cases[] = {
+    {"7", "a name is not of small letters, digits and hyphens"},
+    {"{" D "}", "a name is not of small letters, digits and hyphens"},
+    {"{\"name\":7," D "}", "a text is none"},
+    {"{\"name\":\"\"," D "}",
+     "a name is not of small letters, digits and hyphens"},
+    {"{\"name\":\"A\"," D "}",
+     "a name is not of small letters, digits and hyphens"},
+    {"{\"name\":\"a_b\"," D "}",
+     "a name is not of small letters, digits and hyphens"},
+    {"{\"name\":\"a\\u0000b\"," D "}", "a text is none"},
+    {"{\"name\":"
+     "\"0123456789012345678901234567890123456789012345678901234567"
+     "8901234\"," D "}",
+     "a text is too long"},
+    {"{\"name\":\"t\"}", "there is no description"},
+    {"{\"name\":\"t\",\"description\":7}", "a text is none"},
+    {"{\"name\":\"t\",\"description\":\"\\u0007\"}", "a text is none"},
+    {"{\"name\":\"t\",\"title\":[]," D "}", "a text is none"},
+    {"{\"name\":\"evaluate-lisp\"," D "}", "the name is taken"},
+    {"{\"name\":\"quickload\"," D "}", "the name is taken"},
+    {"{\"name\":\"t\"," D ",\"fields\":{}}",
+     "fields are no array, or too many"},
+    {"{\"name\":\"t\"," D ",\"fields\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
+     "fields are no array, or too many"},
+    {FIELD(""), "a name is not of small letters, digits and hyphens"},
+    {FIELD("\"name\":\"f\""), "the kind of a field is not known"},
+    {FIELD("\"name\":\"f\",\"kind\":\"list\""),
+     "the kind of a field is not known"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"help\":1"), "a text is none"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"required\":1"),
+     "a field is neither required nor not"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"least\":1"),
+     "a range is that of no number"},
+    {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":\"1\""),
+     "a range is no number"},
+    {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":1e300"),
+     "a range is too large"},
+    {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":2,\"most\":1"),
+     "a range is empty or ends at 0"},
+    {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"most\":0"),
+     "a range is empty or ends at 0"},
+    {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"choices\":[\"a\"]"),
+     "choices are none"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[]"),
+     "choices are none"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":\"a\""),
+     "choices are none"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[1]"),
+     "a text is none"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\"},{\"name\":\"f\",\"kind\":"
+           "\"text\""),
+     "two fields have the same name"},
+};
+
 static void offer_leaves_out_what_is_odd(void **state)
 {
-    static const struct {
-        const char *tool;
-        const char *why;
-    } cases[] = {
-        {"7", "a name is not of small letters, digits and hyphens"},
-        {"{" D "}", "a name is not of small letters, digits and hyphens"},
-        {"{\"name\":7," D "}", "a text is none"},
-        {"{\"name\":\"\"," D "}",
-         "a name is not of small letters, digits and hyphens"},
-        {"{\"name\":\"A\"," D "}",
-         "a name is not of small letters, digits and hyphens"},
-        {"{\"name\":\"a_b\"," D "}",
-         "a name is not of small letters, digits and hyphens"},
-        {"{\"name\":\"a\\u0000b\"," D "}", "a text is none"},
-        {"{\"name\":"
-         "\"0123456789012345678901234567890123456789012345678901234567"
-         "8901234\"," D "}",
-         "a text is too long"},
-        {"{\"name\":\"t\"}", "there is no description"},
-        {"{\"name\":\"t\",\"description\":7}", "a text is none"},
-        {"{\"name\":\"t\",\"description\":\"\\u0007\"}", "a text is none"},
-        {"{\"name\":\"t\",\"title\":[]," D "}", "a text is none"},
-        {"{\"name\":\"evaluate-lisp\"," D "}", "the name is taken"},
-        {"{\"name\":\"quickload\"," D "}", "the name is taken"},
-        {"{\"name\":\"t\"," D ",\"fields\":{}}",
-         "fields are no array, or too many"},
-        {"{\"name\":\"t\"," D
-         ",\"fields\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
-         "fields are no array, or too many"},
-        {FIELD(""), "a name is not of small letters, digits and hyphens"},
-        {FIELD("\"name\":\"f\""), "the kind of a field is not known"},
-        {FIELD("\"name\":\"f\",\"kind\":\"list\""),
-         "the kind of a field is not known"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"help\":1"),
-         "a text is none"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"required\":1"),
-         "a field is neither required nor not"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"least\":1"),
-         "a range is that of no number"},
-        {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":\"1\""),
-         "a range is no number"},
-        {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":1e300"),
-         "a range is too large"},
-        {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":2,\"most\":1"),
-         "a range is empty or ends at 0"},
-        {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"most\":0"),
-         "a range is empty or ends at 0"},
-        {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"choices\":[\"a\"]"),
-         "choices are none"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[]"),
-         "choices are none"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":\"a\""),
-         "choices are none"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[1]"),
-         "a text is none"},
-        {FIELD("\"name\":\"f\",\"kind\":\"text\"},{\"name\":\"f\",\"kind\":"
-               "\"text\""),
-         "two fields have the same name"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(odd_cases); i++) {
         char text[300];
         char line[300];
         snprintf(text, sizeof text, "[%s,{\"name\":\"good%zu\"," D "}]",
-                 cases[i].tool, i);
+                 odd_cases[i].tool, i);
         buf_reset(&at.lines);
         assert_true(take(text));
         snprintf(line, sizeof line, "editor: the tool …is left out: %s\n",
-                 cases[i].why);
+                 odd_cases[i].why);
         bool good = client_matches(buf_view(&at.lines), line);
         if (!good && !check_memory_is_back())
             print_error("%s: got %.*s", text, STR_ARG(buf_view(&at.lines)));
