@@ -62,9 +62,10 @@ static void try_policy(struct str text)
 static void try_address(struct str text)
 {
     struct arena arena = ARENA_EMPTY;
+    const struct resources resources = {.sets = ~0u};
     struct resources_view view;
 
-    if (resources_find(&arena, ~0u, text, &view) == ST_OK) {
+    if (resources_find(&arena, &resources, text, &view) == ST_OK) {
         struct str session = tool_session(view.tool, view.values);
         REQUIRE(session.n > 0 && session.n <= LIMIT_SESSION_NAME);
         REQUIRE(memchr(session.p, '/', session.n) == NULL);
