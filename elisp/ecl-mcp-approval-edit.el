@@ -16,6 +16,8 @@
 
 (defvar-local ecl-mcp--edit-request nil
   "The request whose call is edited here.")
+(defvar-local ecl-mcp--edit-opened 0
+  "When the buffer came up, as `float-time' has it.")
 (defvar-local ecl-mcp--edit-seen nil
   "Whether the end of the buffer has been on the screen.")
 
@@ -44,6 +46,8 @@
 (defun ecl-mcp--edit-look ()
   "Note when the end of the buffer is on the screen."
   (when (and (not ecl-mcp--edit-seen)
+             (not (input-pending-p))
+             (> (- (float-time) ecl-mcp--edit-opened) ecl-mcp-approval-grace)
              (eq (current-buffer) (window-buffer (selected-window)))
              (not (buffer-narrowed-p))
              (pos-visible-in-window-p (max (point-min) (1- (point-max)))))
@@ -78,7 +82,8 @@
         (ecl-mcp--edit-insert request)
         (goto-char (point-min))
         (set-buffer-modified-p nil)
-        (setq ecl-mcp--edit-request request)
+        (setq ecl-mcp--edit-request request
+              ecl-mcp--edit-opened (float-time))
         (ecl-mcp-approval-edit-mode 1)))
     (pop-to-buffer buffer)))
 
@@ -108,6 +113,7 @@
   (when (or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
     (user-error "Only keys that are typed let a call run"))
   (widen)
+  (ecl-mcp--edit-look)
   (unless ecl-mcp--edit-seen
     (user-error "Look at the end of it first (%s)"
                 (substitute-command-keys "\\[end-of-buffer]")))

@@ -115,7 +115,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
       (ecl-mcp-put-off ecl-mcp--approval-request)
       (ecl-mcp--report "#%d waits"
                        (ecl-mcp-request-number ecl-mcp--approval-request)))
-    (quit-restore-window nil 'bury)))
+    (ecl-mcp--approval-quit (selected-window))))
 
 ;;;; Rules
 
@@ -250,6 +250,35 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
         ecl-mcp--approval-seen nil)
   (ecl-mcp--approval-draw))
 
+(defun ecl-mcp-approval-help ()
+  "Say what the keys do."
+  (interactive)
+  (with-help-window (help-buffer)
+    (with-current-buffer standard-output
+      (insert (substitute-command-keys
+               "What the keys do with the call that is shown.
+
+\\<ecl-mcp-approval-mode-map>\\[ecl-mcp-approval-yes]  allow it, once
+\\[ecl-mcp-approval-no]  deny it
+\\[ecl-mcp-approval-no-because]  deny it and say why
+\\[ecl-mcp-approval-edit]  edit it and run it so
+\\[ecl-mcp-approval-session]  allow calls like it until this server ends
+\\[ecl-mcp-approval-always]  always allow calls like it
+\\[ecl-mcp-approval-never]  always deny calls like it
+\\[ecl-mcp-approval-stop]  deny it and all others of this client: the run is stopped
+\\[ecl-mcp-approval-scroll]  go on reading
+\\[ecl-mcp-approval-view]  a larger window, or the change of a file
+\\[ecl-mcp-approval-raw]  the request as it came, as JSON
+\\[ecl-mcp-approval-next]  the next request
+\\[ecl-mcp-approval-previous]  the previous request
+\\[ecl-mcp-approval-later]  later
+
+Keys that make a rule show it first: - and + make it narrower and wider.
+An answer counts when nothing is typed right before or behind it, and when
+the end of the request has been on the screen.  M-x ecl-mcp-permissions lists
+the rules.
+")))))
+
 (defvar ecl-mcp-approval-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map special-mode-map)
@@ -264,7 +293,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
            ("q" . ecl-mcp-approval-later) ("\C-g" . ecl-mcp-approval-later)
            ("\t" . ecl-mcp-approval-next) ("\M-n" . ecl-mcp-approval-next)
            ("\M-p" . ecl-mcp-approval-previous)
-           (" " . ecl-mcp-approval-scroll) ("?" . describe-mode)
+           (" " . ecl-mcp-approval-scroll) ("?" . ecl-mcp-approval-help)
            ("g" . ignore)))
       (define-key map key command))
     map)

@@ -90,12 +90,9 @@
               "")
             "\n\n")))
 
-(defun ecl-mcp--approval-draw ()
-  "Show the request of this buffer from its beginning."
-  (let ((inhibit-read-only t) (request ecl-mcp--approval-request))
-    (erase-buffer)
-    (setq ecl-mcp--approval-shown (float-time))
-    (ecl-mcp-unsettle)
+(defun ecl-mcp--approval-insert ()
+  "Insert the request of this buffer, or what became of it."
+  (let ((request ecl-mcp--approval-request))
     (cond ((not request) (insert "Nothing waits for you.\n"))
           ((not (ecl-mcp-waiting-p request))
            (insert (propertize
@@ -107,22 +104,35 @@
                     'face 'warning)))
           (t (when ecl-mcp--approval-offer
                (ecl-mcp--approval-insert-offer))
+             (when (> (length (ecl-mcp--approval-header)) (frame-width))
+               (insert (propertize (ecl-mcp-request-title request) 'face 'bold)
+                       "\n"))
              (if ecl-mcp--approval-raw (ecl-mcp-show-raw request)
                (ecl-mcp-show-request
-                request (ecl-mcp-permissions-faults request)))))
-    (goto-char (point-min))
-    (set-buffer-modified-p nil)
-    (dolist (window (get-buffer-window-list nil nil t))
-      (set-window-point window (point-min))
-      (set-window-start window (point-min)))))
+                request (ecl-mcp-permissions-faults request)))))))
+
+(defun ecl-mcp--approval-draw ()
+  "Show the request of the buffer from its beginning, whichever is current."
+  (with-current-buffer (ecl-mcp--approval-buffer)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (setq ecl-mcp--approval-shown (float-time))
+      (ecl-mcp-unsettle)
+      (ecl-mcp--approval-insert)
+      (goto-char (point-min))
+      (set-buffer-modified-p nil)
+      (dolist (window (get-buffer-window-list nil nil t))
+        (set-window-point window (point-min))
+        (set-window-start window (point-min))))))
 
 (defun ecl-mcp--approval-set (request)
-  "Let this buffer show REQUEST."
-  (setq ecl-mcp--approval-request request
-        ecl-mcp--approval-seen nil
-        ecl-mcp--approval-raw nil
-        ecl-mcp--approval-offer nil)
-  (ecl-mcp--approval-draw))
+  "Let the buffer show REQUEST."
+  (with-current-buffer (ecl-mcp--approval-buffer)
+    (setq ecl-mcp--approval-request request
+          ecl-mcp--approval-seen nil
+          ecl-mcp--approval-raw nil
+          ecl-mcp--approval-offer nil)
+    (ecl-mcp--approval-draw)))
 
 (defun ecl-mcp--approval-buffer ()
   "The buffer in which calls are decided, made when there is none."
@@ -169,11 +179,20 @@ Return the window, or nil when there is no place for one."
         (set-window-start window (with-current-buffer buffer (point-min)))
         window))))
 
+(defun ecl-mcp--approval-quit (window)
+  "Take WINDOW away, or what it shows; select no other in its place.
+It would select that from which it came, and take a minibuffer its keys."
+  (save-current-buffer
+    (if (eq window (selected-window))
+        (quit-restore-window window 'bury)
+      (save-selected-window
+        (ignore-errors (quit-restore-window window 'bury))))))
+
 (defun ecl-mcp-approval-hide ()
   "Take the windows of the buffer away, except a selected one."
   (dolist (window (get-buffer-window-list ecl-mcp-approval-buffer nil t))
     (unless (eq window (selected-window))
-      (ignore-errors (quit-restore-window window 'bury)))))
+      (ecl-mcp--approval-quit window))))
 
 (defun ecl-mcp--approval-end-visible-p (window)
   "Whether the end of the request is in WINDOW, on the screen."
@@ -198,21 +217,20 @@ Return the window, or nil when there is no place for one."
 (defun ecl-mcp-approval-request-gone (request)
   "Take REQUEST, which waits no longer, off the screen."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
-    (with-current-buffer buffer
-      (when (eq request ecl-mcp--approval-request)
-        (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
-              (window (get-buffer-window buffer t)))
-          (cond ((and window next) (ecl-mcp--approval-set next)
-                 (ecl-mcp--approval-fit window))
-                ;; The keys of somebody who is about to answer must not go to
-                ;; what comes up below.
-                ((and window (eq window (selected-window))
-                      (not (eq 'answered (ecl-mcp-request-state request))))
-                 (ecl-mcp--approval-draw))
-                (t (setq ecl-mcp--approval-request nil)
-                   (dolist (window (get-buffer-window-list buffer nil t))
-                     (ignore-errors (quit-restore-window window 'bury)))
-                   (ecl-mcp--approval-draw))))))))
+    (when (eq request (buffer-local-value 'ecl-mcp--approval-request buffer))
+      (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
+            (window (get-buffer-window buffer t)))
+        (cond ((and window next)
+               (ecl-mcp--approval-set next)
+               (ecl-mcp--approval-fit window))
+              ;; The keys of somebody who is about to answer must not go to
+              ;; what comes up below.
+              ((and window (eq window (selected-window))
+                    (not (eq 'answered (ecl-mcp-request-state request))))
+               (ecl-mcp--approval-draw))
+              (t (ecl-mcp--approval-set nil)
+                 (mapc #'ecl-mcp--approval-quit
+                       (get-buffer-window-list buffer nil t))))))))
 
 (defun ecl-mcp--approval-selected (window)
   "Begin anew to wait for an answer when WINDOW is selected."

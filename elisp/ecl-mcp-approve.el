@@ -100,11 +100,20 @@ By a notification of the desktop if there is one, else by a bell."
   (let ((window (ecl-mcp--approve-show request)))
     (when (and window (not (ecl-mcp-request-review request)))
       (redisplay)
-      (when (and (not (ecl-mcp-not-ask))
-                 (ecl-mcp--approval-end-visible-p window))
-        (when (eq 'typing (ecl-mcp-ask request window))
-          ;; It comes up again when they have stopped.
-          (cl-callf2 delq request ecl-mcp--approve-shown))))))
+      ;; Not in this timer, which does not come again before it is done.
+      (run-at-time 0 nil #'ecl-mcp--approve-ask request window))))
+
+(defun ecl-mcp--approve-ask (request window)
+  "Ask about REQUEST, which WINDOW shows, if this still is a moment for that."
+  (ecl-mcp--guard "approvals"
+    (when (and (ecl-mcp-waiting-p request)
+               (not ecl-mcp--question)
+               (not (ecl-mcp-not-ask))
+               (ecl-mcp-approval-shows request)
+               (ecl-mcp--approval-end-visible-p window)
+               (eq 'typing (ecl-mcp-ask request window)))
+      ;; It comes up again when they have stopped.
+      (cl-callf2 delq request ecl-mcp--approve-shown))))
 
 (defun ecl-mcp--approve-come-up ()
   "Let a request come up if this is a moment for that."
@@ -119,7 +128,9 @@ By a notification of the desktop if there is one, else by a bell."
 (defun ecl-mcp--approve-tick ()
   "Look what is to be done for the requests that wait."
   (ecl-mcp--guard "approvals"
-    (if (not ecl-mcp-requests) (ecl-mcp--approve-rest)
+    (ecl-mcp-question-check)
+    (if (not (or ecl-mcp-requests ecl-mcp--question))
+        (ecl-mcp--approve-rest)
       (ecl-mcp-approval-look)
       (when (get-buffer-window ecl-mcp-approval-buffer 'visible)
         (with-current-buffer ecl-mcp-approval-buffer
@@ -193,7 +204,8 @@ By a notification of the desktop if there is one, else by a bell."
 
 (defun ecl-mcp-approve-gone (request)
   "Take REQUEST, which waits no longer, off the screen."
-  (ecl-mcp-question-gone request)
+  (when (eq request (ecl-mcp-asking))
+    (run-at-time 0 nil #'ecl-mcp-question-check))
   (ecl-mcp-approval-request-gone request)
   (cl-callf2 delq request ecl-mcp--approve-shown)
   (cl-callf2 delq request ecl-mcp--approve-notified)

@@ -53,18 +53,12 @@ recursive edits; KEYS were typed and were no answer, newest first; ANSWER is
       (insert (if (eq answer 'allow) "y" "n")))
     (throw 'exit nil)))
 
-(defun ecl-mcp-question-gone (request)
-  "Take the question about REQUEST away when it waits no longer.
+(defun ecl-mcp-question-check ()
+  "Leave the question when its request is gone and keys go to it.
 One that lies below another minibuffer goes when that has gone."
-  (when (and (eq request (ecl-mcp-asking))
-             (not (ecl-mcp--question-answer ecl-mcp--question)))
-    (let ((question ecl-mcp--question))
-      (run-at-time 0 nil #'ecl-mcp--question-leave question))))
-
-(defun ecl-mcp--question-leave (question)
-  "Leave QUESTION, whose request is gone, if keys go to it."
-  (when (and (eq question ecl-mcp--question)
-             (not (ecl-mcp--question-answer question))
+  (when (and ecl-mcp--question
+             (not (ecl-mcp--question-answer ecl-mcp--question))
+             (not (ecl-mcp-waiting-p (ecl-mcp-asking)))
              (ecl-mcp--question-innermost-p))
     (ecl-mcp--question-end 'gone)))
 

@@ -125,11 +125,12 @@ Others that RULE covers are answered too, and listed."
          (others (ecl-mcp--resolve-others)))
     (when fault
       (display-warning 'ecl-mcp fault :error))
+    ;; Short: an echo area of many lines would hide what waits next.
     (ecl-mcp--report
      "%s%s%s" (if fault (concat fault ". ") "")
-     (if done (concat "Rule: " (ecl-mcp-rule-text rule)) "The rule holds")
+     (if done "The rule holds" "The rule holds, but its request was gone")
      (if others
-         (format ". It also answered %s"
+         (concat "; it also answered "
                  (mapconcat (lambda (other)
                               (format "#%d %s" (ecl-mcp-request-number other)
                                       (ecl-mcp-request-tool other)))

@@ -190,7 +190,6 @@ FAULTS are sentences on what is wrong with the rules."
          (code (ecl-mcp-subject-code subject))
          (argument (cdr (assoc (ecl-mcp-subject-tool subject)
                                ecl-mcp-code-arguments))))
-    (insert (propertize (ecl-mcp-request-title request) 'face 'bold) "\n")
     (dolist (fault faults)
       (insert (propertize (ecl-mcp-show-line fault) 'face 'ecl-mcp-risk-high)
               "\n"))
@@ -217,7 +216,6 @@ FAULTS are sentences on what is wrong with the rules."
 
 (defun ecl-mcp-show-raw (request)
   "Insert REQUEST as it came, as JSON."
-  (insert (propertize (ecl-mcp-request-title request) 'face 'bold) "\n")
   (insert (ecl-mcp-show-text
            (with-temp-buffer
              (insert (decode-coding-string

@@ -9,6 +9,7 @@
 ;;; Code:
 
 (require 'ecl-mcp-approve)
+(require 'ecl-mcp-permissions-list)
 
 (defvar ecl-mcp-test-answers nil
   "What the core was told, newest first.")
@@ -26,15 +27,16 @@
 (defun ecl-mcp-test-ask (id tool arguments &rest members)
   "Let the core ask as ID about a call of TOOL with ARGUMENTS.
 MEMBERS is a plist of other members of the request."
-  (ecl-mcp-test-send
-   `((id . ,id) (method . "approve")
-     (params . ((tool . ,tool) (level . "dangerous") (session . "")
-                (client . ((name . "claude") (version . "1.0")))
-                (arguments . ,arguments) (message . ,tool) (remember . t)
-                (seconds . 100)
-                ,@(cl-loop for (key value) on members by #'cddr
-                           collect (cons (intern (substring (symbol-name key) 1))
-                                         value))))))
+  (let ((params (copy-tree
+                 `((tool . ,tool) (level . "dangerous") (session . "")
+                  (client . ((name . "claude") (version . "1.0")))
+                  (arguments . ,arguments) (message . ,tool) (remember . t)
+                  (seconds . 100)))))
+    (cl-loop for (key value) on members by #'cddr
+             do (setf (alist-get (intern (substring (symbol-name key) 1))
+                                 params)
+                      value))
+    (ecl-mcp-test-send `((id . ,id) (method . "approve") (params . ,params))))
   nil)
 
 (defun ecl-mcp-test-code (id code &rest members)

@@ -1,52 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approve.mjs: approvals under the fingers of somebody who does something
 // else: no key answers what it was not meant for.
-import path from 'node:path';
-import { ROOT, check, lisp, pause, test } from './terminal.mjs';
+import { GRACE, SCRATCH, ask, asking, decided, empty, open, question, review }
+    from './asking.mjs';
+import { check, pause, test } from './terminal.mjs';
 
-const options = { form: `(load ${lisp(path.join(ROOT,
-    'tests/terminal/approve.el'))} nil t)` };
-const GRACE = 500; // ms, a little more than the one in which no key counts
-const SCRATCH = '(with-current-buffer "*scratch*" (buffer-string))';
-
-const ask = (emacs, id, code, more = '') =>
-    emacs.eval(`(ecl-mcp-test-code ${id} ${lisp(code)} ${more})`);
-const decision = (emacs, id) => emacs.text(`(ecl-mcp-test-decision ${id})`);
-
-async function decided(emacs, id, wanted) {
-    await emacs.until(`(ecl-mcp-test-decision ${id})`);
-    const is = await decision(emacs, id);
-    check(is === wanted, `${id} is ${is}, not ${wanted}`);
-}
-
-async function open(emacs, id) {
-    const is = await decision(emacs, id);
-    check(is === '', `${id} is ${is}, not open`);
-}
-
-async function empty(emacs) {
-    await emacs.keys('M-<', 'C-Space', 'M->', 'C-w');
-}
-
-// Waits for the question about ID and past the moment in which no key counts.
-async function question(emacs, id = 1) {
-    await emacs.until(`(and (ecl-mcp-asking)
-        (= ${id} (ecl-mcp-request-number (ecl-mcp-asking))))`);
-    await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
-    await pause(GRACE);
-}
-
-// Goes to the buffer of approvals, and past that moment.
-async function review(emacs) {
-    await emacs.keys('M-x');
-    await emacs.type('ecl-mcp-review');
-    await emacs.keys('Enter');
-    await emacs.until(
-        '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")');
-    await pause(GRACE);
-}
-
-test('approve: y allows, n denies, and keys go on working', options,
+test('approve: y allows, n denies, and keys go on working', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -66,7 +25,7 @@ test('approve: y allows, n denies, and keys go on working', options,
         await emacs.until('(eq ?x (char-before))');
     });
 
-test('approve: a sentence with y in it answers nothing', options,
+test('approve: a sentence with y in it answers nothing', asking(),
     async emacs => {
         await empty(emacs);
         await emacs.type('Why yes, ', 60);
@@ -79,7 +38,7 @@ test('approve: a sentence with y in it answers nothing', options,
         await emacs.never('(or (ecl-mcp-asking) (ecl-mcp-test-decision 1))', 2);
     });
 
-test('approve: somebody who types on gets the keys, not the question', options,
+test('approve: somebody who types on gets the keys, not the question', asking(),
     async emacs => {
         await empty(emacs);
         await ask(emacs, 1, '(delete-file "x")');
@@ -96,7 +55,7 @@ test('approve: somebody who types on gets the keys, not the question', options,
         await open(emacs, 1);
     });
 
-test('approve: a key held down answers one question at most', options,
+test('approve: a key held down answers one question at most', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -110,7 +69,7 @@ test('approve: a key held down answers one question at most', options,
         await open(emacs, 2);
     });
 
-test('approve: the repeat of a key does not answer what follows', options,
+test('approve: the repeat of a key does not answer what follows', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -129,7 +88,7 @@ test('approve: the repeat of a key does not answer what follows', options,
         await decided(emacs, 2, 'deny');
     });
 
-test('approve: two requests within 10 ms are asked one by one', options,
+test('approve: two requests within 10 ms are asked one by one', asking(),
     async emacs => {
         await emacs.eval(`(progn (ecl-mcp-test-code 1 "(car x)")
             (ecl-mcp-test-code 2 "(cdr x)"))`);
@@ -144,7 +103,7 @@ test('approve: two requests within 10 ms are asked one by one', options,
         await emacs.unseen(/MCP:/);
     });
 
-test('approve: nothing is asked while M-x is open', options, async emacs => {
+test('approve: nothing is asked while M-x is open', asking(), async emacs => {
     await emacs.keys('M-x');
     await emacs.see(/^M-x/m);
     await ask(emacs, 1, '(car x)');
@@ -168,7 +127,7 @@ for (const [name, begin, end] of [
     ['a macro that is defined', ['C-x', '('], 'C-g'],
     ['a recursive edit', ['M-:', { text: '(recursive-edit)' }, 'Enter'], 'C-]'],
 ]) {
-    test(`approve: nothing is asked in ${name}`, options, async emacs => {
+    test(`approve: nothing is asked in ${name}`, asking(), async emacs => {
         await emacs.keys(...begin);
         await ask(emacs, 1, '(car x)');
         await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
@@ -179,7 +138,7 @@ for (const [name, begin, end] of [
     });
 }
 
-test('approve: nothing is asked without the focus', options, async emacs => {
+test('approve: nothing is asked without the focus', asking(), async emacs => {
     await emacs.focus(false);
     await emacs.until('(not (frame-focus-state))');
     await ask(emacs, 1, '(car x)');
@@ -192,7 +151,7 @@ test('approve: nothing is asked without the focus', options, async emacs => {
     await emacs.never('(ecl-mcp-test-decision 1)', 1);
 });
 
-test('approve: keys from a program answer nothing', options, async emacs => {
+test('approve: keys from a program answer nothing', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval('(progn (push ?y unread-command-events) nil)');
@@ -209,7 +168,7 @@ test('approve: keys from a program answer nothing', options, async emacs => {
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: C-g is later, and it does not come up again', options,
+test('approve: C-g is later, and it does not come up again', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -220,7 +179,7 @@ test('approve: C-g is later, and it does not come up again', options,
         await emacs.see(/MCP:1/);
     });
 
-test('approve: what is withdrawn goes off the screen', options, async emacs => {
+test('approve: what is withdrawn goes off the screen', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
@@ -232,7 +191,7 @@ test('approve: what is withdrawn goes off the screen', options, async emacs => {
     await emacs.until('(eq ?y (char-before))');
 });
 
-test('approve: the end must have been on the screen', options, async emacs => {
+test('approve: the end must have been on the screen', asking(), async emacs => {
     await ask(emacs, 1, `(car x)${'\n'.repeat(300)}(delete-file "x")`);
     await emacs.see(/file +delete-file/);
     await emacs.never('(ecl-mcp-asking)', 2);
@@ -251,7 +210,7 @@ test('approve: the end must have been on the screen', options, async emacs => {
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: N asks for the reason', options, async emacs => {
+test('approve: N asks for the reason', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.keys('N');

@@ -64,7 +64,7 @@ const work = async () => {
 };
 
 // They mostly wait.
-const jobs = +(options.jobs ?? 2 * Math.max(2, os.cpus().length));
+const jobs = +(options.jobs ?? 3 * Math.max(2, os.cpus().length));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.prependOnceListener(signal, endAll);
 try {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// asking.mjs: what tests of approvals in a terminal share: a core that asks,
+// and what became of its requests.
+import path from 'node:path';
+import { ROOT, check, lisp, pause } from './terminal.mjs';
+
+// Options of a Terminal with that core, and FORM evaluated behind it.
+export const asking = (form = 'nil') => ({ form: `(progn (load ${lisp(path.join(
+    ROOT, 'tests/terminal/approve.el'))} nil t) ${form})` });
+
+// The same where it is not times that are tested.
+export const QUICK = 200; // ms, a little more than the grace of these
+export const quick = (form = 'nil') => asking(
+    `(setq ecl-mcp-approval-idle 0.3 ecl-mcp-approval-grace 0.15) ${form}`);
+
+export const GRACE = 500; // ms, a little more than the one in which no key counts
+export const SCRATCH = '(with-current-buffer "*scratch*" (buffer-string))';
+
+export const ask = (emacs, id, code, more = '') =>
+    emacs.eval(`(ecl-mcp-test-code ${id} ${lisp(code)} ${more})`);
+export const decision = (emacs, id) => emacs.text(`(ecl-mcp-test-decision ${id})`);
+
+export async function decided(emacs, id, wanted) {
+    await emacs.until(`(ecl-mcp-test-decision ${id})`);
+    const is = await decision(emacs, id);
+    check(is === wanted, `${id} is ${is}, not ${wanted}`);
+}
+
+export async function open(emacs, id) {
+    const is = await decision(emacs, id);
+    check(is === '', `${id} is ${is}, not open`);
+}
+
+export async function empty(emacs) {
+    await emacs.keys('M-<', 'C-Space', 'M->', 'C-w');
+}
+
+// Waits for the question about ID and past the moment in which no key counts.
+export async function question(emacs, id = 1, grace = GRACE) {
+    await emacs.until(`(and (ecl-mcp-asking)
+        (= ${id} (ecl-mcp-request-number (ecl-mcp-asking))))`);
+    await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
+    await pause(grace);
+}
+
+// Goes to the buffer of approvals, and past that moment.
+export async function review(emacs, grace = GRACE) {
+    await emacs.keys('M-x');
+    await emacs.type('ecl-mcp-review');
+    await emacs.keys('Enter');
+    await emacs.until(
+        '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")');
+    await pause(grace);
+}
