@@ -149,9 +149,10 @@ function judgeSession(agent, model, { home, project }, end) {
         (step.outcome ?? 'ok')).join('\n');
     say('is known in the log of calls', outcomes === expected ? '' :
         `got\n${outcomes}\nexpected\n${expected}`);
-    const { by } = audit.findLast(line => line.outcome === 'refused') ?? {};
+    const refused = audit.find(line => line.outcome === 'refused');
     say(agent.asks ? 'can ask its user' : 'cannot ask its user',
-        (by !== 'no approver') === agent.asks ? '' : `refused by ${by}`);
+        refused && (refused.by !== 'no approver') === agent.asks ? '' :
+            `refused by ${refused?.by}`);
     say('ends', end.status === 0 ? '' :
         `exit status ${end.status}\n${end.output.slice(-2000)}`);
 }

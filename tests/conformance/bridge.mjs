@@ -61,6 +61,11 @@ class Backend {
     constructor(command, env) {
         this.peer = new Peer(command,
             { env, take: line => this.#take(JSON.parse(line)) });
+        this.peer.child.on('close', () => {
+            for (const { id, answer } of this.#open.values())
+                answer.end(500, { jsonrpc: '2.0', id, error: {
+                    code: -32603, message: 'the server has ended' } });
+        });
     }
 
     write(message) {

@@ -66,9 +66,10 @@ function runSuite(url, version, output) {
 function readChecks(output) {
     const found = new Map();
     for (const name of fs.existsSync(output) ? fs.readdirSync(output) : []) {
-        const scenario = /^server-(.*)-\d{4}-\d\d-\d\dT[-\dZ]+$/.exec(name);
-        found.set(scenario?.[1] ?? name, JSON.parse(fs.readFileSync(
-            path.join(output, name, 'checks.json'), 'utf8')));
+        const [, scenario] = /^server-(.*)-\d{4}-\d\d-\d\dT[-\dZ]+$/.exec(name);
+        const file = path.join(output, name, 'checks.json');
+        if (fs.existsSync(file)) // else it was stopped
+            found.set(scenario, JSON.parse(fs.readFileSync(file, 'utf8')));
     }
     return found;
 }
