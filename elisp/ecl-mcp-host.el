@@ -84,6 +84,7 @@ Then it counts as hung, and is ended.")
   (settle nil :documentation "Function of the session when it has ended.")
   (timer nil :documentation "When the core wants to be called.")
   (pumping nil :documentation "Whether bytes are being brought around.")
+  (unsent nil :documentation "Bytes for a stopped supervisor, newest first.")
   (again nil :documentation "Whether there may be more of them.")
   (started nil :documentation "When its supervisors were started, newest first.")
   (stop-reason nil :documentation "Why the supervisor is being ended by us.")
@@ -106,15 +107,26 @@ The functions get the session and a symbol: `started', `lost' or `ended'.")
                  (ecl-mcp-module-log (ecl-mcp-session-core session)))
     (ecl-mcp--note level "%s" text)))
 
+(defun ecl-mcp-session--send (session bytes)
+  "Send BYTES to the supervisor of SESSION, which runs."
+  (unless (with-timeout (ecl-mcp-session-send-seconds nil)
+            (ecl-mcp--guard "supervisor"
+              (process-send-string (ecl-mcp-session-process session) bytes))
+            t)
+    (ecl-mcp-session--kill session "It did not read what it was sent.")))
+
 (defun ecl-mcp-session--to-image (session bytes)
-  "Send BYTES to the supervisor of SESSION; end it when it does not read."
-  (let ((process (ecl-mcp-session-process session)))
-    (when (process-live-p process)
-      (unless (with-timeout (ecl-mcp-session-send-seconds nil)
-                (ecl-mcp--guard "supervisor"
-                  (process-send-string process bytes))
-                t)
-        (ecl-mcp-session--kill session "It did not read what it was sent.")))))
+  "Send BYTES to the supervisor of SESSION; end it when it does not read.
+They are kept while it is stopped by a signal: Emacs sends nothing then."
+  (pcase (process-status (ecl-mcp-session-process session))
+    ('run (ecl-mcp-session--send session bytes))
+    ('stop (push bytes (ecl-mcp-session-unsent session)))))
+
+(defun ecl-mcp-session--send-unsent (session)
+  "Send what was kept while the supervisor of SESSION was stopped."
+  (when-let ((unsent (nreverse (ecl-mcp-session-unsent session))))
+    (setf (ecl-mcp-session-unsent session) nil)
+    (ecl-mcp-session--send session (apply #'concat unsent))))
 
 (defun ecl-mcp-session--round (session)
   "Bring what the core of SESSION has for others to them.
@@ -239,6 +251,7 @@ Signal a `user-error' when it is not there."
        (signal (car err) (cdr err))))
     (process-put (ecl-mcp-session-process session) 'ecl-mcp-errors errors)
     (push (float-time) (ecl-mcp-session-started session))
+    (setf (ecl-mcp-session-unsent session) nil)
     (setf (ecl-mcp-session-stop-reason session) nil)))
 
 (defun ecl-mcp-session--kill (session why)
@@ -278,6 +291,9 @@ Signal a `user-error' when it is not there."
 (defun ecl-mcp-session--sentinel (session process event)
   "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
   (ecl-mcp--guard "supervisor"
+    (when (and (eq (process-status process) 'run)
+               (eq process (ecl-mcp-session-process session)))
+      (ecl-mcp-session--send-unsent session))
     (unless (process-live-p process)
       (delete-process (process-get process 'ecl-mcp-errors))
       (when (and (ecl-mcp-session-core session)

@@ -36,11 +36,17 @@ It stops the call itself and says more about it.")
 
 ;;;; Messages of the core
 
+(defconst ecl-mcp--message-limit (* 16 1024 1024)
+  "Bytes of the longest message that the core takes.
+A longer one it answers without saying which one that was.")
+
 (defun ecl-mcp--client-send (session message)
-  "Send MESSAGE, an alist, to the core of SESSION."
-  (ecl-mcp-session-feed
-   session 'client
-   (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
+  "Send MESSAGE, an alist, to the core of SESSION.
+Return non-nil unless it is too long."
+  (let ((bytes (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message))))
+    (when (<= (length bytes) ecl-mcp--message-limit)
+      (ecl-mcp-session-feed session 'client (concat bytes "\n"))
+      t)))
 
 (defun ecl-mcp--call-settle (session id result)
   "Give RESULT, a plist, to the callback of the call ID of SESSION.
@@ -155,8 +161,12 @@ Return the id."
     (cl-incf (ecl-mcp--client-next-id client))
     (puthash id (apply #'ecl-mcp--call-create :id id :callback callback slots)
              (ecl-mcp--client-calls client))
-    (ecl-mcp--client-send session `((id . ,id) (method . ,method)
-                                    (params . ,(or params (make-hash-table)))))
+    (unless (ecl-mcp--client-send
+             session `((id . ,id) (method . ,method)
+                       (params . ,(or params (make-hash-table)))))
+      (run-at-time 0 nil #'ecl-mcp--call-settle session id
+                   (ecl-mcp--failure "The call is larger than 16 MiB, the limit \
+of a message.")))
     id))
 
 (defun ecl-mcp--initialize (session)
