@@ -53,6 +53,16 @@ A longer answer is shown in a buffer."
           "\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
   "Matches what tells the package: a string, a name in bars, or a name.")
 
+(defun ecl-mcp--syntax-state (&optional position)
+  "What `syntax-ppss' says of POSITION, by default point, in a buffer of Lisp.
+Elsewhere the text is read as Lisp from the beginning."
+  (save-excursion
+    (if (eq (syntax-table) lisp-mode-syntax-table)
+        (syntax-ppss position)
+      ;; Not by `syntax-ppss', which remembers what it found for the mode.
+      (with-syntax-table lisp-mode-syntax-table
+        (parse-partial-sexp (point-min) (or position (point)))))))
+
 (defun ecl-mcp--in-package (position)
   "The package that the last `in-package' before POSITION names, or nil."
   (save-excursion
@@ -67,8 +77,7 @@ A longer answer is shown in a buffer."
                 (bars (match-string-no-properties 2))
                 (name (match-string-no-properties 3)))
             (unless (save-match-data
-                      (nth 8 (with-syntax-table lisp-mode-syntax-table
-                               (syntax-ppss (match-beginning 0)))))
+                      (nth 8 (ecl-mcp--syntax-state (match-beginning 0))))
               (setq found (or string bars (upcase name))))))
         found))))
 

@@ -31,9 +31,9 @@
 (defun ecl-mcp--operator-at-point ()
   "The operator of the list that point is in, as a string, or nil."
   (save-excursion
-    (with-syntax-table lisp-mode-syntax-table
-      (let* ((state (syntax-ppss))
-             (open (nth 1 state)))
+    (let* ((state (ecl-mcp--syntax-state))
+           (open (nth 1 state)))
+      (with-syntax-table lisp-mode-syntax-table
         (when (and open (not (nth 4 state)))
           (goto-char (1+ open))
           (and (not (memq (char-before open) '(?' ?#)))
@@ -76,7 +76,7 @@ later."
       (and bounds
            (< (car bounds) (point))
            (< (- (cdr bounds) (car bounds)) 200)
-           (not (nth 3 (syntax-ppss)))
+           (not (nth 3 (ecl-mcp--syntax-state)))
            bounds))))
 
 (defun ecl-mcp--tell-names (buffer position tick)

@@ -44,9 +44,9 @@
     (setq ecl-mcp--repl-asking nil)
     (when (string-match "^name: \"\\(.*\\)\"" text)
       (let ((name (match-string 1 text)))
-        (unless (equal name ecl-mcp--repl-package)
+        (unless (equal name ecl-mcp-buffer-package)
           (ecl-mcp--repl-again
-           (lambda () (setq ecl-mcp--repl-package name))))))
+           (lambda () (setq ecl-mcp-buffer-package name))))))
     (when again
       (ecl-mcp--repl-ask-package))))
 
@@ -121,7 +121,7 @@
     (when text
       (dolist (buffer (ecl-mcp--repl-buffers))
         (ecl-mcp--in-repl buffer
-          (setq ecl-mcp--repl-package "COMMON-LISP-USER"
+          (setq ecl-mcp-buffer-package "COMMON-LISP-USER"
                 ecl-mcp--repl-asking nil)
           (ecl-mcp--repl-again #'ecl-mcp--repl-note text))))))
 

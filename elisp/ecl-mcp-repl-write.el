@@ -14,6 +14,7 @@
 (require 'comint)
 (require 'subr-x)
 (require 'ecl-mcp-core)
+(require 'ecl-mcp-eval)
 
 (defcustom ecl-mcp-repl-size 1000000
   "Characters that the REPL keeps; the oldest go first."
@@ -35,9 +36,6 @@
 
 (defvar-local ecl-mcp--repl-prompted nil
   "Whether a prompt is shown and nothing was sent since.")
-
-(defvar-local ecl-mcp--repl-package "COMMON-LISP-USER"
-  "The current package of the session, as far as it is known.")
 
 (defmacro ecl-mcp--in-repl (buffer &rest body)
   "Do BODY in BUFFER, unless that is gone; an error is noted, no more."
@@ -61,7 +59,9 @@
       (comint-output-filter (ecl-mcp--repl-process)
                             (if face
                                 (propertize text 'font-lock-face face)
-                              text)))))
+                              text))
+      ;; What was there before is not taken back any more.
+      (setq buffer-undo-list nil))))
 
 (defun ecl-mcp--repl-fresh-line ()
   "Begin a new line unless the output is at the beginning of one."
@@ -89,9 +89,9 @@
 
 (defun ecl-mcp--repl-prompt-name ()
   "The name of the package as the prompt has it."
-  (let ((name (if (equal ecl-mcp--repl-package "COMMON-LISP-USER")
+  (let ((name (if (member ecl-mcp-buffer-package '(nil "COMMON-LISP-USER"))
                   "CL-USER"
-                ecl-mcp--repl-package)))
+                ecl-mcp-buffer-package)))
     (replace-regexp-in-string "[^[:graph:]]\\|>" "_" name)))
 
 (defun ecl-mcp--repl-prompt ()

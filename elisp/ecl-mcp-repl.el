@@ -187,8 +187,12 @@ That of an interrupted evaluation may lack the output, which then stays."
     (define-key map (kbd "C-c C-c") #'ecl-mcp-repl-interrupt)
     (define-key map (kbd "C-c C-d") #'ecl-mcp-describe-symbol)
     (define-key map (kbd "C-c RET") #'ecl-mcp-macroexpand)
-    (dolist (key '("C-c C-z" "C-c C-\\" "C-d"))
-      (define-key map (kbd key) nil))
+    ;; There is no process to be signalled, or to be told of an end.
+    (define-key map [remap comint-interrupt-subjob] #'ecl-mcp-repl-interrupt)
+    (define-key map [remap comint-delchar-or-maybe-eof] #'delete-char)
+    (dolist (command '(comint-quit-subjob comint-kill-subjob comint-send-eof
+                       comint-stop-subjob comint-continue-subjob))
+      (define-key map (vector 'remap command) #'undefined))
     map)
   "Keys of `ecl-mcp-repl-mode'.")
 
@@ -196,11 +200,12 @@ That of an interrupted evaluation may lack the output, which then stays."
   "Major mode for a REPL on a Lisp session."
   :syntax-table lisp-mode-syntax-table
   (lisp-mode-variables nil t)
-  (setq font-lock-defaults nil
+  (setq font-lock-defaults '(nil t)
         comint-prompt-regexp ecl-mcp--repl-prompt-regexp
         comint-prompt-read-only t
         comint-input-sender #'ecl-mcp--repl-sender
         comint-process-echoes nil
+        comint-input-autoexpand nil
         comint-inhibit-carriage-motion t
         comint-input-ring-separator ecl-mcp--repl-separator
         comint-input-ring-file-name ecl-mcp-repl-history-file
@@ -216,6 +221,7 @@ That of an interrupted evaluation may lack the output, which then stays."
   (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function nil t)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp--repl-note-call)
   (add-hook 'ecl-mcp-session-functions #'ecl-mcp--repl-note-session)
+  (add-hook 'kill-emacs-hook #'ecl-mcp--repl-write-histories)
   (add-hook 'kill-buffer-hook #'ecl-mcp--repl-leave nil t))
 
 (defun ecl-mcp--repl-leave ()
@@ -228,12 +234,18 @@ That of an interrupted evaluation may lack the output, which then stays."
   "Write the history file, if there is to be one."
   (when comint-input-ring-file-name
     (condition-case problem
-        (with-file-modes #o600
-          (make-directory (file-name-directory
-                           (expand-file-name comint-input-ring-file-name))
-                          t)
-          (comint-write-input-ring))
+        (let ((file (expand-file-name comint-input-ring-file-name)))
+          (with-file-modes #o700
+            (make-directory (file-name-directory file) t))
+          (with-file-modes #o600
+            (comint-write-input-ring)))
       (error (ecl-mcp--report "history: %s" (error-message-string problem))))))
+
+(defun ecl-mcp--repl-write-histories ()
+  "Emacs is being left: write the history files."
+  (dolist (buffer (ecl-mcp--repl-buffers))
+    (with-current-buffer buffer
+      (ecl-mcp--repl-write-history))))
 
 (defun ecl-mcp--repl-buffer-name (session)
   "The name of the buffer of the REPL on SESSION."

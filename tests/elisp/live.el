@@ -45,10 +45,12 @@
     (live-wait (concat "answer of " tool) (lambda () answer))))
 
 (defun live-eval (code)
-  "The text that evaluating CODE gives."
+  "The text that evaluating CODE gives, without a notice of a lost Lisp."
   (let ((answer (live-call "evaluate-lisp" `((code . ,code))
                            :session ecl-mcp-eval-session)))
-    (or (plist-get answer :content) (plist-get answer :error))))
+    (replace-regexp-in-string
+     "\\`\\(?:; NOTE: .*\n\\)?\\(?:\\[notice\\]\n.*\n\n\\)?" ""
+     (plist-get answer :content))))
 
 ;;;; What is said
 

@@ -170,6 +170,22 @@
             (should (string-suffix-p "> (+ 1 1)" (test-repl-text)))))
       (delete-directory folder t))))
 
+(ert-deftest ecl-mcp-repl-history-that-cannot-be-written ()
+  (let ((ecl-mcp-repl-history-file "/proc/no/such/history"))
+    (live-with-messages
+      (test-repl
+        (test-repl-send "(+ 1 1)"))
+      (should (cl-find-if (lambda (text) (string-match-p "history: " text))
+                          live-messages)))))
+
+(ert-deftest ecl-mcp-repl-has-no-process-to-signal ()
+  (test-repl
+    (goto-char (point-max))
+    (should (eq (key-binding (kbd "C-d")) #'delete-char))
+    (dolist (key '("C-c C-z" "C-c C-\\"))
+      (should (eq (key-binding (kbd key)) #'undefined)))
+    (should (equal (test-repl-send "(+ 1 2)") "=> 3\nCL-USER> "))))
+
 (ert-deftest ecl-mcp-repl-is-one-buffer ()
   (test-repl
     (let ((other (save-window-excursion (ecl-mcp-repl))))
@@ -201,7 +217,8 @@
   (test-repl
     (live-with-watch
       (let ((shown (test-repl-send
-                    "(dotimes (i 160000) (format t \"~60@{~a~:*~}~%\" \"x\"))")))
+                    (concat "(let ((line (make-string 99 :initial-element #\\x)))"
+                            " (dotimes (i 100000) (write-line line)))"))))
         (should (< (length shown) 12000))
         (should (string-match-p "read-output id" shown))))
     (live-with-watch
@@ -269,6 +286,26 @@
                (test-repl-text)))
       (should (= 1 (cl-count-if (lambda (l) (string-match-p "evaluate-lisp" l))
                                 (split-string (test-repl-text) "\n")))))))
+
+(ert-deftest ecl-mcp-repl-follows-another-client ()
+  (test-repl
+    (let ((ecl-mcp-repl-show-calls t))
+      (live-call "evaluate-lisp"
+                 '((code . "(progn (defpackage :by-agent) (in-package :by-agent))"))
+                 :session ecl-mcp-eval-session :client "agent 7")
+      (live-wait "the prompt"
+                 (lambda ()
+                   (string-suffix-p "\nBY-AGENT> " (test-repl-text))))
+      (should (string-match-p
+               (concat "^; agent 7: evaluate-lisp, ok, [0-9]+ ms\n"
+                       "; (progn (defpackage :by-agent) (in-package :by-agent))\n"
+                       "; => #<\"BY-AGENT\" package>\n")
+               (test-repl-text)))
+      ;; the REPL's own are not told
+      (should (equal (test-repl-send "'cl:car") "=> CAR\nBY-AGENT> "))
+      (test-repl-ready)
+      (should (= 1 (cl-count-if (lambda (line) (string-match-p "^; [^ ]* .*: " line))
+                                (cdr (split-string (test-repl-text) "\n"))))))))
 
 (provide 'test-repl)
 
