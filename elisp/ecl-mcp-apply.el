@@ -248,15 +248,17 @@ The result is a cons of the new text and the list of places (nil: stale)."
   "Call BODY while the minor modes that would meddle are off."
   (let ((local nil) (global nil))
     (dolist (mode ecl-mcp-inhibit-modes-while-applying)
-      (when (and (boundp mode) (symbol-value mode))
-        (if (and (local-variable-p mode) (commandp mode))
-            (push mode local)
-          (push mode global))))
+      (cond ((memq mode local-minor-modes) (push mode local))
+            ((and (boundp mode) (symbol-value mode)) (push mode global))))
     (unwind-protect
-        (progn (dolist (mode local) (funcall mode -1))
+        (progn (dolist (mode local)
+                 (ecl-mcp--guard (format "%s off" mode)
+                   (funcall mode -1)))
                (cl-progv global (make-list (length global) nil)
                  (funcall body)))
-      (dolist (mode local) (funcall mode 1)))))
+      (dolist (mode local)
+        (ecl-mcp--guard (format "%s on again" mode)
+          (funcall mode 1))))))
 
 (defun ecl-mcp-apply--check (expected)
   "Signal an error unless this buffer has the text EXPECTED."
@@ -363,6 +365,11 @@ Return nil when it is saved, else why it is not."
         ((or clean (eq ecl-mcp-save-after-apply t)) (ecl-mcp-apply--save))
         (t "the user has unsaved changes in it")))
 
+(defun ecl-mcp-apply--digest ()
+  "The SHA-256 of what this buffer is in its file."
+  (secure-hash 'sha256 (encode-coding-string (ecl-mcp-apply-buffer-text)
+                                             buffer-file-coding-system)))
+
 (defun ecl-mcp-apply-refuse-read-only (buffer)
   "Signal an error when BUFFER may not be changed."
   (with-current-buffer buffer
@@ -378,7 +385,7 @@ the buffer is saved as `ecl-mcp-save-after-apply' says.
 
 The result is a plist: `:before' and `:after', the whole texts; `:places', for
 each hunk where it was put, nil for none; `:regions', markers around what
-changed; `:saved'; `:note', why it was not saved.
+changed; `:saved', and the `:sha256' of what was written; `:note', why not.
 When the change cannot be made, nothing is changed and an error signalled."
   (ecl-mcp-apply-refuse-read-only buffer)
   (with-current-buffer buffer
@@ -401,6 +408,7 @@ When the change cannot be made, nothing is changed and an error signalled."
               :places places
               :regions regions
               :saved (and changes (null note))
+              :sha256 (and changes (null note) (ecl-mcp-apply--digest))
               :note note)))))
 
 (provide 'ecl-mcp-apply)

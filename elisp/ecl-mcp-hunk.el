@@ -34,6 +34,8 @@ The search for it takes the square of that.")
   (edited nil :documentation "Items in their place, written by the human.")
   (parts nil :documentation "The hunks into which this one was divided.")
   (state 'open :documentation "`open', `accepted' or `rejected'.")
+  (folded nil :documentation "Whether its lines are hidden on the screen.")
+  (seen nil :documentation "Whether its end has been on the screen.")
   (stale nil :documentation "Whether its old lines are not there any more.")
   (reason nil :documentation "The human's remark."))
 

@@ -116,7 +116,8 @@ The places count from 0, the start of the line."
   "Add syntax and differing words to REGION, that of a unit."
   (with-silent-modifications
     (put-text-property (car region) (1+ (car region)) 'ecl-mcp-done t)
-    (ecl-mcp-review--color region)
+    (when diff-font-lock-syntax
+      (ecl-mcp-review--color region))
     (when ecl-mcp-review--refine
       (ecl-mcp-review--refine-unit region))))
 

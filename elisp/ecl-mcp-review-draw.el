@@ -51,7 +51,7 @@
 (defvar-local ecl-mcp-review--plain nil
   "Whether this buffer is shown without syntax and refinement.")
 
-(defvar-local ecl-mcp-review--refine t
+(defvar-local ecl-mcp-review--refine (and diff-refine t)
   "Whether words that differ are highlighted.")
 
 (defvar-local ecl-mcp-review--space nil
@@ -102,6 +102,36 @@
   "Let the decisions about REVIEW be undone to what they are now."
   (push (ecl-mcp-hunk-copy-all (ecl-mcp-review--hunks review))
         (ecl-mcp-review--history review)))
+
+;;;; What has been on the screen
+
+(defun ecl-mcp-review--last-change (region)
+  "The end of the last line in REGION, that of a unit, that changes something."
+  (save-excursion
+    (goto-char (cdr region))
+    (if (re-search-backward "^[-+]" (car region) t)
+        (line-end-position)
+      (1- (cdr region)))))
+
+(defun ecl-mcp-review--note-end (unit end)
+  "UNIT has been seen if its last change, visible, is before END."
+  (let ((last (ecl-mcp-review--last-change
+               (ecl-mcp-review--unit-region unit))))
+    (when (and (< last end) (not (invisible-p (1- last))))
+      (setf (ecl-mcp-hunk-seen unit) t))))
+
+(defun ecl-mcp-review--note-seen ()
+  "Note which units have been seen to their end.  In batch nobody sees any."
+  (dolist (window (get-buffer-window-list nil nil 'visible))
+    (let ((place (window-start window)) (end (window-end window t)))
+      (while (< place end)
+        (when-let ((unit (get-text-property place 'ecl-mcp-unit)))
+          (ecl-mcp-review--note-end unit end))
+        (setq place (next-single-property-change place 'ecl-mcp-unit
+                                                 nil end)))))
+  (when noninteractive
+    (dolist (unit (ecl-mcp-review--units ecl-mcp-review--current))
+      (setf (ecl-mcp-hunk-seen unit) t))))
 
 ;;;; Text that shows itself
 
@@ -248,6 +278,14 @@
            (list 'face (ecl-mcp-review--line-face (car item) quiet)
                  'ecl-mcp-sign (and (not quiet) (car item)))))))))
 
+(defun ecl-mcp-review--hide (start end)
+  "Hide the lines of the unit from START to END but for the first."
+  (let ((overlay (make-overlay (1- (ecl-mcp-review--body (cons start end)))
+                               (1- end))))
+    (overlay-put overlay 'evaporate t)
+    (overlay-put overlay 'invisible 'ecl-mcp-fold)
+    (overlay-put overlay 'isearch-open-invisible #'delete-overlay)))
+
 (defun ecl-mcp-review--insert-unit (unit review)
   "Insert UNIT, which belongs to REVIEW."
   (let ((start (point)))
@@ -257,7 +295,9 @@
      (or (eq (ecl-mcp-hunk-state unit) 'rejected)
          (ecl-mcp-review--unit-stale-p unit review)))
     (put-text-property start (point) 'ecl-mcp-unit unit)
-    (ecl-mcp-review--show-hidden start (point))))
+    (ecl-mcp-review--show-hidden start (point))
+    (when (ecl-mcp-hunk-folded unit)
+      (ecl-mcp-review--hide start (point)))))
 
 (defun ecl-mcp-review--draw-unit (unit)
   "Draw UNIT again where it stands."

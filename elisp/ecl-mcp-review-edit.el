@@ -46,6 +46,7 @@
     (user-error "This hunk is no longer there to be decided"))
   (ecl-mcp-review--remember review)
   (ecl-mcp-hunk-edit unit (ecl-mcp-review-edit--whole-lines unit text))
+  (setf (ecl-mcp-hunk-seen unit) t)
   (setf (ecl-mcp-hunk-state unit) 'accepted)
   (when (buffer-live-p (ecl-mcp-review--buffer review))
     (with-current-buffer (ecl-mcp-review--buffer review)
@@ -149,9 +150,10 @@ WINDOWS is how the windows were before."
                    (with-current-buffer (cadr sides)
                      (ecl-mcp-apply-buffer-text)))))
     (set-window-configuration windows)
-    (mapc #'kill-buffer (cl-remove-if-not #'buffer-live-p sides))
+    ;; What cannot be taken is still in its buffer.
     (when (and text (not (equal text (ecl-mcp-hunk-new-text unit))))
-      (ecl-mcp-review-edit--take unit review text))))
+      (ecl-mcp-review-edit--take unit review text))
+    (mapc #'kill-buffer (cl-remove-if-not #'buffer-live-p sides))))
 
 (defun ecl-mcp-review-ediff ()
   "Compare and edit the hunk at point in ediff.

@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'ecl-mcp-editor)
+(require 'ecl-mcp-guard)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
@@ -21,9 +22,6 @@
   "How long the lines that a review has changed are highlighted."
   :type 'number
   :group 'ecl-mcp)
-
-(defconst ecl-mcp-review-pause 0.4
-  "Seconds for which a question takes no answer: keys may be on their way.")
 
 (defconst ecl-mcp-review-fresh 1.0
   "Seconds for which a review that came onto the screen cannot be submitted.")
@@ -90,7 +88,7 @@ There is no default; keys that are on their way are no answers."
       (let ((message-log-max nil))
         (message "%s (y or n) " question))
       (setq answer (read-event))
-      (when (< (- (float-time) start) ecl-mcp-review-pause)
+      (when (< (- (float-time) start) ecl-mcp-approval-grace)
         (setq answer nil))
       (when (memq answer '(?\e escape))
         (setq answer ?n)))
@@ -98,28 +96,37 @@ There is no default; keys that are on their way are no answers."
     (eq answer ?y)))
 
 (defun ecl-mcp-review--numbers (units)
-  "The numbers of UNITS for people."
-  (mapconcat #'ecl-mcp-review--label units ", "))
+  "Which UNITS these are, for people."
+  (if (nthcdr 10 units)
+      (format "%d of them" (length units))
+    (mapconcat #'ecl-mcp-review--label units ", ")))
+
+(defun ecl-mcp-review--doubt (review predicate format)
+  "FORMAT with the units of REVIEW for which PREDICATE holds; nil for none."
+  (when-let ((units (cl-remove-if-not predicate
+                                      (ecl-mcp-review--units review))))
+    (format format (ecl-mcp-review--numbers units))))
 
 (defun ecl-mcp-review--doubts (review)
   "What the human should know before REVIEW is submitted, in words, or nil."
-  (let* ((units (ecl-mcp-review--units review))
-         (open (cl-remove-if-not
-                (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open)) units))
-         (stale (cl-remove-if-not
-                 (lambda (unit)
-                   (and (eq (ecl-mcp-hunk-state unit) 'accepted)
-                        (ecl-mcp-review--unit-stale-p unit review)))
-                 units))
-         (buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review))))
+  (let* ((buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review)))
+         (stale-p (lambda (unit) (ecl-mcp-review--unit-stale-p unit review)))
+         (accepted-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted)))
+         (open-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open))))
     (delq nil
           (list
-           (and open
-                (format "reject what is open (%s)"
-                        (ecl-mcp-review--numbers open)))
-           (and stale
-                (format "leave out what has no place any more (%s)"
-                        (ecl-mcp-review--numbers stale)))
+           (if (ecl-mcp-review--by-hunk review)
+               (ecl-mcp-review--doubt review open-p "reject what is open (%s)")
+             (ecl-mcp-review--doubt review open-p "refuse what is open"))
+           (ecl-mcp-review--doubt
+            review (lambda (unit) (and (funcall accepted-p unit)
+                                       (funcall stale-p unit)))
+            "leave out what has no place any more (%s)")
+           (ecl-mcp-review--doubt
+            review (lambda (unit) (and (funcall accepted-p unit)
+                                       (not (funcall stale-p unit))
+                                       (not (ecl-mcp-hunk-seen unit))))
+            "accept what you have not seen to its end (%s)")
            (and (not (ecl-mcp-review--in-buffer review))
                 buffer (buffer-modified-p buffer)
                 (format "change the file under %s, which is modified"
@@ -159,6 +166,8 @@ with `:failed', why there is no place for them."
     `((before . ,(plist-get result :before))
       (after . ,(plist-get result :after))
       (saved . ,(if (plist-get result :saved) t :false))
+      ,@(when-let ((digest (plist-get result :sha256)))
+          `((sha256 . ,digest)))
       ,@(when-let ((note (plist-get result :note)))
           `((note . ,note)))
       ,@(and stale `((stale . ,(vconcat stale)))))))
@@ -208,7 +217,8 @@ with `:failed', why there is no place for them."
 
 (defun ecl-mcp-review--tell (review words)
   "Tell the human the WORDS about REVIEW."
-  (ecl-mcp--report "%s: %s" (ecl-mcp-review--name review) words))
+  (ecl-mcp--report "%s: %s"
+                   (ecl-mcp--visible (ecl-mcp-review--name review)) words))
 
 (defun ecl-mcp-review--settle (review)
   "Make what was decided about REVIEW, unless that is nothing.
@@ -241,6 +251,7 @@ When some are open, or have no place any more, that is asked about first."
       (discard-input)
       (user-error "This review has only just appeared; look first"))
     (ecl-mcp-review-refresh)
+    (ecl-mcp-review--note-seen)
     (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                             (ecl-mcp-review--target review))))
       (ecl-mcp-apply-refuse-read-only buffer))

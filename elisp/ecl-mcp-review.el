@@ -66,20 +66,10 @@
 (defun ecl-mcp-review-fold ()
   "Hide the lines of the hunk at point, or show them again."
   (interactive)
-  (let* ((region (ecl-mcp-review--unit-region (ecl-mcp-review--unit)))
-         (start (1- (ecl-mcp-review--body region)))
-         (end (1- (cdr region)))
-         (folds (cl-remove-if-not
-                 (lambda (overlay) (overlay-get overlay 'ecl-mcp-fold))
-                 (overlays-in start end))))
-    (if folds
-        (mapc #'delete-overlay folds)
-      (goto-char (car region))
-      (let ((overlay (make-overlay start end)))
-        (overlay-put overlay 'ecl-mcp-fold t)
-        (overlay-put overlay 'evaporate t)
-        (overlay-put overlay 'invisible 'ecl-mcp-fold)
-        (overlay-put overlay 'isearch-open-invisible #'delete-overlay)))))
+  (let ((unit (ecl-mcp-review--unit)))
+    (cl-callf not (ecl-mcp-hunk-folded unit))
+    (ecl-mcp-review--go-to unit)
+    (ecl-mcp-review--draw-unit unit)))
 
 ;;;; Decisions
 
@@ -308,6 +298,8 @@ In a terminal, that which is in front there."
                    (inhibit-same-window . t)
                    (inhibit-switch-frame . t)
                    (allow-no-window . t)))
+         ;; What fits is no reason to change the sizes of the user's windows.
+         (even-window-sizes nil)
          (seen (get-buffer-window buffer t)))
     (if select
         (pop-to-buffer buffer)
@@ -400,6 +392,7 @@ killing the buffer.
         bidi-inhibit-bpa t)
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-review--note-seen nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 
 (provide 'ecl-mcp-review)

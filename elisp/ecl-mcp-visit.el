@@ -17,8 +17,8 @@
 (require 'ecl-mcp-apply)
 
 (defconst ecl-mcp-visit-text-limit (* 16 1024 1024)
-  "Characters of a buffer above which its text is not sent.
-It must fit into one message of the editor protocol.")
+  "Bytes of a buffer above which its text is not sent.
+Two such texts must fit into one message of the editor protocol.")
 
 ;;;; The text of a buffer
 
@@ -32,13 +32,14 @@ It must fit into one message of the editor protocol.")
     (save-restriction
       (widen)
       (goto-char (point-min))
-      (re-search-forward "[\x3fff80-\x3fffff]" nil t))))
+      (re-search-forward "[^\u0000-\ud7ff\ue000-\U0010ffff]" nil t))))
 
 (defun ecl-mcp-visit-problem (buffer)
   "Why the text of BUFFER is not what its file has, or is to have; or nil."
   (with-current-buffer buffer
-    (cond ((> (buffer-size) ecl-mcp-visit-text-limit)
-           (format "it has more than %d characters" ecl-mcp-visit-text-limit))
+    (cond ((> (save-restriction (widen) (position-bytes (point-max)))
+              ecl-mcp-visit-text-limit)
+           (format "it has more than %d bytes" ecl-mcp-visit-text-limit))
           ((not enable-multibyte-characters)
            "it shows bytes, not characters")
           ((derived-mode-p 'hexl-mode 'archive-mode 'tar-mode 'image-mode

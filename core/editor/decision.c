@@ -221,6 +221,8 @@ static enum status read_applied(const struct reading *r)
     if (status == ST_OK)
         status = read_words(r, value, "note", &applied->note);
     if (status == ST_OK)
+        status = read_text(r, value, "sha256", &applied->sha256);
+    if (status == ST_OK)
         status = read_flag(value, "saved", &applied->saved);
     if (status == ST_OK)
         status = read_stale(r, find(value, "stale"), &applied->stale);

@@ -639,17 +639,38 @@ static enum status apply_to_file(const struct tool_request *request,
 
 /* --- A buffer ------------------------------------------------------------ */
 
-/* Whether the file holds what the editor says that it has saved. */
-static enum status compare_saved(struct review *review, struct str after,
+/* Whether the file has the bytes that the editor says to have written. */
+static enum status has_bytes(struct review *review,
+                             const struct tool_applied *applied,
+                             const struct files_content *now, bool *out)
+{
+    struct buf hash = BUF_EMPTY;
+    struct str text;
+
+    digest_write(&hash, now->hash);
+    enum status status = arena_take(&review->arena, &hash, &text);
+    if (status == ST_OK)
+        *out = str_eq(text, applied->sha256);
+    return status;
+}
+
+/* Whether the file holds what the editor says that it has saved: it may do so
+   in a coding that is not known here. */
+static enum status compare_saved(struct review *review,
+                                 const struct tool_applied *applied,
                                  struct outcome *outcome)
 {
-    enum status status =
-        text_decode(&review->arena, outcome->now.bytes, &outcome->form);
+    bool same = false;
+    enum status status = has_bytes(review, applied, &outcome->now, &same);
 
+    if (status == ST_OK && !same)
+        status =
+            text_decode(&review->arena, outcome->now.bytes, &outcome->form);
     if (status == ST_NOMEM)
         return status;
-    outcome->saved = status == ST_OK && outcome->now.exists &&
-                     str_eq(outcome->form.text, after);
+    outcome->saved = outcome->now.exists &&
+                     (same || (status == ST_OK &&
+                               str_eq(outcome->form.text, applied->after)));
     outcome->where =
         outcome->saved
             ? STR(" (buffer; saved)")
@@ -676,7 +697,7 @@ static enum status look_at_file(const struct tool_request *request,
         return ST_NOMEM;
     *read = result == FILES_OK;
     if (applied && applied->saved && *read)
-        return compare_saved(review, applied->after, outcome);
+        return compare_saved(review, applied, outcome);
     if (applied && applied->saved)
         outcome->where =
             arena_printf(arena, " (buffer; saved, but it cannot be read: %.*s)",

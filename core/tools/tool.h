@@ -95,6 +95,8 @@ struct tool_applied {
     struct str before; /* the whole texts */
     struct str after;
     bool saved;
+    struct str sha256; /* of the bytes that were saved, in hexadecimal digits;
+                          may be empty */
     struct str note;   /* why it was not saved */
     const bool *stale; /* one for each hunk: accepted, but it had no place */
 };

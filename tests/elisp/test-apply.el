@@ -176,7 +176,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (string-join lines)))
 
 (ert-deftest ecl-mcp-apply-does-what-the-core-does ()
-  (require 'ecl-mcp-module)
+  (require 'ecl-mcp-load)
   (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
                                                ecl-mcp-test-build))
         (moved 0) (stale 0))

@@ -255,6 +255,26 @@ Otherwise return its path."
           (should-not (buffer-modified-p (find-buffer-visiting file)))
           (kill-buffer (find-buffer-visiting file)))))))
 
+(ert-deftest ecl-mcp-review-server-coding-of-the-editor-alone ()
+  "What the core cannot decode is compared all the same."
+  (test-server-with
+    (let* ((bytes (encode-coding-string "\u0434\u0430\n" 'koi8-r))
+           (file (test-server-file "k.txt" bytes))
+           (buffer (let ((coding-system-for-read 'koi8-r))
+                     (find-file-noselect file)))
+           (id (test-server-call "propose-file-edit" :path "k.txt"
+                                 :original "\u0434\u0430"
+                                 :modified "\u043d\u0435\u0442")))
+      (test-server-review id)
+      (ecl-mcp-review-accept)
+      (ecl-mcp-review-submit)
+      (should (string-match-p "(buffer; saved)"
+                              (test-server-text (test-server-result id))))
+      (should-not (buffer-modified-p buffer))
+      (should (equal (test-apply-bytes file)
+                     (encode-coding-string "\u043d\u0435\u0442\n"
+                                           'koi8-r))))))
+
 (ert-deftest ecl-mcp-review-server-file-without-buffer ()
   "The core writes it; one edited and one divided hunk, at an end without end."
   (test-server-with

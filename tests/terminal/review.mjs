@@ -12,6 +12,7 @@ const NEW = OLD.replace('line 10\n', 'ten\n').replace('line 30\n', 'thirty\n')
 
 // Reviews come from a core that is only heard.
 const options = {
+    height: 90, // so that hunks are seen
     load: ['cl-lib'],
     form: `(progn
       (add-to-list 'load-path ${lisp(path.join(ROOT, 'tests/elisp'))})
@@ -195,7 +196,7 @@ test('review: odd windows stay as they were', options, async emacs => {
     await settle(emacs);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
-    check(await emacs.eval(layout) === before, await emacs.eval(layout));
+    check(await emacs.eval(layout) === before, `${before}\n${await emacs.eval(layout)}`);
 });
 
 test('review: a frame that goes away is later', options, async emacs => {
@@ -278,4 +279,86 @@ test('review: the place in the file', options, async emacs => {
         'it is still selected');
     await emacs.keys('Enter');
     await emacs.until(here('(looking-at "line 47$")'));
+});
+
+test('review: what was not on the screen is asked about', options, async emacs => {
+    const file = await visit(emacs, 'a\n');
+    const hidden = `a\n${'\n'.repeat(60)}(delete-file "x")\n`;
+    await propose(emacs, file, 'a\n', hidden);
+    await enter(emacs);
+    await emacs.keys('a', 'C-c', 'C-c');
+    await emacs.see(/Accept what you have not seen to its end \(1\)\?/);
+    await passing(emacs, 0.5);
+    await emacs.keys('n');
+    await emacs.see(/Nothing was submitted/);
+    await emacs.keys('M->');
+    await emacs.see(/delete-file/);
+    await emacs.keys('C-c', 'C-c');
+    await answered(emacs);
+    holds(file, hidden);
+});
+
+test('review: what is folded has not been seen', options, async emacs => {
+    const file = await visit(emacs, 'a\n');
+    await emacs.eval(`(progn (test-review-request ${lisp(file)} "a\\n" "b\\n")
+      (with-current-buffer (ecl-mcp-review-request (car ecl-mcp-requests) t)
+        (ecl-mcp-review-fold)) t)`);
+    await emacs.see(/hunk 1 of 1 \[open\]\.\.\./);
+    await settle(emacs);
+    await emacs.keys('a');
+    await emacs.see(/hunk 1 of 1 \[accepted\]\.\.\./);
+    await emacs.keys('C-c', 'C-c');
+    await emacs.see(/Accept what you have not seen/);
+    await passing(emacs, 0.5);
+    await emacs.keys('n');
+    await emacs.see(/Nothing was submitted/);
+    await emacs.keys('Tab', 'C-c', 'C-c');
+    await answered(emacs);
+    holds(file, 'b\n');
+});
+
+test('review: a file that has changed on the disk', options, async emacs => {
+    const file = await visit(emacs);
+    await propose(emacs, file);
+    await enter(emacs);
+    fs.writeFileSync(file, 'theirs\n');
+    fs.utimesSync(file, 4e9, 4e9);
+    await emacs.keys('A', 'C-c', 'C-c');
+    await answered(emacs);
+    check(/has been changed/.test(await member(emacs, 'note')), 'it is said why not');
+    await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
+    await emacs.keys('M->');
+    await emacs.type('xy');
+    await emacs.until(here(`(equal (buffer-string) ${literal(`${NEW}xy`)})`));
+    await emacs.unseen(/changed on disk|really edit/);
+    holds(file, 'theirs\n');
+});
+
+test('review: modes that meddle, and what is typed then', options, async emacs => {
+    const file = await visit(emacs, '(defun f ()\n(g)\n  (h))\n', 'm.el');
+    await emacs.eval(here(`(progn (electric-indent-local-mode 1)
+      (electric-pair-local-mode 1) (auto-fill-mode 1)
+      (setq fill-column 10) t)`));
+    const wanted = '(defun f ()\n(g (i\n(this is a rather long line, it has (\n  (h))\n';
+    await propose(emacs, file, '(defun f ()\n(g)\n  (h))\n', wanted);
+    await enter(emacs);
+    await emacs.keys('A', 'C-c', 'C-c');
+    await answered(emacs);
+    holds(file, wanted);
+    await emacs.until(here(`(and electric-pair-mode electric-indent-mode
+      (memq 'electric-pair-local-mode local-minor-modes) auto-fill-function t)`));
+    await emacs.type('(');
+    await emacs.until(here('(equal (buffer-substring 1 3) "()")'));
+});
+
+test('review: a prompt that is open is left alone', options, async emacs => {
+    const file = await visit(emacs);
+    await emacs.keys('M-x');
+    await emacs.see(/^M-x/m);
+    await propose(emacs, file);
+    await emacs.type('forward-li');
+    await emacs.see(/^M-x forward-li/m);
+    await emacs.keys('C-g');
+    await emacs.until('(= 0 (minibuffer-depth))');
+    check(await emacs.eval(answers) === '0', 'answered');
 });
