@@ -228,6 +228,7 @@ FUZZERS := $(FUZZ_SRC:%.c=$(BUILD)/%)
 SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients conformance agents) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
+  $(if $(wildcard tests/shared/run.mjs),shared asan-shared) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
   $(if $(ELISP_TEST_SRC),elisp) \
@@ -314,7 +315,8 @@ asan-tests: all
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
 .PHONY: check-asan
-check-asan: check-asan-unit check-asan-server check-asan-module check-fuzz-corpus ## under the address and other sanitizers
+check-asan: check-asan-unit check-asan-server check-asan-shared check-asan-module \
+  check-fuzz-corpus ## under the address and other sanitizers
 
 check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
@@ -344,6 +346,13 @@ fuzz-run: $(FUZZERS)
 .PHONY: soak
 soak: all ## EVALUATIONS=2000 at random under random kills, against a model
 	$(Q)EVALUATIONS='$(EVALUATIONS)' node tests/soak/soak.mjs $(SEED)
+
+check-shared: all ## several servers that share Lisp images
+	$(suite) shared node tests/shared/run.mjs
+
+check-asan-shared: asan-tests
+	$(suite) asan-shared node tests/shared/run.mjs --suite asan-shared \
+	  --program $(CURDIR)/build/asan/ecl-mcp
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs

@@ -13,6 +13,9 @@
 /* Bytes of the body of a HELLO: room for any name of a version. */
 #define HELLO_BYTES 200
 
+/* The same of a frame of a few numbers. */
+#define NUMBERS_BYTES 64
+
 /* ---- frames for the front */
 
 static void put_text(struct front *front, enum wire_kind kind, unsigned flags,
@@ -247,7 +250,7 @@ static enum status take_hello(struct front *front, struct str body)
     struct str program;
     int64_t known;
 
-    if (front->greeted || wire_take_int(&body, &version) != ST_OK ||
+    if (wire_take_int(&body, &version) != ST_OK ||
         wire_take_string(&body, &program) != ST_OK)
         return ST_INVALID;
     front->greeted = true;
@@ -382,8 +385,6 @@ void front_close(struct front *front, int64_t now_ms)
 static enum status take_frame(struct front *front, struct wire_head head,
                               struct str body, int64_t now)
 {
-    if (!front->greeted && head.kind != WIRE_HELLO)
-        return ST_INVALID;
     switch (head.kind) {
     case WIRE_HELLO:
         return take_hello(front, body);
@@ -401,15 +402,41 @@ static enum status take_frame(struct front *front, struct wire_head head,
     }
 }
 
-/* Whether REST begins with what cannot be a HELLO: nobody waits for the rest of
-   that. */
-static bool is_no_hello(struct str rest)
+/* Bytes of the largest body of such a frame; -1 when no front sends it. */
+static int64_t largest_body(unsigned kind)
+{
+    switch (kind) {
+    case WIRE_HELLO:
+        return HELLO_BYTES;
+    case WIRE_CALL:
+        return LIMIT_FRAME;
+    case WIRE_STOP:
+    case WIRE_READ:
+    case WIRE_FINISH:
+        return NUMBERS_BYTES;
+    default:
+        return -1;
+    }
+}
+
+/* Whether REST begins with what cannot be a frame of FRONT: nobody waits for
+   the rest of that. */
+static bool is_wrong(const struct front *front, struct str rest)
 {
     struct wire_head head;
     enum status status = wire_head(rest, &head);
 
-    return status == ST_LIMIT || (status == ST_OK && (head.kind != WIRE_HELLO ||
-                                                      head.size > HELLO_BYTES));
+    if (status != ST_OK)
+        return status == ST_LIMIT;
+    return (int64_t)head.size > largest_body(head.kind) ||
+           (head.kind == WIRE_HELLO) == front->greeted;
+}
+
+/* Whether FRONT has to read its answers before more is done for it. An owner's
+   host passes them on at once. */
+static bool is_behind(const struct front *front)
+{
+    return !front->owner && front->out.n >= LIMIT_OUTPUT_BACKLOG;
 }
 
 enum status front_feed(struct front *front, const void *p, size_t n,
@@ -421,12 +448,12 @@ enum status front_feed(struct front *front, const void *p, size_t n,
     buf_append(&front->in, p, n);
     if (buf_failed(&front->in))
         return ST_NOMEM;
-    while (status == ST_OK) {
+    while (status == ST_OK && used < front->in.n && !is_behind(front)) {
         struct wire_head head;
         struct str body;
         struct str rest = str_make(front->in.p + used, front->in.n - used);
 
-        if (!front->greeted && is_no_hello(rest))
+        if (is_wrong(front, rest))
             return ST_INVALID;
         status = wire_frame(rest, &head, &body);
         if (status != ST_OK)

@@ -28,7 +28,9 @@ void front_close(struct front *front, int64_t now_ms);
 
 /* Frames from the front. ST_INVALID: they are none that it may send, and
    nothing after them can be understood; front_output may have the reason.
-   ST_NOMEM likewise. The host passes on what is there and closes the front. */
+   ST_NOMEM likewise. The host passes on what is there and closes the front.
+   Frames of a front that is no owner wait while LIMIT_OUTPUT_BACKLOG bytes of
+   answers do: the host feeds 0 bytes when it has passed some on. */
 enum status MUST_CHECK front_feed(struct front *front, const void *p, size_t n,
                                   int64_t now_ms);
 

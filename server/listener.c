@@ -23,14 +23,13 @@
 #define PAUSE_MS 1000
 
 /* Connections that wait to be accepted. */
-#define BACKLOG 16
+#define BACKLOG 128
 
 struct peer {
     struct peer *next;
     int fd;
     pid_t pid;
     struct front *front; /* owned */
-    size_t written;      /* bytes of its output that are out */
     bool ending;         /* it is refused: nothing is read any more */
     bool over;           /* to be closed */
     int64_t hello_by;    /* when it must have said what it is */
@@ -281,13 +280,13 @@ static void read_peer(struct listener *listener, struct peer *peer, int64_t now)
         peer->ending = true;
 }
 
-static void write_peer(struct peer *peer)
+/* Writes what is taken, and has done what waited for that. */
+static void write_peer(struct peer *peer, int64_t now)
 {
     struct buf *out = front_output(peer->front);
 
-    while (peer->written < out->n) {
-        ssize_t n = send(peer->fd, out->p + peer->written,
-                         out->n - peer->written, MSG_NOSIGNAL);
+    while (out->n > 0) {
+        ssize_t n = send(peer->fd, out->p, out->n, MSG_NOSIGNAL);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -297,11 +296,12 @@ static void write_peer(struct peer *peer)
             peer->over = true;
             return;
         }
-        peer->written += (size_t)n;
+        buf_consume(out, (size_t)n);
     }
     buf_trim(out, CHUNK);
-    buf_reset(out);
-    peer->written = 0;
+    if (!peer->ending && !peer->over &&
+        front_feed(peer->front, "", 0, now) != ST_OK)
+        peer->ending = true;
 }
 
 /* Why PEER has to go, or NULL. */
@@ -313,9 +313,9 @@ static const char *why_over(const struct peer *peer, int64_t now)
         return "it has closed the connection";
     if (buf_failed(out))
         return "out of memory";
-    if (out->n - peer->written > LIMIT_FRONT_BACKLOG)
+    if (out->n > LIMIT_FRONT_BACKLOG)
         return "it does not read its answers (LIMIT_FRONT_BACKLOG)";
-    if (peer->ending && peer->written >= out->n)
+    if (peer->ending && out->n == 0)
         return "it has sent what is no frame, or speaks another version";
     if (!front_is_greeted(peer->front) && now >= peer->hello_by)
         return "it has not said what it is (LIMIT_HELLO_MS)";
@@ -354,7 +354,7 @@ void listener_write(struct listener *listener, int64_t now_ms)
         struct peer *peer = *link;
         const char *why;
 
-        write_peer(peer);
+        write_peer(peer, now_ms);
         why = why_over(peer, now_ms);
         if (!why) {
             link = &peer->next;
@@ -376,8 +376,7 @@ size_t listener_fd_count(const struct listener *listener)
 
 static bool wants_input(const struct peer *peer)
 {
-    return !peer->ending &&
-           front_output(peer->front)->n - peer->written < LIMIT_OUTPUT_BACKLOG;
+    return !peer->ending && front_output(peer->front)->n < LIMIT_OUTPUT_BACKLOG;
 }
 
 size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)

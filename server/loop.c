@@ -20,6 +20,10 @@
    read its last answers. */
 #define LAST_WRITE_MS 3000
 
+/* How long before the end images that are kept elsewhere, and do not answer,
+   are given up, so that what waits for them has an answer. */
+#define LAST_WORD_MS 1500
+
 enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
 
 struct loop {
@@ -227,6 +231,8 @@ static int time_to_wait(const struct loop *loop, int64_t now)
     deadline = earlier(deadline, emacs_deadline(loop->emacs));
     if (loop->end_by > 0)
         deadline = earlier(deadline, loop->end_by);
+    if (loop->end_by - LAST_WORD_MS > now)
+        deadline = earlier(deadline, loop->end_by - LAST_WORD_MS);
     if (deadline < 0)
         return -1;
     if (deadline <= now)
@@ -243,6 +249,18 @@ static bool is_done(struct loop *loop, int64_t now)
     return now >= loop->end_by ||
            (output(loop)->n == 0 &&
             (!loop->session || session_is_idle(loop->session)));
+}
+
+/* The end is near: whoever has not answered by now will not. */
+static void give_up_images(struct loop *loop, int64_t now)
+{
+    if (loop->end_by > 0 && now >= loop->end_by - LAST_WORD_MS &&
+        loop->session && !session_is_idle(loop->session))
+        link_drop(loop->link,
+                  STR("[ERROR] ECL-MCP:CONNECTION-LOST\nThe Lisp images have "
+                      "not answered by the end of this server: whether the "
+                      "call was done, in part or not at all, is unknown."),
+                  now);
 }
 
 static void run(struct loop *loop)
@@ -270,6 +288,7 @@ static void run(struct loop *loop)
         emacs_run(loop->emacs, &loop->fds[FD_EMACS], now);
         if (loop->session)
             session_tick(loop->session, now);
+        give_up_images(loop, now);
         exchange(loop, now);
         write_client(loop);
     }

@@ -70,15 +70,16 @@ export class Peer {
     #wake = new Set();
     #seen = new Map();
 
-    // COMMAND is the program and its arguments; TAKE gets each line of stdout.
-    constructor(command, { cwd, env, take }) {
+    // COMMAND is the program and its arguments; TAKE gets each line of stdout,
+    // unless that is RAW and the caller's. UID: another user.
+    constructor(command, { cwd, env, take, raw = false, uid }) {
         this.lines = 0;
         this.log = [];
         this.faults = []; // what no program under test may do
         this.mark = `${MARK}=${randomUUID()}`;
         const [name, value] = this.mark.split('=');
         this.child = spawn(command[0], command.slice(1), {
-            cwd, env: { ...env, [name]: value }, stdio: 'pipe',
+            cwd, env: { ...env, [name]: value }, stdio: 'pipe', uid, gid: uid,
         });
         this.pid = this.child.pid;
         const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -95,7 +96,9 @@ export class Peer {
             take(text);
         });
         const stderr = new Lines(bytes => this.log.push(bytes.toString()));
-        this.child.stdout.on('data', chunk => this.#feed(this.stdout, chunk));
+        if (!raw)
+            this.child.stdout.on('data',
+                chunk => this.#feed(this.stdout, chunk));
         this.child.stderr.on('data', chunk => this.#feed(stderr, chunk));
         this.child.stdin.on('error', () => {}); // it may end before us
         this.child.stdout.on('error', () => {});

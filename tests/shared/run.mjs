@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: GPL-3.0-or-later
+// run.mjs [--program COMMAND] [--suite NAME] [TEST…]: several servers that share
+// the Lisp images of one supervisor, in real processes that are killed, stopped
+// and talked nonsense to. After each test no process may be left. The last line
+// is "shared: N passed, N failed".
+import path from 'node:path';
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { scratchFolder } from '../support/peer.mjs';
+import { World } from './server.mjs';
+import { connectionTests } from './connections.mjs';
+import { sharingTests } from './sharing.mjs';
+import { socketTests } from './sockets.mjs';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const JOBS = 2;
+
+const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { program: { type: 'string' }, suite: { type: 'string' } },
+});
+const program = options.program?.split(' ') ??
+    [path.join(ROOT, 'build/release/ecl-mcp')];
+const scratch = scratchFolder('ecl-mcp-shared');
+const queue = [...sharingTests, ...connectionTests, ...socketTests].filter(
+    test => !positionals.length ||
+        positionals.some(name => test.name.includes(name)));
+let passed = 0;
+let failed = 0;
+
+async function run(test) {
+    const folder = path.join(scratch, test.name);
+    fs.mkdirSync(folder);
+    const world = new World(program, folder);
+    try {
+        await test(world);
+        await world.end();
+        passed++;
+        console.log(`ok   ${test.name}`);
+    } catch (error) {
+        failed++;
+        console.log(`FAIL ${test.name}\n` +
+            (error.stack ?? String(error)).replace(/^/gm, '    '));
+        await world.abandon();
+    }
+}
+
+async function work() {
+    for (let test; (test = queue.shift());)
+        await run(test);
+}
+
+await Promise.all(Array.from({ length: JOBS }, work));
+console.log(`${options.suite ?? 'shared'}: ${passed} passed, ${failed} failed`);
+process.exit(failed || !passed ? 1 : 0);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// server.mjs: the programs of these tests: ecl-mcp that keeps images, and
+// ecl-mcp that is attached to them, with a client of each.
+import assert from 'node:assert/strict';
+import { Peer, poll } from '../support/peer.mjs';
+import { Front } from './front.mjs';
+import fs from 'node:fs';
+
+const SECONDS = 20;
+
+// ecl-mcp --supervise --listen SOCKET, and the front that owns it.
+export class Keeper {
+    constructor(world, { paused = false, args = [], uid } = {}) {
+        this.peer = world.start(['--supervise', '--listen', world.socket,
+            ...args], { raw: true, uid });
+        this.front = new Front(this.peer.child.stdout, this.peer.child.stdin,
+            { paused });
+        this.socket = world.socket;
+    }
+
+    // Resolves when the socket is there.
+    async ready() {
+        const found = await poll(() => fs.existsSync(this.socket) ||
+            this.peer.status, SECONDS);
+        assert.equal(found, true, this.peer.log.join('\n'));
+        return this;
+    }
+
+    async ended(status = '0') {
+        await this.peer.until(() => this.peer.status !== undefined, SECONDS);
+        assert.equal(this.peer.status, status, this.peer.log.join('\n'));
+    }
+
+    // The end of its standard input is its end.
+    async close() {
+        this.peer.child.stdin.end();
+        await this.ended();
+    }
+}
+
+// ecl-mcp --attach SOCKET, and its client.
+export class Server {
+    #last = 0;
+
+    constructor(world, args = ['--attach', world.socket]) {
+        this.messages = []; // that nobody took yet
+        this.peer = world.start([...args, '--audit', 'off'], {
+            take: line => this.messages.push(JSON.parse(line)),
+        });
+    }
+
+    // Resolves when the handshake is done.
+    async open() {
+        await this.answer(this.begin('initialize', {
+            protocolVersion: '2025-11-25', capabilities: {},
+            clientInfo: { name: 'test', version: '1' },
+        }));
+        return this;
+    }
+
+    write(message) {
+        this.peer.child.stdin.write(
+            JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+    }
+
+    begin(method, params) {
+        const id = ++this.#last;
+        this.write({ id, method, params });
+        return id;
+    }
+
+    async answer(id, seconds = SECONDS) {
+        const message = await this.peer.until(() => {
+            const at = this.messages.findIndex(m => m.id === id);
+            return at >= 0 && this.messages.splice(at, 1)[0];
+        }, seconds);
+        assert.ok(message, `no answer ${id}: ${this.peer.log.join('\n')}`);
+        return message;
+    }
+
+    request(method, params) {
+        return this.answer(this.begin(method, params));
+    }
+
+    beginCall(name, args = {}) {
+        return this.begin('tools/call', { name, arguments: args });
+    }
+
+    beginEval(code, session = 'main') {
+        return this.beginCall('evaluate-lisp', { code, session, timeout: 0 });
+    }
+
+    async text(id) {
+        const message = await this.answer(id);
+        assert.ok(message.result, JSON.stringify(message));
+        return message.result.content[0].text;
+    }
+
+    evaluate(code, session) {
+        return this.text(this.beginEval(code, session));
+    }
+
+    call(name, args) {
+        return this.text(this.beginCall(name, args));
+    }
+
+    cancel(id) {
+        this.write({
+            method: 'notifications/cancelled', params: { requestId: id },
+        });
+    }
+
+    // The end of its standard input is its end; nothing is left unanswered.
+    async close() {
+        this.peer.child.stdin.end();
+        await this.peer.until(() => this.peer.closed, SECONDS);
+        assert.equal(this.peer.status, '0', this.peer.log.join('\n'));
+        assert.deepEqual(this.messages, []);
+    }
+}
+
+// What the processes of one test share: a folder, and the socket in it.
+export class World {
+    #peers = [];
+
+    constructor(program, folder) {
+        this.program = program;
+        this.folder = folder;
+        this.socket = `${folder}/run/image.sock`;
+        this.flag = `${folder}/work/flag`;
+        fs.mkdirSync(`${folder}/run`, { recursive: true, mode: 0o700 });
+        fs.mkdirSync(`${folder}/work`);
+    }
+
+    start(args, { take = () => {}, raw = false, env = {}, uid } = {}) {
+        const peer = new Peer([...this.program, ...args], {
+            cwd: `${this.folder}/work`, take, raw, uid,
+            env: { PATH: process.env.PATH, HOME: this.folder,
+                ECL_MCP_EMACS: 'off', ...env },
+        });
+        this.#peers.push(peer);
+        return peer;
+    }
+
+    keep(options) {
+        return new Keeper(this, options).ready();
+    }
+
+    attach(args) {
+        return new Server(this, args).open();
+    }
+
+    // How the program ends that is started with ARGS, and what it says.
+    async run(args, options) {
+        const peer = this.start(args, options);
+        await peer.until(() => peer.closed, SECONDS);
+        return { status: peer.status, log: peer.log.join('\n') };
+    }
+
+    // Code that opens a file, so that it is seen to run, and then does CODE.
+    seen(code) {
+        fs.rmSync(this.flag, { force: true });
+        return `(progn (close (open "${this.flag}" :direction :output)) ${code})`;
+    }
+
+    async runs() {
+        assert.ok(await poll(() => fs.existsSync(this.flag), SECONDS),
+            'the call does not run');
+    }
+
+    // Nothing may be left of all that was started.
+    async end() {
+        const left = [];
+        for (const peer of this.#peers) {
+            if (peer.status === undefined)
+                left.push('the program still runs');
+            const gone = await poll(() => peer.survivors().length === 0, 5);
+            if (!gone)
+                left.push(...peer.survivors().map(p => `${p.pid} ${p.name}`));
+            left.push(...peer.faults);
+            await peer.end(5);
+        }
+        assert.deepEqual(left, []);
+    }
+
+    // After a failure.
+    async abandon() {
+        for (const peer of this.#peers) {
+            if (peer.log.length)
+                console.log(peer.log.join('\n').replace(/^/gm, '    | '));
+            await peer.end(5);
+        }
+    }
+}
