@@ -127,14 +127,14 @@ export class World {
         this.program = program;
         this.folder = folder;
         this.socket = `${folder}/run/image.sock`;
-        this.flag = `${folder}/work/flag`;
+        this.flag = `${folder}/lisp/flag`;
         fs.mkdirSync(`${folder}/run`, { recursive: true, mode: 0o700 });
-        fs.mkdirSync(`${folder}/work`);
+        fs.mkdirSync(`${folder}/lisp`);
     }
 
     start(args, { take = () => {}, raw = false, env = {}, uid } = {}) {
         const peer = new Peer([...this.program, ...args], {
-            cwd: `${this.folder}/work`, take, raw, uid,
+            cwd: `${this.folder}/lisp`, take, raw, uid,
             env: { PATH: process.env.PATH, HOME: this.folder,
                 ECL_MCP_EMACS: 'off', ...env },
         });

@@ -72,7 +72,7 @@ async function cancelOfOneIsNotThatOfTheOther(world) {
 
 async function keeperIsKilled(world) {
     const { keeper, one, two } = await open(world);
-    fs.writeFileSync(`${world.folder}/work/a.txt`, 'some text\n');
+    fs.writeFileSync(`${world.folder}/lisp/notes.txt`, 'some text\n');
     assert.equal(await two.evaluate('(defvar *x* 7)'), '=> *X*');
     const running = one.beginEval(world.seen('(loop)'));
     await world.runs();
@@ -85,7 +85,7 @@ async function keeperIsKilled(world) {
     assert.match(refused, /^\[ERROR\] ECL-MCP:IMAGE-UNAVAILABLE\n/);
     assert.ok(refused.includes(world.socket));
     assert.match(refused, /M-x ecl-mcp in Emacs/);
-    assert.match(await two.call('read-file', { path: 'a.txt' }), /some text/);
+    assert.match(await two.call('read-file', { path: 'notes.txt' }), /some text/);
     assert.ok((await two.request('tools/list', {})).result.tools.length > 30);
     await keeper.ended('KILL');
     assert.ok(fs.existsSync(world.socket)); // nobody could remove it

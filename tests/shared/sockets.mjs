@@ -141,7 +141,7 @@ async function otherUser(world) {
         return;
     fs.chmodSync(world.folder, 0o711);
     fs.chmodSync(`${world.folder}/..`, 0o711);
-    for (const name of ['run', 'work'])
+    for (const name of ['run', 'lisp'])
         fs.chownSync(`${world.folder}/${name}`, NOBODY, NOBODY);
     const keeper = await world.keep({ uid: NOBODY });
     const server = await world.attach();
