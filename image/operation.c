@@ -228,6 +228,24 @@ static void describe_session(const struct channel *channel, struct buf *text)
     }
 }
 
+/* On a line of its own. */
+static void describe_sandbox(const struct supervisor *s, struct buf *text)
+{
+    struct buf state = BUF_EMPTY;
+
+    buf_byte(text, '\n');
+    if (s->config.sandbox.mode == SANDBOX_OFF)
+        buf_str(text, STR("No sandbox (--sandbox off): code may do what the "
+                          "user may."));
+    else
+        sandbox_explain(&s->config.sandbox, &s->places, text);
+    if (s->sandbox_state.known &&
+        sandbox_report(&s->config.sandbox, &s->sandbox_state, &state))
+        buf_printf(text, " Not all of it is in force: %.*s.",
+                   STR_ARG(buf_view(&state)));
+    buf_release(&state);
+}
+
 static void list_sessions(const struct supervisor *s, struct buf *text)
 {
     const struct channel *channel = s->channels;
@@ -237,6 +255,7 @@ static void list_sessions(const struct supervisor *s, struct buf *text)
             describe_session(channel, text);
     if (text->n == 0)
         buf_str(text, STR("No session is open yet."));
+    describe_sandbox(s, text);
 }
 
 const struct channel *operation_find(const struct supervisor *s,
