@@ -194,13 +194,13 @@ Whoever writes into a buffer and goes on writing gets the keys there."
         ;; The variants without these would read keys themselves.
         (use-dialog-box nil)
         (y-or-n-p-use-read-key nil)
-        (enable-recursive-minibuffers t)
-        (inhibit-quit nil))
+        (enable-recursive-minibuffers t))
     (condition-case nil
-        (minibuffer-with-setup-hook
-            (:append (lambda () (ecl-mcp--question-setup question)))
-          (y-or-n-p (ecl-mcp--question-prompt
-                     (ecl-mcp--question-request question))))
+        (ecl-mcp-in-timer
+          (minibuffer-with-setup-hook
+              (:append (lambda () (ecl-mcp--question-setup question)))
+            (y-or-n-p (ecl-mcp--question-prompt
+                       (ecl-mcp--question-request question)))))
       (quit nil))
     (ecl-mcp-unsettle)
     (or (ecl-mcp--question-answer question) 'later)))
@@ -221,10 +221,9 @@ It must be a moment for that; see `ecl-mcp-not-ask'."
       ('allow (ecl-mcp-allow request))
       ('deny (ecl-mcp-deny request))
       ('reason
-       (let ((inhibit-quit nil))
-         (condition-case nil
-             (ecl-mcp-deny request (ecl-mcp-read-reason))
-           (quit (setq answer 'later)))))
+       (condition-case nil
+           (ecl-mcp-deny request (ecl-mcp-in-timer (ecl-mcp-read-reason)))
+         (quit (setq answer 'later))))
       ('typing (ecl-mcp--question-resume question)))
     (when (and (eq answer 'later) (ecl-mcp-waiting-p request))
       (ecl-mcp-put-off request)

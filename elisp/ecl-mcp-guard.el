@@ -34,6 +34,10 @@ answer counts when nothing has been typed for so long before and behind it."
   :type 'number
   :group 'ecl-mcp)
 
+(defvar ecl-mcp--key-times '(0 . 0)
+  "When the last key came, and the one before it; in seconds.
+Kept by `ecl-mcp--key-clock' while something waits for an answer.")
+
 ;;;; Whether a question may come up
 
 (defun ecl-mcp--human-frame-p (frame)
@@ -102,8 +106,10 @@ Whether its human is still typing is not looked at."
          'prefix)))
 
 (defun ecl-mcp-idle-seconds ()
-  "Seconds since the last key; 0 when one is being handled."
-  (if-let ((idle (current-idle-time))) (float-time idle) 0))
+  "Seconds since the last key."
+  (if-let ((idle (current-idle-time))) (float-time idle)
+    ;; Emacs does not count after a minibuffer that a timer has used.
+    (- (float-time) (car ecl-mcp--key-times))))
 
 (defun ecl-mcp-not-ask ()
   "Why no question may come up now, a symbol, or nil."
@@ -113,11 +119,19 @@ Whether its human is still typing is not looked at."
                 ecl-mcp-approval-idle))
            'typing)))
 
-;;;; Whether a key is an answer
+(defmacro ecl-mcp-in-timer (&rest body)
+  "Run BODY, which reads from the minibuffer, in a timer.
+Quitting works, and what the command loop knows of the last command stays."
+  (declare (indent 0) (debug t))
+  (let ((last (make-symbol "last")))
+    `(let ((inhibit-quit nil) (this-command this-command)
+           (real-this-command real-this-command)
+           (this-original-command this-original-command)
+           (,last last-command))
+       (unwind-protect (progn ,@body)
+         (setq last-command ,last)))))
 
-(defvar ecl-mcp--key-times '(0 . 0)
-  "When the last key came, and the one before it; in seconds.
-Kept by `ecl-mcp--key-clock' while something waits for an answer.")
+;;;; Whether a key is an answer
 
 (defvar ecl-mcp--key-given nil
   "Whether a program has given a key as if it had been typed, since the last.")
@@ -140,7 +154,8 @@ Those that were typed and put back, as `sit-for' does, have t before them."
 
 (defun ecl-mcp-guard-start ()
   "Begin to watch when keys come, and from where."
-  (setq ecl-mcp--key-given nil)
+  (setq ecl-mcp--key-given nil
+        ecl-mcp--key-times (cons (float-time) 0))
   (add-hook 'pre-command-hook #'ecl-mcp--key-clock)
   (add-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
   (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp--key-watch))
@@ -192,9 +207,7 @@ Any key that comes earlier, or anything else that is read, is the end of it."
                       (not executing-kbd-macro)
                       (ecl-mcp-frame-attended-p)
                       (funcall valid))
-                 ;; A timer runs with quitting inhibited; what asks further
-                 ;; must not.
-                 (let ((inhibit-quit nil)) (funcall action))
+                 (ecl-mcp-in-timer (funcall action))
                (ecl-mcp--report "Not answered: other keys followed")))))))
 
 (provide 'ecl-mcp-guard)

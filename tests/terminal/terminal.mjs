@@ -69,7 +69,8 @@ export class Terminal {
             ';', 'set-option', '-sg', 'escape-time', '0',
             ';', 'set-option', '-g', 'history-limit', '0',
             ';', 'new-session', '-d', '-x', width, '-y', height,
-            command.map(quoted).join(' '));
+            // Behind a shell: tmux lets no child of its own stay stopped.
+            `${command.map(quoted).join(' ')}; true`);
         try {
             await terminal.#connect();
             terminal.pid = Number(await terminal.eval('(emacs-pid)'));

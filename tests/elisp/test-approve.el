@@ -1,0 +1,220 @@
+;;; test-approve.el --- Approvals, as far as batch has any  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The queue, what is shown, and what happens without a human.  Keys and windows
+;; are tested in a terminal.
+
+;;; Code:
+
+(require 'support)
+(require 'ecl-mcp-approve)
+
+(defvar test-core nil "The connection of a test.")
+
+(defmacro test-with-approvals (human &rest body)
+  "Run BODY with a connection and approvals, and a human when HUMAN is non-nil."
+  (declare (indent 1) (debug t))
+  `(let ((ecl-mcp-requests nil) (ecl-mcp-request-functions nil)
+         (ecl-mcp-arrived-functions nil) (ecl-mcp-gone-functions nil)
+         (ecl-mcp-connections-functions nil) (global-mode-string nil)
+         (ecl-mcp--session-rules nil)
+         (ecl-mcp-approval-notify nil))
+     (cl-letf (((symbol-function 'ecl-mcp-human-p) (lambda () ,human)))
+       (ecl-mcp-approve-start)
+       (unwind-protect
+           (ecl-mcp-test-with-connection test-core ,@body)
+         (ecl-mcp-approve-stop)))))
+
+(defun test-decision (id)
+  "The decision about ID, or nil."
+  (alist-get 'decision (ecl-mcp-test-result id)))
+
+(ert-deftest ecl-mcp-approve-batch-has-no-human ()
+  "In batch there is no decision, at once, and y-or-n-p is not called."
+  (should-not (ecl-mcp-human-p))
+  (test-with-approvals nil
+    (cl-letf (((symbol-function 'y-or-n-p)
+               (lambda (_) (ert-fail "It was asked"))))
+      (ecl-mcp-test-ask test-core 1)
+      (should (equal "none" (test-decision 1)))
+      (should (equal "no decision: no interactive Emacs"
+                     (alist-get 'reason (ecl-mcp-test-result 1))))
+      (should-not ecl-mcp--approve-timer))))
+
+(ert-deftest ecl-mcp-approve-rules-need-no-human ()
+  (test-with-approvals nil
+    (push (make-ecl-mcp-rule :effect 'deny :tool "write-file" :scope 'session)
+          ecl-mcp--session-rules)
+    (ecl-mcp-test-ask test-core 1)
+    (should (equal "deny" (test-decision 1)))))
+
+(ert-deftest ecl-mcp-approve-numbers-stay ()
+  (test-with-approvals t
+    (dotimes (id 3) (ecl-mcp-test-ask test-core id))
+    (let* ((requests ecl-mcp-requests)
+           (numbers (mapcar #'ecl-mcp-request-number requests)))
+      (should (apply #'< numbers))
+      (should (equal "2 of 3" (ecl-mcp-queue-place (nth 1 requests))))
+      (should (equal " MCP:3" (substring-no-properties
+                               (ecl-mcp-approve-lighter))))
+      (ecl-mcp-deny (car requests))
+      (should (equal numbers (mapcar #'ecl-mcp-request-number requests)))
+      (should (equal "1 of 2" (ecl-mcp-queue-place (nth 1 requests))))
+      (should (equal "answered" (ecl-mcp-queue-place (car requests))))
+      (should (eq (nth 2 requests) (ecl-mcp-queue-next (nth 1 requests) 1)))
+      (should (eq (nth 2 requests) (ecl-mcp-queue-next (nth 1 requests) -1)))
+      (mapc #'ecl-mcp-deny (cdr requests))
+      (should (equal "" (ecl-mcp-approve-lighter))))))
+
+(ert-deftest ecl-mcp-approve-answers-once ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1)
+    (let ((request (car ecl-mcp-requests)))
+      (should (ecl-mcp-deny request "because"))
+      (should-not (ecl-mcp-allow request))
+      (should (equal '((decision . "deny") (reason . "because") (by . "human"))
+                     (ecl-mcp-test-result 1))))))
+
+(ert-deftest ecl-mcp-approve-stop-is-of-one-client ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1)
+    (ecl-mcp-test-ask test-core 2 :client '((name . "other")))
+    (ecl-mcp-test-ask test-core 3)
+    (ecl-mcp-stop-client (nth 2 ecl-mcp-requests))
+    (should (equal '("stop" nil "stop") (mapcar #'test-decision '(1 2 3))))))
+
+(ert-deftest ecl-mcp-approve-nothing-is-left-when-nothing-waits ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1)
+    (should ecl-mcp--approve-timer)
+    (should (memq #'ecl-mcp--key-clock pre-command-hook))
+    (ecl-mcp-deny (car ecl-mcp-requests))
+    (ecl-mcp--approve-tick)
+    (should-not ecl-mcp--approve-timer)
+    (should-not (memq #'ecl-mcp--key-clock pre-command-hook))
+    (should-not (get-variable-watchers 'unread-command-events)))
+  (should-not (memq #'ecl-mcp-permissions-answer ecl-mcp-request-functions)))
+
+(ert-deftest ecl-mcp-approve-loading-changes-nothing ()
+  (should-not (memq #'ecl-mcp-approve-arrived ecl-mcp-arrived-functions))
+  (should-not (memq 'ecl-mcp-approve-mode-line global-mode-string)))
+
+(ert-deftest ecl-mcp-show-hides-nothing ()
+  (should (equal "a\\u{202e}b" (ecl-mcp-show-text "a\u202eb")))
+  (should (equal "^[x^M\n\t^@" (ecl-mcp-show-text "\ex\r\n\t\0")))
+  (should (equal "äé日本" (ecl-mcp-show-text "äé日本")))
+  (should (equal "a\\nb" (ecl-mcp-show-line "a\nb")))
+  (should (equal "abcd…" (ecl-mcp-show-line "abcdefgh" 5)))
+  (dolist (char '(#x7f #x85 #xa0 #xad #x34f #x61c #x115f #x180e #x200b #x200e
+                       #x2028 #x2029 #x202a #x2060 #x2066 #x3000 #x3164 #xe000
+                       #xfe0f #xfeff #xfff9 #xe0041 #xf0000))
+    (ert-info ((format "%x" char))
+      (should (string-match-p "\\`a\\\\u{[0-9a-f]+}b\\'"
+                              (ecl-mcp-show-text (string ?a char ?b))))))
+  ;; Properties of a client's strings have no say.
+  (should-not (text-properties-at
+               0 (ecl-mcp-show-text (propertize "x" 'display "y")))))
+
+(ert-deftest ecl-mcp-show-breaks-long-lines ()
+  (let ((shown (ecl-mcp-show-text (concat (make-string 5000 ?x) "\n"
+                                          (make-string 2000 ?y) "é"))))
+    (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
+               (+ ecl-mcp--show-width 4)))
+    (should (equal 4 (cl-count ?\n shown)))
+    (should (equal 5000 (cl-count ?x shown))))
+  (let ((shown (ecl-mcp-show-text (make-string 5000 ?é))))
+    (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
+               (+ ecl-mcp--show-width 4)))
+    (should (equal 5000 (cl-count ?é shown)))))
+
+(ert-deftest ecl-mcp-show-code-keeps-its-characters ()
+  "Colours change no character, whatever the hooks of the user do."
+  (let ((lisp-mode-hook (list (lambda () (insert "hook")))))
+    (dolist (code '("(defun f (x) \"doc\" ; comment\n  'x)" "#| (car |#" "" "\"open"
+                    ";; -*- mode: emacs-lisp; eval: (error \"evaluated\") -*-\n1"))
+      (should (equal code (substring-no-properties
+                           (ecl-mcp--show-fontify code)))))))
+
+(ert-deftest ecl-mcp-show-request-shows-all ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask
+     test-core 1 :tool "evaluate-lisp"
+     :arguments '((code . "(delete-file \"x\")") (package . "FOO")
+                  (timeout . 3)))
+    (ecl-mcp-test-ask test-core 2 :tool "some-tool"
+                      :arguments '((b . :false) (a . [1 "x"]) (c . "1\n2")))
+    (with-temp-buffer
+      (ecl-mcp-show-request (nth 0 ecl-mcp-requests) '("A fault"))
+      (should (equal (buffer-substring-no-properties (point-min) (point-max))
+                     "A fault
+Operators
+  file         delete-file
+  reads only – static check is a hint, not a sandbox
+package: FOO
+timeout: 3
+Code, read in package FOO
+(delete-file \"x\")
+"))
+      (erase-buffer)
+      (ecl-mcp-show-request (nth 1 ecl-mcp-requests) nil)
+      (should (equal (buffer-substring-no-properties (point-min) (point-max))
+                     "b: false\na: [1,\"x\"]\nc: (2 lines, 3 characters)\n1\n2\n"))
+      (erase-buffer)
+      (ecl-mcp-show-raw (nth 1 ecl-mcp-requests))
+      (should (string-match-p "\"tool\": \"some-tool\"" (buffer-string))))))
+
+(ert-deftest ecl-mcp-approve-draws-in-its-own-buffer ()
+  "What was current, such as a buffer of the user, stays as it is."
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1)
+    (with-temp-buffer
+      (insert "mine")
+      (ecl-mcp-approval-display (car ecl-mcp-requests))
+      (should (equal "mine" (buffer-string)))
+      (let ((buffer (current-buffer)))
+        (ecl-mcp-deny (car ecl-mcp-requests))
+        (should (eq buffer (current-buffer)))
+        (should (equal "mine" (buffer-string)))))))
+
+(ert-deftest ecl-mcp-approve-edits-become-arguments ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
+                      :arguments '((code . "(a)") (capture-time . :false)))
+    (let ((request (car ecl-mcp-requests)))
+      (with-temp-buffer
+        (ecl-mcp--edit-insert request)
+        (should (equal "(a)" (buffer-string)))
+        (setq ecl-mcp--edit-request request)
+        (erase-buffer)
+        (insert "(b)")
+        (should (equal '((code . "(b)") (capture-time . :false))
+                       (ecl-mcp--edit-result)))))
+    (ecl-mcp-test-ask test-core 2 :arguments '((x . "a") (l . [])))
+    (with-temp-buffer
+      (ecl-mcp--edit-insert (nth 1 ecl-mcp-requests))
+      (setq ecl-mcp--edit-request (nth 1 ecl-mcp-requests))
+      (should (equal '((x . "a") (l . [])) (ecl-mcp--edit-result)))
+      (dolist (text '("" "[1]" "{" "1" "{\"a\":1} x" "null"))
+        (erase-buffer)
+        (insert text)
+        (should-error (ecl-mcp--edit-result) :type 'user-error)))))
+
+(ert-deftest ecl-mcp-guard-judges-keys ()
+  (let* ((now (float-time))
+         (ecl-mcp--key-times (cons now (- now 1)))
+         (ecl-mcp--key-given nil) (ecl-mcp--key-fresh t))
+    (should-not (ecl-mcp-not-an-answer (- now 1)))
+    (should (ecl-mcp-not-an-answer now))
+    (let ((executing-kbd-macro "y"))
+      (should (ecl-mcp-not-an-answer (- now 1))))
+    (let ((unread-command-events '(?x)))
+      (should (ecl-mcp-not-an-answer (- now 1))))
+    (let ((ecl-mcp--key-fresh nil))
+      (should (ecl-mcp-not-an-answer (- now 1))))
+    (let ((ecl-mcp--key-times (cons now (- now 0.1))))
+      (should (ecl-mcp-not-an-answer (- now 1))))))
+
+(provide 'test-approve)
+;;; test-approve.el ends here
