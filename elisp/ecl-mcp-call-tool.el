@@ -1,0 +1,210 @@
+;;; ecl-mcp-call-tool.el --- Calling tools by hand  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Package-Requires: ((emacs "28.2"))
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; M-x ecl-mcp-call-tool: any tool of the session, its arguments asked for by its
+;; schema.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-session)
+
+(defconst ecl-mcp--result-buffer "*ecl-mcp result*"
+  "Name of the buffer with the result of a tool.")
+
+(defvar ecl-mcp-tool-history nil
+  "Names of tools that were called by hand.")
+
+(defvar ecl-mcp-argument-history nil
+  "Arguments of tools that were called by hand.")
+
+(defvar-local ecl-mcp--result-again nil
+  "Tool and arguments of which this buffer shows the result.")
+
+(defvar ecl-mcp-result-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "g") #'ecl-mcp-result-again)
+    map)
+  "Keymap of `ecl-mcp-result-mode'.")
+
+(define-derived-mode ecl-mcp-result-mode special-mode "ecl-mcp result"
+  "Major mode for the result of a tool.
+\\{ecl-mcp-result-mode-map}"
+  (setq truncate-lines nil))
+
+;;;; Reading arguments
+
+(defun ecl-mcp--hint (tool)
+  "Return a word about what TOOL, an alist of tools/list, may do."
+  (let ((annotations (alist-get 'annotations tool)))
+    (cond ((eq (alist-get 'readOnlyHint annotations) t) "reads")
+          ((eq (alist-get 'destructiveHint annotations) t) "may destroy")
+          (t "changes"))))
+
+(defun ecl-mcp--annotate-tool (name)
+  "Return what completion shows behind the tool NAME."
+  (when-let ((tool (ecl-mcp-session-tool name)))
+    (concat (make-string (max 1 (- 24 (length name))) ?\s)
+            (format "%-12s" (ecl-mcp--hint tool))
+            (alist-get 'description tool))))
+
+(defun ecl-mcp-read-tool (prompt)
+  "Ask for the name of a tool of the session with PROMPT."
+  (let ((names (mapcar (lambda (tool) (alist-get 'name tool))
+                       (ecl-mcp-session-tools))))
+    (completing-read
+     prompt
+     (lambda (string predicate action)
+       (if (eq action 'metadata)
+           '(metadata (category . ecl-mcp-tool)
+                      (annotation-function . ecl-mcp--annotate-tool))
+         (complete-with-action action names string predicate)))
+     nil t nil 'ecl-mcp-tool-history)))
+
+(defun ecl-mcp--argument-prompt (name schema required)
+  "Return the prompt for the argument NAME with SCHEMA.
+When it is not REQUIRED, it says so."
+  (let ((help (alist-get 'description schema))
+        (default (alist-get 'default schema)))
+    (format "%s%s%s: " name
+            (if help (concat " (" (string-remove-suffix "." help) ")") "")
+            (cond (required "")
+                  (default (format ", optional [%s]" default))
+                  (t ", optional")))))
+
+(defun ecl-mcp--read-number (prompt required)
+  "Ask for a number with PROMPT; nothing is nil unless it is REQUIRED."
+  (let (text value)
+    (while (and (null value)
+                (or (null text) required (not (string-empty-p text))))
+      (setq text (string-trim (read-string prompt nil 'ecl-mcp-argument-history)))
+      (when (string-match-p "\\`[-+]?[0-9.]+\\(?:[eE][-+]?[0-9]+\\)?\\'" text)
+        (setq value (string-to-number text))))
+    value))
+
+(defun ecl-mcp--read-json (prompt required)
+  "Ask for a JSON text with PROMPT; nothing is nil unless it is REQUIRED."
+  (let ((done nil)
+        value)
+    (while (not done)
+      (let ((text (string-trim (read-string prompt nil
+                                            'ecl-mcp-argument-history))))
+        (condition-case err
+            (if (string-empty-p text)
+                (setq done (not required))
+              (setq value (ecl-mcp--json-parse
+                           (encode-coding-string text 'utf-8))
+                    done t))
+          (error
+           (message "No JSON: %s" (error-message-string err))))))
+    value))
+
+(defun ecl-mcp--read-path (prompt required)
+  "Ask for a file with PROMPT; nothing is nil unless it is REQUIRED.
+The name is taken from the workspace of the session, if the file is in it."
+  (let* ((workspace (ecl-mcp-session-workspace (ecl-mcp-session-ensure)))
+         (file (read-file-name prompt workspace (if required nil "") nil)))
+    (cond ((string-empty-p file) nil)
+          ((file-in-directory-p file workspace)
+           (file-relative-name (expand-file-name file workspace) workspace))
+          (t (expand-file-name file workspace)))))
+
+(defun ecl-mcp--read-text (name prompt required)
+  "Ask for the text of the argument NAME with PROMPT.
+Nothing is nil unless it is REQUIRED.  The active region is what code may be."
+  (let* ((region (and (memq name '(code form expression)) (use-region-p)
+                      (buffer-substring-no-properties (region-beginning)
+                                                      (region-end))))
+         (text (read-string prompt region 'ecl-mcp-argument-history)))
+    (and (or required (not (string-empty-p text))) text)))
+
+(defun ecl-mcp--read-argument (name schema required)
+  "Ask for the argument NAME, a symbol, that has SCHEMA; nil is none.
+With REQUIRED non-nil there must be one."
+  (let ((prompt (ecl-mcp--argument-prompt name schema required))
+        (choices (alist-get 'enum schema))
+        (type (alist-get 'type schema)))
+    (cond
+     (choices
+      (let ((choice (completing-read prompt (if required choices
+                                              (cons "" choices))
+                                     nil t)))
+        (and (not (string-empty-p choice)) choice)))
+     ((equal type "boolean")
+      (cond ((y-or-n-p (concat (string-remove-suffix ": " prompt) "? ")) t)
+            (required :false)))
+     ((member type '("integer" "number")) (ecl-mcp--read-number prompt required))
+     ((member type '("array" "object"))
+      (ecl-mcp--read-json (concat (string-remove-suffix ": " prompt) " as JSON: ")
+                          required))
+     ((eq name 'path) (ecl-mcp--read-path prompt required))
+     (t (ecl-mcp--read-text name prompt required)))))
+
+(defun ecl-mcp-read-arguments (tool all)
+  "Ask for the arguments of TOOL, an alist of tools/list; return an alist.
+Optional ones are asked for only when ALL is non-nil."
+  (let* ((schema (alist-get 'inputSchema tool))
+         (required (alist-get 'required schema)))
+    (cl-loop for (name . field) in (alist-get 'properties schema)
+             for needed = (and (member (symbol-name name) required) t)
+             for value = (and (or needed all)
+                              (ecl-mcp--read-argument name field needed))
+             when value collect (cons name value))))
+
+;;;; Showing results
+
+(defun ecl-mcp--show-result (tool arguments result)
+  "Show RESULT, the plist of a call of TOOL with ARGUMENTS.
+A short text is shown in the echo area, a longer one and an error in a buffer."
+  (let ((text (plist-get result :content)))
+    (if (and (plist-get result :success)
+             (< (length text) 200)
+             (not (string-search "\n" text)))
+        (message "%s" text)
+      (with-current-buffer (get-buffer-create ecl-mcp--result-buffer)
+        (ecl-mcp-result-mode)
+        (setq ecl-mcp--result-again (cons tool arguments))
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert (propertize tool 'face 'bold)
+                  (if (plist-get result :success) ""
+                    (propertize " failed" 'face 'error))
+                  "\n\n" text "\n"))
+        (goto-char (point-min))
+        (display-buffer (current-buffer))))))
+
+(defun ecl-mcp--call-shown (tool arguments)
+  "Call TOOL with ARGUMENTS and show the result."
+  (prog1 (ecl-mcp-call tool arguments
+                       (lambda (result)
+                         (ecl-mcp--show-result tool arguments result)))
+    (message "%s …" tool)))
+
+(defun ecl-mcp-result-again ()
+  "Call the tool whose result this buffer shows again, with the same arguments."
+  (interactive nil ecl-mcp-result-mode)
+  (unless ecl-mcp--result-again
+    (user-error "This buffer shows no result"))
+  (ecl-mcp--call-shown (car ecl-mcp--result-again) (cdr ecl-mcp--result-again)))
+
+;;;###autoload
+(defun ecl-mcp-call-tool (tool arguments)
+  "Call TOOL with ARGUMENTS, an alist, and show its result.
+Interactively, ask for the tool and for those arguments that it needs; with a
+prefix argument, for all.  A dangerous tool is put to you like one that a model
+calls."
+  (interactive
+   (progn
+     (ecl-mcp-session-ensure)
+     (let ((name (ecl-mcp-read-tool "Call tool: ")))
+       (list name (ecl-mcp-read-arguments (ecl-mcp-session-tool name)
+                                          current-prefix-arg)))))
+  (ecl-mcp--call-shown tool arguments))
+
+(provide 'ecl-mcp-call-tool)
+;;; ecl-mcp-call-tool.el ends here
