@@ -238,10 +238,10 @@ By a notification of the desktop if there is one, else by a bell."
   (ecl-mcp--approve-rest))
 
 ;;;###autoload
-(defun ecl-mcp-review ()
-  "Go to the first request that waits for you."
+(defun ecl-mcp-review (&optional request)
+  "Go to REQUEST, by default the first one that waits for you."
   (interactive)
-  (let ((request (car ecl-mcp-requests)))
+  (let ((request (or request (car ecl-mcp-requests))))
     (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
           ((and (ecl-mcp-request-review request)
                 (fboundp 'ecl-mcp-review-request))

@@ -1,7 +1,6 @@
 ;;; ecl-mcp-call-tool.el --- Calling tools by hand  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
-;; Package-Requires: ((emacs "28.2"))
 ;; Keywords: lisp, tools
 
 ;;; Commentary:

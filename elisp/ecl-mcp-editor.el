@@ -1,7 +1,6 @@
 ;;; ecl-mcp-editor.el --- The editor's end of the protocol  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
-;; Package-Requires: ((emacs "28.2"))
 ;; Keywords: lisp, tools
 
 ;;; Commentary:

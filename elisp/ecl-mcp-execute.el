@@ -1,7 +1,6 @@
 ;;; ecl-mcp-execute.el --- Calls of tools for agents in Emacs  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
-;; Package-Requires: ((emacs "28.2"))
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
@@ -68,7 +67,7 @@ The order of the members does not count."
 
 ;;;; The contract's handler of approvals
 
-(defun ecl-mcp--modified (execution changed)
+(defun ecl-mcp-execute--modified (execution changed)
   "Return the answer that lets EXECUTION run with CHANGED, a property list.
 A change of a file is asked about once more then, which this has answered."
   (let ((arguments (ecl-mcp--alist changed)))
@@ -78,7 +77,7 @@ A change of a file is asked about once more then, which this has answered."
     `((decision . "approve") (by . "human")
       (arguments . ,(or arguments (make-hash-table))))))
 
-(defun ecl-mcp--decide (execution)
+(defun ecl-mcp-execute--decide (execution)
   "Return the answer of `ecl-mcp-approval-function' about EXECUTION."
   (pcase (funcall ecl-mcp-approval-function
                   (string-replace "_" "-" (ecl-mcp--execution-tool execution))
@@ -87,14 +86,14 @@ A change of a file is asked about once more then, which this has answered."
     ((and `(,(or 'denied :denied) ,why) (guard (stringp why)))
      `((decision . "deny") (by . "human") (reason . ,why)))
     (`(,(or 'modified :modified) ,changed)
-     (ecl-mcp--modified execution changed))
+     (ecl-mcp-execute--modified execution changed))
     (_ '((decision . "deny") (by . "human")))))
 
-(defun ecl-mcp--decide-safely (execution)
+(defun ecl-mcp-execute--decide-safely (execution)
   "Return the answer about EXECUTION; an error and a quit refuse."
   (let ((inhibit-quit nil))
     (condition-case err
-        (ecl-mcp--decide execution)
+        (ecl-mcp-execute--decide execution)
       (error `((decision . "deny") (by . "human")
                (reason . ,(ecl-mcp--error-text err))))
       (quit '((decision . "deny") (by . "human")
@@ -113,22 +112,22 @@ A change of a file is asked about once more then, which this has answered."
                          (equal (ecl-mcp--execution-text execution) text)))
                   ecl-mcp--executing))))
 
-(defun ecl-mcp--decide-later (request execution)
+(defun ecl-mcp-execute--decide-later (request execution)
   "Let `ecl-mcp-approval-function' decide about REQUEST for EXECUTION.
 It is called a moment later: it may ask, which must not happen in a filter."
   (run-at-time 0 nil
                (lambda ()
                  (ecl-mcp--guard "approval"
                    (ecl-mcp-answer request
-                                   (ecl-mcp--decide-safely execution))))))
+                                   (ecl-mcp-execute--decide-safely execution))))))
 
-(defun ecl-mcp--decide-request (request)
+(defun ecl-mcp-execute--request (request)
   "Let `ecl-mcp-approval-function' decide about REQUEST, if it is one for it."
   (when-let ((execution (and ecl-mcp-approval-function
                              (ecl-mcp--executing-request request))))
     (if (ecl-mcp--execution-modified execution)
         (ecl-mcp-answer request '((decision . "approve") (by . "human")))
-      (ecl-mcp--decide-later request execution))
+      (ecl-mcp-execute--decide-later request execution))
     t))
 
 ;;;; Execution
@@ -198,7 +197,7 @@ could not be made."
   (let* ((count (length calls))
          (results (make-vector count nil))
          (missing count))
-    (add-hook 'ecl-mcp-request-functions #'ecl-mcp--decide-request 90)
+    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-execute--request 90)
     (when (= count 0)
       (funcall callback nil))
     (cl-loop for call in calls

@@ -1,7 +1,6 @@
 ;;; ecl-mcp-host.el --- The core and the Lisp images in this Emacs  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
-;; Package-Requires: ((emacs "28.2"))
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
@@ -92,12 +91,23 @@ Then it counts as hung, and is ended.")
   (losses 0 :documentation "How often the state was lost.")
   (data nil :documentation "What the client keeps here."))
 
+(defvar ecl-mcp-activate-function #'ecl-mcp--activate-all
+  "Function that lets requests come up in this Emacs, called at the start.")
+
 (defvar ecl-mcp-session nil
   "The session of this Emacs, or nil.")
 
 (defvar ecl-mcp-session-functions nil
   "Abnormal hook for the session when it was started, lost its Lisp, or ended.
 The functions get the session and a symbol: `started', `lost' or `ended'.")
+
+(declare-function ecl-mcp-activate "ecl-mcp" ())
+
+(defun ecl-mcp--activate-all ()
+  "Load all of ecl-mcp, whatever command was the first one, and switch it on.
+Without its other parts nobody would be asked."
+  (require 'ecl-mcp)
+  (ecl-mcp-activate))
 
 ;;;; Bytes
 
@@ -266,10 +276,11 @@ Signal a `user-error' when it is not there."
   "Ask the supervisor PROCESS to end; kill it when it takes long."
   (when (process-live-p process)
     (ignore-errors (signal-process process 'SIGTERM))
-    (run-at-time ecl-mcp-session-stop-seconds nil
-                 (lambda ()
-                   (when (process-live-p process)
-                     (signal-process process 'SIGKILL))))))
+    (process-put process 'ecl-mcp-killer
+                 (run-at-time ecl-mcp-session-stop-seconds nil
+                              (lambda ()
+                                (when (process-live-p process)
+                                  (signal-process process 'SIGKILL)))))))
 
 (defun ecl-mcp-session--may-restart-p (session)
   "Non-nil unless the supervisor of SESSION was started too often lately."
@@ -296,6 +307,8 @@ Signal a `user-error' when it is not there."
       (ecl-mcp-session--send-unsent session))
     (unless (process-live-p process)
       (delete-process (process-get process 'ecl-mcp-errors))
+      (when-let ((timer (process-get process 'ecl-mcp-killer)))
+        (cancel-timer timer))
       (when (and (ecl-mcp-session-core session)
                  (eq process (ecl-mcp-session-process session)))
         (ecl-mcp-session--lost
@@ -351,6 +364,7 @@ a `user-error' with a sentence when there can be none."
   (when ecl-mcp-session
     (ecl-mcp--fail "There is a session already"))
   (ecl-mcp-module-ensure)
+  (funcall ecl-mcp-activate-function)
   (let* ((workspace (ecl-mcp-session--workspace))
          (session (ecl-mcp-session--create :workspace workspace :data data
                                            :receive receive :settle settle)))

@@ -55,6 +55,7 @@ After SECONDS (20) fail, saying WHAT was waited for."
 (defvar ecl-mcp-program)
 (defvar ecl-mcp-module-file)
 (defvar ecl-mcp-workspace)
+(defvar ecl-mcp-activate-function)
 (declare-function ecl-mcp-call "ecl-mcp-session")
 (declare-function ecl-mcp-session-stop "ecl-mcp-host")
 (declare-function ecl-mcp-session-process "ecl-mcp-host" t t)
@@ -69,14 +70,16 @@ After SECONDS (20) fail, saying WHAT was waited for."
 
 (defmacro ecl-mcp-test-with-session (folder &rest body)
   "Run BODY, in which the first call starts a session with real images.
-FOLDER is bound to its workspace; all of it goes away in the end."
+FOLDER is bound to its workspace; all of it goes away in the end.  Requests do
+not come up: a test that is about that calls what lets them."
   (declare (indent 1) (debug (symbolp body)))
   `(ecl-mcp-test-with-folder ,folder
      (require 'ecl-mcp-session)
      (let ((ecl-mcp-program (expand-file-name "ecl-mcp" ecl-mcp-test-build))
            (ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
                                                   ecl-mcp-test-build))
-           (ecl-mcp-workspace ,folder))
+           (ecl-mcp-workspace ,folder)
+           (ecl-mcp-activate-function #'ignore))
        (unwind-protect
            (progn ,@body)
          (ecl-mcp-test-end-session)))))

@@ -354,7 +354,7 @@ Return the result and what the file has."
 (ert-deftest ecl-mcp-approval-function-is-only-for-agents-here ()
   "Other calls are put to the human, function or not."
   (ecl-mcp-test-with-session folder
-    (add-hook 'ecl-mcp-request-functions #'ecl-mcp--decide-request 90)
+    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-execute--request 90)
     (let ((ecl-mcp-approval-function (lambda (&rest _) (ert-fail "It was asked")))
           result)
       (ecl-mcp-call "write-file" '((path . "w.txt") (content . "x"))

@@ -1,0 +1,292 @@
+;;; ecl-mcp-status.el --- What goes on, in a buffer  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The buffer of M-x ecl-mcp: the session in this Emacs, servers that are
+;; connected, requests that wait, calls that were made.  It follows what
+;; happens; it decides nothing.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-socket)
+(require 'ecl-mcp-session)
+
+(declare-function ecl-mcp-review "ecl-mcp-approve" (&optional request))
+(declare-function ecl-mcp-stop "ecl-mcp" ())
+(declare-function ecl-mcp-restart-lisp "ecl-mcp" ())
+(declare-function ecl-mcp-interrupt "ecl-mcp" ())
+(declare-function ecl-mcp-log "ecl-mcp-log" ())
+(declare-function ecl-mcp-permissions "ecl-mcp-permissions-list" ())
+(declare-function ecl-mcp-repl "ecl-mcp-repl" (&optional session))
+(declare-function ecl-mcp-call-tool "ecl-mcp-call-tool" (tool arguments))
+(declare-function ecl-mcp "ecl-mcp" ())
+(declare-function ecl-mcp-build-module "ecl-mcp-load" ())
+
+(defcustom ecl-mcp-status-calls 12
+  "How many of the recent calls the status buffer shows."
+  :type 'natnum
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-status-buffer "*ecl-mcp*"
+  "Name of the status buffer.")
+
+(defconst ecl-mcp-status--delay 0.3
+  "Seconds after an event in which others are waited for.")
+
+(defvar ecl-mcp-status--timer nil
+  "Timer that draws the status buffer again, or nil.")
+
+(defvar-local ecl-mcp-status--sessions nil
+  "What list-sessions said, or why it could not, or nil.")
+
+(defvar ecl-mcp-status-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map (make-composed-keymap button-buffer-map
+                                                 special-mode-map))
+    (define-key map (kbd "g") #'ecl-mcp-status-refresh)
+    (define-key map (kbd "r") #'ecl-mcp-review)
+    (define-key map (kbd "s") #'ecl-mcp)
+    (define-key map (kbd "S") #'ecl-mcp-stop)
+    (define-key map (kbd "R") #'ecl-mcp-restart-lisp)
+    (define-key map (kbd "i") #'ecl-mcp-interrupt)
+    (define-key map (kbd "z") #'ecl-mcp-repl)
+    (define-key map (kbd "c") #'ecl-mcp-call-tool)
+    (define-key map (kbd "p") #'ecl-mcp-permissions)
+    (define-key map (kbd "l") #'ecl-mcp-log)
+    (define-key map (kbd "m") #'ecl-mcp-status-messages)
+    map)
+  "Keymap of `ecl-mcp-status-mode'.")
+
+;;;; Pieces
+
+(defun ecl-mcp-status--button (label command &optional help)
+  "Insert a button LABEL that runs COMMAND, a function of no argument.
+HELP is shown with the mouse over it."
+  (insert-text-button label 'follow-link t
+                      'help-echo (or help (and (symbolp command)
+                                               (symbol-name command)))
+                      'action (lambda (_)
+                                (if (commandp command)
+                                    (call-interactively command)
+                                  (funcall command)))))
+
+(defun ecl-mcp-status--heading (text)
+  "Insert TEXT as a heading."
+  (insert "\n" (propertize text 'face 'bold) "\n"))
+
+(defun ecl-mcp-status--line (name value)
+  "Insert a line of NAME and VALUE."
+  (insert (format "  %-10s %s\n" name value)))
+
+(defun ecl-mcp-status--age (time)
+  "Return how long ago TIME, as `float-time' has it, was."
+  (format-seconds "%dd %hh %mm %z%ss" (max 0 (- (float-time) time))))
+
+(defun ecl-mcp-status--insert-buttons (buttons)
+  "Insert a line of BUTTONS, each (KEY LABEL COMMAND)."
+  (insert "  ")
+  (pcase-dolist (`(,key ,label ,command) buttons)
+    (ecl-mcp-status--button label command)
+    (insert " (" (propertize key 'face 'ecl-mcp-key) ")  "))
+  (insert "\n"))
+
+;;;; Sections
+
+(defun ecl-mcp-status--insert-session ()
+  "Insert what there is to say about the session in this Emacs."
+  (ecl-mcp-status--heading "Lisp in this Emacs")
+  (if-let ((session ecl-mcp-session))
+      (let ((process (ecl-mcp-session-process session)))
+        (ecl-mcp-status--line "workspace" (abbreviate-file-name
+                                           (ecl-mcp-session-workspace session)))
+        (ecl-mcp-status--line
+         "process"
+         (if (process-live-p process)
+             (format "%d, for %s" (process-id process)
+                     (ecl-mcp-status--age (car (ecl-mcp-session-started session))))
+           (propertize "none; restart Lisp" 'face 'error)))
+        (when (ecl-mcp-session-lost session)
+          (ecl-mcp-status--line
+           "lost" (format "%d times; last: %s" (ecl-mcp-session-losses session)
+                          (ecl-mcp-session-lost session))))
+        (ecl-mcp-status--line "running" (format "%d calls from Emacs"
+                                                (length (ecl-mcp-session-calls))))
+        (ecl-mcp-status--insert-buttons
+         '(("z" "REPL" ecl-mcp-repl) ("c" "Call tool" ecl-mcp-call-tool)
+           ("i" "Interrupt" ecl-mcp-interrupt)
+           ("R" "Restart Lisp" ecl-mcp-restart-lisp) ("S" "Stop" ecl-mcp-stop))))
+    (let ((problem (ecl-mcp-module-problem)))
+      (ecl-mcp-status--line "state" (or problem "not started"))
+      (ecl-mcp-status--insert-buttons
+       (append '(("s" "Start" ecl-mcp))
+               (and problem
+                    '(("M-x ecl-mcp-build-module" "Build" ecl-mcp-build-module))))))))
+
+(defun ecl-mcp-status--insert-sessions ()
+  "Insert what list-sessions said."
+  (when (and ecl-mcp-session ecl-mcp-status--sessions)
+    (ecl-mcp-status--heading "Lisp sessions")
+    (dolist (line (split-string ecl-mcp-status--sessions "\n" t))
+      (insert "  " line "\n"))))
+
+(defun ecl-mcp-status--insert-servers ()
+  "Insert which cores are connected."
+  (ecl-mcp-status--heading "Servers")
+  (ecl-mcp-status--line "socket"
+                        (or (ecl-mcp-socket-problem)
+                            (abbreviate-file-name (ecl-mcp-socket-file))))
+  (dolist (connection ecl-mcp-connections)
+    (insert (format "  %s  %s%s, %d calls%s\n"
+                    (ecl-mcp-connection-name connection)
+                    (or (ecl-mcp-connection-version connection) "no hello yet")
+                    (if (ecl-mcp-connection-attached connection)
+                        ", in this Lisp" "")
+                    (ecl-mcp-connection-calls connection)
+                    (if-let ((client (ecl-mcp-connection-client connection)))
+                        (concat ", last from " client)
+                      "")))))
+
+(defun ecl-mcp-status--insert-requests ()
+  "Insert the requests that wait, as buttons."
+  (ecl-mcp-status--heading (format "Requests: %d" (length ecl-mcp-requests)))
+  (dolist (request ecl-mcp-requests)
+    (insert "  ")
+    (ecl-mcp-status--button
+     (format "%s wants %s"
+             (or (ecl-mcp-request-client request) "A client")
+             (ecl-mcp--visible (ecl-mcp-request-tool request)))
+     (lambda () (ecl-mcp-review request))
+     "Look at this request")
+    (insert (format " (%s, %s ago)\n"
+                    (ecl-mcp--visible (ecl-mcp-request-level request))
+                    (ecl-mcp-status--age (ecl-mcp-request-time request))))))
+
+(defun ecl-mcp-status--call (line)
+  "Return a line about LINE, an alist of the log of calls."
+  (let* ((client (alist-get 'client line))
+         (outcome (format "%s" (alist-get 'outcome line)))
+         (time (alist-get 'time line)))
+    (format "  %s  %-18s %-9s %-7s %6s ms  %s\n"
+            (if (and (stringp time) (> (length time) 19))
+                (condition-case nil
+                    (format-time-string "%T" (date-to-time time))
+                  (error (substring time 11 19)))
+              "        ")
+            (ecl-mcp--visible (format "%s" (alist-get 'tool line)))
+            (format "%s" (alist-get 'decision line))
+            (if (equal outcome "ok") outcome (propertize outcome 'face 'warning))
+            (or (alist-get 'runMs line) "-")
+            (or (if (stringp client) (ecl-mcp--visible client)
+                  (ecl-mcp--client-name client))
+                ""))))
+
+(defun ecl-mcp-status--insert-calls ()
+  "Insert the calls that were made lately, newest first."
+  (ecl-mcp-status--heading "Recent calls")
+  (unless ecl-mcp-recent-calls
+    (insert "  none\n"))
+  (dolist (call (seq-take ecl-mcp-recent-calls ecl-mcp-status-calls))
+    (insert (ecl-mcp-status--call (car call))))
+  (ecl-mcp-status--insert-buttons
+   '(("r" "Review" ecl-mcp-review) ("p" "Permissions" ecl-mcp-permissions)
+     ("l" "Log" ecl-mcp-log) ("m" "Messages" ecl-mcp-status-messages))))
+
+;;;; The buffer
+
+(defun ecl-mcp-status--draw ()
+  "Fill the current buffer anew; point and windows stay where they are."
+  (let ((inhibit-read-only t)
+        (places (mapcar (lambda (window)
+                          (list window (window-start window)
+                                (window-point window)))
+                        (get-buffer-window-list nil nil t)))
+        (point (point)))
+    (erase-buffer)
+    (insert (propertize "ecl-mcp" 'face 'bold) " " ecl-mcp-version "\n")
+    (ecl-mcp-status--insert-requests)
+    (ecl-mcp-status--insert-session)
+    (ecl-mcp-status--insert-sessions)
+    (ecl-mcp-status--insert-servers)
+    (ecl-mcp-status--insert-calls)
+    (goto-char (min point (point-max)))
+    (pcase-dolist (`(,window ,start ,point) places)
+      (set-window-point window (min point (point-max)))
+      (set-window-start window (min start (point-max)) t))))
+
+(defun ecl-mcp-status--redraw ()
+  "Draw the status buffer again, if there is one."
+  (setq ecl-mcp-status--timer nil)
+  (ecl-mcp--guard "status"
+    (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
+      (with-current-buffer buffer
+        (ecl-mcp-status--draw)))))
+
+(defun ecl-mcp-status--soon (&rest _)
+  "Let the status buffer be drawn again in a moment."
+  (if (not (get-buffer ecl-mcp-status-buffer))
+      (ecl-mcp-status--follow nil)
+    (unless ecl-mcp-status--timer
+      (setq ecl-mcp-status--timer
+            (run-at-time ecl-mcp-status--delay nil #'ecl-mcp-status--redraw)))))
+
+(defun ecl-mcp-status--follow (on)
+  "Follow what happens when ON is non-nil, else no longer."
+  (dolist (hook '(ecl-mcp-arrived-functions ecl-mcp-gone-functions
+                  ecl-mcp-called-functions ecl-mcp-connections-functions
+                  ecl-mcp-session-functions))
+    (if on
+        (add-hook hook #'ecl-mcp-status--soon)
+      (remove-hook hook #'ecl-mcp-status--soon))))
+
+(defun ecl-mcp-status--left ()
+  "The status buffer is being killed."
+  (ecl-mcp-status--follow nil))
+
+(defun ecl-mcp-status--ask-sessions ()
+  "Ask which Lisp sessions there are, to draw them when that is known."
+  (when (and ecl-mcp-session
+             (process-live-p (ecl-mcp-session-process ecl-mcp-session)))
+    (ecl-mcp-call "list-sessions" nil
+                  (lambda (result)
+                    (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
+                      (with-current-buffer buffer
+                        (setq ecl-mcp-status--sessions
+                              (plist-get result :content)))
+                      (ecl-mcp-status--soon))))))
+
+(define-derived-mode ecl-mcp-status-mode special-mode "ecl-mcp"
+  "Major mode for what goes on in ecl-mcp.
+\\{ecl-mcp-status-mode-map}"
+  (setq-local revert-buffer-function #'ecl-mcp-status-refresh)
+  (buffer-disable-undo)
+  (setq truncate-lines t)
+  (add-hook 'kill-buffer-hook #'ecl-mcp-status--left nil t)
+  (ecl-mcp-status--follow t))
+
+(defun ecl-mcp-status-refresh (&rest _)
+  "Draw the status buffer again, and ask which Lisp sessions there are."
+  (interactive nil ecl-mcp-status-mode)
+  (ecl-mcp-status--draw)
+  (ecl-mcp-status--ask-sessions))
+
+(defun ecl-mcp-status-messages ()
+  "Show what ecl-mcp noticed."
+  (interactive)
+  (ecl-mcp--note 'info "shown")
+  (display-buffer ecl-mcp--messages-buffer))
+
+(defun ecl-mcp-status-show ()
+  "Show the status buffer and select its window."
+  (with-current-buffer (get-buffer-create ecl-mcp-status-buffer)
+    (unless (derived-mode-p 'ecl-mcp-status-mode)
+      (ecl-mcp-status-mode))
+    (ecl-mcp-status-refresh))
+  (pop-to-buffer ecl-mcp-status-buffer))
+
+(provide 'ecl-mcp-status)
+;;; ecl-mcp-status.el ends here

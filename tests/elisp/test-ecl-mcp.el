@@ -1,0 +1,256 @@
+;;; test-ecl-mcp.el --- The entry point and the status buffer  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+
+(defvar ecl-mcp-socket)
+(defvar ecl-mcp-status-buffer)
+(defvar ecl-mcp-global-mode)
+(declare-function ecl-mcp "ecl-mcp")
+(declare-function ecl-mcp-stop "ecl-mcp")
+(declare-function ecl-mcp-interrupt "ecl-mcp")
+(declare-function ecl-mcp-restart-lisp "ecl-mcp")
+(declare-function ecl-mcp-global-mode "ecl-mcp")
+(declare-function ecl-mcp-activate "ecl-mcp")
+(declare-function ecl-mcp-status-refresh "ecl-mcp-status")
+(declare-function ecl-mcp-session-calls "ecl-mcp-session")
+(declare-function ecl-mcp-socket--server "ecl-mcp-socket")
+
+(defun test-ecl-mcp--emacs (&rest arguments)
+  "Run a fresh Emacs with ARGUMENTS; return its output, and fail if it fails."
+  (with-temp-buffer
+    (let ((status (apply #'call-process
+                         (expand-file-name invocation-name invocation-directory)
+                         nil t nil "-Q" "--batch" "-L" ecl-mcp-test-elisp
+                         arguments)))
+      (unless (eql status 0)
+        (ert-fail (buffer-string))))
+    (buffer-string)))
+
+(defconst test-ecl-mcp--state
+  '(append
+    (mapcar (lambda (variable)
+              (cons variable (prin1-to-string (symbol-value variable))))
+            '(post-command-hook pre-command-hook kill-emacs-hook
+              window-selection-change-functions after-init-hook
+              find-file-hook after-save-hook kill-buffer-hook
+              buffer-list-update-hook window-configuration-change-hook
+              eldoc-documentation-functions completion-at-point-functions
+              global-mode-string mode-line-format
+              display-buffer-alist auto-mode-alist command-error-function
+              timer-list timer-idle-list global-map esc-map ctl-x-map))
+    (list (cons 'processes (process-list)) (cons 'buffers (buffer-list))
+          (cons 'windows (window-list))))
+  "A form for what loading must not change.")
+
+(ert-deftest ecl-mcp-loads-without-side-effects ()
+  "One require in a fresh Emacs; hooks, keys, timers, processes, buffers stay."
+  (should (equal
+           (test-ecl-mcp--emacs
+            "--eval"
+            (format "%S" `(progn
+                            ;; What the libraries of Emacs do is theirs.
+                            (mapc #'require '(comint ediff compile project
+                                              tabulated-list notifications
+                                              diff-mode pulse eldoc lisp-mode
+                                              hideshow smerge-mode kmacro edmacro))
+                            (let ((before ,test-ecl-mcp--state))
+                              (require 'ecl-mcp)
+                              (cl-mapc (lambda (one other)
+                                         (unless (equal one other)
+                                           (princ (format "%S " (car other)))))
+                                       before ,test-ecl-mcp--state)
+                              (princ (fboundp 'ecl-mcp-module-version))))))
+           "nil")))
+
+(ert-deftest ecl-mcp-has-its-commands ()
+  "All commands are there after one require."
+  (should (equal
+           (test-ecl-mcp--emacs
+            "--eval"
+            (format
+             "%S"
+             '(progn
+                (require 'ecl-mcp)
+                (dolist (command
+                         '(ecl-mcp ecl-mcp-stop ecl-mcp-restart-lisp
+                           ecl-mcp-interrupt ecl-mcp-eval-region
+                           ecl-mcp-eval-defun ecl-mcp-eval-last-sexp
+                           ecl-mcp-eval-buffer ecl-mcp-load-file ecl-mcp-repl
+                           ecl-mcp-call-tool ecl-mcp-review ecl-mcp-permissions
+                           ecl-mcp-log ecl-mcp-undo-edits
+                           ecl-mcp-list-definitions ecl-mcp-describe-symbol
+                           ecl-mcp-apropos ecl-mcp-checkpoint ecl-mcp-restore
+                           ecl-mcp-mode ecl-mcp-global-mode ecl-mcp-build-module
+                           ecl-mcp-gptel-register))
+                  (unless (and (commandp command) (documentation command))
+                    (princ command))))))
+           "")))
+
+(defmacro test-ecl-mcp--with (folder &rest body)
+  "Run BODY with sockets of its own; FOLDER is bound to the workspace."
+  (declare (indent 1) (debug (symbolp body)))
+  `(progn
+     (require 'ecl-mcp)
+     (ecl-mcp-test-with-folder sockets
+       (set-file-modes sockets #o700)
+       (let ((ecl-mcp-socket (expand-file-name "emacs.sock" sockets)))
+         (ecl-mcp-test-with-session ,folder
+           (save-window-excursion
+             (unwind-protect
+                 (progn ,@body)
+               (when (get-buffer ecl-mcp-status-buffer)
+                 (kill-buffer ecl-mcp-status-buffer))
+               (let ((process (and ecl-mcp-session
+                                   (ecl-mcp-session-process ecl-mcp-session))))
+                 (ecl-mcp-stop)
+                 (when process
+                   (ecl-mcp-test-await
+                    "the end" (lambda () (not (process-live-p process)))))))))))))
+
+(defun test-ecl-mcp--shows (pattern)
+  "Wait until the status buffer matches PATTERN."
+  (ecl-mcp-test-await pattern
+                      (lambda ()
+                        (with-current-buffer ecl-mcp-status-buffer
+                          (string-match-p pattern (buffer-string))))))
+
+(ert-deftest ecl-mcp-status-follows ()
+  "The status buffer shows session, sessions, servers, requests and calls."
+  (test-ecl-mcp--with folder
+    ;; In batch nobody is there who could be asked.
+    (cl-letf (((symbol-function 'ecl-mcp-activate) #'ignore))
+      (ecl-mcp))
+    (should (equal (buffer-name) ecl-mcp-status-buffer))
+    (test-ecl-mcp--shows "workspace +.*ecl-mcp-test")
+    (test-ecl-mcp--shows "socket +.*emacs.sock")
+    (test-ecl-mcp--shows "this Emacs +0.1.0, in this Lisp")
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))
+    (test-ecl-mcp--shows "evaluate-lisp +allowed +ok.*Emacs")
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))
+    (test-ecl-mcp--shows "evaluate-lisp +allowed +error")
+    (ecl-mcp-status-refresh)
+    (test-ecl-mcp--shows "Lisp sessions\n +.*main")
+    (goto-char (point-min))
+    (search-forward "Servers")
+    (let ((point (point)))
+      (ecl-mcp-status-refresh)
+      (should (= (point) point)))
+    (let (result)
+      (ecl-mcp-call "write-file" '((path . "x") (content . "y"))
+                    (lambda (it) (setq result it)))
+      (test-ecl-mcp--shows "Requests: 1\n +Emacs [0-9.]+ wants write-file")
+      (ecl-mcp-answer (car ecl-mcp-requests) '((decision . "deny")))
+      (test-ecl-mcp--shows "Requests: 0")
+      (ecl-mcp-test-await "the result" (lambda () result)))))
+
+(ert-deftest ecl-mcp-interrupt-and-restart ()
+  "Interrupting keeps definitions, restarting loses them, both at once."
+  (test-ecl-mcp--with folder
+    (ecl-mcp)
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 7)")))
+    (let (result (start (float-time)))
+      (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
+                    (lambda (it) (setq result it)))
+      (ecl-mcp-interrupt)
+      (should (plist-get result :error))
+      (should-not (ecl-mcp-session-calls))
+      (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                   '((code . "*kept*")))
+                                :content)
+                     "=> 7"))
+      (setq result nil
+            start (float-time))
+      (ecl-mcp-call "evaluate-lisp"
+                    '((code . "(mp:without-interrupts (loop))"))
+                    (lambda (it) (setq result it)))
+      (ecl-mcp-restart-lisp)
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (should (string-match-p "user restarted Lisp.*lost"
+                              (plist-get result :error)))
+      (should (string-suffix-p
+               "=> NIL"
+               (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                             '((code . "(boundp '*kept*)")))
+                          :content)))
+      (should (< (- (float-time) start) 5)))
+    (test-ecl-mcp--shows "lost +1 times; last: The user restarted Lisp.")))
+
+(ert-deftest ecl-mcp-without-a-module ()
+  "Without a module the status says the remedy, and servers can ask."
+  (test-ecl-mcp--with folder
+    (cl-letf (((symbol-function 'ecl-mcp-module-problem)
+               (lambda () "The module is not there; build it.")))
+      (ecl-mcp)
+      (test-ecl-mcp--shows "state +The module is not there; build it.")
+      (test-ecl-mcp--shows "Build")
+      (should-not ecl-mcp-session)
+      (let ((client (make-network-process
+                     :name "server" :family 'local :service ecl-mcp-socket
+                     :noquery t)))
+        (process-send-string
+         client (concat "{\"method\":\"hello\",\"params\":{\"pid\":1,"
+                        "\"version\":\"0.1.0\",\"workspace\":\"/w\"}}\n"))
+        (test-ecl-mcp--shows "/w (1) +0.1.0")
+        (delete-process client)))))
+
+(defun test-ecl-mcp--running ()
+  "Return what there is to see of ecl-mcp when it runs."
+  (append
+   (mapcar (lambda (variable) (cons variable (copy-sequence
+                                              (symbol-value variable))))
+           '(ecl-mcp-request-functions ecl-mcp-arrived-functions
+             ecl-mcp-gone-functions ecl-mcp-called-functions
+             ecl-mcp-connections-functions ecl-mcp-session-functions
+             kill-emacs-hook pre-command-hook post-command-hook))
+   (list (cons 'global-mode-string (remove "" global-mode-string))
+         (cons 'processes (process-list))
+         (cons 'timer-list (mapcar #'timer--function timer-list))
+         (cons 'idle (mapcar #'timer--function timer-idle-list)))))
+
+(ert-deftest ecl-mcp-stop-leaves-nothing ()
+  "After stopping, hooks, timers, processes and the mode line are as before."
+  (require 'ecl-mcp)
+  (let ((before (test-ecl-mcp--running)))
+    (test-ecl-mcp--with folder
+      (let ((ecl-mcp-activate-function #'ecl-mcp-activate))
+        (ecl-mcp)
+        (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))))
+    (ecl-mcp-test-await "timers to run off"
+                        (lambda ()
+                          (<= (length (alist-get 'timer-list
+                                                 (test-ecl-mcp--running)))
+                              (length (alist-get 'timer-list before)))))
+    (cl-mapc (lambda (one other) (should (equal one other)))
+             before (test-ecl-mcp--running))
+    (should-not ecl-mcp-global-mode)))
+
+(ert-deftest ecl-mcp-autoloaded-command-loads-all ()
+  "Whatever command is the first one, somebody is asked about what it starts."
+  (should
+   (equal
+    (test-ecl-mcp--emacs
+     "-l" "ecl-mcp-session"
+     "--eval"
+     (format
+      "%S"
+      `(let ((ecl-mcp-program ,(expand-file-name "ecl-mcp" ecl-mcp-test-build))
+             (ecl-mcp-module-file
+              ,(expand-file-name "ecl-mcp-module.so" ecl-mcp-test-build))
+             (ecl-mcp-workspace temporary-file-directory)
+             (ecl-mcp-image-socket nil)
+             result)
+         (ecl-mcp-call "write-file" '((path . "x") (content . "y"))
+                       (lambda (it) (setq result it)))
+         (with-timeout (20)
+           (while (not result)
+             (accept-process-output nil 0.1)))
+         (princ (featurep 'ecl-mcp-approve))
+         (princ (if (plist-get result :error) " refused"))
+         (ecl-mcp-session-stop))))
+    "t refused")))
+
+(provide 'test-ecl-mcp)
+;;; test-ecl-mcp.el ends here
