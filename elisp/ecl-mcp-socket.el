@@ -34,6 +34,9 @@ Then that one counts as gone.  All else goes on meanwhile.")
 (defconst ecl-mcp-socket-retry-seconds 10
   "Seconds after which a socket that another Emacs has is tried again.")
 
+(defconst ecl-mcp-socket-new-seconds 2
+  "Seconds for which a socket that nobody listens on is left alone.")
+
 (defvar ecl-mcp-socket--server nil
   "The listening process, or nil.")
 
@@ -138,13 +141,20 @@ queue is full.  Why it failed cannot be asked (Emacs 28 crashes)."
           (memq status '(open connect))))
       (ecl-mcp-socket--listed-p file)))
 
+(defun ecl-mcp-socket--new-p (attributes)
+  "Non-nil when ATTRIBUTES, of a file, say that it was made just now.
+Then nobody may listen on it yet."
+  (time-less-p (time-since (file-attribute-modification-time attributes))
+               ecl-mcp-socket-new-seconds))
+
 (defun ecl-mcp-socket--clear (file)
   "Remove the socket FILE when nobody listens on it.
 Signal an error when somebody does, or when it is something else."
   (when-let ((attributes (file-attributes file)))
     (unless (string-prefix-p "s" (file-attribute-modes attributes))
       (error "%s is no socket; it is left alone" file))
-    (when (ecl-mcp-socket--answered-p file)
+    (when (or (ecl-mcp-socket--answered-p file)
+              (ecl-mcp-socket--new-p attributes))
       (signal 'ecl-mcp-error
               (list (format "Another Emacs has the socket %s" file))))
     (delete-file file)))

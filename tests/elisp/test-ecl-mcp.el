@@ -16,7 +16,6 @@
 (declare-function ecl-mcp-activate "ecl-mcp")
 (declare-function ecl-mcp-status-refresh "ecl-mcp-status")
 (declare-function ecl-mcp-session-calls "ecl-mcp-session")
-(declare-function ecl-mcp-socket--server "ecl-mcp-socket")
 
 (defun test-ecl-mcp--emacs (&rest arguments)
   "Run a fresh Emacs with ARGUMENTS; return its output, and fail if it fails."

@@ -88,6 +88,9 @@
                                        :service file :noquery t)))
       (delete-process other)
       (should (file-exists-p file))
+      ;; Just made: somebody may be about to listen on it.
+      (should-not (ecl-mcp-socket-start))
+      (set-file-times file (time-subtract nil 10))
       (should (ecl-mcp-socket-start))
       (ecl-mcp-socket-stop)
       (should-not (file-exists-p file)))))
