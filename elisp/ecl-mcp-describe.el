@@ -34,7 +34,7 @@ WHAT says what is done."
    what tool arguments
    (lambda (answer)
      (if (plist-get answer :success)
-         (ecl-mcp--show-text name (or (plist-get answer :content) ""))
+         (ecl-mcp--show-text name (or (plist-get answer :content) "") nil t)
        (ecl-mcp--show-error what (or (plist-get answer :error) "No answer."))))))
 
 (defconst ecl-mcp--output-page 100000

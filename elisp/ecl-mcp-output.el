@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'button)
+(require 'ecl-mcp-session)
 
 (declare-function ecl-mcp-describe-symbol "ecl-mcp-describe"
                   (name &optional package))
@@ -27,15 +28,8 @@
 
 (define-button-type 'ecl-mcp-place
   'action (lambda (button)
-            (let ((file (button-get button 'file))
-                  (line (button-get button 'line)))
-              (unless (file-exists-p file)
-                (user-error "There is no file %s" file))
-              (with-current-buffer (find-file-noselect file)
-                (pop-to-buffer (current-buffer))
-                (widen)
-                (goto-char (point-min))
-                (forward-line (1- line)))))
+            (ecl-mcp--show-place (button-get button 'file)
+                                 (button-get button 'line)))
   'follow-link t
   'help-echo "RET: show this place")
 
@@ -53,27 +47,65 @@
   'follow-link t
   'help-echo "RET: show all of it")
 
-(defun ecl-mcp--make-buttons (start end)
-  "Make buttons of what can be followed between START and END."
+(defun ecl-mcp--show-place (file line)
+  "Show LINE of FILE, whose name may be as seen from the workspace."
+  (let ((path (expand-file-name
+               file (and ecl-mcp-session
+                         (ecl-mcp-session-workspace ecl-mcp-session)))))
+    (unless (file-exists-p path)
+      (user-error "There is no file %s" path))
+    (with-current-buffer (find-file-noselect path)
+      (pop-to-buffer (current-buffer))
+      (widen)
+      (goto-char (point-min))
+      (forward-line (1- line)))))
+
+(defconst ecl-mcp--places-limit 1000
+  "Places in one text that are looked at; more are noise of a program.")
+
+(defun ecl-mcp--make-place-buttons (start end)
+  "Make buttons of the places in files between START and END: name:line."
+  (goto-char start)
+  (cl-loop
+   repeat ecl-mcp--places-limit
+   while (re-search-forward ":\\([0-9]+\\)" end t)
+   do
+   (let* ((after (point))
+          (colon (match-beginning 0))
+          (line (string-to-number (match-string 1)))
+          (before (save-excursion
+                    (goto-char colon)
+                    ;; No name is longer, and the text may have no end.
+                    (skip-chars-backward "^][ \n:(),\"" (max start (- colon 500)))
+                    (point)))
+          (file (buffer-substring-no-properties before colon)))
+     (when (string-match-p "\\`/[^/]\\|[^.]\\.[a-z]+\\'" file)
+       (make-text-button before after :type 'ecl-mcp-place
+                         'file file 'line line)))))
+
+(defun ecl-mcp--make-name-buttons (start end)
+  "Make buttons of the names with which lines between START and END begin."
+  (goto-char start)
+  (while (re-search-forward
+          "^\\(?:- \\)?\\([^] \n(=[]+\\) \\(?:\\[[a-z ,]+\\]\\|(\\|= \\)" end t)
+    (make-text-button (match-beginning 1) (match-end 1)
+                      :type 'ecl-mcp-name
+                      'name (match-string-no-properties 1)
+                      'package nil)))
+
+(defun ecl-mcp--make-buttons (start end &optional names)
+  "Make buttons of what can be followed between START and END.
+That are places in files and shortened outputs; with NAMES, also the names with
+which lines begin."
   (save-excursion
-    (goto-char start)
-    (while (re-search-forward "\\(/[^ \n:]+\\):\\([0-9]+\\)" end t)
-      (make-text-button (match-beginning 0) (match-end 0)
-                        :type 'ecl-mcp-place
-                        'file (match-string-no-properties 1)
-                        'line (string-to-number (match-string 2))))
+    (ecl-mcp--make-place-buttons start end)
     (goto-char start)
     (while (re-search-forward "read-output id \\([0-9]+\\)" end t)
       (make-text-button (match-beginning 0) (match-end 0)
                         :type 'ecl-mcp-output
                         'output (string-to-number (match-string 1))))
-    (goto-char start)
-    (while (re-search-forward
-            "^\\(?:- \\)?\\([^] \n(=[]+\\) \\(?:\\[[a-z ,]+\\]\\|(\\|= \\)" end t)
-      (make-text-button (match-beginning 1) (match-end 1)
-                        :type 'ecl-mcp-name
-                        'name (match-string-no-properties 1)
-                        'package nil))))
+    (when names
+      (ecl-mcp--make-name-buttons start end))))
 
 ;;;; Buffers
 
@@ -100,10 +132,10 @@
       (delete-region (point-min) (+ (point-min) excess))
       (- start excess))))
 
-(defun ecl-mcp--show-text (name text &optional keep)
+(defun ecl-mcp--show-text (name text &optional keep names)
   "Show TEXT in the buffer NAME, without selecting it; return the buffer.
-With KEEP it goes behind what is there.  The first line of TEXT is then a
-heading."
+With KEEP it goes behind what is there.  With NAMES the names with which its
+lines begin can be followed."
   (with-current-buffer (get-buffer-create name)
     (unless (derived-mode-p 'ecl-mcp-output-mode)
       (ecl-mcp-output-mode))
@@ -116,7 +148,7 @@ heading."
         (insert "\n\f\n"))
       (setq start (point))
       (insert (string-trim-right text "\n+") "\n")
-      (ecl-mcp--make-buttons start (point-max))
+      (ecl-mcp--make-buttons start (point-max) names)
       (setq start (ecl-mcp--bound-buffer start))
       (goto-char start)
       (when-let ((window (display-buffer (current-buffer))))

@@ -273,6 +273,29 @@
       (delete-file file)
       (kill-buffer "*ecl-mcp test*"))))
 
+(ert-deftest ecl-mcp-output-buttons-know-the-workspace ()
+  (let ((file (expand-file-name "placed.lisp" live-folder)))
+    (write-region "\n\n(defun test-placed () 1)\n" nil file nil 'quiet)
+    (ecl-mcp-load-file file)
+    (live-idle)
+    (ecl-mcp-describe-symbol "test-placed")
+    (live-idle)
+    (with-current-buffer "*ecl-mcp description*"
+      (goto-char (point-min))
+      (re-search-forward "Defined in: .")
+      (push-button (match-end 0))
+      (with-current-buffer (window-buffer)
+        (should (equal buffer-file-name file))
+        (should (= 3 (line-number-at-pos)))
+        (kill-buffer))))
+  ;; what a program prints is no name
+  (test-eval #'ecl-mcp-eval-last-sexp
+             "(dotimes (i 9) (format t \"car = ~d~%\" i))@@")
+  (with-current-buffer "*ecl-mcp result*"
+    (goto-char (point-min))
+    (search-forward "car")
+    (should-not (button-at (match-beginning 0)))))
+
 (ert-deftest ecl-mcp-output-that-was-shortened-can-be-read ()
   (test-eval #'ecl-mcp-eval-last-sexp
              "(dotimes (i 40000) (format t \"line ~d~%\" i))@@")
@@ -306,6 +329,16 @@
   (with-current-buffer "*ecl-mcp test*"
     (should (> (buffer-size) 499999))
     (kill-buffer)))
+
+(ert-deftest ecl-mcp-output-takes-long-lines-as-they-come ()
+  (dolist (text (list (make-string 200000 ?x) (make-string 200000 ?:)
+                      (make-string 200000 ?/) (make-string 200000 ?.)
+                      (apply #'concat (make-list 50000 ":1.a"))
+                      (apply #'concat (make-list 50000 "- a "))))
+    (let ((start (float-time)))
+      (ecl-mcp--show-text "*ecl-mcp test*" text nil t)
+      (should (< (- (float-time) start) 2))))
+  (kill-buffer "*ecl-mcp test*"))
 
 (ert-deftest ecl-mcp-macroexpand-expands ()
   (live-in-lisp "(when @@(when a b) c)"
