@@ -341,8 +341,28 @@ The result is a vector of booleans.  AT-END is the number of ITEMS."
       (cl-incf index))
     near))
 
+(declare-function ecl-mcp-module-diff "ext:ecl-mcp-module-functions"
+                  (before after))
+
 (defun ecl-mcp-hunk-from-texts (old new)
-  "The hunks, with three lines around each, that lead from text OLD to NEW."
+  "The hunks, with three lines around each, that lead from text OLD to NEW.
+The module finds them when it is loaded and the texts are not too long for it."
+  (or (and (fboundp 'ecl-mcp-module-diff)
+           (ignore-error ecl-mcp-error
+             (ecl-mcp-hunk-from-module (ecl-mcp-module-diff old new))))
+      (ecl-mcp-hunk--from-texts old new)))
+
+(defun ecl-mcp-hunk-from-module (list)
+  "The hunks of LIST, which `ecl-mcp-module-diff' has returned."
+  (ecl-mcp-hunk-parse-all
+   (mapcar (pcase-lambda (`(,old-start ,old-count ,new-start ,new-count ,lines))
+             `((old_start . ,old-start) (old_count . ,old-count)
+               (new_start . ,new-start) (new_count . ,new-count)
+               (lines . ,lines)))
+           list)))
+
+(defun ecl-mcp-hunk--from-texts (old new)
+  "The same as `ecl-mcp-hunk-from-texts' for OLD and NEW, without the module."
   (let* ((items (ecl-mcp-hunk-compare old new))
          (near (ecl-mcp-hunk--context items 3 (length items)))
          (place 0) (new-place 0) (index 0) (hunks nil) (inside nil))

@@ -135,9 +135,10 @@
 ;;;; Text that shows itself
 
 (defconst ecl-mcp-review--hidden
-  (concat "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\x61c\x180e\x200b-\x200f"
-          "\x2028-\x202e\x2060-\x206f\xfe00-\xfe0f\xfeff\xfff9-\xfffb"
-          "\xe0000-\xe01ef]")
+  (concat "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c"
+          "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+          "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+          "\U000e0000-\U000e01ef]")
   "Characters that cannot be seen, or change where others are seen.")
 
 (defun ecl-mcp-review--escape (char)
@@ -263,19 +264,23 @@
         ((eql sign ?+) 'diff-added)
         (t 'diff-context)))
 
+(defun ecl-mcp-review--insert-side (items quiet)
+  "Insert ITEMS, which have the same sign, as lines of a diff; QUIET: dimmed."
+  (let ((start (point)) (sign (caar items)))
+    (insert (ecl-mcp-hunk-unified items))
+    (add-text-properties
+     start (point)
+     (list 'face (ecl-mcp-review--line-face sign quiet)
+           'ecl-mcp-sign (and (not quiet) sign)))))
+
 (defun ecl-mcp-review--insert-items (items rejected)
   "Insert ITEMS as lines of a diff; REJECTED: they will not be."
   (dolist (run (ecl-mcp-review--runs items))
     (let ((quiet (or rejected
                      (and ecl-mcp-review--space
                           (ecl-mcp-review--space-only-p run)))))
-      (dolist (item run)
-        (let ((start (point)))
-          (insert (ecl-mcp-hunk-unified (list item)))
-          (add-text-properties
-           start (point)
-           (list 'face (ecl-mcp-review--line-face (car item) quiet)
-                 'ecl-mcp-sign (and (not quiet) (car item)))))))))
+      (pcase-dolist (`(,_ . ,side) (seq-group-by #'car run))
+        (ecl-mcp-review--insert-side side quiet)))))
 
 (defun ecl-mcp-review--hide (start end)
   "Hide the lines of the unit from START to END but for the first."

@@ -60,7 +60,11 @@
                         (not (ecl-mcp-review--unit-stale-p unit review)))))
          (next (or (cl-find-if open-p (cdr (memq unit units)))
                    (cl-find-if open-p units))))
-    (ecl-mcp-review--go-to (or next unit))))
+    (ecl-mcp-review--go-to (or next unit))
+    (unless next
+      (message "%s" (substitute-command-keys
+                     (concat "All is decided; \\[ecl-mcp-review-submit]"
+                             " makes the changes"))))))
 
 (defun ecl-mcp-review-fold ()
   "Hide the lines of the hunk at point, or show them again."
@@ -251,8 +255,11 @@
                           (ecl-mcp-visit-buffer
                            (ecl-mcp-review--path review)))))
     (let* ((text (with-current-buffer buffer (ecl-mcp-apply-buffer-text)))
-           (hunks (ecl-mcp-review--hunks review))
-           (places (cdr (ecl-mcp-apply-to-text hunks text text))))
+           (places (with-current-buffer buffer
+                     (save-restriction
+                       (widen)
+                       (ecl-mcp-apply-places (ecl-mcp-review--hunks review)
+                                             text)))))
       (unless (memq nil places)
         (setf (ecl-mcp-review--base review) text)))))
 

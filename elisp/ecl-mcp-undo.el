@@ -84,6 +84,20 @@ where its lines stand only once."
       (and (file-exists-p path)
            (find-file-noselect path t))))
 
+(defun ecl-mcp-undo--offer-deletion (path patches)
+  "Ask whether PATH is to be deleted when it is empty again after PATCHES.
+That is what a file is that the agent made, when its text is taken back."
+  (let ((buffer (ecl-mcp-visit-buffer path)))
+    (when (and buffer
+               (string-match-p "^@@ -0,0 " (car (last patches)))
+               (zerop (buffer-size buffer))
+               (not (buffer-modified-p buffer))
+               (file-exists-p path)
+               (y-or-n-p (format "%s is empty now; the agent made it: delete it? "
+                                 (ecl-mcp--visible path))))
+      (delete-file path t)
+      (kill-buffer buffer))))
+
 (defun ecl-mcp-undo--open (path patches continue)
   "Review what taking PATCHES back makes of the file PATH, then call CONTINUE.
 Return nil when there is nothing to review, after saying why."
@@ -106,7 +120,9 @@ Return nil when there is nothing to review, after saying why."
             t :title (ecl-mcp-undo--title path patches (cdr result))
             :path path :name (file-name-nondirectory path)
             :in-buffer t :hunks hunks :base text
-            :finish (lambda (_review _result) (funcall continue)))))))
+            :finish (lambda (_review _result)
+                      (ecl-mcp-undo--offer-deletion path patches)
+                      (funcall continue)))))))
 
 (defun ecl-mcp-undo--title (path patches missed)
   "The first line of the review of PATCHES to PATH of which MISSED hunks are gone."

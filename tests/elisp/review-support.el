@@ -12,6 +12,7 @@
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review)
+(require 'ecl-mcp-load)
 
 ;;;; Files
 
@@ -70,6 +71,12 @@
   (let ((last-command 'other) (this-command 'undo))
     (undo-boundary)
     (undo)))
+
+(defun test-review-load-module ()
+  "Load the module under test."
+  (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                               ecl-mcp-test-build)))
+    (ecl-mcp-module-ensure)))
 
 ;;;; Reviews
 

@@ -140,15 +140,6 @@
 (declare-function ecl-mcp-module-apply "ext:ecl-mcp-module-functions"
                   (before after chosen current))
 
-(defun test-apply-core-hunks (before after)
-  "The hunks that the core finds between BEFORE and AFTER."
-  (ecl-mcp-hunk-parse-all
-   (mapcar (pcase-lambda (`(,old-start ,old-count ,new-start ,new-count ,lines))
-             `((old_start . ,old-start) (old_count . ,old-count)
-               (new_start . ,new-start) (new_count . ,new-count)
-               (lines . ,(append lines nil))))
-           (append (ecl-mcp-module-diff before after) nil))))
-
 (defun test-apply-ours (hunks chosen before current)
   "What `ecl-mcp-module-apply' returns, by our own means.
 Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
@@ -176,18 +167,16 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (string-join lines)))
 
 (ert-deftest ecl-mcp-apply-does-what-the-core-does ()
-  (require 'ecl-mcp-load)
-  (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
-                                               ecl-mcp-test-build))
-        (moved 0) (stale 0))
-    (ecl-mcp-module-ensure)
+  (let ((moved 0) (stale 0))
+    (test-review-load-module)
     (random "ecl-mcp")
     (dotimes (_ 2000)
       (let* ((before (test-apply-random-text 25))
              (after (test-apply-disturbed before))
              ;; where nothing has moved there is nothing to find
              (current (concat (test-apply-disturbed before) "end\n"))
-             (hunks (test-apply-core-hunks before after))
+             (hunks (ecl-mcp-hunk-from-module
+                     (ecl-mcp-module-diff before after)))
              (chosen (mapcar (lambda (_) (zerop (random 2))) hunks))
              (wanted (ecl-mcp-module-apply before after chosen current)))
         (should (equal (test-apply-ours hunks chosen before current) wanted))

@@ -208,6 +208,18 @@
         (ecl-mcp-review-submit)
         (should (equal (test-apply-bytes file) "1\n"))))))
 
+(ert-deftest ecl-mcp-undo-of-a-new-file-may-delete-it ()
+  (dolist (delete '(t nil))
+    (test-apply-with-file (file buffer) "a\nb\n"
+      (test-review-with-core
+        (ecl-mcp-undo-lines (test-log-edits file "" "a\n" "a\nb\n"))
+        (set-buffer (test-review-buffer))
+        (ecl-mcp-review-accept-all)
+        (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) delete)))
+          (ecl-mcp-review-submit))
+        (should (eq (file-exists-p file) (not delete)))
+        (should (eq (buffer-live-p buffer) (not delete)))))))
+
 (ert-deftest ecl-mcp-undo-killed-review-is-given-up ()
   (test-apply-with-file (file buffer) "a\nnew\n"
     (test-review-with-core

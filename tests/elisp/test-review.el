@@ -39,7 +39,8 @@
 (ert-deftest ecl-mcp-review-shows-what-cannot-be-seen ()
   (test-review-with-core
     (let ((request (test-review-request
-                    "/nowhere/a\u202eb%.txt" "" "x\u202ey\u200b\e[31m\n"
+                    "/nowhere/a\u202eb%.txt" ""
+                    "\u00e4\u4e2d\u03b1x\u202ey\u200b\u009b\e[31m\n"
                     'reason "\u202eevil\rwords"))
           (shown nil))
       (with-current-buffer (ecl-mcp-review-request request)
@@ -48,6 +49,12 @@
           (should (get-text-property (1- (point)) 'display))
           (push (char-before) shown))
         (should (memq ?\u202e shown))
+        (goto-char (point-min))
+        (search-forward "\u009b")
+        (should (get-text-property (1- (point)) 'display))
+        (search-backward "\u00e4\u4e2d\u03b1x")
+        (should-not (text-property-not-all (point) (+ 4 (point))
+                                           'display nil))
         (should (memq ?\e shown))
         (should (memq ?\r shown))
         (should-not (string-match-p "\u202e" (buffer-name)))
@@ -444,6 +451,43 @@
     (test-review-withdraw request)
     (should-error (ecl-mcp-review-edit-done) :type 'user-error)
     (should (string-prefix-p "mine" (buffer-string)))))
+
+(ert-deftest ecl-mcp-review-killed-while-a-hunk-is-edited ()
+  (test-review-with (file buffer request) test-review-old test-review-new ()
+    (ecl-mcp-review-edit-hunk)
+    (kill-buffer (test-review-buffer))
+    (insert "mine\n")
+    (ecl-mcp-review-edit-done)
+    (set-buffer (ecl-mcp-review-request request))
+    (should (equal (car (test-review-tags)) "[edited]"))
+    (ecl-mcp-review-reject-all)
+    (ecl-mcp-review-submit)
+    (should (equal (test-apply-bytes file)
+                   (string-replace
+                    "line 10\n" "ten\n"
+                    (string-replace "line 7\n" "mine\nline 7\n"
+                                    test-review-old))))))
+
+(ert-deftest ecl-mcp-review-thousand-hunks ()
+  (let* ((old (test-apply-numbers 1 10000))
+         (new (replace-regexp-in-string "^line \\(.*5\\)$" "five \\1" old)))
+    (test-review-load-module)
+    (test-review-with (file buffer request) old new ()
+      (should (= (length (test-review-tags)) 1000))
+      (with-current-buffer buffer
+        (goto-char (point-min))
+        (insert "top\n"))
+      (let ((start (get-internal-run-time)))
+        (ecl-mcp-review-accept)
+        (ecl-mcp-review-next)
+        (ecl-mcp-review-reject)
+        (ecl-mcp-review-accept-all)
+        (ecl-mcp-review-submit)
+        (should (< (float-time (time-subtract (get-internal-run-time) start))
+                   5)))
+      (should (equal (with-current-buffer buffer (buffer-string))
+                     (concat "top\n" (string-replace "five 25\n" "line 25\n"
+                                                     new)))))))
 
 (ert-deftest ecl-mcp-review-edited-texts ()
   "Unchanged is accepted, emptied takes the lines away, lines stay whole."
