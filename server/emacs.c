@@ -52,6 +52,19 @@ bool emacs_may_come(void)
     return find_path(address.sun_path, sizeof address.sun_path);
 }
 
+/* Says so when a path was named that cannot be one of a socket. */
+static void check_path(const struct log *log)
+{
+    const char *named = getenv("ECL_MCP_EMACS");
+    struct sockaddr_un address;
+
+    if (named && strcmp(named, "off") != 0 &&
+        !find_path(address.sun_path, sizeof address.sun_path))
+        log_line(log, LOG_WARN,
+                 "editor: ECL_MCP_EMACS: no socket has a path of %zu bytes",
+                 strlen(named));
+}
+
 /* Whether the process that listens at FD is of this user. */
 static bool is_ours(int fd)
 {
@@ -106,6 +119,7 @@ struct emacs *emacs_new(struct session *session, const struct log *log,
     *emacs = (struct emacs){.session = session, .log = log, .fd = -1};
     emacs->address.sun_family = AF_UNIX;
     emacs->chunk = malloc(CHUNK);
+    check_path(log);
     if (!emacs->chunk ||
         !find_path(emacs->address.sun_path, sizeof emacs->address.sun_path)) {
         emacs_free(emacs);

@@ -154,21 +154,21 @@ static enum status read_hunks(const struct reading *r)
 {
     struct tool_decision *decision = &r->out->decision;
     struct json value = find(r->result, "hunks");
-    size_t wanted = r->call->question.hunks;
+    bool by_hunk = r->call->question.hunks > 0;
     size_t n = json_count(value);
 
     if (json_is_absent(value))
         return ST_OK;
-    if (json_type(value) != JSON_ARRAY || (wanted > 0 && n != wanted))
+    if (json_type(value) != JSON_ARRAY || n != r->call->question.changes)
         return spoil(r, "hunks are not those of the review");
     struct tool_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
     bool *chosen = arena_array(r->arena, n + 1, sizeof *chosen);
     if (!hunks || !chosen)
         return ST_NOMEM;
     enum status status = fill_hunks(r, value, hunks, chosen);
-    if (status == ST_INVALID || (wanted == 0 && !are_all(hunks, n)))
+    if (status == ST_INVALID || (!by_hunk && !are_all(hunks, n)))
         return spoil(r, "a hunk is not decided as it may be");
-    if (status == ST_OK && wanted > 0) {
+    if (status == ST_OK && by_hunk) {
         decision->hunks = hunks;
         decision->chosen = chosen;
     }
@@ -180,7 +180,7 @@ static enum status read_hunks(const struct reading *r)
 static enum status read_stale(const struct reading *r, struct json numbers,
                               const bool **out)
 {
-    size_t n = r->call->question.hunks;
+    size_t n = r->call->question.changes;
     bool *stale = arena_array(r->arena, n + 1, sizeof *stale);
     struct json_walk walk;
 

@@ -280,6 +280,7 @@ enum status review_propose(struct review *review, struct str after,
     write_message(&question->message, review, reason, by_hunk);
     if (review->asks_editor)
         write_for_editor(&question->review, review, reason, by_hunk);
+    question->changes = review->diff.hunk_count;
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
     buf_append(&question->substance, review->base.hash, FILES_HASH);
     buf_byte(&question->substance, review->base.exists ? '+' : '-');
@@ -738,7 +739,8 @@ static enum status report_buffer(const struct tool_request *request,
     if (status != ST_OK)
         return status;
     const unsigned char *hash = read ? outcome->now.hash : NULL;
-    if (read && outcome->stale == 0)
+    // else the disk has what the model was not shown
+    if (outcome->saved && outcome->stale == 0)
         seen_note(request->seen, review->base.name, hash);
     return tell(request, review, outcome, hash, answer);
 }

@@ -43,6 +43,7 @@ struct tool_plan {
 struct tool_question {
     struct buf message;   /* all there is to know: request, or the whole diff */
     size_t hunks;         /* of a review: can be chosen by number, from 1 */
+    size_t changes;       /* of a review: hunks there are, chosen or not */
     bool remember;        /* set by the gate: an approval may hold for later
                              calls */
     struct buf substance; /* what must not have changed when the answer comes,

@@ -177,7 +177,7 @@ static void editor_refuses(void **state)
         {"\"result\":{\"decision\":\"approve\",\"arguments\":\"{}\"}",
          ODD("arguments are no object")},
         {"\"result\":{\"decision\":\"approve\",\"hunks\":[{\"accept\":false}]}",
-         ODD("a hunk is not decided as it may be")},
+         ODD("hunks are not those of the review")},
         {"\"result\":{\"decision\":\"approve\",\"applied\":{}}",
          ODD("it changed a buffer that it has not")},
         {"\"result\":{\"decision\":\"approve\",\"arguments\":{}}",

@@ -176,6 +176,22 @@ static void editor_buffers_must_be_accounted_for(void **state)
     assert_int_equal(disk.writes, 0);
 }
 
+/* A review that is approved as a whole has hunks nevertheless. */
+static void editor_takes_whole_reviews(void **state)
+{
+    (void)state;
+    write_disk("disk\n");
+    start_review(WRITE("A\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nB\\n"),
+                 "{\"text\":\"a\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nb\\n\"}");
+    hears(ASKED("2", "approve", "…\"by_hunk\":false,\"buffer\":true,…"));
+    says(OK("2", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true},"
+                 "{\"accept\":true}],\"applied\":{\"before\":\"a\\nc\\n\","
+                 "\"after\":\"A\\nc\\n\",\"saved\":false,\"stale\":[2]}}"));
+    client_expect(ANSWER("PARTIAL: 1 of 2 hunks applied to f (buffer; not "
+                         "saved)\\nhunk 1: applied\\nhunk 2: stale: …",
+                         "false"));
+}
+
 /* What the editor says about a text that is none means that there is no
    buffer. */
 static void editor_texts_may_be_odd(void **state)
@@ -250,6 +266,7 @@ int main(void)
         TEST(editor_hunks_must_make_sense),
         TEST(editor_changes_buffers),
         TEST(editor_buffers_must_be_accounted_for),
+        TEST(editor_takes_whole_reviews),
         TEST(editor_texts_may_be_odd),
         TEST(editor_is_not_asked_about_foreign_files),
         TEST(editor_sees_changed_reviews),
