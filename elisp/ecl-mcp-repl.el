@@ -151,13 +151,22 @@ It is written when the REPL or Emacs is left, readable for you alone."
       (ecl-mcp--make-buttons start (process-mark (ecl-mcp--repl-process))))
     (set-marker start nil)))
 
+(defun ecl-mcp--repl-has-output-p (answer)
+  "Whether ANSWER has what the evaluation printed, if that was anything.
+One that was cancelled, or whose Lisp was lost, has not."
+  (or (plist-get answer :success)
+      (string-match-p "^\\[std\\(?:out\\|err\\)\\]$"
+                      (or (plist-get answer :error) ""))))
+
 (defun ecl-mcp--repl-answer (answer)
-  "Show ANSWER in the place of the output, and ask for input.
-That of an interrupted evaluation may lack the output, which then stays."
-  (if (and ecl-mcp--repl-interrupted (not (plist-get answer :success)))
-      (ecl-mcp--repl-note "Interrupted.")
-    (ecl-mcp--repl-take-back-output)
-    (ecl-mcp--repl-show-answer answer))
+  "Show ANSWER in the place of the output, and ask for input."
+  (let ((whole (ecl-mcp--repl-has-output-p answer)))
+    (when whole
+      (ecl-mcp--repl-take-back-output))
+    (if (and ecl-mcp--repl-interrupted (not whole))
+        (ecl-mcp--repl-note "Interrupted.")
+      (ecl-mcp--repl-fresh-line)
+      (ecl-mcp--repl-show-answer answer)))
   (set-marker ecl-mcp--repl-stream nil)
   (setq ecl-mcp--repl-job nil)
   (ecl-mcp--repl-prompt)

@@ -11,7 +11,7 @@
 
 (require 'ert)
 (require 'live)
-(require 'ecl-mcp-repl)
+(require 'ecl-mcp)
 
 (defun test-hostile (code pattern &optional timeout)
   "Check that the answer to CODE fits PATTERN, and that Lisp goes on.
@@ -172,7 +172,7 @@ Then Lisp must go on within a second or two; return how long that took."
                 #'ignore :session ecl-mcp-eval-session)
   (let ((start (float-time)))
     (live-with-watch
-      (ecl-mcp-session-renew ecl-mcp-session "The user asked for it.")
+      (ecl-mcp-restart-lisp)
       (live-wait "a fresh Lisp"
                  (lambda ()
                    (equal (live-eval "(+ 1 1)") "=> 2"))))
@@ -193,9 +193,9 @@ Then Lisp must go on within a second or two; return how long that took."
         (ready)
         (should (string-suffix-p "\nLOST> " (buffer-string)))
         (insert "(list")
-        (ecl-mcp-session-renew ecl-mcp-session "The user asked for it.")
+        (ecl-mcp-restart-lisp)
         (live-wait "a note" (lambda ()
-                              (string-match-p "^; The user asked for it\\."
+                              (string-match-p "^; The user restarted Lisp\\."
                                               (buffer-string))))
         (should (string-suffix-p "\nCL-USER> (list" (buffer-string)))
         ;; while it evaluates

@@ -9,7 +9,7 @@
 
 (require 'ert)
 (require 'live)
-(require 'ecl-mcp-repl)
+(require 'ecl-mcp)
 
 (defun test-repl-ready ()
   "Wait until the REPL in this buffer waits for input."
@@ -134,6 +134,18 @@
     (should (equal (test-repl-send
                     "(progn (dotimes (i 3) (print i) (sleep 0.3)) :end)")
                    "[stdout]\n\n0 \n1 \n2 \n\n=> :END\nCL-USER> "))))
+
+(ert-deftest ecl-mcp-repl-keeps-output-that-the-answer-lacks ()
+  (test-repl
+    (test-repl-type "(progn (write-line \"printed\") (finish-output) (sleep 60))")
+    (live-wait "output" (lambda () (string-match-p "^printed" (test-repl-text))))
+    (ecl-mcp-interrupt)
+    (test-repl-ready)
+    (should (string-suffix-p "\nprinted\nCancelled.\nCL-USER> "
+                             (test-repl-text)))
+    (should (equal (test-repl-send "(progn (princ 1) (error \"x\"))")
+                   "[stdout]\n1\n\n[ERROR] SIMPLE-ERROR\nx\n
+[Backtrace]\n0: (EVAL (PROGN (PRINC 1) (ERROR \"x\")))\nCL-USER> "))))
 
 (ert-deftest ecl-mcp-repl-interrupts ()
   (test-repl

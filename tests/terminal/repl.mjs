@@ -58,7 +58,6 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
     await visit(emacs, '(loop)');
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/ecl-mcp: evaluating \(loop\)\.\.\./);
-    const start = performance.now();
     await emacs.type(' ; still here');
     await emacs.see(/^\(loop\) ; still here/m);
     await emacs.keys('M-x');
@@ -68,7 +67,6 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
         (and message (string-match-p "evaluating" message)))`, 2.5);
     await emacs.keys('C-g');
     await emacs.until('(= 0 (minibuffer-depth))');
-    check(performance.now() - start < 6000, 'it took long');
     await emacs.eval('(progn (ecl-mcp-cancel (ecl-mcp--job-id (car ecl-mcp--jobs))) t)');
     await emacs.until('(null ecl-mcp--jobs)');
 });
