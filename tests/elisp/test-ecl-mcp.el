@@ -88,6 +88,28 @@
                     (princ command))))))
            "")))
 
+(ert-deftest ecl-mcp-readme-names-what-is-there ()
+  "The commands and functions that the README names are there, and its forms."
+  (require 'ecl-mcp)
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
+    (search-forward "\n## In Emacs\n")
+    (narrow-to-region (point) (progn (re-search-forward "\n## ") (point)))
+    (goto-char (point-min))
+    (let ((names 0))
+      (while (re-search-forward
+              "\\(?:M-x \\|`(?\\)\\(ecl-mcp-?[a-z-]*\\)" nil t)
+        (unless (member (match-string 1) '("ecl-mcp"))
+          (cl-incf names)
+          (should (fboundp (intern (match-string 1))))))
+      (should (> names 8)))
+    (goto-char (point-min))
+    (let ((forms 0))
+      (while (re-search-forward "^```elisp\n" nil t)
+        (cl-incf forms)
+        (should (eq (car (read (current-buffer))) 'use-package)))
+      (should (= forms 2)))))
+
 (defmacro test-ecl-mcp--with (folder &rest body)
   "Run BODY with sockets of its own; FOLDER is bound to the workspace."
   (declare (indent 1) (debug (symbolp body)))
