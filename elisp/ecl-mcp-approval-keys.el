@@ -43,6 +43,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (let* ((request (ecl-mcp--approval-here))
          (buffer (current-buffer)) (window (selected-window))
          (shown ecl-mcp--approval-shown)
+         (depth (minibuffer-depth))
          (why (ecl-mcp-not-an-answer shown)))
     (cond
      (why (ecl-mcp--report "Ignored %s: %s; press it again"
@@ -55,7 +56,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
            (and (buffer-live-p buffer)
                 (eq window (selected-window))
                 (eq buffer (window-buffer window))
-                (= 0 (minibuffer-depth))
+                (= depth (minibuffer-depth))
                 (ecl-mcp-waiting-p request)
                 (with-current-buffer buffer
                   (and (eq request ecl-mcp--approval-request)

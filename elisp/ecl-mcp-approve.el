@@ -23,7 +23,8 @@
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
 With `prompt' a short one is asked with `y-or-n-p' below a window that
-shows it; a longer one, or a change of a file, is shown as with `popup'.
+shows it; a longer one, or a change of a file, is shown as with `popup', and so
+are all while somebody may be working on another terminal.
 With `popup' it is shown in a window that is not selected.  With `queue'
 only the mode line says that it waits.  The command `ecl-mcp-review' goes
 to what waits."
@@ -98,7 +99,9 @@ By a notification of the desktop if there is one, else by a bell."
 (defun ecl-mcp--approve-prompt (request)
   "Ask about REQUEST if it fits a window, else show it."
   (let ((window (ecl-mcp--approve-show request)))
-    (when (and window (not (ecl-mcp-request-review request)))
+    (when (and window
+               (not (ecl-mcp-request-review request))
+               (ecl-mcp-alone-p))
       (redisplay)
       ;; Not in this timer, which does not come again before it is done.
       (run-at-time 0 nil #'ecl-mcp--approve-ask request window))))
@@ -128,6 +131,7 @@ By a notification of the desktop if there is one, else by a bell."
 (defun ecl-mcp--approve-tick ()
   "Look what is to be done for the requests that wait."
   (ecl-mcp--guard "approvals"
+    (ecl-mcp-pulse)
     (ecl-mcp-question-check)
     (if (not (or ecl-mcp-requests ecl-mcp--question))
         (ecl-mcp--approve-rest)

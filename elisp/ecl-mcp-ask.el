@@ -115,16 +115,21 @@ Whoever writes into a buffer and goes on writing gets the keys there."
                          (or why "the answers are y, n, N, v and C-g"))))))
 
 (defun ecl-mcp--question-text-p (question)
-  "Whether the keys of QUESTION are text for the window below."
+  "Whether the keys of QUESTION are text for the window below.
+The first must be; a RET behind it belongs to the text, one alone may not."
   (when-let* ((window (minibuffer-selected-window))
-              (buffer (window-buffer window)))
+              (buffer (window-buffer window))
+              (keys (reverse (ecl-mcp--question-keys question))))
     (with-current-buffer buffer
-      (cl-every (lambda (key)
-                  (and (integerp key)
-                       (or (memq key '(?\r ?\t 127))
+      (cl-flet ((text-p (key)
+                  (or (eq 'xterm-paste (car-safe key))
+                      (and (integerp key)
                            (ecl-mcp-writing-command-p
-                            (key-binding (vector key))))))
-                (ecl-mcp--question-keys question)))))
+                            (key-binding (vector key)))))))
+        (and (text-p (car keys))
+             (cl-every (lambda (key)
+                         (or (memq key '(?\r ?\t 127)) (text-p key)))
+                       (cdr keys)))))))
 
 (defun ecl-mcp-question-yes ()
   "Allow the call once."

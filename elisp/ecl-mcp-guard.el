@@ -60,6 +60,16 @@ A terminal that does not report its focus may."
          (not (and (eq t (framep frame))
                    (not (eq frame (tty-top-frame frame))))))))
 
+(defun ecl-mcp-alone-p ()
+  "Whether a question here keeps nobody from working elsewhere.
+While one is open on a terminal, keys on others wait."
+  (let ((terminals nil))
+    (dolist (frame (frame-list))
+      (when (ecl-mcp--human-frame-p frame)
+        (cl-pushnew (frame-terminal frame) terminals)))
+    (or (null (cdr terminals))
+        (eq t (frame-focus-state)))))
+
 (defun ecl-mcp--macro-p ()
   "Whether a keyboard macro is run or defined, on any terminal."
   (or executing-kbd-macro defining-kbd-macro
@@ -133,6 +143,22 @@ Quitting works, and what the command loop knows of the last command stays."
 
 ;;;; Whether a key is an answer
 
+(defvar ecl-mcp--pulse '(0 . 0)
+  "When Emacs was last seen to go on, and when it last did so after a pause.
+Both as `float-time' has them; kept by `ecl-mcp-pulse'.")
+
+(defconst ecl-mcp--pulse-pause 0.8
+  "Seconds after which Emacs has paused; a few looks of `ecl-mcp-pulse'.
+What was typed meanwhile comes late, and may be meant for what was there.")
+
+(defun ecl-mcp-pulse ()
+  "Note that Emacs goes on; called a few times a second."
+  (let ((now (float-time)))
+    (setq ecl-mcp--pulse
+          (cons now (if (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
+                        now
+                      (cdr ecl-mcp--pulse))))))
+
 (defvar ecl-mcp--key-given nil
   "Whether a program has given a key as if it had been typed, since the last.")
 
@@ -155,7 +181,8 @@ Those that were typed and put back, as `sit-for' does, have t before them."
 (defun ecl-mcp-guard-start ()
   "Begin to watch when keys come, and from where."
   (setq ecl-mcp--key-given nil
-        ecl-mcp--key-times (cons (float-time) 0))
+        ecl-mcp--key-times (cons (float-time) 0)
+        ecl-mcp--pulse (cons (float-time) 0))
   (add-hook 'pre-command-hook #'ecl-mcp--key-clock)
   (add-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
   (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp--key-watch))
@@ -175,6 +202,9 @@ before others could follow; see `ecl-mcp-when-settled'."
     (cond ((or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
            "it was not typed")
           ((or unread-command-events (input-pending-p)) "others follow it")
+          ((or (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
+               (< (- now (cdr ecl-mcp--pulse)) ecl-mcp-approval-grace))
+           "it was typed while Emacs was busy")
           ((< (- now shown) ecl-mcp-approval-grace)
            "it came too soon to be an answer")
           ((< (- (car ecl-mcp--key-times) (cdr ecl-mcp--key-times))

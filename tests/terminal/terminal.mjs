@@ -36,6 +36,7 @@ export function check(condition, text) {
         throw new Error(text);
 }
 
+export { kill };
 export const pause = ms => new Promise(done => setTimeout(done, ms));
 
 // What a person types in a row: a name of tmux (C-c, Enter, M-x, Space) or
@@ -47,19 +48,21 @@ function inTmux(key) {
 export class Terminal {
     // Starts `emacs -nw -Q` in a screen of WIDTH and HEIGHT, with LOAD (features
     // to require), then FORM evaluated. HOME, the folder of this Emacs, is
-    // empty. PROGRAM and ARGUMENTS replace the whole command line.
+    // empty. With DAEMON it is one without frames; see `client`.
     static async start({ width = 80, height = 24, load = [], form = 'nil',
-        env = {} } = {}) {
+        env = {}, daemon = false } = {}) {
         const terminal = new Terminal();
         terminal.name = `ecl-mcp-${process.pid}-${++started}`;
         terminal.home = path.join(folder, String(started));
+        terminal.clients = 0;
         fs.mkdirSync(terminal.home);
         terminal.env = {
             PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: terminal.home,
             TMUX_TMPDIR: folder, ...env,
         };
         running.add(terminal);
-        const command = [process.env.EMACS ?? 'emacs', '-nw', '-Q',
+        const command = [process.env.EMACS ?? 'emacs',
+            daemon ? `--fg-daemon=${terminal.server()}` : '-nw', '-Q',
             '-L', path.join(ROOT, 'elisp'),
             '-l', path.join(HERE, 'terminal.el'),
             '--eval', `(ecl-mcp-test-listen ${lisp(terminal.socket())})`,
@@ -87,6 +90,24 @@ export class Terminal {
 
     socket() {
         return path.join(this.home, 'test.sock');
+    }
+
+    server() {
+        return path.join(this.home, 'server');
+    }
+
+    // Opens a frame of a daemon on a terminal of its own, and shows that: it is
+    // the one that keys go to until `switchTo`. Its number is returned.
+    async client() {
+        const { stdout } = await this.tmux('new-window', '-P', '-F',
+            '#{window_index}',
+            `emacsclient -nw -s ${quoted(this.server())}; true`);
+        await this.until(`(> (length (frame-list)) ${++this.clients})`);
+        return Number(stdout);
+    }
+
+    switchTo(number) {
+        return this.tmux('select-window', '-t', `:${number}`);
     }
 
     tmux(...args) {
