@@ -294,7 +294,8 @@ check-image: $(IMAGE) $(IMAGE_TESTS) ## the supervisor with real images
 
 # The module in a real Emacs. The sanitizers come into it from outside, and do
 # not look for leaks: those of Emacs are many.
-EMACS_TEST := emacs -Q --batch --module-assertions -l tests/module/run.el
+EMACS_TEST := emacs -Q --batch --module-assertions -l tests/support/quiet.el \
+  -l tests/module/run.el
 
 check-module: all ## the module for Emacs, in a real Emacs
 	$(suite) module $(EMACS_TEST) $(BUILD) module

@@ -10,8 +10,10 @@
 /* What emacs_module_init returns when it does not fit this Emacs. */
 enum { FITS, RUNTIME_TOO_OLD, ENVIRONMENT_TOO_OLD };
 
+// NOLINTBEGIN(readability-identifier-naming): the name is Emacs's
 EXPORTED extern int plugin_is_GPL_compatible;
 int plugin_is_GPL_compatible;
+// NOLINTEND(readability-identifier-naming)
 
 EXPORTED int emacs_module_init(struct emacs_runtime *runtime);
 

@@ -367,11 +367,10 @@ bool image_next(struct image *image, struct image_reply *reply)
             return false;
         if (status == ST_LIMIT)
             give_up(image);
-        else if (head.kind == WIRE_REPLY &&
-                 read_reply(image, &head, body, status, reply))
-            return true;
-        else if (head.kind == WIRE_OUTPUT &&
-                 read_output(image, &head, body, status, reply))
+        else if ((head.kind == WIRE_REPLY &&
+                  read_reply(image, &head, body, status, reply)) ||
+                 (head.kind == WIRE_OUTPUT &&
+                  read_output(image, &head, body, status, reply)))
             return true;
         else if (head.kind == WIRE_WELCOME)
             read_welcome(image, body);

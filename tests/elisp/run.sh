@@ -20,6 +20,7 @@ for file in "$@"; do
     HOME=$home XDG_CONFIG_HOME= XDG_CACHE_HOME= XDG_STATE_HOME= LC_ALL=C.UTF-8 \
         ECL_MCP_BUILD=$build ECL_MCP_EMACS=off \
         timeout -k 5 "${FILE_SECONDS:-200}" emacs -Q --batch \
+        -l "$here/../support/quiet.el" \
         -L "$here/../../elisp" -L "$here" -l support -l "$file" \
         -f ecl-mcp-test-run >"$folder/log" 2>&1 </dev/null
     status=$?

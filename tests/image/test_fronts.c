@@ -259,20 +259,21 @@ static void fronts_have_their_own_limits(void **state)
 /* All together fill what they may, too. */
 static void fronts_share_a_limit(void **state)
 {
-    struct front *fronts[4];
+    enum { FRONTS = 4 };
+    struct front *fronts[FRONTS];
     uint64_t i;
     size_t f;
 
     (void)state;
     host_call_and_see_it_run(1, "(loop)");
-    for (f = 0; f < COUNT(fronts); f++) {
+    for (f = 0; f < FRONTS; f++) {
         as(fronts[f] = f == 0 ? guest : host_join(false));
         for (i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
     }
     host_wait(LIMIT_PENDING_CALLS); // the owner's was the first
     host_expect_part("of all who share the Lisp images are waiting");
-    for (f = 0; f < COUNT(fronts); f++)
+    for (f = 0; f < FRONTS; f++)
         host_leave(fronts[f]);
     as(owner);
     host_stop(1);
@@ -393,17 +394,18 @@ static void front_that_talks_nonsense_is_told_to_go(void **state)
 
 static void many_fronts_come_and_go(void **state)
 {
-    struct front *fronts[100];
+    enum { FRONTS = 100 };
+    struct front *fronts[FRONTS];
     char text[32];
     size_t i;
 
     (void)state;
     host_expect(1, "(defvar *n* 0)", "=> *N*");
-    for (i = 0; i < COUNT(fronts); i++) {
+    for (i = 0; i < FRONTS; i++) {
         as(fronts[i] = host_join(false));
         host_call(1, "(incf *n*)");
     }
-    for (i = 0; i < COUNT(fronts); i++) {
+    for (i = 0; i < FRONTS; i++) {
         as(fronts[i]);
         host_wait(1);
         (void)snprintf(text, sizeof text, "=> %d", (int)i + 1);

@@ -63,6 +63,7 @@ export class Terminal {
         running.add(terminal);
         const command = [process.env.EMACS ?? 'emacs',
             daemon ? `--fg-daemon=${terminal.server()}` : '-nw', '-Q',
+            '-l', path.join(ROOT, 'tests/support/quiet.el'),
             '-L', path.join(ROOT, 'elisp'),
             '-l', path.join(HERE, 'terminal.el'),
             '--eval', `(ecl-mcp-test-listen ${lisp(terminal.socket())})`,

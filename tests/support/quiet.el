@@ -1,0 +1,16 @@
+;;; quiet.el --- No compiler in the background of tests  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; An Emacs whose home is new would compile its own libraries to native code,
+;; on all processors, again in each test.  To be loaded first.
+
+;;; Code:
+
+(dolist (variable '(native-comp-deferred-compilation ; until Emacs 28
+                    native-comp-jit-compilation))    ; since Emacs 29
+  (set variable nil))
+
+(provide 'quiet)
+;;; quiet.el ends here
