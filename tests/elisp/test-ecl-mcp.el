@@ -98,7 +98,7 @@
     (goto-char (point-min))
     (let ((names 0))
       (while (re-search-forward
-              "\\(?:M-x \\|`(?\\)\\(ecl-mcp-?[a-z-]*\\)" nil t)
+              "\\(?:M-x \\|`(?\\)\\(ecl-mcp[a-z-]*\\)" nil t)
         (unless (member (match-string 1) '("ecl-mcp"))
           (cl-incf names)
           (should (fboundp (intern (match-string 1))))))
