@@ -29,6 +29,17 @@
       (cl-pushnew (match-string-no-properties 1) found :test #'equal))
     (nreverse found)))
 
+(ert-deftest ecl-mcp-manual-names-what-is-there ()
+  (ecl-mcp-test-load-all)
+  (ecl-mcp-test-in-manual
+    (dolist (name (ecl-mcp-test-matches
+                   "\\(?:@code{\\|M-x \\|@findex \\|@deffnx? [a-z {}]+ \
+\\|@defunx? \\|@defoptx? \\|@defmacx? \\|@defvarx? \\|#'\\)\\(ecl-mcp[a-z0-9-]*\\)"))
+      (let ((symbol (intern-soft name)))
+        (unless (and symbol (or (fboundp symbol) (boundp symbol)
+                                (featurep symbol)))
+          (ert-fail (format "The manual tells of %s" name)))))))
+
 (ert-deftest ecl-mcp-manual-has-all-commands-and-options ()
   (let ((files (ecl-mcp-test-load-all))
         (said (ecl-mcp-test-in-manual
