@@ -114,7 +114,7 @@ HELP is shown with the mouse over it."
           (ecl-mcp-status--line
            "lost" (format "%d times; last: %s" (ecl-mcp-session-losses session)
                           (ecl-mcp-session-lost session))))
-        (ecl-mcp-status--line "running" (format "%d calls from Emacs"
+        (ecl-mcp-status--line "running" (format "calls from Emacs: %d"
                                                 (length (ecl-mcp-session-calls))))
         (ecl-mcp-status--insert-buttons
          '(("z" "REPL" ecl-mcp-repl) ("c" "Call tool" ecl-mcp-call-tool)
@@ -141,7 +141,7 @@ HELP is shown with the mouse over it."
                         (or (ecl-mcp-socket-problem)
                             (abbreviate-file-name (ecl-mcp-socket-file))))
   (dolist (connection ecl-mcp-connections)
-    (insert (format "  %s  %s%s, %d calls%s\n"
+    (insert (format "  %s  %s%s, calls: %d%s\n"
                     (ecl-mcp-connection-name connection)
                     (or (ecl-mcp-connection-version connection) "no hello yet")
                     (if (ecl-mcp-connection-attached connection)
@@ -185,13 +185,20 @@ HELP is shown with the mouse over it."
                   (ecl-mcp--client-name client))
                 ""))))
 
+(defun ecl-mcp-status--ours-p (call)
+  "Non-nil when CALL, of `ecl-mcp-recent-calls', was made for this buffer."
+  (and ecl-mcp-session
+       (eq (cdr call) (ecl-mcp-session-connection ecl-mcp-session))
+       (equal (alist-get 'tool (car call)) "list-sessions")))
+
 (defun ecl-mcp-status--insert-calls ()
   "Insert the calls that were made lately, newest first."
   (ecl-mcp-status--heading "Recent calls")
-  (unless ecl-mcp-recent-calls
-    (insert "  none\n"))
-  (dolist (call (seq-take ecl-mcp-recent-calls ecl-mcp-status-calls))
-    (insert (ecl-mcp-status--call (car call))))
+  (let ((calls (cl-remove-if #'ecl-mcp-status--ours-p ecl-mcp-recent-calls)))
+    (unless calls
+      (insert "  none\n"))
+    (dolist (call (seq-take calls ecl-mcp-status-calls))
+      (insert (ecl-mcp-status--call (car call)))))
   (ecl-mcp-status--insert-buttons
    '(("r" "Review" ecl-mcp-review) ("p" "Permissions" ecl-mcp-permissions)
      ("l" "Log" ecl-mcp-log) ("m" "Messages" ecl-mcp-status-messages))))
