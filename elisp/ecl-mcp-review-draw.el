@@ -21,7 +21,11 @@
   "Changed lines above which a review is shown without syntax and refinement.")
 
 (defconst ecl-mcp-review-width-limit 5000
-  "Characters of a line above which it is shown so.")
+  "Characters of a line above which it is shown so, and in pieces.
+Emacs is slow with longer ones.")
+
+(defconst ecl-mcp-review-piece 1000
+  "Characters of such a piece.")
 
 (cl-defstruct (ecl-mcp-review--data (:constructor ecl-mcp-review--make)
                                     (:conc-name ecl-mcp-review--)
@@ -132,6 +136,14 @@
     (dolist (unit (ecl-mcp-review--units ecl-mcp-review--current))
       (setf (ecl-mcp-hunk-seen unit) t))))
 
+(defun ecl-mcp-review--width (review)
+  "The number of characters of the longest line in REVIEW."
+  (let ((width 0))
+    (dolist (hunk (ecl-mcp-review--hunks review))
+      (dolist (item (ecl-mcp-hunk-items hunk))
+        (setq width (max width (length (cdr item))))))
+    width))
+
 ;;;; Text that shows itself
 
 (defconst ecl-mcp-review--hidden
@@ -188,6 +200,8 @@
                      (ecl-mcp--visible folder))))
      (unless (ecl-mcp-review--by-hunk review)
        (list "It is decided as a whole."))
+     (when (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)
+       (list "Very long lines are shown in pieces; a backslash ends a piece."))
      (unless (ecl-mcp-review--hunks review)
        (list (if (ecl-mcp-review--exists review)
                  "Nothing would change."
@@ -264,14 +278,26 @@
         ((eql sign ?+) 'diff-added)
         (t 'diff-context)))
 
+(defun ecl-mcp-review--pieces (item)
+  "ITEM as it is shown: a list of items, several when its line is very long.
+A backslash with the face `escape-glyph' stands where such a line goes on."
+  (let* ((line (cdr item)) (length (length line))
+         (mark (concat (propertize "\\" 'face 'escape-glyph) "\n")))
+    (if (<= length ecl-mcp-review-width-limit)
+        (list item)
+      (cl-loop for start from 0 below length by ecl-mcp-review-piece
+               for end = (min length (+ start ecl-mcp-review-piece))
+               collect (cons (car item)
+                             (concat (substring line start end)
+                                     (and (< end length) mark)))))))
+
 (defun ecl-mcp-review--insert-side (items quiet)
   "Insert ITEMS, which have the same sign, as lines of a diff; QUIET: dimmed."
   (let ((start (point)) (sign (caar items)))
-    (insert (ecl-mcp-hunk-unified items))
-    (add-text-properties
-     start (point)
-     (list 'face (ecl-mcp-review--line-face sign quiet)
-           'ecl-mcp-sign (and (not quiet) sign)))))
+    (insert (ecl-mcp-hunk-unified (mapcan #'ecl-mcp-review--pieces items)))
+    (add-face-text-property start (point)
+                            (ecl-mcp-review--line-face sign quiet) t)
+    (put-text-property start (point) 'ecl-mcp-sign (and (not quiet) sign))))
 
 (defun ecl-mcp-review--insert-items (items rejected)
   "Insert ITEMS as lines of a diff; REJECTED: they will not be."
@@ -321,13 +347,10 @@
 
 (defun ecl-mcp-review--plain-p (review)
   "Whether REVIEW is too large to be shown with syntax and refinement."
-  (let ((lines 0) (width 0))
-    (dolist (hunk (ecl-mcp-review--hunks review))
-      (cl-incf lines (ecl-mcp-hunk-changed-count hunk))
-      (dolist (item (ecl-mcp-hunk-items hunk))
-        (setq width (max width (length (cdr item))))))
-    (or (> lines ecl-mcp-review-lines-limit)
-        (> width ecl-mcp-review-width-limit))))
+  (or (> (apply #'+ (mapcar #'ecl-mcp-hunk-changed-count
+                            (ecl-mcp-review--hunks review)))
+         ecl-mcp-review-lines-limit)
+      (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)))
 
 (defun ecl-mcp-review--draw ()
   "Draw the review of this buffer from its data."

@@ -365,3 +365,33 @@ test('review: a prompt that is open is left alone', options, async emacs => {
     await emacs.until('(= 0 (minibuffer-depth))');
     check(await emacs.eval(answers) === '0', 'answered');
 });
+
+test('review: no, because', options, async emacs => {
+    const file = await visit(emacs);
+    await propose(emacs, file);
+    await enter(emacs);
+    await emacs.keys('A', 'C-c', 'C-k');
+    await emacs.see(/Refuse the whole change; why/);
+    await emacs.type('it is mine');
+    await emacs.keys('Enter');
+    await answered(emacs);
+    check(await emacs.text("(json-serialize (test-review-answer))") ===
+        '{"decision":"deny","by":"human","reason":"it is mine"}', 'told otherwise');
+    await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
+    holds(file, OLD);
+});
+
+test('review: a line of a million characters', options, async emacs => {
+    const file = await visit(emacs, 'a\n');
+    await emacs.eval(`(progn (test-review-request ${lisp(file)} "a\\n"
+      (concat (make-string 1000000 ?x) "end\\n")) t)`);
+    const seconds = Number(await emacs.eval(`(let ((start (get-internal-run-time)))
+        (ecl-mcp-review-request (car ecl-mcp-requests) t)
+        (redisplay)
+        (goto-char (point-max))
+        (redisplay)
+        (float-time (time-subtract (get-internal-run-time) start)))`, 30));
+    check(seconds < 2, `it took ${seconds} s`);
+    await emacs.keys('M->');
+    await emacs.see(/^\+end$/m);
+});
