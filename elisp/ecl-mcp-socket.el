@@ -109,6 +109,11 @@ So that somebody who only looks whether the socket is alive is none."
 
 ;;;; Listening
 
+(defun ecl-mcp-socket--accepted (_server process _message)
+  "Let PROCESS, a new connection, be no reason to ask before Emacs ends.
+It does not have that from its server."
+  (set-process-query-on-exit-flag process nil))
+
 (defun ecl-mcp-socket--check-folder (folder)
   "Make FOLDER; signal an error when others may enter it."
   (unless (file-directory-p folder)
@@ -166,6 +171,7 @@ Signal an error when somebody does, or when it is something else."
           (make-network-process
            :name "ecl-mcp-socket" :family 'local :service file :server t
            :coding 'binary :noquery t
+           :log #'ecl-mcp-socket--accepted
            :filter #'ecl-mcp-socket--filter
            :sentinel #'ecl-mcp-socket--sentinel))
         ecl-mcp-socket--file file

@@ -56,6 +56,8 @@
       (should (equal (sort (mapcar #'ecl-mcp-connection-name ecl-mcp-connections)
                            #'string<)
                      '("/w/1 (1)" "/w/2 (2)")))
+      ;; None is a reason to ask before Emacs ends.
+      (should-not (cl-some #'process-query-on-exit-flag (process-list)))
       (dolist (request ecl-mcp-requests)
         (should (ecl-mcp-answer
                  request
