@@ -275,8 +275,7 @@ test('approve: killed buffers and windows leave the request', quick(POPUP),
         await emacs.until(`(not ${WINDOW})`);
         await open(emacs, 1);
         await review(emacs, QUICK);
-        await key(emacs, 'y');
-        await emacs.keys('C-x', '0'); // before it is settled
+        await emacs.keys('y', 'C-x', '0'); // before it is settled
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await review(emacs, QUICK);
         await emacs.keys('C-x', 'k', 'Enter');
@@ -321,10 +320,11 @@ test('approve: what is withdrawn under the eyes of its reader', quick(QUEUE),
         const withdraw = id => emacs.eval(`(ecl-mcp-test-send
             '((method . "withdraw") (params . ((id . ${id}) (reason . "gone")))))`);
         // The key that was on its way does not answer what comes up.
+        await emacs.eval('(setq ecl-mcp-approval-grace 1.5)');
         await withdraw(1);
         await emacs.keys('y');
         await emacs.see(/#2 ·/);
-        await emacs.never('(ecl-mcp-test-decision 2)', 1);
+        await emacs.never('(ecl-mcp-test-decision 2)', 2);
         await withdraw(2);
         await emacs.see(/#2 waits no longer: it was withdrawn. gone/);
         await key(emacs, 'y');

@@ -42,7 +42,9 @@ export const pause = ms => new Promise(done => setTimeout(done, ms));
 // What a person types in a row: a name of tmux (C-c, Enter, M-x, Space) or
 // {text} that is typed as it is.
 function inTmux(key) {
-    return typeof key === 'string' ? [key] : ['-l', key.text];
+    // A semicolon at the end of a word would separate commands.
+    return typeof key === 'string' ? [key]
+        : ['-l', '--', key.text.replace(/;$/, '\\;')];
 }
 
 export class Terminal {
@@ -55,7 +57,7 @@ export class Terminal {
         terminal.name = `ecl-mcp-${process.pid}-${++started}`;
         terminal.home = path.join(folder, String(started));
         terminal.clients = 0;
-        fs.mkdirSync(terminal.home);
+        fs.mkdirSync(terminal.home, { mode: 0o700 }); // a daemon insists
         terminal.env = {
             PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: terminal.home,
             TMUX_TMPDIR: folder, ...env,
@@ -199,14 +201,15 @@ export class Terminal {
     // Keys, one behind the other and at once; with {text}, or after type,
     // what is typed.
     async keys(...keys) {
-        for (const key of keys)
-            await this.tmux('send-keys', ...inTmux(key));
+        const calls = keys.flatMap((key, at) =>
+            [...at ? [';'] : [], 'send-keys', ...inTmux(key)]);
+        await this.tmux(...calls);
     }
 
     // TEXT, a character every MS milliseconds.
     async type(text, ms = 0) {
-        for (const character of text) {
-            await this.keys(character === ';' ? '\\;' : { text: character });
+        for (const piece of ms ? text : [text]) {
+            await this.keys({ text: piece });
             await pause(ms);
         }
     }
