@@ -129,12 +129,16 @@ Then Lisp must go on within a second or two; return how long that took."
   (live-eval "(defvar *stays* :here)")
   (live-call "checkpoint-session" '((name . "stays"))
              :session ecl-mcp-eval-session)
-  (should (< (test-hostile-kill (live-image) "IMAGE-DIED") 2))
+  (should (< (live-best-of-three
+              (lambda () (test-hostile-kill (live-image) "IMAGE-DIED")))
+             1))
   (should (equal (live-eval "*stays*") "=> :HERE")))
 
 (ert-deftest ecl-mcp-hostile-zygote-killed ()
   (live-eval "(defvar *stays* :here)")
-  (should (< (test-hostile-kill (live-zygote) nil) 3))
+  (should (< (live-best-of-three
+              (lambda () (test-hostile-kill (live-zygote) nil)))
+             2))
   (should (equal (live-eval "*stays*") "=> :HERE"))
   (let ((ecl-mcp-eval-session "hostile-new"))
     (should (equal (live-eval "(+ 1 1)") "=> 2"))))
@@ -166,18 +170,20 @@ Then Lisp must go on within a second or two; return how long that took."
       (live-wait "a fresh Lisp"
                  (lambda () (equal (live-eval "(+ 1 1)") "=> 2"))))))
 
-(ert-deftest ecl-mcp-hostile-restart-takes-no-second ()
+(defun test-hostile-restart ()
+  "Start a fresh Lisp while the old one cannot be stopped; the seconds it took."
   (live-eval "(defvar *gone* :here)")
   (ecl-mcp-call "evaluate-lisp" '((code . "(mp:without-interrupts (loop))"))
                 #'ignore :session ecl-mcp-eval-session)
-  (let ((start (float-time)))
-    (live-with-watch
-      (ecl-mcp-restart-lisp)
-      (live-wait "a fresh Lisp"
-                 (lambda ()
-                   (equal (live-eval "(+ 1 1)") "=> 2"))))
-    (should (< (- (float-time) start) 1)))
-  (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*"))))
+  (prog1 (live-seconds
+           (live-with-watch
+             (ecl-mcp-restart-lisp)
+             (live-wait "a fresh Lisp"
+                        (lambda () (equal (live-eval "(+ 1 1)") "=> 2")))))
+    (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*")))))
+
+(ert-deftest ecl-mcp-hostile-restart-takes-no-second ()
+  (should (< (live-best-of-three #'test-hostile-restart) 1)))
 
 (ert-deftest ecl-mcp-hostile-repl-tells-that-lisp-was-lost ()
   (let ((buffer (save-window-excursion (ecl-mcp-repl))))
