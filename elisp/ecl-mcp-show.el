@@ -157,7 +157,7 @@ Lines get an end where they are too long."
                                 (ecl-mcp-show-line text))
                         'face 'warning)))
   (insert (propertize
-           "  reads only – static check is a hint, not a sandbox\n"
+           "  from the text alone, without running it: a hint, not a sandbox\n"
            'face 'shadow)))
 
 (defun ecl-mcp--show-value (name value)

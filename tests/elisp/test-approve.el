@@ -151,7 +151,7 @@
                      "A fault
 Operators
   file         delete-file
-  reads only – static check is a hint, not a sandbox
+  from the text alone, without running it: a hint, not a sandbox
 package: FOO
 timeout: 3
 Code, read in package FOO
