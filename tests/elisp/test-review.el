@@ -136,8 +136,9 @@
       (setq ecl-mcp-review--all nil)
       (let ((start (get-internal-run-time)))
         (set-buffer (ecl-mcp-review-request request))
+        ;; 0.3 s on a machine that is not busy
         (should (< (float-time (time-subtract (get-internal-run-time) start))
-                   1)))
+                   3)))
       (should ecl-mcp-review--plain)
       (ecl-mcp-review-accept-all)
       (ecl-mcp-review-submit)
@@ -499,8 +500,9 @@
         (ecl-mcp-review-reject)
         (ecl-mcp-review-accept-all)
         (ecl-mcp-review-submit)
+        ;; 2 s on a machine that is not busy
         (should (< (float-time (time-subtract (get-internal-run-time) start))
-                   5)))
+                   20)))
       (should (equal (with-current-buffer buffer (buffer-string))
                      (concat "top\n" (string-replace "five 25\n" "line 25\n"
                                                      new)))))))

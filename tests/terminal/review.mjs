@@ -227,7 +227,7 @@ test('review: a rewrite of 3,000 lines', options, async emacs => {
         (ecl-mcp-review-request (car ecl-mcp-requests))
         (redisplay)
         (float-time (time-subtract (get-internal-run-time) start)))`));
-    check(seconds < 1, `it took ${seconds} s`);
+    check(seconds < 3, `it took ${seconds} s`); // 0.5 s without other work
     await emacs.see(/-line 1$/m);
     await enter(emacs);
     await emacs.keys('A', 'M->');
@@ -391,7 +391,7 @@ test('review: a line of a million characters', options, async emacs => {
         (goto-char (point-max))
         (redisplay)
         (float-time (time-subtract (get-internal-run-time) start)))`, 30));
-    check(seconds < 2, `it took ${seconds} s`);
+    check(seconds < 3, `it took ${seconds} s`); // 0.5 s without other work
     await emacs.keys('M->');
     await emacs.see(/^\+end$/m);
 });
