@@ -50,8 +50,8 @@ folder of that buffer."
 
 (defcustom ecl-mcp-module-options nil
   "Options of the session in the module, a property list.
-The keys are :tools, :audit, :policy, :allow, :deny, :approval-seconds,
-:max-output and :memory; see `ecl-mcp-module-open'."
+The keys are :tools, :audit, :policy, :allow, :deny, :secrets,
+:approval-seconds, :max-output and :memory; see `ecl-mcp-module-open'."
   :type '(plist :key-type symbol :value-type sexp)
   :group 'ecl-mcp)
 
@@ -224,6 +224,8 @@ Signal a `user-error' when it is not there."
     (append (list (ecl-mcp-session-program) "--supervise"
                   "--workspace" (ecl-mcp-session-workspace session))
             (and memory (list "--memory" (number-to-string memory)))
+            (mapcan (lambda (pattern) (list "--secret" pattern))
+                    (plist-get ecl-mcp-module-options :secrets))
             (ecl-mcp-session--listen-arguments)
             ecl-mcp-program-arguments)))
 

@@ -273,6 +273,8 @@ const struct function FUNCTIONS_SESSION[] = {
      "              \"off\"; default: a file of each day\n"
      "  :policy     absolute name of the file of rules\n"
      "  :allow, :deny  lists of names of tools, strings\n"
+     "  :secrets    further files to keep from the agent, a list of\n"
+     "              patterns, as those of the option --secret\n"
      "  :approval-seconds  for which a human may think, an integer\n"
      "  :max-output  characters of an answer, an integer\n"
      "  :memory     bytes of Lisp heap of an image, an integer\n"

@@ -21,14 +21,22 @@ struct wishes {
 /* Handles that were not closed: LIMIT_MODULE_SESSIONS is about them. */
 static size_t open_handles;
 
+/* What a session borrows, which there is no more. */
+static void release_borrowed(struct handle *handle)
+{
+    host_release(&handle->host);
+    buf_release(&handle->tools);
+    for (size_t i = 0; i < LIMIT_SECRETS; i++)
+        buf_release(&handle->secrets[i]);
+}
+
 void handle_close(struct handle *handle)
 {
     if (!handle->session)
         return;
     session_free(handle->session);
     handle->session = NULL;
-    host_release(&handle->host);
-    buf_release(&handle->tools);
+    release_borrowed(handle);
     open_handles--;
 }
 
@@ -40,8 +48,7 @@ static void finalize(void *data)
     if (!handle)
         return;
     handle_close(handle);
-    host_release(&handle->host); // when it was never opened, as the next
-    buf_release(&handle->tools);
+    release_borrowed(handle); // when it was never opened
     ring_clear(&handle->log);
     free(handle);
 }
@@ -96,6 +103,33 @@ static bool add_rules(emacs_env *env, emacs_value list,
     return is_fine(env);
 }
 
+/* Takes the patterns in LIST. */
+static bool read_secrets(emacs_env *env, emacs_value list,
+                         struct handle *handle)
+{
+    emacs_value vector;
+    ptrdiff_t count;
+
+    if (!value_elements(env, list, &vector, &count))
+        return false;
+    if (count > LIMIT_SECRETS) {
+        signal_error(env, ":secrets may have at most %d patterns",
+                     LIMIT_SECRETS);
+        return false;
+    }
+    for (ptrdiff_t i = 0; i < count && is_fine(env); i++) {
+        const char **pattern = &handle->patterns[i];
+
+        if (!value_name(env, env->vec_get(env, vector, i), ":secrets",
+                        &handle->secrets[i], pattern))
+            break;
+        if (!workspace_takes_secret(*pattern))
+            signal_error(env, ":secrets %s is not valid; valid: %s", *pattern,
+                         WORKSPACE_SECRETS);
+    }
+    return is_fine(env);
+}
+
 static bool read_tools(emacs_env *env, emacs_value value, struct buf *text,
                        const char **out)
 {
@@ -130,8 +164,8 @@ static bool read_number(emacs_env *env, emacs_value key, emacs_value value,
         config->memory = (uint64_t)n;
     } else {
         signal_error(env, "An option is not known; known: :workspace :tools "
-                          ":audit :policy :allow :deny :approval-seconds "
-                          ":max-output :memory");
+                          ":audit :policy :allow :deny :secrets "
+                          ":approval-seconds :max-output :memory");
         return false;
     }
     return true;
@@ -160,6 +194,8 @@ static bool read_wish(emacs_env *env, emacs_value key, emacs_value value,
         return add_rules(env, value, POLICY_ALLOW, policy);
     if (value_is(env, key, SYM_DENY))
         return add_rules(env, value, POLICY_DENY, policy);
+    if (value_is(env, key, SYM_SECRETS))
+        return read_secrets(env, value, handle);
     return read_number(env, key, value, &wishes->config);
 }
 
@@ -195,9 +231,10 @@ static bool is_absolute(emacs_env *env, const char *what, const char *name)
     return false;
 }
 
-static bool open_files(emacs_env *env, struct host *host,
+static bool open_files(emacs_env *env, struct handle *handle,
                        const struct wishes *wishes)
 {
+    struct host *host = &handle->host;
     const char *audit = wishes->audit;
 
     if (!is_absolute(env, ":workspace", wishes->workspace) ||
@@ -209,8 +246,8 @@ static bool open_files(emacs_env *env, struct host *host,
         signal_error(env, ":audit %s: %s", audit, auditfile_reason(errno));
         return false;
     }
-    if (wishes->workspace &&
-        host_open_workspace(host, wishes->workspace, NULL) != ST_OK) {
+    if (wishes->workspace && host_open_workspace(host, wishes->workspace,
+                                                 handle->patterns) != ST_OK) {
         signal_error(env, ":workspace %s: %s", wishes->workspace,
                      strerror(errno));
         return false;
@@ -227,7 +264,7 @@ static void open_session(emacs_env *env, struct handle *handle,
 
     host_init(&handle->host, &log);
     if (read_wishes(env, options, &wishes, handle) &&
-        open_files(env, &handle->host, &wishes)) {
+        open_files(env, handle, &wishes)) {
         if (host_fill(&handle->host, wishes.policy, &wishes.config) != ST_OK)
             signal_error(env, "The system has no random bytes: %s",
                          strerror(errno));

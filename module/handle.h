@@ -14,6 +14,8 @@ struct handle {
     struct session *session; /* NULL: closed */
     struct host host;
     struct buf tools; /* the session borrows its text */
+    struct buf secrets[LIMIT_SECRETS];
+    const char *patterns[LIMIT_SECRETS + 1]; /* in them; borrowed likewise */
     struct ring log;
 };
 

@@ -34,6 +34,7 @@ static const char *const NAMES[SYM_COUNT] = {
     [SYM_POLICY] = ":policy",
     [SYM_ALLOW] = ":allow",
     [SYM_DENY] = ":deny",
+    [SYM_SECRETS] = ":secrets",
     [SYM_APPROVAL_SECONDS] = ":approval-seconds",
     [SYM_MAX_OUTPUT] = ":max-output",
     [SYM_MEMORY] = ":memory",

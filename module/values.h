@@ -36,6 +36,7 @@ enum symbol {
     SYM_POLICY,
     SYM_ALLOW,
     SYM_DENY,
+    SYM_SECRETS,
     SYM_APPROVAL_SECONDS,
     SYM_MAX_OUTPUT,
     SYM_MEMORY,

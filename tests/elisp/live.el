@@ -10,6 +10,7 @@
 (require 'ert)
 (require 'cl-lib)
 (require 'subr-x)
+(require 'support)
 (require 'ecl-mcp-session)
 (require 'ecl-mcp-eval)
 
@@ -19,7 +20,10 @@
     folder)
   "The workspace of the tests: in the home that each file of tests has.")
 
-(setq ecl-mcp-workspace live-folder)
+(setq ecl-mcp-workspace live-folder
+      ecl-mcp-program (expand-file-name "ecl-mcp" ecl-mcp-test-build)
+      ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
+                                            ecl-mcp-test-build))
 
 (defconst live-deadline 30
   "Seconds for each thing that must happen.")

@@ -211,5 +211,21 @@
                    `((code . ,(format "(length %S)" (make-string 3000000 ?y)))))))
       (should (string-suffix-p "=> 3000000" (plist-get result :content))))))
 
+(ert-deftest ecl-mcp-session-keeps-secrets ()
+  "Further secrets are kept from the tools for files and from Lisp."
+  (let ((ecl-mcp-module-options '(:secrets ("vault" "*.pem")))
+        (file (expand-file-name "~/vault/token")))
+    (make-directory (file-name-directory file) t)
+    (write-region "token" nil file nil 'quiet)
+    (ecl-mcp-test-with-session folder
+      (write-region "key" nil (expand-file-name "a.pem" folder) nil 'quiet)
+      (let ((result (ecl-mcp-test-call 'read-file '((path . "a.pem")))))
+        (should-not (plist-get result :success))
+        (should (string-match-p "secrets" (plist-get result :error))))
+      (let ((result (ecl-mcp-test-call
+                     'evaluate-lisp `((code . ,(format "(open %S)" file))))))
+        (should-not (plist-get result :success))
+        (should (string-match-p "FILE-ERROR" (plist-get result :error)))))))
+
 (provide 'test-session)
 ;;; test-session.el ends here

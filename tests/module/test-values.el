@@ -132,6 +132,10 @@
   (test-sentence ":max-output" (ecl-mcp-module-open '(:max-output 10)))
   (test-sentence ":approval-seconds 0 "
     (ecl-mcp-module-open '(:approval-seconds 0)))
+  (test-sentence ":secrets /etc is not valid; valid: names"
+    (ecl-mcp-module-open '(:secrets ("good" "/etc"))))
+  (test-sentence ":secrets may have at most 64"
+    (ecl-mcp-module-open (list :secrets (make-list 65 "x"))))
   (test-sentence "no absolute" (ecl-mcp-module-open '(:workspace "here")))
   (test-sentence "no absolute" (ecl-mcp-module-open '(:policy "here")))
   (test-sentence "no absolute" (ecl-mcp-module-open '(:audit "here")))
@@ -154,7 +158,8 @@
   "Nil stands for the default of each option."
   (ecl-mcp-module-close
    (ecl-mcp-module-open '( :workspace nil :tools nil :audit nil :policy nil
-                           :allow nil :deny nil :approval-seconds nil
+                           :allow nil :deny nil :secrets nil
+                           :approval-seconds nil
                            :max-output nil :memory nil))))
 
 (ert-deftest module-workspace-may-have-any-name ()
