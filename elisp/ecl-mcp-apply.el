@@ -14,13 +14,7 @@
 
 (require 'ecl-mcp-core)
 (require 'ecl-mcp-hunk)
-
-(defcustom ecl-mcp-save-after-apply 'if-clean
-  "Whether a buffer is saved after a reviewed change was made in it."
-  :type '(choice (const :tag "If it had no unsaved changes before" if-clean)
-                 (const :tag "Always" t)
-                 (const :tag "Never" nil))
-  :group 'ecl-mcp)
+(require 'ecl-mcp-save)
 
 (defcustom ecl-mcp-inhibit-modes-while-applying
   '(aggressive-indent-mode electric-indent-mode electric-pair-mode
@@ -116,7 +110,7 @@ FINDER finds its old lines when there are any."
 The result is a list with a position for each, or nil for a hunk whose lines
 are not there, or could be others.  BASE may be nil when it is not known.  The
 buffer must be widened."
-  (let* ((same (and base (string= base (ecl-mcp-apply-buffer-text))))
+  (let* ((same (and base (string= base (ecl-mcp-save-text))))
          (unique (if (or same (null base))
                      hunks
                    (ecl-mcp-apply--unique hunks base)))
@@ -134,11 +128,6 @@ buffer must be widened."
                   position)))
             hunks)))
 
-(defun ecl-mcp-apply-buffer-text ()
-  "The whole text of this buffer, without properties."
-  (save-restriction
-    (widen)
-    (buffer-substring-no-properties (point-min) (point-max))))
 
 ;;;; The change itself
 
@@ -261,22 +250,18 @@ The result is a cons of the new text and the list of places (nil: stale)."
 
 (defun ecl-mcp-apply--check (expected)
   "Signal an error unless this buffer has the text EXPECTED."
-  (unless (string= expected (ecl-mcp-apply-buffer-text))
+  (unless (string= expected (ecl-mcp-save-text))
     (signal 'ecl-mcp-apply-refused
             (list (concat "a mode changes what is inserted in "
                           (buffer-name)
                           "; add it to"
                           " ecl-mcp-inhibit-modes-while-applying")))))
 
-(defun ecl-mcp-apply--outdated-p ()
-  "Whether the file of this buffer is not as the buffer last saw it."
-  (and buffer-file-name (not (verify-visited-file-modtime))))
-
 (defun ecl-mcp-apply--take-back (change text modified)
   "Cancel CHANGE, so that this buffer has TEXT again, and whether it is MODIFIED.
 A mode that meddles does so with what is taken back, too: then it is not heard."
   (cancel-change-group change)
-  (unless (string= text (ecl-mcp-apply-buffer-text))
+  (unless (string= text (ecl-mcp-save-text))
     (let ((inhibit-modification-hooks t) (inhibit-read-only t))
       (erase-buffer)
       (insert text)))
@@ -286,11 +271,11 @@ A mode that meddles does so with what is taken back, too: then it is not heard."
   "Put HUNKS at PLACES of this buffer, or change nothing and signal an error.
 EXPECTED is the text that comes out."
   (let ((change (prepare-change-group))
-        (text (ecl-mcp-apply-buffer-text))
+        (text (ecl-mcp-save-text))
         (modified (buffer-modified-p))
         ;; Emacs asks about a file that has changed before the first change of
         ;; its buffer: whoever gets here has decided, and it is not saved.
-        (buffer-file-truename (and (not (ecl-mcp-apply--outdated-p))
+        (buffer-file-truename (and (not (ecl-mcp-save-outdated-p))
                                    buffer-file-truename))
         (done nil))
     (unwind-protect
@@ -305,69 +290,6 @@ EXPECTED is the text that comes out."
           (accept-change-group change)
         (ecl-mcp-apply--take-back change text modified)))
     change))
-
-(defun ecl-mcp-apply--coding-problem ()
-  "Why this buffer cannot be encoded for its file, or nil."
-  (let* ((coding (or buffer-file-coding-system 'utf-8))
-         (position (and (not (memq (coding-system-type coding)
-                                   '(undecided raw-text)))
-                        (unencodable-char-position
-                         (point-min) (point-max) coding))))
-    (and position
-         (format "its coding %s has no character %c"
-                 (coding-system-base coding) (char-after position)))))
-
-(defun ecl-mcp-apply--save-problem ()
-  "Why this buffer cannot be saved without asking, or nil."
-  (let ((file buffer-file-name))
-    (cond ((ecl-mcp-apply--outdated-p)
-           (if (file-exists-p file)
-               "the file on the disk has been changed"
-             "the file is not there any more"))
-          ((not (file-directory-p (file-name-directory file)))
-           "its folder is not there")
-          ((not (file-writable-p file))
-           "the file may not be written")
-          ((ecl-mcp-apply--coding-problem)))))
-
-(defun ecl-mcp-apply--decide-coding ()
-  "Give this buffer a coding that has all its characters, if it has none yet."
-  (let ((coding (or buffer-file-coding-system 'undecided)))
-    (when (and (eq (coding-system-type coding) 'undecided)
-               (save-excursion
-                 (goto-char (point-min))
-                 (re-search-forward "[[:nonascii:]]" nil t)))
-      (setq buffer-file-coding-system
-            (coding-system-change-text-conversion coding 'utf-8)))))
-
-(defun ecl-mcp-apply--save ()
-  "Save this buffer.  Return why that was not possible, or nil."
-  (ecl-mcp-apply--decide-coding)
-  (or (ecl-mcp-apply--save-problem)
-      (condition-case failure
-          (let ((require-final-newline (and (not (eq require-final-newline
-                                                     'ask))
-                                            require-final-newline))
-                (save-silently t)
-                (coding-system-require-warning nil))
-            (basic-save-buffer)
-            (and (buffer-modified-p)
-                 "the buffer is still modified after saving"))
-        (error (concat "saving failed: " (error-message-string failure)))
-        (quit "saving was interrupted"))))
-
-(defun ecl-mcp-apply--finish-saving (clean)
-  "Save this buffer if the user wants that; CLEAN: it was not modified before.
-Return nil when it is saved, else why it is not."
-  (cond ((null buffer-file-name) "the buffer visits no file")
-        ((null ecl-mcp-save-after-apply) "the user saves it by hand")
-        ((or clean (eq ecl-mcp-save-after-apply t)) (ecl-mcp-apply--save))
-        (t "the user has unsaved changes in it")))
-
-(defun ecl-mcp-apply--digest ()
-  "The SHA-256 of what this buffer is in its file."
-  (secure-hash 'sha256 (encode-coding-string (ecl-mcp-apply-buffer-text)
-                                             buffer-file-coding-system)))
 
 (defun ecl-mcp-apply-refuse-read-only (buffer)
   "Signal an error when BUFFER may not be changed."
@@ -390,7 +312,7 @@ When the change cannot be made, nothing is changed and an error signalled."
   (with-current-buffer buffer
     (save-restriction
       (widen)
-      (let* ((before (ecl-mcp-apply-buffer-text))
+      (let* ((before (ecl-mcp-save-text))
              (clean (not (buffer-modified-p)))
              (places (ecl-mcp-apply-places hunks base))
              (expected (car (ecl-mcp-apply-to-text hunks base before)))
@@ -400,14 +322,14 @@ When the change cannot be made, nothing is changed and an error signalled."
           (undo-boundary)
           (setq change (ecl-mcp-apply--make hunks places expected)
                 regions (ecl-mcp-apply--regions hunks places)
-                note (ecl-mcp-apply--finish-saving clean))
+                note (ecl-mcp-save-after clean))
           (undo-amalgamate-change-group change)
           (undo-boundary))
-        (list :before before :after (ecl-mcp-apply-buffer-text)
+        (list :before before :after (ecl-mcp-save-text)
               :places places
               :regions regions
               :saved (and changes (null note))
-              :sha256 (and changes (null note) (ecl-mcp-apply--digest))
+              :sha256 (and changes (null note) (ecl-mcp-save-digest))
               :note note)))))
 
 (provide 'ecl-mcp-apply)

@@ -138,5 +138,25 @@ They are added when they come to be seen."
                         (next-single-property-change place 'ecl-mcp-unit
                                                      nil end))))))))
 
+;;;; Views
+
+(defun ecl-mcp-review-toggle-refine ()
+  "Highlight words that differ, or do not."
+  (interactive)
+  (setq ecl-mcp-review--refine (not ecl-mcp-review--refine))
+  (ecl-mcp-review--draw)
+  (ecl-mcp--report "Differing words are %s."
+                   (if ecl-mcp-review--refine "highlighted" "not highlighted")))
+
+(defun ecl-mcp-review-toggle-space ()
+  "Show changes of white space only as none, or as changes; they stay changes."
+  (interactive)
+  (setq ecl-mcp-review--space (not ecl-mcp-review--space))
+  (ecl-mcp-review--draw)
+  (ecl-mcp--report "Changes of white space are %s."
+                   (if ecl-mcp-review--space
+                       "dimmed, but still made"
+                     "shown")))
+
 (provide 'ecl-mcp-review-color)
 ;;; ecl-mcp-review-color.el ends here

@@ -123,7 +123,7 @@
   (interactive)
   (ecl-mcp-review-edit--take ecl-mcp-review-edit--unit
                              ecl-mcp-review-edit--review
-                             (ecl-mcp-apply-buffer-text))
+                             (ecl-mcp-save-text))
   (ecl-mcp-review-edit--leave))
 
 (defun ecl-mcp-review-edit-cancel ()
@@ -147,7 +147,7 @@
 WINDOWS is how the windows were before."
   (let ((text (and (buffer-live-p (cadr sides))
                    (with-current-buffer (cadr sides)
-                     (ecl-mcp-apply-buffer-text)))))
+                     (ecl-mcp-save-text)))))
     (set-window-configuration windows)
     ;; What cannot be taken is still in its buffer.
     (when (and text (not (equal text (ecl-mcp-hunk-new-text unit))))

@@ -74,6 +74,36 @@ Return those that had one before."
   (ecl-mcp-review--find-stale ecl-mcp-review--current)
   (ecl-mcp-review--draw))
 
+;;;; What has been on the screen
+
+(defun ecl-mcp-review--last-change (region)
+  "The end of the last line in REGION, that of a unit, that changes something."
+  (save-excursion
+    (goto-char (cdr region))
+    (if (re-search-backward "^[-+]" (car region) t)
+        (line-end-position)
+      (1- (cdr region)))))
+
+(defun ecl-mcp-review--note-end (unit end)
+  "UNIT has been seen if its last change, visible, is before END."
+  (let ((last (ecl-mcp-review--last-change
+               (ecl-mcp-review--unit-region unit))))
+    (when (and (< last end) (not (invisible-p (1- last))))
+      (setf (ecl-mcp-hunk-seen unit) t))))
+
+(defun ecl-mcp-review--note-seen ()
+  "Note which units have been seen to their end.  In batch nobody sees any."
+  (dolist (window (get-buffer-window-list nil nil 'visible))
+    (let ((place (window-start window)) (end (window-end window t)))
+      (while (< place end)
+        (when-let ((unit (get-text-property place 'ecl-mcp-unit)))
+          (ecl-mcp-review--note-end unit end))
+        (setq place (next-single-property-change place 'ecl-mcp-unit
+                                                 nil end)))))
+  (when noninteractive
+    (dolist (unit (ecl-mcp-review--units ecl-mcp-review--current))
+      (setf (ecl-mcp-hunk-seen unit) t))))
+
 ;;;; Submission
 
 (defun ecl-mcp-review--ask (question)

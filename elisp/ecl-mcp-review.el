@@ -187,26 +187,6 @@
     (ecl-mcp-review--draw)
     (ecl-mcp-review--go-to (car (ecl-mcp-hunk-parts unit)))))
 
-;;;; Views
-
-(defun ecl-mcp-review-toggle-refine ()
-  "Highlight words that differ, or do not."
-  (interactive)
-  (setq ecl-mcp-review--refine (not ecl-mcp-review--refine))
-  (ecl-mcp-review--draw)
-  (ecl-mcp--report "Differing words are %s."
-                   (if ecl-mcp-review--refine "highlighted" "not highlighted")))
-
-(defun ecl-mcp-review-toggle-space ()
-  "Show changes of white space only as none, or as changes; they stay changes."
-  (interactive)
-  (setq ecl-mcp-review--space (not ecl-mcp-review--space))
-  (ecl-mcp-review--draw)
-  (ecl-mcp--report "Changes of white space are %s."
-                   (if ecl-mcp-review--space
-                       "dimmed, but still made"
-                     "shown")))
-
 ;;;; Coming and going
 
 (defun ecl-mcp-review--why-gone (request)
@@ -254,7 +234,7 @@
   (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                           (ecl-mcp-visit-buffer
                            (ecl-mcp-review--path review)))))
-    (let* ((text (with-current-buffer buffer (ecl-mcp-apply-buffer-text)))
+    (let* ((text (with-current-buffer buffer (ecl-mcp-save-text)))
            (places (with-current-buffer buffer
                      (save-restriction
                        (widen)

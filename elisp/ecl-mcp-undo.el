@@ -106,7 +106,7 @@ Return nil when there is nothing to review, after saying why."
                       (ecl-mcp-visit-problem buffer)
                     "it is not there any more"))
          (text (and (not problem)
-                    (with-current-buffer buffer (ecl-mcp-apply-buffer-text))))
+                    (with-current-buffer buffer (ecl-mcp-save-text))))
          (result (and text (ecl-mcp-undo--patches text patches)))
          (hunks (and result (ecl-mcp-hunk-from-texts text (car result)))))
     (cond (problem

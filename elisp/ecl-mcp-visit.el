@@ -72,7 +72,7 @@ Nil when there is none, or when the file on the disk is what counts."
     (with-current-buffer buffer
       (unless (or (ecl-mcp-visit--behind-p)
                   (ecl-mcp-visit-problem buffer))
-        `((text . ,(ecl-mcp-apply-buffer-text))
+        `((text . ,(ecl-mcp-save-text))
           (modified . ,(if (buffer-modified-p) t :false)))))))
 
 ;;;; Files that tools have written

@@ -190,7 +190,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
 (defun test-apply-check (file buffer result after)
   "FILE, BUFFER and RESULT have the text AFTER."
   (should (equal (plist-get result :after) after))
-  (should (equal (with-current-buffer buffer (ecl-mcp-apply-buffer-text))
+  (should (equal (with-current-buffer buffer (ecl-mcp-save-text))
                  after))
   (when (plist-get result :saved)
     (should (equal (decode-coding-string
@@ -364,7 +364,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
         (put-text-property (line-beginning-position -1) (point) 'read-only t))
       (should-error (ecl-mcp-apply-to-buffer
                      buffer old (test-apply-hunks old new)))
-      (should (equal (ecl-mcp-apply-buffer-text) old))
+      (should (equal (ecl-mcp-save-text) old))
       (should (equal (test-apply-bytes file) old))
       (let ((inhibit-read-only t))
         (set-text-properties (point-min) (point-max) nil)))))
@@ -534,7 +534,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
       (ecl-mcp-visit-called `((path . ,file)) nil)
       (should (equal (buffer-string) "line 20"))
       (should (eobp))
-      (should (equal (ecl-mcp-apply-buffer-text) (concat "first\n" old)))
+      (should (equal (ecl-mcp-save-text) (concat "first\n" old)))
       ;; one with unsaved changes is left alone
       (widen)
       (insert "mine")

@@ -1,0 +1,96 @@
+;;; ecl-mcp-save.el --- Buffers saved without a question  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; A buffer is saved if its user wants that and nothing speaks against it; if
+;; not, it is said why.  What would be asked is a reason not to.
+
+;;; Code:
+
+(require 'ecl-mcp-core)
+
+(defcustom ecl-mcp-save-after-apply 'if-clean
+  "Whether a buffer is saved after a reviewed change was made in it."
+  :type '(choice (const :tag "If it had no unsaved changes before" if-clean)
+                 (const :tag "Always" t)
+                 (const :tag "Never" nil))
+  :group 'ecl-mcp)
+
+(defun ecl-mcp-save-text ()
+  "The whole text of this buffer, without properties."
+  (save-restriction
+    (widen)
+    (buffer-substring-no-properties (point-min) (point-max))))
+
+(defun ecl-mcp-save-outdated-p ()
+  "Whether the file of this buffer is not as the buffer last saw it."
+  (and buffer-file-name (not (verify-visited-file-modtime))))
+
+(defun ecl-mcp-save--coding-problem ()
+  "Why this buffer cannot be encoded for its file, or nil."
+  (let* ((coding (or buffer-file-coding-system 'utf-8))
+         (position (and (not (memq (coding-system-type coding)
+                                   '(undecided raw-text)))
+                        (unencodable-char-position
+                         (point-min) (point-max) coding))))
+    (and position
+         (format "its coding %s has no character %c"
+                 (coding-system-base coding) (char-after position)))))
+
+(defun ecl-mcp-save--problem ()
+  "Why this buffer cannot be saved without asking, or nil."
+  (let ((file buffer-file-name))
+    (cond ((ecl-mcp-save-outdated-p)
+           (if (file-exists-p file)
+               "the file on the disk has been changed"
+             "the file is not there any more"))
+          ((not (file-directory-p (file-name-directory file)))
+           "its folder is not there")
+          ((not (file-writable-p file))
+           "the file may not be written")
+          ((ecl-mcp-save--coding-problem)))))
+
+(defun ecl-mcp-save--decide-coding ()
+  "Give this buffer a coding that has all its characters, if it has none yet."
+  (let ((coding (or buffer-file-coding-system 'undecided)))
+    (when (and (eq (coding-system-type coding) 'undecided)
+               (save-excursion
+                 (goto-char (point-min))
+                 (re-search-forward "[[:nonascii:]]" nil t)))
+      (setq buffer-file-coding-system
+            (coding-system-change-text-conversion coding 'utf-8)))))
+
+(defun ecl-mcp-save--buffer ()
+  "Save this buffer.  Return why that was not possible, or nil."
+  (ecl-mcp-save--decide-coding)
+  (or (ecl-mcp-save--problem)
+      (condition-case failure
+          (let ((require-final-newline (and (not (eq require-final-newline
+                                                     'ask))
+                                            require-final-newline))
+                (save-silently t)
+                (coding-system-require-warning nil))
+            (basic-save-buffer)
+            (and (buffer-modified-p)
+                 "the buffer is still modified after saving"))
+        (error (concat "saving failed: " (error-message-string failure)))
+        (quit "saving was interrupted"))))
+
+(defun ecl-mcp-save-after (clean)
+  "Save this buffer if the user wants that; CLEAN: it was not modified before.
+Return nil when it is saved, else why it is not."
+  (cond ((null buffer-file-name) "the buffer visits no file")
+        ((null ecl-mcp-save-after-apply) "the user saves it by hand")
+        ((or clean (eq ecl-mcp-save-after-apply t)) (ecl-mcp-save--buffer))
+        (t "the user has unsaved changes in it")))
+
+(defun ecl-mcp-save-digest ()
+  "The SHA-256 of what this buffer is in its file."
+  (secure-hash 'sha256 (encode-coding-string (ecl-mcp-save-text)
+                                             buffer-file-coding-system)))
+
+(provide 'ecl-mcp-save)
+;;; ecl-mcp-save.el ends here
