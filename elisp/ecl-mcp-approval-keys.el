@@ -67,7 +67,18 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
              (condition-case err
                  (funcall action request)
                (quit (ecl-mcp--report "Later"))
-               (error (ecl-mcp--report "%s" (error-message-string err)))))))))))
+               (error (ecl-mcp--report "%s" (error-message-string err)))))
+           (ecl-mcp--approval-go-on)))))))
+
+(defun ecl-mcp--approval-go-on ()
+  "Go to the change of a file that waits when nothing else does."
+  (let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (when (and ecl-mcp-requests
+               (fboundp 'ecl-mcp-review-request)
+               (cl-every #'ecl-mcp-request-review ecl-mcp-requests)
+               (not (and buffer (buffer-local-value 'ecl-mcp--approval-request
+                                                    buffer))))
+      (ecl-mcp-review-request (car ecl-mcp-requests) t))))
 
 (defun ecl-mcp-approval-yes ()
   "Allow this call once, or take the rule that is offered."

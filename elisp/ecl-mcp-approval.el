@@ -116,7 +116,8 @@
   (with-current-buffer (ecl-mcp--approval-buffer)
     (let ((inhibit-read-only t))
       (erase-buffer)
-      (setq ecl-mcp--approval-shown (float-time))
+      (setq ecl-mcp--approval-shown (float-time)
+            truncate-lines nil) ; whatever a hook of the user has made of it
       (ecl-mcp-unsettle)
       (ecl-mcp--approval-insert)
       (goto-char (point-min))
@@ -199,7 +200,10 @@ It would select that from which it came, and take a minibuffer its keys."
   (and (window-live-p window)
        (eq t (frame-visible-p (window-frame window)))
        (with-current-buffer (window-buffer window)
-         (and (not (buffer-narrowed-p))
+         ;; What is cut off on the right would count as visible.
+         (and (not truncate-lines)
+              (not truncate-partial-width-windows)
+              (not (buffer-narrowed-p))
               (pos-visible-in-window-p (max (point-min) (1- (point-max)))
                                        window)
               t))))

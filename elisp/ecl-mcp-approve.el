@@ -241,11 +241,23 @@ By a notification of the desktop if there is one, else by a bell."
     (cl-callf2 delq 'ecl-mcp-approve-mode-line global-mode-string))
   (ecl-mcp--approve-rest))
 
+(defvar ecl-mcp-review--current)
+(declare-function ecl-mcp-review--request "ecl-mcp-review-draw" t t)
+
+(defun ecl-mcp--approve-here ()
+  "The request that the selected window is about, or nil."
+  (with-current-buffer (window-buffer (selected-window))
+    (cond ((derived-mode-p 'ecl-mcp-approval-mode) ecl-mcp--approval-request)
+          ((and (derived-mode-p 'ecl-mcp-review-mode) ecl-mcp-review--current)
+           (ecl-mcp-review--request ecl-mcp-review--current)))))
+
 ;;;###autoload
 (defun ecl-mcp-review (&optional request)
-  "Go to REQUEST, by default the first one that waits for you."
+  "Go to the first request that waits for you; from there, to the next.
+From Lisp, go to REQUEST."
   (interactive)
-  (let ((request (or request (car ecl-mcp-requests))))
+  (let ((request (or request
+                     (ecl-mcp-queue-next (ecl-mcp--approve-here) 1))))
     (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
           ((and (ecl-mcp-request-review request)
                 (fboundp 'ecl-mcp-review-request))

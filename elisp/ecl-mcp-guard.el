@@ -22,7 +22,7 @@ After a key that inserted text it is `ecl-mcp-approval-idle-writing'."
   :type 'number
   :group 'ecl-mcp)
 
-(defcustom ecl-mcp-approval-idle-writing 5
+(defcustom ecl-mcp-approval-idle-writing 3
   "Seconds without a key before a question may interrupt somebody who writes."
   :type 'number
   :group 'ecl-mcp)

@@ -47,31 +47,34 @@
 (defun ecl-mcp--show-visible (text)
   "TEXT with its faces, and what is invisible in it made visible.
 Lines that are too long for the display are broken, and it is shown where."
-  (let ((parts nil) (start 0) (column 0))
-    (while (string-match "[^\t -~]" text start)
-      (let* ((at (match-beginning 0)) (char (aref text at)))
-        (setq column (ecl-mcp--show-piece text start at column))
-        (push (car column) parts)
-        (setq column (if (= char ?\n) 0 (1+ (cdr column))))
-        (push (if (ecl-mcp--hidden-char-p char) (ecl-mcp--show-name char)
-                (substring text at (1+ at)))
-              parts)
-        (setq start (1+ at))))
-    (push (car (ecl-mcp--show-piece text start (length text) column)) parts)
-    (apply #'concat (nreverse parts))))
+  (ecl-mcp--show-broken
+   (if (string-match-p "[^\n\t -~]" text)
+       (replace-regexp-in-string "[^\n\t -~]+" #'ecl-mcp--show-run text t t)
+     text)))
 
-(defun ecl-mcp--show-piece (text start end column)
-  "TEXT from START to END, which begins in COLUMN, and the column behind it.
-Lines get an end where they are too long."
-  (let ((parts nil))
-    (while (> (+ column (- end start)) ecl-mcp--show-width)
-      (let ((next (+ start (max 0 (- ecl-mcp--show-width column)))))
-        (push (substring text start next) parts)
+(defun ecl-mcp--show-run (run)
+  "RUN of characters that may be invisible, these made visible."
+  (if (cl-notany #'ecl-mcp--hidden-char-p run) run
+    (mapconcat (lambda (char)
+                 (if (ecl-mcp--hidden-char-p char) (ecl-mcp--show-name char)
+                   (string char)))
+               run "")))
+
+(defun ecl-mcp--show-broken (text)
+  "TEXT with an end in each line that is too long."
+  (let ((parts nil) (from 0) (start 0) (end nil))
+    (while (< start (length text))
+      (setq end (or (string-search "\n" text start) (length text)))
+      (while (> (- end start) ecl-mcp--show-width)
+        (cl-incf start ecl-mcp--show-width)
+        (push (substring text from start) parts)
         (push (ecl-mcp--show-escape "\\↵") parts)
         (push "\n" parts)
-        (setq start next column 0)))
-    (push (substring text start end) parts)
-    (cons (apply #'concat (nreverse parts)) (+ column (- end start)))))
+        (setq from start))
+      (setq start (1+ end)))
+    (if (not parts) text
+      (push (substring text (min from (length text))) parts)
+      (apply #'concat (nreverse parts)))))
 
 (defun ecl-mcp--show-name (char)
   "What stands for CHAR, which is invisible."

@@ -115,6 +115,7 @@ test('approve: e runs what was made of the call', quick(QUEUE), async emacs => {
     await emacs.until('(equal (buffer-name (window-buffer)) "*ecl-mcp edit #1*")');
     await emacs.keys('C-f', 'M-d');
     await emacs.type('cddr');
+    await pause(QUICK);
     await emacs.keys('C-c', 'C-c');
     await decided(emacs, 1, 'approve');
     const code = await emacs.text(
@@ -429,3 +430,46 @@ test('approve: a bell rings when a request waits for long',
         await ask(emacs, 1, '(car x)');
         await emacs.until('ecl-mcp-test-rang');
     });
+
+test('approve: one command leads through approvals and reviews', quick(
+    `(require 'ecl-mcp-review) (ecl-mcp-review-start) ${QUEUE}`), async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await emacs.eval(`(ecl-mcp-test-ask 2 "write-file"
+        '((path . "a.txt") (content . "one\n")) :review
+        \`((path . ,(expand-file-name "~/a.txt")) (name . "a.txt")
+          (reason . "to try it") (exists . :false) (by_hunk . :false)
+          (buffer . :false)
+          (hunks . [((old_start . 0) (old_count . 0) (new_start . 1)
+                     (new_count . 1) (lines . ["+one"]))])))`);
+    const shows = mode => emacs.until(`(with-current-buffer (window-buffer)
+        (derived-mode-p '${mode}))`);
+    await review(emacs, QUICK);
+    await command(emacs, 'ecl-mcp-review');
+    await shows('ecl-mcp-review-mode');
+    await emacs.see(/to try it/);
+    await command(emacs, 'ecl-mcp-review');
+    await shows('ecl-mcp-approval-mode');
+    await key(emacs, 'Tab');
+    await shows('ecl-mcp-review-mode');
+    await command(emacs, 'ecl-mcp-review');
+    await shows('ecl-mcp-approval-mode');
+    await key(emacs, 'y');
+    await decided(emacs, 1, 'approve');
+    await shows('ecl-mcp-review-mode');
+    await emacs.type('yyynnn');
+    await emacs.never('(ecl-mcp-test-decision 2)', 1);
+});
+
+test('approve: lines that are cut off do not count as seen', quick(`${QUEUE}
+    (add-hook 'special-mode-hook (lambda () (setq truncate-lines t)))`),
+async emacs => {
+    await ask(emacs, 1, `(list ${'"abc" '.repeat(30)}(delete-file "x"))`);
+    await review(emacs, QUICK);
+    await emacs.see(/\(delete-file "x"\)\)/);
+    await emacs.eval(`(with-current-buffer "*ecl-mcp approval*"
+        (setq truncate-lines t ecl-mcp--approval-seen nil))`);
+    await key(emacs, 'y');
+    await emacs.see(/SPC to see the rest/);
+    await key(emacs, 'i', 'i', 'y');
+    await decided(emacs, 1, 'approve');
+});
