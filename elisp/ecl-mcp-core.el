@@ -37,8 +37,9 @@
 (defun ecl-mcp--fail (format &rest args)
   "Signal a `user-error' with a sentence made of FORMAT and ARGS.
 Emacs shows sentences of other errors in quotes."
-  (signal 'user-error
-          (list (concat "ecl-mcp: " (apply #'format-message format args)))))
+  (let ((text (apply #'format-message format args)))
+    (signal 'user-error
+            (list (concat "ecl-mcp: " (string-remove-prefix "ecl-mcp: " text))))))
 
 ;;;; Faces
 
@@ -237,12 +238,12 @@ An empty object is nil.  Signals an error for what is no JSON."
 
 (defun ecl-mcp--json-bytes (value)
   "Return the JSON text of VALUE, of either shape, as UTF-8 bytes in one line."
-  ;; The encoder may leave ASCII as it is, which need not be unibyte.
-  (string-to-unibyte
-   (encode-coding-string
-    (json-serialize (ecl-mcp--json-exact value)
-                    :null-object :null :false-object :false)
-    'utf-8-unix)))
+  (let ((text (json-serialize (ecl-mcp--json-exact value)
+                              :null-object :null :false-object :false)))
+    ;; Bytes already, since Emacs 30; and the encoder may leave ASCII as it is.
+    (if (multibyte-string-p text)
+        (string-to-unibyte (encode-coding-string text 'utf-8-unix))
+      text)))
 
 (provide 'ecl-mcp-core)
 ;;; ecl-mcp-core.el ends here

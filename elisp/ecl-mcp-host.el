@@ -14,6 +14,7 @@
 
 (require 'ecl-mcp-core)
 (require 'ecl-mcp-editor)
+(require 'ecl-mcp-socket)
 (require 'ecl-mcp-load)
 
 (declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
@@ -128,9 +129,15 @@ Without its other parts nobody would be asked."
 (defun ecl-mcp-session--to-image (session bytes)
   "Send BYTES to the supervisor of SESSION; end it when it does not read.
 They are kept while it is stopped by a signal: Emacs sends nothing then."
-  (pcase (process-status (ecl-mcp-session-process session))
-    ('run (ecl-mcp-session--send session bytes))
-    ('stop (push bytes (ecl-mcp-session-unsent session)))))
+  (let ((process (ecl-mcp-session-process session)))
+    (pcase (and process (process-status process))
+      ('run (ecl-mcp-session--send session bytes))
+      ('stop (push bytes (ecl-mcp-session-unsent session)))
+      ;; It has ended too often.
+      ('nil (ecl-mcp-module-image-lost
+             (ecl-mcp-session-core session)
+             (concat (ecl-mcp-session-lost session)
+                     " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
 
 (defun ecl-mcp-session--send-unsent (session)
   "Send what was kept while the supervisor of SESSION was stopped."
@@ -174,7 +181,9 @@ To be called after whatever was fed to the core."
     (setf (ecl-mcp-session-pumping session) t)
     (unwind-protect
         (ecl-mcp--guard "session"
-          (let (seconds)
+          ;; A quit in the middle would lose what was taken.
+          (let ((inhibit-quit t)
+                seconds)
             (while (and (ecl-mcp-session-core session)
                         (ecl-mcp-session-again session))
               (setf (ecl-mcp-session-again session) nil)
@@ -211,12 +220,17 @@ Signal a `user-error' when it is not there."
                      (ecl-mcp-module--remedy)))))
 
 (defun ecl-mcp-session--listen-arguments ()
-  "Return the arguments that let clients come to the supervisor."
+  "Return the arguments that let clients come to the supervisor.
+None when that of another Emacs has the socket."
   (when ecl-mcp-image-socket
-    (list "--listen"
-          (expand-file-name (if (stringp ecl-mcp-image-socket)
-                                ecl-mcp-image-socket
-                              "~/.local/state/ecl-mcp/image.sock")))))
+    (let ((file (expand-file-name (if (stringp ecl-mcp-image-socket)
+                                      ecl-mcp-image-socket
+                                    "~/.local/state/ecl-mcp/image.sock"))))
+      (if (and (file-exists-p file) (ecl-mcp-socket--answered-p file))
+          (progn
+            (ecl-mcp--note 'warn "%s is taken; no client can attach here" file)
+            nil)
+        (list "--listen" file)))))
 
 (defun ecl-mcp-session--command (session)
   "Return the command that supervises the images of SESSION."
@@ -239,10 +253,20 @@ Signal a `user-error' when it is not there."
         (ecl-mcp-error
          (ecl-mcp-session--kill session (cadr err)))))))
 
-(defun ecl-mcp-session--errors (_process text)
-  "Note TEXT that a supervisor wrote on its standard error."
+(defun ecl-mcp-session--errors (process text)
+  "Note TEXT that a supervisor wrote on its standard error, PROCESS."
   (dolist (line (split-string text "\n" t "[ \t\r]+"))
+    (process-put process 'ecl-mcp-line line)
     (ecl-mcp--note 'info "%s" line)))
+
+(defun ecl-mcp-session--end-reason (process event)
+  "Return a sentence about the end of PROCESS, a supervisor; EVENT says how."
+  (let ((line (process-get (process-get process 'ecl-mcp-errors) 'ecl-mcp-line)))
+    (format "The process of the Lisp images has ended: %s%s."
+            (string-trim event)
+            (if (and line (eq (process-status process) 'exit))
+                (format " (%s)" (string-remove-suffix "." line))
+              ""))))
 
 (defun ecl-mcp-session--start-supervisor (session)
   "Start the process of the Lisp images of SESSION."
@@ -260,7 +284,7 @@ Signal a `user-error' when it is not there."
                :sentinel (apply-partially #'ecl-mcp-session--sentinel session)))
       (error
        (delete-process errors)
-       (signal (car err) (cdr err))))
+       (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
     (process-put (ecl-mcp-session-process session) 'ecl-mcp-errors errors)
     (push (float-time) (ecl-mcp-session-started session))
     (setf (ecl-mcp-session-unsent session) nil)
@@ -316,8 +340,7 @@ Signal a `user-error' when it is not there."
         (ecl-mcp-session--lost
          session
          (or (ecl-mcp-session-stop-reason session)
-             (format "The process of the Lisp images has ended: %s."
-                     (string-trim event))))
+             (ecl-mcp-session--end-reason process event)))
         (when (ecl-mcp-session-stop-reason session)
           (setf (ecl-mcp-session-started session) nil))
         (if (ecl-mcp-session--may-restart-p session)

@@ -234,6 +234,8 @@
 (ert-deftest ecl-mcp-stop-leaves-nothing ()
   "After stopping, hooks, timers, processes and the mode line are as before."
   (require 'ecl-mcp)
+  ;; What an earlier test has stopped may still be ending.
+  (ecl-mcp-test-await "quiet" (lambda () (null (process-list))))
   (let ((before (test-ecl-mcp--running)))
     (test-ecl-mcp--with folder
       (let ((ecl-mcp-activate-function #'ecl-mcp-activate))
@@ -244,6 +246,7 @@
                           (<= (length (alist-get 'timer-list
                                                  (test-ecl-mcp--running)))
                               (length (alist-get 'timer-list before)))))
+    (ecl-mcp-test-await "processes to end" (lambda () (null (process-list))))
     (cl-mapc (lambda (one other) (should (equal one other)))
              before (test-ecl-mcp--running))
     (should-not ecl-mcp-global-mode)))

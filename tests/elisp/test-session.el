@@ -122,7 +122,8 @@
                                                   ecl-mcp-test-build))
            (ecl-mcp-workspace folder)
            result)
-      (write-region "#!/bin/sh\nexit 3\n" nil program nil 'silent)
+      (write-region "#!/bin/sh\necho 'No such thing.' >&2\nexit 3\n" nil program
+                    nil 'silent)
       (set-file-modes program #o700)
       (unwind-protect
           (progn
@@ -130,10 +131,16 @@
                           (lambda (it) (setq result it)))
             (ecl-mcp-test-await "the answer" (lambda () result))
             (should-not (plist-get result :success))
+            (should (string-match-p "code 3 (No such thing)\\."
+                                    (plist-get result :error)))
             (ecl-mcp-test-await "the end of it"
                                 (lambda ()
                                   (not (ecl-mcp-session-process
-                                        ecl-mcp-session)))))
+                                        ecl-mcp-session))))
+            ;; Nothing waits for a Lisp that does not come.
+            (setq result (ecl-mcp-test-call 'evaluate-lisp '((code . "1"))))
+            (should (string-match-p "M-x ecl-mcp-restart-lisp"
+                                    (plist-get result :error))))
         (ecl-mcp-session-stop)))))
 
 (ert-deftest ecl-mcp-session-no-frames ()
@@ -226,6 +233,83 @@
                      'evaluate-lisp `((code . ,(format "(open %S)" file))))))
         (should-not (plist-get result :success))
         (should (string-match-p "FILE-ERROR" (plist-get result :error)))))))
+
+(defun test-session--emacs (home &rest forms)
+  "Start an Emacs with HOME that has a session and evaluates FORMS."
+  (let ((process-environment (cons (concat "HOME=" home) process-environment)))
+    (make-process
+     :name "emacs" :noquery t :buffer (generate-new-buffer "emacs")
+     :sentinel #'ignore
+     :command
+     (list (expand-file-name invocation-name invocation-directory)
+           "-Q" "--batch" "-L" ecl-mcp-test-elisp "-l" "ecl-mcp"
+           "--eval"
+           (format
+            "%S"
+            `(progn
+               (setq ecl-mcp-program
+                     ,(expand-file-name "ecl-mcp" ecl-mcp-test-build)
+                     ecl-mcp-module-file
+                     ,(expand-file-name "ecl-mcp-module.so" ecl-mcp-test-build)
+                     ecl-mcp-workspace ,home)
+               (ecl-mcp-call
+                "evaluate-lisp" '((code . "(sleep 0)"))
+                (lambda (result)
+                  (princ (format "%s supervisor %d\n"
+                                 (plist-get result :content)
+                                 (process-id (ecl-mcp-session-process
+                                              ecl-mcp-session))))
+                  ,@forms))
+               (while t
+                 (accept-process-output nil 1))))))))
+
+(defun test-session--supervisor (emacs)
+  "Return the supervisor of EMACS, once it has evaluated something."
+  (ecl-mcp-test-await "an answer"
+                      (lambda ()
+                        (with-current-buffer (process-buffer emacs)
+                          (save-excursion
+                            (goto-char (point-min))
+                            (and (re-search-forward
+                                  "=> NIL supervisor \\([0-9]+\\)" nil t)
+                                 (string-to-number (match-string 1))))))
+                      60))
+
+(ert-deftest ecl-mcp-session-ends-with-its-emacs ()
+  "When Emacs exits or is killed, its supervisor ends."
+  (ecl-mcp-test-with-folder home
+    (dolist (how '(exit kill))
+      (let* ((emacs (test-session--emacs home
+                                         (and (eq how 'exit) '(kill-emacs))))
+             (supervisor (test-session--supervisor emacs)))
+        (when (eq how 'kill)
+          (should (process-attributes supervisor))
+          (signal-process emacs 'SIGKILL))
+        (ecl-mcp-test-await "the end of the supervisor"
+                            (lambda ()
+                              (member (alist-get 'state (process-attributes
+                                                         supervisor))
+                                      '(nil "Z"))))
+        (kill-buffer (process-buffer emacs))))))
+
+(ert-deftest ecl-mcp-session-second-emacs ()
+  "A second Emacs has a Lisp of its own; clients go on attaching to the first."
+  (ecl-mcp-test-with-folder home
+    (let* ((one (test-session--emacs home))
+           (first (test-session--supervisor one))
+           (two (test-session--emacs home))
+           (second (test-session--supervisor two)))
+      (should (/= first second))
+      (dolist (emacs (list one two))
+        (delete-process emacs)
+        (kill-buffer (process-buffer emacs)))
+      (ecl-mcp-test-await "their end"
+                          (lambda ()
+                            (cl-every (lambda (pid)
+                                        (member (alist-get
+                                                 'state (process-attributes pid))
+                                                '(nil "Z")))
+                                      (list first second)))))))
 
 (provide 'test-session)
 ;;; test-session.el ends here
