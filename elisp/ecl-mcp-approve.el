@@ -244,20 +244,24 @@ By a notification of the desktop if there is one, else by a bell."
 (defvar ecl-mcp-review--current)
 (declare-function ecl-mcp-review--request "ecl-mcp-review-draw" t t)
 
-(defun ecl-mcp--approve-here ()
-  "The request that the selected window is about, or nil."
+(defun ecl-mcp--approve-next ()
+  "The request to go to: behind the review that is here, or the first.
+Approvals have a key for the next one."
   (with-current-buffer (window-buffer (selected-window))
-    (cond ((derived-mode-p 'ecl-mcp-approval-mode) ecl-mcp--approval-request)
-          ((and (derived-mode-p 'ecl-mcp-review-mode) ecl-mcp-review--current)
-           (ecl-mcp-review--request ecl-mcp-review--current)))))
+    (cond ((and (derived-mode-p 'ecl-mcp-review-mode) ecl-mcp-review--current)
+           (ecl-mcp-queue-next
+            (ecl-mcp-review--request ecl-mcp-review--current) 1))
+          ((and (derived-mode-p 'ecl-mcp-approval-mode)
+                (memq ecl-mcp--approval-request ecl-mcp-requests))
+           ecl-mcp--approval-request)
+          (t (car ecl-mcp-requests)))))
 
 ;;;###autoload
 (defun ecl-mcp-review (&optional request)
-  "Go to the first request that waits for you; from there, to the next.
+  "Go to the first request that waits for you; from a review, to the next.
 From Lisp, go to REQUEST."
   (interactive)
-  (let ((request (or request
-                     (ecl-mcp-queue-next (ecl-mcp--approve-here) 1))))
+  (let ((request (or request (ecl-mcp--approve-next))))
     (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
           ((and (ecl-mcp-request-review request)
                 (fboundp 'ecl-mcp-review-request))

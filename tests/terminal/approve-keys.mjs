@@ -445,6 +445,8 @@ test('approve: one command leads through approvals and reviews', quick(
         (derived-mode-p '${mode}))`);
     await review(emacs, QUICK);
     await command(emacs, 'ecl-mcp-review');
+    await shows('ecl-mcp-approval-mode');
+    await key(emacs, 'Tab');
     await shows('ecl-mcp-review-mode');
     await emacs.see(/to try it/);
     await command(emacs, 'ecl-mcp-review');

@@ -250,9 +250,18 @@ export class Terminal {
         }
     }
 
-    async unseen(pattern) {
-        const screen = await this.screen();
-        check(!pattern.test(screen), `on the screen: ${pattern}\n${screen}`);
+    // Waits until nothing on the screen matches PATTERN.
+    async unseen(pattern, seconds = SECONDS) {
+        const end = performance.now() + 1000 * seconds;
+        for (;;) {
+            const screen = await this.screen();
+            if (!pattern.test(screen))
+                return;
+            if (performance.now() > end)
+                throw new Error(`still on the screen after ${seconds} s: ` +
+                    `${pattern}\n${screen}`);
+            await pause(GLANCE);
+        }
     }
 
     async end() {
