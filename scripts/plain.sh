@@ -9,7 +9,7 @@ trap 'rm -f "$bad"' EXIT
 
 # Data whose bytes are the point, or that others generate.
 files=$(git ls-files --cached --others --exclude-standard | grep -Ev \
-    '^LICENSE$|/corpus/|^tests/schemas/|/package-lock\.json$|\.golden$' |
+    '^LICENSE$|\.png$|/corpus/|^tests/schemas/|/package-lock\.json$|\.golden$' |
     while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
 
 for file in $files; do
