@@ -83,6 +83,7 @@ void channel_init(struct channel *channel, const char *name)
     channel->socket = -1;
     channel->kept_socket = -1;
     channel->watch_at = -1;
+    channel->poll_at = SIZE_MAX;
     channel->pipes[CHANNEL_STDOUT] = -1;
     channel->pipes[CHANNEL_STDERR] = -1;
 }
@@ -92,6 +93,38 @@ static void close_fd(int *fd)
     if (*fd >= 0)
         (void)close(*fd); // nothing is buffered in it
     *fd = -1;
+}
+
+struct told *channel_told(struct channel *channel, const struct front *front)
+{
+    struct told *told = channel->told;
+
+    while (told && told->front != front)
+        told = told->next;
+    if (told)
+        return told;
+    told = calloc(1, sizeof *told);
+    if (!told)
+        return NULL;
+    told->front = front;
+    told->notice = channel->notices; // what was before does not concern it
+    told->next = channel->told;
+    channel->told = told;
+    return told;
+}
+
+void channel_forget(struct channel *channel, const struct front *front)
+{
+    struct told **link = &channel->told;
+    struct told *told;
+
+    while (*link && (*link)->front != front)
+        link = &(*link)->next;
+    told = *link;
+    if (!told)
+        return;
+    *link = told->next;
+    free(told);
 }
 
 void channel_release(struct channel *channel)
@@ -104,6 +137,8 @@ void channel_release(struct channel *channel)
     checkpoints_release(&channel->checkpoints);
     while ((call = channel_take_first(channel)))
         call_free(call);
+    while (channel->told)
+        channel_forget(channel, channel->told->front);
     capture_release(&channel->earlier);
     buf_release(&channel->in);
     buf_release(&channel->out);

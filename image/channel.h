@@ -26,6 +26,13 @@ enum { CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_PIPES };
 
 struct front;
 
+/* A front that has called in the session, and the notice that it knows. */
+struct told {
+    struct told *next;
+    const struct front *front;
+    uint64_t notice;
+};
+
 struct call {
     struct call *next;
     uint64_t id;         /* unique in the supervisor */
@@ -112,7 +119,9 @@ struct channel {
     int64_t death_at; /* when waiting for the cause ends */
     int stop_stage;
     int64_t stop_at;   /* when the next stage begins */
-    struct buf notice; /* a sentence for the next answer */
+    struct buf notice; /* what has happened to the session, for those who */
+    uint64_t notices;  /* do not know of it: the newest of so many */
+    struct told *told; /* who uses the session, owned */
     size_t poll_at;    /* index of its first pollfd, or SIZE_MAX */
 };
 
@@ -165,6 +174,13 @@ struct call *channel_take_first(struct channel *channel);
 
 /* Takes CALL, which is in the channel and was not sent. */
 void channel_withdraw(struct channel *channel, struct call *call);
+
+/* What FRONT, which calls, knows of the session; notes it when it is new. NULL
+   without memory: it is told nothing. */
+struct told *channel_told(struct channel *channel, const struct front *front);
+
+/* FRONT is gone. */
+void channel_forget(struct channel *channel, const struct front *front);
 
 /* The call that FRONT calls ID, or NULL. */
 struct call *channel_find(struct channel *channel, const struct front *front,

@@ -10,6 +10,9 @@
 #include "version.h"
 #include "wire.h"
 
+/* Storage that an idle buffer keeps: what common calls need. */
+#define KEPT (64u * 1024)
+
 /* Bytes of the body of a HELLO: room for any name of a version. */
 #define HELLO_BYTES 200
 
@@ -198,6 +201,7 @@ static enum status take_call(struct front *front, struct wire_head head,
         return ST_OK;
     }
     note_begin(front, call, head.id);
+    (void)channel_told(channel, front); // from now on it is told
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
     call->ours = operation_is_ours(operation);
     call->view = (head.flags & WIRE_VIEW) != 0;
@@ -372,6 +376,7 @@ void front_close(struct front *front, int64_t now_ms)
         for (; call; call = call->next)
             if (call->front == front)
                 front_note_end(call);
+        channel_forget(channel, front);
         life_serve(s, channel, now_ms); // what was behind them
     }
     for (link = &s->fronts; *link != front;)
@@ -462,5 +467,7 @@ enum status front_feed(struct front *front, const void *p, size_t n,
         status = take_frame(front, head, body, now_ms);
     }
     buf_consume(&front->in, used);
+    if (front->in.n == 0)
+        buf_trim(&front->in, KEPT);
     return status == ST_MISSING ? ST_OK : status;
 }

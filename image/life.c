@@ -110,6 +110,7 @@ void life_answer(struct supervisor *s, struct channel *channel, int64_t now)
         if (call->stopping)
             watch_end_programs(channel, call);
         restore_note_call(channel, call, now);
+        operation_note_answer(channel, call);
         reply_composed(s, channel, call, call->error, buf_view(&call->text));
     }
 }
@@ -189,13 +190,38 @@ static bool has_begun(struct channel *channel)
     return false;
 }
 
-static struct str during(const struct call *running)
+/* When it died, for those whose call was not RUNNING. */
+static struct str when(const struct call *running)
 {
     if (!running)
         return STR(" between two evaluations.\n");
     return running->front
-               ? STR(" during this evaluation.\n")
+               ? STR(" during an evaluation of somebody who shares it.\n")
                : STR(" during an evaluation of somebody who had gone.\n");
+}
+
+/* Tells them what CAUSE and LOSS are, and answers the call that was RUNNING, if
+   any. */
+static void tell(struct supervisor *s, struct channel *channel,
+                 struct call *running, struct str cause, struct str loss)
+{
+    const struct front *front = running ? running->front : NULL;
+    struct buf text = BUF_EMPTY;
+
+    buf_str(&text, cause);
+    buf_str(&text, when(running));
+    buf_str(&text, loss);
+    reply_note(channel, front, buf_view(&text));
+    buf_reset(&text);
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s during this evaluation.\n"
+               "%.*s",
+               STR_ARG(cause), STR_ARG(loss));
+    if (front)
+        reply_composed(s, channel, running, true, buf_view(&text));
+    else
+        call_free(running);
+    buf_release(&text);
 }
 
 /* The last act for a dead image: what it had answered goes out, the call that
@@ -203,7 +229,8 @@ static struct str during(const struct call *running)
    its place. */
 static void bury(struct supervisor *s, struct channel *channel, int64_t now)
 {
-    struct buf text = BUF_EMPTY;
+    struct buf cause = BUF_EMPTY;
+    struct buf loss = BUF_EMPTY;
     struct call *running = NULL;
     struct call *call;
 
@@ -213,31 +240,19 @@ static void bury(struct supervisor *s, struct channel *channel, int64_t now)
         restore_note_call(channel, call, now);
         reply_composed(s, channel, call, call->error, buf_view(&call->text));
     }
-    buf_str(&text, STR("The Lisp image "));
-    describe_cause(channel, &text);
+    buf_str(&cause, STR("The Lisp image "));
+    describe_cause(channel, &cause);
     log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
-             channel->name, (int)channel->pid, STR_ARG(buf_view(&text)));
+             channel->name, (int)channel->pid, STR_ARG(buf_view(&cause)));
     if (has_begun(channel))
         running = channel_take_first(channel);
-    buf_str(&text, during(running));
     channel_disconnect(channel);
     channel->dying = false;
     channel->stop_stage = 0;
-    restore_after_death(s, channel, &text, now);
-    if (running && running->front) {
-        struct buf body = BUF_EMPTY;
-
-        buf_printf(&body, "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s",
-                   STR_ARG(buf_view(&text)));
-        reply_composed(s, channel, running, true, buf_view(&body));
-        buf_release(&body);
-    } else {
-        call_free(running);
-        buf_reset(&channel->notice);
-        buf_printf(&channel->notice, "[notice]\n%.*s",
-                   STR_ARG(buf_view(&text)));
-    }
-    buf_release(&text);
+    restore_after_death(s, channel, &loss, now);
+    tell(s, channel, running, buf_view(&cause), buf_view(&loss));
+    buf_release(&cause);
+    buf_release(&loss);
     life_serve(s, channel, now);
 }
 

@@ -140,6 +140,26 @@ static void describe_restored(const struct channel *channel,
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
+/* The call of KNOWS, OPERATION, has changed what all others build on: TEXT says
+   how. */
+static void tell_others(struct channel *channel, const struct front *knows,
+                        const char *operation, struct str text)
+{
+    struct buf notice = BUF_EMPTY;
+
+    buf_printf(&notice, "Somebody who shares it has called %s:\n%.*s",
+               operation, STR_ARG(text));
+    reply_note(channel, knows, buf_view(&notice));
+    buf_release(&notice);
+}
+
+void operation_note_answer(struct channel *channel, const struct call *call)
+{
+    if (!call->error && str_eq(call_operation(call), STR("reset-session")))
+        tell_others(channel, call->front, "reset-session",
+                    buf_view(&call->text));
+}
+
 /* The state before the first evaluation needs no checkpoint. */
 static void restore_beginning(struct supervisor *s, struct channel *channel)
 {
@@ -151,6 +171,8 @@ static void restore_beginning(struct supervisor *s, struct channel *channel)
     buf_str(&text, STR(RESTORE_LIMITS));
     life_end(s, channel);
     restore_forget(channel);
+    tell_others(channel, channel->first->front, "restore-session",
+                buf_view(&text));
     answer_first(s, channel, false, &text);
 }
 
@@ -178,6 +200,8 @@ static void restore_session(struct supervisor *s, struct channel *channel,
         describe_restored(channel, checkpoint, &text);
         life_end(s, channel);
         restore_become(s, channel, checkpoint, now);
+        tell_others(channel, channel->first->front, "restore-session",
+                    buf_view(&text));
         error = false;
     } else {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe checkpoint is "

@@ -24,17 +24,40 @@ static void leave_output(struct channel *channel, const struct call *call)
     }
 }
 
-/* The first answer after other images says so. */
-static void tell_bereft(struct channel *channel, struct front *front)
+void reply_note(struct channel *channel, const struct front *knows,
+                struct str text)
 {
-    struct buf *notice = &channel->notice;
+    struct told *told = knows ? channel_told(channel, knows) : NULL;
 
-    buf_str(notice, notice->n > 0 ? STR("\n") : STR("[notice]\n"));
-    buf_str(notice,
-            STR("The Lisp images that this server used before have ended, "
-                "and these are new: what was defined there is lost, in every "
-                "session."));
+    channel->notices++;
+    buf_reset(&channel->notice);
+    buf_str(&channel->notice, text);
+    if (told)
+        told->notice = channel->notices;
+}
+
+/* Appends what FRONT does not know yet: that it has other images than before,
+   and what has happened to the session. */
+static void put_notice(struct channel *channel, struct front *front,
+                       struct buf *out)
+{
+    struct told *told = channel_told(channel, front);
+
+    if (front->bereft)
+        buf_str(out,
+                STR("\nThe Lisp images that this server used before have "
+                    "ended, and these are new: what was defined there is lost, "
+                    "in every session."));
     front->bereft = false;
+    if (!told || told->notice == channel->notices)
+        return;
+    if (told->notice + 1 < channel->notices)
+        buf_printf(out,
+                   "\nSince the last answer this has happened %llu times; "
+                   "the last time:",
+                   (unsigned long long)(channel->notices - told->notice));
+    buf_printf(out, "\n%.*s", STR_ARG(buf_view(&channel->notice)));
+    told->notice = channel->notices;
 }
 
 void reply_composed(struct supervisor *s, struct channel *channel,
@@ -42,6 +65,8 @@ void reply_composed(struct supervisor *s, struct channel *channel,
 {
     struct buf text = BUF_EMPTY;
     struct buf explained = BUF_EMPTY;
+    struct buf notice = BUF_EMPTY;
+    size_t empty;
     struct answer answer = {NULL,
                             &channel->earlier,
                             &call->captures[CHANNEL_STDOUT],
@@ -61,19 +86,19 @@ void reply_composed(struct supervisor *s, struct channel *channel,
     refusal_explain(s, call, error, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
-    if (call->front->bereft)
-        tell_bereft(channel, call->front);
-    if (channel->notice.n > 0) {
-        buf_byte(&channel->notice, '\0');
-        answer.notice = channel->notice.p;
-    }
+    buf_str(&notice, STR("[notice]"));
+    empty = notice.n;
+    put_notice(channel, call->front, &notice);
+    buf_byte(&notice, '\0');
+    if (notice.n > empty + 1 && !buf_failed(&notice))
+        answer.notice = notice.p;
     if (answer_compose(&answer, call->max_chars, &s->kept, &text))
         reply_text(call, error, buf_view(&text));
     else
         reply_text(call, true, STR(REPLY_NO_MEMORY));
     buf_release(&text);
     buf_release(&explained);
-    buf_reset(&channel->notice);
+    buf_release(&notice);
     capture_release(&channel->earlier);
 }
 

@@ -95,6 +95,11 @@ void reply_text(struct call *call, bool error, struct str text);
 /* A call of CHANNEL that was not sent: why it was not begun. */
 void reply_not_run(struct channel *channel, struct call *call, const char *why);
 
+/* TEXT stands before the next answer of every front that uses the session, but
+   of KNOWS (NULL: nobody does). */
+void reply_note(struct channel *channel, const struct front *knows,
+                struct str text);
+
 #define REPLY_NO_MEMORY                                                        \
     "[ERROR] STORAGE-CONDITION\nThe server has not enough memory for this "    \
     "call."
@@ -229,6 +234,10 @@ bool operation_needs_image(const struct call *call);
 /* Does the first call of CHANNEL, which is one of them and before which
    nothing is unfinished; it is answered at once or when KEPT has come. */
 void operation_run(struct supervisor *s, struct channel *channel, int64_t now);
+
+/* CALL of CHANNEL has been answered by the image: tells those who share the
+   session when its definitions are gone. */
+void operation_note_answer(struct channel *channel, const struct call *call);
 
 /* KEPT has come: CHECKPOINT, or NULL. Answers the call that waits for it, if
    any. */

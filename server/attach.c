@@ -107,10 +107,11 @@ static void connect_to(struct attach *attach, int64_t now)
              attach->path, (int)pid);
 }
 
-/* Reads what is there; false when no more can come. */
+/* Reads what is there, as far as it is good at once; false when no more can
+   come. */
 static bool read_all(struct attach *attach)
 {
-    for (;;) {
+    while (attach->in.n < LIMIT_OUTPUT_BACKLOG) {
         char *room = buf_reserve(&attach->in, CHUNK);
         ssize_t n;
 
@@ -128,6 +129,7 @@ static bool read_all(struct attach *attach)
         if ((size_t)n < CHUNK)
             return true;
     }
+    return true;
 }
 
 /* Writes what is taken. An end is noticed when it is read, after what was said

@@ -22,7 +22,7 @@
 /* Milliseconds without accept(2) after one that had no descriptor left. */
 #define PAUSE_MS 1000
 
-/* Connections that wait to be accepted. */
+/* Connections that wait to be accepted, and are at once. */
 #define BACKLOG 128
 
 struct peer {
@@ -40,8 +40,7 @@ struct listener {
     const char *path;
     const struct log *log;
     int fd;
-    dev_t device; /* of the socket, which another one may have replaced */
-    ino_t inode;
+    struct stat made; /* the socket, which another one may have replaced */
     struct peer *peers;
     size_t n;
     int64_t accept_at; /* no sooner */
@@ -109,19 +108,25 @@ static bool bind_to(struct listener *listener)
 {
     struct sockaddr_un address;
     const struct sockaddr *to = (const struct sockaddr *)&address;
-    struct stat info;
     mode_t mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
     bool ok = address_fill(listener->path, &address);
 
     ok = ok && bind(listener->fd, to, sizeof address) == 0;
     (void)umask(mask);
-    ok = ok && listen(listener->fd, BACKLOG) == 0 &&
-         lstat(listener->path, &info) == 0;
-    if (ok) {
-        listener->device = info.st_dev;
-        listener->inode = info.st_ino;
-    }
-    return ok;
+    return ok && listen(listener->fd, BACKLOG) == 0 &&
+           lstat(listener->path, &listener->made) == 0;
+}
+
+/* Whether the socket is still ours; numbers of files are used again. */
+static bool is_there(const struct listener *listener)
+{
+    const struct stat *made = &listener->made;
+    struct stat now;
+
+    return lstat(listener->path, &now) == 0 && now.st_dev == made->st_dev &&
+           now.st_ino == made->st_ino &&
+           now.st_ctim.tv_sec == made->st_ctim.tv_sec &&
+           now.st_ctim.tv_nsec == made->st_ctim.tv_nsec;
 }
 
 /* Makes the socket while the folder is locked: of two that start at the same
@@ -138,7 +143,7 @@ static bool open_socket(struct listener *listener, struct buf *why)
     if (!is_private(folder))
         buf_str(why, STR("its folder must be yours and closed to others (chmod "
                          "700)"));
-    else if (flock(folder, LOCK_EX | LOCK_NB) < 0)
+    else if (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         buf_str(why, STR("another ecl-mcp is starting there"));
     else if (remove_stale(listener->path, why)) {
         ok = bind_to(listener);
@@ -180,13 +185,11 @@ static void free_peer(struct peer *peer)
 
 void listener_free(struct listener *listener)
 {
-    struct stat info;
     struct peer *peer;
 
     if (!listener)
         return;
-    if (lstat(listener->path, &info) == 0 && info.st_dev == listener->device &&
-        info.st_ino == listener->inode)
+    if (is_there(listener))
         (void)unlink(listener->path); // a stale one is replaced, too
     while ((peer = listener->peers)) {
         listener->peers = peer->next;
@@ -250,7 +253,7 @@ static void welcome(struct listener *listener, struct supervisor *supervisor,
 static void accept_all(struct listener *listener, struct supervisor *supervisor,
                        int64_t now)
 {
-    for (;;) {
+    for (int i = 0; i < BACKLOG; i++) {
         int fd =
             accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 

@@ -138,7 +138,9 @@ async function imageIsKilled(world) {
     assert.match(info(pid).name, /^ecl-mcp/);
     kill(pid, 'KILL');
     assert.match(await one.text(running), /^\[ERROR\] ECL-MCP:IMAGE-DIED/);
-    assert.equal(await two.text(waiting), '=> 2');
+    assert.match(await two.text(waiting),
+        /^\[notice\]\n[^]*somebody who shares it\.[^]*\n=> 2$/);
+    assert.equal(await two.evaluate('*x*'), '=> 7');
     await close(all);
 }
 
