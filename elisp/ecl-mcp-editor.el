@@ -29,6 +29,7 @@
   (pid nil :documentation "Its process, or nil.")
   (version nil :documentation "Its version, once it has said hello.")
   (attached nil :documentation "Whether its Lisp is that of this Emacs.")
+  (own nil :documentation "Whether it is the core in this Emacs.")
   (client nil :documentation "Who called through it last: \"name version\".")
   (send nil :documentation "Function of a line of bytes that passes it on.")
   (calls 0 :documentation "How many calls it has told of.")
@@ -239,9 +240,9 @@ went to the core; nil when the request no longer waits."
     (ecl-mcp--request-gone request 'withdrawn
                            (ecl-mcp--string (alist-get 'reason params)))))
 
-(defun ecl-mcp--connection-name (pid workspace)
-  "Return what the core in the process PID, for WORKSPACE, is called."
-  (cond ((eql pid (emacs-pid)) "this Emacs")
+(defun ecl-mcp--connection-name (connection pid workspace)
+  "Return what CONNECTION, of the process PID for WORKSPACE, is called."
+  (cond ((ecl-mcp-connection-own connection) "this Emacs")
         ((stringp workspace)
          (ecl-mcp--visible (format "%s (%s)" (abbreviate-file-name workspace) pid)))
         (t (format "ecl-mcp (%s)" pid))))
@@ -251,12 +252,12 @@ went to the core; nil when the request no longer waits."
   (let ((workspace (alist-get 'workspace params))
         (pid (alist-get 'pid params)))
     (setf (ecl-mcp-connection-version connection)
-          (ecl-mcp--string (alist-get 'version params))
+          (ecl-mcp--visible (ecl-mcp--string (alist-get 'version params)))
           (ecl-mcp-connection-pid connection) (and (integerp pid) pid)
           (ecl-mcp-connection-workspace connection)
           (and (stringp workspace) workspace)
           (ecl-mcp-connection-name connection)
-          (ecl-mcp--connection-name pid workspace)
+          (ecl-mcp--connection-name connection pid workspace)
           (ecl-mcp-connection-attached connection)
           (eq (alist-get 'attached params) t)))
   (ecl-mcp--offer-tools connection)
@@ -358,7 +359,8 @@ went to the core; nil when the request no longer waits."
   "Act on the lines that end in STRING, bytes of CONNECTION; keep the rest."
   (let ((start 0)
         end)
-    (while (setq end (string-search "\n" string start))
+    (while (and (not (ecl-mcp-connection-closed connection))
+                (setq end (string-search "\n" string start)))
       (ecl-mcp--editor-keep connection (substring string start end))
       (setq start (1+ end))
       (when-let ((line (ecl-mcp--editor-take-line connection)))
@@ -373,7 +375,8 @@ What comes while a tool runs that lets Emacs read is acted on after it."
   (unless (ecl-mcp-connection-busy connection)
     (setf (ecl-mcp-connection-busy connection) t)
     (unwind-protect
-        (while (ecl-mcp-connection-queue connection)
+        (while (and (ecl-mcp-connection-queue connection)
+                    (not (ecl-mcp-connection-closed connection)))
           (ecl-mcp--editor-bytes connection
                                  (pop (ecl-mcp-connection-queue connection))))
       (setf (ecl-mcp-connection-busy connection) nil))))

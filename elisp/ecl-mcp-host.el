@@ -207,10 +207,12 @@ To be called after whatever was fed to the core."
   "Return the absolute name of the program ecl-mcp.
 Signal a `user-error' when it is not there."
   (let* ((build (ecl-mcp-module--build-folder))
+         (beside (expand-file-name "../ecl-mcp" ecl-mcp--directory))
          (installed (expand-file-name "../../../../bin/ecl-mcp"
                                       ecl-mcp--directory))
          (program (cond (ecl-mcp-program (executable-find ecl-mcp-program))
                         (build (expand-file-name "ecl-mcp" build))
+                        ((file-executable-p beside) beside)
                         ((file-executable-p installed) installed)
                         (t (executable-find "ecl-mcp")))))
     (if (and program (file-executable-p program))
@@ -376,7 +378,7 @@ None when that of another Emacs has the socket."
   "Connect the core of SESSION with this Emacs as its editor."
   (setf (ecl-mcp-session-connection session)
         (ecl-mcp-connection-create
-         :name "this Emacs"
+         :name "this Emacs" :own t
          :send (lambda (line) (ecl-mcp-session-feed session 'editor line))))
   (ecl-mcp-editor-connect (ecl-mcp-session-connection session))
   (ecl-mcp-module-editor (ecl-mcp-session-core session) t))

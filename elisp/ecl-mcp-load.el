@@ -57,6 +57,8 @@
       (expand-file-name ecl-mcp-module-file)
     (let ((name (concat "ecl-mcp-module" module-file-suffix)))
       (locate-file name (append (list ecl-mcp--directory
+                                      ;; That of the compiled elisp.
+                                      (expand-file-name "../" ecl-mcp--directory)
                                       (expand-file-name "../../../../lib/ecl-mcp"
                                                         ecl-mcp--directory))
                                 (when-let ((build (ecl-mcp-module--build-folder)))

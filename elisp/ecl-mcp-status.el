@@ -97,13 +97,20 @@ HELP is shown with the mouse over it."
 
 ;;;; Sections
 
+(defun ecl-mcp-status--workspace (session)
+  "Return what there is to say about the workspace of SESSION."
+  (let ((workspace (ecl-mcp-session-workspace session)))
+    (concat (ecl-mcp--visible (abbreviate-file-name workspace))
+            (when (file-equal-p workspace "~/")
+              (concat "  " (propertize "your home folder; set ecl-mcp-workspace"
+                                       'face 'warning))))))
+
 (defun ecl-mcp-status--insert-session ()
   "Insert what there is to say about the session in this Emacs."
   (ecl-mcp-status--heading "Lisp in this Emacs")
   (if-let ((session ecl-mcp-session))
       (let ((process (ecl-mcp-session-process session)))
-        (ecl-mcp-status--line "workspace" (abbreviate-file-name
-                                           (ecl-mcp-session-workspace session)))
+        (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace session))
         (ecl-mcp-status--line
          "process"
          (if (process-live-p process)

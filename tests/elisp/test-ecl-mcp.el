@@ -88,6 +88,33 @@
                     (princ command))))))
            "")))
 
+(ert-deftest ecl-mcp-autoloads-suffice ()
+  "The compiled elisp with its autoloads finds module and program by itself."
+  (let* ((elisp (expand-file-name "elisp" ecl-mcp-test-build))
+         (text (with-temp-buffer
+                 (call-process
+                  (expand-file-name invocation-name invocation-directory)
+                  nil t nil "-Q" "--batch" "-L" elisp "-l" "ecl-mcp-autoloads"
+                  "--eval"
+                  (format
+                   "%S"
+                   '(let (result)
+                      (princ (featurep 'ecl-mcp))
+                      (ecl-mcp-stop)
+                      (setq ecl-mcp-workspace temporary-file-directory
+                            ecl-mcp-image-socket nil)
+                      (ecl-mcp-call "evaluate-lisp" '((code . "(* 6 7)"))
+                                    (lambda (it) (setq result it)))
+                      (with-timeout (20)
+                        (while (not result)
+                          (accept-process-output nil 0.1)))
+                      (princ (plist-get result :content))
+                      (princ (byte-code-function-p
+                              (symbol-function 'ecl-mcp-call)))
+                      (ecl-mcp-session-stop))))
+                 (buffer-string))))
+    (should (string-suffix-p "nil=> 42t" text))))
+
 (ert-deftest ecl-mcp-readme-names-what-is-there ()
   "The commands and functions that the README names are there, and its forms."
   (require 'ecl-mcp)

@@ -226,5 +226,28 @@
       (should (eq (cdar lines) core))
       (should (equal ecl-mcp-recent-calls lines)))))
 
+(ert-deftest ecl-mcp-editor-no-core-passes-for-ours ()
+  "A server that claims to be this Emacs is not shown as that."
+  (ecl-mcp-test-with-connection core
+    (ecl-mcp-test-feed core `((method . "hello")
+                              (params . ((version . "1\n2") (pid . ,(emacs-pid))
+                                         (workspace . "/w\u202e")))))
+    (should-not (equal (ecl-mcp-connection-name core) "this Emacs"))
+    (should (equal (ecl-mcp-connection-version core) "1\\n2"))
+    (should-not (string-search "\u202e" (ecl-mcp-connection-name core)))))
+
+(ert-deftest ecl-mcp-editor-nothing-behind-the-end ()
+  "What a core says behind its end is not taken."
+  (ecl-mcp-test-with-connection core
+    (let ((ecl-mcp-request-functions
+           (list (lambda (_)
+                   (ecl-mcp-editor-disconnect core "it ended")
+                   nil))))
+      (ecl-mcp-editor-feed
+       core (concat "{\"id\":1,\"method\":\"approve\",\"params\":{}}\n"
+                    "{\"id\":2,\"method\":\"approve\",\"params\":{}}\n")))
+    (ecl-mcp-test-ask core 3)
+    (should-not ecl-mcp-requests)))
+
 (provide 'test-editor)
 ;;; test-editor.el ends here
