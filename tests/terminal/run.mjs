@@ -65,8 +65,6 @@ const work = async () => {
 
 // They mostly wait.
 const jobs = +(options.jobs ?? 3 * Math.max(2, os.cpus().length));
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.prependOnceListener(signal, endAll);
 try {
     await Promise.all(Array.from({ length: jobs }, work));
 } finally {

@@ -3,7 +3,7 @@
 // person types them, what is on the screen comes out, and a socket that no key
 // goes through tells what Emacs knows. It knows nothing of ecl-mcp but where
 // its Lisp files are.
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -18,8 +18,20 @@ export const ROOT = path.resolve(HERE, '../..');
 const SECONDS = 10; // within which what must happen happens
 const GLANCE = 15; // ms between two looks at the screen
 
-const folder = scratchFolder('ecl-mcp-terminal');
 const running = new Set();
+
+// Whatever ends this process ends what it has started; before its folder goes,
+// in which the sockets of tmux are.
+process.on('exit', () => {
+    for (const terminal of running) {
+        spawnSync('tmux', ['-L', terminal.name, 'kill-server'],
+            { env: terminal.env });
+        if (terminal.pid)
+            kill(terminal.pid, 'KILL');
+    }
+});
+
+const folder = scratchFolder('ecl-mcp-terminal');
 let started = 0;
 
 // Registered tests; tests/terminal/run.mjs runs them.
@@ -282,7 +294,6 @@ function quoted(word) {
     return `'${String(word).replace(/'/g, `'\\''`)}'`;
 }
 
-// Whatever ends this process ends what it has started.
 export async function endAll() {
     await Promise.all([...running].map(terminal => terminal.end()));
 }
