@@ -108,14 +108,15 @@ returns (TEXT . ERROR-P).  Errors are the call's.")
 ;;;; Sending
 
 (defun ecl-mcp-editor-send (connection message)
-  "Send MESSAGE, an alist, to CONNECTION as a line.  Return non-nil if it went."
-  (unless (ecl-mcp-connection-closed connection)
-    (ecl-mcp--guard (format "sending to %s" (ecl-mcp-connection-name connection))
-      (funcall (ecl-mcp-connection-send connection)
-               (concat (ecl-mcp--json-bytes
-                        (cons '(jsonrpc . "2.0") message))
-                       "\n"))
-      t)))
+  "Send MESSAGE, an alist, to CONNECTION as a line.  Return non-nil if it went.
+An error is signalled only when MESSAGE cannot be JSON."
+  (let ((line (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message))
+                      "\n")))
+    (unless (ecl-mcp-connection-closed connection)
+      (ecl-mcp--guard (format "sending to %s"
+                              (ecl-mcp-connection-name connection))
+        (funcall (ecl-mcp-connection-send connection) line)
+        t))))
 
 (defun ecl-mcp--send-result (connection id result)
   "Answer the request ID of CONNECTION with RESULT, of either shape."
@@ -166,7 +167,8 @@ returns (TEXT . ERROR-P).  Errors are the call's.")
   "Answer REQUEST with RESULT, an alist as docs/editor-protocol.md has it.
 Members that are nil are left out, which means false or absent.  An array that
 may be empty, like the lines of a hunk, must be a vector.  Return non-nil if it
-went to the core; nil when the request no longer waits."
+went to the core; nil when the request no longer waits.  When RESULT cannot be
+JSON an error is signalled, and the request goes on waiting."
   (when (eq (ecl-mcp-request-state request) 'waiting)
     (let ((sent (ecl-mcp--send-result (ecl-mcp-request-connection request)
                                       (ecl-mcp-request-id request)

@@ -59,6 +59,16 @@
         (should (equal gone (list request)))
         (should-not ecl-mcp-requests)))))
 
+(ert-deftest ecl-mcp-editor-answer-that-is-no-json ()
+  "An answer that cannot be sent leaves the request where it is."
+  (ecl-mcp-test-with-connection core
+    (ecl-mcp-test-ask core 1)
+    (let ((request (car ecl-mcp-requests)))
+      (should-error (ecl-mcp-answer request '((decision . "approve")
+                                              (reason . 1.0e+INF))))
+      (should (memq request ecl-mcp-requests))
+      (should (ecl-mcp-answer request '((decision . "deny")))))))
+
 (ert-deftest ecl-mcp-editor-order-and-rules ()
   "Requests queue in their order; what a rule takes is never shown."
   (let* ((shown nil)
