@@ -490,12 +490,13 @@ info_dir = { [ -n '$(DESTDIR)' ] || ! command -v install-info >/dev/null || \
 .PHONY: install install-emacs uninstall
 install: all $(if $(HAS_EMACS),install-emacs) ## install below DESTDIR and PREFIX (/usr/local)
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp' \
-	  '$(DOC)/docs/adr'
+	  '$(DOC)/docs/adr' '$(DOC)/docs/images'
 	install -m 755 $(SERVER) '$(DESTDIR)$(PREFIX)/bin/'
 	install -m 755 $(IMAGE) '$(DESTDIR)$(PREFIX)/libexec/ecl-mcp/'
 	install -m 644 README.md CHANGELOG.md LICENSE '$(DOC)/'
 	install -m 644 $(wildcard docs/*.md) '$(DOC)/docs/'
 	install -m 644 $(wildcard docs/adr/*.md) '$(DOC)/docs/adr/'
+	install -m 644 $(wildcard docs/images/*.png) '$(DOC)/docs/images/'
 
 install-emacs: module elisp info
 	install -d '$(LIB)' '$(SITE_LISP)'

@@ -61,17 +61,19 @@ NIL."
                                  :test #'string=))
                   1000000)))
     (let ((entries ecl-mcp::*profiled*))
-      (answer "(outer) (again 3)")      ; ends the measurement
-      (loop for (name reader least most)
-              in '(("OUTER" ecl-mcp::entry-inclusive 45 1000)
-                   ("OUTER" ecl-mcp::entry-own 0 20)
-                   ("INNER" ecl-mcp::entry-inclusive 17 1000)
-                   ("BUSY" ecl-mcp::entry-own 70 2000)
-                   ;; A recursion of 30 ms is not counted three times.
-                   ("AGAIN" ecl-mcp::entry-inclusive 25 55)
-                   ("AGAIN" ecl-mcp::entry-own 0 20))
-            do (let ((value (milliseconds reader name entries)))
-                 (is (<= least value most) "~a ~a ~a" name reader value))))))
+      (answer "(outer) (again 6)")      ; ends the measurement
+      ;; Whatever else the machine does is mostly counted where time is spent.
+      (let ((busy (milliseconds #'ecl-mcp::entry-own "BUSY" entries)))
+        (is (<= 100 busy) "BUSY ~a" busy)
+        (loop for (name reader least most)
+                in `(("OUTER" ecl-mcp::entry-inclusive 45 ,busy)
+                     ("OUTER" ecl-mcp::entry-own 0 ,(floor busy 2))
+                     ("INNER" ecl-mcp::entry-inclusive 17 ,busy)
+                     ;; A recursion of 60 ms does not count as 210.
+                     ("AGAIN" ecl-mcp::entry-inclusive 55 ,busy)
+                     ("AGAIN" ecl-mcp::entry-own 0 ,(floor busy 2)))
+              do (let ((value (milliseconds reader name entries)))
+                   (is (<= least value most) "~a ~a ~a" name reader value)))))))
 
 (session-test generic-functions-are-counted
   (answer "(defgeneric area (x)) (defclass sq () ((s :accessor side :initform 3)))
