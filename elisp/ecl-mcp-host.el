@@ -203,6 +203,10 @@ To be called after whatever was fed to the core."
 
 ;;;; The supervisor
 
+(defun ecl-mcp-session--program-p (file)
+  "Non-nil when FILE is a program; a folder may have the same name."
+  (and (file-executable-p file) (not (file-directory-p file))))
+
 (defun ecl-mcp-session-program ()
   "Return the absolute name of the program ecl-mcp.
 Signal a `user-error' when it is not there."
@@ -212,10 +216,10 @@ Signal a `user-error' when it is not there."
                                       ecl-mcp--directory))
          (program (cond (ecl-mcp-program (executable-find ecl-mcp-program))
                         (build (expand-file-name "ecl-mcp" build))
-                        ((file-executable-p beside) beside)
-                        ((file-executable-p installed) installed)
+                        ((ecl-mcp-session--program-p beside) beside)
+                        ((ecl-mcp-session--program-p installed) installed)
                         (t (executable-find "ecl-mcp")))))
-    (if (and program (file-executable-p program))
+    (if (and program (ecl-mcp-session--program-p program))
         program
       (ecl-mcp--fail "The program %s is not there; %s."
                      (or ecl-mcp-program program "ecl-mcp")
