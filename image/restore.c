@@ -85,7 +85,8 @@ void restore_keep(struct supervisor *s, struct channel *channel,
 {
     channel->keeping = ++s->serials;
     channel->keep_sent = now;
-    memcpy(channel->keep_name, name.p, name.n);
+    if (name.n > 0)
+        memcpy(channel->keep_name, name.p, name.n);
     channel->keep_name[name.n] = '\0';
     channel_send_keep(channel, channel->keeping);
 }
