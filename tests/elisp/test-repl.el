@@ -41,9 +41,12 @@
   (let ((start (copy-marker (point))))
     (test-repl-type text)
     (test-repl-ready)
-    (string-remove-prefix
-     (concat text "\n")
-     (buffer-substring-no-properties start (point-max)))))
+    ;; Since Emacs 30 comint puts what was typed anew into the buffer.
+    (if (and comint-last-input-end (> comint-last-input-end start))
+        (buffer-substring-no-properties comint-last-input-end (point-max))
+      (string-remove-prefix
+       (concat text "\n")
+       (buffer-substring-no-properties start (point-max))))))
 
 (defun test-repl-text ()
   "All of the buffer."
