@@ -260,7 +260,8 @@ void host_wait_gone(pid_t pid)
     }
 }
 
-void host_call_within(uint64_t id, const char *before, const char *after)
+/* Calls CODE as call ID and waits until it runs: it opens a file first. */
+void host_call_and_see_it_run(uint64_t id, const char *code)
 {
     char folder[] = "/tmp/ecl-mcp-test-XXXXXX";
     char flag[64];
@@ -270,8 +271,8 @@ void host_call_within(uint64_t id, const char *before, const char *after)
     assert_non_null(mkdtemp(folder));
     (void)snprintf(flag, sizeof flag, "%s/runs", folder);
     (void)snprintf(text, sizeof text,
-                   "%s (close (open \"%s\" :direction :output)) %s", before,
-                   flag, after);
+                   "(progn (close (open \"%s\" :direction :output)) %s)", flag,
+                   code);
     host_call(id, text);
     while (access(flag, F_OK) < 0) {
         assert_true(now_ms() < end);
@@ -279,14 +280,6 @@ void host_call_within(uint64_t id, const char *before, const char *after)
     }
     assert_int_equal(unlink(flag), 0);
     assert_int_equal(rmdir(folder), 0);
-}
-
-void host_call_and_see_it_run(uint64_t id, const char *code)
-{
-    char after[200];
-
-    (void)snprintf(after, sizeof after, "%s)", code);
-    host_call_within(id, "(progn", after);
 }
 
 void host_use(int argc, char **argv)
