@@ -5,14 +5,20 @@
 #include "supervisor.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "limits.h"
 #include "linux.h"
+#include "live.h"
 #include "state.h"
 #include "wire.h"
+
+/* Milliseconds for processes that were killed to be gone. */
+#define ORPHANS_MS 1000
 
 struct channel *supervisor_session(struct supervisor *s, struct str name,
                                    struct buf *text)
@@ -332,6 +338,33 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     return s;
 }
 
+/* Images of a zygote that is gone, and their copies, have become children of
+   this process. They were killed, or end by themselves: waits for that. */
+static void await_orphans(void)
+{
+    const struct timespec pause = {0, 2 * 1000 * 1000};
+    pid_t pids[LIMIT_SESSIONS];
+    bool left = true;
+    int waited;
+
+    for (waited = 0; left && waited < ORPHANS_MS; waited += 2) {
+        size_t n = linux_children(pids, LIMIT_SESSIONS);
+        size_t i;
+
+        left = false;
+        for (i = 0; i < n; i++) {
+            if (!linux_has_name(pids[i], LIVE_NAME) &&
+                !linux_has_name(pids[i], LIVE_SLEEPER))
+                continue; // a child that this program was started with
+            (void)kill(pids[i], SIGKILL);
+            if (waitpid(pids[i], NULL, WNOHANG) == 0)
+                left = true;
+        }
+        if (left)
+            (void)nanosleep(&pause, NULL); // a signal only shortens it
+    }
+}
+
 void supervisor_free(struct supervisor *supervisor)
 {
     struct channel *channel;
@@ -347,6 +380,7 @@ void supervisor_free(struct supervisor *supervisor)
         free(channel);
     }
     zygote_release(&supervisor->zygote);
+    await_orphans();
     kept_release(&supervisor->kept);
     front_release_all(supervisor);
     free(supervisor);

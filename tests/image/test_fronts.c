@@ -130,17 +130,22 @@ static void front_leaves_in_a_call(void **state)
     assert_int_equal(host_image_pid(4), image);
 }
 
-/* Nobody is there to read why the image died: who calls next is. */
+/* Nobody is there to read why the image died: who calls next is. A signal may
+   find the call where it can be interrupted still: then once more. */
 static void front_leaves_a_call_that_does_not_stop(void **state)
 {
+    int tries = 5;
+
     (void)state;
     host_expect(1, "(+ 1 1)", "=> 2");
-    as(guest);
-    host_call_and_see_it_run(1, "(mp:without-interrupts (loop))");
-    guest_leaves();
-    host_call(2, "(+ 1 2)");
-    host_wait(2);
-    host_expect_success();
+    do {
+        as(guest ? guest : (guest = host_join(false)));
+        host_call_and_see_it_run(1, "(mp:without-interrupts (loop))");
+        guest_leaves();
+        host_call(2, "(+ 1 2)");
+        host_wait(2);
+        host_expect_success();
+    } while (--tries > 0 && !strstr(host_answer.p, "[notice]"));
     host_expect_part("[notice]\nThe Lisp image did not stop when asked to and "
                      "was killed during an evaluation of somebody who had "
                      "gone.\n");

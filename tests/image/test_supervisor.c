@@ -135,7 +135,7 @@ static void supervisor_interrupts_what_runs(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 7)", "=> *X*");
-    host_call_and_see_it_run(2, "(princ \"partial\") (loop)");
+    host_call_within(2, "(progn (princ \"partial\")", "(loop))");
     host_call(3, "*x*");
     host_stop(2);
     host_wait(2);
@@ -145,13 +145,20 @@ static void supervisor_interrupts_what_runs(void **state)
     assert_string_equal(host_answer.p, "=> 7"); // the image was not replaced
 }
 
+/* A signal may find the call where it can be interrupted still: then once
+   more. */
 static void supervisor_kills_what_ignores_interrupts(void **state)
 {
+    int tries = 5;
+
     (void)state;
     host_expect(1, "(+ 1 1)", "=> 2");
-    host_call_and_see_it_run(2, "(mp:without-interrupts (loop))");
-    host_stop(2);
-    host_wait(2);
+    do {
+        host_call_and_see_it_run(2, "(mp:without-interrupts (loop))");
+        host_stop(2);
+        host_wait(2);
+        assert_true(host_error);
+    } while (--tries > 0 && !strstr(host_answer.p, "ECL-MCP:IMAGE-DIED"));
     host_expect_part(
         "[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image did not stop when "
         "asked to and was killed");

@@ -260,8 +260,7 @@ void host_wait_gone(pid_t pid)
     }
 }
 
-/* Calls CODE as call ID and waits until it runs: it opens a file first. */
-void host_call_and_see_it_run(uint64_t id, const char *code)
+void host_call_within(uint64_t id, const char *before, const char *after)
 {
     char folder[] = "/tmp/ecl-mcp-test-XXXXXX";
     char flag[64];
@@ -271,8 +270,8 @@ void host_call_and_see_it_run(uint64_t id, const char *code)
     assert_non_null(mkdtemp(folder));
     (void)snprintf(flag, sizeof flag, "%s/runs", folder);
     (void)snprintf(text, sizeof text,
-                   "(progn (close (open \"%s\" :direction :output)) %s)", flag,
-                   code);
+                   "%s (close (open \"%s\" :direction :output)) %s", before,
+                   flag, after);
     host_call(id, text);
     while (access(flag, F_OK) < 0) {
         assert_true(now_ms() < end);
@@ -280,6 +279,14 @@ void host_call_and_see_it_run(uint64_t id, const char *code)
     }
     assert_int_equal(unlink(flag), 0);
     assert_int_equal(rmdir(folder), 0);
+}
+
+void host_call_and_see_it_run(uint64_t id, const char *code)
+{
+    char after[200];
+
+    (void)snprintf(after, sizeof after, "%s)", code);
+    host_call_within(id, "(progn", after);
 }
 
 void host_use(int argc, char **argv)

@@ -67,6 +67,9 @@ void host_expect_part(const char *part);
 /* Calls CODE as call ID and waits until it runs: it opens a file first. */
 void host_call_and_see_it_run(uint64_t id, const char *code);
 
+/* The same with the code BEFORE and AFTER the opening of that file. */
+void host_call_within(uint64_t id, const char *before, const char *after);
+
 /* The process of the image that runs session main, asked by call ID. */
 pid_t host_image_pid(uint64_t id);
 
