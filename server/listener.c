@@ -104,17 +104,29 @@ static bool remove_stale(const char *path, struct buf *why)
     return false;
 }
 
-static bool bind_to(struct listener *listener)
+/* Makes the socket under a name of its own, and gives it PATH when it listens:
+   whoever finds it there can connect. False: appends to WHY. */
+static bool bind_to(struct listener *listener, struct buf *why)
 {
     struct sockaddr_un address;
     const struct sockaddr *to = (const struct sockaddr *)&address;
-    mode_t mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+    char *path = address.sun_path;
+    mode_t mask;
     bool ok = address_fill(listener->path, &address);
 
+    if (ok)
+        path[strlen(path) - 1] = '~';
+    if (ok && !remove_stale(path, why))
+        return false;
+    mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
     ok = ok && bind(listener->fd, to, sizeof address) == 0;
     (void)umask(mask);
-    return ok && listen(listener->fd, BACKLOG) == 0 &&
-           lstat(listener->path, &listener->made) == 0;
+    ok = ok && listen(listener->fd, BACKLOG) == 0 &&
+         rename(path, listener->path) == 0 &&
+         lstat(listener->path, &listener->made) == 0;
+    if (!ok)
+        buf_str(why, str_from(strerror(errno)));
+    return ok;
 }
 
 /* Whether the socket is still ours; numbers of files are used again. */
@@ -145,11 +157,8 @@ static bool open_socket(struct listener *listener, struct buf *why)
                          "700)"));
     else if (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         buf_str(why, STR("another ecl-mcp is starting there"));
-    else if (remove_stale(listener->path, why)) {
-        ok = bind_to(listener);
-        if (!ok)
-            buf_str(why, str_from(strerror(errno)));
-    }
+    else if (remove_stale(listener->path, why))
+        ok = bind_to(listener, why);
     (void)close(folder); // and unlocks it
     return ok;
 }

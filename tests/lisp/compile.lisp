@@ -105,23 +105,28 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
       (is (matches-p "[ERROR] ECL-MCP:NESTING-TOO-DEEP…" text) "~a" text)
       (is-true failed))))
 
+(defun temporary-directories ()
+  "The directories that compile-form has made and not deleted."
+  (directory (format nil "~aecl-mcp-*/" *scratch*)))
+
 (session-test exits-while-code-is-compiled
-  (compiles
-    ("(eval-when (:compile-toplevel) (ext:quit))"
-     "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+  (let ((before (temporary-directories)))
+    (compiles
+      ("(eval-when (:compile-toplevel) (ext:quit))"
+       "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …" t)
-    ("(defmacro leaves () (ext:quit)) (leaves)"
-     "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+      ("(defmacro leaves () (ext:quit)) (leaves)"
+       "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …" t)
-    ("(eval-when (:compile-toplevel) (ecl-mcp::kill-child (ext:getpid)))"
-     "[ERROR] ECL-MCP:CHILD-FAILED
+      ("(eval-when (:compile-toplevel) (ecl-mcp::kill-child (ext:getpid)))"
+       "[ERROR] ECL-MCP:CHILD-FAILED
 …ended before it was done." t))
-  ;; ECL's compiler takes this for an error of the macro and goes on.
-  (answer "(defmacro leaves () (ext:quit))")
-  (failures-of
-    ("(compile nil '(lambda () (leaves)))" "[ERROR] ECL-MCP:EXIT-ATTEMPTED
+    ;; ECL's compiler takes this for an error of the macro and goes on.
+    (answer "(defmacro leaves () (ext:quit))")
+    (failures-of
+      ("(compile nil '(lambda () (leaves)))" "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …"))
-  (is (null (directory (format nil "~aecl-mcp-*/" *scratch*)))))
+    (is (equal before (temporary-directories)))))
 
 (session-test calls-of-the-session-s-functions-are-counted
   (answer "(defun one (a) a) (defun some-of (a &optional b) (list a b))

@@ -49,6 +49,11 @@ async function otherThingsAreLeftAlone(world) {
     fs.symlinkSync('/dev/null', world.socket);
     await refused(world, listen(world.socket), /there already and no socket/);
     fs.rmSync(world.socket);
+    const before = world.socket.replace(/.$/, '~'); // its name at first
+    fs.writeFileSync(before, 'mine');
+    await refused(world, listen(world.socket), /there already and no socket/);
+    assert.equal(fs.readFileSync(before, 'utf8'), 'mine');
+    fs.rmSync(before);
     await refused(world, listen(`${world.folder}/run/${'x'.repeat(120)}`),
         /a path of less than 108 bytes/);
     await refused(world, listen('/proc/image.sock'), /its folder/);
