@@ -93,8 +93,6 @@
 
 (defun ecl-mcp-review-edit--editable (unit review)
   "Signal an error when UNIT of REVIEW cannot be edited."
-  (unless (ecl-mcp-review--by-hunk review)
-    (user-error "This change is decided as a whole"))
   (when (ecl-mcp-review--unit-stale-p unit review)
     (user-error "The lines of this hunk are not there any more")))
 

@@ -144,9 +144,7 @@ There is no default; keys that are on their way are no answers."
          (open-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open))))
     (delq nil
           (list
-           (if (ecl-mcp-review--by-hunk review)
-               (ecl-mcp-review--doubt review open-p "reject what is open (%s)")
-             (ecl-mcp-review--doubt review open-p "refuse what is open"))
+           (ecl-mcp-review--doubt review open-p "reject what is open (%s)")
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (funcall stale-p unit)))
@@ -205,9 +203,8 @@ with `:failed', why there is no place for them."
   "The answer about REVIEW; RESULT is what Emacs did, or nil."
   `((decision . "approve")
     (by . "human")
-    ,@(and (ecl-mcp-review--by-hunk review)
-           `((hunks . ,(vconcat (mapcar #'ecl-mcp-hunk-answer
-                                        (ecl-mcp-review--hunks review))))))
+    (hunks . ,(vconcat (mapcar #'ecl-mcp-hunk-answer
+                               (ecl-mcp-review--hunks review))))
     ,@(cond ((null result) nil)
             ((plist-get result :failed)
              `((failed . ,(plist-get result :failed))))
@@ -260,14 +257,9 @@ Return a plist as `ecl-mcp-review--make-change' does, or nil."
   "Make what was decided about REVIEW and tell whom it concerns."
   (let ((result (ecl-mcp-review--settle review)))
     (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
-    (cond
-     ((null (ecl-mcp-review--request review))
+    (if (ecl-mcp-review--request review)
+        (ecl-mcp-review--send review (ecl-mcp-review--answer review result))
       (funcall (ecl-mcp-review--finish review) review result))
-     ((and (ecl-mcp-review--refused-p review)
-           (not (ecl-mcp-review--by-hunk review)))
-      (ecl-mcp-review--send review '((decision . "deny") (by . "human"))))
-     (t
-      (ecl-mcp-review--send review (ecl-mcp-review--answer review result))))
     (ecl-mcp-review--close review)))
 
 (defun ecl-mcp-review-submit ()

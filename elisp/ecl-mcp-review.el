@@ -90,11 +90,9 @@
   "Let UNITS of the review of this buffer have STATE."
   (let ((review (ecl-mcp-review--live)))
     (ecl-mcp-review--remember review)
-    (dolist (unit (if (ecl-mcp-review--by-hunk review)
-                      units
-                    (ecl-mcp-review--units review)))
+    (dolist (unit units)
       (setf (ecl-mcp-hunk-state unit) state))
-    (if (and (null (cdr units)) (ecl-mcp-review--by-hunk review))
+    (if (null (cdr units))
         (ecl-mcp-review--draw-unit (car units))
       (ecl-mcp-review--draw))))
 
@@ -167,16 +165,10 @@
     (setf (ecl-mcp-hunk-reason unit) reason)
     (ecl-mcp-review--draw-unit unit)))
 
-(defun ecl-mcp-review--refuse-whole (review)
-  "Signal an error when REVIEW is decided as a whole."
-  (unless (ecl-mcp-review--by-hunk review)
-    (user-error "This change is decided as a whole")))
-
 (defun ecl-mcp-review-split ()
   "Divide the hunk at point into its changes, to decide about each."
   (interactive)
   (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
-    (ecl-mcp-review--refuse-whole review)
     (unless (ecl-mcp-hunk-divisible-p unit)
       (user-error "%s"
                   (if (ecl-mcp-hunk-edited unit)
@@ -223,7 +215,6 @@
             :path .path :name .name
             :reason (and .reason (not (string-empty-p .reason)) .reason)
             :exists (not (eq .exists :false))
-            :by-hunk (not (memq .by_hunk '(nil :false)))
             :in-buffer (not (memq .buffer '(nil :false)))
             :hunks (ecl-mcp-hunk-parse-all .hunks))))
       (ecl-mcp-review--take-base review)

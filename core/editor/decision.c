@@ -127,15 +127,6 @@ static enum status read_hunk(const struct reading *r, struct json value,
     return status;
 }
 
-/* The hunks of a review that has none to choose: all, as proposed. */
-static bool are_all(const struct tool_hunk *hunks, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!hunks[i].accepted || hunks[i].edited || hunks[i].part)
-            return false;
-    return true;
-}
-
 static enum status fill_hunks(const struct reading *r, struct json value,
                               struct tool_hunk *hunks, bool *chosen)
 {
@@ -154,7 +145,6 @@ static enum status read_hunks(const struct reading *r)
 {
     struct tool_decision *decision = &r->out->decision;
     struct json value = find(r->result, "hunks");
-    bool by_hunk = r->call->question.hunks > 0;
     size_t n = json_count(value);
 
     if (json_is_absent(value))
@@ -166,12 +156,10 @@ static enum status read_hunks(const struct reading *r)
     if (!hunks || !chosen)
         return ST_NOMEM;
     enum status status = fill_hunks(r, value, hunks, chosen);
-    if (status == ST_INVALID || (!by_hunk && !are_all(hunks, n)))
+    if (status == ST_INVALID)
         return spoil(r, "a hunk is not decided as it may be");
-    if (status == ST_OK && by_hunk) {
-        decision->hunks = hunks;
-        decision->chosen = chosen;
-    }
+    decision->hunks = hunks;
+    decision->chosen = chosen;
     return status;
 }
 
@@ -274,7 +262,7 @@ static enum status read_approval(const struct reading *r)
         return status;
     if (r->call->visit.visited && !decision->applied &&
         decision->failed.n == 0 && r->out->arguments.n == 0 &&
-        accepts_any(decision, r->call->question.hunks))
+        accepts_any(decision, r->call->question.changes))
         return spoil(r, "it does not say what it did with the buffer");
     decision->consent = TOOL_APPROVED;
     r->out->remember = remember && r->call->question.remember;

@@ -222,7 +222,7 @@ static void write_path(struct buf *out, const struct review *review)
 
 /* The change as docs/editor-protocol.md has it. */
 static void write_for_editor(struct buf *out, const struct review *review,
-                             struct str reason, bool by_hunk)
+                             struct str reason)
 {
     struct buf path = BUF_EMPTY;
     struct jsonw w;
@@ -234,7 +234,6 @@ static void write_for_editor(struct buf *out, const struct review *review,
     jsonw_member(&w, "name", review->base.name);
     jsonw_member(&w, "reason", reason);
     jsonw_member_bool(&w, "exists", review->base.exists);
-    jsonw_member_bool(&w, "by_hunk", by_hunk);
     jsonw_member_bool(&w, "buffer", review->buffer);
     jsonw_name(&w, "hunks");
     jsonw_array(&w);
@@ -279,7 +278,7 @@ enum status review_propose(struct review *review, struct str after,
     }
     write_message(&question->message, review, reason, by_hunk);
     if (review->asks_editor)
-        write_for_editor(&question->review, review, reason, by_hunk);
+        write_for_editor(&question->review, review, reason);
     question->changes = review->diff.hunk_count;
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
     buf_append(&question->substance, review->base.hash, FILES_HASH);

@@ -39,7 +39,7 @@ enum status MUST_CHECK review_open(const struct tool_request *request,
 /* Proposes AFTER (in the form that the text before has) in place of the text,
    for the REASON that the model gives (empty: none), and puts it to the human
    as QUESTION; or sets ANSWER: nothing would change, the file's coding lacks a
-   character. BY_HUNK: hunks can be chosen. */
+   character. BY_HUNK: they can be chosen in a form, too. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,

@@ -102,7 +102,7 @@
 (defun test-review-request (file old new &rest properties)
   "A request to change FILE from OLD to NEW, with PROPERTIES of its review."
   (let ((review (copy-tree `((path . ,file) (name . ,(file-name-nondirectory file))
-                  (reason . "because\nof this") (exists . t) (by_hunk . t)
+                  (reason . "because\nof this") (exists . t)
                   (buffer . t)
                   (hunks . ,(vconcat
                              (mapcar #'test-review-hunk-data

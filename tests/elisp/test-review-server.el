@@ -362,6 +362,40 @@ Otherwise return its path."
                                 (test-server-text result))))
       (should (equal (test-apply-bytes file) "again\n")))))
 
+;; A file that is written whole is decided hunk by hunk as well.
+(ert-deftest ecl-mcp-review-server-whole-files-by-hunk ()
+  (test-server-with
+    (let* ((file (expand-file-name "w.txt" test-server-folder))
+           (old (mapconcat #'number-to-string (number-sequence 1 30) "\n"))
+           (new (concat "one\n" (substring old 2) "\nend")))
+      (test-server-file "w.txt" old)
+      ;; the first is rejected, the second edited
+      (let ((id (test-server-call "write-file" :path "w.txt" :content new)))
+        (test-server-review id)
+        (ecl-mcp-review-reject)
+        (ecl-mcp-review-edit-hunk)
+        (goto-char (point-max))
+        (insert " of it")
+        (ecl-mcp-review-edit-done)
+        (ecl-mcp-review-submit)
+        (should (string-match-p
+                 "\\`PARTIAL: 1 of 2 hunks.*
+hunk 1: rejected
+hunk 2: applied after the user edited it
+\\(.*\n\\)*Do not propose hunk 1 again unchanged\\."
+                 (test-server-text (test-server-result id))))
+        (should (equal (test-apply-bytes file) (concat old "\nend of it"))))
+      ;; one that is rejected whole is not made
+      (let ((id (test-server-call "write-file" :path "no.txt" :content "x\n")))
+        (test-server-review id)
+        (ecl-mcp-review-reject)
+        (ecl-mcp-review-submit)
+        (let ((result (test-server-result id)))
+          (should (eq (alist-get 'isError result) t))
+          (should (string-prefix-p "REFUSED" (test-server-text result))))
+        (should-not (file-exists-p
+                     (expand-file-name "no.txt" test-server-folder)))))))
+
 (ert-deftest ecl-mcp-review-server-empty-new-file ()
   (test-server-with
     (let ((id (test-server-call "write-file" :path "empty" :content "")))

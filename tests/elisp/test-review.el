@@ -292,21 +292,6 @@
                            "line 11" "twelve" "line 13" "line 14"
                            "line 15"))))))))
 
-(ert-deftest ecl-mcp-review-decided-as-a-whole ()
-  (dolist (accept '(t nil))
-    (test-review-with (file buffer request) test-review-old test-review-new
-        ('by_hunk :false)
-      (should-error (ecl-mcp-review-split) :type 'user-error)
-      (should-error (ecl-mcp-review-edit-hunk) :type 'user-error)
-      (if accept (ecl-mcp-review-accept) (ecl-mcp-review-reject))
-      (ecl-mcp-review-submit)
-      (let-alist (test-review-answer)
-        (should-not .hunks)
-        (should (equal .decision (if accept "approve" "deny")))
-        (should (equal .applied.after (and accept test-review-new))))
-      (should (equal (test-apply-bytes file)
-                     (if accept test-review-new test-review-old))))))
-
 (ert-deftest ecl-mcp-review-left-to-the-core ()
   "When no buffer visits the file the decisions are all that is sent."
   (test-review-with (file buffer request) test-review-old test-review-new

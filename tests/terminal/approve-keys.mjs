@@ -437,7 +437,7 @@ test('approve: one command leads through approvals and reviews', quick(
     await emacs.eval(`(ecl-mcp-test-ask 2 "write-file"
         '((path . "a.txt") (content . "one\n")) :review
         \`((path . ,(expand-file-name "~/a.txt")) (name . "a.txt")
-          (reason . "to try it") (exists . :false) (by_hunk . :false)
+          (reason . "to try it") (exists . :false)
           (buffer . :false)
           (hunks . [((old_start . 0) (old_count . 0) (new_start . 1)
                      (new_count . 1) (lines . ["+one"]))])))`);

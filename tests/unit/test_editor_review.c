@@ -17,7 +17,7 @@ static void editor_reviews_hunks(void **state)
         "2", "approve",
         "…\"message\":\"Change f: 2 hunks\\nReason given: w\\\\ny\\n…\","
         "\"remember\":true,\"seconds\":60,\"review\":{\"path\":\"/w/f\","
-        "\"name\":\"f\",\"reason\":\"w\\ny\",\"exists\":true,\"by_hunk\":true,"
+        "\"name\":\"f\",\"reason\":\"w\\ny\",\"exists\":true,"
         "\"buffer\":false,\"hunks\":[{\"old_start\":1,\"old_count\":4,"
         "\"new_start\":1,\"new_count\":4,\"lines\":[\"-1\",\"+one\",\" 2\",\" "
         "3\",\" 4\"]},{\"old_start\":7,\"old_count\":4,\"new_start\":7,"
@@ -176,20 +176,30 @@ static void editor_buffers_must_be_accounted_for(void **state)
     assert_int_equal(disk.writes, 0);
 }
 
-/* A review that is approved as a whole has hunks nevertheless. */
-static void editor_takes_whole_reviews(void **state)
+/* The hunks of a file that is written whole are decided one by one, too. */
+static void editor_takes_whole_files(void **state)
 {
     (void)state;
     write_disk("disk\n");
     start_review(WRITE("A\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nB\\n"),
                  "{\"text\":\"a\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nb\\n\"}");
-    hears(ASKED("2", "approve", "…\"by_hunk\":false,\"buffer\":true,…"));
+    hears(ASKED("2", "approve", "…\"buffer\":true,…"));
     says(OK("2", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true},"
                  "{\"accept\":true}],\"applied\":{\"before\":\"a\\nc\\n\","
                  "\"after\":\"A\\nc\\n\",\"saved\":false,\"stale\":[2]}}"));
     client_expect(ANSWER("PARTIAL: 1 of 2 hunks applied to f (buffer; not "
                          "saved)\\nhunk 1: applied\\nhunk 2: stale: …",
                          "false"));
+    hears(CALLED);
+    client_send(WRITE("A\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nB\\n"));
+    hears("{…\"method\":\"text\"…}\n");
+    says(OK("3", "{\"text\":\"a\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nb\\n\"}"));
+    hears(ASKED("4", "approve", "…"));
+    says(OK("4", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":false},"
+                 "{\"accept\":false,\"reason\":\"no\"}]}"));
+    client_expect(ANSWER("REFUSED: 0 of 2 hunks applied to f…\\nhunk 1: "
+                         "rejected\\nhunk 2: rejected: no\\n…",
+                         "true"));
 }
 
 /* What the editor says about a text that is none means that there is no
@@ -266,7 +276,7 @@ int main(void)
         TEST(editor_hunks_must_make_sense),
         TEST(editor_changes_buffers),
         TEST(editor_buffers_must_be_accounted_for),
-        TEST(editor_takes_whole_reviews),
+        TEST(editor_takes_whole_files),
         TEST(editor_texts_may_be_odd),
         TEST(editor_is_not_asked_about_foreign_files),
         TEST(editor_sees_changed_reviews),
