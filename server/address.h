@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* address.h: the Unix sockets behind which Lisp images are kept. */
+/* address.h: Unix sockets, of the Lisp images and of Emacs, and whose they are.
+ */
 #ifndef SERVER_ADDRESS_H
 #define SERVER_ADDRESS_H
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "limits.h"
 
 /* Bytes read at once, and how many of them in a turn: a client is to be heard
@@ -22,7 +22,7 @@
 struct emacs {
     struct session *session;
     const struct log *log;
-    struct sockaddr_un address;
+    char path[ADDRESS_SIZE];
     int fd;           /* -1: not connected */
     int64_t tried_ms; /* when it was looked for last */
     bool refused;     /* it was said that it is not the user's */
@@ -47,32 +47,21 @@ static bool find_path(char *path, size_t size)
 
 bool emacs_may_come(void)
 {
-    struct sockaddr_un address;
+    char path[ADDRESS_SIZE];
 
-    return find_path(address.sun_path, sizeof address.sun_path);
+    return find_path(path, sizeof path);
 }
 
 /* Says so when a path was named that cannot be one of a socket. */
 static void check_path(const struct log *log)
 {
     const char *named = getenv("ECL_MCP_EMACS");
-    struct sockaddr_un address;
+    char path[ADDRESS_SIZE];
 
-    if (named && strcmp(named, "off") != 0 &&
-        !find_path(address.sun_path, sizeof address.sun_path))
+    if (named && strcmp(named, "off") != 0 && !find_path(path, sizeof path))
         log_line(log, LOG_WARN,
                  "editor: ECL_MCP_EMACS: no socket has a path of %zu bytes",
                  strlen(named));
-}
-
-/* Whether the process that listens at FD is of this user. */
-static bool is_ours(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-           peer.uid == geteuid();
 }
 
 static void hang_up(struct emacs *emacs, int64_t now_ms)
@@ -86,22 +75,18 @@ static void hang_up(struct emacs *emacs, int64_t now_ms)
 /* Connects; that of a Unix socket is done, or refused, at once. */
 static void look(struct emacs *emacs, int64_t now_ms)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = address_connect(emacs->path);
+    pid_t pid;
 
     emacs->tried_ms = now_ms;
     if (fd < 0)
         return;
-    if (connect(fd, (const struct sockaddr *)&emacs->address,
-                sizeof emacs->address) < 0) {
-        (void)close(fd);
-        return;
-    }
-    if (!is_ours(fd)) {
-        (void)close(fd);
+    if (!address_is_ours(fd, &pid)) {
+        (void)close(fd); // nothing was said
         if (!emacs->refused)
             log_line(emacs->log, LOG_WARN,
                      "editor: %s belongs to another user and is not used",
-                     emacs->address.sun_path);
+                     emacs->path);
         emacs->refused = true;
         return;
     }
@@ -117,11 +102,9 @@ struct emacs *emacs_new(struct session *session, const struct log *log,
     if (!emacs)
         return NULL;
     *emacs = (struct emacs){.session = session, .log = log, .fd = -1};
-    emacs->address.sun_family = AF_UNIX;
     emacs->chunk = malloc(CHUNK);
     check_path(log);
-    if (!emacs->chunk ||
-        !find_path(emacs->address.sun_path, sizeof emacs->address.sun_path)) {
+    if (!emacs->chunk || !find_path(emacs->path, sizeof emacs->path)) {
         emacs_free(emacs);
         return NULL;
     }

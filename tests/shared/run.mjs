@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // run.mjs [--program COMMAND] [--suite NAME] [TEST…]: several servers that share
 // the Lisp images of one supervisor, in real processes that are killed, stopped
-// and talked nonsense to. After each test no process may be left. The last line
-// is "shared: N passed, N failed".
+// and talked nonsense to. After each test no process may be left. A test that
+// cannot be done here throws a Skip and is named with its reason. The last line
+// is "shared: N passed, N failed, N skipped".
 import path from 'node:path';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { scratchFolder } from '../support/peer.mjs';
-import { World } from './server.mjs';
+import { Skip, World } from './server.mjs';
 import { connectionTests } from './connections.mjs';
 import { sharingTests } from './sharing.mjs';
 import { socketTests } from './sockets.mjs';
@@ -29,6 +30,7 @@ const queue = [...sharingTests, ...connectionTests, ...socketTests].filter(
         positionals.some(name => test.name.includes(name)));
 let passed = 0;
 let failed = 0;
+let skipped = 0;
 
 async function run(test) {
     const folder = path.join(scratch, test.name);
@@ -40,6 +42,11 @@ async function run(test) {
         passed++;
         console.log(`ok   ${test.name}`);
     } catch (error) {
+        if (error instanceof Skip) {
+            skipped++;
+            console.log(`skip ${test.name}: ${error.message}`);
+            return;
+        }
         failed++;
         console.log(`FAIL ${test.name}\n` +
             (error.stack ?? String(error)).replace(/^/gm, '    '));
@@ -53,5 +60,6 @@ async function work() {
 }
 
 await Promise.all(Array.from({ length: JOBS }, work));
-console.log(`${options.suite ?? 'shared'}: ${passed} passed, ${failed} failed`);
+console.log(`${options.suite ?? 'shared'}: ${passed} passed, ${failed} failed, ` +
+    `${skipped} skipped`);
 process.exit(failed || !passed ? 1 : 0);

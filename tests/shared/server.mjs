@@ -8,6 +8,9 @@ import fs from 'node:fs';
 
 const SECONDS = 20;
 
+// Thrown by a test that cannot be done here, before it starts anything.
+export class Skip extends Error {}
+
 // ecl-mcp --supervise --listen SOCKET, and the front that owns it.
 export class Keeper {
     constructor(world, { paused = false, args = [], uid } = {}) {
@@ -38,21 +41,23 @@ export class Keeper {
     }
 }
 
-// ecl-mcp --attach SOCKET, and its client.
+// ecl-mcp --attach SOCKET, or with other ARGS, and its client.
 export class Server {
     #last = 0;
 
-    constructor(world, args = ['--attach', world.socket]) {
+    constructor(world, args = ['--attach', world.socket],
+        { env, capabilities = {} } = {}) {
         this.messages = []; // that nobody took yet
+        this.capabilities = capabilities;
         this.peer = world.start([...args, '--audit', 'off'], {
-            take: line => this.messages.push(JSON.parse(line)),
+            env, take: line => this.messages.push(JSON.parse(line)),
         });
     }
 
     // Resolves when the handshake is done.
     async open() {
         await this.answer(this.begin('initialize', {
-            protocolVersion: '2025-11-25', capabilities: {},
+            protocolVersion: '2025-11-25', capabilities: this.capabilities,
             clientInfo: { name: 'test', version: '1' },
         }));
         return this;
@@ -69,13 +74,23 @@ export class Server {
         return id;
     }
 
-    async answer(id, seconds = SECONDS) {
+    async #take(what, probe, seconds) {
         const message = await this.peer.until(() => {
-            const at = this.messages.findIndex(m => m.id === id);
+            const at = this.messages.findIndex(probe);
             return at >= 0 && this.messages.splice(at, 1)[0];
         }, seconds);
-        assert.ok(message, `no answer ${id}: ${this.peer.log.join('\n')}`);
+        assert.ok(message, `no ${what}: ${this.peer.log.join('\n')}`);
         return message;
+    }
+
+    answer(id, seconds = SECONDS) {
+        return this.#take(`answer ${id}`,
+            m => m.id === id && !m.method, seconds);
+    }
+
+    // Its next request of METHOD.
+    asked(method, seconds = SECONDS) {
+        return this.#take(method, m => m.method === method, seconds);
     }
 
     request(method, params) {
@@ -132,8 +147,13 @@ export class World {
         fs.mkdirSync(`${folder}/lisp`);
     }
 
-    start(args, { take = () => {}, raw = false, env = {}, uid } = {}) {
-        const peer = new Peer([...this.program, ...args], {
+    start(args, options) {
+        return this.startOther([...this.program, ...args], options);
+    }
+
+    // COMMAND, which is to be gone in the end as all the others.
+    startOther(command, { take = () => {}, raw = false, env = {}, uid } = {}) {
+        const peer = new Peer(command, {
             cwd: `${this.folder}/lisp`, take, raw, uid,
             env: { PATH: process.env.PATH, HOME: this.folder,
                 ECL_MCP_EMACS: 'off', ...env },
@@ -146,8 +166,8 @@ export class World {
         return new Keeper(this, options).ready();
     }
 
-    attach(args) {
-        return new Server(this, args).open();
+    attach(args, options) {
+        return new Server(this, args, options).open();
     }
 
     // How the program ends that is started with ARGS, and what it says.
