@@ -174,6 +174,7 @@ A short text is shown in the echo area, a longer one and an error in a buffer."
                   (if (plist-get result :success) ""
                     (propertize " failed" 'face 'error))
                   "\n\n" text "\n"))
+        (set-buffer-modified-p nil)
         (goto-char (point-min))
         (display-buffer (current-buffer))))))
 

@@ -202,6 +202,7 @@
         (erase-buffer)
         (ecl-mcp-log--insert-line line)
         (ecl-mcp-review--show-hidden (point-min) (point-max))
+        (set-buffer-modified-p nil)
         (goto-char (point-min)))
       (display-buffer (current-buffer)))))
 

@@ -150,6 +150,7 @@ lines begin can be followed."
       (insert (string-trim-right text "\n+") "\n")
       (ecl-mcp--make-buttons start (point-max) names)
       (setq start (ecl-mcp--bound-buffer start))
+      (set-buffer-modified-p nil)
       (goto-char start)
       (when-let ((window (display-buffer (current-buffer))))
         (set-window-point window start)

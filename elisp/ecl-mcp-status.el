@@ -227,6 +227,7 @@ HELP is shown with the mouse over it."
     (ecl-mcp-status--insert-sessions)
     (ecl-mcp-status--insert-servers)
     (ecl-mcp-status--insert-calls)
+    (set-buffer-modified-p nil)
     (goto-char (min point (point-max)))
     (pcase-dolist (`(,window ,start ,point) places)
       (set-window-point window (min point (point-max)))

@@ -33,6 +33,9 @@
     (should (re-search-forward "^-line 10\n\\+ten\n" nil t))
     (should (string-match-p "3 hunks · 3 open" header-line-format))
     (should buffer-read-only)
+    (should-not (buffer-modified-p))
+    (ecl-mcp-review-accept)
+    (should-not (buffer-modified-p))
     (should (string-match-p "\\*ecl-mcp review: text.txt\\*" (buffer-name)))
     (should (equal (ecl-mcp-review-request request) (current-buffer)))))
 
