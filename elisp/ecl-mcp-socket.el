@@ -32,7 +32,9 @@ socket at all."
 Then that one counts as gone.  All else goes on meanwhile.")
 
 (defconst ecl-mcp-socket-retry-seconds 10
-  "Seconds after which a socket that another Emacs has is tried again.")
+  "Seconds between two looks whether servers still find this Emacs.
+Then a socket that another Emacs has is tried again, and one that was removed
+is made again.")
 
 (defconst ecl-mcp-socket-new-seconds 2
   "Seconds for which a socket that nobody listens on is left alone.")
@@ -43,11 +45,11 @@ Then that one counts as gone.  All else goes on meanwhile.")
 (defvar ecl-mcp-socket--file nil
   "The file of the socket that is listened on.")
 
-(defvar ecl-mcp-socket--inode nil
-  "What `file-attribute-inode-number' says of that file.")
+(defvar ecl-mcp-socket--identity nil
+  "What `ecl-mcp-socket--identity-of' said of that file when it was made.")
 
 (defvar ecl-mcp-socket--timer nil
-  "Timer that tries again, or nil.")
+  "Timer that looks after the socket, or nil.")
 
 (defvar ecl-mcp-socket--problem nil
   "Why there is no socket, a sentence, or nil.")
@@ -149,8 +151,36 @@ queue is full.  Why it failed cannot be asked (Emacs 28 crashes)."
 (defun ecl-mcp-socket--new-p (attributes)
   "Non-nil when ATTRIBUTES, of a file, say that it was made just now.
 Then nobody may listen on it yet."
-  (time-less-p (time-since (file-attribute-modification-time attributes))
-               ecl-mcp-socket-new-seconds))
+  (< (abs (float-time
+           (time-since (file-attribute-modification-time attributes))))
+     ecl-mcp-socket-new-seconds))
+
+(defun ecl-mcp-socket--identity-of (attributes)
+  "Return what distinguishes the file with ATTRIBUTES from one of its name.
+Numbers of files are used again."
+  (and attributes
+       (list (file-attribute-device-number attributes)
+             (file-attribute-inode-number attributes)
+             (file-attribute-modification-time attributes))))
+
+(defun ecl-mcp-socket--taken (file)
+  "Signal that another Emacs has the socket FILE."
+  (signal 'ecl-mcp-error (list (format "Another Emacs has the socket %s" file))))
+
+(defun ecl-mcp-socket--remove (file attributes)
+  "Remove FILE, which had ATTRIBUTES when nobody listened on it.
+Another Emacs may have put its socket there since: that one is put back."
+  (let ((aside (make-temp-name (concat (file-name-directory file) "old-"))))
+    (condition-case nil
+        (rename-file file aside)
+      ;; Another one was faster.
+      (file-missing (ecl-mcp-socket--taken file)))
+    (unwind-protect
+        (unless (equal (ecl-mcp-socket--identity-of (file-attributes aside))
+                       (ecl-mcp-socket--identity-of attributes))
+          (add-name-to-file aside file)
+          (ecl-mcp-socket--taken file))
+      (delete-file aside))))
 
 (defun ecl-mcp-socket--clear (file)
   "Remove the socket FILE when nobody listens on it.
@@ -160,9 +190,8 @@ Signal an error when somebody does, or when it is something else."
       (error "%s is no socket; it is left alone" file))
     (when (or (ecl-mcp-socket--answered-p file)
               (ecl-mcp-socket--new-p attributes))
-      (signal 'ecl-mcp-error
-              (list (format "Another Emacs has the socket %s" file))))
-    (delete-file file)))
+      (ecl-mcp-socket--taken file))
+    (ecl-mcp-socket--remove file attributes)))
 
 (defun ecl-mcp-socket--listen (file)
   "Listen on the socket FILE, whose folder is checked."
@@ -175,15 +204,38 @@ Signal an error when somebody does, or when it is something else."
            :filter #'ecl-mcp-socket--filter
            :sentinel #'ecl-mcp-socket--sentinel))
         ecl-mcp-socket--file file
-        ecl-mcp-socket--inode (file-attribute-inode-number (file-attributes file))
+        ecl-mcp-socket--identity (ecl-mcp-socket--identity-of
+                                  (file-attributes file))
         ecl-mcp-socket--problem nil)
   (add-hook 'kill-emacs-hook #'ecl-mcp-socket-stop))
+
+(defun ecl-mcp-socket--ours-p ()
+  "Non-nil when the file of the socket is the one that this Emacs made."
+  (equal ecl-mcp-socket--identity
+         (ecl-mcp-socket--identity-of (file-attributes ecl-mcp-socket--file))))
+
+(defun ecl-mcp-socket--leave ()
+  "Listen no longer; the file goes unless another one has taken its name."
+  (when ecl-mcp-socket--server
+    (delete-process ecl-mcp-socket--server)
+    (ecl-mcp--guard "socket"
+      (when (ecl-mcp-socket--ours-p)
+        (delete-file ecl-mcp-socket--file)))
+    (setq ecl-mcp-socket--server nil
+          ecl-mcp-socket--file nil)))
+
+(defun ecl-mcp-socket--works-p ()
+  "Non-nil when this Emacs listens and servers find it."
+  (and ecl-mcp-socket--server
+       (process-live-p ecl-mcp-socket--server)
+       (ecl-mcp-socket--ours-p)))
 
 (defun ecl-mcp-socket--try ()
   "Listen, when there shall be a socket.  Return non-nil if it works.
 The reason why not is kept, and reported when it is a new one."
   (let ((before ecl-mcp-socket--problem)
         (file (ecl-mcp-socket-file)))
+    (ecl-mcp-socket--leave)
     (when file
       (condition-case err
           (progn
@@ -201,25 +253,22 @@ The reason why not is kept, and reported when it is a new one."
            (ecl-mcp--report "%s" ecl-mcp-socket--problem))
          nil)))))
 
-(defun ecl-mcp-socket--again ()
-  "Try once more, from a timer."
+(defun ecl-mcp-socket--look ()
+  "See to it that servers find this Emacs, from a timer."
   (ecl-mcp--guard "socket"
-    (when (ecl-mcp-socket-start)
-      (ecl-mcp--report "Running servers find this Emacs now."))))
+    (unless (ecl-mcp-socket--works-p)
+      (when (ecl-mcp-socket--try)
+        (ecl-mcp--report "Running servers find this Emacs now.")))))
 
 (defun ecl-mcp-socket-start ()
   "Listen for running servers.  Return non-nil if they can come.
 When another Emacs has the socket, this one waits until it is free."
-  (or (and ecl-mcp-socket--server (process-live-p ecl-mcp-socket--server))
-      (let ((works (ecl-mcp-socket--try)))
-        (when ecl-mcp-socket--timer
-          (cancel-timer ecl-mcp-socket--timer)
-          (setq ecl-mcp-socket--timer nil))
-        (unless (or works (not (ecl-mcp-socket-file)))
-          (setq ecl-mcp-socket--timer
-                (run-at-time ecl-mcp-socket-retry-seconds nil
-                             #'ecl-mcp-socket--again)))
-        works)))
+  (unless (or ecl-mcp-socket--timer (not (ecl-mcp-socket-file)))
+    (setq ecl-mcp-socket--timer
+          (run-at-time ecl-mcp-socket-retry-seconds ecl-mcp-socket-retry-seconds
+                       #'ecl-mcp-socket--look)))
+  (or (ecl-mcp-socket--works-p)
+      (ecl-mcp-socket--try)))
 
 (defun ecl-mcp-socket--processes ()
   "Return the processes of servers that are connected."
@@ -233,18 +282,9 @@ When another Emacs has the socket, this one waits until it is free."
   (remove-hook 'kill-emacs-hook #'ecl-mcp-socket-stop)
   (when ecl-mcp-socket--timer
     (cancel-timer ecl-mcp-socket--timer))
-  (when ecl-mcp-socket--server
-    (delete-process ecl-mcp-socket--server)
-    ;; Another Emacs may have taken the name meanwhile.
-    (ecl-mcp--guard "socket"
-      (when (equal ecl-mcp-socket--inode
-                   (file-attribute-inode-number
-                    (file-attributes ecl-mcp-socket--file)))
-        (delete-file ecl-mcp-socket--file))))
+  (ecl-mcp-socket--leave)
   (mapc #'delete-process (ecl-mcp-socket--processes))
   (setq ecl-mcp-socket--timer nil
-        ecl-mcp-socket--server nil
-        ecl-mcp-socket--file nil
         ecl-mcp-socket--problem nil))
 
 (provide 'ecl-mcp-socket)

@@ -143,6 +143,159 @@
     (should (string-match-p "is no socket" (ecl-mcp-socket-problem)))
     (should (file-regular-p file))))
 
+(defun test-socket--other-user (folder)
+  "Return a folder that belongs to another user, for that one alone.
+It is FOLDER when this one may give it away."
+  (if (zerop (user-uid))
+      (progn (should (eql 0 (call-process "chown" nil nil nil "65534"
+                                          (directory-file-name folder))))
+             folder)
+    "/usr/"))
+
+(ert-deftest ecl-mcp-socket-folder-of-another-user ()
+  "A folder of somebody else is refused, also through a link."
+  (ecl-mcp-test-with-folder folder
+    (let* ((theirs (expand-file-name "theirs/" folder))
+           (link (expand-file-name "link" folder))
+           (open (expand-file-name "open/" folder))
+           (ecl-mcp-socket--problem nil))
+      (make-directory theirs)
+      (make-directory open)
+      (set-file-modes theirs #o700)
+      (set-file-modes open #o777)
+      (setq theirs (test-socket--other-user theirs))
+      (unwind-protect
+          (pcase-dolist (`(,target ,inside ,problem)
+                         `((,theirs ,theirs "belongs to somebody else")
+                           (,theirs ,link "belongs to somebody else")
+                           (,open ,open "chmod 700")
+                           (,open ,link "chmod 700")))
+            (when (equal inside link)
+              (make-symbolic-link target link t))
+            (let ((ecl-mcp-socket (expand-file-name "emacs.sock" inside)))
+              (should-not (ecl-mcp-socket-start))
+              (should (string-match-p problem (ecl-mcp-socket-problem)))
+              (should-not (file-exists-p ecl-mcp-socket))
+              (ecl-mcp-socket-stop)))
+        (ecl-mcp-socket-stop)))))
+
+(ert-deftest ecl-mcp-socket-folder-through-a-link ()
+  "A private folder may be elsewhere."
+  (test-socket--with file
+    (ecl-mcp-test-with-folder other
+      (make-symbolic-link (file-name-directory file)
+                          (expand-file-name "state" other))
+      (let ((ecl-mcp-socket (expand-file-name "state/emacs.sock" other)))
+        (should (ecl-mcp-socket-start))
+        (should (= (file-modes file) #o600))
+        (ecl-mcp-socket-stop)))))
+
+(ert-deftest ecl-mcp-socket-put-there-meanwhile ()
+  "Who finds a stale socket removes that one only.
+Of two that found it, the slower one removed the socket of the other."
+  (test-socket--with file
+    (delete-process (make-network-process :name "stale" :family 'local :server t
+                                          :service file :noquery t))
+    (set-file-times file (time-subtract nil 10))
+    (let ((answered (symbol-function 'ecl-mcp-socket--answered-p))
+          (other nil))
+      (unwind-protect
+          (progn
+            (cl-letf (((symbol-function 'ecl-mcp-socket--answered-p)
+                       (lambda (file)
+                         (prog1 (funcall answered file)
+                           (delete-file file)
+                           (setq other (make-network-process
+                                        :name "other" :family 'local :server t
+                                        :service file :noquery t))))))
+              (should-not (ecl-mcp-socket-start)))
+            (should (string-match-p "Another Emacs has" (ecl-mcp-socket-problem)))
+            (delete-process (test-socket--client file))
+            (should (equal (directory-files (file-name-directory file) nil
+                                            directory-files-no-dot-files-regexp)
+                           '("emacs.sock"))))
+        (when other
+          (delete-process other))))))
+
+(ert-deftest ecl-mcp-socket-is-made-again ()
+  "A socket whose file was removed, or replaced, is not lost for good."
+  (test-socket--with file
+    (let ((ecl-mcp-socket-retry-seconds 0.05))
+      (should (ecl-mcp-socket-start))
+      (let ((client (test-socket--client file)))
+        (process-send-string client "{\"method\":\"hello\",\"params\":{}}\n")
+        (ecl-mcp-test-await "the server" (lambda () ecl-mcp-connections))
+        (delete-file file)
+        (ecl-mcp-test-await "the socket" (lambda () (file-exists-p file)))
+        ;; Who was connected still is.
+        (should ecl-mcp-connections)
+        (delete-process (test-socket--client file))
+        (delete-file file)
+        (let ((other (make-network-process :name "other" :family 'local :server t
+                                           :service file :noquery t)))
+          (ecl-mcp-test-await "the other to be noticed"
+                              (lambda ()
+                                (string-match-p "Another Emacs has"
+                                                (or ecl-mcp-socket--problem ""))))
+          (should-not ecl-mcp-socket--server)
+          (delete-process other)
+          (set-file-times file (time-subtract nil 10)))
+        (ecl-mcp-test-await "the socket" #'ecl-mcp-socket--works-p)
+        (delete-process client)
+        (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))))))
+
+(defun test-socket--emacs (file)
+  "Start an Emacs that wants the socket FILE, and tells whether it has it."
+  (let ((process
+         (start-process
+          "emacs" nil (expand-file-name invocation-name invocation-directory)
+          "-Q" "--batch" "-L" ecl-mcp-test-elisp "-l" "ecl-mcp-socket"
+          "--eval" (format "(setq ecl-mcp-socket %S)" file)
+          "--eval" "(setq ecl-mcp-socket-retry-seconds 0.2)"
+          "--eval" "(ecl-mcp-socket-start)"
+          "--eval" (concat "(while t (princ (if (ecl-mcp-socket--works-p) 1 0))"
+                           " (terpri) (accept-process-output nil 0.05))"))))
+    (set-process-query-on-exit-flag process nil)
+    (set-process-filter process
+                        (lambda (process text)
+                          (when (string-match "\\([01]\\)[\r\n]+\\'" text)
+                            (process-put process 'has
+                                         (match-string 1 text)))))
+    process))
+
+(defun test-socket--owner (processes)
+  "Wait until one of PROCESSES has the socket and all others know; return it."
+  (ecl-mcp-test-await
+   "one owner"
+   (lambda ()
+     (let ((live (seq-filter #'process-live-p processes)))
+       (and (cl-every (lambda (process) (process-get process 'has)) live)
+            (= 1 (cl-count "1" live
+                           :key (lambda (process) (process-get process 'has))
+                           :test #'equal))
+            (cl-find "1" live :key (lambda (process) (process-get process 'has))
+                     :test #'equal))))
+   30))
+
+(ert-deftest ecl-mcp-socket-many-start-at-once ()
+  "Of many that start over a stale socket one has it; when it is killed, another."
+  (test-socket--with file
+    (delete-process (make-network-process :name "stale" :family 'local :server t
+                                          :service file :noquery t))
+    (set-file-times file (time-subtract nil 10))
+    (let ((all (cl-loop repeat 4 collect (test-socket--emacs file))))
+      (unwind-protect
+          (let ((first (test-socket--owner all)))
+            (delete-process (test-socket--client file))
+            (signal-process first 'SIGKILL)
+            (ecl-mcp-test-await "its end"
+                                (lambda () (not (process-live-p first))))
+            (should (test-socket--owner all))
+            (delete-process (test-socket--client file)))
+        (mapc #'delete-process all)
+        ;; The last one was killed, too.
+        (ignore-errors (delete-file file))))))
+
 (ert-deftest ecl-mcp-socket-folder-is-made ()
   "The folder is made, for its user alone."
   (ecl-mcp-test-with-folder folder
