@@ -88,6 +88,7 @@ Then it counts as hung, and is ended.")
   (again nil :documentation "Whether there may be more of them.")
   (started nil :documentation "When its supervisors were started, newest first.")
   (stop-reason nil :documentation "Why the supervisor is being ended by us.")
+  (alone nil :documentation "Whether no client may come: that went wrong.")
   (lost nil :documentation "Why its Lisp was lost last, a sentence, or nil.")
   (losses 0 :documentation "How often the state was lost.")
   (data nil :documentation "What the client keeps here."))
@@ -225,18 +226,30 @@ Signal a `user-error' when it is not there."
                      (or ecl-mcp-program program "ecl-mcp")
                      (ecl-mcp-module--remedy)))))
 
+(defun ecl-mcp-session--check-socket (file)
+  "Signal an error when a supervisor could not listen on the socket FILE."
+  (ecl-mcp-socket--check-folder (file-name-directory file))
+  (when-let ((attributes (file-attributes file)))
+    (unless (string-prefix-p "s" (file-attribute-modes attributes))
+      (error "%s is no socket; it is left alone" file))
+    (when (ecl-mcp-socket--answered-p file)
+      (error "%s is taken" file))))
+
 (defun ecl-mcp-session--listen-arguments ()
   "Return the arguments that let clients come to the supervisor.
-None when that of another Emacs has the socket."
-  (when ecl-mcp-image-socket
-    (let ((file (expand-file-name (if (stringp ecl-mcp-image-socket)
-                                      ecl-mcp-image-socket
-                                    "~/.local/state/ecl-mcp/image.sock"))))
-      (if (and (file-exists-p file) (ecl-mcp-socket--answered-p file))
-          (progn
-            (ecl-mcp--note 'warn "%s is taken; no client can attach here" file)
-            nil)
-        (list "--listen" file)))))
+None when they cannot come, like when that of another Emacs has the socket: this
+Emacs has its Lisp nevertheless."
+  (let ((file (expand-file-name (if (stringp ecl-mcp-image-socket)
+                                    ecl-mcp-image-socket
+                                  "~/.local/state/ecl-mcp/image.sock"))))
+    (condition-case err
+        (progn
+          (ecl-mcp-session--check-socket file)
+          (list "--listen" file))
+      (error
+       (ecl-mcp--note 'warn "no client can attach here: %s"
+                      (error-message-string err))
+       nil))))
 
 (defun ecl-mcp-session--command (session)
   "Return the command that supervises the images of SESSION."
@@ -246,7 +259,8 @@ None when that of another Emacs has the socket."
             (and memory (list "--memory" (number-to-string memory)))
             (mapcan (lambda (pattern) (list "--secret" pattern))
                     (plist-get ecl-mcp-module-options :secrets))
-            (ecl-mcp-session--listen-arguments)
+            (and ecl-mcp-image-socket (not (ecl-mcp-session-alone session))
+                 (ecl-mcp-session--listen-arguments))
             ecl-mcp-program-arguments)))
 
 (defun ecl-mcp-session--filter (session process bytes)
@@ -331,6 +345,15 @@ None when that of another Emacs has the socket."
            " sessions are lost."))
   (ecl-mcp--report "%s" why))
 
+(defun ecl-mcp-session--listened-in-vain (session process)
+  "Let clients of SESSION be, when that may be why PROCESS has ended.
+The status is that of arguments that cannot be: the disk is full, say."
+  (when (and (eq (process-status process) 'exit)
+             (= (process-exit-status process) 2)
+             (member "--listen" (process-command process)))
+    (setf (ecl-mcp-session-alone session) t)
+    (ecl-mcp--note 'warn "no client can attach here any more")))
+
 (defun ecl-mcp-session--sentinel (session process event)
   "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
   (ecl-mcp--guard "supervisor"
@@ -349,6 +372,7 @@ None when that of another Emacs has the socket."
              (ecl-mcp-session--end-reason process event)))
         (when (ecl-mcp-session-stop-reason session)
           (setf (ecl-mcp-session-started session) nil))
+        (ecl-mcp-session--listened-in-vain session process)
         (if (ecl-mcp-session--may-restart-p session)
             (ecl-mcp-session--start-supervisor session)
           (setf (ecl-mcp-session-process session) nil)
@@ -360,7 +384,8 @@ None when that of another Emacs has the socket."
 
 (defun ecl-mcp-session-renew (session why)
   "End the Lisp of SESSION, WHY is a sentence, and start a fresh one."
-  (setf (ecl-mcp-session-started session) nil)
+  (setf (ecl-mcp-session-started session) nil
+        (ecl-mcp-session-alone session) nil)
   (if (process-live-p (ecl-mcp-session-process session))
       (ecl-mcp-session--kill session why)
     (ecl-mcp-session--start-supervisor session)))

@@ -292,6 +292,34 @@
                                       '(nil "Z"))))
         (kill-buffer (process-buffer emacs))))))
 
+(ert-deftest ecl-mcp-session-without-clients ()
+  "Where no client can attach Emacs has its Lisp nevertheless.
+It had none at all: the supervisor ended again and again."
+  (dolist (way '(open-folder no-folder no-socket full))
+    (ecl-mcp-test-with-session folder
+      (let* ((run (expand-file-name "run/" folder))
+             (ecl-mcp-image-socket (expand-file-name "image.sock" run))
+             (call (lambda ()
+                     (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                   '((code . "(+ 1 1)")))
+                                :content))))
+        (make-directory run)
+        (set-file-modes run #o700)
+        (pcase way
+          ('open-folder (set-file-modes run #o755))
+          ('no-folder (setq ecl-mcp-image-socket "/proc/none/image.sock"))
+          ('no-socket (write-region "mine" nil ecl-mcp-image-socket nil 'silent))
+          ;; The supervisor finds out itself, and what was called is lost.
+          ('full (write-region "mine" nil (expand-file-name "image.soc~" run)
+                               nil 'silent)
+                 (should (string-match-p "has ended" (funcall call)))))
+        (should (equal (cons way (funcall call)) (cons way "=> 2")))
+        (with-current-buffer ecl-mcp--messages-buffer
+          (goto-char (point-max))
+          (should (search-backward "no client can attach here" nil t))
+          (let ((inhibit-read-only t))
+            (erase-buffer)))))))
+
 (ert-deftest ecl-mcp-session-second-emacs ()
   "A second Emacs has a Lisp of its own; clients go on attaching to the first."
   (ecl-mcp-test-with-folder home
