@@ -151,13 +151,23 @@ Parts of it that are not accepted leave the old lines."
            (not (string-suffix-p "\n" text))
            '((unended . t)))))
 
+(defun ecl-mcp-hunk--part-fate (part some)
+  "What became of PART, and the remark about it, or nil when that goes without.
+SOME: other parts of its hunk are accepted."
+  (let ((fate (cond ((not (eq (ecl-mcp-hunk-state part) 'accepted))
+                     (and some " rejected"))
+                    ((ecl-mcp-hunk-edited part) " edited by the user")))
+        (reason (ecl-mcp-hunk-reason part)))
+    (and (or fate reason)
+         (concat (format "part %d" (ecl-mcp-hunk-part part)) fate
+                 (and reason ": ") reason))))
+
 (defun ecl-mcp-hunk-reason-all (hunk)
-  "The remarks about HUNK and its parts in one text, or nil."
-  (let ((reasons (cl-loop for part in (ecl-mcp-hunk-parts hunk)
-                          for reason = (ecl-mcp-hunk-reason part)
-                          when reason
-                          collect (format "part %d: %s"
-                                          (ecl-mcp-hunk-part part) reason))))
+  "The remarks about HUNK and what became of its parts in one text, or nil."
+  (let ((reasons (cl-loop with some = (ecl-mcp-hunk-accepted-p hunk)
+                          for part in (ecl-mcp-hunk-parts hunk)
+                          for fate = (ecl-mcp-hunk--part-fate part some)
+                          when fate collect fate)))
     (when (ecl-mcp-hunk-reason hunk)
       (push (ecl-mcp-hunk-reason hunk) reasons))
     (and reasons (string-join reasons "; "))))

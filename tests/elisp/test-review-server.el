@@ -303,7 +303,8 @@ Otherwise return its path."
                         (string-replace "line 5\n" "FIVE\n" old))))
         (should (string-match-p "^hunk 1: applied after the user edited it$"
                                 text))
-        (should (string-match-p "^hunk 2: applied in part$" text))))))
+        (should (string-match-p "^hunk 2: applied in part: part 2 rejected$"
+                                text))))))
 
 (ert-deftest ecl-mcp-review-server-clean-buffer-follows ()
   "A buffer that came to visit the file after the proposal is read again."
