@@ -278,6 +278,37 @@
              before (test-ecl-mcp--running))
     (should-not ecl-mcp-global-mode)))
 
+;; As `:vc' of `use-package' does it; nothing but the elisp is compiled.
+(when (and (fboundp 'package-vc-install)
+           (file-exists-p (expand-file-name "../.git" ecl-mcp-test-elisp)))
+  (ert-deftest ecl-mcp-installs-from-the-repository ()
+    (ecl-mcp-test-with-folder folder
+      (make-directory (expand-file-name "emacs.d" folder))
+      (let ((output
+             (test-ecl-mcp--emacs
+              "--eval"
+              (format
+               "%S"
+               `(progn
+                  (setq user-emacs-directory
+                        ,(expand-file-name "emacs.d/" folder)
+                        package-user-dir ,(expand-file-name "elpa" folder)
+                        package-archives nil
+                        load-path (delete ,ecl-mcp-test-elisp load-path))
+                  (package-initialize)
+                  (package-vc-install
+                   '(ecl-mcp :url ,(expand-file-name ".." ecl-mcp-test-elisp)
+                             :lisp-dir "elisp"))
+                  (ecl-mcp-global-mode)
+                  (message "It is %s" (locate-library "ecl-mcp")))))))
+        (should-not (string-match-p
+                     "ecl-mcp-[a-z-]+\\.el:[0-9:]+ \\(Warning\\|Error\\)"
+                     (replace-regexp-in-string ".*-\\(autoloads\\|pkg\\)\\.el:.*"
+                                               "" output)))
+        (should-not (string-match-p "/tests/\\| failed" output))
+        (should (string-match-p "^It is .*/elpa/ecl-mcp/elisp/ecl-mcp\\.elc$"
+                                output))))))
+
 (ert-deftest ecl-mcp-autoloaded-command-loads-all ()
   "Whatever command is the first one, somebody is asked about what it starts."
   (should
