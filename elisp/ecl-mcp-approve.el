@@ -12,13 +12,13 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'ecl-mcp-guard)
+(require 'ecl-mcp-notify)
 (require 'ecl-mcp-queue)
 (require 'ecl-mcp-approval)
 (require 'ecl-mcp-approval-keys)
 (require 'ecl-mcp-ask)
 
 (declare-function ecl-mcp-review-request "ecl-mcp-review")
-(declare-function dbus-call-method-asynchronously "dbus")
 
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
@@ -139,7 +139,7 @@ By a notification of the desktop if there is one, else by a bell."
       (when (get-buffer-window ecl-mcp-approval-buffer 'visible)
         (with-current-buffer ecl-mcp-approval-buffer
           (force-mode-line-update)))
-      (mapc #'ecl-mcp--approve-notify ecl-mcp-requests)
+      (ecl-mcp--approve-notify)
       (unless (or ecl-mcp--question ecl-mcp--settling)
         (ecl-mcp--approve-come-up)))))
 
@@ -163,35 +163,26 @@ By a notification of the desktop if there is one, else by a bell."
 
 ;;;; Bringing to notice
 
-(defun ecl-mcp--approve-notify (request)
-  "Bring REQUEST to notice when it has waited for long, or nobody is there."
-  (when (and ecl-mcp-approval-notify
-             (not (memq request ecl-mcp--approve-notified))
-             (or (>= (- (float-time) (or (ecl-mcp-request-time request) 0))
-                     ecl-mcp-approval-notify)
-                 (cl-notany #'ecl-mcp-frame-attended-p (frame-list))))
-    (push request ecl-mcp--approve-notified)
-    (or (ecl-mcp--approve-desktop request)
-        (ding t))))
+(defun ecl-mcp--approve-due-p (request)
+  "Whether REQUEST is to be brought to notice: after a while, or if nobody is here."
+  (and (not (memq request ecl-mcp--approve-notified))
+       (or (>= (- (float-time) (or (ecl-mcp-request-time request) 0))
+               ecl-mcp-approval-notify)
+           (cl-notany #'ecl-mcp-frame-attended-p (frame-list)))))
 
-(defun ecl-mcp--approve-desktop (request)
-  "Tell the desktop of REQUEST and do not wait; whether there is one."
-  (and (featurep 'dbusbind)
-       (getenv "DBUS_SESSION_BUS_ADDRESS")
-       (require 'dbus nil t)
-       (ignore-errors
-         (dbus-call-method-asynchronously
-          :session "org.freedesktop.Notifications"
-          "/org/freedesktop/Notifications" "org.freedesktop.Notifications"
-          "Notify" nil
-          "ecl-mcp" :uint32 0 "emacs" "ecl-mcp"
-          (replace-regexp-in-string
-           "<" "&lt;"
-           (replace-regexp-in-string
-            "&" "&amp;" (ecl-mcp-request-title request) t t)
-           t t)
-          '(:array) '(:array :signature "{sv}") :int32 -1)
-         t)))
+(defun ecl-mcp--approve-notify ()
+  "Bring those requests to notice that are due, all at once."
+  (when-let ((due (and ecl-mcp-approval-notify
+                       (not (ecl-mcp-notify-busy-p))
+                       (cl-remove-if-not #'ecl-mcp--approve-due-p
+                                         ecl-mcp-requests))))
+    (setq ecl-mcp--approve-notified (append due ecl-mcp--approve-notified))
+    (ecl-mcp-notify "ecl-mcp"
+                    (concat (ecl-mcp-request-title (car due))
+                            (if (cdr due)
+                                (format ", and %d more" (length (cdr due)))
+                              ""))
+                    (lambda () (ding t)))))
 
 ;;;; What the connections tell
 

@@ -9,7 +9,7 @@ nettle-dev libseccomp-dev'
 demo='cl-ppcre'
 check='libcmocka-dev cl-fiveam cl-alexandria cl-flexi-streams patch
 clang clang-tidy clang-format libclang-rt-dev git tmux texinfo
-elpa-package-lint elpa-relint'
+elpa-package-lint elpa-relint dbus-daemon'
 
 wanted=''
 for set in "$@"; do
