@@ -321,7 +321,9 @@ Emacs has its Lisp nevertheless."
 (defun ecl-mcp-session--end (process)
   "Ask the supervisor PROCESS to end; kill it when it takes long."
   (when (process-live-p process)
-    (ignore-errors (signal-process process 'SIGTERM))
+    ;; Who is stopped would outlive Emacs.
+    (ignore-errors (signal-process process 'SIGTERM)
+                   (signal-process process 'SIGCONT))
     (process-put process 'ecl-mcp-killer
                  (run-at-time ecl-mcp-session-stop-seconds nil
                               (lambda ()
@@ -335,15 +337,35 @@ Emacs has its Lisp nevertheless."
     (setf (ecl-mcp-session-started session) recent)
     (<= (length recent) ecl-mcp-session-restarts-limit)))
 
+(defun ecl-mcp-session--restart (session)
+  "Start another supervisor of SESSION, if that can be; else say why not."
+  (setf (ecl-mcp-session-process session) nil)
+  (if (ecl-mcp-session--may-restart-p session)
+      (condition-case err
+          (ecl-mcp-session--start-supervisor session)
+        (error
+         (let ((why (string-remove-prefix "ecl-mcp: "
+                                          (ecl-mcp--error-text err))))
+           (setf (ecl-mcp-session-lost session)
+                 (concat (ecl-mcp-session-lost session) " " why))
+           (ecl-mcp--report "%s" why))))
+    (ecl-mcp--report "It ended %d times within a minute; %s"
+                     (1+ ecl-mcp-session-restarts-limit)
+                     "M-x ecl-mcp-restart-lisp tries again")))
+
 (defun ecl-mcp-session--lost (session why)
-  "Tell the core of SESSION, and who waits, that its Lisp is gone, and WHY."
+  "Start the Lisp of SESSION again, which is gone; tell who waits WHY."
   (setf (ecl-mcp-session-lost session) why)
   (cl-incf (ecl-mcp-session-losses session))
+  (ecl-mcp--report "%s" why)
+  (ecl-mcp-session--restart session)
   (ecl-mcp-module-image-lost
    (ecl-mcp-session-core session)
-   (concat why " A fresh Lisp is started; all definitions and data of its"
-           " sessions are lost."))
-  (ecl-mcp--report "%s" why))
+   (concat (ecl-mcp-session-lost session)
+           (if (ecl-mcp-session-process session)
+               " A fresh Lisp is started;"
+             " M-x ecl-mcp-restart-lisp starts a fresh one;")
+           " all definitions and data of its sessions are lost.")))
 
 (defun ecl-mcp-session--listened-in-vain (session process)
   "Let clients of SESSION be, when that may be why PROCESS has ended.
@@ -366,19 +388,12 @@ The status is that of arguments that cannot be: the disk is full, say."
         (cancel-timer timer))
       (when (and (ecl-mcp-session-core session)
                  (eq process (ecl-mcp-session-process session)))
-        (ecl-mcp-session--lost
-         session
-         (or (ecl-mcp-session-stop-reason session)
-             (ecl-mcp-session--end-reason process event)))
-        (when (ecl-mcp-session-stop-reason session)
-          (setf (ecl-mcp-session-started session) nil))
-        (ecl-mcp-session--listened-in-vain session process)
-        (if (ecl-mcp-session--may-restart-p session)
-            (ecl-mcp-session--start-supervisor session)
-          (setf (ecl-mcp-session-process session) nil)
-          (ecl-mcp--report "It ended %d times within a minute; %s"
-                           (1+ ecl-mcp-session-restarts-limit)
-                           "M-x ecl-mcp-restart-lisp tries again"))
+        (let ((why (or (ecl-mcp-session-stop-reason session)
+                       (ecl-mcp-session--end-reason process event))))
+          (when (ecl-mcp-session-stop-reason session)
+            (setf (ecl-mcp-session-started session) nil))
+          (ecl-mcp-session--listened-in-vain session process)
+          (ecl-mcp-session--lost session why))
         (ecl-mcp-session-pump session)
         (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'lost)))))
 

@@ -143,6 +143,32 @@
                                     (plist-get result :error))))
         (ecl-mcp-session-stop)))))
 
+(ert-deftest ecl-mcp-session-program-is-gone ()
+  "When the program cannot be started again, calls say so, until it can.
+They had no answer at all."
+  (ecl-mcp-test-with-session folder
+    (let* ((program ecl-mcp-program)
+           (ecl-mcp-program (expand-file-name "ecl-mcp" folder))
+           (call (lambda ()
+                   (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                 '((code . "(+ 1 1)")))
+                              :content)))
+           (result nil))
+      (make-symbolic-link program ecl-mcp-program)
+      (should (equal (funcall call) "=> 2"))
+      (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
+                    (lambda (it) (setq result it)))
+      (delete-file ecl-mcp-program)
+      (signal-process (ecl-mcp-session-process ecl-mcp-session) 'SIGKILL)
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (dolist (text (list (plist-get result :error) (funcall call)))
+        (should (string-match-p "killed\\. The program .*/ecl-mcp is not there"
+                                text))
+        (should (string-match-p "M-x ecl-mcp-restart-lisp" text)))
+      (make-symbolic-link program ecl-mcp-program)
+      (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+      (should (string-suffix-p "=> 2" (funcall call))))))
+
 (ert-deftest ecl-mcp-session-no-frames ()
   "A program that does not speak frames is ended, and the call answered."
   (ecl-mcp-test-with-folder folder
@@ -236,7 +262,9 @@
 
 (defun test-session--emacs (home &rest forms)
   "Start an Emacs with HOME that has a session and evaluates FORMS."
-  (let ((process-environment (cons (concat "HOME=" home) process-environment)))
+  (let ((process-environment (cons (concat "HOME=" home) process-environment))
+        (work (expand-file-name "work/" home)))
+    (make-directory work t)
     (make-process
      :name "emacs" :noquery t :buffer (generate-new-buffer "emacs")
      :sentinel #'ignore
@@ -251,7 +279,7 @@
                      ,(expand-file-name "ecl-mcp" ecl-mcp-test-build)
                      ecl-mcp-module-file
                      ,(expand-file-name "ecl-mcp-module.so" ecl-mcp-test-build)
-                     ecl-mcp-workspace ,home)
+                     ecl-mcp-workspace ,work)
                (ecl-mcp-call
                 "evaluate-lisp" '((code . "(sleep 0)"))
                 (lambda (result)
@@ -275,22 +303,62 @@
                                  (string-to-number (match-string 1))))))
                       60))
 
+(defun test-session--gone-p (pid)
+  "Non-nil when there is no process PID, or it has ended."
+  (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
+
+(defun test-session--children (pid)
+  "Return the processes below PID."
+  (cl-loop for process in (list-system-processes)
+           when (eql pid (alist-get 'ppid (process-attributes process)))
+           append (cons process (test-session--children process))))
+
 (ert-deftest ecl-mcp-session-ends-with-its-emacs ()
-  "When Emacs exits or is killed, its supervisor ends."
+  "When Emacs exits or is killed, its processes end, whatever they do."
   (ecl-mcp-test-with-folder home
-    (dolist (how '(exit kill))
-      (let* ((emacs (test-session--emacs home
-                                         (and (eq how 'exit) '(kill-emacs))))
-             (supervisor (test-session--supervisor emacs)))
-        (when (eq how 'kill)
-          (should (process-attributes supervisor))
-          (signal-process emacs 'SIGKILL))
-        (ecl-mcp-test-await "the end of the supervisor"
-                            (lambda ()
-                              (member (alist-get 'state (process-attributes
-                                                         supervisor))
-                                      '(nil "Z"))))
-        (kill-buffer (process-buffer emacs))))))
+    (pcase-dolist
+        (`(,how ,call ,form)
+         '((exit nil (kill-emacs))
+           ;; What nothing interrupts is under way.
+           (busy t (kill-emacs))
+           (stopped nil (progn (signal-process
+                                (ecl-mcp-session-process ecl-mcp-session)
+                                'SIGSTOP)
+                               (kill-emacs)))
+           (kill nil nil)
+           (kill-busy t nil)))
+      (let* ((now (expand-file-name "now" home))
+             (runs (expand-file-name "work/runs" home))
+             (code (format "(progn (close (open %S :direction :output)) %s)"
+                           runs "(mp:without-interrupts (loop))"))
+             (emacs (test-session--emacs
+                     home
+                     (and call `(ecl-mcp-call "evaluate-lisp"
+                                              '((code . ,code)) #'ignore))
+                     (and form `(run-at-time 0.02 0.02
+                                             (lambda ()
+                                               (when (file-exists-p ,now)
+                                                 ,form))))))
+             (supervisor (test-session--supervisor emacs))
+             (images (test-session--children supervisor)))
+        (should images)
+        (unwind-protect
+            (progn
+              (when call
+                (ecl-mcp-test-await "the call"
+                                    (lambda () (file-exists-p runs))))
+              (if form
+                  (write-region "" nil now nil 'silent)
+                (signal-process emacs 'SIGKILL))
+              (ecl-mcp-test-await
+               (format "the end of all processes: %s" how)
+               (lambda ()
+                 (cl-every #'test-session--gone-p (cons supervisor images))))
+              (mapc #'delete-file (seq-filter #'file-exists-p (list now runs))))
+          (delete-process emacs)
+          (unless (test-session--gone-p supervisor)
+            (signal-process supervisor 'SIGKILL))
+          (kill-buffer (process-buffer emacs)))))))
 
 (ert-deftest ecl-mcp-session-without-clients ()
   "Where no client can attach Emacs has its Lisp nevertheless.
@@ -333,10 +401,7 @@ It had none at all: the supervisor ended again and again."
         (kill-buffer (process-buffer emacs)))
       (ecl-mcp-test-await "their end"
                           (lambda ()
-                            (cl-every (lambda (pid)
-                                        (member (alist-get
-                                                 'state (process-attributes pid))
-                                                '(nil "Z")))
+                            (cl-every #'test-session--gone-p
                                       (list first second)))))))
 
 (provide 'test-session)
