@@ -116,7 +116,7 @@
     (should (string-suffix-p "nil=> 42t" text))))
 
 (ert-deftest ecl-mcp-readme-names-what-is-there ()
-  "The commands and functions that the README names are there, and its forms."
+  "The commands and functions that the README names are there."
   (require 'ecl-mcp)
   (with-temp-buffer
     (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
@@ -129,13 +129,118 @@
         (unless (member (match-string 1) '("ecl-mcp"))
           (cl-incf names)
           (should (fboundp (intern (match-string 1))))))
-      (should (> names 8)))
-    (goto-char (point-min))
-    (let ((forms 0))
+      (should (> names 8)))))
+
+;;;; The forms of the README for an init file
+
+(defun test-ecl-mcp--readme-forms ()
+  "Return the forms of the README for an init file."
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
+    (let ((forms nil))
       (while (re-search-forward "^```elisp\n" nil t)
-        (cl-incf forms)
-        (should (eq (car (read (current-buffer))) 'use-package)))
-      (should (= forms 2)))))
+        (push (read (current-buffer)) forms))
+      (nreverse forms))))
+
+(defun test-ecl-mcp--with-init (form)
+  "Return what a fresh Emacs has after FORM, in a folder of its own."
+  (ecl-mcp-test-with-folder home
+    (let ((process-environment (cons (concat "HOME=" home) process-environment)))
+      (test-ecl-mcp--emacs
+       "--eval"
+       (format "%S"
+               `(progn
+                  (setq load-path (seq-remove
+                                   (lambda (it)
+                                     (file-equal-p it ,ecl-mcp-test-elisp))
+                                   load-path))
+                  (require 'use-package)
+                  ,form
+                  (princ (list 'ready
+                               (bound-and-true-p ecl-mcp-global-mode)
+                               (commandp 'ecl-mcp)
+                               (memq 'ecl-mcp-mode lisp-mode-hook)))))))))
+
+(ert-deftest ecl-mcp-readme-init-forms ()
+  "After the README's forms for an init file servers can ask, and commands are there.
+With a hook `use-package' loads nothing unless it is told to."
+  (pcase-let* ((`(,clone ,vc . ,more) (test-ecl-mcp--readme-forms))
+               (`(:load-path ,_ . ,rest) (cddr clone)))
+    (should-not more)
+    (should (equal vc `(use-package ecl-mcp
+                         :vc (:url "URL" :lisp-dir "elisp" :rev :newest)
+                         ,@rest)))
+    (should (eq t (cadr (memq :demand rest))))
+    ;; In Emacs 28 it is a package.
+    (when (locate-library "use-package")
+      (should (string-suffix-p
+               "(ready t t (ecl-mcp-mode))"
+               (test-ecl-mcp--with-init
+                `(use-package ecl-mcp
+                   :load-path ,(directory-file-name ecl-mcp-test-elisp)
+                   ,@rest)))))))
+
+;;;; The forms of the README for clients in Emacs
+
+(defun test-ecl-mcp--readme-settings ()
+  "Return the settings in the tables of the README: lists of variable and value."
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
+    (let ((settings nil))
+      (while (re-search-forward "^|.*`\\((setq .*)\\)`" nil t)
+        (pcase (car (read-from-string (match-string 1)))
+          (`(setq ,variable ',value) (push (list variable value) settings))
+          (form (ert-fail (format "%S" form)))))
+      (nreverse settings))))
+
+(defun test-ecl-mcp--tools-of (arguments)
+  "Return how many tools the server lists that is started with ARGUMENTS."
+  (let* ((output "")
+         (process (make-process
+                   :name "server" :connection-type 'pipe :noquery t
+                   :command (cons (expand-file-name "ecl-mcp" ecl-mcp-test-build)
+                                  arguments)
+                   :filter (lambda (_ text) (setq output (concat output text)))
+                   :stderr (get-buffer-create " *stderr*"))))
+    (unwind-protect
+        (progn
+          (process-send-string
+           process
+           (concat
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":"
+            "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+            "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+            "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n"))
+          (ecl-mcp-test-await "the tools"
+                              (lambda ()
+                                (string-match "^.*\"id\":2,.*\n" output)))
+          (length (alist-get
+                   'tools (alist-get 'result
+                                     (json-parse-string (match-string 0 output)
+                                                        :object-type 'alist)))))
+      (process-send-eof process)
+      (ecl-mcp-test-await "the end" (lambda ()
+                                      (not (process-live-p process)))))))
+
+(ert-deftest ecl-mcp-readme-clients ()
+  "The README's settings for clients in Emacs are what these document, and work."
+  (let ((settings (test-ecl-mcp--readme-settings)))
+    (should (equal (mapcar #'car settings)
+                   '(mcp-hub-servers agent-shell-mcp-servers mcp-hub-servers)))
+    (pcase-dolist (`(,variable (,server)) settings)
+      (pcase variable
+        ('mcp-hub-servers
+         (pcase-let ((`("lisp" . (:command "PROG" :args ,arguments
+                                           :timeout ,seconds))
+                      server))
+           ;; Else mcp.el drops what takes longer than 10 s, as people do.
+           (should (> seconds 300))
+           (should (> (test-ecl-mcp--tools-of arguments) 30))))
+        ('agent-shell-mcp-servers
+         (should (equal (mapcar #'car server) '(name command args env)))
+         (should (equal (alist-get 'command server) "PROG"))
+         (should (> (test-ecl-mcp--tools-of (alist-get 'args server)) 30)))))))
 
 (defmacro test-ecl-mcp--with (folder &rest body)
   "Run BODY with sockets of its own; FOLDER is bound to the workspace."
