@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "limits.h"
+#include "replace.h"
 #include "resolve.h"
 #include "secrets.h"
 #include "units.h"
@@ -24,12 +25,6 @@
 
 /* Characters of a path that a message shows. */
 #define SHOWN_CHARS 200
-
-/* Room for the name of a temporary file. */
-#define TEMPORARY_NAME 64
-
-/* Names for it that are tried. */
-#define TEMPORARY_TRIES 100
 
 struct workspace {
     int fd;              /* of the root */
@@ -502,55 +497,6 @@ static enum files_result list_folder(void *context, struct arena *arena,
 /* --- Writing ---------------------------------------------------------------
  */
 
-static bool write_all(int fd, struct str bytes)
-{
-    size_t done = 0;
-
-    while (done < bytes.n) {
-        ssize_t n = write(fd, bytes.p + done, bytes.n - done);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-/* Gives FD mode and owner of the file OLD, or those of a new file. */
-static bool dress(int fd, const struct stat *old)
-{
-    if (!old) {
-        mode_t mask = umask(0);
-
-        (void)umask(mask);
-        return fchmod(fd, 0666 & ~mask) == 0;
-    }
-    // another owner's file stays that owner's where the system allows it; else
-    // it must not lend the new owner's rights to whoever runs it
-    mode_t mode = old->st_mode & 07777;
-    if (fchown(fd, old->st_uid, old->st_gid) < 0) {
-        (void)!fchown(fd, (uid_t)-1, old->st_gid);
-        mode &= 01777;
-    }
-    return fchmod(fd, mode) == 0;
-}
-
-/* Puts the temporary file in its place; a new file never replaces another. */
-static int move(int parent, const char *temporary, const char *last,
-                bool is_new)
-{
-    if (!is_new)
-        return renameat(parent, temporary, parent, last);
-    if (renameat2(parent, temporary, parent, last, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    if (linkat(parent, temporary, parent, last, 0) < 0)
-        return -1;
-    (void)unlinkat(parent, temporary, 0);
-    return 0;
-}
-
 static enum files_result changed(const struct job *job)
 {
     return say(job, FILES_CHANGED, "it was changed meanwhile.");
@@ -593,58 +539,26 @@ static enum files_result look(const struct job *job, int parent,
     return FILES_OK;
 }
 
-/* Makes a new file in PARENT and copies its name to TEMPORARY; a name that is
-   taken, by a server that was killed, is passed over. A descriptor or -1. */
-static int make_temporary(struct workspace *workspace, int parent,
-                          char temporary[TEMPORARY_NAME])
-{
-    int fd = -1;
-
-    for (int tries = 0; fd < 0 && tries < TEMPORARY_TRIES; tries++) {
-        (void)snprintf(temporary, TEMPORARY_NAME, ".ecl-mcp-%ld-%u.tmp",
-                       (long)getpid(), ++workspace->temporary);
-        fd = openat(parent, temporary,
-                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
-/* Writes BYTES to FD and closes it. 0 or an errno. */
-static int fill(int fd, struct str bytes, const struct stat *old)
-{
-    int error = 0;
-
-    if (!write_all(fd, bytes) || !dress(fd, old) || fsync(fd) < 0)
-        error = errno;
-    if (close(fd) < 0 && error == 0)
-        error = errno;
-    return error;
-}
-
 static enum files_result replace(const struct job *job, int parent,
                                  const char *last,
                                  const struct files_content *expected,
                                  struct str bytes)
 {
-    char temporary[TEMPORARY_NAME];
+    char temporary[REPLACE_NAME];
     struct stat info;
     const struct stat *old;
     enum files_result result = look(job, parent, last, &info, &old);
 
     if (result != FILES_OK)
         return result;
-    int fd = make_temporary(job->workspace, parent, temporary);
-    if (fd < 0)
-        return fail(job, errno);
-    int error = fill(fd, bytes, old);
-    if (error == 0)
-        result = check(job, parent, last, expected);
-    if (error == 0 && result == FILES_OK &&
-        move(parent, temporary, last, !expected->exists) < 0)
-        error = errno;
-    if (error == 0 && result == FILES_OK) {
+    int error = replace_write(parent, last, old, bytes,
+                              &job->workspace->temporary, temporary);
+    if (error != 0)
+        return fail(job, error);
+    result = check(job, parent, last, expected);
+    if (result == FILES_OK)
+        error = replace_move(parent, temporary, last, !expected->exists);
+    if (result == FILES_OK && error == 0) {
         (void)fsync(parent); // the name; the content is safe already
         return FILES_OK;
     }

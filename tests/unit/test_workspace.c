@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of workspace.c on a real folder: what other processes do to the files
    between two steps, which no transcript can time. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -93,6 +95,40 @@ static void workspace_writes_whole_files(void **state)
     assert_int_equal(info.st_mode & 07777, 0640);
 }
 
+/* Access control lists, as acl(5) has them, and attributes of the user are the
+   file's, whatever its text. */
+static void workspace_keeps_attributes(void **state)
+{
+    // rw-,user:65534:r--,r--,mask::rw-,---
+    static const char list[] =
+        "\2\0\0\0\1\0\6\0\xff\xff\xff\xff\2\0\4\0\xfe\xff\0\0\4\0\4\0\xff\xff"
+        "\xff\xff\x10\0\6\0\xff\xff\xff\xff\x20\0\0\0\xff\xff\xff\xff";
+    static const char access[] = "system.posix_acl_access";
+    char path[FOLDER_SIZE + 10];
+    char value[100];
+    struct stat info;
+
+    (void)state;
+    folder_run("printf old >a && chmod 640 a");
+    open_workspace();
+    (void)snprintf(path, sizeof path, "%s/a", folder);
+    if (setxattr(path, access, list, sizeof list - 1, 0) < 0 ||
+        setxattr(path, "user.of", "mine", 4, 0) < 0) {
+        assert_int_equal(errno, ENOTSUP);
+        skip(); // no file system that has them
+    }
+    struct files_content content = read_it("a");
+    write_it(&content, "new", FILES_OK);
+    check_file("a", "new");
+    assert_int_equal(getxattr(path, access, value, sizeof value),
+                     sizeof list - 1);
+    assert_memory_equal(value, list, sizeof list - 1);
+    assert_int_equal(getxattr(path, "user.of", value, sizeof value), 4);
+    assert_memory_equal(value, "mine", 4);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0660);
+}
+
 /* Someone else was faster, in every way there is. */
 static void workspace_notices_changes(void **state)
 {
@@ -175,6 +211,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(workspace_writes_whole_files, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(workspace_keeps_attributes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_notices_changes, set_up,
                                         tear_down),
