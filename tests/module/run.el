@@ -38,6 +38,8 @@
       (here (file-name-directory load-file-name)))
   (make-directory test-work)
   (make-directory (expand-file-name "home" test-root))
+  ;; it may be written with a ~, which is another folder then
+  (setq default-directory (expand-file-name default-directory))
   (setenv "HOME" (expand-file-name "home" test-root))
   ;; what sanitizes this Emacs is not for its programs
   (setenv "LD_PRELOAD" nil)

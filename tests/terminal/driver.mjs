@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // driver.mjs: the driver itself: keys arrive, the screen is seen, what fails is
 // noticed.
+import { info, lives } from '../support/proc.mjs';
 import { Terminal, check, test } from './terminal.mjs';
 
 test('driver: what is typed is on the screen and in the buffer', async emacs => {
@@ -40,17 +41,10 @@ test('driver: what is not there is a failure', async emacs => {
 
 test('driver: nothing is left', async () => {
     const other = await Terminal.start();
-    const { pid } = other;
-    check(process.kill(pid, 0), 'it runs');
+    const emacs = info(other.pid);
+    check(emacs && lives(emacs), 'it runs');
     await other.end();
-    let gone;
-    for (let tries = 0; !gone && tries < 500; tries++) {
-        try {
-            process.kill(pid, 0);
-            await new Promise(done => setTimeout(done, 10));
-        } catch {
-            gone = true;
-        }
-    }
-    check(gone, 'Emacs is still there');
+    for (let tries = 0; lives(emacs) && tries < 500; tries++)
+        await new Promise(done => setTimeout(done, 10));
+    check(!lives(emacs), 'Emacs is still there');
 });
