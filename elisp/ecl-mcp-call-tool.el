@@ -176,7 +176,10 @@ A short text is shown in the echo area, a longer one and an error in a buffer."
                   "\n\n" text "\n"))
         (set-buffer-modified-p nil)
         (goto-char (point-min))
-        (display-buffer (current-buffer))))))
+        (display-buffer (current-buffer))
+        (message "%s%s, see %s" tool
+                 (if (plist-get result :success) " is done" " failed")
+                 (buffer-name))))))
 
 (defun ecl-mcp--call-shown (tool arguments)
   "Call TOOL with ARGUMENTS and show the result."

@@ -88,11 +88,14 @@ WHAT says what is done."
 
 (defun ecl-mcp--complete-name (package)
   "Complete the name in the minibuffer, seen from PACKAGE.
-Without names there is no match, lest a second TAB scroll another window."
-  (let ((start (minibuffer-prompt-end)))
-    (list start (point-max)
-          (ecl-mcp-names (buffer-substring-no-properties start (point))
-                         package))))
+Without names there is no match, lest a second TAB scroll another window; while
+they are asked for, nothing is done."
+  (let* ((start (minibuffer-prompt-end))
+         (names (ecl-mcp-names (buffer-substring-no-properties start (point))
+                               package (ecl-mcp--names-completer))))
+    (if (or names (not (ecl-mcp--names-asked-p)))
+        (list start (point-max) names)
+      #'ignore)))
 
 (defun ecl-mcp--ask-name (prompt package)
   "Ask with PROMPT for a name, with completion as seen from PACKAGE.

@@ -267,7 +267,8 @@ JSON an error is signalled, and the request goes on waiting."
 
 (defun ecl-mcp--on-called (connection params)
   "Keep what PARAMS say of a finished call of CONNECTION, and tell others."
-  (let ((line (ecl-mcp--json-plain params)))
+  (let ((line (cons (cons 'time (format-time-string "%FT%TZ" nil t))
+                    (ecl-mcp--json-plain params))))
     (cl-incf (ecl-mcp-connection-calls connection))
     (when-let ((client (alist-get 'client line)))
       (setf (ecl-mcp-connection-client connection)

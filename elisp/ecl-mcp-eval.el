@@ -127,11 +127,15 @@ says; nil when there is none: then the current package of the session is meant."
         (setq ecl-mcp--progress-shown (current-message))))))
 
 (defun ecl-mcp--finish-job (job)
-  "JOB is over."
+  "JOB is over; nothing says any longer that it is under way."
   (setq ecl-mcp--jobs (delq job ecl-mcp--jobs))
   (when (and (null ecl-mcp--jobs) ecl-mcp--jobs-timer)
     (cancel-timer ecl-mcp--jobs-timer)
-    (setq ecl-mcp--jobs-timer nil)))
+    (setq ecl-mcp--jobs-timer nil))
+  (when (and ecl-mcp--progress-shown
+             (equal (current-message) ecl-mcp--progress-shown))
+    (message nil))
+  (setq ecl-mcp--progress-shown nil))
 
 (cl-defun ecl-mcp--start (what tool arguments handler
                                &key progress

@@ -78,32 +78,14 @@ later."
            (not (nth 3 (ecl-mcp--syntax-state)))
            bounds))))
 
-(defun ecl-mcp--tell-names (buffer position tick)
-  "Say that names have come, when BUFFER still is at POSITION with TICK."
-  (when (and (eq buffer (window-buffer (selected-window)))
-             (with-current-buffer buffer
-               (and (= position (point))
-                    (= tick (buffer-chars-modified-tick))))
-             (memq last-command '(completion-at-point indent-for-tab-command
-                                                      complete-symbol))
-             (not (active-minibuffer-window)))
-    (let ((message-log-max nil))
-      (message "ecl-mcp: the names are known now; complete again"))))
-
 (defun ecl-mcp-completion-at-point ()
   "Complete the symbol before point with names of the live image.
-For `completion-at-point-functions'.  What is not known yet is asked for; other
-functions are tried meanwhile."
+For `completion-at-point-functions'.  What is not known yet is asked for, and
+completed when it has come; other functions are tried meanwhile."
   (when-let ((bounds (ecl-mcp--symbol-bounds)))
     (let* ((text (buffer-substring-no-properties (car bounds) (point)))
-           (buffer (current-buffer))
-           (position (point))
-           (tick (buffer-chars-modified-tick))
-           (names (ecl-mcp-names
-                   text (ecl-mcp-package)
-                   (lambda ()
-                     (when (buffer-live-p buffer)
-                       (ecl-mcp--tell-names buffer position tick))))))
+           (names (ecl-mcp-names text (ecl-mcp-package)
+                                 (ecl-mcp--names-completer))))
       (when names
         (list (car bounds) (cdr bounds) names
               :exclusive 'no

@@ -205,6 +205,39 @@ when it has come.  Names that need bars are left out."
     (ecl-mcp--names-fitting (cdr known) name
                             (and home (concat home colons)))))
 
+;;;; Completing when the names have come
+
+(defun ecl-mcp--names-asked-p ()
+  "Whether names are being asked for."
+  (and (alist-get 'names ecl-mcp--names-waiting) t))
+
+(defun ecl-mcp--names-wanted-p (buffer position tick)
+  "Whether the last key was to complete in BUFFER, at POSITION with TICK."
+  (and (eq buffer (window-buffer (selected-window)))
+       (with-current-buffer buffer
+         (and (= position (point))
+              (= tick (buffer-chars-modified-tick))))
+       (memq (or this-command last-command)
+             '(completion-at-point indent-for-tab-command complete-symbol))
+       (memq (active-minibuffer-window) (list nil (selected-window)))))
+
+(defun ecl-mcp--names-completer ()
+  "Return a function that completes at point, if no key was pressed since.
+Completion that may ask in the minibuffer cannot be begun from a filter; then it
+is said that the names are there."
+  (let ((buffer (current-buffer))
+        (position (point))
+        (tick (buffer-chars-modified-tick)))
+    (lambda ()
+      (when (ecl-mcp--names-wanted-p buffer position tick)
+        (if (eq completion-in-region-function #'completion--in-region)
+            (with-current-buffer buffer
+              (let ((this-command 'completion-at-point)
+                    (last-command nil))
+                (completion-at-point)))
+          (let ((message-log-max nil))
+            (message "ecl-mcp: the names are known now; complete again")))))))
+
 (provide 'ecl-mcp-names)
 
 ;;; ecl-mcp-names.el ends here

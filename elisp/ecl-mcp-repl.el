@@ -101,6 +101,7 @@ It is written when the REPL or Emacs is left, readable for you alone."
     (setq ecl-mcp--repl-interrupted nil
           ecl-mcp--repl-stream
           (copy-marker (process-mark (ecl-mcp--repl-process))))
+    (force-mode-line-update)
     (condition-case problem
         (setq ecl-mcp--repl-job
               (ecl-mcp--start
@@ -169,6 +170,7 @@ One that was cancelled, or whose Lisp was lost, has not."
       (ecl-mcp--repl-show-answer answer)))
   (set-marker ecl-mcp--repl-stream nil)
   (setq ecl-mcp--repl-job nil)
+  (force-mode-line-update)
   (ecl-mcp--repl-prompt)
   ;; Not when it was stopped: asking would start it again.
   (when ecl-mcp-session
@@ -219,7 +221,9 @@ One that was cancelled, or whose Lisp was lost, has not."
         comint-input-ring-file-name ecl-mcp-repl-history-file
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
-        indent-tabs-mode nil)
+        indent-tabs-mode nil
+        ;; That of the pipe means nothing.
+        mode-line-process '(:eval (if ecl-mcp--repl-job ":busy" "")))
   ;; What Lisp prints must neither hide text nor ask for a password.
   (setq-local comint-output-filter-functions nil)
   (setq-local comint-preoutput-filter-functions nil)

@@ -44,6 +44,9 @@
 (defvar-local ecl-mcp-status--sessions nil
   "What list-sessions said, or why it could not, or nil.")
 
+(defvar-local ecl-mcp-status--outdated nil
+  "Whether that may have changed since.")
+
 (defvar ecl-mcp-status-mode-map
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map (make-composed-keymap button-buffer-map
@@ -192,11 +195,17 @@ HELP is shown with the mouse over it."
                   (ecl-mcp--client-name client))
                 ""))))
 
+(defconst ecl-mcp-status--lookups
+  '("list-sessions" "inspect-value" "function-arglist" "apropos-search"
+    "list-package-symbols")
+  "Tools that Emacs calls by itself: for this buffer, the REPL, what is typed.")
+
 (defun ecl-mcp-status--ours-p (call)
-  "Non-nil when CALL, of `ecl-mcp-recent-calls', was made for this buffer."
+  "Non-nil when CALL, of `ecl-mcp-recent-calls', is what Emacs looks up."
   (and ecl-mcp-session
        (eq (cdr call) (ecl-mcp-session-connection ecl-mcp-session))
-       (equal (alist-get 'tool (car call)) "list-sessions")))
+       (equal (alist-get 'name (alist-get 'client (car call))) "Emacs")
+       (member (alist-get 'tool (car call)) ecl-mcp-status--lookups)))
 
 (defun ecl-mcp-status--insert-calls ()
   "Insert the calls that were made lately, newest first."
@@ -234,12 +243,15 @@ HELP is shown with the mouse over it."
       (set-window-start window (min start (point-max)) t))))
 
 (defun ecl-mcp-status--redraw ()
-  "Draw the status buffer again, if there is one."
+  "Draw the status buffer again, if there is one.
+Where it is seen, the Lisp sessions are asked for when they may have changed."
   (setq ecl-mcp-status--timer nil)
   (ecl-mcp--guard "status"
     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
       (with-current-buffer buffer
-        (ecl-mcp-status--draw)))))
+        (ecl-mcp-status--draw)
+        (when (and ecl-mcp-status--outdated (get-buffer-window buffer 'visible))
+          (ecl-mcp-status--ask-sessions))))))
 
 (defun ecl-mcp-status--soon (&rest _)
   "Let the status buffer be drawn again in a moment."
@@ -249,14 +261,25 @@ HELP is shown with the mouse over it."
       (setq ecl-mcp-status--timer
             (run-at-time ecl-mcp-status--delay nil #'ecl-mcp-status--redraw)))))
 
+(defun ecl-mcp-status--note-call (line &rest _)
+  "The call in LINE, of the log, may have changed a Lisp session."
+  (unless (equal (alist-get 'level line) "safe")
+    (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
+      (with-current-buffer buffer
+        (setq ecl-mcp-status--outdated t)))))
+
 (defun ecl-mcp-status--follow (on)
   "Follow what happens when ON is non-nil, else no longer."
-  (dolist (hook '(ecl-mcp-arrived-functions ecl-mcp-gone-functions
-                  ecl-mcp-called-functions ecl-mcp-connections-functions
-                  ecl-mcp-session-functions))
+  (pcase-dolist (`(,hook . ,function)
+                 '((ecl-mcp-arrived-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-gone-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-called-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-called-functions . ecl-mcp-status--note-call)
+                   (ecl-mcp-connections-functions . ecl-mcp-status--soon)
+                   (ecl-mcp-session-functions . ecl-mcp-status--soon)))
     (if on
-        (add-hook hook #'ecl-mcp-status--soon)
-      (remove-hook hook #'ecl-mcp-status--soon))))
+        (add-hook hook function)
+      (remove-hook hook function))))
 
 (defun ecl-mcp-status--left ()
   "The status buffer is being killed."
@@ -266,6 +289,7 @@ HELP is shown with the mouse over it."
   "Ask which Lisp sessions there are, to draw them when that is known."
   (when (and ecl-mcp-session
              (process-live-p (ecl-mcp-session-process ecl-mcp-session)))
+    (setq ecl-mcp-status--outdated nil)
     (ecl-mcp-call "list-sessions" nil
                   (lambda (result)
                     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
@@ -279,7 +303,9 @@ HELP is shown with the mouse over it."
 \\{ecl-mcp-status-mode-map}"
   (setq-local revert-buffer-function #'ecl-mcp-status-refresh)
   (buffer-disable-undo)
-  (setq truncate-lines t)
+  (setq truncate-lines nil
+        word-wrap t
+        wrap-prefix "    ")
   (add-hook 'kill-buffer-hook #'ecl-mcp-status--left nil t)
   (ecl-mcp-status--follow t))
 

@@ -281,11 +281,19 @@ With a hook `use-package' loads nothing unless it is told to."
     (test-ecl-mcp--shows "socket +.*emacs.sock")
     (test-ecl-mcp--shows "this Emacs +0.1.0, in this Lisp")
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))
-    (test-ecl-mcp--shows "evaluate-lisp +allowed +ok.*Emacs")
+    (test-ecl-mcp--shows
+     "^  [0-9][0-9]\\(:[0-9][0-9]\\)\\{2\\}  evaluate-lisp +allowed +ok.*Emacs")
+    ;; Which sessions there are is asked again without a key.
+    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 1 evaluation")
+    ;; What the REPL and eldoc ask for is no call of anybody.
+    (ecl-mcp-test-call 'function-arglist '((function . "car")))
+    (ecl-mcp-test-call 'function-arglist '((function . "car")) :client "agent 1")
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))
     (test-ecl-mcp--shows "evaluate-lisp +allowed +error")
-    (ecl-mcp-status-refresh)
-    (test-ecl-mcp--shows "Lisp sessions\n +.*main")
+    (test-ecl-mcp--shows "function-arglist.*agent 1")
+    (with-current-buffer ecl-mcp-status-buffer
+      (should-not (string-match-p "function-arglist.*Emacs" (buffer-string))))
+    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 2 evaluations")
     (goto-char (point-min))
     (search-forward "Servers")
     (let ((point (point)))

@@ -22,12 +22,6 @@ async function visit(emacs, text) {
     await emacs.until(here('(and (derived-mode-p (quote lisp-mode)) ecl-mcp-mode)'));
 }
 
-// Waits until names were asked for and have come.
-async function names(emacs) {
-    await emacs.until(`(seq-some (lambda (key) (eq (car key) (quote names)))
-        (hash-table-keys ecl-mcp--names-cache))`);
-}
-
 async function repl(emacs) {
     await emacs.eval('(progn (call-interactively (quote ecl-mcp-repl)) t)');
     await emacs.see(/^CL-USER> ?$/m);
@@ -85,9 +79,8 @@ test('eval: completion', options, async emacs => {
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/^=> \(1\)$/m);
     await emacs.keys('Enter');
+    // one key, though the names have to be asked for
     await emacs.type('(multiple-value-pr');
-    await emacs.keys('C-M-i');
-    await names(emacs);
     await emacs.keys('C-M-i');
     await emacs.see(/^\(multiple-value-prog1/m);
     // nothing to complete: the key does no harm
@@ -126,8 +119,8 @@ test('describe: a name with completion', options, async emacs => {
     await emacs.see(/^Describe/m);
     await emacs.type('multiple-value-pr');
     await emacs.keys('Tab');
-    await names(emacs);
-    await emacs.keys('Tab', 'Enter');
+    await emacs.see(/^Describe.*multiple-value-prog1$/m);
+    await emacs.keys('Enter');
     await emacs.see(/MULTIPLE-VALUE-PROG1 \[special operator\]/);
 });
 
@@ -150,6 +143,18 @@ test('repl: many lines, history, an interrupt', options, async emacs => {
     await emacs.type(' 1)');
     await emacs.keys('Enter');
     await emacs.see(/^=> 2\nCL-USER> ?$/m);
+});
+
+test('repl: an evaluation is said to run as long as it does', options, async emacs => {
+    await repl(emacs);
+    await emacs.type('(loop until (probe-file "go") do (sleep 0.01))');
+    await emacs.keys('Enter');
+    await emacs.see(/\(ECL-REPL:busy\b/);
+    await emacs.see(/^ecl-mcp: evaluating \(loop until .*\d s$/m);
+    fs.writeFileSync(path.join(emacs.home, 'work', 'go'), '');
+    await emacs.see(/^=> NIL\nCL-USER> ?$/m);
+    await emacs.see(/\(ECL-REPL[ )]/);
+    await emacs.until('(null (current-message))');
 });
 
 test('repl: the prompt and old text cannot be changed', options, async emacs => {

@@ -71,6 +71,7 @@ test('call-tool: completion, arguments by schema, the result', options, async em
     await emacs.type('(car 1)');
     await emacs.keys('Enter');
     await emacs.see(/^evaluate-lisp failed$/m);
+    await emacs.see(/^evaluate-lisp failed, see /m);
     await emacs.see(/^\[ERROR\] (?:SIMPLE-)?TYPE-ERROR/m);
 });
 
