@@ -254,7 +254,7 @@ static void compose(struct auditfile *file, int64_t began_ms,
 }
 
 void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
-                      struct str members)
+                      struct str members, bool lasting)
 {
     int error = open_for(file, now_ms / 1000 / DAY_SECONDS);
 
@@ -262,17 +262,20 @@ void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
         compose(file, now_ms - age_ms, members);
         error = write_line(file);
     }
+    if (error == 0 && lasting && fdatasync(file->fd) < 0)
+        error = errno;
     note(file, error);
 }
 
-static void append(void *context, int64_t age_ms, struct str members)
+static void append(void *context, int64_t age_ms, struct str members,
+                   bool lasting)
 {
     struct timespec now;
 
     (void)clock_gettime(CLOCK_REALTIME, &now); // exists everywhere
     auditfile_append(context,
                      (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, age_ms,
-                     members);
+                     members, lasting);
 }
 
 /* --- The whole ---------------------------------------------------------- */

@@ -35,7 +35,7 @@ void auditfile_free(struct auditfile *file);
    rest as audit.h has it. What cannot be written is logged once, and counted in
    the next line that can. */
 void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
-                      struct str members);
+                      struct str members, bool lasting);
 
 /* The same, with the time of the system. */
 struct audit_sink auditfile_sink(struct auditfile *file);

@@ -98,7 +98,8 @@ void audit_event(void *context, const struct gate_event *event)
         struct str line = buf_view(&audit->line);
         audit->sink.append(audit->sink.context,
                            event->now_ms - event->call->started_ms,
-                           str_make(line.p + 1, line.n - 1));
+                           str_make(line.p + 1, line.n - 1),
+                           event->call->tool->level == TOOL_DANGEROUS);
     }
     buf_trim(&audit->line, KEPT);
     buf_reset(&audit->line);

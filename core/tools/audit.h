@@ -4,6 +4,7 @@
 #ifndef CORE_AUDIT_H
 #define CORE_AUDIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "buf.h"
@@ -16,8 +17,10 @@
 struct audit_sink {
     /* MEMBERS, which end with "}", are those of a JSON object about a call that
        began AGE_MS ago; the host writes "{", members that say when and by what
-       process, a comma, and MEMBERS. NULL: there is no log. */
-    void (*append)(void *context, int64_t age_ms, struct str members);
+       process, a comma, and MEMBERS. LASTING: it is to be on the disk when this
+       returns. NULL: there is no log. */
+    void (*append)(void *context, int64_t age_ms, struct str members,
+                   bool lasting);
     void *context; /* borrowed, handed to append */
 };
 

@@ -10,11 +10,14 @@
 static struct audit audit;
 static struct buf lines; /* that the sink got */
 static int64_t age;      /* of the last one */
+static bool lasts;       /* it is to be on the disk */
 
-static void append(void *context, int64_t age_ms, struct str members)
+static void append(void *context, int64_t age_ms, struct str members,
+                   bool lasting)
 {
     struct buf *out = context;
     age = age_ms;
+    lasts = lasting;
     buf_str(out, members);
     buf_byte(out, '\n');
 }
@@ -69,6 +72,7 @@ static void audit_times_human_and_run(void **state)
                      "\"argumentSha256\":\"…\",\"answerBytes\":4,"
                      "\"answerSha256\":\"…\""));
     assert_int_equal(age, 42);
+    assert_true(lasts);
 }
 
 static void audit_hashes_what_ran(void **state)
@@ -108,6 +112,7 @@ static void audit_tells_refusals(void **state)
     call("6", &work_tool, "{}", v2025);
     stop_work();
     check_lines(LINE("work", "safe", "\"allowed\"", "\"level\"", "error", "…"));
+    assert_false(lasts);
 }
 
 /* A question that was given up for being asked again is no call yet. */

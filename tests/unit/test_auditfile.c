@@ -53,9 +53,23 @@ static void open_file(const char *name)
     assert_memory(file != NULL);
 }
 
+/* In the place of that of the C library: what it was asked for, and its answer.
+   No test can cut the power. */
+static int synced;
+static int sync_error;
+
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
+int fdatasync(int fd)
+{
+    assert_true(fd >= 0);
+    synced++;
+    errno = sync_error;
+    return sync_error == 0 ? 0 : -1;
+}
+
 static void append(int64_t now_ms, const char *members)
 {
-    auditfile_append(file, now_ms, 5, str_from(members));
+    auditfile_append(file, now_ms, 5, str_from(members), false);
 }
 
 /* The file NAME holds TEXT, in which N stands for our process. */
@@ -216,6 +230,28 @@ static void auditfile_goes_on_behind_a_torn_line(void **state)
                "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
 }
 
+/* A line that is to last is on the disk, or counted as lost. */
+static void auditfile_syncs_what_is_to_last(void **state)
+{
+    (void)state;
+    synced = 0;
+    open_file("one");
+    append(1000, "\"a\":1}");
+    assert_int_equal(synced, 0);
+    auditfile_append(file, 1000, 5, STR("\"a\":2}"), true);
+    check_memory_was_enough();
+    assert_int_equal(synced, 1);
+    check_lines("");
+    sync_error = EIO;
+    auditfile_append(file, 1000, 5, STR("\"a\":3}"), true);
+    sync_error = 0;
+    auditfile_append(file, 1000, 5, STR("\"a\":4}"), true);
+    check_lines("audit: calls are not logged in the file of --audit: "
+                "Input/output error\n"
+                "audit: calls are logged again, 1 were not\n");
+    folder_run("tail -n 1 one | grep -q '\"lost\":1,\"a\":4}$'");
+}
+
 static void auditfile_of_ones_own(void **state)
 {
     static const struct {
@@ -263,6 +299,7 @@ int main(void)
         TEST(auditfile_refuses_what_is_not_ours),
         TEST(auditfile_counts_what_is_lost),
         TEST(auditfile_goes_on_behind_a_torn_line),
+        TEST(auditfile_syncs_what_is_to_last),
         TEST(auditfile_of_ones_own),
     };
     // a file that grew too large is an error, not the end
