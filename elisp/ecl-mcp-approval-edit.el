@@ -80,7 +80,7 @@
     (with-current-buffer buffer
       (unless ecl-mcp--edit-request
         (ecl-mcp--edit-insert request)
-        (goto-char (point-min))
+        (ecl-mcp-show-escapes-here)
         (set-buffer-modified-p nil)
         (setq ecl-mcp--edit-request request
               ecl-mcp--edit-opened (float-time))

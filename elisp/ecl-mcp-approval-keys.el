@@ -25,7 +25,9 @@
 
 (defun ecl-mcp--approval-here ()
   "The request that a key in this window is about; an error when there is none."
+  ;; Not a copy of it, or one that was renamed: what is drawn there is old.
   (unless (and (derived-mode-p 'ecl-mcp-approval-mode)
+               (eq (current-buffer) (get-buffer ecl-mcp-approval-buffer))
                (eq (current-buffer) (window-buffer (selected-window))))
     (user-error "This is for the buffer of approvals"))
   (unless (and ecl-mcp--approval-request
@@ -33,9 +35,21 @@
     (user-error "It waits no longer; TAB shows the next, q is the end"))
   ecl-mcp--approval-request)
 
+(defconst ecl-mcp--approval-counted 100000
+  "Characters whose lines on the screen are counted; more would take seconds.")
+
 (defun ecl-mcp--approval-rest ()
   "How many lines of the request are below the window."
-  (count-screen-lines (window-end nil t) (point-max) t))
+  (let ((end (window-end nil t)))
+    (if (< (- (point-max) end) ecl-mcp--approval-counted)
+        (count-screen-lines end (point-max) t)
+      (count-lines end (point-max)))))
+
+(defun ecl-mcp--approval-offer-hidden-p ()
+  "Whether the rule that is offered does not end on the screen."
+  (and ecl-mcp--approval-offer
+       (not (and ecl-mcp--approval-offer-end
+                 (pos-visible-in-window-p ecl-mcp--approval-offer-end)))))
 
 (defun ecl-mcp--approval-key (action &optional allows)
   "Call ACTION with the request when the key that came is an answer.
@@ -48,6 +62,10 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
     (cond
      (why (ecl-mcp--report "Ignored %s: %s; press it again"
                            (key-description (this-command-keys)) why))
+     ((and allows (ecl-mcp--approval-offer-hidden-p))
+      (ecl-mcp--report "Not all of the rule is on the screen"))
+     ((and allows (not ecl-mcp--approval-whole))
+      (ecl-mcp--report "It is too long to be shown: n denies it, e edits it"))
      ((and allows (not ecl-mcp--approval-seen))
       (ecl-mcp--report "SPC to see the rest (%d lines)"
                        (ecl-mcp--approval-rest)))
@@ -327,6 +345,8 @@ request has come up, or right before or behind another key.
               cursor-in-non-selected-windows nil
               bidi-paragraph-direction 'left-to-right
               bidi-inhibit-bpa t
+              ;; Letters stand in the order in which they are read by Lisp.
+              bidi-display-reordering nil
               buffer-invisibility-spec nil)
   (add-hook 'post-command-hook #'ecl-mcp-approval-look nil t)
   (add-hook 'window-selection-change-functions

@@ -29,12 +29,18 @@
   "When what the next key answers came up, as `float-time' has it.")
 (defvar-local ecl-mcp--approval-seen nil
   "Whether the end of the request has been on the screen.")
+(defvar-local ecl-mcp--approval-whole nil
+  "Whether all of the request is in the buffer.")
 (defvar-local ecl-mcp--approval-raw nil
   "Whether the request is shown as it came.")
 (defvar-local ecl-mcp--approval-offer nil
   "The rule that is offered: (RULES . INDEX), or nil.")
+(defvar-local ecl-mcp--approval-offer-end nil
+  "Where the rule that is offered ends, or nil.")
 (defvar-local ecl-mcp--approval-tall nil
   "Whether the window takes what the frame has.")
+(defvar-local ecl-mcp--approval-width nil
+  "Columns of the window, which the line above the request has too.")
 
 ;;;; Showing
 
@@ -88,7 +94,8 @@
                         'face 'warning)
             (if file (format "\n  to stand in %s" (abbreviate-file-name file))
               "")
-            "\n\n")))
+            "\n\n")
+    (setq ecl-mcp--approval-offer-end (1- (point)))))
 
 (defun ecl-mcp--approval-insert ()
   "Insert the request of this buffer, or what became of it."
@@ -104,12 +111,14 @@
                     'face 'warning)))
           (t (when ecl-mcp--approval-offer
                (ecl-mcp--approval-insert-offer))
-             (when (> (length (ecl-mcp--approval-header)) (frame-width))
+             (when (> (string-width (ecl-mcp--approval-header))
+                      (or ecl-mcp--approval-width (frame-width)))
                (insert (propertize (ecl-mcp-request-title request) 'face 'bold)
                        "\n"))
-             (if ecl-mcp--approval-raw (ecl-mcp-show-raw request)
-               (ecl-mcp-show-request
-                request (ecl-mcp-permissions-faults request)))))))
+             (setq ecl-mcp--approval-whole
+                   (if ecl-mcp--approval-raw (ecl-mcp-show-raw request)
+                     (ecl-mcp-show-request
+                      request (ecl-mcp-permissions-faults request))))))))
 
 (defun ecl-mcp--approval-draw ()
   "Show the request of the buffer from its beginning, whichever is current."
@@ -117,6 +126,8 @@
     (let ((inhibit-read-only t))
       (erase-buffer)
       (setq ecl-mcp--approval-shown (float-time)
+            ecl-mcp--approval-offer-end nil
+            ecl-mcp--approval-whole nil
             truncate-lines nil) ; whatever a hook of the user has made of it
       (ecl-mcp-unsettle)
       (ecl-mcp--approval-insert)
@@ -175,7 +186,10 @@ Return the window, or nil when there is no place for one."
                            (window-height . ecl-mcp--approval-fit)))))))
       (when (and window (eq buffer (window-buffer window)))
         (with-current-buffer buffer
-          (setq ecl-mcp--approval-shown (float-time)))
+          (setq ecl-mcp--approval-shown (float-time))
+          (unless (eql ecl-mcp--approval-width (window-width window))
+            (setq ecl-mcp--approval-width (window-width window))
+            (ecl-mcp--approval-draw)))
         (ecl-mcp--approval-fit window)
         (set-window-start window (with-current-buffer buffer (point-min)))
         window))))
@@ -201,7 +215,8 @@ It would select that from which it came, and take a minibuffer its keys."
        (eq t (frame-visible-p (window-frame window)))
        (with-current-buffer (window-buffer window)
          ;; What is cut off on the right would count as visible.
-         (and (not truncate-lines)
+         (and ecl-mcp--approval-whole
+              (not truncate-lines)
               (not truncate-partial-width-windows)
               (not (buffer-narrowed-p))
               (pos-visible-in-window-p (max (point-min) (1- (point-max)))

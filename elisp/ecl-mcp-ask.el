@@ -24,9 +24,10 @@
 (cl-defstruct (ecl-mcp--question (:copier nil))
   "The question about REQUEST that is in the minibuffer, SHOWN since then.
 WINDOW shows the request; DEPTH is that of the minibuffer, LEVEL that of
-recursive edits; KEYS were typed and were no answer, newest first; ANSWER is
-`allow', `deny', `reason', `view', `later', `typing' or `gone'."
-  request window shown depth level keys answer)
+recursive edits; TYPING is whether somebody typed before; KEYS were typed and
+were no answer, newest first; ANSWER is `allow', `deny', `reason', `view',
+`later', `typing' or `gone'."
+  request window typing shown depth level keys answer)
 
 (defvar ecl-mcp--question nil
   "The question that is in the minibuffer, or nil.")
@@ -65,7 +66,8 @@ One that lies below another minibuffer goes when that has gone."
 ;;;; Keys
 
 (defun ecl-mcp--question-seen-p (question)
-  "Whether all of the request of QUESTION is on the screen."
+  "Whether the request of QUESTION is on the screen, and all of it was.
+A message below may take a line of it away for a while."
   (let ((window (ecl-mcp--question-window question)))
     (and (window-live-p window)
          (equal (buffer-name (window-buffer window)) ecl-mcp-approval-buffer)
@@ -74,7 +76,9 @@ One that lies below another minibuffer goes when that has gone."
                                  (window-buffer window)))
          (= (window-start window)
             (with-current-buffer (window-buffer window) (point-min)))
-         (ecl-mcp--approval-end-visible-p window))))
+         (or (buffer-local-value 'ecl-mcp--approval-seen
+                                 (window-buffer window))
+             (ecl-mcp--approval-end-visible-p window)))))
 
 (defun ecl-mcp--question-key (answer)
   "Take the key that came as ANSWER when it is one."
@@ -90,6 +94,9 @@ One that lies below another minibuffer goes when that has gone."
       (ecl-mcp--report "Not all of it is on the screen: v shows the rest"))
      (t
       (push last-command-event (ecl-mcp--question-keys question))
+      (when (ecl-mcp--question-typing question)
+        (message "ecl-mcp: %s, unless you type on"
+                 (key-description (vector last-command-event))))
       (ecl-mcp-when-settled
        (lambda ()
          (and (eq question ecl-mcp--question)
@@ -98,7 +105,8 @@ One that lies below another minibuffer goes when that has gone."
               (ecl-mcp-waiting-p (ecl-mcp--question-request question))
               (or (not (eq answer 'allow))
                   (ecl-mcp--question-seen-p question))))
-       (lambda () (ecl-mcp--question-end answer)))))))
+       (lambda () (ecl-mcp--question-end answer))
+       (and (ecl-mcp--question-typing question) ecl-mcp-approval-idle))))))
 
 (defun ecl-mcp--question-other (&optional why)
   "Note a key that is no answer, because of WHY.
@@ -220,7 +228,8 @@ The first must be; a RET behind it belongs to the text, one alone may not."
   "Ask about REQUEST, which WINDOW shows, and do what its human answers.
 It must be a moment for that; see `ecl-mcp-not-ask'."
   (discard-input)
-  (let* ((question (make-ecl-mcp--question :request request :window window))
+  (let* ((question (make-ecl-mcp--question :request request :window window
+                                           :typing (ecl-mcp-typing-p)))
          (answer (ecl-mcp--question-ask question)))
     (pcase answer
       ('allow (ecl-mcp-allow request))

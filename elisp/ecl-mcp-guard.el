@@ -7,7 +7,8 @@
 ;; answer.  So: when may a question come up, and which key is an answer?  It may
 ;; when its human has stopped typing, at the top level of a frame that has their
 ;; attention.  A key is an answer when it was typed on a keyboard, well after
-;; what it answers has come up, with nothing typed shortly before or behind it.
+;; what it answers has come up, with nothing typed shortly before or behind it,
+;; in a frame that has had its human's attention for a moment.
 ;; The last of these means that an answer waits a moment for what follows.
 ;; This file knows nothing of requests.
 
@@ -18,12 +19,13 @@
 
 (defcustom ecl-mcp-approval-idle 1.5
   "Seconds without a key before a question may come up.
-After a key that inserted text it is `ecl-mcp-approval-idle-writing'."
+After a key that types text it is `ecl-mcp-approval-idle-writing', and an answer
+counts only when no other key has followed it for so long."
   :type 'number
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-approval-idle-writing 3
-  "Seconds without a key before a question may interrupt somebody who writes."
+  "Seconds without a key before a question may interrupt somebody who types."
   :type 'number
   :group 'ecl-mcp)
 
@@ -35,8 +37,9 @@ answer counts when nothing has been typed for so long before and behind it."
   :group 'ecl-mcp)
 
 (defvar ecl-mcp--key-times '(0 . 0)
-  "When the last key came, and the one before it; in seconds.
-Kept by `ecl-mcp--key-clock' while something waits for an answer.")
+  "When the key of the last command came, and the one before it; in seconds.
+The latter may be one that a command has read itself.  Kept by
+`ecl-mcp--key-clock' while something waits for an answer.")
 
 ;;;; Whether a question may come up
 
@@ -84,7 +87,8 @@ While one is open on a terminal, keys on others wait."
     indent-for-tab-command delete-char delete-forward-char
     delete-backward-char backward-delete-char-untabify backward-kill-word
     kill-word kill-line quoted-insert yank xterm-paste completion-at-point
-    comint-send-input eshell-send-input term-send-raw isearch-printing-char)
+    comint-send-input eshell-send-input term-send-raw vterm--self-insert
+    eat-self-input isearch-printing-char)
   "Commands of somebody who writes.")
 
 (defun ecl-mcp-writing-command-p (command)
@@ -94,6 +98,14 @@ Those of other packages say what they do with a region that is active."
        (or (memq command ecl-mcp--writing-commands)
            (get command 'delete-selection))
        t))
+
+(defun ecl-mcp-typing-p ()
+  "Whether the last command was one of somebody who types.
+It wrote, or was called by a key of those that write elsewhere: the next key may
+be another such, of whoever does not look at the screen."
+  (or (ecl-mcp-writing-command-p last-command)
+      (and (characterp last-command-event)
+           (<= ?\s last-command-event))))
 
 (defun ecl-mcp-not-now ()
   "Why nothing may be shown or asked now, a symbol; nil when something may.
@@ -125,7 +137,7 @@ Whether its human is still typing is not looked at."
   "Why no question may come up now, a symbol, or nil."
   (or (ecl-mcp-not-now)
       (and (< (ecl-mcp-idle-seconds)
-              (if (ecl-mcp-writing-command-p last-command) ecl-mcp-approval-idle-writing
+              (if (ecl-mcp-typing-p) ecl-mcp-approval-idle-writing
                 ecl-mcp-approval-idle))
            'typing)))
 
@@ -135,6 +147,7 @@ Quitting works, and what the command loop knows of the last command stays."
   (declare (indent 0) (debug t))
   (let ((last (make-symbol "last")))
     `(let ((inhibit-quit nil) (this-command this-command)
+           (last-command-event last-command-event)
            (real-this-command real-this-command)
            (this-original-command this-original-command)
            (,last last-command))
@@ -151,13 +164,17 @@ Both as `float-time' has them; kept by `ecl-mcp-pulse'.")
   "Seconds after which Emacs has paused; a few looks of `ecl-mcp-pulse'.
 What was typed meanwhile comes late, and may be meant for what was there.")
 
-(defun ecl-mcp-pulse ()
-  "Note that Emacs goes on; called a few times a second."
-  (let ((now (float-time)))
-    (setq ecl-mcp--pulse
-          (cons now (if (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
-                        now
-                      (cdr ecl-mcp--pulse))))))
+(defvar ecl-mcp--attended nil
+  "A cons of the frame that has its human's attention, and since when, or nil.
+Kept by `ecl-mcp-pulse'.")
+
+(defun ecl-mcp--attention (now)
+  "Note NOW which frame has its human's attention."
+  (let ((frame (selected-frame)))
+    (setq ecl-mcp--attended
+          (and (ecl-mcp-frame-attended-p frame)
+               (if (eq frame (car ecl-mcp--attended)) ecl-mcp--attended
+                 (cons frame now))))))
 
 (defvar ecl-mcp--key-given nil
   "Whether a program has given a key as if it had been typed, since the last.")
@@ -165,24 +182,63 @@ What was typed meanwhile comes late, and may be meant for what was there.")
 (defvar ecl-mcp--key-fresh t
   "Whether the last key came from a keyboard.")
 
+(defvar ecl-mcp--key-count 0
+  "How many events had been read when the last command began.")
+
+(defvar ecl-mcp--key-rereads 0
+  "How many events have since been put back, to be read again.")
+
+(defvar ecl-mcp--key-noticed '(0 . 0)
+  "How many events had been read when `ecl-mcp-pulse' noticed the last, and when.")
+
+(defun ecl-mcp--key-read-by-others (now)
+  "When the last event came that no command was called by, at most NOW, or 0.
+Such are those that a command reads itself, as one that asks does."
+  (let ((before (- num-nonmacro-input-events
+                   (length (this-single-command-keys)))))
+    (cond ((<= before (+ ecl-mcp--key-count ecl-mcp--key-rereads)) 0)
+          ((<= before (car ecl-mcp--key-noticed)) (cdr ecl-mcp--key-noticed))
+          (t now))))
+
+(defun ecl-mcp-pulse ()
+  "Note that Emacs goes on; called a few times a second."
+  (let ((now (float-time)))
+    (setq ecl-mcp--pulse
+          (cons now (if (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
+                        now
+                      (cdr ecl-mcp--pulse))))
+    (unless (= num-nonmacro-input-events (car ecl-mcp--key-noticed))
+      (setq ecl-mcp--key-noticed (cons num-nonmacro-input-events now)))
+    (ecl-mcp--attention now)))
+
 (defun ecl-mcp--key-clock ()
   "Note when a key comes; a function of `pre-command-hook'."
-  (setq ecl-mcp--key-times (cons (float-time) (car ecl-mcp--key-times))
-        ecl-mcp--key-fresh (not ecl-mcp--key-given)
-        ecl-mcp--key-given nil))
+  (let ((now (float-time)))
+    (setq ecl-mcp--key-times
+          (cons now (max (car ecl-mcp--key-times)
+                         (ecl-mcp--key-read-by-others now)))
+          ecl-mcp--key-count num-nonmacro-input-events
+          ecl-mcp--key-rereads 0
+          ecl-mcp--key-fresh (not ecl-mcp--key-given)
+          ecl-mcp--key-given nil)))
 
 (defun ecl-mcp--key-watch (_variable events operation _where)
   "Note that a program puts EVENTS into the queue of keys by OPERATION.
 Those that were typed and put back, as `sit-for' does, have t before them."
-  (when (and (memq operation '(set let unlet)) (consp events)
-             (not (eq t (car-safe (car events)))))
-    (setq ecl-mcp--key-given t)))
+  (when (and (memq operation '(set let unlet)) (consp events))
+    (if (eq t (car-safe (car events)))
+        (cl-incf ecl-mcp--key-rereads)
+      (setq ecl-mcp--key-given t))))
 
 (defun ecl-mcp-guard-start ()
   "Begin to watch when keys come, and from where."
   (setq ecl-mcp--key-given nil
         ecl-mcp--key-times (cons (float-time) 0)
+        ecl-mcp--key-count num-nonmacro-input-events
+        ecl-mcp--key-rereads 0
+        ecl-mcp--key-noticed (cons num-nonmacro-input-events (float-time))
         ecl-mcp--pulse (cons (float-time) 0))
+  (ecl-mcp--attention 0)
   (add-hook 'pre-command-hook #'ecl-mcp--key-clock)
   (add-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
   (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp--key-watch))
@@ -205,6 +261,9 @@ before others could follow; see `ecl-mcp-when-settled'."
           ((or (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
                (< (- now (cdr ecl-mcp--pulse)) ecl-mcp-approval-grace))
            "it was typed while Emacs was busy")
+          ((or (not (eq (selected-frame) (car ecl-mcp--attended)))
+               (< (- now (cdr ecl-mcp--attended)) ecl-mcp-approval-grace))
+           "the frame has just got its keys")
           ((< (- now shown) ecl-mcp-approval-grace)
            "it came too soon to be an answer")
           ((< (- (car ecl-mcp--key-times) (cdr ecl-mcp--key-times))
@@ -221,14 +280,15 @@ before others could follow; see `ecl-mcp-when-settled'."
     (setq ecl-mcp--settling nil)
     t))
 
-(defun ecl-mcp-when-settled (valid action)
-  "Call ACTION when no key has followed for a moment and VALID still says t.
-Any key that comes earlier, or anything else that is read, is the end of it."
+(defun ecl-mcp-when-settled (valid action &optional seconds)
+  "Call ACTION when no key has followed for SECONDS and VALID still says t.
+They are at least a moment.  Any key that comes earlier, or anything else that
+is read, is the end of it."
   (ecl-mcp-unsettle)
   (let ((count num-nonmacro-input-events))
     (setq ecl-mcp--settling
           (run-at-time
-           ecl-mcp-approval-grace nil
+           (max ecl-mcp-approval-grace (or seconds 0)) nil
            (lambda ()
              (setq ecl-mcp--settling nil)
              (if (and (= count num-nonmacro-input-events)

@@ -31,6 +31,12 @@
 (defconst ecl-mcp--show-pretty 100000
   "Characters of JSON that are indented; more would take seconds.")
 
+(defconst ecl-mcp--show-limit 1000000
+  "Characters of a request that is shown; a longer one takes seconds.")
+
+(defconst ecl-mcp--show-faces 1000
+  "Escapes in a text that have a face; each makes the others slower.")
+
 ;;;; Text of others
 
 (defun ecl-mcp--hidden-char-p (char)
@@ -41,45 +47,71 @@
            (or (memq (get-char-code-property char 'general-category)
                      '(Cc Cf Co Cs Cn Zl Zp Zs))
                ;; Letters without a shape, and what only changes its neighbour.
-               (memq char '(#x34f #x115f #x1160 #x17b4 #x17b5 #x3164 #xffa0))
+               (memq char '(#x34f #x115f #x1160 #x17b4 #x17b5 #x2800 #x3164
+                                  #xffa0 #x1d159))
+               (<= #x180b char #x180f)
                (<= #xfe00 char #xfe0f) (<= #xe0000 char #xe0fff)))))
+
+(defconst ecl-mcp--show-marks 3
+  "Marks on a letter that are shown as marks; more could cover other text.")
+
+(defun ecl-mcp--mark-char-p (char)
+  "Whether CHAR is drawn over the one before it."
+  (and (> char 767)
+       (memq (get-char-code-property char 'general-category) '(Mn Me))))
 
 (defun ecl-mcp--show-visible (text)
   "TEXT with its faces, and what is invisible in it made visible.
 Lines that are too long for the display are broken, and it is shown where."
-  (ecl-mcp--show-broken
-   (if (string-match-p "[^\n\t -~]" text)
-       (replace-regexp-in-string "[^\n\t -~]+" #'ecl-mcp--show-run text t t)
-     text)))
+  ;; In buffers: to go through a long string takes the square of its length.
+  (with-temp-buffer
+    (insert text)
+    (let ((visible (ecl-mcp--show-hidden-here)))
+      (when visible
+        (erase-buffer)
+        (insert visible)))
+    (ecl-mcp--show-broken-here)
+    (buffer-string)))
 
-(defun ecl-mcp--show-run (run)
-  "RUN of characters that may be invisible, these made visible."
-  (if (cl-notany #'ecl-mcp--hidden-char-p run) run
-    (mapconcat (lambda (char)
-                 (if (ecl-mcp--hidden-char-p char) (ecl-mcp--show-name char)
-                   (string char)))
-               run "")))
-
-(defun ecl-mcp--show-broken (text)
-  "TEXT with an end in each line that is too long."
-  (let ((parts nil) (from 0) (start 0) (end nil))
-    (while (< start (length text))
-      (setq end (or (string-search "\n" text start) (length text)))
-      (while (> (- end start) ecl-mcp--show-width)
-        (cl-incf start ecl-mcp--show-width)
-        (push (substring text from start) parts)
-        (push (ecl-mcp--show-escape "\\↵") parts)
-        (push "\n" parts)
-        (setq from start))
-      (setq start (1+ end)))
-    (if (not parts) text
-      (push (substring text (min from (length text))) parts)
+(defun ecl-mcp--show-hidden-here ()
+  "The text of this buffer with what is invisible made visible; nil if nothing is.
+Marks on ASCII characters are shown apart: they could make others of these."
+  (let ((marks 0) (count 0) (start (point-min)) (parts nil) char before)
+    (goto-char (point-min))
+    (while (re-search-forward "[^\n\t -~]" nil t)
+      (setq char (char-before)
+            before (char-before (1- (point)))
+            marks (cond ((not (ecl-mcp--mark-char-p char)) 0)
+                        ((or (not before) (< before 128))
+                         (1+ ecl-mcp--show-marks))
+                        (t (1+ marks))))
+      (when (or (ecl-mcp--hidden-char-p char) (> marks ecl-mcp--show-marks))
+        (push (buffer-substring start (1- (point))) parts)
+        (push (if (> (cl-incf count) ecl-mcp--show-faces)
+                  (ecl-mcp--show-name char)
+                (ecl-mcp--show-escape (ecl-mcp--show-name char)))
+              parts)
+        (setq start (point))))
+    (when parts
+      (push (buffer-substring start (point-max)) parts)
       (apply #'concat (nreverse parts)))))
+
+(defun ecl-mcp--show-broken-here ()
+  "End lines of this buffer that are too long."
+  (goto-char (point-min))
+  (while (not (eobp))
+    (let ((start (point)))
+      (forward-char (min ecl-mcp--show-width (- (point-max) (point))))
+      (if (search-backward "\n" start t)
+          (forward-char 1)
+        (unless (or (eobp) (eq (char-after) ?\n))
+          (insert (ecl-mcp--show-escape "\\↵") "\n"))
+        (when (eq (char-after) ?\n)
+          (forward-char 1))))))
 
 (defun ecl-mcp--show-name (char)
   "What stands for CHAR, which is invisible."
-  (ecl-mcp--show-escape
-   (if (< char 32) (format "^%c" (+ char 64)) (format "\\u{%04x}" char))))
+  (if (< char 32) (format "^%c" (+ char 64)) (format "\\u{%04x}" char)))
 
 (defun ecl-mcp-show-text (text)
   "TEXT without properties, what is invisible in it made visible."
@@ -90,12 +122,36 @@ Lines that are too long for the display are broken, and it is shown where."
   (propertize text 'face 'escape-glyph))
 
 (defun ecl-mcp-show-line (text &optional width)
-  "TEXT as a part of one line, at most WIDTH characters of it."
-  (let ((line (replace-regexp-in-string "\n" "\\\\n"
-                                        (ecl-mcp-show-text (or text "")) t)))
-    (if (and width (> (length line) width))
-        (concat (substring line 0 (max 0 (1- width))) "…")
+  "TEXT as a part of one line, at most WIDTH columns of it."
+  (let ((line (replace-regexp-in-string
+               "[\n\t]" (lambda (char) (if (equal char "\n") "\\n" "\\t"))
+               (ecl-mcp-show-text (or text "")) t t)))
+    (if width (truncate-string-to-width line width nil nil "…")
       line)))
+
+(defun ecl-mcp--show-foreign (text)
+  "Insert TEXT, lines that a client has sent.
+They are marked on the left, so that they do not pass for lines of ours."
+  (let ((margin (propertize "| " 'face 'shadow)))
+    (insert (propertize text 'line-prefix margin 'wrap-prefix margin))
+    (unless (bolp) (insert "\n"))))
+
+(defun ecl-mcp-show-escapes-here ()
+  "Show what is invisible in this buffer, which is to keep its text, in escapes."
+  (let ((table (make-display-table)))
+    (goto-char (point-min))
+    (while (re-search-forward "[^\n\t -~]" nil t)
+      (let ((char (char-before)))
+        (when (and (not (aref table char))
+                   (or (ecl-mcp--hidden-char-p char)
+                       (ecl-mcp--mark-char-p char)))
+          (aset table char
+                (vconcat (mapcar (lambda (part)
+                                   (make-glyph-code part 'escape-glyph))
+                                 (ecl-mcp--show-name char)))))))
+    (goto-char (point-min))
+    (setq buffer-display-table table
+          bidi-display-reordering nil)))
 
 ;;;; Parts
 
@@ -173,10 +229,8 @@ Lines that are too long for the display are broken, and it is shown where."
             (> (length text) ecl-mcp--show-line))
         (let ((lines (1+ (cl-count ?\n text))))
           (insert (format " (%d line%s, %d characters)\n" lines
-                          (if (= lines 1) "" "s") (length text))
-                  text)
-          (unless (string-suffix-p "\n" text)
-            (insert "\n")))
+                          (if (= lines 1) "" "s") (length text)))
+          (ecl-mcp--show-foreign text))
       (insert " " text "\n"))))
 
 (defun ecl-mcp-value-text (value)
@@ -186,9 +240,30 @@ Lines that are too long for the display are broken, and it is shown where."
 
 ;;;; The whole
 
+(defun ecl-mcp--show-size (request)
+  "How many bytes of JSON REQUEST has, about as many as characters to be shown."
+  (+ (length (ecl-mcp--json-bytes (or (ecl-mcp-request-exact request)
+                                      (make-hash-table))))
+     (length (ecl-mcp-request-session request))))
+
 (defun ecl-mcp-show-request (request faults)
-  "Insert all that REQUEST wants into this buffer.
+  "Insert all that REQUEST wants into this buffer; whether all of it is there.
 FAULTS are sentences on what is wrong with the rules."
+  (if (<= (ecl-mcp--show-size request) ecl-mcp--show-limit)
+      (ecl-mcp--show-all request faults)
+    (ecl-mcp--show-too-long request)))
+
+(defun ecl-mcp--show-too-long (request)
+  "Say that REQUEST is too long to be shown; nil."
+  (insert (propertize
+           (format "It has %d bytes, more than the %d that can be shown."
+                   (ecl-mcp--show-size request) ecl-mcp--show-limit)
+           'face 'ecl-mcp-risk-high)
+          "\nIt can be denied, or edited.\n")
+  nil)
+
+(defun ecl-mcp--show-all (request faults)
+  "Insert REQUEST and FAULTS; t."
   (let* ((subject (ecl-mcp-request-subject request))
          (code (ecl-mcp-subject-code subject))
          (argument (cdr (assoc (ecl-mcp-subject-tool subject)
@@ -214,29 +289,36 @@ FAULTS are sentences on what is wrong with the rules."
                (if-let ((package (ecl-mcp-subject-package subject)))
                    (concat "package " (ecl-mcp-show-line package 60))
                  "the session's package")))
-      (insert (ecl-mcp--show-visible (ecl-mcp--show-fontify code)))
-      (unless (bolp) (insert "\n")))))
+      (ecl-mcp--show-foreign
+       (ecl-mcp--show-visible (ecl-mcp--show-fontify code))))
+    t))
 
 (defun ecl-mcp-show-raw (request)
-  "Insert REQUEST as it came, as JSON."
-  (insert (ecl-mcp-show-text
-           (with-temp-buffer
-             (insert (decode-coding-string
-                      (ecl-mcp--json-bytes
-                       `((tool . ,(ecl-mcp-request-tool request))
-                         (level . ,(ecl-mcp-request-level request))
-                         (session . ,(ecl-mcp-request-session request))
-                         (client . ,(ecl-mcp-request-client request))
-                         (remember . ,(if (ecl-mcp-request-remember request)
-                                          t :false))
-                         (seconds . ,(ecl-mcp-request-seconds request))
-                         (message . ,(ecl-mcp-request-message request))
-                         (arguments . ,(ecl-mcp-request-exact request))))
-                      'utf-8))
-             (when (< (buffer-size) ecl-mcp--show-pretty)
-               (ignore-errors (json-pretty-print-buffer)))
-             (buffer-string)))
-          "\n"))
+  "Insert REQUEST as it came, as JSON; whether all of it is there."
+  (if (> (+ (ecl-mcp--show-size request)
+            (length (ecl-mcp-request-message request)))
+         ecl-mcp--show-limit)
+      (ecl-mcp--show-too-long request)
+    (insert (ecl-mcp-show-text (ecl-mcp--show-json request)) "\n")
+    t))
+
+(defun ecl-mcp--show-json (request)
+  "REQUEST as it came, as JSON."
+  (with-temp-buffer
+    (insert (decode-coding-string
+             (ecl-mcp--json-bytes
+              `((tool . ,(ecl-mcp-request-tool request))
+                (level . ,(ecl-mcp-request-level request))
+                (session . ,(ecl-mcp-request-session request))
+                (client . ,(ecl-mcp-request-client request))
+                (remember . ,(if (ecl-mcp-request-remember request) t :false))
+                (seconds . ,(ecl-mcp-request-seconds request))
+                (message . ,(ecl-mcp-request-message request))
+                (arguments . ,(ecl-mcp-request-exact request))))
+             'utf-8))
+    (when (< (buffer-size) ecl-mcp--show-pretty)
+      (ignore-errors (json-pretty-print-buffer)))
+    (buffer-string)))
 
 (provide 'ecl-mcp-show)
 ;;; ecl-mcp-show.el ends here

@@ -107,8 +107,17 @@
   (should (equal "äé日本" (ecl-mcp-show-text "äé日本")))
   (should (equal "a\\nb" (ecl-mcp-show-line "a\nb")))
   (should (equal "abcd…" (ecl-mcp-show-line "abcdefgh" 5)))
+  (should (equal "a\\tb" (ecl-mcp-show-line "a\tb")))
+  ;; Columns count, not characters.
+  (should (equal "日本…" (ecl-mcp-show-line "日本日本" 5)))
+  ;; Marks on letters of their own stay; those on ASCII, or many, do not.
+  (should (equal "שָׁ é" (ecl-mcp-show-text "שָׁ é")))
+  (should (equal "e\\u{0301}l\\u{0338}" (ecl-mcp-show-text "e\u0301l\u0338")))
+  (should (equal "é\u0300\u0300\u0300\\u{0300}\\u{0300}"
+                 (ecl-mcp-show-text (concat "é" (make-string 5 #x300)))))
   (dolist (char '(#x7f #x85 #xa0 #xad #x34f #x61c #x115f #x180e #x200b #x200e
-                       #x2028 #x2029 #x202a #x2060 #x2066 #x3000 #x3164 #xe000
+                       #x180b #x2028 #x2029 #x202a #x2060 #x2066 #x2800 #x3000
+                       #x3164 #xe000
                        #xfe0f #xfeff #xfff9 #xe0041 #xf0000))
     (ert-info ((format "%x" char))
       (should (string-match-p "\\`a\\\\u{[0-9a-f]+}b\\'"
@@ -128,6 +137,30 @@
     (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
                (+ ecl-mcp--show-width 4)))
     (should (equal 5000 (cl-count ?é shown)))))
+
+(ert-deftest ecl-mcp-show-is-linear ()
+  "What shows nothing, in long texts, does not hold Emacs up."
+  (dolist (unit '("a\u200b" "é" "\u200b" "e\u0301"))
+    (let ((start (float-time)))
+      (ecl-mcp-show-text (apply #'concat
+                                (make-list (/ 200000 (length unit)) unit)))
+      ;; It took 17 s.
+      (should (< (- (float-time) start) 5)))))
+
+(ert-deftest ecl-mcp-show-what-is-too-long-cannot-be-allowed ()
+  (test-with-approvals t
+    (let ((ecl-mcp--show-limit 100))
+      (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
+                        :arguments `((code . ,(make-string 60 ?x))))
+      (ecl-mcp-test-ask test-core 2 :tool "evaluate-lisp"
+                        :arguments `((code . ,(make-string 100 ?x))))
+      (with-temp-buffer
+        (should (ecl-mcp-show-request (nth 0 ecl-mcp-requests) nil))
+        (should-not (ecl-mcp-show-raw (nth 1 ecl-mcp-requests)))
+        (should-not (ecl-mcp-show-request (nth 1 ecl-mcp-requests) nil))
+        (should (string-match-p "than the 100 that can be shown"
+                                (buffer-string)))
+        (should-not (string-match-p "x\\{99\\}" (buffer-string)))))))
 
 (ert-deftest ecl-mcp-show-code-keeps-its-characters ()
   "Colours change no character, whatever the hooks of the user do."
@@ -205,6 +238,7 @@ Code, read in package FOO
   (let* ((now (float-time))
          (ecl-mcp--key-times (cons now (- now 1)))
          (ecl-mcp--key-given nil) (ecl-mcp--key-fresh t)
+         (ecl-mcp--attended (cons (selected-frame) 0))
          (ecl-mcp--pulse (cons now 0)))
     (should-not (ecl-mcp-not-an-answer (- now 1)))
     (should (ecl-mcp-not-an-answer now))
@@ -219,7 +253,11 @@ Code, read in package FOO
     (let ((ecl-mcp--key-fresh nil))
       (should (ecl-mcp-not-an-answer (- now 1))))
     (let ((ecl-mcp--key-times (cons now (- now 0.1))))
-      (should (ecl-mcp-not-an-answer (- now 1))))))
+      (should (ecl-mcp-not-an-answer (- now 1))))
+    (dolist (attended (list nil (cons 'another 0)
+                            (cons (selected-frame) (- now 0.2))))
+      (let ((ecl-mcp--attended attended))
+        (should (ecl-mcp-not-an-answer (- now 1)))))))
 
 (provide 'test-approve)
 ;;; test-approve.el ends here

@@ -80,7 +80,7 @@ test('approve: all that is to be known is shown', quick(QUEUE), async emacs => {
     await emacs.see(/path is not in the project/);
     await emacs.see(/flag: false/);
     await emacs.see(/list: \[1,2\]/);
-    await emacs.see(/content: \(2 lines, 7 characters\)\none\ntwo/);
+    await emacs.see(/content: \(2 lines, 7 characters\)\n\| one\n\| two/);
     await key(emacs, 'i');
     await emacs.see(/"tool": "some-tool"/);
     await key(emacs, 'i', 'M-p');
@@ -100,7 +100,7 @@ test('approve: a line of 900 characters is shown to its end', quick(QUEUE),
         await emacs.see(/SPC to see the rest/);
         for (let count = 0; count < 8; count++)
             await key(emacs, 'Space');
-        await emacs.see(/\(delete-file "x"\)\)/);
+        await emacs.see(/-file "x"\)\)/);
         await key(emacs, 'y');
         await decided(emacs, 1, 'approve');
     });
