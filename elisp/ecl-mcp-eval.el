@@ -52,15 +52,22 @@ A longer answer is shown in a buffer."
           "\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
   "Matches what tells the package: a string, a name in bars, or a name.")
 
+(defvar-local ecl-mcp--code-start nil
+  "Function that returns where code begins, before which there is other text.")
+
 (defun ecl-mcp--syntax-state (&optional position)
   "What `syntax-ppss' says of POSITION, by default point, in a buffer of Lisp.
-Elsewhere the text is read as Lisp from the beginning."
-  (save-excursion
-    (if (eq (syntax-table) lisp-mode-syntax-table)
-        (syntax-ppss position)
-      ;; Not by `syntax-ppss', which remembers what it found for the mode.
-      (with-syntax-table lisp-mode-syntax-table
-        (parse-partial-sexp (point-min) (or position (point)))))))
+Elsewhere the text is read as Lisp from the beginning, or from where code
+begins."
+  (let* ((position (or position (point)))
+         (start (and ecl-mcp--code-start
+                     (min position (funcall ecl-mcp--code-start)))))
+    (save-excursion
+      (if (and (null start) (eq (syntax-table) lisp-mode-syntax-table))
+          (syntax-ppss position)
+        ;; Not by `syntax-ppss', which remembers what it found for the mode.
+        (with-syntax-table lisp-mode-syntax-table
+          (parse-partial-sexp (or start (point-min)) position))))))
 
 (defun ecl-mcp--in-package (position)
   "The package that the last `in-package' before POSITION names, or nil."

@@ -66,6 +66,25 @@ It is written when the REPL or Emacs is left, readable for you alone."
   (buffer-substring-no-properties (process-mark (ecl-mcp--repl-process))
                                   (point-max)))
 
+(defun ecl-mcp--repl-input-start ()
+  "Where the input begins; for text before it, the line of that."
+  (let ((mark (and (ecl-mcp--repl-process)
+                   (process-mark (ecl-mcp--repl-process)))))
+    (if (and mark (>= (point) mark))
+        (marker-position mark)
+      (let ((inhibit-field-text-motion t))
+        (line-beginning-position)))))
+
+(defun ecl-mcp--repl-indent-line ()
+  "Indent the line as code of the input, whatever parentheses the output has."
+  (save-restriction
+    (narrow-to-region (save-excursion
+                        (goto-char (ecl-mcp--repl-input-start))
+                        (let ((inhibit-field-text-motion t))
+                          (line-beginning-position)))
+                      (point-max))
+    (lisp-indent-line)))
+
 (defun ecl-mcp-repl-return ()
   "Evaluate the input when it is whole, else begin a new line in it."
   (interactive)
@@ -222,6 +241,8 @@ One that was cancelled, or whose Lisp was lost, has not."
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
         indent-tabs-mode nil
+        indent-line-function #'ecl-mcp--repl-indent-line
+        ecl-mcp--code-start #'ecl-mcp--repl-input-start
         ;; That of the pipe means nothing.
         mode-line-process '(:eval (if ecl-mcp--repl-job ":busy" "")))
   ;; What Lisp prints must neither hide text nor ask for a password.

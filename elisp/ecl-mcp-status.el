@@ -86,9 +86,11 @@ HELP is shown with the mouse over it."
   "Insert a line of NAME and VALUE."
   (insert (format "  %-10s %s\n" name value)))
 
-(defun ecl-mcp-status--age (time)
-  "Return how long ago TIME, as `float-time' has it, was."
-  (format-seconds "%dd %hh %mm %z%ss" (max 0 (- (float-time) time))))
+(defun ecl-mcp-status--since (time)
+  "Return when TIME, as `float-time' has it, was.
+How long ago that is would be wrong as soon as it stands there."
+  (format-time-string (if (< (- (float-time) time) 43200) "since %T" "since %F %T")
+                      time))
 
 (defun ecl-mcp-status--insert-buttons (buttons)
   "Insert a line of BUTTONS, each (KEY LABEL COMMAND)."
@@ -117,8 +119,9 @@ HELP is shown with the mouse over it."
         (ecl-mcp-status--line
          "process"
          (if (process-live-p process)
-             (format "%d, for %s" (process-id process)
-                     (ecl-mcp-status--age (car (ecl-mcp-session-started session))))
+             (format "%d, %s" (process-id process)
+                     (ecl-mcp-status--since
+                      (car (ecl-mcp-session-started session))))
            (propertize "none; restart Lisp" 'face 'error)))
         (when (ecl-mcp-session-lost session)
           (ecl-mcp-status--line
@@ -172,9 +175,9 @@ HELP is shown with the mouse over it."
              (ecl-mcp--visible (ecl-mcp-request-tool request)))
      (lambda () (ecl-mcp-review request))
      "Look at this request")
-    (insert (format " (%s, %s ago)\n"
+    (insert (format " (%s, %s)\n"
                     (ecl-mcp--visible (ecl-mcp-request-level request))
-                    (ecl-mcp-status--age (ecl-mcp-request-time request))))))
+                    (ecl-mcp-status--since (ecl-mcp-request-time request))))))
 
 (defun ecl-mcp-status--call (line)
   "Return a line about LINE, an alist of the log of calls."

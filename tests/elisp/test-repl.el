@@ -98,6 +98,25 @@
     (test-repl-send "(cl:in-package \"a > b\")")
     (should (string-suffix-p "\na___b> " (test-repl-text)))))
 
+;; A quote in an output made a string of all that was typed behind it.
+(ert-deftest ecl-mcp-repl-output-is-no-code ()
+  (test-repl
+    (test-repl-send "(write-line \"12\\\" of ((( |x #| ;\")")
+    (test-repl-type "(list 1")
+    (should (string-suffix-p "\nCL-USER> (list 1\n               " (test-repl-text)))
+    (insert "(car ")
+    (should (equal (ecl-mcp--operator-at-point) "car"))
+    (insert "fo")
+    (should (equal (ecl-mcp--symbol-bounds) (cons (- (point) 2) (point))))
+    (insert " \"in a string")
+    (should-not (ecl-mcp--symbol-bounds))
+    (insert "\"")
+    (comint-kill-input)
+    ;; in an earlier input
+    (goto-char (point-min))
+    (search-forward "write-line ")
+    (should (equal (ecl-mcp--operator-at-point) "write-line"))))
+
 (ert-deftest ecl-mcp-repl-takes-many-lines ()
   (test-repl
     (test-repl-type "(list 1")

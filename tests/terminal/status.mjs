@@ -43,7 +43,7 @@ test('status: the REPL, a restart and the end, by keys', options, async emacs =>
     await emacs.see(/^ {2}state +not started$/m);
     await emacs.see(/^ {2}socket +Nobody listens yet\.$/m);
     await emacs.keys('s');
-    await emacs.see(/^ {2}process +\d+, for/m);
+    await emacs.see(/^ {2}process +\d+, since \d\d:\d\d:\d\d$/m);
 });
 
 test('status: a button is pressed', options, async emacs => {
