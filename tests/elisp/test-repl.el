@@ -101,7 +101,7 @@
 ;; A quote in an output made a string of all that was typed behind it.
 (ert-deftest ecl-mcp-repl-output-is-no-code ()
   (test-repl
-    (test-repl-send "(write-line \"12\\\" of ((( |x #| ;\")")
+    (test-repl-send "(progn (write-line \"12\\\" of (((\") (values))")
     (test-repl-type "(list 1")
     (should (string-suffix-p "\nCL-USER> (list 1\n               " (test-repl-text)))
     (insert "(car ")
