@@ -183,7 +183,7 @@ With a prefix argument FULL, all macros in it."
 (defun ecl-mcp--fetch-checkpoints ()
   "Ask which checkpoints there are; the answer is kept."
   (let ((session ecl-mcp-eval-session))
-    (ecl-mcp-call "list-sessions" nil
+    (ecl-mcp-lookup "list-sessions" nil
                   (lambda (answer)
                     (when (plist-get answer :success)
                       (setq ecl-mcp--checkpoints

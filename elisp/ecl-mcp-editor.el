@@ -142,6 +142,17 @@ An error is signalled only when MESSAGE cannot be JSON."
   "Tell all cores which tools there are now."
   (mapc #'ecl-mcp--offer-tools ecl-mcp-connections))
 
+;;;; Calls of Emacs itself
+
+(defconst ecl-mcp-lookup-client "Emacs-lookup"
+  "The client on whose behalf Emacs looks up what nobody asked for by hand.
+What is typed, the prompt of the REPL and the status buffer want to know it.")
+
+(defun ecl-mcp-lookup-p (line)
+  "Whether the call in LINE, of the log, is one that Emacs made by itself."
+  (and (equal (alist-get 'level line) "safe")
+       (equal (alist-get 'name (alist-get 'client line)) ecl-mcp-lookup-client)))
+
 ;;;; Requests
 
 (defun ecl-mcp--client-name (client)
@@ -269,16 +280,17 @@ JSON an error is signalled, and the request goes on waiting."
   "Keep what PARAMS say of a finished call of CONNECTION, and tell others."
   (let ((line (cons (cons 'time (format-time-string "%FT%TZ" nil t))
                     (ecl-mcp--json-plain params))))
-    (cl-incf (ecl-mcp-connection-calls connection))
-    (when-let ((client (alist-get 'client line)))
-      (setf (ecl-mcp-connection-client connection)
-            (if (stringp client)
-                (ecl-mcp--visible client)
-              (ecl-mcp--client-name client))))
-    (push (cons line connection) ecl-mcp-recent-calls)
-    (when (> (length ecl-mcp-recent-calls) (* 2 ecl-mcp-recent-calls-limit))
-      (setq ecl-mcp-recent-calls
-            (seq-take ecl-mcp-recent-calls ecl-mcp-recent-calls-limit)))
+    (unless (ecl-mcp-lookup-p line)
+      (cl-incf (ecl-mcp-connection-calls connection))
+      (when-let ((client (alist-get 'client line)))
+        (setf (ecl-mcp-connection-client connection)
+              (if (stringp client)
+                  (ecl-mcp--visible client)
+                (ecl-mcp--client-name client))))
+      (push (cons line connection) ecl-mcp-recent-calls)
+      (when (> (length ecl-mcp-recent-calls) (* 2 ecl-mcp-recent-calls-limit))
+        (setq ecl-mcp-recent-calls
+              (seq-take ecl-mcp-recent-calls ecl-mcp-recent-calls-limit))))
     (ecl-mcp--run-hook 'ecl-mcp-called-functions line connection)))
 
 ;;;; Receiving

@@ -13,6 +13,7 @@
 
 (require 'tabulated-list)
 (require 'ecl-mcp-core)
+(require 'ecl-mcp-editor)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-undo)
 
@@ -46,7 +47,8 @@
     (error nil)))
 
 (defun ecl-mcp-log--read-file (file count)
-  "At most the last COUNT lines of FILE, the newest first."
+  "At most the last COUNT lines of FILE, the newest first.
+What Emacs looked up by itself is left out."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (let ((size (file-attribute-size (file-attributes file))))
@@ -58,7 +60,8 @@
         (goto-char end)
         (forward-line (if (bolp) -1 0))
         (when-let ((line (ecl-mcp-log--parse-line (point) end)))
-          (push line lines))
+          (unless (ecl-mcp-lookup-p line)
+            (push line lines)))
         (setq end (point)))
       (nreverse lines))))
 

@@ -71,7 +71,7 @@ answer what is kept; THEN is called with that."
       (let ((waiting (cons nil (float-time))))
         (setf (alist-get kind ecl-mcp--names-waiting) waiting)
         (setcar waiting
-                (ecl-mcp-call
+                (ecl-mcp-lookup
                  tool arguments
                  (lambda (answer)
                    (ecl-mcp--names-note key waiting answer parse then))

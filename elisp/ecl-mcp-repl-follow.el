@@ -30,7 +30,7 @@
       (setq ecl-mcp--repl-asking 'again)
     (let ((buffer (current-buffer)))
       (setq ecl-mcp--repl-asking t)
-      (ecl-mcp-call "inspect-value" '((expression . "cl:*package*"))
+      (ecl-mcp-lookup "inspect-value" '((expression . "cl:*package*"))
                     (lambda (answer)
                       (ecl-mcp--in-repl buffer
                         (ecl-mcp--repl-note-package answer)))
@@ -94,8 +94,9 @@
 
 (defun ecl-mcp--repl-others-p (line connection)
   "Whether the call in LINE of CONNECTION was not made by a command of Emacs."
-  (not (and (eq connection (ecl-mcp-session-connection ecl-mcp-session))
-            (equal "Emacs" (alist-get 'name (alist-get 'client line))))))
+  (not (or (ecl-mcp-lookup-p line)
+           (and (eq connection (ecl-mcp-session-connection ecl-mcp-session))
+                (equal "Emacs" (alist-get 'name (alist-get 'client line)))))))
 
 (defun ecl-mcp--repl-note-call (line connection)
   "Follow the call in LINE, of the log of CONNECTION, in the REPL of its session."

@@ -284,6 +284,13 @@ Return an id for `ecl-mcp-cancel'.
       (ecl-mcp--call-time-limit session id tool timeout))
     id))
 
+(defun ecl-mcp-lookup (tool arguments callback &rest options)
+  "Call TOOL with ARGUMENTS, CALLBACK and OPTIONS like `ecl-mcp-call'.
+It is for what Emacs wants to know by itself; the lists of calls leave it out."
+  (apply #'ecl-mcp-call tool arguments callback
+         :client (concat ecl-mcp-lookup-client " " emacs-version)
+         options))
+
 (defun ecl-mcp--client-cancel (session id why)
   "Cancel the call ID of SESSION; its callback is told WHY.
 Return non-nil when it waited."

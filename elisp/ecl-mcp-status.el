@@ -198,26 +198,13 @@ How long ago that is would be wrong as soon as it stands there."
                   (ecl-mcp--client-name client))
                 ""))))
 
-(defconst ecl-mcp-status--lookups
-  '("list-sessions" "inspect-value" "function-arglist" "apropos-search"
-    "list-package-symbols")
-  "Tools that Emacs calls by itself: for this buffer, the REPL, what is typed.")
-
-(defun ecl-mcp-status--ours-p (call)
-  "Non-nil when CALL, of `ecl-mcp-recent-calls', is what Emacs looks up."
-  (and ecl-mcp-session
-       (eq (cdr call) (ecl-mcp-session-connection ecl-mcp-session))
-       (equal (alist-get 'name (alist-get 'client (car call))) "Emacs")
-       (member (alist-get 'tool (car call)) ecl-mcp-status--lookups)))
-
 (defun ecl-mcp-status--insert-calls ()
   "Insert the calls that were made lately, newest first."
   (ecl-mcp-status--heading "Recent calls")
-  (let ((calls (cl-remove-if #'ecl-mcp-status--ours-p ecl-mcp-recent-calls)))
-    (unless calls
-      (insert "  none\n"))
-    (dolist (call (seq-take calls ecl-mcp-status-calls))
-      (insert (ecl-mcp-status--call (car call)))))
+  (unless ecl-mcp-recent-calls
+    (insert "  none\n"))
+  (dolist (call (seq-take ecl-mcp-recent-calls ecl-mcp-status-calls))
+    (insert (ecl-mcp-status--call (car call))))
   (ecl-mcp-status--insert-buttons
    '(("r" "Review" ecl-mcp-review) ("p" "Permissions" ecl-mcp-permissions)
      ("l" "Log" ecl-mcp-log) ("m" "Messages" ecl-mcp-status-messages))))
@@ -293,7 +280,7 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
   (when (and ecl-mcp-session
              (process-live-p (ecl-mcp-session-process ecl-mcp-session)))
     (setq ecl-mcp-status--outdated nil)
-    (ecl-mcp-call "list-sessions" nil
+    (ecl-mcp-lookup "list-sessions" nil
                   (lambda (result)
                     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
                       (with-current-buffer buffer

@@ -16,6 +16,7 @@
 (declare-function ecl-mcp-activate "ecl-mcp")
 (declare-function ecl-mcp-status-refresh "ecl-mcp-status")
 (declare-function ecl-mcp-session-calls "ecl-mcp-session")
+(declare-function ecl-mcp-lookup "ecl-mcp-session")
 
 (defun test-ecl-mcp--emacs (&rest arguments)
   "Run a fresh Emacs with ARGUMENTS; return its output, and fail if it fails."
@@ -286,13 +287,16 @@ With a hook `use-package' loads nothing unless it is told to."
     ;; Which sessions there are is asked again without a key.
     (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 1 evaluation")
     ;; What the REPL and eldoc ask for is no call of anybody.
-    (ecl-mcp-test-call 'function-arglist '((function . "car")))
-    (ecl-mcp-test-call 'function-arglist '((function . "car")) :client "agent 1")
+    (let (answer)
+      (ecl-mcp-lookup "function-arglist" '((function . "car"))
+                      (lambda (it) (setq answer it)))
+      (ecl-mcp-test-await "the lambda list" (lambda () answer))
+      (should (string-match-p "(" (plist-get answer :content))))
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))
     (test-ecl-mcp--shows "evaluate-lisp +allowed +error")
-    (test-ecl-mcp--shows "function-arglist.*agent 1")
     (with-current-buffer ecl-mcp-status-buffer
-      (should-not (string-match-p "function-arglist.*Emacs" (buffer-string))))
+      (should-not (string-match-p "arglist\\|list-sessions" (buffer-string))))
+    (test-ecl-mcp--shows "calls: 2, last from Emacs [0-9.]+$")
     (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 2 evaluations")
     (goto-char (point-min))
     (search-forward "Servers")

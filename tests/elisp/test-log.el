@@ -57,6 +57,10 @@
                   (test-log-line :tool "first") (test-log-line :tool "second"))
             (list "2026-01-02.jsonl"
                   (test-log-line :tool "third") "{\"torn\":\n"
+                  ;; what Emacs looks up by itself is not listed
+                  (test-log-line :tool "function-arglist" :level "safe"
+                                 :client '((name . "Emacs-lookup")
+                                           (version . "1")))
                   (test-log-line :tool "f\u00fcnf\u202e") "[1]\n" "half")
             (list "notes.txt" "x"))
     (should (equal (mapcar (lambda (line) (alist-get 'tool line))
