@@ -179,11 +179,13 @@ What is typed, the prompt of the REPL and the status buffer want to know it.")
 Members that are nil are left out, which means false or absent.  An array that
 may be empty, like the lines of a hunk, must be a vector.  Return non-nil if it
 went to the core; nil when the request no longer waits.  When RESULT cannot be
-JSON an error is signalled, and the request goes on waiting."
+JSON an error is signalled, and the request goes on waiting.  A quit comes
+behind all that."
   (when (eq (ecl-mcp-request-state request) 'waiting)
-    (let ((sent (ecl-mcp--send-result (ecl-mcp-request-connection request)
-                                      (ecl-mcp-request-id request)
-                                      result)))
+    (let* ((inhibit-quit t)
+           (sent (ecl-mcp--send-result (ecl-mcp-request-connection request)
+                                       (ecl-mcp-request-id request)
+                                       result)))
       (ecl-mcp--request-gone request (if sent 'answered 'lost) result)
       sent)))
 

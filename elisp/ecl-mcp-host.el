@@ -14,6 +14,7 @@
 
 (require 'ecl-mcp-core)
 (require 'ecl-mcp-editor)
+(require 'ecl-mcp-send)
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-load)
 
@@ -64,8 +65,7 @@ names another one."
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-session-send-seconds 5
-  "Seconds for which Emacs waits for the supervisor to read.
-Then it counts as hung, and is ended.")
+  "Seconds after which a supervisor that reads nothing is ended.")
 
 (defconst ecl-mcp-session-stop-seconds 2
   "Seconds that the supervisor gets to end before it is killed.")
@@ -84,7 +84,6 @@ Then it counts as hung, and is ended.")
   (settle nil :documentation "Function of the session when it has ended.")
   (timer nil :documentation "When the core wants to be called.")
   (pumping nil :documentation "Whether bytes are being brought around.")
-  (unsent nil :documentation "Bytes for a stopped supervisor, newest first.")
   (again nil :documentation "Whether there may be more of them.")
   (started nil :documentation "When its supervisors were started, newest first.")
   (stop-reason nil :documentation "Why the supervisor is being ended by us.")
@@ -119,32 +118,20 @@ Without its other parts nobody would be asked."
                  (ecl-mcp-module-log (ecl-mcp-session-core session)))
     (ecl-mcp--note level "%s" text)))
 
-(defun ecl-mcp-session--send (session bytes)
-  "Send BYTES to the supervisor of SESSION, which runs."
-  (unless (with-timeout (ecl-mcp-session-send-seconds nil)
-            (ecl-mcp--guard "supervisor"
-              (process-send-string (ecl-mcp-session-process session) bytes))
-            t)
-    (ecl-mcp-session--kill session "It did not read what it was sent.")))
-
 (defun ecl-mcp-session--to-image (session bytes)
   "Send BYTES to the supervisor of SESSION; end it when it does not read.
 They are kept while it is stopped by a signal: Emacs sends nothing then."
   (let ((process (ecl-mcp-session-process session)))
     (pcase (and process (process-status process))
-      ('run (ecl-mcp-session--send session bytes))
-      ('stop (push bytes (ecl-mcp-session-unsent session)))
+      ((or 'run 'stop)
+       (ecl-mcp-send process bytes ecl-mcp-session-send-seconds
+                     (apply-partially #'ecl-mcp-session--kill session
+                                      "It did not read what it was sent.")))
       ;; It has ended too often.
       ('nil (ecl-mcp-module-image-lost
              (ecl-mcp-session-core session)
              (concat (ecl-mcp-session-lost session)
                      " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
-
-(defun ecl-mcp-session--send-unsent (session)
-  "Send what was kept while the supervisor of SESSION was stopped."
-  (when-let ((unsent (nreverse (ecl-mcp-session-unsent session))))
-    (setf (ecl-mcp-session-unsent session) nil)
-    (ecl-mcp-session--send session (apply #'concat unsent))))
 
 (defun ecl-mcp-session--round (session)
   "Bring what the core of SESSION has for others to them.
@@ -197,10 +184,12 @@ To be called after whatever was fed to the core."
       (setf (ecl-mcp-session-pumping session) nil))))
 
 (defun ecl-mcp-session-feed (session channel bytes)
-  "Give BYTES from CHANNEL to the core of SESSION, and bring on what follows."
+  "Give BYTES from CHANNEL to the core of SESSION, and bring on what follows.
+A quit comes behind that."
   (when (ecl-mcp-session-core session)
-    (ecl-mcp-module-feed (ecl-mcp-session-core session) channel bytes)
-    (ecl-mcp-session-pump session)))
+    (let ((inhibit-quit t))
+      (ecl-mcp-module-feed (ecl-mcp-session-core session) channel bytes)
+      (ecl-mcp-session-pump session))))
 
 ;;;; The supervisor
 
@@ -307,7 +296,6 @@ Emacs has its Lisp nevertheless."
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
     (process-put (ecl-mcp-session-process session) 'ecl-mcp-errors errors)
     (push (float-time) (ecl-mcp-session-started session))
-    (setf (ecl-mcp-session-unsent session) nil)
     (setf (ecl-mcp-session-stop-reason session) nil)))
 
 (defun ecl-mcp-session--kill (session why)
@@ -379,9 +367,8 @@ The status is that of arguments that cannot be: the disk is full, say."
 (defun ecl-mcp-session--sentinel (session process event)
   "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
   (ecl-mcp--guard "supervisor"
-    (when (and (eq (process-status process) 'run)
-               (eq process (ecl-mcp-session-process session)))
-      (ecl-mcp-session--send-unsent session))
+    (when (eq (process-status process) 'run)
+      (ecl-mcp-send-on process))
     (unless (process-live-p process)
       (delete-process (process-get process 'ecl-mcp-errors))
       (when-let ((timer (process-get process 'ecl-mcp-killer)))

@@ -254,8 +254,11 @@ Return a plist as `ecl-mcp-review--make-change' does, or nil."
        (ecl-mcp-review--make-change review)))
 
 (defun ecl-mcp-review--submit (review)
-  "Make what was decided about REVIEW and tell whom it concerns."
-  (let ((result (ecl-mcp-review--settle review)))
+  "Make what was decided about REVIEW and tell whom it concerns.
+What was made is told, whatever key is pressed meanwhile."
+  (let* ((inhibit-quit t)
+         (result (let ((inhibit-quit nil))
+                   (ecl-mcp-review--settle review))))
     (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
     (if (ecl-mcp-review--request review)
         (ecl-mcp-review--send review (ecl-mcp-review--answer review result))

@@ -39,13 +39,13 @@ It stops the call itself and says more about it.")
   "Bytes of the longest message that the core takes.
 A longer one it answers without saying which one that was.")
 
-(defun ecl-mcp--client-send (session message)
-  "Send MESSAGE, an alist, to the core of SESSION.
-Return non-nil unless it is too long."
-  (let ((bytes (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message))))
-    (when (<= (length bytes) ecl-mcp--message-limit)
-      (ecl-mcp-session-feed session 'client (concat bytes "\n"))
-      t)))
+(defun ecl-mcp--client-line (message)
+  "Return the line for MESSAGE, an alist."
+  (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n"))
+
+(defun ecl-mcp--client-notify (session message)
+  "Send MESSAGE, an alist, a notification, to the core of SESSION."
+  (ecl-mcp-session-feed session 'client (ecl-mcp--client-line message)))
 
 (defun ecl-mcp--call-settle (session id result)
   "Give RESULT, a plist, to the callback of the call ID of SESSION.
@@ -156,13 +156,17 @@ Return non-nil when it waited."
 CALLBACK gets what comes of it; SLOTS are further slots of `ecl-mcp--call'.
 Return the id."
   (let* ((client (ecl-mcp-session-data session))
-         (id (ecl-mcp--client-next-id client)))
+         (id (ecl-mcp--client-next-id client))
+         (line (ecl-mcp--client-line
+                `((id . ,id) (method . ,method)
+                  (params . ,(or params (make-hash-table))))))
+         ;; What waits for an answer is sent.
+         (inhibit-quit t))
     (cl-incf (ecl-mcp--client-next-id client))
     (puthash id (apply #'ecl-mcp--call-create :id id :callback callback slots)
              (ecl-mcp--client-calls client))
-    (unless (ecl-mcp--client-send
-             session `((id . ,id) (method . ,method)
-                       (params . ,(or params (make-hash-table)))))
+    (if (<= (length line) (1+ ecl-mcp--message-limit))
+        (ecl-mcp-session-feed session 'client line)
       (run-at-time 0 nil #'ecl-mcp--call-settle session id
                    (ecl-mcp--failure "The call is larger than 16 MiB, the limit \
 of a message.")))
@@ -176,7 +180,7 @@ of a message.")))
                       (clientInfo . ((name . "Emacs")
                                      (version . ,emacs-version))))
                     #'ignore)
-  (ecl-mcp--client-send session '((method . "notifications/initialized")))
+  (ecl-mcp--client-notify session '((method . "notifications/initialized")))
   (ecl-mcp--ask-tools session))
 
 (defun ecl-mcp--settle-all (session)
@@ -295,9 +299,9 @@ It is for what Emacs wants to know by itself; the lists of calls leave it out."
   "Cancel the call ID of SESSION; its callback is told WHY.
 Return non-nil when it waited."
   (when (gethash id (ecl-mcp--client-calls (ecl-mcp-session-data session)))
-    (ecl-mcp--client-send session
-                          `((method . "notifications/cancelled")
-                            (params . ((requestId . ,id) (reason . ,why)))))
+    (ecl-mcp--client-notify session
+                            `((method . "notifications/cancelled")
+                              (params . ((requestId . ,id) (reason . ,why)))))
     (ecl-mcp--call-settle session id (ecl-mcp--failure why))))
 
 (defun ecl-mcp-cancel (id)

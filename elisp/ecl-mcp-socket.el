@@ -13,6 +13,7 @@
 
 (require 'ecl-mcp-core)
 (require 'ecl-mcp-editor)
+(require 'ecl-mcp-send)
 
 (defcustom ecl-mcp-socket nil
   "Where running `ecl-mcp' servers find this Emacs.
@@ -28,8 +29,7 @@ socket at all."
   "How many servers may be connected at once; more are turned away.")
 
 (defconst ecl-mcp-socket-send-seconds 2
-  "Seconds for which Emacs waits for a server that does not read.
-Then that one counts as gone.  All else goes on meanwhile.")
+  "Seconds after which a server that reads nothing counts as gone.")
 
 (defconst ecl-mcp-socket-retry-seconds 10
   "Seconds between two looks whether servers still find this Emacs.
@@ -75,11 +75,10 @@ is made again.")
   "Send LINE to PROCESS; end it when it does not read for a while."
   (unless (process-live-p process)
     (error "The server is gone"))
-  (unless (with-timeout (ecl-mcp-socket-send-seconds nil)
-            (process-send-string process line)
-            t)
-    (delete-process process)
-    (error "The server does not read")))
+  (ecl-mcp-send process line ecl-mcp-socket-send-seconds
+                (lambda ()
+                  (ecl-mcp--note 'warn "a server does not read; it is let go")
+                  (delete-process process))))
 
 (defun ecl-mcp-socket--connection (process)
   "Return the connection of PROCESS; its first bytes make it one.

@@ -61,14 +61,16 @@ static bool stands_at(const struct lines *text, size_t place, size_t count,
 static bool find_only(const struct lines *text, size_t from, size_t to,
                       size_t count, struct str old, size_t *place)
 {
-    size_t found = 0;
+    bool found = false;
 
     for (size_t i = from; i <= to && i + count <= text->n; i++)
         if (stands_at(text, i, count, old)) {
+            if (found)
+                return false;
             *place = i;
-            found++;
+            found = true;
         }
-    return found == 1;
+    return found;
 }
 
 static bool ends_line(const struct diff *diff, size_t index)

@@ -189,6 +189,41 @@ They had no answer at all."
             (should-not (plist-get result :success)))
         (ecl-mcp-session-stop)))))
 
+(ert-deftest ecl-mcp-session-quit-comes-behind ()
+  "C-g in the middle of a call, or of an answer, does not leave the half of it.
+What had been noted as sent was not sent then."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
+    (let ((feed (symbol-function 'ecl-mcp-module-feed))
+          (result nil)
+          (quits 0))
+      (add-hook 'ecl-mcp-arrived-functions #'ignore)
+      (cl-letf (((symbol-function 'ecl-mcp-module-feed)
+                 (lambda (&rest args)
+                   (setq quit-flag t)
+                   (apply feed args))))
+        (condition-case nil
+            (progn (ecl-mcp-call "write-file" '((path . "a") (content . "b\n"))
+                                 (lambda (it) (setq result it)))
+                   (ert-fail "no quit"))
+          (quit (cl-incf quits))))
+      (let ((request (ecl-mcp-test-await "the request"
+                                         (lambda () (car ecl-mcp-requests)))))
+        (cl-letf (((symbol-function 'ecl-mcp-module-feed)
+                   (lambda (&rest args)
+                     (setq quit-flag t)
+                     (apply feed args))))
+          (condition-case nil
+              (progn (ecl-mcp-answer request '((decision . "deny")
+                                               (reason . "no")))
+                     (ert-fail "no quit"))
+            (quit (cl-incf quits))))
+        (should (eq (ecl-mcp-request-state request) 'answered)))
+      (ecl-mcp-test-await "the answer" (lambda () result))
+      (should (string-match-p "no" (plist-get result :error)))
+      (should (= quits 2))
+      (should-not (ecl-mcp-session-calls)))))
+
 (ert-deftest ecl-mcp-session-stop-answers ()
   "Stopping answers what waits and leaves no process and no timer."
   (let (result)

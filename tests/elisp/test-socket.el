@@ -313,28 +313,91 @@ Of two that found it, the slower one removed the socket of the other."
     (should-not ecl-mcp-socket--timer)
     (should (string-match-p "off" (ecl-mcp-socket-problem)))))
 
+(defun test-socket--server (file code)
+  "Start a server that says hello to FILE, then does CODE, JavaScript.
+There \"s\" is the connection; what is printed is kept."
+  (let ((process
+         (start-process
+          "server" nil "node" "-e"
+          (concat "const s = require('net').connect(process.argv[1]);"
+                  "s.write('{\"method\":\"hello\",\"params\":{}}\\n');" code)
+          file)))
+    (set-process-query-on-exit-flag process nil)
+    (set-process-filter process
+                        (lambda (process text)
+                          (process-put process 'text
+                                       (concat (process-get process 'text)
+                                               text))))
+    (ecl-mcp-test-await "the server" (lambda () ecl-mcp-connections))
+    process))
+
+(defmacro test-socket--with-watch (&rest body)
+  "Run BODY while a timer ticks, which must not be late by half a second."
+  (declare (indent 0) (debug t))
+  `(let* ((due (+ (float-time) 0.05))
+          (late 0)
+          (timer (run-at-time 0.05 0.05
+                              (lambda ()
+                                (setq late (max late (- (float-time) due))
+                                      due (+ (float-time) 0.05))))))
+     (unwind-protect
+         (progn ,@body)
+       (cancel-timer timer))
+     (should (< late 0.5))))
+
+(defun test-socket--long-message (size)
+  "Return a message of SIZE bytes and some."
+  `((method . "x") (params . ((text . ,(make-string size ?x))))))
+
 (ert-deftest ecl-mcp-socket-server-does-not-read ()
-  "A server that does not read holds Emacs for a moment and is let go."
+  "A server that does not read is let go, and takes no time of Emacs.
+It held Emacs for two seconds."
   (test-socket--with file
     (ecl-mcp-socket-start)
-    (let* ((server (start-process
-                    "server" nil "node" "-e"
-                    (concat "const s = require('net').connect(process.argv[1]);"
-                            "s.write('{\"method\":\"hello\",\"params\":{}}\\n');"
-                            "s.pause(); setInterval(() => 0, 1000)")
-                    file))
-           (connection (ecl-mcp-test-await "the server"
-                                           (lambda () (car ecl-mcp-connections))))
-           (start (float-time)))
-      (set-process-query-on-exit-flag server nil)
+    (let ((server (test-socket--server file "s.pause(); setInterval(() => 0, 1e3)"))
+          (connection (car ecl-mcp-connections))
+          (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
-          (progn
-            (should-not (ecl-mcp-editor-send
-                         connection
-                         `((method . "x")
-                           (params . ((text . ,(make-string 4000000 ?x)))))))
-            (should (< (- (float-time) start) 10))
-            (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections))))
+          (test-socket--with-watch
+            (should (ecl-mcp-editor-send connection
+                                         (test-socket--long-message 1000000)))
+            (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))
+            (should (string-match-p "does not read"
+                                    (with-current-buffer ecl-mcp--messages-buffer
+                                      (buffer-string)))))
+        (delete-process server)))))
+
+(ert-deftest ecl-mcp-socket-server-reads-slowly ()
+  "A server that reads slowly gets all, in order, and Emacs goes on meanwhile.
+It was let go in the middle."
+  (test-socket--with file
+    (ecl-mcp-socket-start)
+    (let* ((size 4000000)
+           (server (test-socket--server
+                    file
+                    (concat "let n = 0, last; s.pause();"
+                            "s.on('readable', () => 0);"
+                            "setInterval(() => { const b = s.read();"
+                            " if (b) { n += b.length; last = b; }"
+                            " if (last && String(last).includes('behind'))"
+                            " { console.log('got ' + n); last = null; } }, 15)")))
+           (connection (car ecl-mcp-connections))
+           (ecl-mcp-socket-send-seconds 1))
+      (unwind-protect
+          (test-socket--with-watch
+            (should (ecl-mcp-editor-send connection
+                                         (test-socket--long-message size)))
+            (should (ecl-mcp-editor-send connection '((method . "behind"))))
+            (ecl-mcp-test-await
+             "all of it"
+             (lambda ()
+               (and (string-match "got \\([0-9]+\\)"
+                                  (or (process-get server 'text) ""))
+                    (> (string-to-number (match-string
+                                          1 (process-get server 'text)))
+                       size)))
+             30)
+            (should ecl-mcp-connections))
         (delete-process server)))))
 
 (provide 'test-socket)
