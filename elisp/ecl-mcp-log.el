@@ -117,7 +117,9 @@ What Emacs looked up by itself is left out."
            (propertize (ecl-mcp-log--text .outcome)
                        'face (ecl-mcp-log--face line))
            (ecl-mcp-log--text .runMs)
-           (ecl-mcp-log--text (and .path (abbreviate-file-name .path)))))))
+           (ecl-mcp-log--text (if .path
+                                  (abbreviate-file-name .path)
+                                .preview))))))
 
 (defun ecl-mcp-log--value (name line)
   "What LINE has under NAME, in words."
@@ -300,7 +302,7 @@ there since stays."
                                ("Tool" 20 t) ("Decision" 20 t)
                                ("Outcome" 8 t)
                                ("ms" 7 ecl-mcp-log--faster-p :right-align t)
-                               ("File" 0 t)]
+                               ("What" 0 t)]
         tabulated-list-padding 1)
   (add-hook 'tabulated-list-revert-hook #'ecl-mcp-log--fill nil t)
   (tabulated-list-init-header))

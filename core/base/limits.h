@@ -136,6 +136,10 @@
    replaces a whole large file is taken back by other means. */
 #define LIMIT_PATCH (256u * 1024)
 
+/* Characters of the arguments of a call that the log shows: two lines of a
+   screen, enough to recognize it. */
+#define LIMIT_PREVIEW 160
+
 /* Days for which the files of the audit log are kept: long enough to look into
    what happened, and a folder that nobody looks into does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90

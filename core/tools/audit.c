@@ -71,13 +71,17 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
     write_text(w, "decision", call->decision);
     write_text(w, "by", call->decided_by);
     write_buf(w, "rule", &call->rule);
+    write_buf(w, "reason", &call->reason);
     write_text(w, "outcome", audit_outcome(event));
     jsonw_member_int(w, "decisionMs", decided_ms - call->started_ms);
     jsonw_member_int(w, "runMs", event->now_ms - decided_ms);
+    write_buf(w, "preview", &call->preview);
     write_digest(w, "argumentBytes", "argumentSha256", event->arguments);
     write_digest(w, "answerBytes", "answerSha256", event->text);
     write_buf(w, "path", &call->change.path);
     write_buf(w, "patch", &call->change.patch);
+    write_buf(w, "beforeSha256", &call->change.before);
+    write_buf(w, "afterSha256", &call->change.after);
 }
 
 void audit_event(void *context, const struct gate_event *event)

@@ -7,6 +7,7 @@
 #include "approval.h"
 #include "decision.h"
 #include "policy.h"
+#include "preview.h"
 #include "refusal.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
@@ -415,9 +416,13 @@ static enum status decide(struct gate_turn *t)
 
 /* The arguments outlive the request, for the hooks and for what is still to be
    decided. */
-static enum status keep_arguments(struct tool_call *call, struct str text)
+static enum status keep_arguments(const struct gate_turn *t, struct str text)
 {
+    struct tool_call *call = t->call;
     size_t before = call->arguments.n;
+
+    buf_reset(&call->preview);
+    preview_write(&call->preview, call->tool->fields, t->values);
 
     buf_reset(&call->arguments);
     if (buf_reserve_exact(&call->arguments, text.n) == NULL)
@@ -451,7 +456,7 @@ enum status gate_start(struct gate_turn *turn, struct json arguments,
     turn->values = values;
     turn->call->started_ms = turn->now_ms;
     keep_session(turn);
-    enum status status = keep_arguments(turn->call, gate_arguments(arguments));
+    enum status status = keep_arguments(turn, gate_arguments(arguments));
     if (status == ST_OK)
         status = decide(turn);
     return end_turn(turn, status);
@@ -577,8 +582,7 @@ static enum status run_modified(struct gate_turn *t,
     bool changed = false;
     status = note_changes(t, before, &changed);
     keep_session(t);
-    if (status != ST_OK ||
-        keep_arguments(t->call, approval->arguments) != ST_OK)
+    if (status != ST_OK || keep_arguments(t, approval->arguments) != ST_OK)
         return ST_NOMEM;
     if (changed && t->call->tool->prepare != NULL && t->call->editor)
         return ask_anew(t);
@@ -594,7 +598,9 @@ static enum status follow(struct gate_turn *t, const struct approval *approval)
 {
     buf_reset(&t->call->rule);
     buf_str(&t->call->rule, approval->rule);
-    if (buf_failed(&t->call->rule))
+    buf_reset(&t->call->reason);
+    buf_str(&t->call->reason, approval->decision.reason);
+    if (buf_failed(&t->call->rule) || buf_failed(&t->call->reason))
         return ST_NOMEM;
     switch (approval->decision.consent) {
     case TOOL_DENIED:

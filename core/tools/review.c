@@ -495,18 +495,24 @@ static void write_rejected(struct buf *out, const struct review *review,
     buf_str(out, STR(" again unchanged."));
 }
 
-/* For the log: the file that was changed, and PATCH. Without memory the log has
-   less. */
+/* For the log: the file that was changed, its HASH (NULL: unknown), and PATCH.
+   Without memory the log has less. */
 static void note_change(struct tool_change *change, const struct review *review,
-                        const struct buf *patch)
+                        const unsigned char *hash, const struct buf *patch)
 {
+    struct buf *all[] = {&change->path, &change->before, &change->after,
+                         &change->patch, NULL};
+
     write_path(&change->path, review);
+    if (review->base.exists)
+        digest_write(&change->before, review->base.hash);
+    if (hash)
+        digest_write(&change->after, hash);
     if (patch->n <= LIMIT_PATCH)
         buf_str(&change->patch, buf_view(patch));
-    if (buf_failed(&change->path))
-        buf_reset(&change->path);
-    if (buf_failed(&change->patch))
-        buf_reset(&change->patch);
+    for (struct buf **one = all; *one; one++)
+        if (buf_failed(*one))
+            buf_reset(*one);
 }
 
 /* What the model reads; HASH is that of the file, NULL when it cannot be
@@ -524,7 +530,7 @@ static enum status tell(const struct tool_request *request,
     if (outcome->applied > 0)
         diff_write(&diff, &outcome->diff, review->name);
     if (outcome->applied > 0 || review->diff.hunk_count == 0)
-        note_change(&request->call->change, review, &diff);
+        note_change(&request->call->change, review, hash, &diff);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
         buf_str(&diff, STR("\n… the diff goes on …\n"));
@@ -614,6 +620,7 @@ static enum status apply_to_file(const struct tool_request *request,
     if (status != ST_OK || answer->state == TOOL_FAILED)
         return status;
     memcpy(hash, outcome->now.hash, FILES_HASH);
+    memcpy(review->base.hash, hash, FILES_HASH); // that is replaced now
     status = merge(review, outcome);
     if (status == ST_INVALID)
         return review_fail(request->arena, answer, "STALE",

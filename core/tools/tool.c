@@ -36,10 +36,14 @@ void tool_call_release(struct tool_call *call)
     call->work = NULL;
     tool_call_forget_question(call);
     buf_release(&call->arguments);
+    buf_release(&call->preview);
     buf_release(&call->note);
     buf_release(&call->change.path);
     buf_release(&call->change.patch);
+    buf_release(&call->change.before);
+    buf_release(&call->change.after);
     buf_release(&call->rule);
+    buf_release(&call->reason);
     tool_visit_release(&call->visit);
 }
 

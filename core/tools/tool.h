@@ -126,9 +126,11 @@ struct tool_work {
 
 /* What a call has changed in a file, for the log. */
 struct tool_change {
-    struct buf path;  /* of the file, absolute; empty: nothing was changed */
-    struct buf patch; /* in the unified format; empty when it is larger than
-                         LIMIT_PATCH, or has no lines */
+    struct buf path;   /* of the file, absolute; empty: nothing was changed */
+    struct buf patch;  /* in the unified format; empty when it is larger than
+                          LIMIT_PATCH, or has no lines */
+    struct buf before; /* hexadecimal SHA-256 of the file; empty: it was new, */
+    struct buf after;  /* or cannot be read */
 };
 
 /* One call of a tool, from the decision to the answer. The first nine members
@@ -155,10 +157,12 @@ struct tool_call {
     const char *decided_by;    /* "level", "policy", "grant", "human", ... ;
                                   static */
     struct buf rule;           /* of the editor, that decided; may be empty */
+    struct buf reason;         /* the human's words; may be empty */
     bool may_remember;         /* the question may be spared next time */
     bool ends_session;         /* set by the handler that sees to it */
     int64_t decided_ms;        /* when; the human's time lies before it */
     struct buf arguments;      /* JSON text, as asked for or as modified */
+    struct buf preview;        /* of them (preview.h) */
     struct buf note;           /* what the answer has to say first */
     struct tool_change change; /* that it has made */
     struct tool_work *work;    /* while it works; owned */

@@ -54,7 +54,8 @@
 (ert-deftest ecl-mcp-log-lists-the-last-calls-first ()
   (test-log-with
       (list (list "2026-01-01.jsonl"
-                  (test-log-line :tool "first") (test-log-line :tool "second"))
+                  (test-log-line :tool "first")
+                  (test-log-line :tool "second" :preview "code: (car\u202e x)"))
             (list "2026-01-02.jsonl"
                   (test-log-line :tool "third") "{\"torn\":\n"
                   ;; what Emacs looks up by itself is not listed
@@ -75,6 +76,7 @@
       (should (= (count-lines (point-min) (point-max)) 4))
       (ecl-mcp-log-filter 'tool "second")
       (should (= (count-lines (point-min) (point-max)) 1))
+      (should (search-forward "code: (car\\u202e x)" nil t))
       (ecl-mcp-log-filter nil nil)
       (should (= (count-lines (point-min) (point-max)) 4)))))
 

@@ -68,7 +68,8 @@ static void audit_times_human_and_run(void **state)
     tick(2);
     reply(1, STR("done"));
     check_lines(LINE("run", "dangerous", "\"approved\"", "\"human\"", "ok",
-                     "\"decisionMs\":40,\"runMs\":2,\"argumentBytes\":12,"
+                     "\"decisionMs\":40,\"runMs\":2,\"preview\":\"text: x\","
+                     "\"argumentBytes\":12,"
                      "\"argumentSha256\":\"…\",\"answerBytes\":4,"
                      "\"answerSha256\":\"…\""));
     assert_int_equal(age, 42);
@@ -83,7 +84,8 @@ static void audit_hashes_what_ran(void **state)
                                       "\"{\\\"text\\\":\\\"yes\\\"}\"}"));
     // {"text":"yes"}
     check_lines(LINE("write", "dangerous", "\"modified\"", "\"human\"", "ok",
-                     "\"decisionMs\":0,\"runMs\":0,\"argumentBytes\":14,"
+                     "\"decisionMs\":0,\"runMs\":0,\"preview\":\"text: yes\","
+                     "\"argumentBytes\":14,"
                      "\"argumentSha256\":\"" YES_HASH "\",…"));
 }
 

@@ -148,7 +148,8 @@ static void editor_refuses(void **state)
          HUMAN},
         {"\"result\":{\"decision\":\"deny\",\"reason\":\"later\",\"by\":"
          "\"human\",\"rule\":\"x\"}",
-         "User denied tool execution: later", HUMAN ",\"outcome\""},
+         "User denied tool execution: later",
+         HUMAN ",\"reason\":\"later\",\"outcome\""},
         {"\"result\":{\"decision\":\"deny\",\"by\":\"rule\",\"rule\":\"deny "
          "all\"}",
          "User denied tool execution",
