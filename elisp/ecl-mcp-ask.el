@@ -185,10 +185,15 @@ The first must be; a RET behind it belongs to the text, one alone may not."
 
 (defun ecl-mcp--question-prompt (request)
   "What is asked about REQUEST, on one line of the frame."
-  (let ((keys "  n: no, N: no, because, v: look, C-g: later")
-        (text (format "%s. Allow once?" (ecl-mcp-request-title request))))
-    (concat (ecl-mcp-show-line text (max 30 (- (frame-width) 12)))
-            (if (< (+ (length text) (length keys) 14) (frame-width)) keys "")
+  (let* ((keys "  n: no, N: no, because, v: look, C-g: later")
+         (question ". Allow once?")
+         ;; What y-or-n-p adds, and the cursor.
+         (room (- (frame-width) 12))
+         (text (concat (ecl-mcp-request-title request
+                                              (- room (length question)))
+                       question)))
+    (concat (ecl-mcp-show-line text (max 30 room))
+            (if (< (+ (string-width text) (length keys) 2) room) keys "")
             " ")))
 
 (defun ecl-mcp--question-setup (question)

@@ -151,17 +151,21 @@ They are marked on the left, so that they do not pass for lines of ours."
                                  (ecl-mcp--show-name char)))))))
     (goto-char (point-min))
     (setq buffer-display-table table
-          bidi-display-reordering nil)))
+          bidi-display-reordering nil)
+    (auto-composition-mode -1)))
 
 ;;;; Parts
 
-(defun ecl-mcp-request-title (request)
-  "Who wants what in REQUEST, on one line."
-  (format "%s wants %s (%s)"
-          (ecl-mcp-show-line (or (ecl-mcp-request-client request) "A client")
-                             40)
-          (ecl-mcp-show-line (ecl-mcp-request-tool request) 40)
-          (ecl-mcp-show-line (ecl-mcp-request-level request) 12)))
+(defun ecl-mcp-request-title (request &optional width)
+  "Who wants what in REQUEST, on one line, of WIDTH columns if possible.
+What is left out then is of the client's name for itself."
+  (let ((what (format " wants %s (%s)"
+                      (ecl-mcp-show-line (ecl-mcp-request-tool request) 40)
+                      (ecl-mcp-show-line (ecl-mcp-request-level request) 12))))
+    (concat (ecl-mcp-show-line
+             (or (ecl-mcp-request-client request) "A client")
+             (max 10 (min 40 (- (or width 99) (string-width what)))))
+            what)))
 
 (defun ecl-mcp--show-heading (text)
   "Insert TEXT as a heading."
