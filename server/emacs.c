@@ -129,21 +129,33 @@ void emacs_want(struct emacs *emacs, int64_t now_ms)
         look(emacs, now_ms);
 }
 
+/* Whether more may be read: the client is told of some of it, and takes what
+   it was told. */
+static bool wants_input(const struct emacs *emacs)
+{
+    return session_output(emacs->session)->n < LIMIT_OUTPUT_BACKLOG;
+}
+
 struct pollfd emacs_fd(const struct emacs *emacs)
 {
-    struct pollfd fd = {-1, POLLIN, 0};
+    struct pollfd fd = {-1, 0, 0};
 
     if (!emacs || emacs->fd < 0)
         return fd;
     fd.fd = emacs->fd;
+    if (wants_input(emacs))
+        fd.events |= POLLIN;
     if (session_editor_output(emacs->session)->n > 0)
-        fd.events = POLLIN | POLLOUT;
+        fd.events |= POLLOUT;
     return fd;
 }
 
+/* Reads once in any case: its end may be near, which poll(2) tells always. */
 static void read_all(struct emacs *emacs, int64_t now_ms)
 {
     for (int i = 0; i < CHUNKS && emacs->fd >= 0; i++) {
+        if (i > 0 && !wants_input(emacs))
+            return;
         ssize_t n = recv(emacs->fd, emacs->chunk, CHUNK, MSG_DONTWAIT);
 
         if (n > 0) {
@@ -188,7 +200,8 @@ void emacs_run(struct emacs *emacs, const struct pollfd *fd, int64_t now_ms)
 {
     if (!emacs)
         return;
-    if (emacs->fd >= 0 && fd->fd == emacs->fd && fd->revents)
+    if (emacs->fd >= 0 && fd->fd == emacs->fd &&
+        (fd->revents & (POLLIN | POLLHUP | POLLERR)))
         read_all(emacs, now_ms);
     if (emacs->fd >= 0)
         write_all(emacs, now_ms);

@@ -14,6 +14,7 @@ import { Skip, World } from './server.mjs';
 import { connectionTests } from './connections.mjs';
 import { sharingTests } from './sharing.mjs';
 import { socketTests } from './sockets.mjs';
+import { editorTests } from './editors.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const JOBS = 2;
@@ -25,7 +26,8 @@ const { values: options, positionals } = parseArgs({
 const program = options.program?.split(' ') ??
     [path.join(ROOT, 'build/release/ecl-mcp')];
 const scratch = scratchFolder('ecl-mcp-shared');
-const queue = [...sharingTests, ...connectionTests, ...socketTests].filter(
+const queue = [...sharingTests, ...connectionTests, ...socketTests,
+    ...editorTests].filter(
     test => !positionals.length ||
         positionals.some(name => test.name.includes(name)));
 let passed = 0;

@@ -8,6 +8,9 @@ import fs from 'node:fs';
 
 const SECONDS = 20;
 
+// Another user.
+export const NOBODY = 65534;
+
 // Thrown by a test that cannot be done here, before it starts anything.
 export class Skip extends Error {}
 
@@ -125,12 +128,14 @@ export class Server {
         });
     }
 
-    // The end of its standard input is its end; nothing is left unanswered.
-    async close() {
+    // The end of its standard input is its end; nothing is left unanswered, and
+    // nobody was told anything but METHOD.
+    async close(method) {
         this.peer.child.stdin.end();
         await this.peer.until(() => this.peer.closed, SECONDS);
         assert.equal(this.peer.status, '0', this.peer.log.join('\n'));
-        assert.deepEqual(this.messages, []);
+        assert.deepEqual(this.messages.filter(
+            message => !method || message.method !== method), []);
     }
 }
 
@@ -168,6 +173,16 @@ export class World {
 
     attach(args, options) {
         return new Server(this, args, options).open();
+    }
+
+    // Lets NOBODY into its folders.
+    admitNobody() {
+        if (process.getuid() !== 0)
+            throw new Skip('only root can be two users');
+        fs.chmodSync(this.folder, 0o711);
+        fs.chmodSync(`${this.folder}/..`, 0o711);
+        for (const name of ['run', 'lisp'])
+            fs.chownSync(`${this.folder}/${name}`, NOBODY, NOBODY);
     }
 
     // How the program ends that is started with ARGS, and what it says.

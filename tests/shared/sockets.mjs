@@ -5,21 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
 import { kill } from '../support/peer.mjs';
-import { Skip } from './server.mjs';
-
-const NOBODY = 65534;
-
-// What NOBODY runs: listens on the socket it is named, and tells what it hears.
-const LISTENER = `
-    const server = require('net').createServer(socket => {
-        console.log('connected');
-        socket.on('data', bytes => console.log('heard ' + bytes.toString('hex')));
-        socket.on('error', () => {});
-    });
-    process.umask(0);
-    server.listen(process.argv[1], () => console.log('ready'));
-    process.stdin.on('close', () => process.exit()).resume();
-`;
+import { NOBODY } from './server.mjs';
 
 async function refused(world, args, expected, options) {
     const { status, log } = await world.run(args, options);
@@ -153,19 +139,9 @@ async function options(world) {
     assert.equal(peer.status, '0');
 }
 
-// Lets NOBODY in.
-function admit(world) {
-    if (process.getuid() !== 0)
-        throw new Skip('only root can be two users');
-    fs.chmodSync(world.folder, 0o711);
-    fs.chmodSync(`${world.folder}/..`, 0o711);
-    for (const name of ['run', 'lisp'])
-        fs.chownSync(`${world.folder}/${name}`, NOBODY, NOBODY);
-}
-
 // Both ends refuse somebody else.
 async function otherUser(world) {
-    admit(world);
+    world.admitNobody();
     const keeper = await world.keep({ uid: NOBODY });
     const server = await world.attach();
     assert.match(await server.evaluate('1'), /it belongs to another user/);
@@ -179,41 +155,8 @@ async function otherUser(world) {
     await keeper.close();
 }
 
-// Who listens where Emacs should, and is somebody else, hears nothing: not even
-// a greeting. Approvals are the client's then.
-async function emacsOfAnotherUser(world) {
-    admit(world);
-    const said = [];
-    const socket = `${world.folder}/run/emacs.sock`;
-    const listener = world.startOther(
-        [process.execPath, '-e', LISTENER, socket],
-        { uid: NOBODY, take: line => said.push(line) });
-    assert.ok(await listener.until(() => said.includes('ready'), 20),
-        listener.log.join('\n'));
-    const server = await world.attach([], {
-        env: { ECL_MCP_EMACS: socket }, capabilities: { elicitation: {} },
-    });
-    const call = server.beginCall('write-file',
-        { path: 'a', content: 'secret\n' });
-    const question = await server.asked('elicitation/create');
-    assert.match(question.params.message, /secret/);
-    server.write({ id: question.id, result: { action: 'decline' } });
-    assert.match(await server.text(call), /denied/);
-    assert.ok(!fs.existsSync(`${world.folder}/lisp/a`));
-    // It looks again, and tells it once.
-    assert.ok(await listener.until(() =>
-        said.filter(line => line === 'connected').length > 1, 20));
-    const told = server.peer.log.filter(line =>
-        line.includes(`${socket} belongs to another user and is not used`));
-    assert.equal(told.length, 1, server.peer.log.join('\n'));
-    await server.close();
-    listener.child.stdin.end();
-    await listener.until(() => listener.closed, 20);
-    assert.deepEqual(said.filter(line => line.startsWith('heard')), []);
-}
-
 export const socketTests = [
     socketIsPrivate, leftSocketIsReplaced, otherThingsAreLeftAlone,
     foreignSocketStays, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
-    otherUser, emacsOfAnotherUser,
+    otherUser,
 ];

@@ -11,15 +11,15 @@ import { family, info, lives } from './proc.mjs';
 
 export const MARK = 'ECL_MCP_TEST_RUN';
 
-// Calls PROBE until it gives something true, which is returned; undefined
-// after SECONDS. For what has no event: files and foreign processes.
-export async function poll(probe, seconds) {
+// Calls PROBE every MS until it gives something true, which is returned;
+// undefined after SECONDS. For what has no event: files and foreign processes.
+export async function poll(probe, seconds, ms = 2) {
     const end = performance.now() + 1000 * seconds;
     for (;;) {
         const found = probe();
         if (found || performance.now() > end)
             return found || undefined;
-        await new Promise(done => setTimeout(done, 2));
+        await new Promise(done => setTimeout(done, ms));
     }
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// editors.mjs: who passes for the user's Emacs and is not: another user, and one
+// that floods.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import { poll } from '../support/peer.mjs';
+import { memory } from '../support/proc.mjs';
+import { NOBODY } from './server.mjs';
+
+// What NOBODY runs: listens on the socket it is named, and tells what it hears.
+const LISTENER = `
+    const server = require('net').createServer(socket => {
+        console.log('connected');
+        socket.on('data', bytes => console.log('heard ' + bytes.toString('hex')));
+        socket.on('error', () => {});
+    });
+    process.umask(0);
+    server.listen(process.argv[1], () => console.log('ready'));
+    process.stdin.on('close', () => process.exit()).resume();
+`;
+
+// Who listens where Emacs should, and is somebody else, hears nothing: not even
+// a greeting. Approvals are the client's then.
+async function emacsOfAnotherUser(world) {
+    world.admitNobody();
+    const said = [];
+    const socket = `${world.folder}/run/emacs.sock`;
+    const listener = world.startOther(
+        [process.execPath, '-e', LISTENER, socket],
+        { uid: NOBODY, take: line => said.push(line) });
+    assert.ok(await listener.until(() => said.includes('ready'), 20),
+        listener.log.join('\n'));
+    const server = await world.attach([], {
+        env: { ECL_MCP_EMACS: socket }, capabilities: { elicitation: {} },
+    });
+    const call = server.beginCall('write-file',
+        { path: 'a', content: 'secret\n' });
+    const question = await server.asked('elicitation/create');
+    assert.match(question.params.message, /secret/);
+    server.write({ id: question.id, result: { action: 'decline' } });
+    assert.match(await server.text(call), /denied/);
+    assert.ok(!fs.existsSync(`${world.folder}/lisp/a`));
+    // It looks again, and tells it once.
+    assert.ok(await listener.until(() =>
+        said.filter(line => line === 'connected').length > 1, 20));
+    const told = server.peer.log.filter(line =>
+        line.includes(`${socket} belongs to another user and is not used`));
+    assert.equal(told.length, 1, server.peer.log.join('\n'));
+    await server.close();
+    listener.child.stdin.end();
+    await listener.until(() => listener.closed, 20);
+    assert.deepEqual(said.filter(line => line.startsWith('heard')), []);
+}
+
+const tools = name => JSON.stringify({ jsonrpc: '2.0', method: 'tools',
+    params: { tools: [{ name, description: 'X.', level: 'safe' }] } });
+
+// It changes its tools without end while the client, which is told each time,
+// does not read: it is held back.
+async function emacsFloods(world) {
+    const socket = `${world.folder}/run/emacs.sock`;
+    const flood = Buffer.from(`${tools('aa')}\n${tools('bb')}\n`.repeat(500));
+    let sent = 0;
+    const listener = net.createServer(editor => {
+        const write = () => {
+            do
+                sent += flood.length;
+            while (editor.write(flood));
+        };
+        editor.on('data', () => {});
+        editor.on('error', () => {});
+        editor.on('drain', write);
+        world.go = write;
+    });
+    await new Promise(done => listener.listen(socket, done));
+    const server = await world.attach([], { env: { ECL_MCP_EMACS: socket } });
+    server.write({ method: 'notifications/initialized' });
+    assert.equal(await server.evaluate('(+ 1 1)'), '=> 2');
+    const { stdout } = server.peer.child;
+    stdout.pause();
+    world.go();
+    let last = -1;
+    assert.ok(await poll(() => {
+        const still = sent === last || sent > 200e6;
+        last = sent;
+        return still;
+    }, 20, 500));
+    assert.ok(sent < 60e6, `it took ${sent} bytes`);
+    assert.ok(memory(server.peer.pid, 'VmHWM') < 64 << 10, 'memory');
+    stdout.resume();
+    assert.ok(await poll(() => sent > last, 20), 'it reads no more');
+    listener.close();
+    await server.close('notifications/tools/list_changed');
+}
+
+export const editorTests = [emacsOfAnotherUser, emacsFloods];
