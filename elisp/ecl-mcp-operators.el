@@ -203,6 +203,14 @@ rassoc-if-not subst-if subst-if-not nsubst-if nsubst-if-not maphash
 multiple-value-call complement constantly coerce"
   "Names of operators that call an argument of theirs.")
 
+(defconst ecl-mcp--operators-called
+  '((1 . "map map-into sort stable-sort substitute-if substitute-if-not
+nsubstitute-if nsubstitute-if-not subst-if subst-if-not nsubst-if
+nsubst-if-not")
+    (3 . "merge")
+    (nil . "constantly coerce"))
+  "Which argument these operators call, where it is not the first.")
+
 (defconst ecl-mcp--operators-shapes
   '((ignore . "declare declaim proclaim defpackage in-package go")
     (let . "let let* prog prog* symbol-macrolet compiler-let")
@@ -213,12 +221,14 @@ multiple-value-call complement constantly coerce"
 with-input-from-string with-output-to-string do-symbols do-all-symbols
 do-external-symbols print-unreadable-object pprint-logical-block
 with-simple-restart with-hash-table-iterator with-package-iterator
-handler-bind restart-bind with-condition-restarts")
+with-condition-restarts")
+    (bind . "handler-bind restart-bind")
     (skip . "with-slots with-accessors multiple-value-setq eval-when block
 return-from catch the defvar defparameter defconstant define-symbol-macro")
     (lambda . "lambda destructuring-bind multiple-value-bind")
-    (defun . "defun deftype defmethod define-modify-macro")
-    (defmacro . "defmacro define-compiler-macro defsetf define-setf-expander")
+    (defun . "defun deftype defmethod")
+    (defmacro . "defmacro define-compiler-macro defsetf define-setf-expander
+define-modify-macro define-method-combination")
     (defgeneric . "defgeneric")
     (defclass . "defclass define-condition")
     (defstruct . "defstruct")
@@ -236,7 +246,8 @@ return-from catch the defvar defparameter defconstant define-symbol-macro")
   "Which arguments are control strings, in which a function may be named.")
 
 (defvar ecl-mcp--operators-table nil
-  "Hash table from name to a plist with :class, :opaque, :shape and :calls.")
+  "Hash table from name to a plist.
+It has :class, :opaque, :shape, :calls and :called.")
 
 (defun ecl-mcp--operators-table ()
   "The table of all names, made when it is first wanted."
@@ -252,6 +263,8 @@ return-from catch the defvar defparameter defconstant define-symbol-macro")
             (note names :class class))
           (note ecl-mcp--operators-opaque :opaque t)
           (note ecl-mcp--operators-calling :calls t)
+          (pcase-dolist (`(,index . ,names) ecl-mcp--operators-called)
+            (note names :called (or index 'none)))
           (pcase-dolist (`(,shape . ,names) ecl-mcp--operators-shapes)
             (note names :shape shape)))
         (setq ecl-mcp--operators-table table))))
@@ -302,6 +315,12 @@ return-from catch the defvar defparameter defconstant define-symbol-macro")
 (defun ecl-mcp-operator-caller-p (name)
   "Whether the operator NAME calls an argument of its."
   (plist-get (ecl-mcp--operator name) :calls))
+
+(defun ecl-mcp-operator-called (name)
+  "The index of the argument that the operator NAME calls, or nil."
+  (and (ecl-mcp-operator-caller-p name)
+       (let ((called (plist-get (ecl-mcp--operator name) :called)))
+         (if (eq called 'none) nil (or called 0)))))
 
 (defun ecl-mcp-operator-control (name)
   "Indices of the arguments of NAME that are control strings."

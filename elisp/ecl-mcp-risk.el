@@ -42,6 +42,10 @@ functions that the code itself defines."
   "Names of the functions that the code defines, while it is walked.")
 (defvar ecl-mcp--risk-macros nil
   "Whether the code defines macros, while it is walked.")
+(defvar ecl-mcp--risk-loose nil
+  "Whether the code calls functions that it computes, while it is walked.")
+(defvar ecl-mcp--risk-quoted nil
+  "Names of functions that may be quoted data, while code is walked.")
 (defvar ecl-mcp--risk-bare nil
   "Dangerous names that stand where a variable could, while code is walked.")
 
@@ -50,12 +54,16 @@ functions that the code itself defines."
   (or (memq (ecl-mcp-operator-class name) '(ffi process network file))
       (ecl-mcp-operator-opaque-p name)))
 
-(defun ecl-mcp--found (name &optional soft)
-  "Note the operator NAME; with SOFT only when it is a dangerous one."
+(defun ecl-mcp--found (name &optional soft argument)
+  "Note the operator NAME; with SOFT only when it is a dangerous one.
+ARGUMENT is whether it is an argument for another that calls it."
   (when (and (stringp name)
              (not (string-prefix-p ":" name))
              (or (not soft) (ecl-mcp--dangerous-p name)))
     (puthash (ecl-mcp-operator-name name) t ecl-mcp--risk-found)
+    ;; `apply' as an argument of another calls what that gives it.
+    (when (and argument (ecl-mcp-operator-caller-p name))
+      (setq ecl-mcp--risk-loose t))
     (when (ecl-mcp-operator-opaque-p name)
       (ecl-mcp--opaque (format "%s can call anything"
                                (ecl-mcp-operator-name name))))))
@@ -76,12 +84,13 @@ functions that the code itself defines."
 With SOFT it may be data: then only dangerous names count, wherever they are."
   (pcase form
     ((pred stringp)
-     (when (ecl-mcp--dangerous-p form)
-       (if soft (ecl-mcp--found form) (push form ecl-mcp--risk-bare))))
+     (cond ((ecl-mcp--dangerous-p form)
+            (if soft (ecl-mcp--found form) (push form ecl-mcp--risk-bare)))
+           (soft (push form ecl-mcp--risk-quoted))))
     (`(list . ,items) (ecl-mcp--walk-list items soft))
     (`(quote . ,item) (ecl-mcp--walk item t))
     (`(function . ,item)
-     (if (stringp item) (ecl-mcp--found item soft) (ecl-mcp--walk item soft)))
+     (if (stringp item) (ecl-mcp--found item soft t) (ecl-mcp--walk item soft)))
     (`(backquote . ,item) (ecl-mcp--walk item t))
     (`(comma . ,item) (ecl-mcp--walk item))
     (`(text . ,text) (ecl-mcp--walk-text text))))
@@ -110,6 +119,31 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
             (ecl-mcp--walk-shape walker arguments)
           (ecl-mcp--walk-call operator arguments)))))))
 
+(defun ecl-mcp--constant-function-p (form)
+  "Whether FORM says which function it is."
+  (pcase form
+    (`(function . ,_) t)
+    (`(quote . ,(pred stringp)) t)
+    (`(list ,(or "LAMBDA" "FUNCTION" "CL:LAMBDA" "CL:FUNCTION") . ,_) t)))
+
+(defun ecl-mcp--scan (form)
+  "Note in all of FORM, whatever its shape, what names functions in other ways."
+  (pcase form
+    ((pred stringp)
+     (when (string-suffix-p "-HOOK*" form)
+       (ecl-mcp--opaque (format "%s is called when something happens"
+                                (ecl-mcp-operator-name form)))))
+    (`(list . ,items)
+     (when (member (car items) '("SATISFIES" "CL:SATISFIES"))
+       (mapc #'ecl-mcp--found (cdr items)))
+     (cl-loop for (key value) on items
+              do (when (member key '(":REPORT" ":INTERACTIVE" ":PRINT-FUNCTION"
+                                     ":PRINT-OBJECT"))
+                   (ecl-mcp--found value)))
+     (mapc #'ecl-mcp--scan items))
+    (`(,(or 'quote 'function 'backquote 'comma) . ,item)
+     (ecl-mcp--scan item))))
+
 (defun ecl-mcp--walk-call (operator arguments)
   "Note the operators in ARGUMENTS, those of a call of OPERATOR."
   (let ((calls (ecl-mcp-operator-caller-p operator)) (before nil))
@@ -117,9 +151,15 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
       (pcase argument
         ((and `(quote . ,(and name (pred stringp)))
               (guard (or calls (member before '(":KEY" ":TEST" ":TEST-NOT")))))
-         (ecl-mcp--found name))
+         (ecl-mcp--found name nil t))
         (_ (ecl-mcp--walk argument)))
+      (when (and (member before '(":KEY" ":TEST" ":TEST-NOT"))
+                 (not (ecl-mcp--constant-function-p argument)))
+        (setq ecl-mcp--risk-loose t))
       (setq before argument)))
+  (when-let ((index (ecl-mcp-operator-called operator)))
+    (unless (ecl-mcp--constant-function-p (nth index arguments))
+      (setq ecl-mcp--risk-loose t)))
   (when-let ((control (ecl-mcp-operator-control operator)))
     (dolist (index control)
       (when-let ((argument (nth index arguments)))
@@ -207,6 +247,13 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
            (ecl-mcp--walk-all (cdr arguments)))
     ('macrolet (setq ecl-mcp--risk-macros t)
                (ecl-mcp--walk-shape 'flet arguments))
+    ('bind (dolist (binding (ecl-mcp--items (car arguments)))
+             (dolist (form (cdr (ecl-mcp--items binding)))
+               (pcase form
+                 (`(quote . ,(and name (pred stringp)))
+                  (ecl-mcp--found name nil t))
+                 (_ (ecl-mcp--walk form)))))
+           (ecl-mcp--walk-all (cdr arguments)))
     ('do (ecl-mcp--walk-bindings (car arguments))
          (ecl-mcp--walk-all (ecl-mcp--items (cadr arguments)))
          (ecl-mcp--walk-all (cddr arguments)))
@@ -261,6 +308,13 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
 (defun ecl-mcp--risk-bare-names ()
   "Judge the dangerous names that stand where a variable could.
 A macro can make calls of them; a rule must not be led astray by them."
+  (when ecl-mcp--risk-macros
+    (ecl-mcp--opaque "it makes macros, and these make calls"))
+  (when ecl-mcp--risk-loose
+    (dolist (name ecl-mcp--risk-quoted)
+      (unless (or (member name '("NIL" "T")) (string-prefix-p ":" name)
+                  (string-prefix-p "&" name))
+        (ecl-mcp--found name))))
   (dolist (name ecl-mcp--risk-bare)
     (if (or ecl-mcp--risk-macros (string-match-p "[-:]" name))
         (ecl-mcp--found name)
@@ -272,12 +326,15 @@ A macro can make calls of them; a rule must not be led astray by them."
   (let ((ecl-mcp--risk-found (make-hash-table :test #'equal))
         (ecl-mcp--reader-opaque nil) (ecl-mcp--risk-defined nil)
         (ecl-mcp--risk-macros nil) (ecl-mcp--risk-bare nil)
+        (ecl-mcp--risk-loose nil) (ecl-mcp--risk-quoted nil)
         (problem nil))
     (condition-case err
         (if (> (length code) ecl-mcp-risk-limit)
             (setq problem (format "it has more than %d characters"
                                   ecl-mcp-risk-limit))
-          (ecl-mcp--walk-all (ecl-mcp--read-code code))
+          (let ((forms (ecl-mcp--read-code code)))
+            (ecl-mcp--walk-all forms)
+            (mapc #'ecl-mcp--scan forms))
           (ecl-mcp--risk-bare-names))
       (ecl-mcp--unreadable (setq problem (cadr err))))
     (when problem

@@ -105,6 +105,36 @@ The classes `pure' and `defines' are not looked at unless they are asked for."
              '(process "ext:run-program"))
   (test-risk "(defmacro m (x) `(,x \"f\")) (m quit)" '(ffi "quit")))
 
+(ert-deftest ecl-mcp-risk-calls-that-do-not-look-so ()
+  "A rule about harmless operators does not let other functions be called."
+  (dolist (code '("(typep x '(satisfies wipe))" "(the (satisfies wipe) x)"
+                  "(declaim (type (satisfies wipe) x))"
+                  "(deftype foo () '(cl:satisfies wipe))"
+                  "(handler-bind ((error 'wipe)) (error \"x\"))"
+                  "(restart-bind ((r 'wipe)) (invoke-restart 'r))"
+                  "(defstruct (s (:print-function wipe)) a)"
+                  "(define-condition c () () (:report wipe))"
+                  "(restart-case (x) (r () :report wipe 1))"
+                  "(funcall (car '(wipe)) 1)" "(let ((x 'wipe)) (funcall x))"
+                  "(mapcar #'funcall '(wipe))" "(mapcar 'apply '(wipe) '(1))"
+                  "(funcall x #'car '(wipe))" "(sort x (car '(wipe)))"
+                  "(sort #'car x '(wipe))" "(merge 'list x y z '(wipe))"
+                  "(reduce #'+ x :key (car '(wipe)))"))
+    (ert-info (code)
+      (should (member "wipe" (ecl-mcp-risk-names (ecl-mcp-risk-of code))))))
+  (dolist (code '("(defmacro m () '(wipe)) (m)" "(macrolet ((m () '(wipe))) (m))"
+                  "(define-modify-macro wf () wipe)" "(defsetf a wipe)"
+                  "(define-method-combination x :operator wipe)"
+                  "(setf *debugger-hook* 'wipe)" "'(*macroexpand-hook*)"
+                  "(let ((ext:*invoke-debugger-hook* 'wipe)) (break))"))
+    (ert-info (code)
+      (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
+  ;; What is quoted as data stays data.
+  (test-risk "(assoc 'apple '((apple . 1)) :test #'eq)" '(pure "assoc" "eq"))
+  (test-risk "(mapcar (lambda (x) (list x 'pear)) '(apple))"
+             '(pure "lambda" "list" "mapcar"))
+  (test-risk "(sort (copy-list '(a b)) #'string< :key 'symbol-name)"))
+
 (ert-deftest ecl-mcp-risk-broken-code-is-unknown ()
   (dolist (code `("(car" "(car))" "\"abc" "#|" "'" "(#')" "|abc" "\\" "#"
                   ,(make-string 5000 ?\() ,(make-string 5000 ?')
