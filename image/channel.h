@@ -51,6 +51,8 @@ struct call {
     bool progress;       /* its output is told while it runs */
     int64_t told_at;     /* when that was done last */
     size_t told[CHANNEL_PIPES]; /* bytes of it */
+    int64_t grown_at;           /* when it printed last */
+    size_t seen[CHANNEL_PIPES]; /* bytes until then */
     bool replied;               /* text and error are the image's answer */
     bool error;
     bool marked[CHANNEL_PIPES]; /* its output has ended in that pipe */

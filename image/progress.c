@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* progress.c: tells the front what the running call prints, while it runs:
-   whole lines, now and then (see state.h). */
+   whole lines, now and then, and a line that is not ended when nothing comes
+   behind it, as a prompt or dots that count (see state.h). */
 #include <string.h>
 
 #include "limits.h"
@@ -9,15 +10,30 @@
 /* Milliseconds between two frames. */
 #define PAUSE_MS 250
 
-/* Lines of pipe I that were not told yet. */
-static struct str fresh(const struct call *call, int i)
+/* Milliseconds after which a line that is not ended is told. */
+#define REST_MS 1000
+
+/* Output of pipe I that was not told yet: lines, or with WHOLE all of it. */
+static struct str fresh(const struct call *call, int i, bool whole)
 {
     struct str head = buf_view(&call->captures[i].head);
     size_t end = head.n;
 
-    while (end > call->told[i] && head.p[end - 1] != '\n')
+    while (!whole && end > call->told[i] && head.p[end - 1] != '\n')
         end--;
     return str_make(head.p + call->told[i], end - call->told[i]);
+}
+
+/* Notes when CALL has printed last. */
+static void note_growth(struct call *call, int64_t now)
+{
+    int i;
+
+    for (i = 0; i < CHANNEL_PIPES; i++) {
+        if (call->captures[i].head.n != call->seen[i])
+            call->grown_at = now;
+        call->seen[i] = call->captures[i].head.n;
+    }
 }
 
 static struct call *teller(const struct channel *channel)
@@ -36,10 +52,13 @@ void progress_tend(struct channel *channel, int64_t now)
     struct buf text = BUF_EMPTY;
     int i;
 
-    if (!call || now < call->told_at + PAUSE_MS)
+    if (!call)
+        return;
+    note_growth(call, now);
+    if (now < call->told_at + PAUSE_MS)
         return;
     for (i = 0; i < CHANNEL_PIPES; i++) {
-        struct str lines = fresh(call, i);
+        struct str lines = fresh(call, i, now >= call->grown_at + REST_MS);
 
         call->told[i] += lines.n;
         if (lines.n > LIMIT_PROGRESS) {
@@ -47,6 +66,8 @@ void progress_tend(struct channel *channel, int64_t now)
             lines.n = LIMIT_PROGRESS;
         }
         buf_str(&text, lines);
+        if (lines.n > 0 && lines.p[lines.n - 1] != '\n')
+            buf_str(&text, STR("\n"));
     }
     if (text.n > 0) {
         call->told_at = now;
@@ -58,9 +79,17 @@ void progress_tend(struct channel *channel, int64_t now)
 int64_t progress_deadline(const struct channel *channel)
 {
     const struct call *call = teller(channel);
+    bool lines = false;
+    bool more = false;
+    int i;
 
-    if (!call || (fresh(call, CHANNEL_STDOUT).n == 0 &&
-                  fresh(call, CHANNEL_STDERR).n == 0))
+    for (i = 0; call && i < CHANNEL_PIPES; i++) {
+        lines = lines || fresh(call, i, false).n > 0;
+        more = more || fresh(call, i, true).n > 0;
+    }
+    if (!more)
         return -1;
-    return call->told_at + PAUSE_MS;
+    if (lines || call->grown_at + REST_MS < call->told_at + PAUSE_MS)
+        return call->told_at + PAUSE_MS;
+    return call->grown_at + REST_MS;
 }
