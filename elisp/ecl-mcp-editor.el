@@ -21,6 +21,12 @@
 (defconst ecl-mcp-editor-tools-limit 64
   "Number of tools that an editor may offer.")
 
+(defconst ecl-mcp-editor-requests-limit 64
+  "How many requests of one core may wait; a core asks no more at a time.")
+
+(defconst ecl-mcp-editor-name-limit 200
+  "Characters that are kept of the name of a tool, a client, or a folder.")
+
 (cl-defstruct (ecl-mcp-connection (:constructor ecl-mcp-connection-create)
                                   (:copier nil))
   "A core that may ask this Emacs."
@@ -155,17 +161,26 @@ What is typed, the prompt of the REPL and the status buffer want to know it.")
 
 ;;;; Requests
 
+(defun ecl-mcp--string (value)
+  "Return VALUE if it is a string, else \"\"."
+  (if (stringp value) value ""))
+
+(defun ecl-mcp--name (value)
+  "Return the beginning of VALUE if it is a string, else \"\"."
+  (let ((name (ecl-mcp--string value)))
+    (if (> (length name) ecl-mcp-editor-name-limit)
+        (concat (substring name 0 ecl-mcp-editor-name-limit) "…")
+      name)))
+
 (defun ecl-mcp--client-name (client)
   "Return \"name version\" of CLIENT, an alist, or nil."
   (let ((name (alist-get 'name client))
         (version (alist-get 'version client)))
     (and (stringp name)
          (ecl-mcp--visible
-          (if (stringp version) (concat name " " version) name)))))
-
-(defun ecl-mcp--string (value)
-  "Return VALUE if it is a string, else \"\"."
-  (if (stringp value) value ""))
+          (if (stringp version)
+              (concat (ecl-mcp--name name) " " (ecl-mcp--name version))
+            (ecl-mcp--name name))))))
 
 (defun ecl-mcp--request-gone (request state answer)
   "Note that REQUEST is in STATE, with ANSWER, and tell those that show it."
@@ -191,15 +206,19 @@ behind all that."
 
 (defun ecl-mcp--on-approve (connection id params)
   "Take in the request ID of CONNECTION for a decision about PARAMS."
+  (when (>= (cl-count connection ecl-mcp-requests
+                      :key #'ecl-mcp-request-connection)
+            ecl-mcp-editor-requests-limit)
+    (error "More than %d requests wait" ecl-mcp-editor-requests-limit))
   (let* ((arguments (alist-get 'arguments params))
          (client (ecl-mcp--client-name (alist-get 'client params)))
          (review (alist-get 'review params))
          (request
           (ecl-mcp--request-create
            :connection connection :id id
-           :tool (ecl-mcp--string (alist-get 'tool params))
-           :level (ecl-mcp--string (alist-get 'level params))
-           :session (ecl-mcp--string (alist-get 'session params))
+           :tool (ecl-mcp--name (alist-get 'tool params))
+           :level (ecl-mcp--name (alist-get 'level params))
+           :session (ecl-mcp--name (alist-get 'session params))
            :client client
            :arguments (ecl-mcp--json-plain arguments)
            :exact arguments
@@ -259,16 +278,19 @@ behind all that."
   "Return what CONNECTION, of the process PID for WORKSPACE, is called."
   (cond ((ecl-mcp-connection-own connection) "this Emacs")
         ((stringp workspace)
-         (ecl-mcp--visible (format "%s (%s)" (abbreviate-file-name workspace) pid)))
+         (ecl-mcp--visible (format "%s (%s)"
+                                   (ecl-mcp--name (abbreviate-file-name workspace))
+                                   pid)))
         (t (format "ecl-mcp (%s)" pid))))
 
 (defun ecl-mcp--on-hello (connection params)
   "Take in what CONNECTION says of itself in PARAMS, and offer the tools."
-  (let ((workspace (alist-get 'workspace params))
-        (pid (alist-get 'pid params)))
+  (let* ((workspace (alist-get 'workspace params))
+         (pid (alist-get 'pid params))
+         (pid (and (integerp pid) pid)))
     (setf (ecl-mcp-connection-version connection)
-          (ecl-mcp--visible (ecl-mcp--string (alist-get 'version params)))
-          (ecl-mcp-connection-pid connection) (and (integerp pid) pid)
+          (ecl-mcp--visible (ecl-mcp--name (alist-get 'version params)))
+          (ecl-mcp-connection-pid connection) pid
           (ecl-mcp-connection-workspace connection)
           (and (stringp workspace) workspace)
           (ecl-mcp-connection-name connection)
@@ -325,10 +347,16 @@ behind all that."
      ((and id request)
       (ecl-mcp-editor-send connection `((method . "received")
                                         (params . ((id . ,id)))))
-      (funcall request connection id params))
+      (condition-case err
+          (funcall request connection id params)
+        (error
+         (ecl-mcp--note 'error "%s: %s: %s" (ecl-mcp-connection-name connection)
+                        method (ecl-mcp--error-text err))
+         (ecl-mcp--send-error connection id -32603 (ecl-mcp--error-text err)))))
      ((and id (stringp method))
       (ecl-mcp--send-error connection id -32601
-                           (concat "Method not found: " method)))
+                           (concat "Method not found: "
+                                   (ecl-mcp--name method))))
      ((and notification (not id))
       (funcall notification connection params)))))
 

@@ -31,6 +31,9 @@ socket at all."
 (defconst ecl-mcp-socket-send-seconds 2
   "Seconds after which a server that reads nothing counts as gone.")
 
+(defconst ecl-mcp-socket-hello-seconds 5
+  "Seconds in which a server has to say something; then it may be let go.")
+
 (defconst ecl-mcp-socket-retry-seconds 10
   "Seconds between two looks whether servers still find this Emacs.
 Then a socket that another Emacs has is tried again, and one that was removed
@@ -93,13 +96,7 @@ So that somebody who only looks whether the socket is alive is none."
 (defun ecl-mcp-socket--filter (process bytes)
   "Take in BYTES that a server sent over PROCESS."
   (ecl-mcp--guard "socket"
-    (let ((connection (process-get process 'ecl-mcp-connection)))
-      (if (or connection (< (length ecl-mcp-connections)
-                            ecl-mcp-socket-connections-limit))
-          (ecl-mcp-editor-feed (ecl-mcp-socket--connection process) bytes)
-        (ecl-mcp--note 'warn "more than %d servers; one is turned away"
-                       ecl-mcp-socket-connections-limit)
-        (delete-process process)))))
+    (ecl-mcp-editor-feed (ecl-mcp-socket--connection process) bytes)))
 
 (defun ecl-mcp-socket--sentinel (process event)
   "Note that PROCESS, a connection, has ended; EVENT says how."
@@ -110,10 +107,34 @@ So that somebody who only looks whether the socket is alive is none."
 
 ;;;; Listening
 
+(defun ecl-mcp-socket--processes ()
+  "Return the processes of servers that are connected."
+  (seq-filter (lambda (process)
+                (and (eq (process-filter process) #'ecl-mcp-socket--filter)
+                     (not (eq process ecl-mcp-socket--server))))
+              (process-list)))
+
 (defun ecl-mcp-socket--accepted (_server process _message)
-  "Let PROCESS, a new connection, be no reason to ask before Emacs ends.
-It does not have that from its server."
-  (set-process-query-on-exit-flag process nil))
+  "Take in PROCESS, a new connection, or turn it away.
+It is no reason to ask before Emacs ends; that it does not have from its server.
+PROCESS is nil when there was no descriptor for it."
+  (ecl-mcp--guard "socket"
+    (when (processp process)
+      (set-process-query-on-exit-flag process nil)
+      (process-put process 'ecl-mcp-since (float-time))
+      (when (> (length (ecl-mcp-socket--processes))
+               ecl-mcp-socket-connections-limit)
+        (ecl-mcp--note 'warn "more than %d servers; one is turned away"
+                       ecl-mcp-socket-connections-limit)
+        (delete-process process)))))
+
+(defun ecl-mcp-socket--end-silent ()
+  "End the connections of those that have said nothing for long."
+  (dolist (process (ecl-mcp-socket--processes))
+    (unless (or (process-get process 'ecl-mcp-connection)
+                (< (- (float-time) (process-get process 'ecl-mcp-since))
+                   ecl-mcp-socket-hello-seconds))
+      (delete-process process))))
 
 (defun ecl-mcp-socket--check-folder (folder)
   "Make FOLDER; signal an error when others may enter it."
@@ -255,6 +276,7 @@ The reason why not is kept, and reported when it is a new one."
 (defun ecl-mcp-socket--look ()
   "See to it that servers find this Emacs, from a timer."
   (ecl-mcp--guard "socket"
+    (ecl-mcp-socket--end-silent)
     (unless (ecl-mcp-socket--works-p)
       (when (ecl-mcp-socket--try)
         (ecl-mcp--report "Running servers find this Emacs now.")))))
@@ -268,13 +290,6 @@ When another Emacs has the socket, this one waits until it is free."
                        #'ecl-mcp-socket--look)))
   (or (ecl-mcp-socket--works-p)
       (ecl-mcp-socket--try)))
-
-(defun ecl-mcp-socket--processes ()
-  "Return the processes of servers that are connected."
-  (seq-filter (lambda (process)
-                (and (eq (process-filter process) #'ecl-mcp-socket--filter)
-                     (not (eq process ecl-mcp-socket--server))))
-              (process-list)))
 
 (defun ecl-mcp-socket-stop ()
   "Listen no longer; servers that are connected are let go."

@@ -213,6 +213,58 @@
                     "{\"id\":3,\"method\":\"approve\",\"params\":{\"tool\":\"t\"}}\n"))
       (should (equal (mapcar #'ecl-mcp-request-id ecl-mcp-requests) '(3 2))))))
 
+(ert-deftest ecl-mcp-editor-flood-of-requests ()
+  "A core that asks without end is answered at once from the 65th on."
+  (ecl-mcp-test-with-connection core
+    (ecl-mcp-test-with-connection other
+      (dotimes (id 70)
+        (ecl-mcp-test-ask core (1+ id)))
+      (should (= 64 (length ecl-mcp-requests)))
+      (should (= 6 (cl-count-if (lambda (message) (assq 'error message))
+                                ecl-mcp-test-sent)))
+      ;; Another one still has room, and this one when some are gone.
+      (ecl-mcp-test-ask other 1)
+      (ecl-mcp-test-feed core '((method . "withdraw") (params . ((id . 64)))))
+      (ecl-mcp-test-ask core 71)
+      (should (= 65 (length ecl-mcp-requests))))
+    (should (= 64 (length ecl-mcp-requests)))))
+
+(ert-deftest ecl-mcp-editor-request-that-fails ()
+  "What cannot be taken in is answered: nobody waits for a human."
+  (ecl-mcp-test-with-connection core
+    (ecl-mcp-editor-feed
+     core (concat "{\"id\":8,\"method\":\"approve\",\"params\":{\"arguments\":"
+                  (make-string 1000 ?\[) (make-string 1000 ?\]) "}}\n"))
+    (should-not ecl-mcp-requests)
+    (should (equal 8 (alist-get 'id (car ecl-mcp-test-sent))))
+    (should (equal -32603 (alist-get 'code (alist-get 'error
+                                                      (car ecl-mcp-test-sent)))))))
+
+(ert-deftest ecl-mcp-editor-odd-members ()
+  "Ids and numbers of all kinds, and names without end, do no harm."
+  (ecl-mcp-test-with-connection core
+    (let ((long (make-string 100000 ?x)))
+      (dolist (seconds '("-5" "1e308" "1.5" "9007199254740993" "\"x\"" "null"
+                         "[]" "{}"))
+        (dolist (id '("1" "\"a\"" "-1.5" "[1]" "{\"a\":1}" "true"))
+          (ecl-mcp-editor-feed
+           core (format (concat "{\"id\":%s,\"method\":\"approve\",\"params\":"
+                                "{\"tool\":\"%s\",\"client\":{\"name\":\"%s\"},"
+                                "\"seconds\":%s}}\n")
+                        id long long seconds))
+          (let ((request (car ecl-mcp-requests)))
+            (should (< (length (ecl-mcp-request-tool request)) 250))
+            (should (< (length (ecl-mcp-request-client request)) 250))
+            (should (ecl-mcp-answer request '((decision . "deny"))))
+            (should (string-match-p
+                     (regexp-quote (format "\"id\":%s," id))
+                     (ecl-mcp--json-bytes (car ecl-mcp-test-sent)))))))
+      (ecl-mcp-test-feed core `((method . "hello")
+                                (params . ((pid . ,long) (version . ,long)
+                                           (workspace . ,(concat "/" long))))))
+      (should (< (length (ecl-mcp-connection-name core)) 250))
+      (should-not ecl-mcp-requests))))
+
 (ert-deftest ecl-mcp-editor-hello-and-called ()
   "A core says who it is and what was called; tools are offered to it."
   (let* ((lines nil)

@@ -367,6 +367,31 @@ It held Emacs for two seconds."
                                       (buffer-string)))))
         (delete-process server)))))
 
+(ert-deftest ecl-mcp-socket-silent-connections ()
+  "Who connects without end and says nothing takes no descriptors of Emacs."
+  (test-socket--with file
+    (let ((ecl-mcp-socket-retry-seconds 0.05))
+      (ecl-mcp-socket-start)
+      (let ((clients (cl-loop repeat 100
+                              collect (test-socket--client file)
+                              do (accept-process-output nil 0.001))))
+        (ecl-mcp-test-await
+         "the rest to be turned away"
+         (lambda () (= 36 (cl-count-if-not #'process-live-p clients))))
+        (should (= 64 (length (ecl-mcp-socket--processes))))
+        (let ((ecl-mcp-socket-hello-seconds 0))
+          (ecl-mcp-test-await "the others to be let go"
+                              (lambda () (not (ecl-mcp-socket--processes)))))
+        (mapc #'delete-process clients))
+      (let ((client (test-socket--client file)))
+        (process-send-string client "{\"method\":\"hello\",\"params\":{}}\n")
+        (ecl-mcp-test-await "a server" (lambda () ecl-mcp-connections))
+        (let ((ecl-mcp-socket-hello-seconds 0))
+          (accept-process-output nil 0.2))
+        (should ecl-mcp-connections)
+        (delete-process client)
+        (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))))))
+
 (ert-deftest ecl-mcp-socket-server-reads-slowly ()
   "A server that reads slowly gets all, in order, and Emacs goes on meanwhile.
 It was let go in the middle."
