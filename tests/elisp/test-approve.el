@@ -97,6 +97,45 @@
     (should-not (get-variable-watchers 'unread-command-events)))
   (should-not (memq #'ecl-mcp-permissions-answer ecl-mcp-request-functions)))
 
+(ert-deftest ecl-mcp-approve-the-lighter-warns-and-leads-to-the-queue ()
+  (test-with-approvals t
+    (ecl-mcp-test-ask test-core 1)
+    (let ((lighter (ecl-mcp-approve-lighter)))
+      (should (eq 'warning (get-text-property 1 'face lighter)))
+      (should (eq #'ecl-mcp-review
+                  (lookup-key (get-text-property 1 'local-map lighter)
+                              [mode-line mouse-1]))))
+    (should (memq 'ecl-mcp-approve-mode-line global-mode-string))
+    (should (get 'ecl-mcp-approve-mode-line 'risky-local-variable))))
+
+(ert-deftest ecl-mcp-approve-keys-are-those-of-the-manual ()
+  (cl-loop for (key command) on
+           '("y" yes "n" no "N" no-because "e" edit "!" session "A" always
+             "D" never "v" view "i" raw "s" stop "TAB" next "M-n" next
+             "M-p" previous "q" later "C-g" later "?" help "SPC" scroll
+             "-" narrower "+" wider)
+           by #'cddr
+           do (ert-info (key)
+                (should (eq (intern (format "ecl-mcp-approval-%s" command))
+                            (lookup-key ecl-mcp-approval-mode-map (kbd key)))))))
+
+(ert-deftest ecl-mcp-approve-what-the-model-reads ()
+  (test-with-approvals t
+    (dotimes (id 3) (ecl-mcp-test-ask test-core id))
+    (pcase-let ((`(,a ,b ,c) ecl-mcp-requests))
+      (ecl-mcp-deny a)
+      (ecl-mcp-deny b "Not *now*: \"x\"\n")
+      (ecl-mcp-stop-client c))
+    (should (equal '("Do not retry the same call; ask or choose another way."
+                     "Not *now*: \"x\"\n" "The user stopped the run.")
+                   (mapcar (lambda (id)
+                             (alist-get 'reason (ecl-mcp-test-result id)))
+                           '(0 1 2))))
+    (should (equal '("human" "human" "human")
+                   (mapcar (lambda (id)
+                             (alist-get 'by (ecl-mcp-test-result id)))
+                           '(0 1 2))))))
+
 (ert-deftest ecl-mcp-approve-loading-changes-nothing ()
   (should-not (memq #'ecl-mcp-approve-arrived ecl-mcp-arrived-functions))
   (should-not (memq 'ecl-mcp-approve-mode-line global-mode-string)))

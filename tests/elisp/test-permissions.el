@@ -411,5 +411,31 @@
                               (ecl-mcp--load-rules
                                (concat test-root "export.eld") 'user nil)))))))
 
+(ert-deftest ecl-mcp-permissions-list-has-its-columns-and-keys ()
+  (test-with-rules
+    (test-code 1 "(list 1)")
+    (ecl-mcp-grant (test-request 1) (test-offer 1 'allow 'session))
+    (save-window-excursion
+      (ecl-mcp-permissions)
+      (should (equal '("Scope" "Effect" "Tool" "Rule" "Origin" "Last used"
+                       "Count")
+                     (mapcar #'car tabulated-list-format)))
+      (cl-loop for (key command) on '("d" revoke "RET" details "x" export)
+               by #'cddr
+               do (should (eq (intern (format "ecl-mcp-permissions-%s" command))
+                              (key-binding (kbd key)))))
+      (should (string-match-p "by hand, [-0-9]+ [0-9:]+ +- +0$"
+                              (buffer-string)))
+      (test-code 2 "(list 2)")
+      (revert-buffer)
+      (should (string-match-p "by hand, [-0-9]+ [0-9:]+ +[-0-9]+ [0-9:]+ +1$"
+                              (buffer-string)))
+      ;; A rule stays when the question is answered with no.
+      (goto-char (point-min))
+      (cl-letf (((symbol-function 'y-or-n-p) #'ignore))
+        (ecl-mcp-permissions-revoke))
+      (should ecl-mcp--session-rules)
+      (kill-buffer))))
+
 (provide 'test-permissions)
 ;;; test-permissions.el ends here

@@ -261,3 +261,17 @@ test('approve: what is withdrawn while Emacs is stopped', asking(),
         await ask(emacs, 2, '(cdr x)');
         await emacs.never('(ecl-mcp-test-decision 2)', 1);
     });
+
+test('approve: a request that arrives is told of once, not in the way', quick(
+    QUEUE), async emacs => {
+    await ask(emacs, 1, '(car x)');
+    await emacs.see(/^ecl-mcp: claude 1\.0 wants evaluate-lisp \(dangerous\) \(M-x ecl-mcp-review\)/m);
+    await emacs.keys('C-f');
+    await emacs.unseen(/^ecl-mcp: /m);
+    await emacs.keys('M-x');
+    await emacs.see(/^M-x/m);
+    await ask(emacs, 2, '(cdr x)');
+    await emacs.see(/MCP:2/);
+    await emacs.type('y');
+    await emacs.see(/^M-x y$/m);
+});
