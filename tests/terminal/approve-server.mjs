@@ -18,7 +18,7 @@ const options = { form: `(progn
 // A client with a server of its own, in the home of EMACS; each evaluation is
 // to be asked about.
 class Client {
-    static async start(emacs) {
+    static async start(emacs, args = []) {
         const client = new Client();
         const workspace = path.join(emacs.home, 'work');
         const config = path.join(emacs.home, '.config/ecl-mcp');
@@ -28,7 +28,7 @@ class Client {
             '{"ask": ["evaluate-lisp"]}', { mode: 0o600 });
         client.messages = [];
         client.peer = new Peer([path.join(ROOT, 'build/release/ecl-mcp'),
-            '--workspace', workspace], {
+            '--workspace', workspace, ...args], {
             cwd: workspace, env: { PATH: process.env.PATH, HOME: emacs.home },
             take: line => client.messages.push(JSON.parse(line)),
         });
@@ -76,10 +76,10 @@ class Client {
     }
 }
 
-// A test in which BODY gets an Emacs and a client.
-function served(name, body) {
+// A test in which BODY gets an Emacs and a client, of a server with ARGS.
+function served(name, body, args) {
     test(`approve: ${name}`, options, async emacs => {
-        const client = await Client.start(emacs);
+        const client = await Client.start(emacs, args);
         try {
             await body(emacs, client);
         } finally {
@@ -195,6 +195,39 @@ served('an Emacs that is stopped counts as absent, and asks nothing later',
         await emacs.keys('n');
         check((await call.answer).result.isError, 'denied');
     });
+
+served('an Emacs that is stopped while its human is asked', async (emacs, client) => {
+    const ran = path.join(emacs.home, 'work/ran');
+    const code = `(close (open "${ran}" :direction :output))`;
+    const first = client.call('evaluate-lisp', { code });
+    await question(emacs);
+    kill(emacs.pid, 'STOP');
+    let processes;
+    try {
+        await emacs.keys('y'); // too late, or too early
+        const denied = (await first.answer).result;
+        check(denied.isError && /approv|decision/.test(denied.content[0].text),
+            denied.content[0].text);
+        processes = client.peer.look().length;
+        const more = Array.from({ length: 5 }, () =>
+            client.call('evaluate-lisp', { code }).answer);
+        for (const answer of more)
+            check((await answer).result.isError, 'it ran');
+        check(client.peer.look().length <= processes, 'processes');
+    } finally {
+        kill(emacs.pid, 'CONT');
+    }
+    await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+    await emacs.until('(not ecl-mcp-requests)');
+    await emacs.never('(or (ecl-mcp-asking) ecl-mcp-requests)', 1);
+    check(!fs.existsSync(ran), 'it ran');
+    // The key went where keys go, and it goes on.
+    const next = client.call('evaluate-lisp', { code });
+    await question(emacs);
+    await emacs.keys('y');
+    check(!(await next.answer).result.isError, 'denied');
+    check(fs.existsSync(ran), 'it did not run');
+}, ['--approval-timeout', '3']);
 
 served('a grant answers later calls', async (emacs, client) => {
     const first = client.call('load-system', { system: 'no-such-system' });
