@@ -195,9 +195,10 @@ What had been noted as sent was not sent then."
   (ecl-mcp-test-with-session folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
     (let ((feed (symbol-function 'ecl-mcp-module-feed))
+          (ecl-mcp-request-functions nil)
+          (ecl-mcp-arrived-functions nil)
           (result nil)
           (quits 0))
-      (add-hook 'ecl-mcp-arrived-functions #'ignore)
       (cl-letf (((symbol-function 'ecl-mcp-module-feed)
                  (lambda (&rest args)
                    (setq quit-flag t)
