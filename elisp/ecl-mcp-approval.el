@@ -212,7 +212,7 @@ It would select that from which it came, and take a minibuffer its keys."
 (defun ecl-mcp--approval-end-visible-p (window)
   "Whether the end of the request is in WINDOW, on the screen."
   (and (window-live-p window)
-       (eq t (frame-visible-p (window-frame window)))
+       (ecl-mcp-frame-in-front-p (window-frame window))
        (with-current-buffer (window-buffer window)
          ;; What is cut off on the right would count as visible.
          (and ecl-mcp--approval-whole

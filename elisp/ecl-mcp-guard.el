@@ -53,15 +53,19 @@ The latter may be one that a command has read itself.  Kept by
   (and (not noninteractive)
        (cl-some #'ecl-mcp--human-frame-p (frame-list))))
 
+(defun ecl-mcp-frame-in-front-p (frame)
+  "Whether FRAME is visible; on a terminal one lies before all others."
+  (and (eq t (frame-visible-p frame))
+       (or (not (eq t (framep frame)))
+           (eq frame (tty-top-frame frame)))))
+
 (defun ecl-mcp-frame-attended-p (&optional frame)
   "Whether FRAME, or the selected one, may have its human's attention.
 A terminal that does not report its focus may."
   (let ((frame (or frame (selected-frame))))
     (and (ecl-mcp--human-frame-p frame)
-         (eq t (frame-visible-p frame))
-         (frame-focus-state frame)
-         (not (and (eq t (framep frame))
-                   (not (eq frame (tty-top-frame frame))))))))
+         (ecl-mcp-frame-in-front-p frame)
+         (frame-focus-state frame))))
 
 (defun ecl-mcp-alone-p ()
   "Whether a question here keeps nobody from working elsewhere.

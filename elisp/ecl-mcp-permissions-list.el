@@ -37,8 +37,7 @@
           (mapcan (lambda (root)
                     (copy-sequence
                      (ecl-mcp-rules-rules
-                      (ecl-mcp--rules-in (ecl-mcp--project-file root)
-                                         'project))))
+                      (ecl-mcp--project-rules root))))
                   roots)
           (ecl-mcp-rules-rules (ecl-mcp--user-rules))))
 
@@ -46,9 +45,9 @@
   "Whether RULE allows nothing, since its project is not trusted as it is."
   (and (eq 'project (ecl-mcp-rule-scope rule))
        (eq 'allow (ecl-mcp-rule-effect rule))
-       (not (ecl-mcp-project-trusted-p
-             (string-remove-suffix ecl-mcp-project-permissions-file
-                                   (ecl-mcp-rule-file rule))))))
+       (let ((root (string-remove-suffix ecl-mcp-project-permissions-file
+                                         (ecl-mcp-rule-file rule))))
+         (not (ecl-mcp--trusted-p root (ecl-mcp--project-rules root))))))
 
 (defun ecl-mcp--permissions-row (rule)
   "The row of RULE."
@@ -156,8 +155,7 @@ Deny beats ask, and ask beats allow, wherever they stand.
     (revert-buffer)
     (dolist (rules (cons (ecl-mcp--user-rules)
                          (mapcar (lambda (root)
-                                   (ecl-mcp--rules-in
-                                    (ecl-mcp--project-file root) 'project))
+                                   (ecl-mcp--project-rules root))
                                  roots)))
       (when-let ((fault (ecl-mcp-rules-fault rules)))
         (display-warning 'ecl-mcp fault :error)))))
@@ -171,7 +169,7 @@ trusted again."
    (list (let ((roots (ecl-mcp--permissions-known-roots)))
            (if (cdr roots) (completing-read "Project: " roots nil t)
              (or (car roots) (user-error "There is no project with rules"))))))
-  (let* ((rules (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
+  (let* ((rules (ecl-mcp--project-rules root))
          (allow (cl-remove 'allow (ecl-mcp-rules-rules rules)
                            :key #'ecl-mcp-rule-effect :test-not #'eq)))
     (when (ecl-mcp-rules-fault rules)

@@ -202,11 +202,12 @@ Nothing else is given to the reader, which knows more than data."
                                                      'utf-8-unix)))
       (when temporary (ignore-errors (delete-file temporary))))))
 
-(defun ecl-mcp--change-rules (file scope change &optional root)
-  "Let CHANGE, a function of a list of plists, make new ones of those in FILE.
-FILE has rules of SCOPE.  The project at ROOT, if there is one, is trusted as it
-is then.  Return nil, or what went wrong in words."
-  (let ((rules (ecl-mcp--rules-in file scope)))
+(defun ecl-mcp--change-rules (file rules change &optional root)
+  "Let CHANGE, a function of a list of plists, make new ones of RULES, in FILE.
+What else has been written there meanwhile is lost.  The project at ROOT, if
+there is one, is trusted as it is then if it was so with RULES.
+Return nil, or what went wrong in words."
+  (let ((trusted (and root (ecl-mcp--trusted-p root rules))))
     (or (ecl-mcp-rules-fault rules)
         (condition-case err
             (let ((digest
@@ -220,7 +221,7 @@ is then.  Return nil, or what went wrong in words."
                                        in (ecl-mcp-rules-trusts rules)
                                        collect (list :effect 'trust :path path
                                                      :digest digest)))))))
-              (and root (ecl-mcp--trust root digest)))
+              (and trusted (ecl-mcp--trust root digest)))
           (error (format "%s cannot be written: %s"
                          (abbreviate-file-name file)
                          (error-message-string err)))))))
@@ -243,23 +244,30 @@ is then.  Return nil, or what went wrong in words."
   "The `ecl-mcp-rules' of the user."
   (ecl-mcp--rules-in (expand-file-name ecl-mcp-user-permissions-file) 'user))
 
-(defun ecl-mcp-project-trusted-p (root)
-  "Whether what the rules of the project at ROOT allow is allowed."
-  (or (cl-some (lambda (trusted)
+(defun ecl-mcp--trusted-p (root rules)
+  "Whether RULES, those of the project at ROOT, are trusted, or there are none.
+They are to be those that hold then: whoever writes the file could change it
+between two looks at it."
+  (or (and (not (ecl-mcp-rules-stamp rules))
+           (not (ecl-mcp-rules-digest rules)))
+      (cl-some (lambda (trusted)
                  (equal root (file-name-as-directory
                               (expand-file-name trusted))))
                ecl-mcp-trusted-projects)
-      (equal (ecl-mcp-rules-digest
-              (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
+      (equal (ecl-mcp-rules-digest rules)
              (or (cdr (assoc root (ecl-mcp-rules-trusts
                                    (ecl-mcp--user-rules))))
                  'none))))
+
+(defun ecl-mcp--project-rules (root)
+  "The `ecl-mcp-rules' of the project at ROOT."
+  (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
 
 (defun ecl-mcp--trust (root digest)
   "Trust the rules of the project at ROOT while their text has DIGEST.
 Return nil, or what went wrong in words."
   (ecl-mcp--change-rules
-   (expand-file-name ecl-mcp-user-permissions-file) 'user
+   (expand-file-name ecl-mcp-user-permissions-file) (ecl-mcp--user-rules)
    (lambda (plists)
      (append (cl-remove-if (lambda (plist)
                              (and (eq 'trust (plist-get plist :effect))
@@ -272,10 +280,9 @@ Return nil, or what went wrong in words."
 (defun ecl-mcp--all-rules (root)
   "A cons of all rules that hold for the project at ROOT, and what is wrong."
   (let* ((user (ecl-mcp--user-rules))
-         (project (and root (ecl-mcp--rules-in (ecl-mcp--project-file root)
-                                               'project)))
+         (project (and root (ecl-mcp--project-rules root)))
          (trusted (and project (ecl-mcp-rules-rules project)
-                       (ecl-mcp-project-trusted-p root))))
+                       (ecl-mcp--trusted-p root project))))
     (cons (append ecl-mcp--session-rules
                   (and project
                        (if trusted (ecl-mcp-rules-rules project)
@@ -288,14 +295,13 @@ Return nil, or what went wrong in words."
 
 (defun ecl-mcp-permissions-faults (request)
   "Sentences on what is wrong with the rules that REQUEST could meet."
-  (let ((root (ecl-mcp--project-root request)))
+  (let* ((root (ecl-mcp--project-root request))
+         (project (and root (ecl-mcp--project-rules root))))
     (append
      (cdr (ecl-mcp--all-rules root))
      (and root
-          (not (ecl-mcp-project-trusted-p root))
-          (cl-find 'allow (ecl-mcp-rules-rules
-                           (ecl-mcp--rules-in (ecl-mcp--project-file root)
-                                              'project))
+          (not (ecl-mcp--trusted-p root project))
+          (cl-find 'allow (ecl-mcp-rules-rules project)
                    :key #'ecl-mcp-rule-effect)
           (list (format (concat "What %s allows is not used: it is not trusted "
                                 "as it is (M-x ecl-mcp-trust-project)")
@@ -359,21 +365,21 @@ Return nil, or in words why it holds for this session only."
   (let* ((file (ecl-mcp-permissions-file rule request))
          (scope (ecl-mcp-rule-scope rule))
          (root (and (eq scope 'project) (ecl-mcp--project-root request)))
-         (trusted (and root (or (not (file-exists-p file))
-                                (ecl-mcp-project-trusted-p root))))
+         (rules (and file (ecl-mcp--rules-in file scope)))
          (fault
           (pcase scope
             ('session (push rule ecl-mcp--session-rules) nil)
             ((guard (not file)) "There is no project")
-            ((guard (and root (not trusted)
-                         (eq 'allow (ecl-mcp-rule-effect rule))))
+            ((guard (and root
+                         (eq 'allow (ecl-mcp-rule-effect rule))
+                         (not (ecl-mcp--trusted-p root rules))))
              (format "%s is not trusted as it is (M-x ecl-mcp-trust-project)"
                      (abbreviate-file-name file)))
             (_ (ecl-mcp--change-rules
-                file scope
+                file rules
                 (lambda (plists)
                   (append plists (list (ecl-mcp--rule-plist rule))))
-                (and trusted root))))))
+                root)))))
     (when fault
       (let ((copy (ecl-mcp--rule-copy rule)))
         (setf (ecl-mcp-rule-scope copy) 'session
@@ -388,14 +394,13 @@ Return nil, or in words why it holds for this session only."
     (if (not file)
         (progn (setq ecl-mcp--session-rules (delq rule ecl-mcp--session-rules))
                nil)
-      (let* ((scope (ecl-mcp-rule-scope rule))
-             (root (and (eq scope 'project)
-                        (string-remove-suffix ecl-mcp-project-permissions-file
-                                              file)))
-             (trusted (and root (ecl-mcp-project-trusted-p root))))
-        (ecl-mcp--change-rules file scope
-                               (lambda (plists) (remove plist plists))
-                               (and trusted root))))))
+      (let ((scope (ecl-mcp-rule-scope rule)))
+        (ecl-mcp--change-rules
+         file (ecl-mcp--rules-in file scope)
+         (lambda (plists) (remove plist plists))
+         (and (eq scope 'project)
+              (string-remove-suffix ecl-mcp-project-permissions-file
+                                    file)))))))
 
 (defun ecl-mcp-permissions-forget (connection)
   "Forget the rules that were made for CONNECTION, which has ended."

@@ -338,6 +338,51 @@
       (test-write 9 "a")
       (should (equal "approve" (test-decision 9))))))
 
+(defmacro test-with-flipping-file (texts &rest body)
+  "Run BODY; at each look the file of the project has the next of TEXTS.
+A text that is nil is no file.  Behind the last one they start again."
+  (declare (indent 1) (debug t))
+  `(let ((texts ,texts) (look 0)
+         (stamp (symbol-function 'ecl-mcp--file-stamp)))
+     (cl-letf (((symbol-function 'ecl-mcp--file-stamp)
+                (lambda (file)
+                  (when (equal file (ecl-mcp--project-file test-root))
+                    (let ((text (nth (mod look (length texts)) texts)))
+                      (cl-incf look)
+                      (if text (test-rules 'project text)
+                        (ignore-errors (delete-file file)))))
+                  (funcall stamp file))))
+       ,@body)))
+
+(ert-deftest ecl-mcp-permissions-the-agent-cannot-change-what-is-trusted ()
+  "Not even between two looks at its file."
+  (let ((good "((:effect deny :tool \"load-file\"))")
+        (evil "((:effect allow :tool \"write-file\"))"))
+    (test-with-rules
+      (test-rules 'project good)
+      (should-not (ecl-mcp--trust test-root (ecl-mcp-rules-digest
+                                             (ecl-mcp--project-rules test-root))))
+      (dolist (texts (list (list evil good) (list good evil)))
+        (test-with-flipping-file texts
+          (dotimes (id 8)
+            (test-write id "a")
+            (should-not (test-decision id))))))
+    ;; A rule that is made for good does not make those trusted that come
+    ;; just then.
+    (dolist (texts (list (list nil evil) (list good evil) (list nil evil nil)
+                         (list nil nil evil)))
+      (test-with-rules
+        (test-code 1 "(list 1)")
+        (when (car texts)
+          (test-rules 'project good)
+          (ecl-mcp--trust test-root (ecl-mcp-rules-digest
+                                     (ecl-mcp--project-rules test-root))))
+        (let ((rule (test-offer 1 'allow 'project)))
+          (test-with-flipping-file texts
+            (ecl-mcp-permissions-add rule (test-request 1))))
+        (test-write 2 "a")
+        (should-not (test-decision 2))))))
+
 (ert-deftest ecl-mcp-permissions-a-new-project-file ()
   (test-with-rules
     (test-code 1 "(list 1)")
