@@ -275,3 +275,38 @@ test('approve: a request that arrives is told of once, not in the way', quick(
     await emacs.type('y');
     await emacs.see(/^M-x y$/m);
 });
+
+test('approve: C-g takes an answer back, also while Emacs is busy', asking(QUEUE),
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await review(emacs);
+        await emacs.keys('y', 'C-g');
+        await undecided(emacs);
+        await review(emacs);
+        await emacs.keys('y');
+        await pause(100);
+        const busy = emacs.eval(`(let ((inhibit-quit t) (end (+ 1.5 (float-time))))
+            (while (< (float-time) end)) nil)`);
+        await pause(700); // by now it would have been an answer
+        await emacs.keys('C-g');
+        await busy;
+        await undecided(emacs);
+        await review(emacs);
+        await emacs.keys('y');
+        await decided(emacs, 1, 'approve');
+    });
+
+test('approve: an end behind another frame of the terminal was not seen', asking(
+    `${QUEUE} (setq ecl-mcp-approval-idle 0.3)`), async emacs => {
+    await ask(emacs, 1, `(car x)${'\n'.repeat(100)}(delete-file "x")`);
+    await review(emacs);
+    // The frame with the request has its end on it, and is behind another.
+    await emacs.eval(`(let ((window (selected-window)))
+        (select-frame (make-frame)) (redisplay t)
+        (set-window-start window (with-current-buffer "*ecl-mcp approval*"
+            (- (point-max) 20)))
+        nil)`);
+    await pause(1000);
+    check(await emacs.eval(`(buffer-local-value 'ecl-mcp--approval-seen
+        (get-buffer "*ecl-mcp approval*"))`) === 'nil', 'seen');
+});
