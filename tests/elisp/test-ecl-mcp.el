@@ -65,29 +65,35 @@
                               (princ (fboundp 'ecl-mcp-module-version))))))
            "nil")))
 
+(defconst test-ecl-mcp--commands
+  '(ecl-mcp ecl-mcp-stop ecl-mcp-restart-lisp ecl-mcp-interrupt
+    ecl-mcp-eval-region ecl-mcp-eval-defun ecl-mcp-eval-last-sexp
+    ecl-mcp-eval-buffer ecl-mcp-load-file ecl-mcp-macroexpand ecl-mcp-repl
+    ecl-mcp-call-tool ecl-mcp-review ecl-mcp-permissions ecl-mcp-trust-project
+    ecl-mcp-log ecl-mcp-undo-edits ecl-mcp-list-definitions
+    ecl-mcp-describe-symbol ecl-mcp-apropos ecl-mcp-checkpoint ecl-mcp-restore
+    ecl-mcp-mode ecl-mcp-global-mode ecl-mcp-build-module
+    ecl-mcp-gptel-register)
+  "The commands of the manual.")
+
 (ert-deftest ecl-mcp-has-its-commands ()
-  "All commands are there after one require."
-  (should (equal
-           (test-ecl-mcp--emacs
-            "--eval"
-            (format
-             "%S"
-             '(progn
-                (require 'ecl-mcp)
-                (dolist (command
-                         '(ecl-mcp ecl-mcp-stop ecl-mcp-restart-lisp
-                           ecl-mcp-interrupt ecl-mcp-eval-region
-                           ecl-mcp-eval-defun ecl-mcp-eval-last-sexp
-                           ecl-mcp-eval-buffer ecl-mcp-load-file ecl-mcp-repl
-                           ecl-mcp-call-tool ecl-mcp-review ecl-mcp-permissions
-                           ecl-mcp-log ecl-mcp-undo-edits
-                           ecl-mcp-list-definitions ecl-mcp-describe-symbol
-                           ecl-mcp-apropos ecl-mcp-checkpoint ecl-mcp-restore
-                           ecl-mcp-mode ecl-mcp-global-mode ecl-mcp-build-module
-                           ecl-mcp-gptel-register))
-                  (unless (and (commandp command) (documentation command))
-                    (princ command))))))
-           "")))
+  "All commands are there after one require, and with nothing but the autoloads."
+  (dolist (arguments
+           `(("-l" "ecl-mcp")
+             ("-L" ,(expand-file-name "elisp" ecl-mcp-test-build)
+              "-l" "ecl-mcp-autoloads")))
+    (should (equal
+             (apply #'test-ecl-mcp--emacs
+                    (append
+                     arguments
+                     (list "--eval"
+                           (format
+                            "%S"
+                            `(dolist (command ',test-ecl-mcp--commands)
+                               (unless (and (commandp command)
+                                            (documentation command))
+                                 (princ command)))))))
+             ""))))
 
 (ert-deftest ecl-mcp-autoloads-suffice ()
   "The compiled elisp with its autoloads finds module and program by itself."
