@@ -213,10 +213,14 @@ tool that runs in none."
   (message "%s" (ecl-mcp--error-summary text)))
 
 (defun ecl-mcp--show-answer (what answer)
-  "Show the ANSWER to a call that did WHAT."
-  (if (plist-get answer :success)
-      (ecl-mcp--show-values (or (plist-get answer :content) ""))
-    (ecl-mcp--show-error what (or (plist-get answer :error) "No answer."))))
+  "Show the ANSWER to a call that did WHAT.
+Who has interrupted it needs no window to know that."
+  (let ((failure (plist-get answer :error)))
+    (cond ((plist-get answer :success)
+           (ecl-mcp--show-values (or (plist-get answer :content) "")))
+          ((equal failure ecl-mcp-cancelled)
+           (message "ecl-mcp: interrupted %s" what))
+          (t (ecl-mcp--show-error what (or failure "No answer."))))))
 
 ;;;; Evaluating
 

@@ -304,12 +304,15 @@ Return non-nil when it waited."
                               (params . ((requestId . ,id) (reason . ,why)))))
     (ecl-mcp--call-settle session id (ecl-mcp--failure why))))
 
+(defconst ecl-mcp-cancelled "Cancelled."
+  "What the callback of a call is told that `ecl-mcp-cancel' has ended.")
+
 (defun ecl-mcp-cancel (id)
   "Cancel the call ID that `ecl-mcp-call' returned.
 What it evaluates is stopped, and its callback gets a failure at once.  Return
 non-nil when the call had no result yet."
   (and ecl-mcp-session
-       (ecl-mcp--client-cancel ecl-mcp-session id "Cancelled.")))
+       (ecl-mcp--client-cancel ecl-mcp-session id ecl-mcp-cancelled)))
 
 (defun ecl-mcp-session-calls ()
   "Return the ids of the calls of tools from Emacs that have no result yet."

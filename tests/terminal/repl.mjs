@@ -61,8 +61,11 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
         (and message (string-match-p "evaluating" message)))`, 2.5);
     await emacs.keys('C-g');
     await emacs.until('(= 0 (minibuffer-depth))');
-    await emacs.eval('(progn (ecl-mcp-cancel (ecl-mcp--job-id (car ecl-mcp--jobs))) t)');
+    // who interrupts it is shown no window about that
+    await emacs.keys('C-c', 'C-b');
+    await emacs.see(/^ecl-mcp: 1 stopped$/m);
     await emacs.until('(null ecl-mcp--jobs)');
+    check(await emacs.eval('(length (window-list))') === '1', 'windows');
 });
 
 test('eval: a lambda list in the echo area', options, async emacs => {
