@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* functions_session.c: sessions, for Emacs Lisp. Bytes that were fed or taken
-   are so wholly or not at all: a quit comes before or after. */
+   are so wholly or not at all: a quit comes before or after.
+
+   Whatever calls Lisp may collect garbage, and then anything may run, also what
+   closes the session: it is looked at when all that has been done. */
 #include <stdio.h>
 
 #include "functions.h"
@@ -108,7 +111,7 @@ static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
     (void)count;
     (void)data;
     if (handle && is_fine(env) && may_feed(env, handle, channel, args[2]) &&
-        value_bytes(env, args[2], &bytes)) {
+        value_bytes(env, args[2], &bytes) && handle_get_open(env, args[0])) {
         feed(handle, channel, buf_view(&bytes));
         if (channel == SYM_IMAGE)
             tell_fault(env, handle);
@@ -125,7 +128,8 @@ static emacs_value lose_image(emacs_env *env, ptrdiff_t count,
 
     (void)count;
     (void)data;
-    if (handle && value_bytes(env, args[1], &why))
+    if (handle && value_bytes(env, args[1], &why) &&
+        handle_get_open(env, args[0]))
         session_image_lost(handle->session, buf_view(&why), host_now());
     buf_release(&why);
     return NIL;
@@ -230,32 +234,45 @@ static emacs_value log_entry(emacs_env *env, enum log_level level,
     return value_cons(env, value_symbol(symbols[level]), value_text(env, text));
 }
 
-static emacs_value get_log(emacs_env *env, ptrdiff_t count, emacs_value *args,
-                           void *data)
+/* The lines in RING as a list for Emacs Lisp. */
+static emacs_value log_list(emacs_env *env, const struct ring *ring)
 {
-    struct handle *handle = handle_get(env, args[0]);
     emacs_value list = NIL;
 
-    (void)count;
-    (void)data;
-    if (!handle)
-        return NIL;
-    for (size_t i = handle->log.count; i-- > 0 && is_fine(env);) {
-        const struct ring_line *line = ring_at(&handle->log, i);
+    for (size_t i = ring->count; i-- > 0 && is_fine(env);) {
+        const struct ring_line *line = ring_at(ring, i);
         emacs_value entry =
             log_entry(env, line->level, str_make(line->p, line->n));
 
         list = value_cons(env, entry, list);
     }
-    if (handle->log.lost > 0) {
+    if (ring->lost > 0) {
         char text[80];
 
         (void)snprintf(text, sizeof text, "module: %zu older lines are lost",
-                       handle->log.lost);
+                       ring->lost);
         list = value_cons(env, log_entry(env, LOG_WARN, str_from(text)), list);
     }
-    if (is_fine(env))
-        ring_clear(&handle->log);
+    return list;
+}
+
+static emacs_value get_log(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                           void *data)
+{
+    struct handle *handle = handle_get(env, args[0]);
+    struct ring ring;
+
+    (void)count;
+    (void)data;
+    if (!handle)
+        return NIL;
+    ring = handle->log;
+    handle->log = (struct ring){0}; // what is logged meanwhile
+    emacs_value list = log_list(env, &ring);
+    if (is_fine(env) || handle->log.count > 0)
+        ring_clear(&ring);
+    else
+        handle->log = ring; // a quit comes before
     return list;
 }
 

@@ -410,6 +410,117 @@
       (test-sentence "50000000 bytes; more than 4194304"
         (apply (car call) (cdr call))))))
 
+;;; What runs in the middle of a call
+
+(defmacro test-in-the-middle (form &rest body)
+  "Do BODY; a collection of garbage in it, within the module, evaluates FORM once.
+Return whether that was so."
+  (declare (indent 1))
+  `(let* ((armed nil)
+          (done nil)
+          (gc-cons-threshold 100000)
+          (gc-cons-percentage 0.0)
+          (post-gc-hook (list (lambda ()
+                                (when armed
+                                  (setq armed nil
+                                        done t)
+                                  ,form)))))
+     (garbage-collect)
+     (setq armed t)
+     ,@body
+     done))
+
+(defun test-line-with-bytes (&optional bytes)
+  "Return a line of some BYTES (300000), of which the module makes more garbage.
+It is a message but for one byte, which stands among the text."
+  (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\""
+          (make-string (/ (or bytes 300000) 2) ?λ)
+          (string #x3fffff)
+          "\"}}\n"))
+
+(ert-deftest module-session-closed-in-the-middle ()
+  "What closes a session while bytes for it are converted does no harm."
+  (let ((line (test-line-with-bytes)))
+    (dolist (channel '(client editor))
+      (let ((session (test-session)))
+        (should (test-in-the-middle (ecl-mcp-module-close session)
+                  (test-sentence "closed"
+                    (ecl-mcp-module-feed session channel line))))
+        (ecl-mcp-module-log session)))
+    (let ((session (test-session)))
+      (should (test-in-the-middle (ecl-mcp-module-close session)
+                (test-sentence "closed"
+                  (ecl-mcp-module-image-lost session line)))))))
+
+(ert-deftest module-session-used-in-the-middle ()
+  "A session takes bytes while others for it are converted; no line is torn."
+  (let ((session (test-session))
+        (line (test-line-with-bytes)))
+    (should (test-in-the-middle
+                (ecl-mcp-module-feed
+                 session 'client
+                 "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n")
+              (ecl-mcp-module-feed session 'client line)))
+    (let ((lines (split-string (ecl-mcp-module-take session 'client) "\n" t)))
+      (should (equal (car lines) "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"))
+      (should (= 2 (length lines))) ; the other has a byte that is no UTF-8
+      (should (string-match-p "-32700" (cadr lines))))
+    (ecl-mcp-module-close session)))
+
+(defvar native-comp-enable-subr-trampolines)
+
+(defmacro test-with-primitive (name arguments wrapper &rest body)
+  "Do BODY with the primitive NAME replaced by a function of ARGUMENTS.
+Its body is WRAPPER, in which `original' is bound to the primitive."
+  (declare (indent 3))
+  `(let ((original (symbol-function ',name))
+         (native-comp-enable-subr-trampolines nil))
+     (unwind-protect
+         (progn (fset ',name (lambda ,arguments ,wrapper))
+                ,@body)
+       (fset ',name original))))
+
+(ert-deftest module-is-left-in-the-middle ()
+  "A throw out of the middle feeds nothing."
+  (let ((session (test-session))
+        (line (test-line-with-bytes)))
+    (should (eq 'thrown
+                (catch 'out
+                  (test-with-primitive encode-coding-string (&rest _)
+                      (throw 'out 'thrown)
+                    (ecl-mcp-module-feed session 'client line)))))
+    (should-not (ecl-mcp-module-take session 'client))
+    (ecl-mcp-module-feed session 'client
+                         "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n")
+    (should (equal (ecl-mcp-module-take session 'client)
+                   "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"))
+    (ecl-mcp-module-close session)))
+
+(ert-deftest module-log-is-asked-for-in-the-middle ()
+  "Who asks for the log while it is made has what came since; nothing is lost.
+With a quit it was asked for in vain, and is there the next time."
+  (let ((session (test-session))
+        (inner 'none)
+        outer)
+    (dotimes (_ 100)
+      (ecl-mcp-module-editor session t)
+      (ecl-mcp-module-editor session nil))
+    (should (eq 'thrown
+                (catch 'out
+                  (test-with-primitive cons (&rest _) (throw 'out 'thrown)
+                    (ecl-mcp-module-log session)))))
+    (test-with-primitive cons (a b)
+        (progn (when (eq inner 'none)
+                 (ecl-mcp-module-editor session t)
+                 (setq inner nil
+                       inner (ecl-mcp-module-log session)))
+               (funcall original a b))
+      (setq outer (ecl-mcp-module-log session)))
+    (should (equal (mapcar #'cdr inner) '("editor: connected")))
+    (should (= (length outer) 200))
+    (should-not (ecl-mcp-module-log session))
+    (ecl-mcp-module-close session)))
+
 ;;; Arguments of all kinds
 
 (defun test-hostile-values ()
