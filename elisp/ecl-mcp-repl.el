@@ -85,13 +85,25 @@ It is written when the REPL or Emacs is left, readable for you alone."
                       (point-max))
     (lisp-indent-line)))
 
+(defun ecl-mcp--repl-copy-input ()
+  "Copy the input in this line, an earlier one, to where input is typed."
+  (let* ((inhibit-field-text-motion t)
+         (place (text-property-any (line-beginning-position) (line-end-position)
+                                   'field nil)))
+    (unless place
+      (user-error "There is no input in this line"))
+    (let ((input (field-string-no-properties (1+ place))))
+      (goto-char (point-max))
+      (insert input))))
+
 (defun ecl-mcp-repl-return ()
-  "Evaluate the input when it is whole, else begin a new line in it."
+  "Evaluate the input when it is whole, else begin a new line in it.
+On an earlier input, copy that."
   (interactive)
   (unless (ecl-mcp--repl-process)
     (user-error "This REPL is closed; M-x ecl-mcp-repl opens it again"))
   (cond ((< (point) (process-mark (ecl-mcp--repl-process)))
-         (comint-copy-old-input))
+         (ecl-mcp--repl-copy-input))
         (ecl-mcp--repl-job
          (user-error "An evaluation runs; C-c C-c interrupts it"))
         ((ecl-mcp--repl-complete-p (ecl-mcp--repl-input))
@@ -235,6 +247,7 @@ One that was cancelled, or whose Lisp was lost, has not."
         comint-input-sender #'ecl-mcp--repl-sender
         comint-process-echoes nil
         comint-input-autoexpand nil
+        comint-input-ignoredups t
         comint-inhibit-carriage-motion t
         comint-input-ring-separator ecl-mcp--repl-separator
         comint-input-ring-file-name ecl-mcp-repl-history-file

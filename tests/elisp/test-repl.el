@@ -117,6 +117,23 @@
     (search-forward "write-line ")
     (should (equal (ecl-mcp--operator-at-point) "write-line"))))
 
+(ert-deftest ecl-mcp-repl-return-copies-an-earlier-input ()
+  (test-repl
+    (test-repl-send "(list 1\n2)")
+    (dolist (place '("USER> (list" "(list" "2)"))
+      (goto-char (point-min))
+      (search-forward place)
+      (goto-char (match-beginning 0))
+      (ecl-mcp-repl-return)
+      (should (string-suffix-p "=> (1 2)\nCL-USER> (list 1\n2)" (test-repl-text)))
+      (goto-char (point-max))
+      (comint-kill-input))
+    ;; an output is none, and has the next prompt behind it
+    (goto-char (point-min))
+    (search-forward "=> (1 2)")
+    (should-error (ecl-mcp-repl-return) :type 'user-error)
+    (should (string-suffix-p "\nCL-USER> " (test-repl-text)))))
+
 (ert-deftest ecl-mcp-repl-takes-many-lines ()
   (test-repl
     (test-repl-type "(list 1")
