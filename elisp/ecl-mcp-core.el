@@ -41,6 +41,12 @@ Emacs shows sentences of other errors in quotes."
     (signal 'user-error
             (list (concat "ecl-mcp: " (string-remove-prefix "ecl-mcp: " text))))))
 
+(defun ecl-mcp--plain-file (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS, names of files that a client may have sent.
+No handler sees them: none connects to the host that a name may stand for."
+  (let ((file-name-handler-alist nil))
+    (apply function arguments)))
+
 ;;;; Faces
 
 (defgroup ecl-mcp-faces nil

@@ -279,7 +279,9 @@ behind all that."
   (cond ((ecl-mcp-connection-own connection) "this Emacs")
         ((stringp workspace)
          (ecl-mcp--visible (format "%s (%s)"
-                                   (ecl-mcp--name (abbreviate-file-name workspace))
+                                   (ecl-mcp--name
+                                    (ecl-mcp--plain-file #'abbreviate-file-name
+                                                         workspace))
                                    pid)))
         (t (format "ecl-mcp (%s)" pid))))
 

@@ -335,7 +335,8 @@ Emacs has its Lisp nevertheless."
          (let ((why (string-remove-prefix "ecl-mcp: "
                                           (ecl-mcp--error-text err))))
            (setf (ecl-mcp-session-lost session)
-                 (concat (ecl-mcp-session-lost session) " " why))
+                 (concat (ecl-mcp-session-lost session) " "
+                         (string-remove-suffix "." why) "."))
            (ecl-mcp--report "%s" why))))
     (ecl-mcp--report "It ended %d times within a minute; %s"
                      (1+ ecl-mcp-session-restarts-limit)

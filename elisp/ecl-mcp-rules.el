@@ -51,12 +51,6 @@ project, or cannot be told; DIGEST of the arguments."
   "NAME of a tool with hyphens."
   (replace-regexp-in-string "_" "-" name t t))
 
-(defun ecl-mcp--plain-file (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS, names of files that a client may have sent.
-No handler sees them: none connects to the host that a name may stand for."
-  (let ((file-name-handler-alist nil))
-    (apply function arguments)))
-
 (defun ecl-mcp--path-inside (path root)
   "PATH as seen from the folder ROOT, links resolved, nil when it is not in it."
   (when (and (stringp path) root

@@ -22,8 +22,8 @@ Two such texts must fit into one message of the editor protocol.")
 ;;;; The text of a buffer
 
 (defun ecl-mcp-visit-buffer (path)
-  "The buffer that visits the file PATH, or nil."
-  (find-buffer-visiting path))
+  "The buffer that visits the file PATH, which a core has sent, or nil."
+  (ecl-mcp--plain-file #'find-buffer-visiting path))
 
 (defun ecl-mcp-visit--odd-bytes-p ()
   "Whether this buffer has bytes that are no characters."

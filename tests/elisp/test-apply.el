@@ -514,6 +514,30 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (should-not (ecl-mcp-visit-text file))
     (set-buffer-modified-p nil)))
 
+(ert-deftest ecl-mcp-visit-connects-to-no-host ()
+  "A core whose files have names of other hosts lets Emacs connect to none."
+  (let* ((asked nil)
+         (ecl-mcp-text-function #'ecl-mcp-visit-text)
+         (ecl-mcp-called-functions '(ecl-mcp-visit-called))
+         (file-name-handler-alist
+          (list (cons "\\`/probe:" (lambda (operation &rest arguments)
+                                     (push operation asked)
+                                     (let ((file-name-handler-alist nil))
+                                       (apply operation arguments)))))))
+    (should-not (file-exists-p "/probe:host:/file"))
+    (should (memq 'file-exists-p asked))
+    (setq asked nil)
+    (ecl-mcp-test-with-connection core
+      (ecl-mcp-test-feed core '((method . "hello")
+                                (params . ((pid . 1)
+                                           (workspace . "/probe:host:/~/w")))))
+      (ecl-mcp-test-feed core '((id . 1) (method . "text")
+                                (params . ((path . "/probe:host:/file")))))
+      (ecl-mcp-test-feed core '((method . "called")
+                                (params . ((path . "/probe:host:/file")))))
+      (should (member '(result . :null) (car ecl-mcp-test-sent))))
+    (should-not asked)))
+
 (ert-deftest ecl-mcp-visit-text-of-an-older-file-is-none ()
   "The disk is what counts when the buffer has nothing that it lacks."
   (test-apply-with-file (file buffer) "a\n"
