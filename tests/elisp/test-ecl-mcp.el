@@ -6,6 +6,11 @@
 (require 'support)
 
 (defvar ecl-mcp-socket)
+(defvar ecl-mcp-program)
+(defvar ecl-mcp-module-file)
+(defvar ecl-mcp-workspace)
+(defvar ecl-mcp-image-socket)
+(defvar ecl-mcp-activate-function)
 (defvar ecl-mcp-status-buffer)
 (defvar ecl-mcp-global-mode)
 (declare-function ecl-mcp "ecl-mcp")

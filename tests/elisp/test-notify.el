@@ -72,8 +72,9 @@ The function `shown' returns the notifications that came, oldest first."
   "Run BODY with the session's bus at ADDRESS, and with a bell that is counted."
   (declare (indent 1) (debug t))
   `(let ((process-environment
-          (cons (concat "DBUS_SESSION_BUS_ADDRESS" (and ,address "=") ,address)
-                process-environment))
+          (let ((address ,address))
+            (cons (concat "DBUS_SESSION_BUS_ADDRESS" (and address "=") address)
+                  process-environment)))
          (test-rung 0))
      (cl-letf (((symbol-function 'ding) (lambda (&rest _) (cl-incf test-rung))))
        (unwind-protect
