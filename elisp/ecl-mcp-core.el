@@ -233,14 +233,34 @@ Arrays become lists, and null and what is empty become nil."
                   collect (cons key (ecl-mcp--json-plain item))))
         (t value)))
 
+(defun ecl-mcp--json-last (value)
+  "Return VALUE, in the exact shape, with one member of each name: the last.
+The core takes that, and so must whoever sees what it will do; since Emacs 30
+the parser keeps all."
+  (cond ((vectorp value)
+         (dotimes (index (length value))
+           (aset value index (ecl-mcp--json-last (aref value index))))
+         value)
+        ((consp value)
+         (let ((seen (make-hash-table :test #'eq))
+               (kept nil))
+           (pcase-dolist (`(,name . ,item) (reverse value))
+             (unless (gethash name seen)
+               (puthash name t seen)
+               (push (cons name (ecl-mcp--json-last item)) kept)))
+           kept))
+        (t value)))
+
 (defun ecl-mcp--json-parse (bytes)
   "Return the value that BYTES, UTF-8 text of JSON, have, in the exact shape.
-An empty object is nil.  Signals an error for what is no JSON."
+An empty object is nil.  Of a name that is given twice the last counts.
+Signals an error for what is no JSON."
   (let ((text (decode-coding-string bytes 'utf-8-unix t)))
     (when (string-match-p "[^\u0000-\U0010ffff]" text)
       (error "Invalid UTF-8"))
-    (json-parse-string text :object-type 'alist :array-type 'array
-                       :null-object :null :false-object :false)))
+    (ecl-mcp--json-last
+     (json-parse-string text :object-type 'alist :array-type 'array
+                        :null-object :null :false-object :false))))
 
 (defun ecl-mcp--json-bytes (value)
   "Return the JSON text of VALUE, of either shape, as UTF-8 bytes in one line."

@@ -208,6 +208,9 @@ What cannot be told fits rules that deny or ask, not those that allow."
 
 ;;;; Rules that can be offered
 
+(defconst ecl-mcp--loading '("load-file" "load-system")
+  "Tools that run code that is not in the call.")
+
 (defun ecl-mcp--never (subject scope)
   "Why no rule of SCOPE may allow calls like SUBJECT, or nil."
   (let* ((risk (ecl-mcp-subject-risk subject))
@@ -216,6 +219,11 @@ What cannot be told fits rules that deny or ask, not those that allow."
     (cond
      ((ecl-mcp-subject-outside subject)
       "its path is not in the project")
+     ((and (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)
+           (not risk))
+      "it has no code")
+     ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp--loading))
+      "what it loads may do anything tomorrow")
      ((not risk) nil)
      ((ecl-mcp-risk-problem risk) "its code cannot be read")
      ((ecl-mcp-risk-opaque risk)

@@ -149,12 +149,46 @@
                   (ert-info (path)
                     (should (stringp (ecl-mcp-rule-offers
                                       (test-request id) 'allow 'session))))))
+    ;; Code that is not in the call can be another one the next time.
+    (ecl-mcp-test-ask test-core 45 :tool "load-file"
+                      :arguments '((path . "a.lisp")))
+    (ecl-mcp-test-ask test-core 46 :tool "load-system"
+                      :arguments '((system . "a")))
+    (dolist (id '(45 46))
+      (should (stringp (ecl-mcp-rule-offers (test-request id) 'allow 'user)))
+      (should (stringp (ecl-mcp-rule-offers (test-request id) 'allow 'project)))
+      (should (consp (ecl-mcp-rule-offers (test-request id) 'allow 'session))))
+    (ecl-mcp-test-ask test-core 47 :tool "evaluate-lisp"
+                      :arguments '((form . "(car 1)")))
+    (should (stringp (ecl-mcp-rule-offers (test-request 47) 'allow 'session)))
     ;; Neither when the server says that a decision is for once.
     (ecl-mcp-test-ask test-core 50 :remember :false)
     (should (stringp (ecl-mcp-rule-offers (test-request 50) 'allow 'session)))
     ;; A denial can always be offered.
     (dolist (id '(1 6 30 50))
       (should (consp (ecl-mcp-rule-offers (test-request id) 'deny 'user))))))
+
+(ert-deftest ecl-mcp-permissions-of-two-arguments-the-last-counts ()
+  "The core takes that; what is shown, and what rules see, is it too."
+  (test-with-rules
+    (test-rules 'user "((:effect allow :tool \"evaluate-lisp\"
+  :operators (\"car\")) (:effect allow :tool \"write-file\" :path \"src/*\"))")
+    (cl-flet ((ask (id tool arguments)
+                (ecl-mcp-editor-feed
+                 test-core
+                 (format "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"approve\",\
+\"params\":{\"tool\":\"%s\",\"remember\":true,\"arguments\":%s}}\n"
+                         id tool arguments))))
+      (ask 1 "evaluate-lisp" "{\"code\":\"(car x)\",\"code\":\"(ext:quit)\"}")
+      (ask 2 "evaluate-lisp" "{\"code\":\"(car x)\",\"c\\u006fde\":\"(cdr)\"}")
+      (ask 3 "write-file" "{\"path\":\"src/a\",\"x\":1,\"path\":\"b\"}")
+      (should-not (cl-some #'test-decision '(1 2 3)))
+      (with-temp-buffer
+        (ecl-mcp-show-request (test-request 1) nil)
+        (should (string-match-p "ext:quit" (buffer-string)))
+        (should-not (string-match-p "car x" (buffer-string))))
+      (ask 4 "evaluate-lisp" "{\"code\":\"(ext:quit)\",\"code\":\"(car x)\"}")
+      (should (equal "approve" (test-decision 4))))))
 
 (ert-deftest ecl-mcp-permissions-paths ()
   (test-with-rules
