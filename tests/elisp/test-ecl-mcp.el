@@ -4,24 +4,7 @@
 ;;; Code:
 
 (require 'support)
-
-(defvar ecl-mcp-socket)
-(defvar ecl-mcp-program)
-(defvar ecl-mcp-module-file)
-(defvar ecl-mcp-workspace)
-(defvar ecl-mcp-image-socket)
-(defvar ecl-mcp-activate-function)
-(defvar ecl-mcp-status-buffer)
-(defvar ecl-mcp-global-mode)
-(declare-function ecl-mcp "ecl-mcp")
-(declare-function ecl-mcp-stop "ecl-mcp")
-(declare-function ecl-mcp-interrupt "ecl-mcp")
-(declare-function ecl-mcp-restart-lisp "ecl-mcp")
-(declare-function ecl-mcp-global-mode "ecl-mcp")
-(declare-function ecl-mcp-activate "ecl-mcp")
-(declare-function ecl-mcp-status-refresh "ecl-mcp-status")
-(declare-function ecl-mcp-session-calls "ecl-mcp-session")
-(declare-function ecl-mcp-lookup "ecl-mcp-session")
+(require 'ecl-mcp)
 
 (defun test-ecl-mcp--emacs (&rest arguments)
   "Run a fresh Emacs with ARGUMENTS; return its output, and fail if it fails."
