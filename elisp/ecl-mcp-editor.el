@@ -24,6 +24,9 @@
 (defconst ecl-mcp-editor-requests-limit 64
   "How many requests of one core may wait; a core asks no more at a time.")
 
+(defconst ecl-mcp-editor-faults-limit 20
+  "How many bad lines of one core are noted.")
+
 (defconst ecl-mcp-editor-name-limit 200
   "Characters that are kept of the name of a tool, a client, or a folder.")
 
@@ -39,6 +42,7 @@
   (client nil :documentation "Who called through it last: \"name version\".")
   (send nil :documentation "Function of a line of bytes that passes it on.")
   (calls 0 :documentation "How many calls it has told of.")
+  (faults 0 :documentation "How many lines it has sent that are no messages.")
   (chunks nil :documentation "Pieces of the unfinished line, newest first.")
   (size 0 :documentation "Bytes in CHUNKS.")
   (skipping nil :documentation "Whether the rest of a line is thrown away.")
@@ -362,22 +366,31 @@ behind all that."
      ((and notification (not id))
       (funcall notification connection params)))))
 
+(defun ecl-mcp--editor-fault (connection what)
+  "Note that CONNECTION sent a line that is no message, WHAT says why."
+  (let ((faults (cl-incf (ecl-mcp-connection-faults connection))))
+    (when (<= faults ecl-mcp-editor-faults-limit)
+      (ecl-mcp--note 'warn "%s: a line that is no %s%s"
+                     (ecl-mcp-connection-name connection) what
+                     (if (= faults ecl-mcp-editor-faults-limit)
+                         "; more of them are not noted"
+                       "")))))
+
 (defun ecl-mcp--editor-line (connection line)
   "Act on LINE, bytes of a message from CONNECTION."
   (unless (string-blank-p line)
     (let ((message (condition-case err
                        (ecl-mcp--json-parse line)
                      (error
-                      (ecl-mcp--note 'warn "%s: a line that is no message: %s"
-                                     (ecl-mcp-connection-name connection)
-                                     (error-message-string err))
+                      (ecl-mcp--editor-fault
+                       connection
+                       (concat "message: " (error-message-string err)))
                       nil))))
       (cond ((and (consp message) (consp (car message)))
              (ecl-mcp--guard (ecl-mcp-connection-name connection)
                (ecl-mcp--editor-message connection message)))
             (message
-             (ecl-mcp--note 'warn "%s: a line that is no object"
-                            (ecl-mcp-connection-name connection)))))))
+             (ecl-mcp--editor-fault connection "object"))))))
 
 (defun ecl-mcp--editor-keep (connection piece)
   "Keep PIECE, the next bytes of an unfinished line of CONNECTION."

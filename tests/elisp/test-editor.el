@@ -229,6 +229,18 @@
       (should (= 65 (length ecl-mcp-requests))))
     (should (= 64 (length ecl-mcp-requests)))))
 
+(ert-deftest ecl-mcp-editor-flood-of-bad-lines ()
+  "Bad lines without end are noted as long as somebody would read that."
+  (ecl-mcp-test-with-connection core
+    (when (get-buffer ecl-mcp--messages-buffer)
+      (kill-buffer ecl-mcp--messages-buffer))
+    (ecl-mcp-editor-feed core (apply #'concat (make-list 3000 "no\n[1]\n7\n")))
+    (with-current-buffer ecl-mcp--messages-buffer
+      (should (= 20 (count-lines (point-min) (point-max))))
+      (should (string-match-p "more of them are not noted" (buffer-string))))
+    (ecl-mcp-test-ask core 1)
+    (should ecl-mcp-requests)))
+
 (ert-deftest ecl-mcp-editor-request-that-fails ()
   "What cannot be taken in is answered: nobody waits for a human."
   (ecl-mcp-test-with-connection core
