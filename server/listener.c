@@ -85,8 +85,12 @@ static bool remove_stale(const char *path, struct buf *why)
     struct stat info;
     int fd;
 
-    if (lstat(path, &info) < 0 && errno == ENOENT)
-        return true;
+    if (lstat(path, &info) < 0) {
+        if (errno == ENOENT)
+            return true;
+        buf_str(why, str_from(strerror(errno)));
+        return false;
+    }
     if (!S_ISSOCK(info.st_mode)) {
         buf_str(why, STR("it is there already and no socket"));
         return false;

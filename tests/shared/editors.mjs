@@ -94,4 +94,46 @@ async function emacsFloods(world) {
     await server.close('notifications/tools/list_changed');
 }
 
-export const editorTests = [emacsOfAnotherUser, emacsFloods];
+// An Emacs that only says that it hears; what it has heard.
+async function listen(socket) {
+    const heard = [];
+    const listener = net.createServer(editor => {
+        editor.setEncoding('utf8');
+        editor.on('data', text => heard.push(text));
+        editor.on('error', () => {});
+        listener.editor = editor;
+    });
+    listener.heard = heard;
+    await new Promise(done => listener.listen(socket, done));
+    return listener;
+}
+
+// Where it is looked for: what ECL_MCP_EMACS says, else a place in the home.
+async function emacsIsLookedFor(world) {
+    const folder = `${world.folder}/.local/state/ecl-mcp`;
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const home = await listen(`${folder}/emacs.sock`);
+    const named = await listen(`${world.folder}/run/emacs.sock`);
+    const places = [['', home], [`${world.folder}/run/emacs.sock`, named],
+        ['off', undefined], [`/${'x'.repeat(120)}`, undefined]];
+    for (const [ECL_MCP_EMACS, expected] of places) {
+        const server = await world.attach([], { env: { ECL_MCP_EMACS } });
+        assert.equal(await server.evaluate('(+ 1 1)'), '=> 2');
+        await server.close();
+        for (const listener of [home, named])
+            assert.equal(listener.heard.splice(0).join('')
+                .includes('"method":"hello"'), listener === expected,
+            ECL_MCP_EMACS);
+        assert.equal(server.peer.log.join('\n')
+            .includes('no socket has a path of 121 bytes'),
+        ECL_MCP_EMACS.length > 107);
+    }
+    const homeless = await world.attach([],
+        { env: { ECL_MCP_EMACS: '', HOME: '' } });
+    assert.equal(await homeless.evaluate('(+ 1 1)'), '=> 2');
+    await homeless.close();
+    home.close();
+    named.close();
+}
+
+export const editorTests = [emacsIsLookedFor, emacsOfAnotherUser, emacsFloods];

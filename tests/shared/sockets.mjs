@@ -155,8 +155,16 @@ async function otherUser(world) {
     await keeper.close();
 }
 
+// Its folder can be read, but nothing in it.
+async function folderIsNotEntered(world) {
+    world.admitNobody();
+    fs.chmodSync(`${world.folder}/run`, 0o600);
+    await refused(world, listen(world.socket), /image\.sock': Permission denied/,
+        { uid: NOBODY });
+}
+
 export const socketTests = [
     socketIsPrivate, leftSocketIsReplaced, otherThingsAreLeftAlone,
     foreignSocketStays, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
-    otherUser,
+    otherUser, folderIsNotEntered,
 ];
