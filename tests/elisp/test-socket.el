@@ -4,6 +4,7 @@
 ;;; Code:
 
 (require 'support)
+(require 'live)
 (require 'ecl-mcp-socket)
 
 (defmacro test-socket--with (file &rest body)
@@ -331,20 +332,6 @@ There \"s\" is the connection; what is printed is kept."
     (ecl-mcp-test-await "the server" (lambda () ecl-mcp-connections))
     process))
 
-(defmacro test-socket--with-watch (&rest body)
-  "Run BODY while a timer ticks, which must not be late by half a second."
-  (declare (indent 0) (debug t))
-  `(let* ((due (+ (float-time) 0.05))
-          (late 0)
-          (timer (run-at-time 0.05 0.05
-                              (lambda ()
-                                (setq late (max late (- (float-time) due))
-                                      due (+ (float-time) 0.05))))))
-     (unwind-protect
-         (progn ,@body)
-       (cancel-timer timer))
-     (should (< late 0.5))))
-
 (defun test-socket--long-message (size)
   "Return a message of SIZE bytes and some."
   `((method . "x") (params . ((text . ,(make-string size ?x))))))
@@ -358,7 +345,7 @@ It held Emacs for two seconds."
           (connection (car ecl-mcp-connections))
           (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
-          (test-socket--with-watch
+          (live-with-watch
             (should (ecl-mcp-editor-send connection
                                          (test-socket--long-message 1000000)))
             (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))
@@ -409,7 +396,7 @@ It was let go in the middle."
            (connection (car ecl-mcp-connections))
            (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
-          (test-socket--with-watch
+          (live-with-watch
             (should (ecl-mcp-editor-send connection
                                          (test-socket--long-message size)))
             (should (ecl-mcp-editor-send connection '((method . "behind"))))
