@@ -233,23 +233,33 @@ Arrays become lists, and null and what is empty become nil."
                   collect (cons key (ecl-mcp--json-plain item))))
         (t value)))
 
+(defun ecl-mcp--json-keep-last (object)
+  "Let OBJECT, an alist, have one member of each name: the last."
+  (let ((kept nil)
+        (seen (and (nthcdr 20 object) (make-hash-table :test #'eq))))
+    (dolist (member (reverse object))
+      (unless (if seen (gethash (car member) seen) (assq (car member) kept))
+        (when seen
+          (puthash (car member) t seen))
+        (push member kept)))
+    (setcar object (car kept))
+    (setcdr object (cdr kept))))
+
 (defun ecl-mcp--json-last (value)
-  "Return VALUE, in the exact shape, with one member of each name: the last.
-The core takes that, and so must whoever sees what it will do; since Emacs 30
-the parser keeps all."
-  (cond ((vectorp value)
-         (dotimes (index (length value))
-           (aset value index (ecl-mcp--json-last (aref value index))))
-         value)
-        ((consp value)
-         (let ((seen (make-hash-table :test #'eq))
-               (kept nil))
-           (pcase-dolist (`(,name . ,item) (reverse value))
-             (unless (gethash name seen)
-               (puthash name t seen)
-               (push (cons name (ecl-mcp--json-last item)) kept)))
-           kept))
-        (t value)))
+  "Let all objects in VALUE, in the exact shape, have one member of each name.
+It is the last: the core takes that, and so must whoever sees what it will do;
+since Emacs 30 the parser keeps all.  Return VALUE, which is changed."
+  (let ((todo (list value)) one) ; calls could not be nested as deeply
+    (while (setq one (pop todo))
+      (if (vectorp one)
+          (dotimes (index (length one))
+            (when (or (vectorp (aref one index)) (consp (aref one index)))
+              (push (aref one index) todo)))
+        (ecl-mcp--json-keep-last one)
+        (dolist (member one)
+          (when (or (vectorp (cdr member)) (consp (cdr member)))
+            (push (cdr member) todo)))))
+    value))
 
 (defun ecl-mcp--json-parse (bytes)
   "Return the value that BYTES, UTF-8 text of JSON, have, in the exact shape.
@@ -258,9 +268,10 @@ Signals an error for what is no JSON."
   (let ((text (decode-coding-string bytes 'utf-8-unix t)))
     (when (string-match-p "[^\u0000-\U0010ffff]" text)
       (error "Invalid UTF-8"))
-    (ecl-mcp--json-last
-     (json-parse-string text :object-type 'alist :array-type 'array
-                        :null-object :null :false-object :false))))
+    (let ((value (json-parse-string text :object-type 'alist :array-type 'array
+                                    :null-object :null :false-object :false)))
+      (if (or (vectorp value) (consp value)) (ecl-mcp--json-last value)
+        value))))
 
 (defun ecl-mcp--json-bytes (value)
   "Return the JSON text of VALUE, of either shape, as UTF-8 bytes in one line."
