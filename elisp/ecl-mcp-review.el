@@ -187,8 +187,15 @@
       "it was answered elsewhere"
     "the caller does not wait any more; nothing was applied"))
 
+(defun ecl-mcp-review--come (window)
+  "The review that WINDOW shows has come onto the screen, or may be selected."
+  (when-let ((review (buffer-local-value 'ecl-mcp-review--current
+                                         (window-buffer window))))
+    (setf (ecl-mcp-review--shown review) (float-time))))
+
 (defun ecl-mcp-review-gone (request)
-  "REQUEST does not wait any more: its review goes away, or says so."
+  "REQUEST does not wait any more: its review goes away, or says so.
+Keys that were meant for it may reach another one, which is not submitted yet."
   (when-let ((review (cl-find request ecl-mcp-review--all
                               :key #'ecl-mcp-review--request)))
     (ecl-mcp-review--tell review (ecl-mcp-review--why-gone request))
@@ -198,7 +205,10 @@
       (setf (ecl-mcp-review--over review) (ecl-mcp-review--why-gone request))
       (when (buffer-live-p (ecl-mcp-review--buffer review))
         (with-current-buffer (ecl-mcp-review--buffer review)
-          (ecl-mcp-review--draw-counts))))))
+          (ecl-mcp-review--draw-counts))))
+    (dolist (other ecl-mcp-review--all)
+      (when-let ((window (get-buffer-window (ecl-mcp-review--buffer other) t)))
+        (ecl-mcp-review--come window)))))
 
 (defun ecl-mcp-review--from-request (request)
   "The review that REQUEST asks for."
@@ -370,6 +380,7 @@ killing the buffer.
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--note-seen nil t)
+  (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 
 (provide 'ecl-mcp-review)

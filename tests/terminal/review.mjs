@@ -153,6 +153,29 @@ test('review: as it is entered it is not submitted', options, async emacs => {
     holds(file, OLD);
 });
 
+// Keys that were meant for what was there before.
+test('review: what comes in the place of another is not submitted', options,
+    async emacs => {
+        const file = await visit(emacs);
+        await propose(emacs, file);
+        await enter(emacs);
+        await emacs.keys('A');
+        await emacs.see(/3 accepted/);
+        await emacs.eval(`(let ((review (window-buffer)))
+          (switch-to-buffer "*scratch*") (redisplay t)
+          (setq ecl-mcp-review--test review) t)`);
+        await passing(emacs, 1.1);
+        await emacs.eval('(progn (switch-to-buffer ecl-mcp-review--test) t)');
+        await emacs.keys('C-c', 'C-c');
+        await emacs.see(/look first/);
+        check(await emacs.eval(answers) === '0', 'answered');
+        holds(file, OLD);
+        await settle(emacs);
+        await emacs.keys('C-c', 'C-c');
+        await answered(emacs);
+        holds(file, NEW);
+    });
+
 test('review: open hunks, and keys on their way', options, async emacs => {
     const file = await visit(emacs);
     await propose(emacs, file);
@@ -266,6 +289,7 @@ test('review: ediff and back', options, async emacs => {
     await emacs.keys('y');
     await emacs.see(/\[edited\]/);
     check(await emacs.eval('(length (window-list nil \'no))') === windows, 'windows');
+    await settle(emacs);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
     holds(file, NEW.replace('ten\n', 'ten and more\n'));
