@@ -230,12 +230,13 @@ static void describe_session(const struct channel *channel, struct buf *text)
     const struct checkpoint *checkpoint = channel->checkpoints.newest;
     size_t memory = channel->pid > 0 ? linux_memory(channel->pid) : 0;
 
-    buf_printf(text, "%s%s: %s, %llu evaluations", text->n > 0 ? "\n" : "",
+    buf_printf(text, "%s%s: %s, %llu evaluation%s", text->n > 0 ? "\n" : "",
                channel->name,
                channel->sent > 0      ? "evaluating"
                : channel->socket >= 0 ? "idle"
                                       : "not open",
-               (unsigned long long)channel->history.last);
+               (unsigned long long)channel->history.last,
+               channel->history.last == 1 ? "" : "s");
     if (memory > 0)
         buf_printf(text, ", %.1f MB", (double)memory / 1e6);
     for (; checkpoint; checkpoint = checkpoint->next) {

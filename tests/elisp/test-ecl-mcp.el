@@ -279,7 +279,7 @@ With a hook `use-package' loads nothing unless it is told to."
     (test-ecl-mcp--shows
      "^  [0-9][0-9]\\(:[0-9][0-9]\\)\\{2\\}  evaluate-lisp +allowed +ok.*Emacs")
     ;; Which sessions there are is asked again without a key.
-    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 1 evaluation")
+    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 1 evaluation,")
     ;; What the REPL and eldoc ask for is no call of anybody.
     (let (answer)
       (ecl-mcp-lookup "function-arglist" '((function . "car"))
@@ -291,7 +291,7 @@ With a hook `use-package' loads nothing unless it is told to."
     (with-current-buffer ecl-mcp-status-buffer
       (should-not (string-match-p "arglist\\|list-sessions" (buffer-string))))
     (test-ecl-mcp--shows "calls: 2, last from Emacs [0-9.]+$")
-    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 2 evaluations")
+    (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 2 evaluations,")
     (goto-char (point-min))
     (search-forward "Servers")
     (let ((point (point)))
