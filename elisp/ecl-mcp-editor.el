@@ -21,6 +21,15 @@
 (defconst ecl-mcp-editor-tools-limit 64
   "Number of tools that an editor may offer.")
 
+(defconst ecl-mcp-editor-slice-seconds 0.2
+  "Seconds for which Emacs acts on what one core says, before it hears keys.")
+
+(defconst ecl-mcp-editor-pause-seconds 0.01
+  "Seconds after which it goes on with that.")
+
+(defconst ecl-mcp-editor-queue-limit (* 256 1024)
+  "Bytes that may wait for that; then no more are read.")
+
 (defconst ecl-mcp-editor-requests-limit 64
   "How many requests of one core may wait; a core asks no more at a time.")
 
@@ -47,7 +56,11 @@
   (size 0 :documentation "Bytes in CHUNKS.")
   (skipping nil :documentation "Whether the rest of a line is thrown away.")
   (queue nil :documentation "Bytes that came while others were acted on.")
+  (queued 0 :documentation "Bytes in QUEUE.")
   (busy nil :documentation "Whether bytes are being acted on.")
+  (timer nil :documentation "When that goes on.")
+  (hold nil :documentation "Function that lets no more come, or again, or nil.")
+  (held nil :documentation "Whether no more come.")
   (closed nil :documentation "Why it is no longer there, or nil."))
 
 (cl-defstruct (ecl-mcp-request (:constructor ecl-mcp--request-create)
@@ -415,31 +428,73 @@ behind all that."
           (ecl-mcp-connection-skipping connection) nil)
     line))
 
-(defun ecl-mcp--editor-bytes (connection string)
-  "Act on the lines that end in STRING, bytes of CONNECTION; keep the rest."
+(defun ecl-mcp--editor-bytes (connection string end)
+  "Act on the lines that end in STRING, bytes of CONNECTION; keep the rest.
+Return what was not looked at until END, a time, or nil."
   (let ((start 0)
-        end)
+        at)
     (while (and (not (ecl-mcp-connection-closed connection))
-                (setq end (string-search "\n" string start)))
-      (ecl-mcp--editor-keep connection (substring string start end))
-      (setq start (1+ end))
-      (when-let ((line (ecl-mcp--editor-take-line connection)))
-        (ecl-mcp--editor-line connection line)))
-    (ecl-mcp--editor-keep connection (substring string start))))
+                (< (float-time) end)
+                (setq at (string-search "\n" string start)))
+      (if (and (= start at) (null (ecl-mcp-connection-chunks connection))
+               (not (ecl-mcp-connection-skipping connection)))
+          (setq start (1+ at)) ; an empty line
+        (ecl-mcp--editor-keep connection (substring string start at))
+        (setq start (1+ at))
+        (when-let ((line (ecl-mcp--editor-take-line connection)))
+          (ecl-mcp--editor-line connection line))))
+    (if (and at (string-search "\n" string start))
+        (substring string start)
+      (ecl-mcp--editor-keep connection (substring string start))
+      nil)))
+
+(defun ecl-mcp--editor-hold (connection)
+  "Let no more bytes of CONNECTION come while too many wait."
+  (let ((held (> (ecl-mcp-connection-queued connection)
+                 ecl-mcp-editor-queue-limit)))
+    (when (and (ecl-mcp-connection-hold connection)
+               (not (eq held (ecl-mcp-connection-held connection))))
+      (setf (ecl-mcp-connection-held connection) held)
+      (funcall (ecl-mcp-connection-hold connection) held))))
+
+(defun ecl-mcp--editor-slice (connection)
+  "Act on what waits of CONNECTION for a while."
+  (let ((end (+ (float-time) ecl-mcp-editor-slice-seconds)))
+    (while (and (ecl-mcp-connection-queue connection)
+                (not (ecl-mcp-connection-closed connection))
+                (< (float-time) end))
+      (let* ((string (pop (ecl-mcp-connection-queue connection)))
+             (rest (ecl-mcp--editor-bytes connection string end)))
+        (cl-decf (ecl-mcp-connection-queued connection)
+                 (- (length string) (length rest)))
+        (when rest
+          (push rest (ecl-mcp-connection-queue connection)))))))
+
+(defun ecl-mcp--editor-go (connection)
+  "Act on what waits of CONNECTION, and see to it that this goes on."
+  (setf (ecl-mcp-connection-timer connection) nil
+        (ecl-mcp-connection-busy connection) t)
+  (unwind-protect
+      (ecl-mcp--editor-slice connection)
+    (setf (ecl-mcp-connection-busy connection) nil)
+    (unless (ecl-mcp-connection-closed connection)
+      (ecl-mcp--editor-hold connection)
+      (when (ecl-mcp-connection-queue connection)
+        (setf (ecl-mcp-connection-timer connection)
+              (run-at-time ecl-mcp-editor-pause-seconds nil
+                           #'ecl-mcp--editor-go connection))))))
 
 (defun ecl-mcp-editor-feed (connection string)
   "Take in STRING, bytes that CONNECTION sent: parts of lines, or many.
-What comes while a tool runs that lets Emacs read is acted on after it."
+What comes while a tool runs that lets Emacs read is acted on after it, and what
+takes long in pieces, between which keys are heard."
   (setf (ecl-mcp-connection-queue connection)
         (nconc (ecl-mcp-connection-queue connection) (list string)))
-  (unless (ecl-mcp-connection-busy connection)
-    (setf (ecl-mcp-connection-busy connection) t)
-    (unwind-protect
-        (while (and (ecl-mcp-connection-queue connection)
-                    (not (ecl-mcp-connection-closed connection)))
-          (ecl-mcp--editor-bytes connection
-                                 (pop (ecl-mcp-connection-queue connection))))
-      (setf (ecl-mcp-connection-busy connection) nil))))
+  (cl-incf (ecl-mcp-connection-queued connection) (length string))
+  (if (or (ecl-mcp-connection-busy connection)
+          (ecl-mcp-connection-timer connection))
+      (ecl-mcp--editor-hold connection)
+    (ecl-mcp--editor-go connection)))
 
 ;;;; Connections
 
@@ -454,7 +509,10 @@ What comes while a tool runs that lets Emacs read is acted on after it."
   (unless (ecl-mcp-connection-closed connection)
     (setf (ecl-mcp-connection-closed connection) why
           (ecl-mcp-connection-chunks connection) nil
+          (ecl-mcp-connection-queue connection) nil
           (ecl-mcp-connection-size connection) 0)
+    (when (ecl-mcp-connection-timer connection)
+      (cancel-timer (ecl-mcp-connection-timer connection)))
     (setq ecl-mcp-connections (delq connection ecl-mcp-connections))
     (dolist (request ecl-mcp-requests)
       (when (eq (ecl-mcp-request-connection request) connection)

@@ -83,13 +83,18 @@ is made again.")
                   (ecl-mcp--note 'warn "a server does not read; it is let go")
                   (delete-process process))))
 
+(defun ecl-mcp-socket--hold (process on)
+  "Read nothing from PROCESS while ON; the server has to wait then."
+  (set-process-filter process (if on t #'ecl-mcp-socket--filter)))
+
 (defun ecl-mcp-socket--connection (process)
   "Return the connection of PROCESS; its first bytes make it one.
 So that somebody who only looks whether the socket is alive is none."
   (or (process-get process 'ecl-mcp-connection)
       (let ((connection (ecl-mcp-connection-create
                          :name (process-name process)
-                         :send (apply-partially #'ecl-mcp-socket--send process))))
+                         :send (apply-partially #'ecl-mcp-socket--send process)
+                         :hold (apply-partially #'ecl-mcp-socket--hold process))))
         (process-put process 'ecl-mcp-connection connection)
         (ecl-mcp-editor-connect connection))))
 
@@ -109,9 +114,7 @@ So that somebody who only looks whether the socket is alive is none."
 
 (defun ecl-mcp-socket--processes ()
   "Return the processes of servers that are connected."
-  (seq-filter (lambda (process)
-                (and (eq (process-filter process) #'ecl-mcp-socket--filter)
-                     (not (eq process ecl-mcp-socket--server))))
+  (seq-filter (lambda (process) (process-get process 'ecl-mcp-since))
               (process-list)))
 
 (defun ecl-mcp-socket--accepted (_server process _message)

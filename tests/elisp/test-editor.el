@@ -239,14 +239,14 @@
       (should (= 20 (count-lines (point-min) (point-max))))
       (should (string-match-p "more of them are not noted" (buffer-string))))
     (ecl-mcp-test-ask core 1)
-    (should ecl-mcp-requests)))
+    (ecl-mcp-test-await "a request" (lambda () ecl-mcp-requests))))
 
 (ert-deftest ecl-mcp-editor-request-that-fails ()
-  "What cannot be taken in is answered: nobody waits for a human."
+  "What cannot be taken in, as it is nested too deeply, is answered: nobody waits."
   (ecl-mcp-test-with-connection core
-    (ecl-mcp-editor-feed
-     core (concat "{\"id\":8,\"method\":\"approve\",\"params\":{\"arguments\":"
-                  (make-string 1000 ?\[) (make-string 1000 ?\]) "}}\n"))
+    (cl-letf (((symbol-function 'ecl-mcp--json-plain)
+               (lambda (_) (error "Lisp nesting exceeds its limit"))))
+      (ecl-mcp-test-ask core 8))
     (should-not ecl-mcp-requests)
     (should (equal 8 (alist-get 'id (car ecl-mcp-test-sent))))
     (should (equal -32603 (alist-get 'code (alist-get 'error

@@ -354,6 +354,38 @@ It held Emacs for two seconds."
                                       (buffer-string)))))
         (delete-process server)))))
 
+(ert-deftest ecl-mcp-socket-floods ()
+  "Who sends without end does not hold Emacs, and is heard behind it all."
+  (let ((read-process-output-max (* 1024 1024)))
+    (dolist (flood '("'\\n'.repeat(3e5)" "'x\\n'.repeat(1e4)"
+                     "(JSON.stringify({id: 1, method: 'approve', params: {}})
+                       + '\\n').repeat(6e3)"
+                     "(JSON.stringify({method: 'called', params: {tool: 'x'}})
+                       + '\\n').repeat(1e3)"
+                     "'['.repeat(3e6) + '\\n'"))
+      (test-socket--with file
+        (ecl-mcp-socket-start)
+        (let ((server (test-socket--server
+                       file (format "s.write(%s); s.resume();
+                           s.write('{\"method\":\"hello\",\"params\":'
+                                   + '{\"version\":\"behind\"}}\\n');" flood)))
+              (connection (car ecl-mcp-connections))
+              (most 0))
+          (unwind-protect
+              (live-with-watch
+                (ecl-mcp-test-await
+                 flood
+                 (lambda ()
+                   (setq most (max most (ecl-mcp-connection-queued connection)))
+                   (equal "behind" (ecl-mcp-connection-version connection)))
+                 60)
+                (should (<= (length ecl-mcp-requests) 64))
+                ;; One more chunk than is held back at.
+                (should (< most (* 3 1024 1024))))
+            (delete-process server)
+            (ecl-mcp-test-await "its end"
+                                (lambda () (not ecl-mcp-connections)))))))))
+
 (ert-deftest ecl-mcp-socket-silent-connections ()
   "Who connects without end and says nothing takes no descriptors of Emacs."
   (test-socket--with file
