@@ -225,7 +225,8 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
             ;; Typed, whatever the user has made of `yes-or-no-p'.
             (equal "yes" (read-string
                           (format "Write to %s: %s? Type yes: "
-                                  (abbreviate-file-name file)
+                                  (ecl-mcp-show-line
+                                   (abbreviate-file-name file))
                                   (ecl-mcp-show-line
                                    (ecl-mcp-rule-text rule))))))
         (ecl-mcp-grant request rule)

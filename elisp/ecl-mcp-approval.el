@@ -92,7 +92,8 @@
             (propertize (concat "  " (ecl-mcp-show-line
                                       (ecl-mcp-rule-text rule)))
                         'face 'warning)
-            (if file (format "\n  to stand in %s" (abbreviate-file-name file))
+            (if file (concat "\n  to stand in "
+                             (ecl-mcp-show-line (abbreviate-file-name file)))
               "")
             "\n\n")
     (setq ecl-mcp--approval-offer-end (1- (point)))))

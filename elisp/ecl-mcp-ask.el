@@ -70,6 +70,7 @@ One that lies below another minibuffer goes when that has gone."
 A message below may take a line of it away for a while."
   (let ((window (ecl-mcp--question-window question)))
     (and (window-live-p window)
+         (ecl-mcp-frame-in-front-p (window-frame window))
          (equal (buffer-name (window-buffer window)) ecl-mcp-approval-buffer)
          (eq (ecl-mcp--question-request question)
              (buffer-local-value 'ecl-mcp--approval-request

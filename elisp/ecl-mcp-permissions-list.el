@@ -179,18 +179,36 @@ trusted again."
     (with-current-buffer-window "*ecl-mcp rules*" nil
         (lambda (window value)
           (unwind-protect
-              (if (equal "yes" (read-string
-                                (format "Trust these rules of %s? Type yes: "
-                                        (abbreviate-file-name root))))
-                  (let ((fault (ecl-mcp--trust
-                                root (ecl-mcp-rules-digest rules))))
-                    (ecl-mcp--report "%s" (or fault "Trusted")))
-                (ecl-mcp--report "Not trusted"))
+              (ecl-mcp--report
+               "%s" (ecl-mcp--permissions-trust root rules window))
             (quit-restore-window window 'kill))
           value)
-      (insert "What these rules allow is done without asking:\n\n")
+      (insert (format "What these %d rules allow is done without asking:\n\n"
+                      (length allow)))
       (dolist (rule allow)
         (insert "  " (ecl-mcp-show-line (ecl-mcp-rule-text rule)) "\n")))))
+
+(defun ecl-mcp--permissions-trust (root rules window)
+  "Ask whether to trust RULES, those of the project at ROOT, shown in WINDOW.
+Do so if they are to be trusted, and return what was done."
+  (let* ((seen nil)
+         (look (lambda ()
+                 (setq seen (with-current-buffer (window-buffer window)
+                              (pos-visible-in-window-p (1- (point-max))
+                                                       window)))))
+         (answer
+          (minibuffer-with-setup-hook
+              (lambda ()
+                (setq minibuffer-scroll-window window)
+                ;; Behind it windows are as they were before.
+                (add-hook 'minibuffer-exit-hook look nil t))
+            (read-string (format "Trust these rules of %s? Type yes: "
+                                 (ecl-mcp-show-line
+                                  (abbreviate-file-name root)))))))
+    (cond ((not (equal answer "yes")) "Not trusted")
+          ((not seen) "Not trusted: go to the end of them first, with C-M-v")
+          ((ecl-mcp--trust root (ecl-mcp-rules-digest rules)))
+          (t "Trusted"))))
 
 (provide 'ecl-mcp-permissions-list)
 ;;; ecl-mcp-permissions-list.el ends here

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approve-deceit.mjs: requests that are made to look like others.
+import fs from 'node:fs';
+import path from 'node:path';
 import { QUICK, ask, decided, open, quick, review } from './asking.mjs';
 import { check, lisp, pause, test } from './terminal.mjs';
 
@@ -160,3 +162,38 @@ test('approve: what is too long to be shown', quick(
     await emacs.keys('n');
     await decided(emacs, 1, 'deny');
 });
+
+for (const [count, fits] of [[3, true], [60, false]])
+    test(`approve: ${count} rules that are to be trusted must have been shown`,
+        quick(QUEUE), async emacs => {
+            const folder = path.join(emacs.home, '.ecl-mcp');
+            fs.mkdirSync(folder);
+            fs.writeFileSync(path.join(folder, 'permissions.eld'),
+                `(${Array.from({ length: count }, (_, at) => `(:effect allow
+                    :tool "read-file" :path "a${at}")`).join('\n')}
+                (:effect allow :tool "*"))`);
+            const trust = async toTheEnd => {
+                await emacs.keys('M-x');
+                await emacs.type('ecl-mcp-trust-project');
+                await emacs.keys('Enter');
+                await emacs.see(/Type yes:/);
+                await emacs.see(new RegExp(`these ${count + 1} rules`));
+                for (let tries = 0; toTheEnd && tries < 30 &&
+                    !/^  allow any tool/m.test(await emacs.screen()); tries++) {
+                    await emacs.keys('C-M-v');
+                    await pause(100);
+                }
+                await emacs.type('yes');
+                await emacs.keys('Enter');
+            };
+            if (!fits) {
+                await trust(false);
+                await emacs.see(/Not trusted: go to the end/);
+                await ask(emacs, 1, '(car x)');
+                await open(emacs, 1);
+            }
+            await trust(true);
+            await emacs.see(/ecl-mcp: Trusted/);
+            await ask(emacs, 2, '(car x)');
+            await decided(emacs, 2, 'approve');
+        });

@@ -310,3 +310,15 @@ test('approve: an end behind another frame of the terminal was not seen', asking
     check(await emacs.eval(`(buffer-local-value 'ecl-mcp--approval-seen
         (get-buffer "*ecl-mcp approval*"))`) === 'nil', 'seen');
 });
+
+test('approve: a question whose request is behind another frame', quick(),
+    async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await question(emacs, 1, QUICK);
+        await emacs.keys('C-x', '5', '2');
+        await emacs.until('(cdr (frame-list))');
+        await emacs.keys('C-x', 'o');
+        await pause(1000);
+        await emacs.keys('y');
+        await undecided(emacs);
+    });
