@@ -234,6 +234,13 @@ It would select that from which it came, and take a minibuffer its keys."
                             (get-buffer-window-list buffer nil 'visible)))
           (setq ecl-mcp--approval-seen t))))))
 
+(defun ecl-mcp--approval-surprise ()
+  "Wait longer for an answer: the buffer shows another request by itself.
+A key for the one before may still be on its way, from a terminal far away."
+  (with-current-buffer (ecl-mcp--approval-buffer)
+    (cl-incf ecl-mcp--approval-shown
+             (max 0 (- ecl-mcp-approval-idle ecl-mcp-approval-grace)))))
+
 (defun ecl-mcp-approval-request-gone (request)
   "Take REQUEST, which waits no longer, off the screen."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
@@ -242,6 +249,8 @@ It would select that from which it came, and take a minibuffer its keys."
             (window (get-buffer-window buffer t)))
         (cond ((and window next)
                (ecl-mcp--approval-set next)
+               (unless (eq 'answered (ecl-mcp-request-state request))
+                 (ecl-mcp--approval-surprise))
                (ecl-mcp--approval-fit window))
               ;; The keys of somebody who is about to answer must not go to
               ;; what comes up below.

@@ -322,3 +322,18 @@ test('approve: a question whose request is behind another frame', quick(),
         await emacs.keys('y');
         await undecided(emacs);
     });
+
+test('approve: a key that is long on its way, for what was there before',
+    asking(QUEUE), async emacs => {
+        await ask(emacs, 1, '(car x)');
+        await ask(emacs, 2, '(cdr x)');
+        await review(emacs);
+        await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
+            (params . ((id . 1) (reason . "gone")))))`);
+        await pause(700); // a slow connection
+        await emacs.keys('y');
+        await undecided(emacs, 2);
+        await pause(GRACE);
+        await emacs.keys('y');
+        await decided(emacs, 2, 'approve');
+    });
