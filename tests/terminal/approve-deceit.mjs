@@ -13,7 +13,7 @@ const elisp = text => lisp(text).replace(/[^ -~\n]/gu, char =>
 
 test('approve: letters stand in the order in which Lisp reads them',
     quick(QUEUE), async emacs => {
-        const path = '/home/\u05d0\u05d1/1/2/\u05d2\u05d3';
+        const path = '/srv/\u05d0\u05d1/1/2/\u05d2\u05d3';
         await emacs.eval(`(ecl-mcp-test-code 1 ${elisp(`(print "${path}")`)})`);
         await review(emacs, QUICK);
         await emacs.see(new RegExp(`print "${path}"`));
