@@ -205,6 +205,11 @@ bool session_wants_input(const struct session *session)
     return !session->finishing && session->output.n < LIMIT_OUTPUT_BACKLOG;
 }
 
+void session_stop_others(struct session *session)
+{
+    image_stop_others(&session->image);
+}
+
 void session_finish(struct session *session, int64_t grace_ms, int64_t now_ms)
 {
     int64_t deadline_ms = now_ms + grace_ms;

@@ -87,6 +87,10 @@ void session_feed(struct session *session, const void *p, size_t n,
    pile up unread (LIMIT_OUTPUT_BACKLOG). */
 bool session_wants_input(const struct session *session);
 
+/* Stops what others evaluate in the images, if this session is that of their
+   owner; they are told that the user stopped it. */
+void session_stop_others(struct session *session);
+
 /* The client closed its end, or the host was told to end: running calls get
    GRACE_MS, then are stopped; every call is still answered, also one whose line
    lacks its end. A second call with a shorter grace shortens it. */

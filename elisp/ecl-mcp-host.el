@@ -28,6 +28,7 @@
 (declare-function ecl-mcp-module-tick "ext:ecl-mcp-module-functions" (session))
 (declare-function ecl-mcp-module-image-lost "ext:ecl-mcp-module-functions" (session why))
 (declare-function ecl-mcp-module-log "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-stop-others "ext:ecl-mcp-module-functions" (session))
 (declare-function project-root "project" (project))
 
 ;;;; Options
@@ -189,6 +190,13 @@ A quit comes behind that."
   (when (ecl-mcp-session-core session)
     (let ((inhibit-quit t))
       (ecl-mcp-module-feed (ecl-mcp-session-core session) channel bytes)
+      (ecl-mcp-session-pump session))))
+
+(defun ecl-mcp-session-stop-others (session)
+  "Let what agents evaluate in the Lisp of SESSION be stopped."
+  (when (ecl-mcp-session-core session)
+    (let ((inhibit-quit t))
+      (ecl-mcp-module-stop-others (ecl-mcp-session-core session))
       (ecl-mcp-session-pump session))))
 
 ;;;; The supervisor

@@ -376,7 +376,8 @@ killing the buffer.
   :group 'ecl-mcp
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
-        bidi-inhibit-bpa t)
+        bidi-inhibit-bpa t
+        bidi-display-reordering nil)
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--note-seen nil t)

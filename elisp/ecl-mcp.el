@@ -110,12 +110,19 @@ It works whatever that one does.  All it had is lost, and who uses it is told."
     (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")))
 
 ;;;###autoload
-(defun ecl-mcp-interrupt ()
-  "Stop what this Emacs evaluates in its Lisp; definitions stay."
-  (interactive)
+(defun ecl-mcp-interrupt (&optional all)
+  "Stop what this Emacs evaluates in its Lisp; definitions stay.
+When that is nothing, or with a prefix argument ALL, stop what agents evaluate
+there; they are told that the user stopped it."
+  (interactive "P")
   (let ((calls (ecl-mcp-session-calls)))
     (mapc #'ecl-mcp-cancel calls)
-    (message (if calls "ecl-mcp: %d stopped" "ecl-mcp: Nothing runs")
+    (when (and ecl-mcp-session (or all (null calls)))
+      (ecl-mcp-session-stop-others ecl-mcp-session))
+    (message (cond ((null ecl-mcp-session) "ecl-mcp: Nothing runs")
+                   ((null calls) "ecl-mcp: What agents evaluate is stopped")
+                   (all "ecl-mcp: %d stopped, and what agents evaluate")
+                   (t "ecl-mcp: %d stopped"))
              (length calls))))
 
 (provide 'ecl-mcp)

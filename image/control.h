@@ -30,7 +30,7 @@ enum control_kind {
 enum control_fd { CONTROL_SOCKET, CONTROL_STDOUT, CONTROL_STDERR, CONTROL_FDS };
 
 /* Why a call is stopped. */
-enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING };
+enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING, STOP_BY_USER };
 
 /* The value of the signal that interrupts the call with this id; it is
    recognised by value / 4, the reason is value % 4. */

@@ -210,11 +210,17 @@ static enum status take_call(struct front *front, struct wire_head head,
     return ST_OK;
 }
 
+/* Stops the call ID of FRONT; from an owner, 0 stops those of all others. */
 static void take_stop(struct front *front, uint64_t id, int64_t now)
 {
     struct supervisor *s = front->supervisor;
+    struct front *other;
     struct channel *channel;
 
+    for (other = id == 0 && front->owner ? s->fronts : NULL; other;
+         other = other->next)
+        if (other != front)
+            stop_calls(s, other, STOP_BY_USER, now);
     for (channel = s->channels; channel; channel = channel->next) {
         struct call *call = channel_find(channel, front, id);
 

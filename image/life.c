@@ -163,6 +163,9 @@ static void describe_cause(const struct channel *channel, struct buf *text)
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
+    else if (channel->killed && call && call->why == STOP_BY_USER)
+        buf_str(text, STR("did not stop when the user stopped the evaluation "
+                          "and was killed"));
     else if (channel->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
     else if (!channel->exited)

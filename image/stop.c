@@ -22,6 +22,7 @@ static const char *const reasons[] = {
     [STOP_CANCELLED] = "it was cancelled",
     [STOP_TIME] = "its time limit was reached",
     [STOP_ENDING] = "the server is ending",
+    [STOP_BY_USER] = "the user stopped it",
 };
 
 void stop_call(struct supervisor *s, struct channel *channel, struct call *call,

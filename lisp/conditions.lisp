@@ -67,6 +67,12 @@ time limit.")
                              call, configure-limits for all."
                      (time-limit-exceeded-seconds condition)))))
 
+(define-condition stopped-by-user (evaluation-interrupted) ()
+  (:documentation "Another one who works in this Lisp stops the evaluation: the
+user.")
+  (:report "The user stopped the evaluation. Do not repeat it unchanged; ask ~
+what it should be."))
+
 (define-condition evaluation-aborted (serious-condition) ()
   (:documentation "User code invoked the ABORT restart of the evaluation.")
   (:report "The evaluation was ended by its ABORT restart."))

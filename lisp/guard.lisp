@@ -131,10 +131,11 @@ an error of the macro and go on: then the evaluation ends at once."
 
 (defun interruption ()
   "Returns the condition that says why the host stops the evaluation."
-  (if (eql *stop-reason* 1)
-      (make-condition 'time-limit-exceeded
-                      :seconds (seconds-text *time-limit*))
-      (make-condition 'evaluation-interrupted)))
+  (case *stop-reason*
+    (1 (make-condition 'time-limit-exceeded
+                       :seconds (seconds-text *time-limit*)))
+    (3 (make-condition 'stopped-by-user))
+    (t (make-condition 'evaluation-interrupted))))
 
 (defun note-unnamed-end (evaluation)
   "Gives EVALUATION, which came to no value, the interrupt as its condition when

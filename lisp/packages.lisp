@@ -21,6 +21,7 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:exit-attempted-code
    #:evaluation-interrupted
    #:time-limit-exceeded
+   #:stopped-by-user
    #:evaluation-aborted
    #:compilation-failed
    #:child-failed

@@ -132,8 +132,8 @@ its end, output discarded.")
 signal handler and other threads look at it.")
 
 (defvar *stop-reason* 0
-  "Why the host interrupts: 1 for the time limit, else something else. Set by
-the C host before it calls the interrupt handler.")
+  "Why the host interrupts: 1 for the time limit, 3 for the user, else something
+else. Set by the C host before it calls the interrupt handler.")
 
 (defvar *time-limit* 0
   "The time limit of the running call in milliseconds, 0 for none. Set by the C

@@ -212,6 +212,18 @@ static emacs_value finish(emacs_env *env, ptrdiff_t count, emacs_value *args,
     return NIL;
 }
 
+static emacs_value stop_others(emacs_env *env, ptrdiff_t count,
+                               emacs_value *args, void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+
+    (void)count;
+    (void)data;
+    if (handle)
+        session_stop_others(handle->session);
+    return NIL;
+}
+
 static emacs_value is_idle(emacs_env *env, ptrdiff_t count, emacs_value *args,
                            void *data)
 {
@@ -334,6 +346,9 @@ const struct function FUNCTIONS_SESSION[] = {
      "Let SESSION do what does not wait for bytes.\n"
      "Return the seconds, a float, after which it wants to be called again,\n"
      "or nil when it need not be called before it is fed.\n\n(fn SESSION)"},
+    {"ecl-mcp-module-stop-others", 1, stop_others,
+     "Let the calls of others that share the Lisp of SESSION be stopped.\n"
+     "Each is answered that the user stopped it.\n\n(fn SESSION)"},
     {"ecl-mcp-module-finish", 2, finish,
      "Let SESSION end: no more is read from the client.\n"
      "Calls that run get SECONDS, a number, and are stopped then; each is\n"

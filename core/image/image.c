@@ -157,6 +157,15 @@ void image_stop(struct image *image, const struct image_call *call)
                  "image: no memory to stop call %" PRIu64, call->id);
 }
 
+void image_stop_others(struct image *image)
+{
+    if (!image->greeted)
+        return;
+    begin(image, WIRE_STOP, 0, 0);
+    if (!end(image))
+        log_line(image->log, LOG_ERROR, "image: no memory to stop calls");
+}
+
 void image_finish(struct image *image, int64_t grace_ms)
 {
     if (!image->greeted)

@@ -90,6 +90,10 @@ enum status MUST_CHECK image_send(struct image *image, struct image_call *call);
 /* Asks to stop CALL. Its reply comes nevertheless. */
 void image_stop(struct image *image, const struct image_call *call);
 
+/* Asks to stop the calls of all others that share the images, which only their
+   owner can. */
+void image_stop_others(struct image *image);
+
 /* Asks to answer every call within GRACE_MS and to end then; says nothing to
    a supervisor that was never asked for anything. */
 void image_finish(struct image *image, int64_t grace_ms);

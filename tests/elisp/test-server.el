@@ -257,5 +257,38 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
              agent (test-server--call agent "evaluate-lisp"
                                       '((code . "(boundp '*shared*)")))))))))))
 
+;; The human has the last word, also about what runs.
+(ert-deftest ecl-mcp-server-attached-is-interrupted ()
+  (ecl-mcp-test-with-session workspace
+    (let ((ecl-mcp-image-socket (expand-file-name "image.sock" workspace))
+          mine)
+      (set-file-modes workspace #o700)
+      (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *on* nil)")))
+      (test-server--with ((agent "--attach" (expand-file-name "image.sock"
+                                                              workspace)))
+        (let ((id (test-server--call
+                   agent "evaluate-lisp"
+                   `((code . ,(format "(progn (close (open %S :direction :output
+                                                     :if-exists :supersede))
+                                              (loop (setf *on* t)))"
+                                      (expand-file-name "runs" workspace)))))))
+          (ecl-mcp-test-await "the agent's loop"
+                              (lambda ()
+                                (file-exists-p (expand-file-name "runs" workspace))))
+          ;; that of this Emacs waits behind it: it goes first
+          (ecl-mcp-call "evaluate-lisp" '((code . "1")) (lambda (it) (setq mine it)))
+          (ecl-mcp-interrupt)
+          (ecl-mcp-test-await "the end of mine" (lambda () mine))
+          (should-not (plist-get mine :success))
+          (ecl-mcp-interrupt)
+          (should (string-match-p
+                   "\\`\\[ERROR\\] ECL-MCP:STOPPED-BY-USER\nThe user stopped the"
+                   (test-server--text agent id))))
+        ;; it was interrupted, not killed
+        (should (equal (test-server--text
+                        agent (test-server--call agent "evaluate-lisp"
+                                                 '((code . "*on*"))))
+                       "=> T"))))))
+
 (provide 'test-server)
 ;;; test-server.el ends here

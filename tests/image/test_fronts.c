@@ -112,6 +112,42 @@ static void fronts_stop_their_own_calls_only(void **state)
     assert_string_equal(host_answer.p, "=> 2");
 }
 
+/* With no number, the owner stops the calls of all others, and nobody else
+   does. */
+static void owner_stops_the_calls_of_others(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    host_call_and_see_it_run(2, "(loop)");
+    as(guest);
+    host_call(1, "(setf *x* 2)");
+    host_stop(0); // it is no owner
+    host_pass(300);
+    expect_no_answer(owner);
+    expect_no_answer(guest);
+    as(owner);
+    host_stop(0);
+    host_pass(300);
+    expect_no_answer(owner); // its own goes on
+    host_stop(2);
+    host_wait(2);
+    as(guest);
+    host_wait(1);
+    assert_true(host_error);
+    host_expect_part("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: "
+                     "it was stopped.");
+    as(guest);
+    host_call_and_see_it_run(2, "(loop)");
+    as(owner);
+    host_stop(0);
+    as(guest);
+    host_wait(2);
+    assert_true(host_error);
+    host_expect_part("[ERROR] ECL-MCP:STOPPED-BY-USER\nThe user stopped the "
+                     "evaluation.");
+    host_expect(3, "*x*", "=> 1");
+}
+
 static void front_leaves_in_a_call(void **state)
 {
     pid_t image;
@@ -511,6 +547,7 @@ int main(int argc, char **argv)
         TEST(fronts_share_sessions),
         TEST(fronts_take_turns),
         TEST(fronts_stop_their_own_calls_only),
+        TEST(owner_stops_the_calls_of_others),
         TEST(front_leaves_in_a_call),
         TEST(front_leaves_a_call_that_does_not_stop),
         TEST(fronts_are_told_of_deaths),
