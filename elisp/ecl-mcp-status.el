@@ -19,7 +19,7 @@
 (declare-function ecl-mcp-review "ecl-mcp-approve" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
 (declare-function ecl-mcp-restart-lisp "ecl-mcp" ())
-(declare-function ecl-mcp-interrupt "ecl-mcp" ())
+(declare-function ecl-mcp-interrupt "ecl-mcp" (&optional all))
 (declare-function ecl-mcp-log "ecl-mcp-log" ())
 (declare-function ecl-mcp-permissions "ecl-mcp-permissions-list" ())
 (declare-function ecl-mcp-repl "ecl-mcp-repl" (&optional session))
