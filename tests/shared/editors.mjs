@@ -87,7 +87,11 @@ async function emacsFloods(world) {
         return still;
     }, 20, 500));
     assert.ok(sent < 60e6, `it took ${sent} bytes`);
-    assert.ok(memory(server.peer.pid, 'VmHWM') < 64 << 10, 'memory');
+    const held = memory(server.peer.pid, 'VmHWM');
+    // a sanitizer keeps what was freed for a while
+    const most = /asan/.test(fs.readFileSync(`/proc/${server.peer.pid}/maps`))
+        ? 512 << 10 : 64 << 10;
+    assert.ok(held < most, `it holds ${held} KiB`);
     stdout.resume();
     assert.ok(await poll(() => sent > last, 20), 'it reads no more');
     listener.close();
