@@ -92,7 +92,8 @@ no/such/file.lisp was not found in …")
              (is (matches-p pattern text) "~a" text)
              (is-true failed)))
   (let ((ecl-mcp::*loaded-files* '()))
-    (with-open-file (stream (merge-pathnames "load/large.lisp" *scratch*)
+    (with-open-file (stream (ensure-directories-exist
+                             (merge-pathnames "load/large.lisp" *scratch*))
                             :direction :output :if-exists :supersede
                             :element-type '(unsigned-byte 8))
       (file-position stream ecl-mcp::+source-characters+)
