@@ -81,6 +81,9 @@ test('call-tool: C-g in the middle calls nothing', options, async emacs => {
     await emacs.keys('Enter');
     await emacs.see(/^code \(.*\):$/m);
     await emacs.type('(defvar *never* 1)');
+    // in the middle of the command of a key it would only end that
+    await emacs.until(`(with-current-buffer (window-buffer (minibuffer-window))
+        (string-suffix-p "1)" (minibuffer-contents)))`);
     await emacs.keys('C-g');
     await emacs.until('(= 0 (minibuffer-depth))');
     check(await emacs.eval('(ecl-mcp-session-calls)') === 'nil', 'a call');
