@@ -70,8 +70,7 @@ time limit.")
 (define-condition stopped-by-user (evaluation-interrupted) ()
   (:documentation "Another one who works in this Lisp stops the evaluation: the
 user.")
-  (:report "The user stopped the evaluation. Do not repeat it unchanged; ask ~
-what it should be."))
+  (:report "The user stopped the evaluation. Do not repeat it unchanged."))
 
 (define-condition evaluation-aborted (serious-condition) ()
   (:documentation "User code invoked the ABORT restart of the evaluation.")

@@ -144,7 +144,7 @@ static void owner_stops_the_calls_of_others(void **state)
     host_wait(2);
     assert_true(host_error);
     host_expect_part("[ERROR] ECL-MCP:STOPPED-BY-USER\nThe user stopped the "
-                     "evaluation.");
+                     "evaluation. Do not repeat it unchanged.\n");
     host_expect(3, "*x*", "=> 1");
 }
 
