@@ -249,16 +249,16 @@ Arrays become lists, and null and what is empty become nil."
   "Let all objects in VALUE, in the exact shape, have one member of each name.
 It is the last: the core takes that, and so must whoever sees what it will do;
 since Emacs 30 the parser keeps all.  Return VALUE, which is changed."
-  (let ((todo (list value)) one) ; calls could not be nested as deeply
-    (while (setq one (pop todo))
+  (let ((left (list value)) one) ; calls could not be nested as deeply
+    (while (setq one (pop left))
       (if (vectorp one)
           (dotimes (index (length one))
             (when (or (vectorp (aref one index)) (consp (aref one index)))
-              (push (aref one index) todo)))
+              (push (aref one index) left)))
         (ecl-mcp--json-keep-last one)
         (dolist (member one)
           (when (or (vectorp (cdr member)) (consp (cdr member)))
-            (push (cdr member) todo)))))
+            (push (cdr member) left)))))
     value))
 
 (defun ecl-mcp--json-parse (bytes)

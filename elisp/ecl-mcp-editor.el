@@ -171,9 +171,15 @@ An error is signalled only when MESSAGE cannot be JSON."
   "The client on whose behalf Emacs looks up what nobody asked for by hand.
 What is typed, the prompt of the REPL and the status buffer want to know it.")
 
+(defconst ecl-mcp-lookup-tools
+  '("function-arglist" "apropos-search" "list-package-symbols" "list-sessions"
+    "inspect-value")
+  "The tools that Emacs uses for that.
+Who else takes its name hides no other call in the lists.")
+
 (defun ecl-mcp-lookup-p (line)
   "Whether the call in LINE, of the log, is one that Emacs made by itself."
-  (and (equal (alist-get 'level line) "safe")
+  (and (member (alist-get 'tool line) ecl-mcp-lookup-tools)
        (equal (alist-get 'name (alist-get 'client line)) ecl-mcp-lookup-client)))
 
 ;;;; Requests

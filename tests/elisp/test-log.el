@@ -57,7 +57,11 @@
                   (test-log-line :tool "first")
                   (test-log-line :tool "second" :preview "code: (car\u202e x)"))
             (list "2026-01-02.jsonl"
-                  (test-log-line :tool "third") "{\"torn\":\n"
+                  ;; another call is, whoever makes it
+                  (test-log-line :tool "third" :level "safe"
+                                 :client '((name . "Emacs-lookup")
+                                           (version . "1")))
+                  "{\"torn\":\n"
                   ;; what Emacs looks up by itself is not listed
                   (test-log-line :tool "function-arglist" :level "safe"
                                  :client '((name . "Emacs-lookup")
