@@ -2,7 +2,8 @@
 /* front.h: one of those whose calls a supervisor serves: frames from it go in,
    frames for it come out (wire.h). The host carries them, whatever way. All
    fronts share the sessions; each has its own numbers of calls, stops its own
-   calls only, and gets what belongs to them. */
+   calls only (the owner those of all others, too), and gets what belongs to
+   them. */
 #ifndef IMAGE_FRONT_H
 #define IMAGE_FRONT_H
 
