@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* listener.c: see listener.h. */
-#include "listener.h"
+#include "server/listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "front.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "server/address.h"
+#include "supervisor/front.h"
 
 /* Bytes read at once of one connection. */
 #define CHUNK (64u * 1024)

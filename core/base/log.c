@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* log.c: formats one event as one line and hands it to the sink. */
-#include "log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "buf.h"
-#include "limits.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/utf8.h"
 
 static const char *const level_names[] = {
     [LOG_ERROR] = "error",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* log.h: where the core says what it did. The core prints nothing: a host
    gives it a sink. One event, one line, "area: text". */
-#ifndef CORE_LOG_H
-#define CORE_LOG_H
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
 
-#include "status.h"
-#include "str.h"
+#include "base/status.h"
+#include "base/str.h"
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* asker.c: tools of every kind, and who calls them. */
-#include "asker.h"
+#include "support/asker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "support/client.h"
 
 /* --- Tools -------------------------------------------------------------- */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* asker.h: calls of tools of its own, through gate and calls, for tests of
    what waits for a human or works in steps. */
-#ifndef TESTS_ASKER_H
-#define TESTS_ASKER_H
+#ifndef TESTS_SUPPORT_ASKER_H
+#define TESTS_SUPPORT_ASKER_H
 
-#include "calls.h"
-#include "check.h"
-#include "messages.h"
+#include "mcp/calls.h"
+#include "support/check.h"
+#include "support/messages.h"
 
 /* What the tools did. */
 extern struct world {

@@ -3,12 +3,12 @@
    and what the host's time and end do. A rule makes evaluate-lisp ask. */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
-#include "policy.h"
-#include "registry.h"
+#include "base/limits.h"
+#include "gate/policy.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
+#include "tools/registry.h"
 
 static struct policy policy;
 
@@ -18,7 +18,7 @@ static void restart(void)
     const struct tool *tool =
         registry_find(REGISTRY_ALL_SETS, STR("evaluate-lisp"));
     assert_ok(policy_add(&policy, tool, POLICY_ASK));
-    client_restart((struct session_config){
+    client_restart((struct core_config){
         .policy = &policy, .key = "a key", .approval_ms = 60000});
 }
 
@@ -128,15 +128,15 @@ static void approvals_end_with_the_time(void **state)
     (void)state;
     client.now_ms = 5000;
     restart();
-    assert_int_equal(session_deadline(client.session, 5000), -1);
+    assert_int_equal(core_deadline(client.core, 5000), -1);
     call_as("2025-11-25", "{\"elicitation\":{}}");
     client_expect("{…\"method\":\"elicitation/create\"…}");
-    assert_int_equal(session_deadline(client.session, 5000), 65000);
-    session_tick(client.session, 64999);
+    assert_int_equal(core_deadline(client.core, 5000), 65000);
+    core_tick(client.core, 64999);
     client_expect("");
-    session_tick(client.session, 65000);
+    core_tick(client.core, 65000);
     client_expect("{…notifications/cancelled…}\n{…\"id\":1,…within 60 s…}");
-    assert_int_equal(session_deadline(client.session, 65000), -1);
+    assert_int_equal(core_deadline(client.core, 65000), -1);
     client_expect_no_frame();
 }
 
@@ -146,9 +146,9 @@ static void approvals_end_with_the_input(void **state)
     restart();
     call_as("2025-11-25", "{\"elicitation\":{}}");
     client_expect("{…\"method\":\"elicitation/create\"…}");
-    session_finish(client.session, 2000, 0);
+    core_finish(client.core, 2000, 0);
     client_expect("{…\"id\":1,…no approval: the client has closed…}");
-    assert_true(session_is_idle(client.session));
+    assert_true(core_is_idle(client.core));
 }
 
 #define AGAIN(more)                                                            \

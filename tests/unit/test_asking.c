@@ -3,9 +3,9 @@
    calls.c together. */
 #include <stdio.h>
 
-#include "asker.h"
-#include "frames.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "support/asker.h"
+#include "support/frames.h"
 
 static void asking_runs_what_is_approved(void **state)
 {

@@ -3,10 +3,10 @@
    what comes back to the client, and when. */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
 
 /* A call and the frame that it becomes. */
 struct tool_case {
@@ -18,7 +18,7 @@ struct tool_case {
 
 static void run_tools(const struct tool_case *cases, size_t n)
 {
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-03-26");
     for (size_t i = 0; i < n; i++) {
         client.now_ms = 100;
@@ -138,7 +138,7 @@ static void calls_configure_limits(void **state)
                       "memory: 2 GiB"))},
     };
     (void)state;
-    client_restart((struct session_config){.memory = 2ull << 30});
+    client_restart((struct core_config){.memory = 2ull << 30});
     client_initialize("2025-11-25");
     client_play(cases, COUNT(cases));
     client_expect_no_frame();
@@ -156,7 +156,7 @@ static void calls_configure_limits(void **state)
 static void calls_configure_memory(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     client_send(
         CALL("1", "configure-limits", "{\"memory\":\"512M\",\"timeout\":60}"));
@@ -196,7 +196,7 @@ static void calls_check_arguments_of_sessions(void **state)
          OK("1", PROBLEM("argument name must be a name of …"))},
     };
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     client_play(cases, COUNT(cases));
     client_expect_no_frame();
@@ -205,7 +205,7 @@ static void calls_check_arguments_of_sessions(void **state)
 static void calls_are_answered_in_the_order_of_replies(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     client_send(CALL("\"a\"", "evaluate-lisp", "{\"code\":\"1\"}"));
     client_send(CALL("\"b\"", "evaluate-lisp", "{\"code\":\"2\"}"));
@@ -226,7 +226,7 @@ static void calls_are_answered_in_the_order_of_replies(void **state)
 static void calls_are_cancelled_by_request_id(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     client_send(CALL("5", "evaluate-lisp", "{\"code\":\"1\"}"));
     client_send(CALL("\"5\"", "evaluate-lisp", "{\"code\":\"2\"}"));
@@ -282,7 +282,7 @@ static void calls_report_progress(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        client_restart((struct session_config){.tools = NULL});
+        client_restart((struct core_config){.tools = NULL});
         client_initialize(cases[i].version);
         client_send(CALL_WITH_TOKEN("1", "\"t\\u00e4\""));
         client_send(CALL_WITH_TOKEN("2", "7"));
@@ -346,7 +346,7 @@ static void calls_take_strings_and_integers_as_tokens(void **state)
          false},
     };
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     for (size_t i = 0; i < COUNT(cases); i++) {
         client_send(cases[i].call);
@@ -365,11 +365,11 @@ static void calls_bound_progress(void **state)
     static char text[LIMIT_PROGRESS + 100];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '!';
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-11-25");
     client_send(CALL_WITH_TOKEN("1", "7"));
     uint64_t id = take_call(true);
-    const struct buf *output = session_output(client.session);
+    const struct buf *output = core_output(client.core);
     while (output->n < LIMIT_OUTPUT_BACKLOG) {
         size_t before = output->n;
         client_output(id, str_make(text, sizeof text));
@@ -381,7 +381,7 @@ static void calls_bound_progress(void **state)
     size_t full = output->n;
     client_output(id, STR("more than the client reads"));
     assert_int_equal(output->n, full);
-    buf_consume(session_output(client.session), full);
+    buf_consume(core_output(client.core), full);
     client_output(id, STR("again"));
     client_expect(PROGRESS("7", "…\"again\""));
 }
@@ -390,7 +390,7 @@ static void calls_bound_progress(void **state)
 static void calls_report_progress_outside_of_batches(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-03-26");
     client_send("[" CALL_WITH_TOKEN("1", "\"a\"") "," //
                 CALL_WITH_TOKEN("2", "\"b\"") "]");
@@ -411,7 +411,7 @@ static void calls_report_progress_outside_of_batches(void **state)
 static void calls_of_a_batch_are_answered_together(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-03-26");
     client_send("[" CALL("1", "evaluate-lisp", "{\"code\":\"1\"}") "," //
                 CALL("2", "evaluate-lisp", "{\"code\":\"2\"}") ","     //

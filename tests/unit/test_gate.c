@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of gate.c, with a table of tools of its own. */
-#include "check.h"
-#include "frames.h"
-#include "gate.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "gate/gate.h"
+#include "support/check.h"
+#include "support/frames.h"
 
 /* --- Tools -------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of log.c. */
-#include "check.h"
-#include "limits.h"
-#include "log.h"
-#include "utf8.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "support/check.h"
 
 static char last[LIMIT_LOG_LINE + 1];
 static size_t lines;

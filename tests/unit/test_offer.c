@@ -3,12 +3,12 @@
    hears of them. */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
-#include "offer.h"
-#include "registry.h"
+#include "base/limits.h"
+#include "editor/editor_tools.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
+#include "tools/registry.h"
 
 static struct {
     struct log log;
@@ -255,14 +255,14 @@ static void offer_stays_while_it_is_held(void **state)
 
 static void says(const char *line)
 {
-    session_editor_feed(client.session, line, strlen(line), 0);
+    core_editor_feed(client.core, line, strlen(line), 0);
 }
 
 static void lent_tools_are_told_of(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.editor = true});
-    session_editor_open(client.session, 0);
+    client_restart((struct core_config){.editor = true});
+    core_editor_open(client.core, 0);
     client_initialize("2024-11-05");
     says(OFFER("a"));
     client_expect(""); // it has not said that it is ready
@@ -279,9 +279,9 @@ static void lent_tools_are_told_of(void **state)
     says(OFFER("c"));
     client_expect(CHANGED "\n" STREAM("\"s\""));
     client_send(CANCEL("\"s\""));
-    session_editor_close(client.session, 0);
+    core_editor_close(client.core, 0);
     client_expect(CHANGED);
-    session_finish(client.session, 0, 0);
+    core_finish(client.core, 0, 0);
     client_expect(OK("2", "{\"resultType\":\"complete\",\"_meta\":{"
                           "\"io.modelcontextprotocol/subscriptionId\":2,"
                           "\"io.modelcontextprotocol/serverInfo\":{…}}}"));
@@ -290,7 +290,7 @@ static void lent_tools_are_told_of(void **state)
 static void lent_streams_are_limited(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.editor = true});
+    client_restart((struct core_config){.editor = true});
     for (int i = 0; i < LIMIT_SUBSCRIPTIONS; i++) {
         char line[300];
         snprintf(line, sizeof line, LISTEN("%d", "{}"), i);
@@ -306,8 +306,8 @@ static void lent_streams_are_limited(void **state)
 static void lent_tools_may_be_unwanted(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.editor = true, .tools = "eval"});
-    session_editor_open(client.session, 0);
+    client_restart((struct core_config){.editor = true, .tools = "eval"});
+    core_editor_open(client.core, 0);
     client_initialize("2025-11-25");
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");

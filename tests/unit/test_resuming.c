@@ -3,9 +3,9 @@
    question, and are made again with its answer. */
 #include <stdio.h>
 
-#include "asker.h"
-#include "frames.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "support/asker.h"
+#include "support/frames.h"
 
 #define X "{\"text\":\"x\"}"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "asker.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "support/asker.h"
 
 #define CALLS 400
 

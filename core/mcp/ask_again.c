@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* ask_again.c: see ask_again.h. */
+#include "mcp/ask_again.h"
+
+#include <string.h>
+
+static void hash_call(const struct tool *tool, struct str arguments,
+                      unsigned char out[TICKET_HASH])
+{
+    const struct str texts[] = {str_from(tool->name), arguments};
+
+    ticket_hash(texts, sizeof texts / sizeof *texts, out);
+}
+
+/* What a ticket says about the call and the question of T. */
+static struct ticket ticket_of(const struct turn *t)
+{
+    const struct tool_call *call = &t->entry->tool;
+    const struct tool_question *question = &call->question;
+    struct ticket ticket = {.expires_ms =
+                                t->gate.now_ms + t->calls->approval_ms};
+    const struct str shown[] = {buf_view(&question->message),
+                                buf_view(&question->substance),
+                                buf_view(&question->form)};
+
+    hash_call(call->tool, buf_view(&call->arguments), ticket.call);
+    ticket_hash(shown, sizeof shown / sizeof *shown, ticket.question);
+    return ticket;
+}
+
+/* A handler's question goes with its name, a NUL, and what is carried. */
+static enum status write_ticket(const struct turn *t, struct str *out)
+{
+    const struct tool_question *question = &t->entry->tool.question;
+    struct ticket ticket = ticket_of(t);
+    struct str carried = buf_view(&question->carried);
+
+    if (question->form.n > 0) {
+        size_t n = strlen(question->name) + 1;
+        char *extra = arena_alloc(t->gate.arena, n + carried.n);
+        if (extra == NULL)
+            return ST_NOMEM;
+        memcpy(extra, question->name, n);
+        if (carried.n > 0)
+            memcpy(extra + n, carried.p, carried.n);
+        ticket.extra = str_make(extra, n + carried.n);
+    }
+    return ticket_write(&t->calls->tickets, t->gate.arena, &ticket, out);
+}
+
+enum status again_require(struct turn *t)
+{
+    struct entry *entry = t->entry;
+    struct str state;
+
+    if (write_ticket(t, &state) != ST_OK)
+        return ST_NOMEM;
+    rpc_check_sent(
+        t->calls->log,
+        result_input_required(&entry->to, entry->version, &entry->tool, state));
+    turn_end(t->calls, entry);
+    return ST_OK;
+}
+
+/* The reply to the question NAME, an object, or absent. */
+static struct json find_reply(const struct calls_request *request,
+                              const char *name)
+{
+    struct json reply = json_get(request->replies, name);
+
+    return json_type(reply) == JSON_OBJECT ? reply : (struct json){0};
+}
+
+/* Why an answer of the human's to what TICKET is about does not count; empty
+   when it does. */
+static struct str fault_of_ticket(const struct turn *t,
+                                  const struct ticket *ticket,
+                                  const struct ticket *now)
+{
+    if (memcmp(ticket->call, now->call, TICKET_HASH) != 0)
+        return STR("the call is not the one that the user was asked about");
+    if (t->gate.now_ms > ticket->expires_ms)
+        return turn_expiry(t);
+    if (!ticket_use(&t->calls->tickets, ticket->number))
+        return STR("the answer of the user was used before");
+    return STR("");
+}
+
+enum status again_resume(struct turn *t, const struct calls_request *request,
+                         const struct ticket *ticket)
+{
+    const struct tool_call *call = &t->entry->tool;
+    struct json reply = find_reply(request, result_question_name(call));
+    const struct ticket now = ticket_of(t);
+
+    if (!json_is_absent(reply) && call->question.form.n > 0)
+        return gate_decide(&t->gate, reply, STR(""));
+    if (json_is_absent(reply) || ticket == NULL)
+        return ST_OK; // it is asked again
+    struct str fault = fault_of_ticket(t, ticket, &now);
+    if (fault.n > 0)
+        return turn_decide_without(t, fault);
+    if (memcmp(ticket->question, now.question, TICKET_HASH) != 0)
+        return gate_stale(&t->gate);
+    return gate_decide(&t->gate, reply, STR(""));
+}
+
+void again_set_reply(struct tool_call *call,
+                     const struct calls_request *request,
+                     const struct ticket *ticket)
+{
+    unsigned char now[TICKET_HASH];
+    struct str extra = ticket->extra;
+    size_t n = strnlen(extra.p, extra.n);
+
+    call->resumed = extra.n == 0;
+    hash_call(call->tool, gate_arguments(request->arguments), now);
+    if (n == extra.n || memcmp(ticket->call, now, TICKET_HASH) != 0 ||
+        request->now_ms > ticket->expires_ms)
+        return;
+    call->reply = (struct tool_reply){
+        .value = find_reply(request, extra.p),
+        .name = str_make(extra.p, n),
+        .carried = str_make(extra.p + n + 1, extra.n - n - 1)};
+}

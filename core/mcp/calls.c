@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* calls.c: the calls that wait, found by the image's id (image.c keeps that
+   table), by the client's, and by that of the question to a human. */
+#include "mcp/calls.h"
+
+#include <inttypes.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "mcp/ask.h"
+#include "mcp/ask_again.h"
+
+void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
+                struct editor *editor, int64_t approval_ms,
+                const unsigned char *key)
+{
+    *calls = (struct calls){.log = gate->log,
+                            .gate = gate,
+                            .image = gate->image,
+                            .output = output,
+                            .editor = editor,
+                            .approval_ms = approval_ms,
+                            .entries.log = gate->log};
+    memcpy(calls->tickets.key, key, TICKET_KEY);
+}
+
+/* Without an answer. */
+static void end_silently(struct calls *calls, struct entry *entry)
+{
+    entry_free(&calls->entries, entry, NULL);
+}
+
+void calls_release(struct calls *calls)
+{
+    struct image_call *waiting;
+    while (calls->image && (waiting = image_take(calls->image)) != NULL)
+        end_silently(calls, waiting->owner);
+    while (calls->entries.asking != NULL)
+        end_silently(calls, calls->entries.asking);
+    while (calls->entries.working != NULL)
+        end_silently(calls, calls->entries.working);
+    while (calls->entries.away != NULL)
+        end_silently(calls, calls->entries.away);
+}
+
+size_t calls_waiting(const struct calls *calls)
+{
+    return calls->entries.remembered;
+}
+
+/* --- The start of a call ------------------------------------------------ */
+
+static enum status run_entry(struct turn *t,
+                             const struct calls_request *request,
+                             const struct ticket *ticket)
+{
+    struct tool_call *call = &t->entry->tool;
+
+    call->tool = request->tool;
+    call->can_ask = request->can_ask;
+    // who was asked through the client has answered there
+    call->editor =
+        ticket == NULL && t->calls->editor != NULL && t->calls->editor->there;
+    if (ticket != NULL)
+        again_set_reply(call, request, ticket);
+    enum status status =
+        gate_start(&t->gate, request->arguments, request->values);
+    if (status == ST_OK && t->gate.answer.state == TOOL_ASKS)
+        status = again_resume(t, request, ticket);
+    return course_go_on(t, status);
+}
+
+enum status calls_start(struct calls *calls,
+                        const struct calls_request *request)
+{
+    struct ticket ticket;
+    bool again = request->state.p != NULL;
+
+    if (again) {
+        enum status status = ticket_read(&calls->tickets, request->arena,
+                                         request->state, &ticket);
+        if (status != ST_OK)
+            return status;
+    }
+    struct entry *entry =
+        entry_new(&request->to, request->version, &request->texts);
+    if (entry == NULL)
+        return ST_NOMEM;
+    entry->offer = request->offer;
+    offer_hold(entry->offer);
+    struct turn turn = turn_of(calls, request->arena, entry, request->now_ms);
+    enum status status = run_entry(&turn, request, again ? &ticket : NULL);
+    if (status != ST_OK)
+        turn_end(calls, entry);
+    return status;
+}
+
+/* --- What happens to calls ---------------------------------------------- */
+
+/* Ends the work of a call; WHY is its answer. */
+static void stop_work(struct turn *t, struct str why)
+{
+    t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = why};
+    gate_end(&t->gate);
+}
+
+/* Whether ENTRY, which is in a list, does no more than run: the editor does it,
+   or it works in steps. */
+static bool is_at_work(const struct calls *calls, const struct entry *entry)
+{
+    return entry->list != &calls->entries.asking && entry->tool.approved;
+}
+
+/* Ends a call of which the client hears no more. */
+static void drop(struct turn *t, struct str why)
+{
+    struct calls *calls = t->calls;
+
+    if (t->entry->list == NULL) {
+        image_stop(calls->image, &t->entry->tool.image);
+        entry_forget(&calls->entries, t->entry, calls->output);
+        return; // its reply still comes
+    }
+    bool runs = is_at_work(t->calls, t->entry);
+    if (!runs || t->entry->errand != 0)
+        course_withdraw(calls, t->entry, why);
+    if (runs)
+        stop_work(t, why);
+    else if (turn_decide_without(t, why) != ST_OK)
+        log_line(calls->log, LOG_WARN, "mcp: out of memory");
+    turn_end(calls, t->entry);
+}
+
+void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
+                  int64_t now_ms)
+{
+    struct entry *entry;
+
+    while ((entry = entry_find(&calls->entries, id)) != NULL) {
+        struct turn turn = turn_of(calls, arena, entry, now_ms);
+        log_line(calls->log, LOG_INFO, "mcp: %s is cancelled",
+                 entry->tool.tool->name);
+        drop(&turn, STR("the call was cancelled"));
+    }
+}
+
+/* The words of a client that could not ask. */
+static struct str error_text(struct arena *arena, struct json error)
+{
+    struct str message;
+
+    if (json_string(arena, json_get(error, "message"), &message) != ST_OK)
+        return STR("the client could not ask its user");
+    message = utf8_head(message, LIMIT_REASON);
+    return arena_printf(arena, "the client could not ask its user (%.*s)",
+                        STR_ARG(message));
+}
+
+void calls_answer(struct calls *calls, struct arena *arena,
+                  const struct rpc_message *response, int64_t now_ms)
+{
+    struct entry *entry = course_find_question(calls, response->id);
+
+    if (entry == NULL)
+        return;
+    struct turn turn = turn_of(calls, arena, entry, now_ms);
+    if (json_is_absent(response->result))
+        course_go_on_alone(
+            &turn,
+            turn_decide_without(&turn, error_text(arena, response->error)));
+    else
+        course_go_on_alone(&turn,
+                           gate_decide(&turn.gate, response->result, STR("")));
+}
+
+static void answer_call(struct calls *calls, struct entry *entry,
+                        const struct image_reply *reply, int64_t now_ms)
+{
+    struct turn turn = turn_of(calls, NULL, entry, now_ms);
+    turn.gate.answer.state = reply->error ? TOOL_FAILED : TOOL_ANSWERED;
+    turn.gate.answer.missing = reply->missing;
+    turn.gate.answer.text = reply->text;
+    gate_end(&turn.gate);
+    if (entry->remembered)
+        turn_send(&turn);
+    else
+        turn_end(calls, entry);
+}
+
+void calls_take_replies(struct calls *calls, int64_t now_ms)
+{
+    struct image_reply reply;
+    while (image_next(calls->image, &reply)) {
+        if (reply.running)
+            turn_report(calls, reply.call->owner, reply.text);
+        else
+            answer_call(calls, reply.call->owner, &reply, now_ms);
+    }
+}
+
+/* --- The editor ---------------------------------------------------------- */
+
+/* The editor has not received what it was asked in time, or does not exist any
+   more: WHY. */
+static void do_without_editor(struct turn *t, struct str why)
+{
+    course_withdraw(t->calls, t->entry, why);
+    if (!is_at_work(t->calls, t->entry))
+        course_go_on_alone(t, gate_without_editor(&t->gate));
+    else
+        turn_fail(t, arena_printf(t->gate.arena,
+                                  "%s did not run to its end: %.*s.",
+                                  t->entry->tool.tool->name, STR_ARG(why)));
+}
+
+/* As much of TEXT as a model reads. */
+static struct str shorten(const struct turn *t, struct str text)
+{
+    struct str head = utf8_head(text, t->calls->gate->limits.max_output);
+
+    if (head.n == text.n)
+        return text;
+    return arena_printf(t->gate.arena,
+                        "%.*s\n[… %zu of %zu bytes; ask for less …]",
+                        STR_ARG(head), head.n, text.n);
+}
+
+/* The editor has done a call. */
+static void take_result(struct turn *t, const struct editor_message *message)
+{
+    struct json text = json_get(message->value, "text");
+    struct json error = json_get(message->value, "error");
+    struct tool_answer *answer = &t->gate.answer;
+    bool sound = json_type(text) == JSON_STRING;
+
+    if (!sound)
+        text = json_get(message->error, "message");
+    *answer = (struct tool_answer){.state = TOOL_FAILED};
+    if (json_string(t->gate.arena, text, &answer->text) != ST_OK)
+        answer->text = STR("The editor gave no answer that makes sense.");
+    answer->text = shorten(t, answer->text);
+    if (sound && json_type(error) != JSON_TRUE)
+        answer->state = TOOL_ANSWERED;
+    gate_end(&t->gate);
+    turn_send(t);
+}
+
+void calls_editor(struct calls *calls, struct arena *arena,
+                  const struct editor_message *message, int64_t now_ms)
+{
+    struct entry *entry = entry_of_errand(&calls->entries, message->id);
+
+    if (entry == NULL) {
+        log_line(calls->log, LOG_DEBUG,
+                 "editor: nobody waits for request %" PRIu64, message->id);
+        return;
+    }
+    struct turn turn = turn_of(calls, arena, entry, now_ms);
+    if (message->kind == EDITOR_RECEIVED)
+        entry->received = true;
+    else if (is_at_work(calls, entry))
+        take_result(&turn, message);
+    else if (entry->list == &calls->entries.away)
+        course_go_on_alone(&turn, gate_look(&turn.gate, message->value));
+    else
+        course_go_on_alone(&turn,
+                           gate_decide_there(&turn.gate, message->value));
+}
+
+/* The editor of T is gone. */
+static void lose_editor(struct turn *t)
+{
+    struct str why = STR("the editor went away");
+
+    if (t->entry->errand == 0)
+        return;
+    if (t->entry->list == &t->calls->entries.asking && t->entry->received)
+        course_go_on_alone(t, turn_decide_without(t, why));
+    else
+        do_without_editor(t, why);
+}
+
+/* Does STEP with each call of a list, as it is now. */
+static void for_each(struct calls *calls, struct entry *entry,
+                     struct arena *arena, int64_t now_ms,
+                     void (*step)(struct turn *t))
+{
+    while (entry != NULL) {
+        struct entry *next = entry->list_next;
+        struct turn turn = turn_of(calls, arena, entry, now_ms);
+        step(&turn);
+        arena_release(arena);
+        entry = next;
+    }
+}
+
+void calls_editor_gone(struct calls *calls, struct arena *arena, int64_t now_ms)
+{
+    for_each(calls, calls->entries.asking, arena, now_ms, lose_editor);
+    for_each(calls, calls->entries.away, arena, now_ms, lose_editor);
+}
+
+/* --- Time --------------------------------------------------------------- */
+
+/* The earlier one; -1 is never. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < 0 || b < a ? b : a;
+}
+
+static int64_t deadline_of(const struct entry *entry)
+{
+    int64_t next = entry->expires_ms;
+
+    if (entry->errand != 0 && !entry->received)
+        next = earlier(next, entry->receive_by_ms);
+    return next;
+}
+
+int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
+{
+    const struct entry *entry;
+    int64_t deadline = -1;
+
+    if (calls->entries.working != NULL)
+        return now_ms;
+    for (entry = calls->entries.asking; entry != NULL;
+         entry = entry->list_next) {
+        deadline = earlier(deadline, deadline_of(entry));
+        if (entry->token.n > 0)
+            deadline = earlier(deadline, entry->next_report_ms);
+    }
+    for (entry = calls->entries.away; entry != NULL; entry = entry->list_next)
+        deadline = earlier(deadline, deadline_of(entry));
+    return deadline == INT64_MAX ? -1 : deadline;
+}
+
+/* Whether the editor should have received what it was asked for T. */
+static bool is_unheard(const struct turn *t)
+{
+    const struct entry *entry = t->entry;
+
+    return entry->errand != 0 && !entry->received &&
+           t->gate.now_ms >= entry->receive_by_ms;
+}
+
+static struct str text_of_silence(const struct turn *t)
+{
+    return arena_printf(t->gate.arena, "the editor did not answer within %d s",
+                        LIMIT_EDITOR_RECEIVE_MS / 1000);
+}
+
+static void wait_on(struct turn *t)
+{
+    if (is_unheard(t)) {
+        do_without_editor(t, text_of_silence(t));
+    } else if (t->gate.now_ms >= t->entry->expires_ms) {
+        struct str why = turn_expiry(t);
+        course_withdraw(t->calls, t->entry, why);
+        course_go_on_alone(t, turn_decide_without(t, why));
+    } else if (t->gate.now_ms >= t->entry->next_report_ms) {
+        turn_report_waiting(t->calls, t->entry, t->gate.now_ms);
+    }
+}
+
+/* The editor takes too long for a call. */
+static void end_lent(struct turn *t)
+{
+    int64_t timeout_ms = t->calls->gate->limits.timeout_ms;
+    struct str why = arena_printf(t->gate.arena,
+                                  "Stopped after %" PRId64
+                                  " s, the time limit. configure-limits "
+                                  "changes it.",
+                                  timeout_ms / 1000);
+
+    course_withdraw(t->calls, t->entry, why);
+    turn_fail(t, why);
+}
+
+static void wait_away(struct turn *t)
+{
+    if (is_unheard(t)) {
+        do_without_editor(t, text_of_silence(t));
+    } else if (t->gate.now_ms < t->entry->expires_ms) {
+        return;
+    } else if (is_at_work(t->calls, t->entry)) {
+        end_lent(t);
+    } else {
+        course_withdraw(t->calls, t->entry, STR("it took too long"));
+        course_go_on_alone(t, gate_look(&t->gate, (struct json){0}));
+    }
+}
+
+static void work_on(struct turn *t)
+{
+    course_go_on_alone(t, gate_step(&t->gate));
+}
+
+static void refuse(struct turn *t)
+{
+    struct str why = course_fault(t);
+
+    if (is_at_work(t->calls, t->entry))
+        return; // it may still be done
+    if (t->entry->errand != 0)
+        course_withdraw(t->calls, t->entry, why);
+    course_go_on_alone(t, turn_decide_without(t, why));
+}
+
+static void stop(struct turn *t)
+{
+    struct str why = STR("Stopped: the server ends.");
+
+    if (t->entry->errand != 0)
+        course_withdraw(t->calls, t->entry, why);
+    turn_fail(t, why);
+}
+
+void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
+{
+    for_each(calls, calls->entries.asking, arena, now_ms, wait_on);
+    for_each(calls, calls->entries.away, arena, now_ms, wait_away);
+    for_each(calls, calls->entries.working, arena, now_ms, work_on);
+}
+
+void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms)
+{
+    calls->finished = true;
+    for_each(calls, calls->entries.asking, arena, now_ms, refuse);
+    for_each(calls, calls->entries.away, arena, now_ms, refuse);
+}
+
+void calls_stop_work(struct calls *calls, struct arena *arena, int64_t now_ms)
+{
+    for_each(calls, calls->entries.working, arena, now_ms, stop);
+    for_each(calls, calls->entries.away, arena, now_ms, stop);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* subscriptions.c: see subscriptions.h. */
+#include "mcp/subscriptions.h"
+
+#define SUBSCRIPTION MCP_NAMESPACE "subscriptionId"
+
+static void drop(struct listening *listening, size_t i)
+{
+    buf_release(&listening->streams[i].id);
+    listening->count--;
+    for (; i < listening->count; i++)
+        listening->streams[i] = listening->streams[i + 1];
+    listening->streams[i] = (struct listening_stream){.id = BUF_EMPTY};
+}
+
+void listening_release(struct listening *listening)
+{
+    while (listening->count > 0)
+        drop(listening, 0);
+}
+
+/* Writes the member that says which stream a message belongs to. */
+static void write_stream(struct jsonw *w, const struct listening_stream *stream)
+{
+    jsonw_name(w, SUBSCRIPTION);
+    jsonw_raw(w, buf_view(&stream->id));
+}
+
+static enum status acknowledge(const struct listening_stream *stream,
+                               struct buf *output)
+{
+    struct rpc_reply note;
+    struct jsonw *w = &note.json;
+
+    rpc_begin_notification(&note, output,
+                           "notifications/subscriptions/acknowledged");
+    jsonw_object(w);
+    jsonw_name(w, "_meta");
+    jsonw_object(w);
+    write_stream(w, stream);
+    jsonw_end_object(w);
+    jsonw_name(w, "notifications");
+    jsonw_object(w);
+    if (stream->tools)
+        jsonw_member_bool(w, "toolsListChanged", true);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+    return rpc_end_notification(&note);
+}
+
+enum status listening_open(struct listening *listening, const struct rpc_to *to,
+                           struct json filter)
+{
+    struct listening_stream *stream = &listening->streams[listening->count];
+
+    if (listening->count == LIMIT_SUBSCRIPTIONS)
+        return ST_LIMIT;
+    listening->count++;
+    buf_str(&stream->id, to->id);
+    stream->tools =
+        json_type(json_get(filter, "toolsListChanged")) == JSON_TRUE;
+    if (!buf_failed(&stream->id) && acknowledge(stream, to->output) == ST_OK)
+        return ST_OK;
+    drop(listening, listening->count - 1);
+    return ST_NOMEM;
+}
+
+void listening_cancel(struct listening *listening, struct str id)
+{
+    for (size_t i = listening->count; i-- > 0;)
+        if (str_eq(buf_view(&listening->streams[i].id), id))
+            drop(listening, i);
+}
+
+/* STREAM is NULL in the era of initialize. */
+static enum status tell(const struct listening_stream *stream,
+                        struct buf *output)
+{
+    struct rpc_reply note;
+    struct jsonw *w = &note.json;
+
+    rpc_begin_notification(&note, output, "notifications/tools/list_changed");
+    jsonw_object(w);
+    if (stream != NULL) {
+        jsonw_name(w, "_meta");
+        jsonw_object(w);
+        write_stream(w, stream);
+        jsonw_end_object(w);
+    }
+    jsonw_end_object(w);
+    return rpc_end_notification(&note);
+}
+
+enum status listening_tell(const struct listening *listening,
+                           struct buf *output)
+{
+    enum status status = ST_OK;
+
+    if (listening->legacy)
+        status = tell(NULL, output);
+    for (size_t i = 0; i < listening->count; i++)
+        if (listening->streams[i].tools &&
+            tell(&listening->streams[i], output) != ST_OK)
+            status = ST_NOMEM;
+    return status;
+}
+
+static enum status answer(const struct listening_stream *stream,
+                          struct buf *output)
+{
+    const struct rpc_to to = {.output = output, .id = buf_view(&stream->id)};
+    struct rpc_reply reply;
+    struct jsonw *w = &reply.json;
+
+    rpc_begin_result(&reply, &to);
+    jsonw_object(w);
+    jsonw_member(w, "resultType", STR("complete"));
+    jsonw_name(w, "_meta");
+    jsonw_object(w);
+    write_stream(w, stream);
+    jsonw_name(w, MCP_NAMESPACE "serverInfo");
+    result_write_server(w, MCP_2026_07_28);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+    return rpc_end(&reply);
+}
+
+enum status listening_finish(struct listening *listening, struct buf *output)
+{
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < listening->count; i++)
+        if (answer(&listening->streams[i], output) != ST_OK)
+            status = ST_NOMEM;
+    listening_release(listening);
+    return status;
+}
