@@ -11,7 +11,7 @@
 /* Up to here every integer is exact as a double. */
 #define EXACT_MAX 9007199254740991
 
-struct offer {
+struct editor_tools_list {
     struct arena arena; /* of all below it */
     size_t holders;
     struct tool *tools;
@@ -19,51 +19,54 @@ struct offer {
     unsigned char digest[DIGEST_SIZE]; /* of what the editor said */
 };
 
-void offer_hold(struct offer *offer)
+void editor_tools_hold(struct editor_tools_list *list)
 {
-    if (offer != NULL)
-        offer->holders++;
+    if (list != NULL)
+        list->holders++;
 }
 
-void offer_drop(struct offer *offer)
+void editor_tools_drop(struct editor_tools_list *list)
 {
-    if (offer == NULL || --offer->holders > 0)
+    if (list == NULL || --list->holders > 0)
         return;
-    arena_release(&offer->arena);
-    free(offer);
+    arena_release(&list->arena);
+    free(list);
 }
 
-void offers_release(struct offers *offers)
+void editor_tools_release(struct editor_tools *editor_tools)
 {
-    offer_drop(offers->now);
-    offers->now = NULL;
+    editor_tools_drop(editor_tools->now);
+    editor_tools->now = NULL;
 }
 
-const struct tool *offers_at(const struct offers *offers, size_t index)
+const struct tool *editor_tools_at(const struct editor_tools *editor_tools,
+                                   size_t index)
 {
-    if (offers->now == NULL || index >= offers->now->count)
+    if (editor_tools->now == NULL || index >= editor_tools->now->count)
         return NULL;
-    return &offers->now->tools[index];
+    return &editor_tools->now->tools[index];
 }
 
-static const struct tool *find(const struct offer *offer, struct str name)
+static const struct tool *find(const struct editor_tools_list *list,
+                               struct str name)
 {
-    for (size_t i = 0; i < offer->count; i++)
-        if (tool_has_name(&offer->tools[i], name))
-            return &offer->tools[i];
+    for (size_t i = 0; i < list->count; i++)
+        if (tool_has_name(&list->tools[i], name))
+            return &list->tools[i];
     return NULL;
 }
 
-const struct tool *offers_find(const struct offers *offers, struct str name)
+const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
+                                     struct str name)
 {
-    return offers->now != NULL ? find(offers->now, name) : NULL;
+    return editor_tools->now != NULL ? find(editor_tools->now, name) : NULL;
 }
 
 /* --- Reading ------------------------------------------------------------- */
 
 /* What is read, and why it cannot be used. */
 struct reading {
-    struct offer *offer;
+    struct editor_tools_list *list;
     const struct toolset *taken;
     const char *fault; /* static */
 };
@@ -100,14 +103,14 @@ static enum status read_text(struct reading *r, struct json value, size_t max,
     *out = NULL;
     if (json_is_absent(value))
         return ST_OK;
-    enum status status = json_string(&r->offer->arena, value, &text);
+    enum status status = json_string(&r->list->arena, value, &text);
     if (status == ST_INVALID || (status == ST_OK && !is_plain(text)))
         return refuse(r, "a text is none");
     if (status != ST_OK)
         return status;
     if (text.n > max)
         return refuse(r, "a text is too long");
-    if (arena_str(&r->offer->arena, text, &text) != ST_OK) // with a NUL
+    if (arena_str(&r->list->arena, text, &text) != ST_OK) // with a NUL
         return ST_NOMEM;
     *out = text.p;
     return ST_OK;
@@ -182,7 +185,7 @@ static enum status read_choices(struct reading *r, struct json value,
         out->kind != SCHEMA_STRING)
         return refuse(r, "choices are none");
     const char **choices =
-        arena_array(&r->offer->arena, n + 1, sizeof *choices);
+        arena_array(&r->list->arena, n + 1, sizeof *choices);
     if (choices == NULL)
         return ST_NOMEM;
     json_walk_init(&walk, value);
@@ -254,7 +257,7 @@ static enum status read_fields(struct reading *r, struct json value,
     size_t n = json_count(value);
     struct json_walk walk;
     struct schema_field *fields =
-        arena_array(&r->offer->arena, n + 1, sizeof *fields);
+        arena_array(&r->list->arena, n + 1, sizeof *fields);
 
     if (fields == NULL)
         return ST_NOMEM;
@@ -287,13 +290,14 @@ static bool is_taken(const struct reading *r, const struct tool *tool)
 {
     struct str name = str_from(tool->name);
 
-    return toolset_find(r->taken, name) != NULL || find(r->offer, name) != NULL;
+    return toolset_find(r->taken, name) != NULL ||
+           find(r->list, name) != NULL;
 }
 
 static enum status read_tool(struct reading *r, struct json value,
                              struct tool *out)
 {
-    *out = (struct tool){.lent = true,
+    *out = (struct tool){.in_editor = true,
                          .level = read_level(json_get(value, "level"))};
     out->destructive = out->level == TOOL_DANGEROUS;
     enum status status = read_name(r, json_get(value, "name"), &out->name);
@@ -316,62 +320,63 @@ static enum status read_tool(struct reading *r, struct json value,
 
 /* --- The list ------------------------------------------------------------ */
 
-static enum status fill(struct offers *offers, struct offer *offer,
-                        struct json tools)
+static enum status fill(struct editor_tools *editor_tools,
+                        struct editor_tools_list *list, struct json tools)
 {
     struct json_walk walk;
 
-    offer->tools =
-        arena_array(&offer->arena, LIMIT_EDITOR_TOOLS, sizeof *offer->tools);
-    if (offer->tools == NULL)
+    list->tools =
+        arena_array(&list->arena, LIMIT_EDITOR_TOOLS, sizeof *list->tools);
+    if (list->tools == NULL)
         return ST_NOMEM;
     json_walk_init(&walk, tools);
     while (json_walk_next(&walk)) {
-        struct reading r = {offer, &offers->taken, NULL};
+        struct reading r = {list, &editor_tools->taken, NULL};
         struct str shown =
             utf8_head(json_raw(json_get(walk.value, "name")), LIMIT_TOOL_NAME);
-        if (offer->count == LIMIT_EDITOR_TOOLS) {
-            log_line(offers->log, LOG_WARN,
+        if (list->count == LIMIT_EDITOR_TOOLS) {
+            log_line(editor_tools->log, LOG_WARN,
                      "editor: more than %d tools; %.*s and what follows are "
                      "left out",
                      LIMIT_EDITOR_TOOLS, STR_ARG(shown));
             return ST_OK;
         }
         enum status status =
-            read_tool(&r, walk.value, &offer->tools[offer->count]);
+            read_tool(&r, walk.value, &list->tools[list->count]);
         if (status == ST_NOMEM)
             return status;
         if (status == ST_OK)
-            offer->count++;
+            list->count++;
         else
-            log_line(offers->log, LOG_WARN,
+            log_line(editor_tools->log, LOG_WARN,
                      "editor: the tool %.*s is left out: %s", STR_ARG(shown),
                      r.fault);
     }
     return ST_OK;
 }
 
-enum status offers_take(struct offers *offers, struct json tools, bool *changed)
+enum status editor_tools_replace(struct editor_tools *editor_tools,
+                                 struct json tools, bool *changed)
 {
     unsigned char digest[DIGEST_SIZE];
-    struct offer *old = offers->now;
+    struct editor_tools_list *old = editor_tools->now;
 
     *changed = false;
     digest_of(json_raw(tools), digest);
     if (old != NULL && memcmp(old->digest, digest, DIGEST_SIZE) == 0)
         return ST_OK;
     *changed = old != NULL && old->count > 0;
-    offers_release(offers);
-    struct offer *offer = calloc(1, sizeof *offer);
-    if (offer == NULL)
+    editor_tools_release(editor_tools);
+    struct editor_tools_list *list = calloc(1, sizeof *list);
+    if (list == NULL)
         return ST_NOMEM;
-    offer->holders = 1;
-    memcpy(offer->digest, digest, DIGEST_SIZE);
-    if (fill(offers, offer, tools) != ST_OK) {
-        offer_drop(offer);
+    list->holders = 1;
+    memcpy(list->digest, digest, DIGEST_SIZE);
+    if (fill(editor_tools, list, tools) != ST_OK) {
+        editor_tools_drop(list);
         return ST_NOMEM;
     }
-    offers->now = offer;
-    *changed = *changed || offer->count > 0;
+    editor_tools->now = list;
+    *changed = *changed || list->count > 0;
     return ST_OK;
 }

@@ -17,30 +17,32 @@
 #include "tools/toolset.h"
 
 /* One list of tools. */
-struct offer;
+struct editor_tools_list;
 
-struct offers {
-    const struct log *log; /* borrowed */
-    struct toolset taken;  /* tools whose names an editor may not use */
-    struct offer *now;     /* NULL: there are no tools */
+struct editor_tools {
+    const struct log *log;         /* borrowed */
+    struct toolset taken;          /* tools whose names an editor may not use */
+    struct editor_tools_list *now; /* NULL: there are no tools */
 };
 
 /* Forgets the list. Accepts a zeroed one. */
-void offers_release(struct offers *offers);
+void editor_tools_release(struct editor_tools *editor_tools);
 
 /* Takes TOOLS, an array as docs/editor-protocol.md has it, in the place of the
    list before. A tool that is not as it has to be, or has the name of one that
    is there already, is left out, with a line in the log. *CHANGED: the list is
    another one. ST_NOMEM: there is none then. */
-enum status MUST_CHECK offers_take(struct offers *offers, struct json tools,
-                                   bool *changed);
+enum status MUST_CHECK editor_tools_replace(struct editor_tools *editor_tools,
+                                            struct json tools, bool *changed);
 
 /* The tool of this name, or NULL; also the INDEXth one. */
-const struct tool *offers_find(const struct offers *offers, struct str name);
-const struct tool *offers_at(const struct offers *offers, size_t index);
+const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
+                                     struct str name);
+const struct tool *editor_tools_at(const struct editor_tools *editor_tools,
+                                   size_t index);
 
-/* A call of a tool of OFFER begins, or is over. Accept NULL. */
-void offer_hold(struct offer *offer);
-void offer_drop(struct offer *offer);
+/* A call of a tool of LIST begins, or is over. Accept NULL. */
+void editor_tools_hold(struct editor_tools_list *list);
+void editor_tools_drop(struct editor_tools_list *list);
 
 #endif

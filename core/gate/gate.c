@@ -40,18 +40,19 @@ void gate_revoke(struct gate *gate, const struct tool *tool)
 }
 
 /* The tool of an editor that has the name of TOOL, one of its, now, or NULL. */
-static const struct tool *find_lent(const struct gate *gate,
-                                    const struct tool *tool)
+static const struct tool *find_editor_tool(const struct gate *gate,
+                                           const struct tool *tool)
 {
-    if (gate->find_lent == NULL)
+    if (gate->find_editor_tool == NULL)
         return NULL;
-    return gate->find_lent(gate->lent_context, str_from(tool->name));
+    return gate->find_editor_tool(gate->editor_tools_context,
+                                  str_from(tool->name));
 }
 
 enum status gate_grant(struct gate *gate, const struct tool *tool)
 {
-    if (tool->lent)
-        tool = find_lent(gate, tool); // it may be another by now
+    if (tool->in_editor)
+        tool = find_editor_tool(gate, tool); // it may be another by now
     if (tool == NULL || gate_has_grant(gate, tool))
         return ST_OK;
     if (gate->grant_count == LIMIT_GRANTS)
@@ -60,15 +61,15 @@ enum status gate_grant(struct gate *gate, const struct tool *tool)
     return ST_OK;
 }
 
-void gate_replace_lent(struct gate *gate)
+void gate_editor_tools_replaced(struct gate *gate)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < gate->grant_count; i++) {
         const struct tool *tool = gate->grants[i];
 
-        if (tool->lent)
-            tool = find_lent(gate, tool);
+        if (tool->in_editor)
+            tool = find_editor_tool(gate, tool);
         if (tool != NULL)
             gate->grants[kept++] = tool;
     }
@@ -101,7 +102,7 @@ static void tell_hooks(const struct gate *gate, const struct tool_call *call,
 }
 
 /* Writes down what was decided, and by whom. */
-static void settle(const struct gate_turn *t, const char *decision,
+static void settle(const struct gate_step *t, const char *decision,
                    const char *by)
 {
     struct tool_call *call = t->call;
@@ -118,7 +119,7 @@ static void settle(const struct gate_turn *t, const char *decision,
 
 /* The call does not go on; TEXT is empty when memory ran out. A review says
    what became of it in a word on a line of its own. */
-static enum status fail(struct gate_turn *t, const char *state, struct str text)
+static enum status fail(struct gate_step *t, const char *state, struct str text)
 {
     t->answer.state = TOOL_FAILED;
     t->answer.text = text;
@@ -129,26 +130,26 @@ static enum status fail(struct gate_turn *t, const char *state, struct str text)
 }
 
 /* The call does not run, as BY decided; TEXT is what the model reads. */
-static enum status refuse(struct gate_turn *t, const char *by, struct str text)
+static enum status refuse(struct gate_step *t, const char *by, struct str text)
 {
     settle(t, "refused", by);
     return fail(t, "REFUSED", text);
 }
 
 /* BECAUSE: why the call needs an approval. */
-static enum status refuse_without_approver(struct gate_turn *t,
+static enum status refuse_without_approver(struct gate_step *t,
                                            struct str because)
 {
     return refuse(t, "no approver",
                   refusal_no_approver(t->arena, t->call->tool, because));
 }
 
-static enum status refuse_by_rule(struct gate_turn *t, struct str rule)
+static enum status refuse_by_rule(struct gate_step *t, struct str rule)
 {
     return refuse(t, "policy", refusal_rule(t->arena, t->call->tool, rule));
 }
 
-static enum status refuse_by_fault(struct gate_turn *t)
+static enum status refuse_by_fault(struct gate_step *t)
 {
     return refuse(
         t, "broken policy",
@@ -156,7 +157,7 @@ static enum status refuse_by_fault(struct gate_turn *t)
 }
 
 /* A failure to run the tool that the model should read, as answer. */
-static enum status explain(struct gate_turn *t, enum status status)
+static enum status explain(struct gate_step *t, enum status status)
 {
     if (status == ST_OK || status == ST_NOMEM)
         return status;
@@ -175,7 +176,7 @@ static enum status explain(struct gate_turn *t, enum status status)
 
 /* --- Questions ---------------------------------------------------------- */
 
-static struct tool_request request_of(const struct gate_turn *t)
+static struct tool_request request_of(const struct gate_step *t)
 {
     return (struct tool_request){.arena = t->arena,
                                  .image = t->gate->image,
@@ -187,7 +188,7 @@ static struct tool_request request_of(const struct gate_turn *t)
 }
 
 /* The question is complete: can it be put to anybody? */
-static enum status check_question(struct gate_turn *t)
+static enum status check_question(struct gate_step *t)
 {
     struct buf *message = &t->call->question.message;
 
@@ -205,7 +206,7 @@ static enum status check_question(struct gate_turn *t)
 
 /* Lets the tool look at what the call would do. Afterwards the state is
    TOOL_ASKS, or the call is over. */
-static enum status prepare(struct gate_turn *t)
+static enum status prepare(struct gate_step *t)
 {
     struct tool_request request = request_of(t);
 
@@ -219,13 +220,13 @@ static enum status prepare(struct gate_turn *t)
 }
 
 /* Somebody can be asked for an approval. */
-static bool can_ask(const struct gate_turn *t)
+static bool can_ask(const struct gate_step *t)
 {
     return t->call->can_ask || t->call->editor;
 }
 
 /* The argument that names the file of a review, or NULL. */
-static const struct schema_value *path_of(const struct gate_turn *t)
+static const struct schema_value *path_of(const struct gate_step *t)
 {
     const struct schema_field *fields = t->call->tool->fields;
 
@@ -237,7 +238,7 @@ static const struct schema_value *path_of(const struct gate_turn *t)
 
 /* An editor may have a text of the file that is not on the disk: asks for it,
    once. Otherwise the state stays as it is. */
-static enum status look(struct gate_turn *t)
+static enum status look(struct gate_step *t)
 {
     const struct files *files = t->gate->files;
     const struct schema_value *path = path_of(t);
@@ -259,7 +260,7 @@ static enum status look(struct gate_turn *t)
 }
 
 /* REMEMBER: a grant would spare the next question. */
-static enum status ask(struct gate_turn *t, bool remember)
+static enum status ask(struct gate_step *t, bool remember)
 {
     enum status status = ST_OK;
 
@@ -285,7 +286,7 @@ static enum status ask(struct gate_turn *t, bool remember)
 /* --- Running ------------------------------------------------------------ */
 
 /* A handler has a question of its own. */
-static enum status ask_for_handler(struct gate_turn *t)
+static enum status ask_for_handler(struct gate_step *t)
 {
     if (t->call->can_ask)
         return check_question(t);
@@ -298,7 +299,7 @@ static enum status ask_for_handler(struct gate_turn *t)
 }
 
 /* REPLY is that to the handler's own question, if there was one. */
-static enum status run_handler(struct gate_turn *t,
+static enum status run_handler(struct gate_step *t,
                                const struct tool_decision *decision,
                                const struct tool_reply *reply)
 {
@@ -307,8 +308,8 @@ static enum status run_handler(struct gate_turn *t,
 
     request.decision = decision;
     request.reply = *reply;
-    t->answer.state = t->call->tool->lent ? TOOL_LENT : TOOL_WAITS;
-    if (t->call->tool->lent)
+    t->answer.state = t->call->tool->in_editor ? TOOL_IN_EDITOR : TOOL_WAITS;
+    if (t->call->tool->in_editor)
         return ST_OK;
     if (t->call->tool->operation != NULL)
         status = tool_send(&request);
@@ -320,7 +321,7 @@ static enum status run_handler(struct gate_turn *t,
     return status;
 }
 
-static enum status run(struct gate_turn *t,
+static enum status run(struct gate_step *t,
                        const struct tool_decision *decision)
 {
     t->call->approved = true;
@@ -329,7 +330,7 @@ static enum status run(struct gate_turn *t,
 }
 
 /* The call may run without a question. */
-static enum status run_allowed(struct gate_turn *t, const char *by)
+static enum status run_allowed(struct gate_step *t, const char *by)
 {
     static const struct tool_decision all = {.consent = TOOL_APPROVED};
     enum status status = ST_OK;
@@ -344,7 +345,7 @@ static enum status run_allowed(struct gate_turn *t, const char *by)
 }
 
 /* Ends a step of a call: when the call is over, everybody is told. */
-static enum status end_turn(struct gate_turn *t, enum status status)
+static enum status end_step(struct gate_step *t, enum status status)
 {
     if (status == ST_NOMEM) {
         t->answer.state = TOOL_FAILED;
@@ -357,7 +358,7 @@ static enum status end_turn(struct gate_turn *t, enum status status)
 
 /* --- The decision ------------------------------------------------------- */
 
-static enum policy_decision rule_of(const struct gate_turn *t, struct str *rule)
+static enum policy_decision rule_of(const struct gate_step *t, struct str *rule)
 {
     *rule = STR("");
     if (t->gate->policy == NULL)
@@ -369,13 +370,13 @@ static enum policy_decision rule_of(const struct gate_turn *t, struct str *rule)
     return policy_decide(t->gate->policy, &question, rule);
 }
 
-static bool has_fault(const struct gate_turn *t)
+static bool has_fault(const struct gate_step *t)
 {
     return t->gate->policy != NULL && t->gate->policy->fault.n > 0;
 }
 
 /* A rule wants every call to be asked for, whatever was granted. */
-static enum status decide_by_question(struct gate_turn *t, struct str rule)
+static enum status decide_by_question(struct gate_step *t, struct str rule)
 {
     if (can_ask(t))
         return ask(t, false);
@@ -384,7 +385,7 @@ static enum status decide_by_question(struct gate_turn *t, struct str rule)
                         STR_ARG(rule)));
 }
 
-static enum status decide_by_level(struct gate_turn *t)
+static enum status decide_by_level(struct gate_step *t)
 {
     const struct tool *tool = t->call->tool;
 
@@ -397,7 +398,7 @@ static enum status decide_by_level(struct gate_turn *t)
     return refuse_without_approver(t, STR("it is a dangerous tool and"));
 }
 
-static enum status decide(struct gate_turn *t)
+static enum status decide(struct gate_step *t)
 {
     enum tool_level level = t->call->tool->level;
     struct str rule;
@@ -416,7 +417,7 @@ static enum status decide(struct gate_turn *t)
 
 /* The arguments outlive the request, for the hooks and for what is still to be
    decided. */
-static enum status keep_arguments(const struct gate_turn *t, struct str text)
+static enum status keep_arguments(const struct gate_step *t, struct str text)
 {
     struct tool_call *call = t->call;
     size_t before = call->arguments.n;
@@ -438,7 +439,7 @@ struct str gate_arguments(struct json arguments)
 }
 
 /* For the hooks, which come when the values are gone. */
-static void keep_session(const struct gate_turn *t)
+static void keep_session(const struct gate_step *t)
 {
     struct str name = tool_session(t->call->tool, t->values);
     size_t n = name.n < LIMIT_SESSION_NAME ? name.n : LIMIT_SESSION_NAME;
@@ -448,23 +449,23 @@ static void keep_session(const struct gate_turn *t)
     t->call->session[n] = '\0';
 }
 
-enum status gate_start(struct gate_turn *turn, struct json arguments,
+enum status gate_start(struct gate_step *step, struct json arguments,
                        const struct schema_value *values)
 {
-    turn->answer = (struct tool_answer){0};
-    turn->arguments = arguments;
-    turn->values = values;
-    turn->call->started_ms = turn->now_ms;
-    keep_session(turn);
-    enum status status = keep_arguments(turn, gate_arguments(arguments));
+    step->answer = (struct tool_answer){0};
+    step->arguments = arguments;
+    step->values = values;
+    step->call->started_ms = step->now_ms;
+    keep_session(step);
+    enum status status = keep_arguments(step, gate_arguments(arguments));
     if (status == ST_OK)
-        status = decide(turn);
-    return end_turn(turn, status);
+        status = decide(step);
+    return end_step(step, status);
 }
 
 /* --- What the human said ------------------------------------------------ */
 
-static enum status deny(struct gate_turn *t, const struct approval *approval)
+static enum status deny(struct gate_step *t, const struct approval *approval)
 {
     struct str reason = approval->decision.reason;
     bool stopped = approval->decision.consent == TOOL_STOPPED;
@@ -479,7 +480,7 @@ static enum status deny(struct gate_turn *t, const struct approval *approval)
             stopped ? ".\nMake no further calls; wait for the user." : ""));
 }
 
-static enum status refuse_without_decision(struct gate_turn *t, struct str why)
+static enum status refuse_without_decision(struct gate_step *t, struct str why)
 {
     settle(t, "refused", "no decision");
     return fail(t, "NO DECISION", refusal_no_decision(t->arena, t->call, why));
@@ -487,7 +488,7 @@ static enum status refuse_without_decision(struct gate_turn *t, struct str why)
 
 /* Reads the arguments of the call again, or others in their place. ST_INVALID
    fills *PROBLEM. */
-static enum status read_arguments(struct gate_turn *t, struct str text,
+static enum status read_arguments(struct gate_step *t, struct str text,
                                   struct str *problem)
 {
     const struct schema_field *fields = t->call->tool->fields;
@@ -514,20 +515,20 @@ static enum status read_arguments(struct gate_turn *t, struct str text,
     return status == ST_LIMIT ? ST_INVALID : status;
 }
 
-static enum status refuse_modified(struct gate_turn *t, struct str problem)
+static enum status refuse_modified(struct gate_step *t, struct str problem)
 {
     return refuse(t, "human, with bad arguments",
                   refusal_arguments(t->arena, t->call->tool, problem));
 }
 
-static void grant(const struct gate_turn *t, const struct approval *approval)
+static void grant(const struct gate_step *t, const struct approval *approval)
 {
     if (approval->remember && gate_grant(t->gate, t->call->tool) == ST_OK)
         log_line(t->gate->log, LOG_INFO, "gate: %s is granted from now on",
                  t->call->tool->name);
 }
 
-static enum status run_approved(struct gate_turn *t,
+static enum status run_approved(struct gate_step *t,
                                 const struct approval *approval)
 {
     bool changed = t->call->note.n > 0;
@@ -538,7 +539,7 @@ static enum status run_approved(struct gate_turn *t,
 }
 
 /* The answer is to say what was changed; *CHANGED: anything was. */
-static enum status note_changes(struct gate_turn *t, struct json before,
+static enum status note_changes(struct gate_step *t, struct json before,
                                 bool *changed)
 {
     struct buf *note = &t->call->note;
@@ -558,14 +559,14 @@ static enum status note_changes(struct gate_turn *t, struct json before,
 
 /* What is to be reviewed is another change now, which nobody has seen; only the
    editor knows whether it has a buffer of that file. */
-static enum status ask_anew(struct gate_turn *t)
+static enum status ask_anew(struct gate_step *t)
 {
     tool_visit_release(&t->call->visit);
     return ask(t, t->call->may_remember);
 }
 
 /* The human wants other arguments than the model. */
-static enum status run_modified(struct gate_turn *t,
+static enum status run_modified(struct gate_step *t,
                                 const struct approval *approval)
 {
     struct str problem = STR("");
@@ -594,7 +595,7 @@ static enum status run_modified(struct gate_turn *t,
     return run_approved(t, approval);
 }
 
-static enum status follow(struct gate_turn *t, const struct approval *approval)
+static enum status follow(struct gate_step *t, const struct approval *approval)
 {
     buf_reset(&t->call->rule);
     buf_str(&t->call->rule, approval->rule);
@@ -617,7 +618,7 @@ static enum status follow(struct gate_turn *t, const struct approval *approval)
 }
 
 /* What the handler asked by itself is answered, or nobody answers: WHY. */
-static enum status answer_handler(struct gate_turn *t, struct json value,
+static enum status answer_handler(struct gate_step *t, struct json value,
                                   struct str why)
 {
     struct tool_question asked = t->call->question;
@@ -636,7 +637,7 @@ static enum status answer_handler(struct gate_turn *t, struct json value,
     return status;
 }
 
-static enum status read_reply(struct gate_turn *t, struct json reply,
+static enum status read_reply(struct gate_step *t, struct json reply,
                               struct str why)
 {
     struct approval approval;
@@ -656,34 +657,34 @@ static enum status read_reply(struct gate_turn *t, struct json reply,
     return status == ST_INVALID ? ST_NOMEM : status;
 }
 
-enum status gate_decide(struct gate_turn *turn, struct json reply,
+enum status gate_decide(struct gate_step *step, struct json reply,
                         struct str why)
 {
-    turn->answer = (struct tool_answer){0};
-    return end_turn(turn, read_reply(turn, reply, why));
+    step->answer = (struct tool_answer){0};
+    return end_step(step, read_reply(step, reply, why));
 }
 
-enum status gate_decide_there(struct gate_turn *turn, struct json result)
+enum status gate_decide_there(struct gate_step *step, struct json result)
 {
     struct approval approval;
     struct str problem;
 
-    turn->answer = (struct tool_answer){0};
+    step->answer = (struct tool_answer){0};
     enum status status =
-        read_arguments(turn, buf_view(&turn->call->arguments), &problem);
+        read_arguments(step, buf_view(&step->call->arguments), &problem);
     if (status == ST_OK)
         status =
-            approval_editor_read(turn->arena, result, turn->call, &approval);
+            approval_editor_read(step->arena, result, step->call, &approval);
     if (status == ST_OK)
-        status = follow(turn, &approval);
-    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+        status = follow(step, &approval);
+    return end_step(step, status == ST_INVALID ? ST_NOMEM : status);
 }
 
 /* --- The editor --------------------------------------------------------- */
 
 /* Keeps the text of the buffer, if there is one; *STATE changes when it cannot
    be worked with. */
-static enum status keep_buffer(struct gate_turn *t, struct json result)
+static enum status keep_buffer(struct gate_step *t, struct json result)
 {
     struct tool_visit *visit = &t->call->visit;
     struct str text;
@@ -706,57 +707,57 @@ static enum status keep_buffer(struct gate_turn *t, struct json result)
     return ST_OK;
 }
 
-enum status gate_look(struct gate_turn *turn, struct json result)
+enum status gate_look(struct gate_step *step, struct json result)
 {
     struct str problem;
 
-    turn->answer = (struct tool_answer){.state = TOOL_ASKS};
+    step->answer = (struct tool_answer){.state = TOOL_ASKS};
     enum status status =
-        read_arguments(turn, buf_view(&turn->call->arguments), &problem);
+        read_arguments(step, buf_view(&step->call->arguments), &problem);
     if (status == ST_OK)
-        status = keep_buffer(turn, result);
-    if (status == ST_OK && turn->answer.state == TOOL_ASKS)
-        status = ask(turn, turn->call->may_remember);
-    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+        status = keep_buffer(step, result);
+    if (status == ST_OK && step->answer.state == TOOL_ASKS)
+        status = ask(step, step->call->may_remember);
+    return end_step(step, status == ST_INVALID ? ST_NOMEM : status);
 }
 
-enum status gate_without_editor(struct gate_turn *turn)
+enum status gate_without_editor(struct gate_step *step)
 {
-    struct tool_call *call = turn->call;
+    struct tool_call *call = step->call;
     struct str problem;
 
-    turn->answer = (struct tool_answer){.state = TOOL_ASKS};
+    step->answer = (struct tool_answer){.state = TOOL_ASKS};
     call->editor = false;
     tool_call_forget_question(call);
     tool_visit_release(&call->visit);
     enum status status =
-        read_arguments(turn, buf_view(&call->arguments), &problem);
+        read_arguments(step, buf_view(&call->arguments), &problem);
     if (status == ST_OK && call->can_ask)
-        status = ask(turn, call->may_remember);
+        status = ask(step, call->may_remember);
     else if (status == ST_OK)
-        status = refuse(turn, "no approver",
-                        refusal_no_editor(turn->arena, call->tool));
-    return end_turn(turn, status == ST_INVALID ? ST_NOMEM : status);
+        status = refuse(step, "no approver",
+                        refusal_no_editor(step->arena, call->tool));
+    return end_step(step, status == ST_INVALID ? ST_NOMEM : status);
 }
 
-enum status gate_stale(struct gate_turn *turn)
+enum status gate_stale(struct gate_step *step)
 {
-    turn->answer = (struct tool_answer){0};
-    settle(turn, "refused", "stale question");
-    return end_turn(turn, fail(turn, "STALE",
-                               refusal_stale(turn->arena, turn->call->tool)));
+    step->answer = (struct tool_answer){0};
+    settle(step, "refused", "stale question");
+    return end_step(step, fail(step, "STALE",
+                               refusal_stale(step->arena, step->call->tool)));
 }
 
 /* --- Work and end ------------------------------------------------------- */
 
-enum status gate_step(struct gate_turn *turn)
+enum status gate_work(struct gate_step *step)
 {
-    struct tool_request request = request_of(turn);
-    struct tool_work *work = turn->call->work;
+    struct tool_request request = request_of(step);
+    struct tool_work *work = step->call->work;
 
-    turn->answer = (struct tool_answer){.state = TOOL_WORKS};
-    return end_turn(turn,
-                    explain(turn, work->step(work, &request, &turn->answer)));
+    step->answer = (struct tool_answer){.state = TOOL_WORKS};
+    return end_step(step,
+                    explain(step, work->step(work, &request, &step->answer)));
 }
 
 /* Puts what the answer has to say first before its text, and leaves no other
@@ -776,15 +777,15 @@ static void add_note(struct tool_call *call, struct tool_answer *answer)
     answer->text = STR("Out of memory.");
 }
 
-void gate_end(struct gate_turn *turn)
+void gate_end(struct gate_step *step)
 {
-    const struct tool_call *call = turn->call;
+    const struct tool_call *call = step->call;
 
-    add_note(turn->call, &turn->answer);
-    bool failed = turn->answer.state == TOOL_FAILED;
-    log_line(turn->gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
+    add_note(step->call, &step->answer);
+    bool failed = step->answer.state == TOOL_FAILED;
+    log_line(step->gate->log, LOG_DEBUG, "gate: %s %s after %" PRId64 " ms",
              call->tool->name, failed ? "failed" : "succeeded",
-             turn->now_ms - call->started_ms);
-    tell_hooks(turn->gate, call, failed ? GATE_ERROR : GATE_AFTER,
-               turn->answer.text, turn->now_ms);
+             step->now_ms - call->started_ms);
+    tell_hooks(step->gate, call, failed ? GATE_ERROR : GATE_AFTER,
+               step->answer.text, step->now_ms);
 }

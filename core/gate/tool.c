@@ -135,7 +135,7 @@ struct str tool_session(const struct tool *tool,
 {
     const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
 
-    if (value == NULL || tool->lent)
+    if (value == NULL || tool->in_editor)
         return STR("");
     return value->given ? value->string : STR(TOOL_MAIN_SESSION);
 }

@@ -194,13 +194,13 @@ struct tool_request {
 
 /* What became of a call. */
 enum tool_state {
-    TOOL_WAITS,    /* the answer comes from the image */
-    TOOL_WORKS,    /* call->work has more steps to do */
-    TOOL_LOOKS,    /* the editor is asked for the text of a file first */
-    TOOL_ASKS,     /* a human has to answer call->question first */
-    TOOL_LENT,     /* the editor does it */
-    TOOL_ANSWERED, /* the text is the answer, */
-    TOOL_FAILED    /* or the report of a failure */
+    TOOL_WAITS,     /* the answer comes from the image */
+    TOOL_WORKS,     /* call->work has more steps to do */
+    TOOL_LOOKS,     /* the editor is asked for the text of a file first */
+    TOOL_ASKS,      /* a human has to answer call->question first */
+    TOOL_IN_EDITOR, /* the editor does it */
+    TOOL_ANSWERED,  /* the text is the answer, */
+    TOOL_FAILED     /* or the report of a failure */
 };
 
 struct tool_answer {
@@ -227,7 +227,7 @@ struct tool {
     const struct tool *rules_of;
 
     /* An editor does it: there is neither operation nor handler. */
-    bool lent;
+    bool in_editor;
 
     /* Hints for clients; "read only" follows from the level. */
     bool destructive;

@@ -11,14 +11,14 @@
 /* Bytes of the id of a request of ours, with its NUL. */
 #define QUESTION_ID 32
 
-struct str course_fault(const struct turn *t)
+struct str course_fault(const struct step *t)
 {
-    const struct entries *entries = &t->calls->entries;
+    const struct pending_table *table = &t->calls->pending;
 
     if (t->calls->finished)
         return STR("the client has closed the connection");
-    if (entries->asking_count < LIMIT_APPROVALS &&
-        entries->asking_bytes + entry_bytes(t->entry) <= LIMIT_PENDING_BYTES)
+    if (table->asking_count < LIMIT_APPROVALS &&
+        table->asking_bytes + pending_bytes(t->pending) <= LIMIT_PENDING_BYTES)
         return STR("");
     return arena_printf(t->gate.arena,
                         "too much waits for the user already, the limit is %d "
@@ -28,88 +28,90 @@ struct str course_fault(const struct turn *t)
 
 /* --- The client ---------------------------------------------------------- */
 
-/* Our request with the question of ENTRY. */
-static struct str question_id(const struct entry *entry, char text[QUESTION_ID])
+/* Our request with the question of PENDING. */
+static struct str question_id(const struct pending *pending,
+                              char text[QUESTION_ID])
 {
     int n = snprintf(text, QUESTION_ID, "\"ecl-mcp-%llu\"",
-                     (unsigned long long)entry->question);
+                     (unsigned long long)pending->question);
     return str_make(text, (size_t)n);
 }
 
-struct entry *course_find_question(const struct calls *calls, struct str id)
+struct pending *course_find_question(const struct calls *calls, struct str id)
 {
     char text[QUESTION_ID];
-    struct entry *entry = calls->entries.asking;
+    struct pending *pending = calls->pending.asking;
 
-    while (entry != NULL &&
-           (entry->errand != 0 || !str_eq(question_id(entry, text), id)))
-        entry = entry->list_next;
-    return entry;
+    while (pending != NULL && (pending->editor_request != 0 ||
+                               !str_eq(question_id(pending, text), id)))
+        pending = pending->list_next;
+    return pending;
 }
 
-/* ENTRY waits for a human from now on. */
-static void wait_for_human(struct calls *calls, struct entry *entry,
+/* PENDING waits for a human from now on. */
+static void wait_for_human(struct calls *calls, struct pending *pending,
                            int64_t now_ms)
 {
-    entry_remember(&calls->entries, entry);
-    entry_ask(&calls->entries, entry);
-    entry->expires_ms = now_ms + calls->approval_ms;
-    entry->next_report_ms = now_ms + LIMIT_APPROVAL_PROGRESS_MS;
+    pending_remember(&calls->pending, pending);
+    pending_ask(&calls->pending, pending);
+    pending->expires_ms = now_ms + calls->approval_ms;
+    pending->next_report_ms = now_ms + LIMIT_APPROVAL_PROGRESS_MS;
 }
 
-static enum status put_question(struct calls *calls, struct entry *entry,
+static enum status put_question(struct calls *calls, struct pending *pending,
                                 int64_t now_ms)
 {
     char id[QUESTION_ID];
 
-    entry->question = ++calls->last_question;
-    enum status status = result_elicit(calls->output, entry->version,
-                                       question_id(entry, id), &entry->tool);
+    pending->question = ++calls->last_question;
+    enum status status =
+        result_elicit(calls->output, pending->version, question_id(pending, id),
+                      &pending->tool);
     if (status != ST_OK)
         return status;
-    wait_for_human(calls, entry, now_ms);
+    wait_for_human(calls, pending, now_ms);
     return ST_OK;
 }
 
 /* A question that cannot be put is answered for the human, so that this comes
    to an end. */
-static enum status ask_client(struct turn *t, struct str fault)
+static enum status ask_client(struct step *t, struct str fault)
 {
-    if (result_is_modern(t->entry->version))
+    if (result_is_modern(t->pending->version))
         return again_require(t);
     if (fault.n == 0)
-        return put_question(t->calls, t->entry, t->gate.now_ms);
-    if (turn_decide_without(t, fault) != ST_OK)
+        return put_question(t->calls, t->pending, t->gate.now_ms);
+    if (step_decide_without(t, fault) != ST_OK)
         return ST_NOMEM;
-    turn_send(t);
+    step_send(t);
     return ST_OK;
 }
 
 /* --- The editor ---------------------------------------------------------- */
 
-/* The editor got the request ERRAND about the call of T. */
-static void send_away(struct turn *t, uint64_t errand)
+/* The editor got the request EDITOR_REQUEST about the call of T. */
+static void send_away(struct step *t, uint64_t editor_request)
 {
-    t->entry->errand = errand;
-    t->entry->received = false;
-    t->entry->receive_by_ms = t->gate.now_ms + LIMIT_EDITOR_RECEIVE_MS;
+    t->pending->editor_request = editor_request;
+    t->pending->received = false;
+    t->pending->receive_by_ms = t->gate.now_ms + LIMIT_EDITOR_RECEIVE_MS;
 }
 
 /* There is an editor, but it is not to be reached. */
-static enum status go_on_without_editor(struct turn *t)
+static enum status go_on_without_editor(struct step *t)
 {
     return course_go_on(t, gate_without_editor(&t->gate));
 }
 
 /* Too much waits already, or nothing more is done; empty: it is not so. */
-static struct str fault_of_errand(const struct turn *t)
+static struct str fault_of_editor_request(const struct step *t)
 {
-    const struct entries *entries = &t->calls->entries;
+    const struct pending_table *table = &t->calls->pending;
 
     if (t->calls->finished)
         return STR("the client has closed the connection");
-    if (entries->away_count < LIMIT_EDITOR_CALLS &&
-        entries->asking_bytes + entry_bytes(t->entry) <= LIMIT_PENDING_BYTES)
+    if (table->away_count < LIMIT_EDITOR_CALLS &&
+        table->asking_bytes + pending_bytes(t->pending) <= LIMIT_PENDING_BYTES)
         return STR("");
     return arena_printf(t->gate.arena,
                         "too much waits for the editor already, the limit is "
@@ -118,45 +120,45 @@ static struct str fault_of_errand(const struct turn *t)
 }
 
 /* Asks for the text of a buffer. */
-static enum status look(struct turn *t)
+static enum status look(struct step *t)
 {
-    struct entries *entries = &t->calls->entries;
-    uint64_t errand = 0;
+    struct pending_table *table = &t->calls->pending;
+    uint64_t editor_request = 0;
 
-    if (fault_of_errand(t).n == 0)
-        errand = editor_text(t->calls->editor, t->gate.answer.text);
-    if (errand == 0)
+    if (fault_of_editor_request(t).n == 0)
+        editor_request = editor_text(t->calls->editor, t->gate.answer.text);
+    if (editor_request == 0)
         return go_on_without_editor(t);
-    entry_remember(entries, t->entry);
-    entry_send_away(entries, t->entry);
-    send_away(t, errand);
-    t->entry->expires_ms = t->entry->receive_by_ms + LIMIT_EDITOR_LOOK_MS;
+    pending_remember(table, t->pending);
+    pending_send_away(table, t->pending);
+    send_away(t, editor_request);
+    t->pending->expires_ms = t->pending->receive_by_ms + LIMIT_EDITOR_LOOK_MS;
     return ST_OK;
 }
 
-static enum status ask_editor(struct turn *t, struct str fault)
+static enum status ask_editor(struct step *t, struct str fault)
 {
-    uint64_t errand;
+    uint64_t editor_request;
 
     if (fault.n > 0) {
-        if (turn_decide_without(t, fault) != ST_OK)
+        if (step_decide_without(t, fault) != ST_OK)
             return ST_NOMEM;
-        turn_send(t);
+        step_send(t);
         return ST_OK;
     }
-    errand = editor_approve(t->calls->editor, &t->entry->tool,
-                            t->calls->approval_ms / 1000);
-    if (errand == 0)
+    editor_request = editor_approve(t->calls->editor, &t->pending->tool,
+                                    t->calls->approval_ms / 1000);
+    if (editor_request == 0)
         return go_on_without_editor(t);
-    wait_for_human(t->calls, t->entry, t->gate.now_ms);
-    send_away(t, errand);
+    wait_for_human(t->calls, t->pending, t->gate.now_ms);
+    send_away(t, editor_request);
     return ST_OK;
 }
 
 /* What a handler asks by itself is a form that only a client shows. */
-static enum status ask(struct turn *t)
+static enum status ask(struct step *t)
 {
-    const struct tool_call *call = &t->entry->tool;
+    const struct tool_call *call = &t->pending->tool;
     struct str fault = course_fault(t);
 
     return call->editor && call->question.form.n == 0 ? ask_editor(t, fault)
@@ -164,80 +166,81 @@ static enum status ask(struct turn *t)
 }
 
 /* Lets the editor do the call. */
-static void lend(struct turn *t)
+static void lend(struct step *t)
 {
     struct calls *calls = t->calls;
     int64_t timeout_ms = calls->gate->limits.timeout_ms;
-    struct str fault = fault_of_errand(t);
-    uint64_t errand = 0;
+    struct str fault = fault_of_editor_request(t);
+    uint64_t editor_request = 0;
 
     if (fault.n == 0 && calls->editor != NULL)
-        errand = editor_call(calls->editor, &t->entry->tool);
-    if (errand == 0) {
-        turn_fail(t, fault.n > 0 ? fault
+        editor_request = editor_call(calls->editor, &t->pending->tool);
+    if (editor_request == 0) {
+        step_fail(t, fault.n > 0 ? fault
                                  : STR("The editor that has this tool is not "
                                        "there, or does not read."));
         return;
     }
-    entry_remember(&calls->entries, t->entry);
-    entry_send_away(&calls->entries, t->entry);
-    send_away(t, errand);
-    t->entry->expires_ms =
+    pending_remember(&calls->pending, t->pending);
+    pending_send_away(&calls->pending, t->pending);
+    send_away(t, editor_request);
+    t->pending->expires_ms =
         timeout_ms > 0 ? t->gate.now_ms + timeout_ms : INT64_MAX;
 }
 
-void course_withdraw(struct calls *calls, struct entry *entry, struct str why)
+void course_withdraw(struct calls *calls, struct pending *pending,
+                     struct str why)
 {
     char id[QUESTION_ID];
 
-    if (entry->errand != 0) {
-        editor_withdraw(calls->editor, entry->errand, why);
+    if (pending->editor_request != 0) {
+        editor_withdraw(calls->editor, pending->editor_request, why);
         return;
     }
-    if (result_withdraw(calls->output, question_id(entry, id), why) != ST_OK)
+    if (result_withdraw(calls->output, question_id(pending, id), why) != ST_OK)
         log_line(calls->log, LOG_WARN,
                  "mcp: no memory to take a question back");
 }
 
 /* --- All of it ----------------------------------------------------------- */
 
-enum status course_go_on(struct turn *t, enum status status)
+enum status course_go_on(struct step *t, enum status status)
 {
-    struct entries *entries = &t->calls->entries;
+    struct pending_table *table = &t->calls->pending;
 
-    entry_leave(entries, t->entry);
-    t->entry->errand = 0;
-    t->entry->received = false;
+    pending_leave(table, t->pending);
+    t->pending->editor_request = 0;
+    t->pending->received = false;
     if (status != ST_OK)
         return status;
     switch (t->gate.answer.state) {
     case TOOL_WAITS:
-        entry_remember(entries, t->entry);
+        pending_remember(table, t->pending);
         break;
     case TOOL_WORKS:
-        entry_remember(entries, t->entry);
-        entry_work(entries, t->entry);
+        pending_remember(table, t->pending);
+        pending_work(table, t->pending);
         break;
     case TOOL_LOOKS:
         return look(t);
     case TOOL_ASKS:
         return ask(t);
-    case TOOL_LENT:
+    case TOOL_IN_EDITOR:
         lend(t);
         break;
     case TOOL_ANSWERED:
     case TOOL_FAILED:
-        turn_send(t);
+        step_send(t);
         break;
     }
     return ST_OK;
 }
 
-void course_go_on_alone(struct turn *t, enum status status)
+void course_go_on_alone(struct step *t, enum status status)
 {
     if (course_go_on(t, status) == ST_OK)
         return;
-    rpc_check_sent(t->calls->log, rpc_error(&t->entry->to, RPC_INTERNAL_ERROR,
+    rpc_check_sent(t->calls->log, rpc_error(&t->pending->to, RPC_INTERNAL_ERROR,
                                             STR("out of memory")));
-    turn_end(t->calls, t->entry);
+    step_end(t->calls, t->pending);
 }

@@ -12,18 +12,20 @@
 
 /* Goes on with a call after a step of it, to which the gate said STATUS. On
    ST_NOMEM the call is over and still to be answered. */
-enum status MUST_CHECK course_go_on(struct turn *t, enum status status);
+enum status MUST_CHECK course_go_on(struct step *t, enum status status);
 
 /* The same for a call whose request is gone: it is answered in any case. */
-void course_go_on_alone(struct turn *t, enum status status);
+void course_go_on_alone(struct step *t, enum status status);
 
 /* Why the question of T cannot be put to anybody now; empty when it can. */
-struct str course_fault(const struct turn *t);
+struct str course_fault(const struct step *t);
 
-/* Nobody need answer the question of ENTRY, or do its errand, any more. */
-void course_withdraw(struct calls *calls, struct entry *entry, struct str why);
+/* Nobody need answer the question of PENDING, or do its editor_request, any
+ * more. */
+void course_withdraw(struct calls *calls, struct pending *pending,
+                     struct str why);
 
 /* The call whose question to the client has this id, JSON text, or NULL. */
-struct entry *course_find_question(const struct calls *calls, struct str id);
+struct pending *course_find_question(const struct calls *calls, struct str id);
 
 #endif

@@ -13,9 +13,9 @@ static void hash_call(const struct tool *tool, struct str arguments,
 }
 
 /* What a ticket says about the call and the question of T. */
-static struct ticket ticket_of(const struct turn *t)
+static struct ticket ticket_of(const struct step *t)
 {
-    const struct tool_call *call = &t->entry->tool;
+    const struct tool_call *call = &t->pending->tool;
     const struct tool_question *question = &call->question;
     struct ticket ticket = {.expires_ms =
                                 t->gate.now_ms + t->calls->approval_ms};
@@ -29,9 +29,9 @@ static struct ticket ticket_of(const struct turn *t)
 }
 
 /* A handler's question goes with its name, a NUL, and what is carried. */
-static enum status write_ticket(const struct turn *t, struct str *out)
+static enum status write_ticket(const struct step *t, struct str *out)
 {
-    const struct tool_question *question = &t->entry->tool.question;
+    const struct tool_question *question = &t->pending->tool.question;
     struct ticket ticket = ticket_of(t);
     struct str carried = buf_view(&question->carried);
 
@@ -48,17 +48,17 @@ static enum status write_ticket(const struct turn *t, struct str *out)
     return ticket_write(&t->calls->tickets, t->gate.arena, &ticket, out);
 }
 
-enum status again_require(struct turn *t)
+enum status again_require(struct step *t)
 {
-    struct entry *entry = t->entry;
+    struct pending *pending = t->pending;
     struct str state;
 
     if (write_ticket(t, &state) != ST_OK)
         return ST_NOMEM;
-    rpc_check_sent(
-        t->calls->log,
-        result_input_required(&entry->to, entry->version, &entry->tool, state));
-    turn_end(t->calls, entry);
+    rpc_check_sent(t->calls->log,
+                   result_input_required(&pending->to, pending->version,
+                                         &pending->tool, state));
+    step_end(t->calls, pending);
     return ST_OK;
 }
 
@@ -73,23 +73,23 @@ static struct json find_reply(const struct calls_request *request,
 
 /* Why an answer of the human's to what TICKET is about does not count; empty
    when it does. */
-static struct str fault_of_ticket(const struct turn *t,
+static struct str fault_of_ticket(const struct step *t,
                                   const struct ticket *ticket,
                                   const struct ticket *now)
 {
     if (memcmp(ticket->call, now->call, TICKET_HASH) != 0)
         return STR("the call is not the one that the user was asked about");
     if (t->gate.now_ms > ticket->expires_ms)
-        return turn_expiry(t);
+        return step_expiry(t);
     if (!ticket_use(&t->calls->tickets, ticket->number))
         return STR("the answer of the user was used before");
     return STR("");
 }
 
-enum status again_resume(struct turn *t, const struct calls_request *request,
+enum status again_resume(struct step *t, const struct calls_request *request,
                          const struct ticket *ticket)
 {
-    const struct tool_call *call = &t->entry->tool;
+    const struct tool_call *call = &t->pending->tool;
     struct json reply = find_reply(request, result_question_name(call));
     const struct ticket now = ticket_of(t);
 
@@ -99,7 +99,7 @@ enum status again_resume(struct turn *t, const struct calls_request *request,
         return ST_OK; // it is asked again
     struct str fault = fault_of_ticket(t, ticket, &now);
     if (fault.n > 0)
-        return turn_decide_without(t, fault);
+        return step_decide_without(t, fault);
     if (memcmp(ticket->question, now.question, TICKET_HASH) != 0)
         return gate_stale(&t->gate);
     return gate_decide(&t->gate, reply, STR(""));

@@ -11,12 +11,12 @@
 #include "mcp/ticket.h"
 
 /* Ends the call of T, which asks. ST_NOMEM: it is still to be answered. */
-enum status MUST_CHECK again_require(struct turn *t);
+enum status MUST_CHECK again_require(struct step *t);
 
 /* A call that asks was made again with an answer; TICKET is NULL when it lacks
    the state that came with the question. Goes on as gate_decide; it still asks
    when there is no answer. */
-enum status MUST_CHECK again_resume(struct turn *t,
+enum status MUST_CHECK again_resume(struct step *t,
                                     const struct calls_request *request,
                                     const struct ticket *ticket);
 

@@ -20,14 +20,14 @@ void calls_init(struct calls *calls, struct gate *gate, struct buf *output,
                             .output = output,
                             .editor = editor,
                             .approval_ms = approval_ms,
-                            .entries.log = gate->log};
+                            .pending.log = gate->log};
     memcpy(calls->tickets.key, key, TICKET_KEY);
 }
 
 /* Without an answer. */
-static void end_silently(struct calls *calls, struct entry *entry)
+static void end_silently(struct calls *calls, struct pending *pending)
 {
-    entry_free(&calls->entries, entry, NULL);
+    pending_free(&calls->pending, pending, NULL);
 }
 
 void calls_release(struct calls *calls)
@@ -35,26 +35,26 @@ void calls_release(struct calls *calls)
     struct image_call *waiting;
     while (calls->image && (waiting = image_take(calls->image)) != NULL)
         end_silently(calls, waiting->owner);
-    while (calls->entries.asking != NULL)
-        end_silently(calls, calls->entries.asking);
-    while (calls->entries.working != NULL)
-        end_silently(calls, calls->entries.working);
-    while (calls->entries.away != NULL)
-        end_silently(calls, calls->entries.away);
+    while (calls->pending.asking != NULL)
+        end_silently(calls, calls->pending.asking);
+    while (calls->pending.working != NULL)
+        end_silently(calls, calls->pending.working);
+    while (calls->pending.away != NULL)
+        end_silently(calls, calls->pending.away);
 }
 
 size_t calls_waiting(const struct calls *calls)
 {
-    return calls->entries.remembered;
+    return calls->pending.remembered;
 }
 
 /* --- The start of a call ------------------------------------------------ */
 
-static enum status run_entry(struct turn *t,
-                             const struct calls_request *request,
-                             const struct ticket *ticket)
+static enum status run_pending(struct step *t,
+                               const struct calls_request *request,
+                               const struct ticket *ticket)
 {
-    struct tool_call *call = &t->entry->tool;
+    struct tool_call *call = &t->pending->tool;
 
     call->tool = request->tool;
     call->can_ask = request->can_ask;
@@ -82,65 +82,65 @@ enum status calls_start(struct calls *calls,
         if (status != ST_OK)
             return status;
     }
-    struct entry *entry =
-        entry_new(&request->to, request->version, &request->texts);
-    if (entry == NULL)
+    struct pending *pending =
+        pending_new(&request->to, request->version, &request->texts);
+    if (pending == NULL)
         return ST_NOMEM;
-    entry->offer = request->offer;
-    offer_hold(entry->offer);
-    struct turn turn = turn_of(calls, request->arena, entry, request->now_ms);
-    enum status status = run_entry(&turn, request, again ? &ticket : NULL);
+    pending->editor_tools = request->editor_tools;
+    editor_tools_hold(pending->editor_tools);
+    struct step step = step_of(calls, request->arena, pending, request->now_ms);
+    enum status status = run_pending(&step, request, again ? &ticket : NULL);
     if (status != ST_OK)
-        turn_end(calls, entry);
+        step_end(calls, pending);
     return status;
 }
 
 /* --- What happens to calls ---------------------------------------------- */
 
 /* Ends the work of a call; WHY is its answer. */
-static void stop_work(struct turn *t, struct str why)
+static void stop_work(struct step *t, struct str why)
 {
     t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = why};
     gate_end(&t->gate);
 }
 
-/* Whether ENTRY, which is in a list, does no more than run: the editor does it,
-   or it works in steps. */
-static bool is_at_work(const struct calls *calls, const struct entry *entry)
+/* Whether PENDING, which is in a list, does no more than run: the editor does
+   it, or it works in steps. */
+static bool is_at_work(const struct calls *calls, const struct pending *pending)
 {
-    return entry->list != &calls->entries.asking && entry->tool.approved;
+    return pending->list != &calls->pending.asking && pending->tool.approved;
 }
 
 /* Ends a call of which the client hears no more. */
-static void drop(struct turn *t, struct str why)
+static void drop(struct step *t, struct str why)
 {
     struct calls *calls = t->calls;
 
-    if (t->entry->list == NULL) {
-        image_stop(calls->image, &t->entry->tool.image);
-        entry_forget(&calls->entries, t->entry, calls->output);
+    if (t->pending->list == NULL) {
+        image_stop(calls->image, &t->pending->tool.image);
+        pending_forget(&calls->pending, t->pending, calls->output);
         return; // its reply still comes
     }
-    bool runs = is_at_work(t->calls, t->entry);
-    if (!runs || t->entry->errand != 0)
-        course_withdraw(calls, t->entry, why);
+    bool runs = is_at_work(t->calls, t->pending);
+    if (!runs || t->pending->editor_request != 0)
+        course_withdraw(calls, t->pending, why);
     if (runs)
         stop_work(t, why);
-    else if (turn_decide_without(t, why) != ST_OK)
+    else if (step_decide_without(t, why) != ST_OK)
         log_line(calls->log, LOG_WARN, "mcp: out of memory");
-    turn_end(calls, t->entry);
+    step_end(calls, t->pending);
 }
 
 void calls_cancel(struct calls *calls, struct arena *arena, struct str id,
                   int64_t now_ms)
 {
-    struct entry *entry;
+    struct pending *pending;
 
-    while ((entry = entry_find(&calls->entries, id)) != NULL) {
-        struct turn turn = turn_of(calls, arena, entry, now_ms);
+    while ((pending = pending_find(&calls->pending, id)) != NULL) {
+        struct step step = step_of(calls, arena, pending, now_ms);
         log_line(calls->log, LOG_INFO, "mcp: %s is cancelled",
-                 entry->tool.tool->name);
-        drop(&turn, STR("the call was cancelled"));
+                 pending->tool.tool->name);
+        drop(&step, STR("the call was cancelled"));
     }
 }
 
@@ -159,32 +159,32 @@ static struct str error_text(struct arena *arena, struct json error)
 void calls_answer(struct calls *calls, struct arena *arena,
                   const struct rpc_message *response, int64_t now_ms)
 {
-    struct entry *entry = course_find_question(calls, response->id);
+    struct pending *pending = course_find_question(calls, response->id);
 
-    if (entry == NULL)
+    if (pending == NULL)
         return;
-    struct turn turn = turn_of(calls, arena, entry, now_ms);
+    struct step step = step_of(calls, arena, pending, now_ms);
     if (json_is_absent(response->result))
         course_go_on_alone(
-            &turn,
-            turn_decide_without(&turn, error_text(arena, response->error)));
+            &step,
+            step_decide_without(&step, error_text(arena, response->error)));
     else
-        course_go_on_alone(&turn,
-                           gate_decide(&turn.gate, response->result, STR("")));
+        course_go_on_alone(&step,
+                           gate_decide(&step.gate, response->result, STR("")));
 }
 
-static void answer_call(struct calls *calls, struct entry *entry,
+static void answer_call(struct calls *calls, struct pending *pending,
                         const struct image_reply *reply, int64_t now_ms)
 {
-    struct turn turn = turn_of(calls, NULL, entry, now_ms);
-    turn.gate.answer.state = reply->error ? TOOL_FAILED : TOOL_ANSWERED;
-    turn.gate.answer.missing = reply->missing;
-    turn.gate.answer.text = reply->text;
-    gate_end(&turn.gate);
-    if (entry->remembered)
-        turn_send(&turn);
+    struct step step = step_of(calls, NULL, pending, now_ms);
+    step.gate.answer.state = reply->error ? TOOL_FAILED : TOOL_ANSWERED;
+    step.gate.answer.missing = reply->missing;
+    step.gate.answer.text = reply->text;
+    gate_end(&step.gate);
+    if (pending->remembered)
+        step_send(&step);
     else
-        turn_end(calls, entry);
+        step_end(calls, pending);
 }
 
 void calls_take_replies(struct calls *calls, int64_t now_ms)
@@ -192,7 +192,7 @@ void calls_take_replies(struct calls *calls, int64_t now_ms)
     struct image_reply reply;
     while (image_next(calls->image, &reply)) {
         if (reply.running)
-            turn_report(calls, reply.call->owner, reply.text);
+            step_report(calls, reply.call->owner, reply.text);
         else
             answer_call(calls, reply.call->owner, &reply, now_ms);
     }
@@ -202,19 +202,19 @@ void calls_take_replies(struct calls *calls, int64_t now_ms)
 
 /* The editor has not received what it was asked in time, or does not exist any
    more: WHY. */
-static void do_without_editor(struct turn *t, struct str why)
+static void do_without_editor(struct step *t, struct str why)
 {
-    course_withdraw(t->calls, t->entry, why);
-    if (!is_at_work(t->calls, t->entry))
+    course_withdraw(t->calls, t->pending, why);
+    if (!is_at_work(t->calls, t->pending))
         course_go_on_alone(t, gate_without_editor(&t->gate));
     else
-        turn_fail(t, arena_printf(t->gate.arena,
+        step_fail(t, arena_printf(t->gate.arena,
                                   "%s did not run to its end: %.*s.",
-                                  t->entry->tool.tool->name, STR_ARG(why)));
+                                  t->pending->tool.tool->name, STR_ARG(why)));
 }
 
 /* As much of TEXT as a model reads. */
-static struct str shorten(const struct turn *t, struct str text)
+static struct str shorten(const struct step *t, struct str text)
 {
     struct str head = utf8_head(text, t->calls->gate->limits.max_output);
 
@@ -226,7 +226,7 @@ static struct str shorten(const struct turn *t, struct str text)
 }
 
 /* The editor has done a call. */
-static void take_result(struct turn *t, const struct editor_message *message)
+static void take_result(struct step *t, const struct editor_message *message)
 {
     struct json text = json_get(message->value, "text");
     struct json error = json_get(message->value, "error");
@@ -242,62 +242,63 @@ static void take_result(struct turn *t, const struct editor_message *message)
     if (sound && json_type(error) != JSON_TRUE)
         answer->state = TOOL_ANSWERED;
     gate_end(&t->gate);
-    turn_send(t);
+    step_send(t);
 }
 
 void calls_editor(struct calls *calls, struct arena *arena,
                   const struct editor_message *message, int64_t now_ms)
 {
-    struct entry *entry = entry_of_errand(&calls->entries, message->id);
+    struct pending *pending =
+        pending_of_editor_request(&calls->pending, message->id);
 
-    if (entry == NULL) {
+    if (pending == NULL) {
         log_line(calls->log, LOG_DEBUG,
                  "editor: nobody waits for request %" PRIu64, message->id);
         return;
     }
-    struct turn turn = turn_of(calls, arena, entry, now_ms);
+    struct step step = step_of(calls, arena, pending, now_ms);
     if (message->kind == EDITOR_RECEIVED)
-        entry->received = true;
-    else if (is_at_work(calls, entry))
-        take_result(&turn, message);
-    else if (entry->list == &calls->entries.away)
-        course_go_on_alone(&turn, gate_look(&turn.gate, message->value));
+        pending->received = true;
+    else if (is_at_work(calls, pending))
+        take_result(&step, message);
+    else if (pending->list == &calls->pending.away)
+        course_go_on_alone(&step, gate_look(&step.gate, message->value));
     else
-        course_go_on_alone(&turn,
-                           gate_decide_there(&turn.gate, message->value));
+        course_go_on_alone(&step,
+                           gate_decide_there(&step.gate, message->value));
 }
 
 /* The editor of T is gone. */
-static void lose_editor(struct turn *t)
+static void lose_editor(struct step *t)
 {
     struct str why = STR("the editor went away");
 
-    if (t->entry->errand == 0)
+    if (t->pending->editor_request == 0)
         return;
-    if (t->entry->list == &t->calls->entries.asking && t->entry->received)
-        course_go_on_alone(t, turn_decide_without(t, why));
+    if (t->pending->list == &t->calls->pending.asking && t->pending->received)
+        course_go_on_alone(t, step_decide_without(t, why));
     else
         do_without_editor(t, why);
 }
 
-/* Does STEP with each call of a list, as it is now. */
-static void for_each(struct calls *calls, struct entry *entry,
+/* Does RUN with each call of a list, as it is now. */
+static void for_each(struct calls *calls, struct pending *pending,
                      struct arena *arena, int64_t now_ms,
-                     void (*step)(struct turn *t))
+                     void (*run)(struct step *t))
 {
-    while (entry != NULL) {
-        struct entry *next = entry->list_next;
-        struct turn turn = turn_of(calls, arena, entry, now_ms);
-        step(&turn);
+    while (pending != NULL) {
+        struct pending *next = pending->list_next;
+        struct step step = step_of(calls, arena, pending, now_ms);
+        run(&step);
         arena_release(arena);
-        entry = next;
+        pending = next;
     }
 }
 
 void calls_editor_gone(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    for_each(calls, calls->entries.asking, arena, now_ms, lose_editor);
-    for_each(calls, calls->entries.away, arena, now_ms, lose_editor);
+    for_each(calls, calls->pending.asking, arena, now_ms, lose_editor);
+    for_each(calls, calls->pending.away, arena, now_ms, lose_editor);
 }
 
 /* --- Time --------------------------------------------------------------- */
@@ -308,63 +309,64 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < 0 || b < a ? b : a;
 }
 
-static int64_t deadline_of(const struct entry *entry)
+static int64_t deadline_of(const struct pending *pending)
 {
-    int64_t next = entry->expires_ms;
+    int64_t next = pending->expires_ms;
 
-    if (entry->errand != 0 && !entry->received)
-        next = earlier(next, entry->receive_by_ms);
+    if (pending->editor_request != 0 && !pending->received)
+        next = earlier(next, pending->receive_by_ms);
     return next;
 }
 
 int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
 {
-    const struct entry *entry;
+    const struct pending *pending;
     int64_t deadline = -1;
 
-    if (calls->entries.working != NULL)
+    if (calls->pending.working != NULL)
         return now_ms;
-    for (entry = calls->entries.asking; entry != NULL;
-         entry = entry->list_next) {
-        deadline = earlier(deadline, deadline_of(entry));
-        if (entry->token.n > 0)
-            deadline = earlier(deadline, entry->next_report_ms);
+    for (pending = calls->pending.asking; pending != NULL;
+         pending = pending->list_next) {
+        deadline = earlier(deadline, deadline_of(pending));
+        if (pending->token.n > 0)
+            deadline = earlier(deadline, pending->next_report_ms);
     }
-    for (entry = calls->entries.away; entry != NULL; entry = entry->list_next)
-        deadline = earlier(deadline, deadline_of(entry));
+    for (pending = calls->pending.away; pending != NULL;
+         pending = pending->list_next)
+        deadline = earlier(deadline, deadline_of(pending));
     return deadline == INT64_MAX ? -1 : deadline;
 }
 
 /* Whether the editor should have received what it was asked for T. */
-static bool is_unheard(const struct turn *t)
+static bool is_unheard(const struct step *t)
 {
-    const struct entry *entry = t->entry;
+    const struct pending *pending = t->pending;
 
-    return entry->errand != 0 && !entry->received &&
-           t->gate.now_ms >= entry->receive_by_ms;
+    return pending->editor_request != 0 && !pending->received &&
+           t->gate.now_ms >= pending->receive_by_ms;
 }
 
-static struct str text_of_silence(const struct turn *t)
+static struct str text_of_silence(const struct step *t)
 {
     return arena_printf(t->gate.arena, "the editor did not answer within %d s",
                         LIMIT_EDITOR_RECEIVE_MS / 1000);
 }
 
-static void wait_on(struct turn *t)
+static void wait_on(struct step *t)
 {
     if (is_unheard(t)) {
         do_without_editor(t, text_of_silence(t));
-    } else if (t->gate.now_ms >= t->entry->expires_ms) {
-        struct str why = turn_expiry(t);
-        course_withdraw(t->calls, t->entry, why);
-        course_go_on_alone(t, turn_decide_without(t, why));
-    } else if (t->gate.now_ms >= t->entry->next_report_ms) {
-        turn_report_waiting(t->calls, t->entry, t->gate.now_ms);
+    } else if (t->gate.now_ms >= t->pending->expires_ms) {
+        struct str why = step_expiry(t);
+        course_withdraw(t->calls, t->pending, why);
+        course_go_on_alone(t, step_decide_without(t, why));
+    } else if (t->gate.now_ms >= t->pending->next_report_ms) {
+        step_report_waiting(t->calls, t->pending, t->gate.now_ms);
     }
 }
 
 /* The editor takes too long for a call. */
-static void end_lent(struct turn *t)
+static void end_lent(struct step *t)
 {
     int64_t timeout_ms = t->calls->gate->limits.timeout_ms;
     struct str why = arena_printf(t->gate.arena,
@@ -373,65 +375,65 @@ static void end_lent(struct turn *t)
                                   "changes it.",
                                   timeout_ms / 1000);
 
-    course_withdraw(t->calls, t->entry, why);
-    turn_fail(t, why);
+    course_withdraw(t->calls, t->pending, why);
+    step_fail(t, why);
 }
 
-static void wait_away(struct turn *t)
+static void wait_away(struct step *t)
 {
     if (is_unheard(t)) {
         do_without_editor(t, text_of_silence(t));
-    } else if (t->gate.now_ms < t->entry->expires_ms) {
+    } else if (t->gate.now_ms < t->pending->expires_ms) {
         return;
-    } else if (is_at_work(t->calls, t->entry)) {
+    } else if (is_at_work(t->calls, t->pending)) {
         end_lent(t);
     } else {
-        course_withdraw(t->calls, t->entry, STR("it took too long"));
+        course_withdraw(t->calls, t->pending, STR("it took too long"));
         course_go_on_alone(t, gate_look(&t->gate, (struct json){0}));
     }
 }
 
-static void work_on(struct turn *t)
+static void work_on(struct step *t)
 {
-    course_go_on_alone(t, gate_step(&t->gate));
+    course_go_on_alone(t, gate_work(&t->gate));
 }
 
-static void refuse(struct turn *t)
+static void refuse(struct step *t)
 {
     struct str why = course_fault(t);
 
-    if (is_at_work(t->calls, t->entry))
+    if (is_at_work(t->calls, t->pending))
         return; // it may still be done
-    if (t->entry->errand != 0)
-        course_withdraw(t->calls, t->entry, why);
-    course_go_on_alone(t, turn_decide_without(t, why));
+    if (t->pending->editor_request != 0)
+        course_withdraw(t->calls, t->pending, why);
+    course_go_on_alone(t, step_decide_without(t, why));
 }
 
-static void stop(struct turn *t)
+static void stop(struct step *t)
 {
     struct str why = STR("Stopped: the server ends.");
 
-    if (t->entry->errand != 0)
-        course_withdraw(t->calls, t->entry, why);
-    turn_fail(t, why);
+    if (t->pending->editor_request != 0)
+        course_withdraw(t->calls, t->pending, why);
+    step_fail(t, why);
 }
 
 void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    for_each(calls, calls->entries.asking, arena, now_ms, wait_on);
-    for_each(calls, calls->entries.away, arena, now_ms, wait_away);
-    for_each(calls, calls->entries.working, arena, now_ms, work_on);
+    for_each(calls, calls->pending.asking, arena, now_ms, wait_on);
+    for_each(calls, calls->pending.away, arena, now_ms, wait_away);
+    for_each(calls, calls->pending.working, arena, now_ms, work_on);
 }
 
 void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
     calls->finished = true;
-    for_each(calls, calls->entries.asking, arena, now_ms, refuse);
-    for_each(calls, calls->entries.away, arena, now_ms, refuse);
+    for_each(calls, calls->pending.asking, arena, now_ms, refuse);
+    for_each(calls, calls->pending.away, arena, now_ms, refuse);
 }
 
 void calls_stop_work(struct calls *calls, struct arena *arena, int64_t now_ms)
 {
-    for_each(calls, calls->entries.working, arena, now_ms, stop);
-    for_each(calls, calls->entries.away, arena, now_ms, stop);
+    for_each(calls, calls->pending.working, arena, now_ms, stop);
+    for_each(calls, calls->pending.away, arena, now_ms, stop);
 }

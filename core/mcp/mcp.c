@@ -31,7 +31,7 @@
 struct mcp {
     struct mcp_config config;
     struct calls calls;
-    struct lent lent; /* tools of the editor */
+    struct tool_list tool_list; /* tools of the editor */
     bool initialized;
     enum mcp_version version; /* agreed on in initialize */
     bool can_ask;             /* the client can put questions to its user */
@@ -238,7 +238,8 @@ static void tools_list(const struct request *r)
     jsonw_array(w);
     for (size_t i = 0; (tool = toolset_at(&r->mcp->config.tools, i)); i++)
         tool_write(w, tool, r->version >= MCP_2025_06_18);
-    for (size_t i = 0; (tool = offers_at(&r->mcp->lent.offers, i)); i++)
+    for (size_t i = 0;
+         (tool = editor_tools_at(&r->mcp->tool_list.editor_tools, i)); i++)
         tool_write(w, tool, r->version >= MCP_2025_06_18);
     jsonw_end_array(w);
     write_cache_hints(w, r->version);
@@ -316,7 +317,8 @@ static void start_call(const struct request *r, const struct tool *tool,
         .texts = {.token = progress_token(r), .client = client_of(r)},
         .can_ask = can_ask(r),
         .tool = tool,
-        .offer = tool->lent ? r->mcp->lent.offers.now : NULL,
+        .editor_tools =
+            tool->in_editor ? r->mcp->tool_list.editor_tools.now : NULL,
         .arguments = arguments,
         .values = values,
         .now_ms = r->now_ms};
@@ -378,7 +380,7 @@ static void tools_call(const struct request *r)
     }
     const struct tool *tool = toolset_find(&r->mcp->config.tools, name);
     if (tool == NULL)
-        tool = offers_find(&r->mcp->lent.offers, name);
+        tool = editor_tools_find(&r->mcp->tool_list.editor_tools, name);
     if (tool == NULL) {
         unknown_tool(r, name);
         return;
@@ -399,8 +401,9 @@ static void listen(const struct request *r)
     }
     if (!need(r, "notifications", JSON_OBJECT, "an object"))
         return;
-    enum status status = listening_open(&r->mcp->lent.listening, &r->to,
-                                        json_get(r->params, "notifications"));
+    enum status status =
+        subscriptions_open(&r->mcp->tool_list.subscriptions, &r->to,
+                           json_get(r->params, "notifications"));
     if (status == ST_LIMIT)
         fail(r, RPC_INVALID_REQUEST, "more than %d streams of notifications",
              LIMIT_SUBSCRIPTIONS);
@@ -414,13 +417,13 @@ void mcp_editor(struct mcp *mcp, struct arena *arena,
     if (message->kind != EDITOR_TOOLS)
         calls_editor(&mcp->calls, arena, message, now_ms);
     else if (mcp->config.tools.sets & REGISTRY_EDITOR_SET)
-        lent_replace(&mcp->lent, message->value);
+        tool_list_replace(&mcp->tool_list, message->value);
 }
 
 void mcp_editor_gone(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 {
     calls_editor_gone(&mcp->calls, arena, now_ms);
-    lent_replace(&mcp->lent, (struct json){0});
+    tool_list_replace(&mcp->tool_list, (struct json){0});
 }
 
 /* --- Resources ---------------------------------------------------------- */
@@ -620,11 +623,11 @@ static void handle_notification(struct mcp *mcp, struct arena *arena,
     struct str id = json_raw(json_get(message->params, "requestId"));
 
     if (str_eq(message->method, STR("notifications/initialized")))
-        mcp->lent.listening.legacy =
+        mcp->tool_list.subscriptions.legacy =
             mcp->initialized && mcp->config.editor_comes;
     if (!str_eq(message->method, STR("notifications/cancelled")))
         return;
-    listening_cancel(&mcp->lent.listening, id);
+    subscriptions_cancel(&mcp->tool_list.subscriptions, id);
     calls_cancel(&mcp->calls, arena, id, now_ms);
 }
 
@@ -737,7 +740,8 @@ struct mcp *mcp_new(const struct mcp_config *config)
     if (mcp == NULL)
         return NULL;
     mcp->config = *config;
-    lent_init(&mcp->lent, config->gate, config->output, config->tools.more);
+    tool_list_init(&mcp->tool_list, config->gate, config->output,
+                   config->tools.more);
     calls_init(&mcp->calls, config->gate, config->output, config->editor,
                config->approval_ms, config->key);
     return mcp;
@@ -747,7 +751,7 @@ void mcp_free(struct mcp *mcp)
 {
     if (mcp != NULL) {
         calls_release(&mcp->calls);
-        lent_release(&mcp->lent);
+        tool_list_release(&mcp->tool_list);
         clientinfo_release(&mcp->client);
         clientinfo_release(&mcp->last_client);
     }
@@ -772,7 +776,8 @@ void mcp_tick(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 void mcp_finish(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 {
     calls_finish(&mcp->calls, arena, now_ms);
-    check_sent(mcp, listening_finish(&mcp->lent.listening, mcp->config.output));
+    check_sent(mcp, subscriptions_finish(&mcp->tool_list.subscriptions,
+                                         mcp->config.output));
 }
 
 void mcp_stop_work(struct mcp *mcp, struct arena *arena, int64_t now_ms)

@@ -9,7 +9,7 @@ static size_t bucket_of(struct str id)
     uint32_t hash = 2166136261u; // FNV-1a
     for (size_t i = 0; i < id.n; i++)
         hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
-    return hash % ENTRY_BUCKETS;
+    return hash % PENDING_BUCKETS;
 }
 
 /* Copies TEXT to *AT, behind which the next one goes. */
@@ -23,149 +23,153 @@ static struct str copy(char **at, struct str text)
     return copied;
 }
 
-struct entry *entry_new(const struct rpc_to *to, enum mcp_version version,
-                        const struct entry_texts *texts)
+struct pending *pending_new(const struct rpc_to *to, enum mcp_version version,
+                            const struct pending_texts *texts)
 {
-    size_t bytes = sizeof(struct entry) + to->id.n + texts->token.n +
+    size_t bytes = sizeof(struct pending) + to->id.n + texts->token.n +
                    texts->client.n + texts->uri.n;
-    struct entry *entry = malloc(bytes);
-    if (entry == NULL)
+    struct pending *pending = malloc(bytes);
+    if (pending == NULL)
         return NULL;
-    char *at = entry->texts;
-    *entry = (struct entry){.tool.progress = texts->token.n > 0,
-                            .tool.image.owner = entry,
-                            .tool.image.owner_bytes = bytes,
-                            .version = version,
-                            .type = texts->type,
-                            .bucket = bucket_of(to->id),
-                            .to = *to};
-    entry->to.id = copy(&at, to->id);
-    entry->token = copy(&at, texts->token);
-    entry->tool.client = copy(&at, texts->client);
-    entry->uri = copy(&at, texts->uri);
-    entry->tool.view = texts->uri.n > 0;
-    return entry;
+    char *at = pending->texts;
+    *pending = (struct pending){.tool.progress = texts->token.n > 0,
+                                .tool.image.owner = pending,
+                                .tool.image.owner_bytes = bytes,
+                                .version = version,
+                                .type = texts->type,
+                                .bucket = bucket_of(to->id),
+                                .to = *to};
+    pending->to.id = copy(&at, to->id);
+    pending->token = copy(&at, texts->token);
+    pending->tool.client = copy(&at, texts->client);
+    pending->uri = copy(&at, texts->uri);
+    pending->tool.view = texts->uri.n > 0;
+    return pending;
 }
 
-void entry_free(struct entries *entries, struct entry *entry,
-                struct buf *output)
-{
-    entry_leave(entries, entry);
-    entry_forget(entries, entry, output);
-    tool_call_release(&entry->tool);
-    offer_drop(entry->offer);
-    free(entry);
-}
-
-void entry_remember(struct entries *entries, struct entry *entry)
-{
-    if (entry->remembered)
-        return;
-    entry->remembered = true;
-    entry->bucket_next = entries->buckets[entry->bucket];
-    entries->buckets[entry->bucket] = entry;
-    entries->remembered++;
-    if (entry->to.batch != NULL)
-        rpc_batch_wait(entry->to.batch);
-}
-
-void entry_forget(struct entries *entries, struct entry *entry,
+void pending_free(struct pending_table *table, struct pending *pending,
                   struct buf *output)
 {
-    struct entry **link = &entries->buckets[entry->bucket];
-    if (!entry->remembered)
+    pending_leave(table, pending);
+    pending_forget(table, pending, output);
+    tool_call_release(&pending->tool);
+    editor_tools_drop(pending->editor_tools);
+    free(pending);
+}
+
+void pending_remember(struct pending_table *table, struct pending *pending)
+{
+    if (pending->remembered)
         return;
-    entry->remembered = false;
-    while (*link != entry)
+    pending->remembered = true;
+    pending->bucket_next = table->buckets[pending->bucket];
+    table->buckets[pending->bucket] = pending;
+    table->remembered++;
+    if (pending->to.batch != NULL)
+        rpc_batch_wait(pending->to.batch);
+}
+
+void pending_forget(struct pending_table *table, struct pending *pending,
+                    struct buf *output)
+{
+    struct pending **link = &table->buckets[pending->bucket];
+    if (!pending->remembered)
+        return;
+    pending->remembered = false;
+    while (*link != pending)
         link = &(*link)->bucket_next;
-    *link = entry->bucket_next;
-    entries->remembered--;
-    if (entry->to.batch != NULL)
-        rpc_check_sent(entries->log, rpc_batch_done(entry->to.batch, output));
+    *link = pending->bucket_next;
+    table->remembered--;
+    if (pending->to.batch != NULL)
+        rpc_check_sent(table->log, rpc_batch_done(pending->to.batch, output));
 }
 
-struct entry *entry_find(const struct entries *entries, struct str id)
+struct pending *pending_find(const struct pending_table *table, struct str id)
 {
-    struct entry *entry = entries->buckets[bucket_of(id)];
-    while (entry != NULL && !str_eq(entry->to.id, id))
-        entry = entry->bucket_next;
-    return entry;
+    struct pending *pending = table->buckets[bucket_of(id)];
+    while (pending != NULL && !str_eq(pending->to.id, id))
+        pending = pending->bucket_next;
+    return pending;
 }
 
-size_t entry_bytes(const struct entry *entry)
+size_t pending_bytes(const struct pending *pending)
 {
-    const struct tool_question *question = &entry->tool.question;
+    const struct tool_question *question = &pending->tool.question;
 
-    return entry->tool.image.owner_bytes + question->message.cap +
+    return pending->tool.image.owner_bytes + question->message.cap +
            question->substance.cap + question->form.cap +
            question->carried.cap + question->review.cap +
-           entry->tool.visit.text.cap;
+           pending->tool.visit.text.cap;
 }
 
-static void enlist(struct entry **list, struct entry *entry)
+static void enlist(struct pending **list, struct pending *pending)
 {
-    entry->list = list;
-    entry->list_previous = NULL;
-    entry->list_next = *list;
+    pending->list = list;
+    pending->list_previous = NULL;
+    pending->list_next = *list;
     if (*list != NULL)
-        (*list)->list_previous = entry;
-    *list = entry;
+        (*list)->list_previous = pending;
+    *list = pending;
 }
 
-static void count_bytes(struct entries *entries, struct entry *entry)
+static void count_bytes(struct pending_table *table, struct pending *pending)
 {
-    entry->asking_bytes = entry_bytes(entry);
-    entries->asking_bytes += entry->asking_bytes;
+    pending->asking_bytes = pending_bytes(pending);
+    table->asking_bytes += pending->asking_bytes;
 }
 
-void entry_ask(struct entries *entries, struct entry *entry)
+void pending_ask(struct pending_table *table, struct pending *pending)
 {
-    enlist(&entries->asking, entry);
-    entries->asking_count++;
-    count_bytes(entries, entry);
+    enlist(&table->asking, pending);
+    table->asking_count++;
+    count_bytes(table, pending);
 }
 
-void entry_work(struct entries *entries, struct entry *entry)
+void pending_work(struct pending_table *table, struct pending *pending)
 {
-    enlist(&entries->working, entry);
+    enlist(&table->working, pending);
 }
 
-void entry_send_away(struct entries *entries, struct entry *entry)
+void pending_send_away(struct pending_table *table, struct pending *pending)
 {
-    enlist(&entries->away, entry);
-    entries->away_count++;
-    count_bytes(entries, entry);
+    enlist(&table->away, pending);
+    table->away_count++;
+    count_bytes(table, pending);
 }
 
-static struct entry *find_errand(struct entry *entry, uint64_t errand)
+static struct pending *find_editor_request(struct pending *pending,
+                                           uint64_t editor_request)
 {
-    while (entry != NULL && entry->errand != errand)
-        entry = entry->list_next;
-    return entry;
+    while (pending != NULL && pending->editor_request != editor_request)
+        pending = pending->list_next;
+    return pending;
 }
 
-struct entry *entry_of_errand(const struct entries *entries, uint64_t errand)
+struct pending *pending_of_editor_request(const struct pending_table *table,
+                                          uint64_t editor_request)
 {
-    struct entry *entry = find_errand(entries->asking, errand);
+    struct pending *pending =
+        find_editor_request(table->asking, editor_request);
 
-    return entry != NULL ? entry : find_errand(entries->away, errand);
+    return pending != NULL ? pending
+                           : find_editor_request(table->away, editor_request);
 }
 
-void entry_leave(struct entries *entries, struct entry *entry)
+void pending_leave(struct pending_table *table, struct pending *pending)
 {
-    if (entry->list == NULL)
+    if (pending->list == NULL)
         return;
-    if (entry->list == &entries->asking)
-        entries->asking_count--;
-    if (entry->list == &entries->away)
-        entries->away_count--;
-    if (entry->list != &entries->working)
-        entries->asking_bytes -= entry->asking_bytes;
-    if (entry->list_previous == NULL)
-        *entry->list = entry->list_next;
+    if (pending->list == &table->asking)
+        table->asking_count--;
+    if (pending->list == &table->away)
+        table->away_count--;
+    if (pending->list != &table->working)
+        table->asking_bytes -= pending->asking_bytes;
+    if (pending->list_previous == NULL)
+        *pending->list = pending->list_next;
     else
-        entry->list_previous->list_next = entry->list_next;
-    if (entry->list_next != NULL)
-        entry->list_next->list_previous = entry->list_previous;
-    entry->list = NULL;
+        pending->list_previous->list_next = pending->list_next;
+    if (pending->list_next != NULL)
+        pending->list_next->list_previous = pending->list_previous;
+    pending->list = NULL;
 }

@@ -35,7 +35,7 @@ struct calls {
     bool finished;          /* nobody can be asked any more */
     uint64_t last_question; /* number of the newest request of ours */
     struct tickets tickets; /* for questions without such requests */
-    struct entries entries;
+    struct pending_table pending;
 };
 
 /* A call to be made; with a uri, by resources/read. Nothing of it is needed
@@ -44,12 +44,12 @@ struct calls_request {
     struct arena *arena;
     struct rpc_to to; /* who gets the answer */
     enum mcp_version version;
-    struct entry_texts texts;
+    struct pending_texts texts;
     bool can_ask; /* the client can put questions to its user */
     const struct tool *tool;
-    struct offer *offer;               /* that it is of, or NULL */
-    struct json arguments;             /* an object, or absent */
-    const struct schema_value *values; /* they, checked */
+    struct editor_tools_list *editor_tools; /* that it is of, or NULL */
+    struct json arguments;                  /* an object, or absent */
+    const struct schema_value *values;      /* they, checked */
     struct json replies; /* to questions of an earlier call, by name, or absent,
                           */
     struct str state;    /* and what that call gave with them; NULL: nothing */
@@ -57,36 +57,36 @@ struct calls_request {
 };
 
 /* What a step of a call needs, and what came out of it. */
-struct turn {
+struct step {
     struct calls *calls;
-    struct entry *entry;
-    struct gate_turn gate;
+    struct pending *pending;
+    struct gate_step gate;
 };
 
-struct turn turn_of(struct calls *calls, struct arena *arena,
-                    struct entry *entry, int64_t now_ms);
+struct step step_of(struct calls *calls, struct arena *arena,
+                    struct pending *pending, int64_t now_ms);
 
 /* Tells the client of a running call, if it wants that and reads fast enough;
    what TEXT says stands in the answer, too. */
-void turn_report(struct calls *calls, struct entry *entry, struct str text);
+void step_report(struct calls *calls, struct pending *pending, struct str text);
 
 /* The same about a call that waits for a human. */
-void turn_report_waiting(struct calls *calls, struct entry *entry,
+void step_report_waiting(struct calls *calls, struct pending *pending,
                          int64_t now_ms);
 
-/* Frees ENTRY; its batch no longer waits for it. */
-void turn_end(struct calls *calls, struct entry *entry);
+/* Frees PENDING; its batch no longer waits for it. */
+void step_end(struct calls *calls, struct pending *pending);
 
 /* Sends the answer, which is complete, and ends the call. */
-void turn_send(struct turn *t);
+void step_send(struct step *t);
 
 /* The call, of which nobody has said so yet, is over with the failure TEXT. */
-void turn_fail(struct turn *t, struct str text);
+void step_fail(struct step *t, struct str text);
 
 /* Nobody answers the question of T, because of WHY; goes on as gate_decide. */
-enum status MUST_CHECK turn_decide_without(struct turn *t, struct str why);
+enum status MUST_CHECK step_decide_without(struct step *t, struct str why);
 
 /* Why nobody has answered. */
-struct str turn_expiry(const struct turn *t);
+struct str step_expiry(const struct step *t);
 
 #endif

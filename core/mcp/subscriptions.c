@@ -4,29 +4,30 @@
 
 #define SUBSCRIPTION MCP_NAMESPACE "subscriptionId"
 
-static void drop(struct listening *listening, size_t i)
+static void drop(struct subscriptions *subscriptions, size_t i)
 {
-    buf_release(&listening->streams[i].id);
-    listening->count--;
-    for (; i < listening->count; i++)
-        listening->streams[i] = listening->streams[i + 1];
-    listening->streams[i] = (struct listening_stream){.id = BUF_EMPTY};
+    buf_release(&subscriptions->streams[i].id);
+    subscriptions->count--;
+    for (; i < subscriptions->count; i++)
+        subscriptions->streams[i] = subscriptions->streams[i + 1];
+    subscriptions->streams[i] = (struct subscriptions_stream){.id = BUF_EMPTY};
 }
 
-void listening_release(struct listening *listening)
+void subscriptions_release(struct subscriptions *subscriptions)
 {
-    while (listening->count > 0)
-        drop(listening, 0);
+    while (subscriptions->count > 0)
+        drop(subscriptions, 0);
 }
 
 /* Writes the member that says which stream a message belongs to. */
-static void write_stream(struct jsonw *w, const struct listening_stream *stream)
+static void write_stream(struct jsonw *w,
+                         const struct subscriptions_stream *stream)
 {
     jsonw_name(w, SUBSCRIPTION);
     jsonw_raw(w, buf_view(&stream->id));
 }
 
-static enum status acknowledge(const struct listening_stream *stream,
+static enum status acknowledge(const struct subscriptions_stream *stream,
                                struct buf *output)
 {
     struct rpc_reply note;
@@ -48,32 +49,33 @@ static enum status acknowledge(const struct listening_stream *stream,
     return rpc_end_notification(&note);
 }
 
-enum status listening_open(struct listening *listening, const struct rpc_to *to,
-                           struct json filter)
+enum status subscriptions_open(struct subscriptions *subscriptions,
+                               const struct rpc_to *to, struct json filter)
 {
-    struct listening_stream *stream = &listening->streams[listening->count];
+    struct subscriptions_stream *stream =
+        &subscriptions->streams[subscriptions->count];
 
-    if (listening->count == LIMIT_SUBSCRIPTIONS)
+    if (subscriptions->count == LIMIT_SUBSCRIPTIONS)
         return ST_LIMIT;
-    listening->count++;
+    subscriptions->count++;
     buf_str(&stream->id, to->id);
     stream->tools =
         json_type(json_get(filter, "toolsListChanged")) == JSON_TRUE;
     if (!buf_failed(&stream->id) && acknowledge(stream, to->output) == ST_OK)
         return ST_OK;
-    drop(listening, listening->count - 1);
+    drop(subscriptions, subscriptions->count - 1);
     return ST_NOMEM;
 }
 
-void listening_cancel(struct listening *listening, struct str id)
+void subscriptions_cancel(struct subscriptions *subscriptions, struct str id)
 {
-    for (size_t i = listening->count; i-- > 0;)
-        if (str_eq(buf_view(&listening->streams[i].id), id))
-            drop(listening, i);
+    for (size_t i = subscriptions->count; i-- > 0;)
+        if (str_eq(buf_view(&subscriptions->streams[i].id), id))
+            drop(subscriptions, i);
 }
 
 /* STREAM is NULL in the era of initialize. */
-static enum status tell(const struct listening_stream *stream,
+static enum status tell(const struct subscriptions_stream *stream,
                         struct buf *output)
 {
     struct rpc_reply note;
@@ -91,21 +93,21 @@ static enum status tell(const struct listening_stream *stream,
     return rpc_end_notification(&note);
 }
 
-enum status listening_tell(const struct listening *listening,
-                           struct buf *output)
+enum status subscriptions_tell(const struct subscriptions *subscriptions,
+                               struct buf *output)
 {
     enum status status = ST_OK;
 
-    if (listening->legacy)
+    if (subscriptions->legacy)
         status = tell(NULL, output);
-    for (size_t i = 0; i < listening->count; i++)
-        if (listening->streams[i].tools &&
-            tell(&listening->streams[i], output) != ST_OK)
+    for (size_t i = 0; i < subscriptions->count; i++)
+        if (subscriptions->streams[i].tools &&
+            tell(&subscriptions->streams[i], output) != ST_OK)
             status = ST_NOMEM;
     return status;
 }
 
-static enum status answer(const struct listening_stream *stream,
+static enum status answer(const struct subscriptions_stream *stream,
                           struct buf *output)
 {
     const struct rpc_to to = {.output = output, .id = buf_view(&stream->id)};
@@ -125,13 +127,14 @@ static enum status answer(const struct listening_stream *stream,
     return rpc_end(&reply);
 }
 
-enum status listening_finish(struct listening *listening, struct buf *output)
+enum status subscriptions_finish(struct subscriptions *subscriptions,
+                                 struct buf *output)
 {
     enum status status = ST_OK;
 
-    for (size_t i = 0; i < listening->count; i++)
-        if (answer(&listening->streams[i], output) != ST_OK)
+    for (size_t i = 0; i < subscriptions->count; i++)
+        if (answer(&subscriptions->streams[i], output) != ST_OK)
             status = ST_NOMEM;
-    listening_release(listening);
+    subscriptions_release(subscriptions);
     return status;
 }

@@ -16,10 +16,10 @@
 #include "json/rpc.h"
 #include "mcp/result.h"
 
-struct listening {
+struct subscriptions {
     bool legacy; /* a client that has opened with initialize is ready for
                     notifications */
-    struct listening_stream {
+    struct subscriptions_stream {
         struct buf id; /* of its request, JSON text */
         bool tools;    /* it wants to hear of tools */
     } streams[LIMIT_SUBSCRIPTIONS];
@@ -27,26 +27,26 @@ struct listening {
 };
 
 /* Accepts a zeroed one. */
-void listening_release(struct listening *listening);
+void subscriptions_release(struct subscriptions *subscriptions);
 
 /* Opens the stream of the request TO, with what its FILTER asks for and there
    is, and says so. ST_LIMIT: there are LIMIT_SUBSCRIPTIONS; it is still to be
    answered then, as after ST_NOMEM. */
-enum status MUST_CHECK listening_open(struct listening *listening,
-                                      const struct rpc_to *to,
-                                      struct json filter);
+enum status MUST_CHECK subscriptions_open(struct subscriptions *subscriptions,
+                                          const struct rpc_to *to,
+                                          struct json filter);
 
 /* Closes the stream of the request ID, JSON text, if there is one; nothing more
    is said of it. */
-void listening_cancel(struct listening *listening, struct str id);
+void subscriptions_cancel(struct subscriptions *subscriptions, struct str id);
 
 /* Tells all who want to hear it that the tools are others now. ST_NOMEM: not
    everybody was told. */
-enum status MUST_CHECK listening_tell(const struct listening *listening,
-                                      struct buf *output);
+enum status MUST_CHECK subscriptions_tell(
+    const struct subscriptions *subscriptions, struct buf *output);
 
 /* Ends all streams, with their answers. */
-enum status MUST_CHECK listening_finish(struct listening *listening,
-                                        struct buf *output);
+enum status MUST_CHECK subscriptions_finish(struct subscriptions *subscriptions,
+                                            struct buf *output);
 
 #endif

@@ -6,44 +6,45 @@
 
 static const struct tool *find(void *context, struct str name)
 {
-    const struct lent *lent = context;
+    const struct tool_list *list = context;
 
-    return offers_find(&lent->offers, name);
+    return editor_tools_find(&list->editor_tools, name);
 }
 
-void lent_init(struct lent *lent, struct gate *gate, struct buf *output,
-               const struct tool *const *more)
+void tool_list_init(struct tool_list *list, struct gate *gate,
+                    struct buf *output, const struct tool *const *more)
 {
-    *lent = (struct lent){
+    *list = (struct tool_list){
         .gate = gate,
         .output = output,
-        .offers = {.log = gate->log, .taken = {REGISTRY_ALL_SETS, more}}};
-    gate->find_lent = find;
-    gate->lent_context = lent;
+        .editor_tools = {.log = gate->log, .taken = {REGISTRY_ALL_SETS, more}}};
+    gate->find_editor_tool = find;
+    gate->editor_tools_context = list;
 }
 
-void lent_release(struct lent *lent)
+void tool_list_release(struct tool_list *list)
 {
-    offers_release(&lent->offers);
-    listening_release(&lent->listening);
+    editor_tools_release(&list->editor_tools);
+    subscriptions_release(&list->subscriptions);
 }
 
-void lent_replace(struct lent *lent, struct json tools)
+void tool_list_replace(struct tool_list *list, struct json tools)
 {
-    struct offer *old = lent->offers.now;
-    bool changed = offers_at(&lent->offers, 0) != NULL;
+    struct editor_tools_list *old = list->editor_tools.now;
+    bool changed = editor_tools_at(&list->editor_tools, 0) != NULL;
     enum status status = ST_OK;
 
-    offer_hold(old); // grants are about its tools
+    editor_tools_hold(old); // grants are about its tools
     if (json_is_absent(tools))
-        offers_release(&lent->offers);
+        editor_tools_release(&list->editor_tools);
     else
-        status = offers_take(&lent->offers, tools, &changed);
-    gate_replace_lent(lent->gate);
-    offer_drop(old);
+        status = editor_tools_replace(&list->editor_tools, tools, &changed);
+    gate_editor_tools_replaced(list->gate);
+    editor_tools_drop(old);
     if (status != ST_OK)
-        log_line(lent->gate->log, LOG_WARN, "editor: no memory for its tools");
-    if (changed && listening_tell(&lent->listening, lent->output) != ST_OK)
-        log_line(lent->gate->log, LOG_WARN,
+        log_line(list->gate->log, LOG_WARN, "editor: no memory for its tools");
+    if (changed &&
+        subscriptions_tell(&list->subscriptions, list->output) != ST_OK)
+        log_line(list->gate->log, LOG_WARN,
                  "mcp: no memory to say that there are other tools");
 }

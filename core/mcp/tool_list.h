@@ -10,21 +10,21 @@
 #include "json/json.h"
 #include "mcp/subscriptions.h"
 
-struct lent {
+struct tool_list {
     struct gate *gate; /* borrowed, as is the next */
     struct buf *output;
-    struct offers offers;
-    struct listening listening;
+    struct editor_tools editor_tools;
+    struct subscriptions subscriptions;
 };
 
 /* GATE finds its tools from now on. MORE: tools of the host, or NULL. */
-void lent_init(struct lent *lent, struct gate *gate, struct buf *output,
-               const struct tool *const *more);
+void tool_list_init(struct tool_list *list, struct gate *gate,
+                    struct buf *output, const struct tool *const *more);
 
 /* Accepts a zeroed one. */
-void lent_release(struct lent *lent);
+void tool_list_release(struct tool_list *list);
 
 /* Puts TOOLS, an array or absent, in the place of those before. */
-void lent_replace(struct lent *lent, struct json tools);
+void tool_list_replace(struct tool_list *list, struct json tools);
 
 #endif

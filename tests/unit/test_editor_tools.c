@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of offer.c, lent.c and listening.c: the tools of an editor, and who
-   hears of them. */
+/* Tests of editor_tools.c, tool_list.c and subscriptions.c: the tools of an
+   editor, and who hears of them. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -14,7 +14,7 @@ static struct {
     struct log log;
     struct buf lines;
     struct arena arena;
-    struct offers offers;
+    struct editor_tools editor_tools;
     struct buf output;
 } at;
 
@@ -29,14 +29,14 @@ static void keep_line(void *context, enum log_level level, struct str line)
 static int begin(void **state)
 {
     at.log = (struct log){LOG_DEBUG, keep_line, NULL};
-    at.offers =
-        (struct offers){.log = &at.log, .taken = {REGISTRY_ALL_SETS, NULL}};
+    at.editor_tools = (struct editor_tools){.log = &at.log,
+                                            .taken = {REGISTRY_ALL_SETS, NULL}};
     return client_begin(state);
 }
 
 static int end(void **state)
 {
-    offers_release(&at.offers);
+    editor_tools_release(&at.editor_tools);
     buf_release(&at.lines);
     buf_release(&at.output);
     arena_release(&at.arena);
@@ -51,7 +51,7 @@ static bool take(const char *text)
     bool changed = false;
 
     assert_ok(json_parse(&at.arena, str_from(text), &tools, &error));
-    assert_ok(offers_take(&at.offers, tools, &changed));
+    assert_ok(editor_tools_replace(&at.editor_tools, tools, &changed));
     return changed;
 }
 
@@ -64,7 +64,8 @@ static void expect_list(const char *pattern)
     buf_reset(&at.output);
     jsonw_init(&w, &at.output);
     jsonw_array(&w);
-    for (size_t i = 0; (tool = offers_at(&at.offers, i)) != NULL; i++)
+    for (size_t i = 0; (tool = editor_tools_at(&at.editor_tools, i)) != NULL;
+         i++)
         tool_write(&w, tool, true);
     jsonw_end_array(&w);
     bool good = client_matches(buf_view(&at.output), pattern);
@@ -74,11 +75,11 @@ static void expect_list(const char *pattern)
     assert_memory(good);
 }
 
-static void offer_makes_tools(void **state)
+static void editor_tools_makes_tools(void **state)
 {
     (void)state;
-    assert_null(offers_at(&at.offers, 0));
-    assert_null(offers_find(&at.offers, STR("a")));
+    assert_null(editor_tools_at(&at.editor_tools, 0));
+    assert_null(editor_tools_find(&at.editor_tools, STR("a")));
     assert_true(take(
         "[{\"name\":\"a-b\",\"title\":\"A\",\"description\":\"D\\u00e9.\\nE.\","
         "\"level\":\"safe\",\"fields\":[{\"name\":\"text\",\"kind\":\"text\","
@@ -102,9 +103,11 @@ static void offer_makes_tools(void **state)
         "\"readOnlyHint\":true,\"destructiveHint\":false,…}},{\"name\":\"c\","
         "\"title\":\"c\",…\"readOnlyHint\":false,\"destructiveHint\":false,…},{"
         "\"name\":\"d\",…\"readOnlyHint\":false,\"destructiveHint\":true,…}]");
-    assert_string_equal(offers_find(&at.offers, STR("a_b"))->name, "a-b");
-    assert_int_equal(offers_find(&at.offers, STR("d"))->level, TOOL_DANGEROUS);
-    assert_true(offers_find(&at.offers, STR("d"))->lent);
+    assert_string_equal(editor_tools_find(&at.editor_tools, STR("a_b"))->name,
+                        "a-b");
+    assert_int_equal(editor_tools_find(&at.editor_tools, STR("d"))->level,
+                     TOOL_DANGEROUS);
+    assert_true(editor_tools_find(&at.editor_tools, STR("d"))->in_editor);
     assert_memory(at.lines.n == 0);
 }
 
@@ -169,7 +172,7 @@ static const struct odd_case {
      "two fields have the same name"},
 };
 
-static void offer_leaves_out_what_is_odd(void **state)
+static void editor_tools_leaves_out_what_is_odd(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(odd_cases); i++) {
@@ -185,12 +188,12 @@ static void offer_leaves_out_what_is_odd(void **state)
         if (!good && !check_memory_is_back())
             print_error("%s: got %.*s", text, STR_ARG(buf_view(&at.lines)));
         assert_memory(good);
-        assert_non_null(offers_at(&at.offers, 0));
-        assert_null(offers_at(&at.offers, 1));
+        assert_non_null(editor_tools_at(&at.editor_tools, 0));
+        assert_null(editor_tools_at(&at.editor_tools, 1));
     }
 }
 
-static void offer_has_a_limit(void **state)
+static void editor_tools_has_a_limit(void **state)
 {
     struct buf text = BUF_EMPTY;
 
@@ -205,37 +208,37 @@ static void offer_has_a_limit(void **state)
         good = false;
     assert_memory(good);
     assert_true(take(kept.p));
-    assert_non_null(offers_at(&at.offers, LIMIT_EDITOR_TOOLS - 1));
-    assert_null(offers_at(&at.offers, LIMIT_EDITOR_TOOLS));
+    assert_non_null(editor_tools_at(&at.editor_tools, LIMIT_EDITOR_TOOLS - 1));
+    assert_null(editor_tools_at(&at.editor_tools, LIMIT_EDITOR_TOOLS));
     assert_memory(client_matches(
         buf_view(&at.lines),
         "editor: more than 64 tools; \"t64\" and what follows are left out\n"));
 }
 
-static void offer_knows_what_has_changed(void **state)
+static void editor_tools_knows_what_has_changed(void **state)
 {
     (void)state;
     assert_false(take("[]"));
     assert_true(take("[{\"name\":\"a\"," D "}]"));
     assert_false(take("[{\"name\":\"a\"," D "}]"));
     assert_true(take("[{\"name\":\"a\"," D "},{\"name\":\"a\"," D "}]"));
-    assert_null(offers_at(&at.offers, 1)); // twice the same name
+    assert_null(editor_tools_at(&at.editor_tools, 1)); // twice the same name
     assert_true(take("[]"));
     assert_false(take("[ ]"));
 }
 
-static void offer_stays_while_it_is_held(void **state)
+static void editor_tools_stays_while_it_is_held(void **state)
 {
     (void)state;
-    offer_hold(NULL);
-    offer_drop(NULL);
+    editor_tools_hold(NULL);
+    editor_tools_drop(NULL);
     take("[{\"name\":\"a\"," D "}]");
-    struct offer *held = at.offers.now;
-    const struct tool *tool = offers_at(&at.offers, 0);
-    offer_hold(held);
-    offers_release(&at.offers);
+    struct editor_tools_list *held = at.editor_tools.now;
+    const struct tool *tool = editor_tools_at(&at.editor_tools, 0);
+    editor_tools_hold(held);
+    editor_tools_release(&at.editor_tools);
     assert_string_equal(tool->name, "a");
-    offer_drop(held);
+    editor_tools_drop(held);
 }
 
 /* --- A session ---------------------------------------------------------- */
@@ -258,7 +261,7 @@ static void says(const char *line)
     core_editor_feed(client.core, line, strlen(line), 0);
 }
 
-static void lent_tools_are_told_of(void **state)
+static void tool_list_tools_are_told_of(void **state)
 {
     (void)state;
     client_restart((struct core_config){.editor = true});
@@ -287,7 +290,7 @@ static void lent_tools_are_told_of(void **state)
                           "\"io.modelcontextprotocol/serverInfo\":{…}}}"));
 }
 
-static void lent_streams_are_limited(void **state)
+static void tool_list_streams_are_limited(void **state)
 {
     (void)state;
     client_restart((struct core_config){.editor = true});
@@ -303,7 +306,7 @@ static void lent_streams_are_limited(void **state)
                        "notifications\",…"));
 }
 
-static void lent_tools_may_be_unwanted(void **state)
+static void tool_list_tools_may_be_unwanted(void **state)
 {
     (void)state;
     client_restart((struct core_config){.editor = true, .tools = "eval"});
@@ -322,14 +325,14 @@ static void lent_tools_may_be_unwanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(offer_makes_tools),
-        TEST(offer_leaves_out_what_is_odd),
-        TEST(offer_has_a_limit),
-        TEST(offer_knows_what_has_changed),
-        TEST(offer_stays_while_it_is_held),
-        TEST(lent_tools_are_told_of),
-        TEST(lent_streams_are_limited),
-        TEST(lent_tools_may_be_unwanted),
+        TEST(editor_tools_makes_tools),
+        TEST(editor_tools_leaves_out_what_is_odd),
+        TEST(editor_tools_has_a_limit),
+        TEST(editor_tools_knows_what_has_changed),
+        TEST(editor_tools_stays_while_it_is_held),
+        TEST(tool_list_tools_are_told_of),
+        TEST(tool_list_streams_are_limited),
+        TEST(tool_list_tools_may_be_unwanted),
     };
-    return RUN_TESTS("offer", tests);
+    return RUN_TESTS("editor_tools", tests);
 }
