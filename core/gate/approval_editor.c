@@ -195,7 +195,7 @@ static enum status read_applied(const struct reading *r)
 
     if (json_is_absent(value))
         return ST_OK;
-    if (!r->call->visit.visited)
+    if (!r->call->buffer.exists)
         return spoil(r, "it changed a buffer that it has not");
     if (json_type(json_get(value, "before")) != JSON_STRING ||
         json_type(json_get(value, "after")) != JSON_STRING)
@@ -260,7 +260,7 @@ static enum status read_approval(const struct reading *r)
         status = read_applied(r);
     if (status != ST_OK)
         return status;
-    if (r->call->visit.visited && !decision->applied &&
+    if (r->call->buffer.exists && !decision->applied &&
         decision->failed.n == 0 && r->out->arguments.n == 0 &&
         accepts_any(decision, r->call->question.changes))
         return spoil(r, "it does not say what it did with the buffer");

@@ -238,14 +238,14 @@ static const struct schema_value *path_of(const struct gate_step *t)
 
 /* An editor may have a text of the file that is not on the disk: asks for it,
    once. Otherwise the state stays as it is. */
-static enum status look(struct gate_step *t)
+static enum status ask_for_buffer(struct gate_step *t)
 {
     const struct files *files = t->gate->files;
     const struct schema_value *path = path_of(t);
     struct str problem;
     struct str name;
 
-    t->call->visit.looked = true;
+    t->call->buffer.asked = true;
     if (files == NULL || path == NULL)
         return ST_OK;
     enum files_result result =
@@ -253,7 +253,7 @@ static enum status look(struct gate_step *t)
     if (result != FILES_OK)
         return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
     bool root = strcmp(files->root, "/") == 0;
-    t->answer.state = TOOL_LOOKS;
+    t->answer.state = TOOL_READS_BUFFER;
     t->answer.text = arena_printf(t->arena, "%s/%.*s", root ? "" : files->root,
                                   STR_ARG(name));
     return t->answer.text.n > 0 ? ST_OK : ST_NOMEM;
@@ -267,8 +267,8 @@ static enum status ask(struct gate_step *t, bool remember)
     t->answer.state = TOOL_ASKS;
     t->call->may_remember = remember;
     if (t->call->tool->prepare != NULL && t->call->editor &&
-        !t->call->visit.looked)
-        status = look(t);
+        !t->call->buffer.asked)
+        status = ask_for_buffer(t);
     if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
     if (t->call->tool->prepare != NULL)
@@ -561,7 +561,7 @@ static enum status note_changes(struct gate_step *t, struct json before,
    editor knows whether it has a buffer of that file. */
 static enum status ask_anew(struct gate_step *t)
 {
-    tool_visit_release(&t->call->visit);
+    tool_buffer_release(&t->call->buffer);
     return ask(t, t->call->may_remember);
 }
 
@@ -664,7 +664,7 @@ enum status gate_decide(struct gate_step *step, struct json reply,
     return end_step(step, read_reply(step, reply, why));
 }
 
-enum status gate_decide_there(struct gate_step *step, struct json result)
+enum status gate_decide_in_editor(struct gate_step *step, struct json result)
 {
     struct approval approval;
     struct str problem;
@@ -686,7 +686,7 @@ enum status gate_decide_there(struct gate_step *step, struct json result)
    be worked with. */
 static enum status keep_buffer(struct gate_step *t, struct json result)
 {
-    struct tool_visit *visit = &t->call->visit;
+    struct tool_buffer *buffer = &t->call->buffer;
     struct str text;
     enum status status = json_string(t->arena, json_get(result, "text"), &text);
 
@@ -694,20 +694,20 @@ static enum status keep_buffer(struct gate_step *t, struct json result)
         return ST_OK; // no buffer
     if (status != ST_OK)
         return status;
-    visit->visited = true;
-    visit->modified = json_type(json_get(result, "modified")) == JSON_TRUE;
+    buffer->exists = true;
+    buffer->modified = json_type(json_get(result, "modified")) == JSON_TRUE;
     if (text.n > LIMIT_EDITOR_TEXT) {
         settle(t, "refused", "limit");
         return fail(t, "ERROR",
                     refusal_buffer(t->arena, t->call->tool, text.n));
     }
-    if (buf_reserve_exact(&visit->text, text.n) == NULL)
+    if (buf_reserve_exact(&buffer->text, text.n) == NULL)
         return ST_NOMEM;
-    buf_str(&visit->text, text);
+    buf_str(&buffer->text, text);
     return ST_OK;
 }
 
-enum status gate_look(struct gate_step *step, struct json result)
+enum status gate_buffer_text(struct gate_step *step, struct json result)
 {
     struct str problem;
 
@@ -729,7 +729,7 @@ enum status gate_without_editor(struct gate_step *step)
     step->answer = (struct tool_answer){.state = TOOL_ASKS};
     call->editor = false;
     tool_call_forget_question(call);
-    tool_visit_release(&call->visit);
+    tool_buffer_release(&call->buffer);
     enum status status =
         read_arguments(step, buf_view(&call->arguments), &problem);
     if (status == ST_OK && call->can_ask)

@@ -99,15 +99,15 @@ struct gate_step {
    run. ARGUMENTS (an object or absent) have been checked and gave VALUES. The
    state of the answer says how it goes on; unless the call is over, it must
    stay where it is:
-   TOOL_WAITS     the image answers: gate_end;
-   TOOL_WORKS     gate_work until the state is another;
-   TOOL_LOOKS     the editor is to be asked for the text of the file whose
-                  absolute path the answer has as its text: gate_look;
-   TOOL_ASKS      call->question is to be put to a human: gate_decide, or, from
-                  an editor, gate_decide_there; or, when the client is going to
-                  make the call again, nothing;
-   TOOL_IN_EDITOR      the editor does it: gate_end;
-   else           it is over, the text is the answer.
+   TOOL_WAITS         the image answers: gate_end;
+   TOOL_WORKS         gate_work until the state changes;
+   TOOL_READS_BUFFER  ask the editor for the text of the file whose absolute
+                      path is the answer's text: gate_buffer_text;
+   TOOL_ASKS          put call->question to a human: gate_decide, or, when an
+                      editor asks, gate_decide_in_editor; nothing when the
+                      client is going to make the call again;
+   TOOL_IN_EDITOR     the editor does it: gate_end;
+   else               it is over, the text is the answer.
    ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
    tool_call_release, when it needs the answer no more. */
 enum status MUST_CHECK gate_start(struct gate_step *step, struct json arguments,
@@ -121,15 +121,17 @@ enum status MUST_CHECK gate_decide(struct gate_step *step, struct json reply,
                                    struct str why);
 
 /* The same, when an editor was asked: RESULT is that of "approve". */
-enum status MUST_CHECK gate_decide_there(struct gate_step *step,
-                                         struct json result);
+enum status MUST_CHECK gate_decide_in_editor(struct gate_step *step,
+                                             struct json result);
 
-/* What the editor says about the file that it was asked for: RESULT is that of
-   "text"; null or absent when it has no buffer of it. Goes on as gate_start. */
-enum status MUST_CHECK gate_look(struct gate_step *step, struct json result);
+/* What the editor says about the file that TOOL_READS_BUFFER is about: RESULT
+   is that of "text"; null or absent when the editor has no buffer of it. Goes
+   on as gate_start. */
+enum status MUST_CHECK gate_buffer_text(struct gate_step *step,
+                                        struct json result);
 
-/* The editor does not receive what it is asked for a call that looks or asks:
-   the call goes on as gate_start, as if there were none. */
+/* The editor does not receive what it is asked for a call that reads a buffer
+   or asks: the call goes on as gate_start, as if there were no editor. */
 enum status MUST_CHECK gate_without_editor(struct gate_step *step);
 
 /* A call that asked is not what the human was shown any more; it is over. */

@@ -75,7 +75,7 @@ struct str refusal_arguments(struct arena *arena, const struct tool *tool,
 struct str refusal_no_decision(struct arena *arena,
                                const struct tool_call *call, struct str why)
 {
-    const char *state = call->visit.visited
+    const char *state = call->buffer.exists
                             ? "The file was not written; its buffer is the "
                               "editor's."
                             : "Nothing was changed.";

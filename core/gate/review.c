@@ -60,9 +60,9 @@ static enum status make_visible(struct arena *arena, struct str name,
 
 /* The text is that of a buffer. The model writes line ends as it has read them
    from the file. */
-static void take_buffer(const struct tool_visit *visit, struct text *before)
+static void take_buffer(const struct tool_buffer *buffer, struct text *before)
 {
-    struct str text = buf_view(&visit->text);
+    struct str text = buf_view(&buffer->text);
 
     before->text = text;
     if (text.n > 0 && memchr(text.p, '\r', text.n))
@@ -70,16 +70,17 @@ static void take_buffer(const struct tool_visit *visit, struct text *before)
 }
 
 /* The text before the change; ST_INVALID: it is none. */
-static enum status decode(const struct tool_visit *visit, struct review *review)
+static enum status decode(const struct tool_buffer *buffer,
+                          struct review *review)
 {
     struct str bytes = review->base.bytes;
     struct text *before = &review->before;
     enum status status = text_decode(&review->arena, bytes, before);
-    struct str text = buf_view(&visit->text);
+    struct str text = buf_view(&buffer->text);
 
-    if (!visit->visited || status == ST_NOMEM)
+    if (!buffer->exists || status == ST_NOMEM)
         return status;
-    take_buffer(visit, before);
+    take_buffer(buffer, before);
     return text.n > 0 && memchr(text.p, '\0', text.n) ? ST_INVALID : ST_OK;
 }
 
@@ -90,12 +91,12 @@ static enum status load(const struct tool_request *request, struct str path,
 {
     struct arena *arena = request->arena;
     const struct files *files = request->files;
-    const struct tool_visit *visit = &request->call->visit;
+    const struct tool_buffer *buffer = &request->call->buffer;
     struct str problem = STR("");
     enum files_result result = files->read(files->context, &review->arena, path,
                                            LIMIT_FILE, &review->base, &problem);
 
-    if (result == FILES_MISSING && (may_miss || visit->visited) &&
+    if (result == FILES_MISSING && (may_miss || buffer->exists) &&
         review->base.name.n > 0)
         result = FILES_OK;
     if (result != FILES_OK) // PROBLEM lives in the review
@@ -109,7 +110,7 @@ static enum status load(const struct tool_request *request, struct str path,
             "%.*s was changed since you have read it. Nothing was written, and "
             "the user was not asked. Read it again with read-file.",
             STR_ARG(review->name));
-    enum status status = decode(visit, review);
+    enum status status = decode(buffer, review);
     if (status == ST_INVALID)
         return review_fail(arena, answer, "ERROR",
                            "%.*s: it has NUL bytes, so it is no text. Nothing "
@@ -133,7 +134,7 @@ enum status review_open(const struct tool_request *request, struct str path,
     review->plan.free = review_free;
     review->root = request->files->root;
     review->asks_editor = request->call->editor;
-    review->buffer = request->call->visit.visited;
+    review->buffer = request->call->buffer.exists;
     if (request->call->plan) // of arguments that the human has changed
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;

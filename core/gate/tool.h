@@ -58,12 +58,12 @@ struct tool_question {
                              the question is about no change */
 };
 
-/* What an editor says about the file that a review is about. */
-struct tool_visit {
-    bool looked;   /* it was asked, */
-    bool visited;  /* and has a buffer of the file: it will make the change, */
-    bool modified; /* which differs from the file, */
-    struct buf text; /* with this text */
+/* The buffer that an editor may have of the file under review. */
+struct tool_buffer {
+    bool asked;      /* the editor was asked for it */
+    bool exists;     /* there is one: the editor will make the change in it */
+    bool modified;   /* it differs from the file */
+    struct buf text; /* that it has */
 };
 
 /* The reply to a question that a handler asked by itself. */
@@ -168,7 +168,7 @@ struct tool_call {
     struct tool_work *work;    /* while it works; owned */
     struct tool_plan *plan;    /* from prepare; owned */
     struct tool_question question; /* while it asks */
-    struct tool_visit visit;
+    struct tool_buffer buffer;
 };
 
 /* The limits in force. */
@@ -194,13 +194,13 @@ struct tool_request {
 
 /* What became of a call. */
 enum tool_state {
-    TOOL_WAITS,     /* the answer comes from the image */
-    TOOL_WORKS,     /* call->work has more steps to do */
-    TOOL_LOOKS,     /* the editor is asked for the text of a file first */
-    TOOL_ASKS,      /* a human has to answer call->question first */
-    TOOL_IN_EDITOR, /* the editor does it */
-    TOOL_ANSWERED,  /* the text is the answer, */
-    TOOL_FAILED     /* or the report of a failure */
+    TOOL_WAITS,        /* the answer comes from the image */
+    TOOL_WORKS,        /* call->work has more steps to do */
+    TOOL_READS_BUFFER, /* the editor is asked for the text of a file first */
+    TOOL_ASKS,         /* a human has to answer call->question first */
+    TOOL_IN_EDITOR,    /* the editor does it */
+    TOOL_ANSWERED,     /* the text is the answer, */
+    TOOL_FAILED        /* or the report of a failure */
 };
 
 struct tool_answer {
@@ -279,7 +279,7 @@ struct str tool_session(const struct tool *tool,
 void tool_call_release(struct tool_call *call);
 
 void tool_question_release(struct tool_question *question);
-void tool_visit_release(struct tool_visit *visit);
+void tool_buffer_release(struct tool_buffer *buffer);
 
 /* Frees the plan and the question of CALL. */
 void tool_call_forget_question(struct tool_call *call);

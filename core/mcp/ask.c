@@ -221,7 +221,7 @@ enum status course_go_on(struct step *t, enum status status)
         pending_remember(table, t->pending);
         pending_work(table, t->pending);
         break;
-    case TOOL_LOOKS:
+    case TOOL_READS_BUFFER:
         return look(t);
     case TOOL_ASKS:
         return ask(t);

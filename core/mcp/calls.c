@@ -262,10 +262,10 @@ void calls_editor(struct calls *calls, struct arena *arena,
     else if (is_at_work(calls, pending))
         take_result(&step, message);
     else if (pending->list == &calls->pending.away)
-        course_go_on_alone(&step, gate_look(&step.gate, message->value));
+        course_go_on_alone(&step, gate_buffer_text(&step.gate, message->value));
     else
         course_go_on_alone(&step,
-                           gate_decide_there(&step.gate, message->value));
+                           gate_decide_in_editor(&step.gate, message->value));
 }
 
 /* The editor of T is gone. */
@@ -389,7 +389,7 @@ static void wait_away(struct step *t)
         end_lent(t);
     } else {
         course_withdraw(t->calls, t->pending, STR("it took too long"));
-        course_go_on_alone(t, gate_look(&t->gate, (struct json){0}));
+        course_go_on_alone(t, gate_buffer_text(&t->gate, (struct json){0}));
     }
 }
 

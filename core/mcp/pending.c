@@ -99,7 +99,7 @@ size_t pending_bytes(const struct pending *pending)
     return pending->tool.image.owner_bytes + question->message.cap +
            question->substance.cap + question->form.cap +
            question->carried.cap + question->review.cap +
-           pending->tool.visit.text.cap;
+           pending->tool.buffer.text.cap;
 }
 
 static void enlist(struct pending **list, struct pending *pending)
