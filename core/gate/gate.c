@@ -16,66 +16,6 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
     *gate = (struct gate){.log = log, .image = image, .limits = *limits};
 }
 
-/* --- Grants ------------------------------------------------------------- */
-
-static size_t find_grant(const struct gate *gate, const struct tool *tool)
-{
-    size_t i = 0;
-
-    while (i < gate->grant_count && gate->grants[i] != tool)
-        i++;
-    return i;
-}
-
-bool gate_has_grant(const struct gate *gate, const struct tool *tool)
-{
-    return find_grant(gate, tool) < gate->grant_count;
-}
-
-void gate_revoke(struct gate *gate, const struct tool *tool)
-{
-    if (gate_has_grant(gate, tool))
-        gate->grants[find_grant(gate, tool)] =
-            gate->grants[--gate->grant_count];
-}
-
-/* The tool of an editor that has the name of TOOL, one of its, now, or NULL. */
-static const struct tool *find_editor_tool(const struct gate *gate,
-                                           const struct tool *tool)
-{
-    if (gate->find_editor_tool == NULL)
-        return NULL;
-    return gate->find_editor_tool(gate->editor_tools_context,
-                                  str_from(tool->name));
-}
-
-enum status gate_grant(struct gate *gate, const struct tool *tool)
-{
-    if (tool->in_editor)
-        tool = find_editor_tool(gate, tool); // it may be another by now
-    if (tool == NULL || gate_has_grant(gate, tool))
-        return ST_OK;
-    if (gate->grant_count == LIMIT_GRANTS)
-        return ST_LIMIT;
-    gate->grants[gate->grant_count++] = tool;
-    return ST_OK;
-}
-
-void gate_editor_tools_replaced(struct gate *gate)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < gate->grant_count; i++) {
-        const struct tool *tool = gate->grants[i];
-
-        if (tool->in_editor)
-            tool = find_editor_tool(gate, tool);
-        if (tool != NULL)
-            gate->grants[kept++] = tool;
-    }
-    gate->grant_count = kept;
-}
-
 /* --- Hooks and log ------------------------------------------------------ */
 
 enum status gate_add_hook(struct gate *gate, gate_hook *hook, void *context)
@@ -279,7 +219,7 @@ static enum status ask(struct gate_step *t, bool remember)
     if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
     t->call->question.remember =
-        remember && t->gate->grant_count < LIMIT_GRANTS;
+        remember && t->gate->grants.count < LIMIT_GRANTS;
     return check_question(t);
 }
 
@@ -391,7 +331,7 @@ static enum status decide_by_level(struct gate_step *t)
 
     if (tool->level == TOOL_SAFE || tool->level == TOOL_CAUTIOUS)
         return run_allowed(t, "level");
-    if (gate_has_grant(t->gate, tool) && !t->call->resumed)
+    if (grants_has(&t->gate->grants, tool) && !t->call->resumed)
         return run_allowed(t, "grant");
     if (can_ask(t))
         return ask(t, true);
@@ -523,7 +463,8 @@ static enum status refuse_modified(struct gate_step *t, struct str problem)
 
 static void grant(const struct gate_step *t, const struct approval *approval)
 {
-    if (approval->remember && gate_grant(t->gate, t->call->tool) == ST_OK)
+    if (approval->remember &&
+        grants_add(&t->gate->grants, t->call->tool) == ST_OK)
         log_line(t->gate->log, LOG_INFO, "gate: %s is granted from now on",
                  t->call->tool->name);
 }

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "gate/grants.h"
 #include "gate/schema.h"
 #include "gate/tool.h"
 #include "json/json.h"
@@ -53,11 +54,7 @@ struct gate {
         void *context;
     } hooks[GATE_HOOKS];
     size_t hook_count;
-    const struct tool *grants[LIMIT_GRANTS]; /* run without being asked for */
-    size_t grant_count;
-    const struct tool *(*find_editor_tool)(void *context, struct str name);
-    void *editor_tools_context; /* borrowed; the tool of an editor that has this
-                           name now, or NULL */
+    struct grants grants; /* what a human lets run without a question */
 };
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
@@ -66,19 +63,6 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
 /* HOOK sees every call from now on. ST_LIMIT when there are GATE_HOOKS. */
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
-
-/* TOOL runs without being asked for from now on, unless a rule says otherwise.
-   ST_LIMIT when there are LIMIT_GRANTS. */
-enum status MUST_CHECK gate_grant(struct gate *gate, const struct tool *tool);
-
-/* It is asked for again. */
-void gate_revoke(struct gate *gate, const struct tool *tool);
-
-/* The tools of the editor are others now, though their names may be the same:
-   grants follow the names. */
-void gate_editor_tools_replaced(struct gate *gate);
-
-bool gate_has_grant(const struct gate *gate, const struct tool *tool);
 
 /* The text of ARGUMENTS, an object or absent, as calls keep it. */
 struct str gate_arguments(struct json arguments);

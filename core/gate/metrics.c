@@ -96,8 +96,8 @@ static void write_rules(struct jsonw *w, const struct gate *gate)
 
     jsonw_name(w, "grants");
     jsonw_array(w);
-    for (size_t i = 0; i < gate->grant_count; i++)
-        jsonw_string(w, str_from(gate->grants[i]->name));
+    for (size_t i = 0; i < gate->grants.count; i++)
+        jsonw_string(w, str_from(gate->grants.tools[i]->name));
     jsonw_end_array(w);
     jsonw_name(w, "rules");
     policy_write(w, policy);

@@ -259,9 +259,9 @@ static void asking_remembers(void **state)
     expect(RESULT("2", "REFUSED…denied…", "true", "false"));
     call("4", &write_tool, "{\"text\":\"x\"}", v2025); // another tool
     expect("{…elicitation…}\n");
-    assert_true(gate_has_grant(&at.gate, &review_tool));
-    gate_revoke(&at.gate, &review_tool);
-    gate_revoke(&at.gate, &review_tool);
+    assert_true(grants_has(&at.gate.grants, &review_tool));
+    grants_remove(&at.gate.grants, &review_tool);
+    grants_remove(&at.gate.grants, &review_tool);
     call("5", &review_tool, "{\"text\":\"z\"}", v2025);
     expect("{…elicitation…}\n");
     // only a clear yes is remembered
@@ -271,7 +271,7 @@ static void asking_remembers(void **state)
     answer_with("\"ecl-mcp-3\"",
                 FORM("{\"decision\":\"deny\",\"remember\":true}"));
     expect("{…}\n");
-    assert_int_equal(at.gate.grant_count, 0);
+    assert_int_equal(at.gate.grants.count, 0);
 }
 
 static void asking_knows_versions(void **state)

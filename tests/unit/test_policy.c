@@ -82,7 +82,7 @@ static void gate_follows_deny(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_DENY));
     assert_ok(policy_add(&policy, &write_tool, POLICY_ALLOW));
     assert_ok(policy_add(&policy, &work_tool, POLICY_DENY));
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     call("1", &write_tool, X, v2025);
     expect(RESULT("1",
                   "write was not run: the rule \\\"deny write\\\" of the "
@@ -100,7 +100,7 @@ static void gate_follows_ask(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_ASK));
     assert_ok(policy_add(&policy, &write_tool, POLICY_ALLOW));
     assert_ok(policy_add(&policy, &work_tool, POLICY_ASK));
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     // always, so that there is nothing to remember
     call("1", &write_tool, X, v2025);
     expect(QUESTION("1", "\"mode\":\"form\",\"message\":\"…\","
@@ -113,13 +113,13 @@ static void gate_follows_ask(void **state)
     answer_with("\"ecl-mcp-1\"",
                 FORM("{\"decision\":\"approve\",\"remember\":true}"));
     expect(RESULT("1", "wrote x", "false", "true"));
-    gate_revoke(&at.gate, &write_tool);
+    grants_remove(&at.gate.grants, &write_tool);
     call("2", &write_tool, X, v2025);
     expect("{…}\n");
     answer_with("\"ecl-mcp-2\"",
                 FORM("{\"decision\":\"approve\",\"remember\":true}"));
     expect(RESULT("2", "wrote x", "false", "true"));
-    assert_int_equal(at.gate.grant_count, 0);
+    assert_int_equal(at.gate.grants.count, 0);
     // a safe tool, too
     call("3", &work_tool, "{}", mute);
     expect("{…work was not run: the rule \\\"ask work\\\" of the user says "

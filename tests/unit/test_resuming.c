@@ -187,7 +187,7 @@ static void resuming_beats_grants(void **state)
     (void)state;
     call("1", &write_tool, X, modern);
     expect("{…input_required…}\n");
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     call("2", &write_tool, X, again(REPLY("{\"action\":\"decline\"}")));
     expect(DONE("2", "User denied tool execution", "true", "false"));
     call("3", &write_tool, X, modern);
