@@ -77,8 +77,8 @@ static void slide(struct diff_range *change, const uint32_t *old_ids,
 }
 
 /* Slides the changes, last first, and joins those that touch then. */
-static void settle_changes(struct diff *diff, const uint32_t *old_ids,
-                           const uint32_t *new_ids)
+static void slide_changes(struct diff *diff, const uint32_t *old_ids,
+                          const uint32_t *new_ids)
 {
     struct diff_range *changes = diff->changes;
     size_t kept = diff->change_count;
@@ -181,7 +181,7 @@ enum status diff_make(struct arena *arena, struct str before, struct str after,
         status = list_changes(arena, &marks, &diff);
     if (status != ST_OK)
         return status;
-    settle_changes(&diff, old_ids, new_ids);
+    slide_changes(&diff, old_ids, new_ids);
     status = make_hunks(arena, &diff);
     if (status == ST_OK)
         *out = diff;

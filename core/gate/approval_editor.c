@@ -17,9 +17,9 @@ struct reading {
 /* It is no decision, because of WHY. */
 static enum status spoil(const struct reading *r, const char *why)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
 
-    *decision = (struct tool_decision){0};
+    *decision = (struct approval_decision){0};
     decision->reason =
         arena_printf(r->arena, "the editor's answer makes no sense: %s", why);
     return decision->reason.n > 0 ? ST_INVALID : ST_NOMEM;
@@ -101,7 +101,7 @@ static enum status read_lines(const struct reading *r, struct json lines,
 }
 
 static enum status read_hunk(const struct reading *r, struct json value,
-                             struct tool_hunk *out)
+                             struct approval_hunk *out)
 {
     struct json lines = find(value, "lines");
     bool unended = false;
@@ -128,7 +128,7 @@ static enum status read_hunk(const struct reading *r, struct json value,
 }
 
 static enum status fill_hunks(const struct reading *r, struct json value,
-                              struct tool_hunk *hunks, bool *chosen)
+                              struct approval_hunk *hunks, bool *chosen)
 {
     struct json_walk walk;
     enum status status = ST_OK;
@@ -143,7 +143,7 @@ static enum status fill_hunks(const struct reading *r, struct json value,
 
 static enum status read_hunks(const struct reading *r)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
     struct json value = find(r->result, "hunks");
     size_t n = json_count(value);
 
@@ -151,7 +151,7 @@ static enum status read_hunks(const struct reading *r)
         return ST_OK;
     if (json_type(value) != JSON_ARRAY || n != r->call->question.changes)
         return spoil(r, "hunks are not those of the review");
-    struct tool_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
+    struct approval_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
     bool *chosen = arena_array(r->arena, n + 1, sizeof *chosen);
     if (!hunks || !chosen)
         return ST_NOMEM;
@@ -191,7 +191,7 @@ static enum status read_stale(const struct reading *r, struct json numbers,
 static enum status read_applied(const struct reading *r)
 {
     struct json value = find(r->result, "applied");
-    struct tool_applied *applied;
+    struct approval_applied *applied;
 
     if (json_is_absent(value))
         return ST_OK;
@@ -218,7 +218,7 @@ static enum status read_applied(const struct reading *r)
     return status == ST_INVALID ? spoil(r, "what it did is not clear") : status;
 }
 
-static bool accepts_any(const struct tool_decision *decision, size_t n)
+static bool accepts_any(const struct approval_decision *decision, size_t n)
 {
     for (size_t i = 0; decision->chosen && i < n; i++)
         if (decision->chosen[i])
@@ -244,7 +244,7 @@ static enum status read_arguments(const struct reading *r)
 
 static enum status read_approval(const struct reading *r)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
     bool remember;
     enum status status = read_words(r, r->result, "failed", &decision->failed);
 
@@ -264,7 +264,7 @@ static enum status read_approval(const struct reading *r)
         decision->failed.n == 0 && r->out->arguments.n == 0 &&
         accepts_any(decision, r->call->question.changes))
         return spoil(r, "it does not say what it did with the buffer");
-    decision->consent = TOOL_APPROVED;
+    decision->consent = APPROVAL_APPROVED;
     r->out->remember = remember && r->call->question.remember;
     return ST_OK;
 }
@@ -283,7 +283,7 @@ static enum status read_author(const struct reading *r)
     if (status == ST_INVALID)
         return spoil(r, "a member is of the wrong type");
     if (json_is_string(by, "rule"))
-        r->out->by = "rule in the editor";
+        r->out->by = APPROVAL_BY_EDITOR_RULE;
     else if (json_is_absent(by) || json_is_string(by, "human"))
         r->out->rule = STR("");
     else
@@ -298,12 +298,12 @@ enum status approval_editor_read(struct arena *arena, struct json result,
     const struct reading r = {arena, call, result, out};
     struct json decision = json_get(result, "decision");
 
-    *out = (struct approval){.by = "human in the editor"};
+    *out = (struct approval){.by = APPROVAL_BY_EDITOR};
     enum status status = read_author(&r);
     if (status == ST_OK && json_is_string(decision, "deny"))
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
     else if (status == ST_OK && json_is_string(decision, "stop"))
-        out->decision.consent = TOOL_STOPPED;
+        out->decision.consent = APPROVAL_STOPPED;
     else if (status == ST_OK && json_is_string(decision, "approve"))
         status = read_approval(&r);
     else if (status == ST_OK && out->decision.reason.n == 0)

@@ -44,8 +44,9 @@ static enum status put_argument(struct buf *out, struct arena *arena,
     return ST_OK;
 }
 
-enum status approval_describe(struct buf *out, struct arena *arena,
-                              const struct tool *tool, struct json arguments)
+enum status approval_form_describe(struct buf *out, struct arena *arena,
+                                   const struct tool *tool,
+                                   struct json arguments)
 {
     struct json_walk walk;
 
@@ -64,7 +65,7 @@ static bool is_kept(char c)
     return c == '\n' || c == '\t';
 }
 
-enum status approval_make_visible(struct buf *text)
+enum status approval_form_make_visible(struct buf *text)
 {
     struct buf shown = BUF_EMPTY;
     size_t start = 0;
@@ -138,8 +139,8 @@ static void write_arguments(struct jsonw *w, const struct tool_call *call,
     jsonw_end_object(w);
 }
 
-void approval_write_schema(struct jsonw *w, const struct tool_call *call,
-                           bool prefill)
+void approval_form_write_schema(struct jsonw *w, const struct tool_call *call,
+                                bool prefill)
 {
     jsonw_object(w);
     jsonw_member(w, "type", STR("object"));
@@ -217,7 +218,7 @@ static bool read_hunks(struct str text, size_t max, bool *chosen)
 }
 
 static enum status choose_hunks(struct arena *arena, struct str text,
-                                size_t max, struct tool_decision *decision)
+                                size_t max, struct approval_decision *decision)
 {
     text = trim(text);
     if (text.n == 0)
@@ -230,7 +231,7 @@ static enum status choose_hunks(struct arena *arena, struct str text,
         return ST_OK;
     }
     struct str shown = utf8_head(text, 100);
-    decision->consent = TOOL_NO_DECISION;
+    decision->consent = APPROVAL_NO_DECISION;
     decision->reason =
         arena_printf(arena, "hunks \"%.*s\" are not numbers from 1 to %zu",
                      STR_ARG(shown), max);
@@ -266,14 +267,14 @@ static enum status read_content(struct arena *arena, struct json content,
     if (str_eq(out->arguments, buf_view(&call->arguments)))
         out->arguments = STR("");
     if (json_is_string(decision, "deny")) {
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
         return ST_OK;
     }
     if (!json_is_string(decision, "approve")) {
         out->decision.reason = STR("the form has no decision");
         return ST_OK;
     }
-    out->decision.consent = TOOL_APPROVED;
+    out->decision.consent = APPROVAL_APPROVED;
     out->remember = call->question.remember &&
                     json_type(json_get(content, "remember")) == JSON_TRUE;
     if (max == 0)
@@ -281,16 +282,17 @@ static enum status read_content(struct arena *arena, struct json content,
     return choose_hunks(arena, hunks, max, &out->decision);
 }
 
-enum status approval_read(struct arena *arena, struct json reply,
-                          const struct tool_call *call, struct approval *out)
+enum status approval_form_read(struct arena *arena, struct json reply,
+                               const struct tool_call *call,
+                               struct approval *out)
 {
     struct json action = json_get(reply, "action");
 
-    *out = (struct approval){.by = "human"};
+    *out = (struct approval){.by = APPROVAL_BY_HUMAN};
     if (json_is_string(action, "accept"))
         return read_content(arena, json_get(reply, "content"), call, out);
     if (json_is_string(action, "decline"))
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
     else if (json_is_string(action, "cancel"))
         out->decision.reason = STR("the user dismissed the request");
     else
@@ -317,8 +319,8 @@ static struct json find_same(struct json object, struct json name)
     return found;
 }
 
-void approval_describe_changes(struct buf *out, struct json before,
-                               struct json after)
+void approval_form_describe_changes(struct buf *out, struct json before,
+                                    struct json after)
 {
     size_t start = out->n;
     struct json_walk walk;

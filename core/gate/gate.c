@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "gate/approval.h"
 #include "gate/approval_editor.h"
 #include "gate/approval_form.h"
 #include "gate/policy.h"
@@ -42,7 +43,7 @@ static void tell_hooks(const struct gate *gate, const struct tool_call *call,
 }
 
 /* Writes down what was decided, and by whom. */
-static void settle(const struct gate_step *t, const char *decision,
+static void record(const struct gate_step *t, const char *decision,
                    const char *by)
 {
     struct tool_call *call = t->call;
@@ -72,7 +73,7 @@ static enum status fail(struct gate_step *t, const char *state, struct str text)
 /* The call does not run, as BY decided; TEXT is what the model reads. */
 static enum status refuse(struct gate_step *t, const char *by, struct str text)
 {
-    settle(t, "refused", by);
+    record(t, "refused", by);
     return fail(t, "REFUSED", text);
 }
 
@@ -80,19 +81,20 @@ static enum status refuse(struct gate_step *t, const char *by, struct str text)
 static enum status refuse_without_approver(struct gate_step *t,
                                            struct str because)
 {
-    return refuse(t, "no approver",
+    return refuse(t, APPROVAL_BY_NOBODY,
                   refusal_no_approver(t->arena, t->call->tool, because));
 }
 
 static enum status refuse_by_rule(struct gate_step *t, struct str rule)
 {
-    return refuse(t, "policy", refusal_rule(t->arena, t->call->tool, rule));
+    return refuse(t, APPROVAL_BY_POLICY,
+                  refusal_rule(t->arena, t->call->tool, rule));
 }
 
 static enum status refuse_by_fault(struct gate_step *t)
 {
     return refuse(
-        t, "broken policy",
+        t, APPROVAL_BY_BROKEN_POLICY,
         refusal_fault(t->arena, t->call->tool, t->gate->policy->fault));
 }
 
@@ -136,11 +138,11 @@ static enum status check_question(struct gate_step *t)
         buf_failed(&t->call->question.form) ||
         buf_failed(&t->call->question.review) ||
         buf_failed(&t->call->question.carried) ||
-        approval_make_visible(message) != ST_OK)
+        approval_form_make_visible(message) != ST_OK)
         return ST_NOMEM;
     if (message->n <= LIMIT_QUESTION)
         return ST_OK;
-    return refuse(t, "limit",
+    return refuse(t, APPROVAL_BY_LIMIT,
                   refusal_size(t->arena, t->call->tool, message->n));
 }
 
@@ -155,7 +157,7 @@ static enum status prepare(struct gate_step *t)
     enum status status = explain(
         t, t->call->tool->prepare(&request, &t->call->question, &t->answer));
     if (status == ST_OK && t->answer.state != TOOL_ASKS)
-        settle(t, "settled", "preparation");
+        record(t, "settled", APPROVAL_BY_PREPARATION);
     return status;
 }
 
@@ -214,8 +216,8 @@ static enum status ask(struct gate_step *t, bool remember)
     if (t->call->tool->prepare != NULL)
         status = prepare(t);
     else
-        status = approval_describe(&t->call->question.message, t->arena,
-                                   t->call->tool, t->arguments);
+        status = approval_form_describe(&t->call->question.message, t->arena,
+                                        t->call->tool, t->arguments);
     if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
     t->call->question.remember =
@@ -240,7 +242,7 @@ static enum status ask_for_handler(struct gate_step *t)
 
 /* REPLY is that to the handler's own question, if there was one. */
 static enum status run_handler(struct gate_step *t,
-                               const struct tool_decision *decision,
+                               const struct approval_decision *decision,
                                const struct tool_reply *reply)
 {
     struct tool_request request = request_of(t);
@@ -262,7 +264,7 @@ static enum status run_handler(struct gate_step *t,
 }
 
 static enum status run(struct gate_step *t,
-                       const struct tool_decision *decision)
+                       const struct approval_decision *decision)
 {
     t->call->approved = true;
     tell_hooks(t->gate, t->call, GATE_BEFORE, STR(""), t->now_ms);
@@ -272,7 +274,7 @@ static enum status run(struct gate_step *t,
 /* The call may run without a question. */
 static enum status run_allowed(struct gate_step *t, const char *by)
 {
-    static const struct tool_decision all = {.consent = TOOL_APPROVED};
+    static const struct approval_decision all = {.consent = APPROVAL_APPROVED};
     enum status status = ST_OK;
 
     if (t->call->tool->prepare != NULL) {
@@ -280,7 +282,7 @@ static enum status run_allowed(struct gate_step *t, const char *by)
         if (status != ST_OK || t->answer.state != TOOL_ASKS)
             return status;
     }
-    settle(t, "allowed", by);
+    record(t, "allowed", by);
     return run(t, &all);
 }
 
@@ -330,9 +332,9 @@ static enum status decide_by_level(struct gate_step *t)
     const struct tool *tool = t->call->tool;
 
     if (tool->level == TOOL_SAFE || tool->level == TOOL_CAUTIOUS)
-        return run_allowed(t, "level");
+        return run_allowed(t, APPROVAL_BY_LEVEL);
     if (grants_has(&t->gate->grants, tool) && !t->call->resumed)
-        return run_allowed(t, "grant");
+        return run_allowed(t, APPROVAL_BY_GRANT);
     if (can_ask(t))
         return ask(t, true);
     return refuse_without_approver(t, STR("it is a dangerous tool and"));
@@ -351,7 +353,7 @@ static enum status decide(struct gate_step *t)
     if (decision == POLICY_ASK)
         return decide_by_question(t, rule);
     if (decision == POLICY_ALLOW && !t->call->resumed)
-        return run_allowed(t, "policy");
+        return run_allowed(t, APPROVAL_BY_POLICY);
     return decide_by_level(t);
 }
 
@@ -408,9 +410,9 @@ enum status gate_start(struct gate_step *step, struct json arguments,
 static enum status deny(struct gate_step *t, const struct approval *approval)
 {
     struct str reason = approval->decision.reason;
-    bool stopped = approval->decision.consent == TOOL_STOPPED;
+    bool stopped = approval->decision.consent == APPROVAL_STOPPED;
 
-    settle(t, "denied", approval->by);
+    record(t, "denied", approval->by);
     return fail(
         t, stopped ? "STOPPED" : "REFUSED",
         arena_printf(
@@ -422,7 +424,7 @@ static enum status deny(struct gate_step *t, const struct approval *approval)
 
 static enum status refuse_without_decision(struct gate_step *t, struct str why)
 {
-    settle(t, "refused", "no decision");
+    record(t, "refused", APPROVAL_BY_NO_DECISION);
     return fail(t, "NO DECISION", refusal_no_decision(t->arena, t->call, why));
 }
 
@@ -457,7 +459,7 @@ static enum status read_arguments(struct gate_step *t, struct str text,
 
 static enum status refuse_modified(struct gate_step *t, struct str problem)
 {
-    return refuse(t, "human, with bad arguments",
+    return refuse(t, APPROVAL_BY_BAD_ARGUMENTS,
                   refusal_arguments(t->arena, t->call->tool, problem));
 }
 
@@ -474,7 +476,7 @@ static enum status run_approved(struct gate_step *t,
 {
     bool changed = t->call->note.n > 0;
 
-    settle(t, changed ? "modified" : "approved", approval->by);
+    record(t, changed ? "modified" : "approved", approval->by);
     grant(t, approval);
     return run(t, &approval->decision);
 }
@@ -490,7 +492,7 @@ static enum status note_changes(struct gate_step *t, struct json before,
         buf_byte(note, '\n');
     buf_str(note, STR("The user changed the arguments: "));
     size_t list = note->n;
-    approval_describe_changes(note, before, t->arguments);
+    approval_form_describe_changes(note, before, t->arguments);
     *changed = note->n > list;
     buf_byte(note, '.');
     if (!*changed)
@@ -545,12 +547,12 @@ static enum status follow(struct gate_step *t, const struct approval *approval)
     if (buf_failed(&t->call->rule) || buf_failed(&t->call->reason))
         return ST_NOMEM;
     switch (approval->decision.consent) {
-    case TOOL_DENIED:
-    case TOOL_STOPPED:
+    case APPROVAL_DENIED:
+    case APPROVAL_STOPPED:
         return deny(t, approval);
-    case TOOL_APPROVED:
+    case APPROVAL_APPROVED:
         break;
-    case TOOL_NO_DECISION:
+    case APPROVAL_NO_DECISION:
         return refuse_without_decision(t, approval->decision.reason);
     }
     if (approval->arguments.n > 0)
@@ -591,7 +593,7 @@ static enum status read_reply(struct gate_step *t, struct json reply,
     if (status == ST_OK && json_is_absent(reply))
         return refuse_without_decision(t, why);
     if (status == ST_OK)
-        status = approval_read(t->arena, reply, t->call, &approval);
+        status = approval_form_read(t->arena, reply, t->call, &approval);
     if (status == ST_OK)
         status = follow(t, &approval);
     // the arguments were right when the call came
@@ -638,7 +640,7 @@ static enum status keep_buffer(struct gate_step *t, struct json result)
     buffer->exists = true;
     buffer->modified = json_type(json_get(result, "modified")) == JSON_TRUE;
     if (text.n > LIMIT_EDITOR_TEXT) {
-        settle(t, "refused", "limit");
+        record(t, "refused", APPROVAL_BY_LIMIT);
         return fail(t, "ERROR",
                     refusal_buffer(t->arena, t->call->tool, text.n));
     }
@@ -676,7 +678,7 @@ enum status gate_without_editor(struct gate_step *step)
     if (status == ST_OK && call->can_ask)
         status = ask(step, call->may_remember);
     else if (status == ST_OK)
-        status = refuse(step, "no approver",
+        status = refuse(step, APPROVAL_BY_NOBODY,
                         refusal_no_editor(step->arena, call->tool));
     return end_step(step, status == ST_INVALID ? ST_NOMEM : status);
 }
@@ -684,7 +686,7 @@ enum status gate_without_editor(struct gate_step *step)
 enum status gate_stale(struct gate_step *step)
 {
     step->answer = (struct tool_answer){0};
-    settle(step, "refused", "stale question");
+    record(step, "refused", APPROVAL_BY_STALE);
     return end_step(step, fail(step, "STALE",
                                refusal_stale(step->arena, step->call->tool)));
 }

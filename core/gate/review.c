@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/approval.h"
 #include "json/jsonw.h"
 
 enum status review_fail(struct arena *arena, struct tool_answer *answer,
@@ -323,11 +324,11 @@ static enum status end_lines(struct arena *arena, const struct diff *diff,
 
 /* Prepares OUTCOME, and the diff for the lines of the human; an edit that
    leaves all as it was is a refusal. */
-static enum status read_choice(const struct tool_decision *decision,
+static enum status read_choice(const struct approval_decision *decision,
                                struct review *review, struct outcome *outcome)
 {
     struct diff *diff = &review->diff;
-    const struct tool_hunk *hunks = decision->hunks;
+    const struct approval_hunk *hunks = decision->hunks;
     size_t n = diff->hunk_count;
     struct diff_edit *edits = arena_array(&review->arena, n + 1, sizeof *edits);
 
@@ -351,7 +352,7 @@ static enum status read_choice(const struct tool_decision *decision,
     return ST_OK;
 }
 
-static void count(const struct tool_decision *decision,
+static void count(const struct approval_decision *decision,
                   const struct review *review, struct outcome *out)
 {
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
@@ -384,7 +385,8 @@ static enum status merge(struct review *review, struct outcome *out)
 }
 
 /* What became of hunk INDEX, with the words of the human. */
-static void write_outcome(struct buf *out, const struct tool_decision *decision,
+static void write_outcome(struct buf *out,
+                          const struct approval_decision *decision,
                           const struct outcome *outcome, size_t index)
 {
     static const char *const words[] = {
@@ -392,9 +394,9 @@ static void write_outcome(struct buf *out, const struct tool_decision *decision,
         [DIFF_APPLIED] = "applied",
         [DIFF_STALE] = "stale: its lines are not in the file any more",
     };
-    static const struct tool_hunk none;
+    static const struct approval_hunk none;
     enum diff_outcome what = outcome->hunks[index];
-    const struct tool_hunk *hunk =
+    const struct approval_hunk *hunk =
         decision->hunks ? &decision->hunks[index] : &none;
     struct str reason = hunk->reason;
 
@@ -649,7 +651,7 @@ static enum status apply_to_file(const struct tool_request *request,
 
 /* Whether the file has the bytes that the editor says to have written. */
 static enum status has_bytes(struct review *review,
-                             const struct tool_applied *applied,
+                             const struct approval_applied *applied,
                              const struct files_content *now, bool *out)
 {
     struct buf hash = BUF_EMPTY;
@@ -665,7 +667,7 @@ static enum status has_bytes(struct review *review,
 /* Whether the file holds what the editor says that it has saved: it may do so
    in a coding that is not known here. */
 static enum status compare_saved(struct review *review,
-                                 const struct tool_applied *applied,
+                                 const struct approval_applied *applied,
                                  struct outcome *outcome)
 {
     bool same = false;
@@ -693,7 +695,7 @@ static enum status look_at_file(const struct tool_request *request,
                                 struct review *review, struct outcome *outcome,
                                 bool *read)
 {
-    const struct tool_applied *applied = request->decision->applied;
+    const struct approval_applied *applied = request->decision->applied;
     const struct files *files = request->files;
     struct arena *arena = &review->arena;
     struct str problem = STR("");
@@ -723,7 +725,7 @@ static enum status report_buffer(const struct tool_request *request,
                                  struct review *review, struct outcome *outcome,
                                  struct tool_answer *answer)
 {
-    const struct tool_applied *applied = request->decision->applied;
+    const struct approval_applied *applied = request->decision->applied;
     bool read = false;
     enum status status = ST_OK;
 
@@ -756,7 +758,7 @@ enum status review_apply(const struct tool_request *request,
                          struct tool_answer *answer)
 {
     struct review *review = (struct review *)request->call->plan;
-    const struct tool_decision *decision = request->decision;
+    const struct approval_decision *decision = request->decision;
     struct outcome outcome = {0};
 
     if (decision->failed.n > 0)

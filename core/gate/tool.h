@@ -28,6 +28,7 @@ enum tool_level {
     TOOL_SAFE       /* changes nothing */
 };
 
+struct approval_decision;
 struct tool;
 struct tool_request;
 struct tool_answer;
@@ -72,45 +73,6 @@ struct tool_reply {
                           when accepted, "content"; absent when there is none */
     struct str name;   /* of the question */
     struct str carried;
-};
-
-/* What the human said. */
-enum tool_consent {
-    TOOL_NO_DECISION, /* timed out, cancelled, went away: refused */
-    TOOL_DENIED,
-    TOOL_STOPPED, /* denied, as will be what follows */
-    TOOL_APPROVED
-};
-
-/* About one hunk of a review, in an editor. */
-struct tool_hunk {
-    bool accepted;
-    bool edited;       /* TEXT stands in the place of its old lines: edited, */
-    bool part;         /* or, also true, a part of what was proposed */
-    struct str text;   /* lines with their ends, but maybe for the last */
-    struct str reason; /* may be empty */
-};
-
-/* A change that an editor has made in a buffer. */
-struct tool_applied {
-    struct str before; /* the whole texts */
-    struct str after;
-    bool saved;
-    struct str sha256; /* of the bytes that were saved, in hexadecimal digits;
-                          may be empty */
-    struct str note;   /* why it was not saved */
-    const bool *stale; /* one for each hunk: accepted, but it had no place */
-};
-
-struct tool_decision {
-    enum tool_consent consent;
-    struct str reason;  /* the human's words, or why there is none; may be
-                           empty */
-    const bool *chosen; /* of a review: one for each hunk; NULL: all */
-    const struct tool_hunk *hunks;      /* the same with more about each, or
-                                           NULL */
-    const struct tool_applied *applied; /* who decided has made the change, */
-    struct str failed; /* or could not, for this reason; empty: it is ours */
 };
 
 /* Work that is done in small steps, so that nothing else has to wait: the first
@@ -188,7 +150,7 @@ struct tool_request {
     const struct schema_value *values; /* checked, in the order of the fields;
                                           NULL in a step of work */
     struct tool_call *call;
-    const struct tool_decision *decision; /* of a tool with prepare */
+    const struct approval_decision *decision; /* of a tool with prepare */
     struct tool_reply reply; /* to what the handler asked, if anything */
 };
 
@@ -247,7 +209,7 @@ struct tool {
 
     /* Either the Lisp operation that gets the arguments, or a function. It
        fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
-       call->plan and a decision of TOOL_APPROVED. When call->can_ask it may
+       call->plan and a decision of APPROVAL_APPROVED. When call->can_ask it may
        ask something itself, before it has any effect: with TOOL_ASKS and the
        message, form and name of call->question it is called again, with the
        reply, once there is one. ST_NOMEM, ST_LIMIT and ST_IO as
