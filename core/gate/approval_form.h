@@ -41,9 +41,4 @@ enum status MUST_CHECK approval_form_read(struct arena *arena,
                                           const struct tool_call *call,
                                           struct approval *out);
 
-/* Appends which arguments differ, in words: "code is \"(f)\", n is left out";
-   nothing when none does. */
-void approval_form_describe_changes(struct buf *out, struct json before,
-                                    struct json after);
-
 #endif

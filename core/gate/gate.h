@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "gate/arguments.h"
 #include "gate/grants.h"
 #include "gate/schema.h"
 #include "gate/tool.h"
@@ -64,19 +65,19 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
 
-/* The text of ARGUMENTS, an object or absent, as calls keep it. */
-struct str gate_arguments(struct json arguments);
-
-/* One step of a call: what it works with, set by the caller, and what came out
-   of it. */
+/* One step of a call. */
 struct gate_step {
+    /* What it works with, from the caller. */
     struct gate *gate;
     struct arena *arena; /* the answer may live in it */
     struct tool_call *call;
     int64_t now_ms;
+
+    /* What came out of it; for gate_end, from the caller. */
     struct tool_answer answer;
-    struct json arguments; /* private, as is the next */
-    const struct schema_value *values;
+
+    /* The gate's own: the arguments in force. */
+    struct arguments arguments;
 };
 
 /* Decides about the call, whose caller's members are set, and runs it if it may

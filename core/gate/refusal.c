@@ -84,6 +84,43 @@ struct str refusal_no_decision(struct arena *arena,
                         call->tool->name, STR_ARG(why), state);
 }
 
+struct str refusal_denied(struct arena *arena,
+                          const struct approval_decision *decision)
+{
+    bool stopped = decision->consent == APPROVAL_STOPPED;
+    struct str reason = decision->reason;
+
+    return arena_printf(
+        arena, "%s%s%.*s%s",
+        stopped ? "The user stopped the run" : "User denied tool execution",
+        reason.n > 0 ? ": " : "", STR_ARG(reason),
+        stopped ? ".\nMake no further calls; wait for the user." : "");
+}
+
+struct str refusal_no_form(struct arena *arena, const struct tool *tool)
+{
+    return arena_printf(arena,
+                        "%s has a question, but this client cannot ask its "
+                        "user. Use a client with MCP elicitation.",
+                        tool->name);
+}
+
+struct str refusal_no_reply(struct arena *arena, const struct tool *tool,
+                            struct str why)
+{
+    return arena_printf(arena, "%s has no answer to its question: %.*s.",
+                        tool->name, STR_ARG(why));
+}
+
+struct str refusal_busy(struct arena *arena)
+{
+    return arena_printf(arena,
+                        "Too many calls are waiting: the limit is %d calls and "
+                        "%u bytes of arguments. Wait for an answer, then try "
+                        "again.",
+                        LIMIT_PENDING_CALLS, LIMIT_PENDING_BYTES);
+}
+
 struct str refusal_stale(struct arena *arena, const struct tool *tool)
 {
     return arena_printf(arena,

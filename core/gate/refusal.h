@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "gate/approval.h"
 #include "gate/tool.h"
 
 /* Nobody can be asked. BECAUSE: why TOOL needs an approval, up to the verb. */
@@ -36,9 +37,23 @@ struct str refusal_buffer(struct arena *arena, const struct tool *tool,
 struct str refusal_arguments(struct arena *arena, const struct tool *tool,
                              struct str problem);
 
+/* The human denied it, or stopped the run, as DECISION says. */
+struct str refusal_denied(struct arena *arena,
+                          const struct approval_decision *decision);
+
 /* The human decided nothing about CALL, because of WHY. */
 struct str refusal_no_decision(struct arena *arena,
                                const struct tool_call *call, struct str why);
+
+/* The handler of TOOL has a question, but the client shows no forms. */
+struct str refusal_no_form(struct arena *arena, const struct tool *tool);
+
+/* Nobody answers that question, because of WHY. */
+struct str refusal_no_reply(struct arena *arena, const struct tool *tool,
+                            struct str why);
+
+/* As many calls wait as may. */
+struct str refusal_busy(struct arena *arena);
 
 /* What was asked about is no more. */
 struct str refusal_stale(struct arena *arena, const struct tool *tool);

@@ -114,7 +114,7 @@ void again_set_reply(struct tool_call *call,
     size_t n = strnlen(extra.p, extra.n);
 
     call->resumed = extra.n == 0;
-    hash_call(call->tool, gate_arguments(request->arguments), now);
+    hash_call(call->tool, arguments_text(request->arguments), now);
     if (n == extra.n || memcmp(ticket->call, now, TICKET_HASH) != 0 ||
         request->now_ms > ticket->expires_ms)
         return;
