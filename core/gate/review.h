@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "diff/diff.h"
@@ -45,14 +46,26 @@ enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct tool_question *question,
                                       struct tool_answer *answer);
 
-/* The handler of all of them: makes the change that was decided on. */
-enum status MUST_CHECK review_apply(const struct tool_request *request,
-                                    struct tool_answer *answer);
-
 /* ANSWER is the failure FORMAT…, a sentence, under STATE: "STALE", "ERROR". */
 enum status MUST_CHECK review_fail(struct arena *arena,
                                    struct tool_answer *answer,
                                    const char *state, const char *format, ...)
     PRINTF_LIKE(4, 5);
+
+/* The same for RESULT of the file system, whose PROBLEM is a sentence. Nothing
+   was written. */
+enum status MUST_CHECK review_fail_files(struct arena *arena,
+                                         enum files_result result,
+                                         struct str problem,
+                                         struct tool_answer *answer);
+
+/* The same for a text that is over the limits of a review. */
+enum status MUST_CHECK review_fail_size(struct arena *arena,
+                                        const struct review *review,
+                                        const char *state,
+                                        struct tool_answer *answer);
+
+/* Appends the absolute path of the file. */
+void review_write_path(struct buf *out, const struct review *review);
 
 #endif
