@@ -165,31 +165,17 @@ void approval_form_write_schema(struct jsonw *w, const struct tool_call *call,
 
 /* --- The answer --------------------------------------------------------- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static struct str trim(struct str s)
-{
-    while (s.n > 0 && is_space(s.p[0]))
-        s = str_make(s.p + 1, s.n - 1);
-    while (s.n > 0 && is_space(s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
-
 /* Takes a number from 1 to MAX off the start of S; 0 when there is none. */
 static size_t take_number(struct str *s, size_t max)
 {
     size_t n = 0;
 
-    *s = trim(*s);
+    *s = str_trim(*s);
     while (s->n > 0 && s->p[0] >= '0' && s->p[0] <= '9' && n <= max) {
         n = n * 10 + (size_t)(s->p[0] - '0');
         *s = str_make(s->p + 1, s->n - 1);
     }
-    *s = trim(*s);
+    *s = str_trim(*s);
     return n <= max ? n : 0;
 }
 
@@ -220,7 +206,7 @@ static bool read_hunks(struct str text, size_t max, bool *chosen)
 static enum status choose_hunks(struct arena *arena, struct str text,
                                 size_t max, struct approval_decision *decision)
 {
-    text = trim(text);
+    text = str_trim(text);
     if (text.n == 0)
         return ST_OK;
     bool *chosen = arena_array(arena, max, sizeof *chosen);
@@ -262,8 +248,9 @@ static enum status read_content(struct arena *arena, struct json content,
         read_text(arena, content, "hunks", &hunks) != ST_OK ||
         read_text(arena, content, "arguments", &out->arguments) != ST_OK)
         return ST_NOMEM;
-    out->decision.reason = utf8_head(trim(out->decision.reason), LIMIT_REASON);
-    out->arguments = trim(out->arguments);
+    out->decision.reason =
+        utf8_head(str_trim(out->decision.reason), LIMIT_REASON);
+    out->arguments = str_trim(out->arguments);
     if (str_eq(out->arguments, buf_view(&call->arguments)))
         out->arguments = STR("");
     if (json_is_string(decision, "deny")) {

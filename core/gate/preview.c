@@ -15,11 +15,6 @@
 /* Characters of a word that could be a key. */
 #define MASKED_WORD 20
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -68,7 +63,8 @@ static size_t rest_at(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.n && s.p[n] != '"' && !is_of_word(s.p[n]) && !is_space(s.p[n]))
+    while (n < s.n && s.p[n] != '"' && !is_of_word(s.p[n]) &&
+           !str_is_space(s.p[n]))
         n += s.p[n] == '\\' && n + 1 < s.n ? 2 : 1; // #\" is no quote
     return n;
 }
@@ -91,8 +87,8 @@ static void write_text(struct buf *out, struct str text)
         } else if (s.p[0] == '"') {
             n = literal_at(s);
             buf_str(out, n == 2 ? STR("\"\"") : STR("\"…\""));
-        } else if (is_space(s.p[0])) {
-            while (n < s.n && is_space(s.p[n]))
+        } else if (str_is_space(s.p[0])) {
+            while (n < s.n && str_is_space(s.p[n]))
                 n++;
             buf_byte(out, ' ');
         } else {

@@ -49,9 +49,10 @@ struct walk {
     struct forms same_kind; /* of another name */
 };
 
+/* White space within a line. */
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f';
+    return c != '\n' && str_is_space(c);
 }
 
 /* ---------------------------------------------------------------- places */
@@ -200,17 +201,6 @@ static struct str cut_line(struct str name, uint32_t *line)
     return str_make(name.p, at - 1);
 }
 
-static struct str trim(struct str s)
-{
-    while (s.n > 0 && (is_blank(s.p[s.n - 1]) || s.p[s.n - 1] == '\n'))
-        s.n--;
-    while (s.n > 0 && (is_blank(*s.p) || *s.p == '\n')) {
-        s.p++;
-        s.n--;
-    }
-    return s;
-}
-
 /* ST_INVALID unless TEXT can be taken for objects: none open at its end, none
    closed before it was opened. */
 static enum status check_readable(struct str text)
@@ -237,8 +227,8 @@ static enum status read_query(struct str kind, struct str name,
                               struct query *query)
 {
     struct tokens tokens;
-    query->kind = trim(kind);
-    name = cut_line(trim(name), &query->line);
+    query->kind = str_trim(kind);
+    name = cut_line(str_trim(name), &query->line);
     enum status status = check_readable(name);
     if (status == ST_OK)
         status = check_readable(query->kind);
@@ -246,7 +236,7 @@ static enum status read_query(struct str kind, struct str name,
         return status;
     tokens_init(&tokens, name);
     query->name = datum_next(&tokens);
-    query->rest = trim(str_make(name.p + tokens.at, name.n - tokens.at));
+    query->rest = str_trim(str_make(name.p + tokens.at, name.n - tokens.at));
     return query->name.n > 0 && query->kind.n > 0 ? ST_OK : ST_INVALID;
 }
 
@@ -449,8 +439,8 @@ static void put_forms(struct buf *out, const struct forms *forms,
         put_name(out, form);
         if (place->whole < place->start) {
             buf_str(out, STR(", behind "));
-            put_excerpt(out, trim(str_make(text.p + place->whole,
-                                           place->start - place->whole)));
+            put_excerpt(out, str_trim(str_make(text.p + place->whole,
+                                               place->start - place->whole)));
         }
     }
     if (forms->count > LIMIT_SOURCE_CANDIDATES)
