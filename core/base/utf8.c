@@ -87,7 +87,7 @@ size_t utf8_decode(struct str s, uint32_t *code)
     }
     if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
         return 0;
-    if (code != NULL)
+    if (code)
         *code = c;
     return length;
 }

@@ -7,8 +7,7 @@
 #include "diff/lines.h"
 #include "diff/script.h"
 
-/* --- Changes ---------------------------------------------------------------
- */
+/* --- Changes ------------------------------------------------------------- */
 
 /* Two tables of marks to be read side by side. */
 struct marks {
@@ -103,8 +102,7 @@ static void slide_changes(struct diff *diff, const uint32_t *old_ids,
     memmove(changes, changes + kept, diff->change_count * sizeof *changes);
 }
 
-/* --- Hunks -----------------------------------------------------------------
- */
+/* --- Hunks --------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -188,8 +186,7 @@ enum status diff_make(struct arena *arena, struct str before, struct str after,
     return status;
 }
 
-/* --- Text ------------------------------------------------------------------
- */
+/* --- Text ---------------------------------------------------------------- */
 
 /* "12", "12,3", and "11,0" for no lines behind the 11th. */
 static void write_range(struct buf *out, char sign, size_t start, size_t count)

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* --- The question ------------------------------------------------------- */
+/* --- The question -------------------------------------------------------- */
 
 /* A text of several lines stands below its name, each line set in. Not with
    printf, which would end at a NUL and hide what follows. */
@@ -14,7 +14,7 @@ static void put_lines(struct buf *out, struct str text)
 {
     while (text.n > 0) {
         const char *end = memchr(text.p, '\n', text.n);
-        size_t n = end == NULL ? text.n : (size_t)(end - text.p);
+        size_t n = end ? (size_t)(end - text.p) : text.n;
         buf_str(out, STR("\n    "));
         buf_append(out, text.p, n);
         n += end != NULL;
@@ -35,7 +35,7 @@ static enum status put_argument(struct buf *out, struct arena *arena,
     buf_byte(out, '\n');
     buf_str(out, key);
     buf_byte(out, ':');
-    if (text.n > 0 && memchr(text.p, '\n', text.n) != NULL) {
+    if (text.n > 0 && memchr(text.p, '\n', text.n)) {
         put_lines(out, text);
     } else {
         buf_byte(out, ' ');
@@ -87,7 +87,7 @@ enum status approval_form_make_visible(struct buf *text)
     return ST_OK;
 }
 
-/* --- The form ----------------------------------------------------------- */
+/* --- The form ------------------------------------------------------------ */
 
 static void begin_field(struct jsonw *w, const char *name, const char *type,
                         const char *title)
@@ -163,7 +163,7 @@ void approval_form_write_schema(struct jsonw *w, const struct tool_call *call,
     jsonw_end_object(w);
 }
 
-/* --- The answer --------------------------------------------------------- */
+/* --- The answer ---------------------------------------------------------- */
 
 /* Takes a number from 1 to MAX off the start of S; 0 when there is none. */
 static size_t take_number(struct str *s, size_t max)
@@ -210,7 +210,7 @@ static enum status choose_hunks(struct arena *arena, struct str text,
     if (text.n == 0)
         return ST_OK;
     bool *chosen = arena_array(arena, max, sizeof *chosen);
-    if (chosen == NULL)
+    if (!chosen)
         return ST_NOMEM;
     if (read_hunks(text, max, chosen)) {
         decision->chosen = chosen;

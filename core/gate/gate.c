@@ -190,7 +190,7 @@ static enum status ask_for_buffer(struct gate_step *t)
 static enum status ask(struct gate_step *t, bool remember)
 {
     struct tool_call *call = t->call;
-    bool review = call->tool->prepare;
+    bool review = call->tool->prepare != NULL;
     enum status status = ST_OK;
 
     t->answer.state = TOOL_ASKS;
@@ -391,7 +391,7 @@ static enum status ask_anew(struct gate_step *t)
 static enum status run_modified(struct gate_step *t, const struct human *human)
 {
     const struct arguments asked = t->arguments;
-    bool review = t->call->tool->prepare;
+    bool review = t->call->tool->prepare != NULL;
     bool changed = false;
     struct str rule;
 

@@ -28,15 +28,14 @@ void metrics_event(void *context, const struct gate_event *event)
     struct metrics *metrics = context;
     const struct tool_call *call = event->call;
     struct metrics_tool *record;
-    int64_t decided_ms =
-        call->decision != NULL ? call->decided_ms : event->now_ms;
+    int64_t decided_ms = call->decision ? call->decided_ms : event->now_ms;
     int64_t run_ms = event->now_ms - decided_ms;
 
     if (event->phase == GATE_BEFORE)
         return;
-    record = find(metrics, call->tool->rules_of != NULL ? call->tool->rules_of
-                                                        : call->tool);
-    if (record == NULL)
+    record =
+        find(metrics, call->tool->rules_of ? call->tool->rules_of : call->tool);
+    if (!record)
         return;
     record->calls++;
     record->errors += event->phase == GATE_ERROR && call->approved;
@@ -92,7 +91,7 @@ static struct metrics_tool sum(const struct metrics *metrics)
 static void write_rules(struct jsonw *w, const struct gate *gate)
 {
     static const struct policy none;
-    const struct policy *policy = gate->policy != NULL ? gate->policy : &none;
+    const struct policy *policy = gate->policy ? gate->policy : &none;
 
     jsonw_name(w, "grants");
     jsonw_array(w);

@@ -34,7 +34,7 @@ void policy_release(struct policy *policy)
     policy_init(policy);
 }
 
-/* --- Rules -------------------------------------------------------------- */
+/* --- Rules --------------------------------------------------------------- */
 
 static struct str condition(struct arena *arena, const char *word,
                             struct str value)
@@ -53,10 +53,10 @@ static enum status add(struct policy *policy, struct policy_rule rule)
     struct str of = condition(arena, "of session", rule.session);
 
     rule.text = arena_printf(arena, "%s %s%.*s%.*s", decisions[rule.decision],
-                             rule.tool != NULL ? rule.tool->name : "*",
-                             STR_ARG(in), STR_ARG(of));
+                             rule.tool ? rule.tool->name : "*", STR_ARG(in),
+                             STR_ARG(of));
     rule.next = policy->rules;
-    if (kept == NULL || rule.text.n == 0 || (rule.path.n > 0 && in.n == 0) ||
+    if (!kept || rule.text.n == 0 || (rule.path.n > 0 && in.n == 0) ||
         (rule.session.n > 0 && of.n == 0))
         return ST_NOMEM;
     *kept = rule;
@@ -77,7 +77,7 @@ find_field(const struct tool *tool, enum schema_kind kind, const char *name)
 {
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (tool->fields[i].kind == kind &&
-            (name == NULL || strcmp(tool->fields[i].name, name) == 0))
+            (!name || strcmp(tool->fields[i].name, name) == 0))
             return &tool->fields[i];
     return NULL;
 }
@@ -92,7 +92,7 @@ static const struct schema_field *session_field(const struct tool *tool)
     return find_field(tool, SCHEMA_NAME, TOOL_SESSION);
 }
 
-/* --- The file ----------------------------------------------------------- */
+/* --- The file ------------------------------------------------------------ */
 
 struct reading {
     struct policy *policy;
@@ -162,7 +162,7 @@ static bool read_tool(struct reading *r, struct json value,
     if (!read_text(r, value, &name))
         return false;
     *out = str_eq(name, STR("*")) ? NULL : r->find(name);
-    if (*out != NULL || str_eq(name, STR("*")))
+    if (*out || str_eq(name, STR("*")))
         return true;
     fault_in(r, value, "there is no tool ");
     return false;
@@ -191,11 +191,11 @@ static bool is_hopeless(struct str glob)
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
-    if (rule->tool == NULL)
+    if (!rule->tool)
         return true;
-    if (rule->path.n > 0 && path_field(rule->tool) == NULL)
+    if (rule->path.n > 0 && !path_field(rule->tool))
         fault_in(r, place, "the tool has no file in the workspace: ");
-    else if (rule->session.n > 0 && session_field(rule->tool) == NULL)
+    else if (rule->session.n > 0 && !session_field(rule->tool))
         fault_in(r, place, "the tool has no session: ");
     else
         return true;
@@ -321,7 +321,7 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
     return r.no_memory ? ST_NOMEM : ST_OK;
 }
 
-/* --- Deciding ----------------------------------------------------------- */
+/* --- Deciding ------------------------------------------------------------ */
 
 /* What a call is about, found out when a rule wants to know it. */
 struct subject {
@@ -349,7 +349,7 @@ static void locate(struct subject *subject, const struct schema_field *field)
     subject->name = STR(".");
     subject->known =
         !value->given ||
-        (q->files != NULL &&
+        (q->files &&
          q->files->locate(q->files->context, q->arena, value->string,
                           &subject->name, &problem) == FILES_OK);
 }
@@ -360,7 +360,7 @@ static bool path_fits(const struct policy_rule *rule, struct subject *subject)
 
     if (rule->path.n == 0)
         return true;
-    if (field == NULL)
+    if (!field)
         return false;
     locate(subject, field);
     if (!subject->known)
@@ -382,16 +382,14 @@ enum policy_decision policy_decide(const struct policy *policy,
                                    struct str *why)
 {
     enum policy_decision decision = POLICY_NONE;
-    const struct tool *tool = question->tool->rules_of != NULL
-                                  ? question->tool->rules_of
-                                  : question->tool;
+    const struct tool *tool =
+        question->tool->rules_of ? question->tool->rules_of : question->tool;
     struct subject subject = {.question = question};
 
     *why = STR("");
-    for (const struct policy_rule *rule = policy->rules; rule != NULL;
+    for (const struct policy_rule *rule = policy->rules; rule;
          rule = rule->next) {
-        if (rule->decision <= decision ||
-            (rule->tool != NULL && rule->tool != tool) ||
+        if (rule->decision <= decision || (rule->tool && rule->tool != tool) ||
             !session_fits(rule, &subject) || !path_fits(rule, &subject))
             continue;
         decision = rule->decision;
@@ -403,7 +401,7 @@ enum policy_decision policy_decide(const struct policy *policy,
 void policy_write(struct jsonw *w, const struct policy *policy)
 {
     jsonw_array(w);
-    for (const struct policy_rule *rule = policy->rules; rule != NULL;
+    for (const struct policy_rule *rule = policy->rules; rule;
          rule = rule->next)
         jsonw_string(w, rule->text);
     jsonw_end_array(w);

@@ -55,7 +55,7 @@ static bool is_blank(char c)
     return c != '\n' && str_is_space(c);
 }
 
-/* ---------------------------------------------------------------- places */
+/* --- Places -------------------------------------------------------------- */
 
 /* Where the line that AT is in begins, or FROM when it begins before. */
 static size_t line_start(struct str text, size_t from, size_t at)
@@ -79,7 +79,7 @@ static bool is_comment_line(struct str text, size_t start)
     size_t at = skip_blanks(text, start);
     struct str line = str_make(text.p + at, text.n - at);
     const char *end = memchr(line.p, '\n', line.n);
-    if (end != NULL)
+    if (end)
         line.n = (size_t)(end - line.p);
     if (!str_starts(line, STR(";")) || str_starts(line, STR(";;;;")))
         return false;
@@ -125,7 +125,7 @@ static size_t comment_behind(struct str text, size_t end)
     return text.p[at - 1] == '\r' ? at - 1 : at;
 }
 
-/* ---------------------------------------------------------------- names */
+/* --- Names --------------------------------------------------------------- */
 
 static bool is_method(struct str kind)
 {
@@ -240,7 +240,7 @@ static enum status read_query(struct str kind, struct str name,
     return query->name.n > 0 && query->kind.n > 0 ? ST_OK : ST_INVALID;
 }
 
-/* ---------------------------------------------------------------- walk */
+/* --- Walk ---------------------------------------------------------------- */
 
 static void keep(struct forms *forms, const struct form *form)
 {
@@ -291,10 +291,10 @@ static struct str form_text(struct walk *walk, size_t at)
     while (walk->next <= at) {
         size_t from = walk->next;
         const char *line = memchr(text.p + from, '\n', text.n - from);
-        while (line != NULL && line + 1 < text.p + text.n && line[1] != '(')
+        while (line && line + 1 < text.p + text.n && line[1] != '(')
             line =
                 memchr(line + 1, '\n', (size_t)(text.p + text.n - (line + 1)));
-        walk->next = line != NULL && line + 1 < text.p + text.n
+        walk->next = line && line + 1 < text.p + text.n
                          ? (size_t)(line + 1 - text.p)
                          : text.n;
     }
@@ -390,7 +390,7 @@ static void walk_again(struct walk *walk, bool resync)
     walk->same_kind.count = 0;
 }
 
-/* ------------------------------------------------------------- messages */
+/* --- Messages ------------------------------------------------------------ */
 
 static void put_excerpt(struct buf *out, struct str s)
 {
@@ -491,7 +491,7 @@ static void put_ambiguous(struct buf *out, const struct walk *walk)
     put_forms(out, &walk->found, walk->tokens.text);
 }
 
-/* ------------------------------------------------------------------------ */
+/* --- The result ---------------------------------------------------------- */
 
 /* The result of a walk that came to the end of the text. */
 static enum status judge(struct arena *arena, const struct walk *walk,
@@ -553,7 +553,7 @@ enum status definition_find(struct arena *arena, struct str text,
         return status;
 
     struct walk *walk = arena_array(arena, 1, sizeof *walk);
-    if (walk == NULL)
+    if (!walk)
         return ST_NOMEM;
     walk->query = query;
     walk->tokens.text = text;

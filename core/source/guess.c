@@ -61,7 +61,7 @@ static bool is_flat(struct search *search, struct token token)
 {
     const struct nesting_frame *list = nesting_list(&search->nesting);
     struct str text = search->text;
-    if (list == NULL || token.column > 0)
+    if (!list || token.column > 0)
         return false;
     if (search->outer > 0 && search->flat == list->start)
         return true;
@@ -94,7 +94,7 @@ static void begin_line(struct search *search, struct token token)
         (token.kind == TOKEN_PREFIX &&
          (token.mark == '+' || token.mark == '-')))
         return;
-    for (; list != NULL && token.indent <= list->indent; lists++) {
+    for (; list && token.indent <= list->indent; lists++) {
         nesting_close(&search->nesting);
         list = nesting_list(&search->nesting);
     }
@@ -140,7 +140,7 @@ enum status guess_missing(struct str text, const struct nesting_frame *from,
                           struct guess *out)
 {
     struct search *search = calloc(1, sizeof *search);
-    if (search == NULL)
+    if (!search)
         return ST_NOMEM;
     struct guess guess = {.count = 0};
     search->text = text;

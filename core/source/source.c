@@ -50,7 +50,7 @@ static struct str excerpt(struct str text, size_t at, size_t end)
 {
     struct str rest = str_make(text.p + at, end - at);
     const char *line = memchr(rest.p, '\n', rest.n);
-    if (line != NULL)
+    if (line)
         rest.n = (size_t)(line - rest.p);
     if (rest.n > 0 && rest.p[rest.n - 1] == '\r')
         rest.n--;
@@ -67,7 +67,7 @@ static void note_open(const struct scan *scan, struct source_problem *problem)
         kept = LIMIT_SOURCE_OPEN;
     problem->open_count = nesting->lists;
     problem->open_kept = kept;
-    for (size_t i = kept; i-- > 0 && frame != NULL;) {
+    for (size_t i = kept; i-- > 0 && frame;) {
         if (i == 0)
             for (frame = nesting->frames; !frame->is_list;)
                 frame++;
@@ -103,7 +103,7 @@ static bool is_structural(enum token_fault fault)
            fault == TOKEN_NOTHING;
 }
 
-/* --------------------------------------------------------------- guesses */
+/* --- Guesses ------------------------------------------------------------- */
 
 /* Whether the string TOKEN looks as if the one that it ends were the beginning
    of the next: it has a form in column 0, or ends in the midst of a word. */
@@ -111,14 +111,13 @@ static bool is_odd_string(struct str text, struct token token)
 {
     struct str string = str_make(text.p + token.start, token.end - token.start);
     const char *line = memchr(string.p, '\n', string.n);
-    if (line == NULL)
+    if (!line)
         return false;
     if (token.end < text.n &&
-        memchr(" \t\n\r\f()\"';,`", text.p[token.end], 12) == NULL)
+        !memchr(" \t\n\r\f()\"';,`", text.p[token.end], 12))
         return true;
-    for (; line != NULL;
-         line =
-             memchr(line + 1, '\n', (size_t)(string.p + string.n - (line + 1))))
+    for (; line; line = memchr(line + 1, '\n',
+                               (size_t)(string.p + string.n - (line + 1))))
         if (line + 1 < string.p + string.n && line[1] == '(')
             return true;
     return false;
@@ -134,7 +133,7 @@ static void watch(struct scan *scan, struct token token)
         scan->early_line = 0;
         scan->extra = false;
         scan->commas = 0;
-    } else if (closed != NULL && scan->early_line == 0) {
+    } else if (closed && scan->early_line == 0) {
         scan->early = place_of(closed->token);
         scan->early_line = token.line;
     }
@@ -164,14 +163,14 @@ static void close_lists(struct scan *scan, struct token token, size_t lists,
 {
     struct nesting *nesting = &scan->nesting;
     const struct nesting_frame *list = nesting_list(nesting);
-    if (list == NULL)
+    if (!list)
         return;
     if (lists > nesting->lists)
         lists = nesting->lists;
     struct source_problem *problem =
         add(scan, TOKEN_UNCLOSED, place_of_frame(list),
             excerpt(scan->tokens.text, list->start, scan->tokens.text.n));
-    if (problem != NULL) {
+    if (problem) {
         problem->count = lists;
         problem->guessed = guessed;
         problem->guess = scan->end;
@@ -187,7 +186,7 @@ static void close_lists(struct scan *scan, struct token token, size_t lists,
 static void follow_guess(struct scan *scan, struct token token)
 {
     const struct guess *guess = scan->guess;
-    if (guess == NULL)
+    if (!guess)
         return;
     for (; scan->fix < guess->count &&
            guess->fixes[scan->fix].before <= token.start;
@@ -195,7 +194,7 @@ static void follow_guess(struct scan *scan, struct token token)
         close_lists(scan, token, guess->fixes[scan->fix].lists, true);
 }
 
-/* --------------------------------------------------------------- the scan */
+/* --- The scan ------------------------------------------------------------ */
 
 /* Takes back what was said of commas since lists were closed too early. */
 static void forget_commas(struct scan *scan)
@@ -216,7 +215,7 @@ static void forget_commas(struct scan *scan)
 static void add_extra(struct scan *scan, struct token token)
 {
     if (scan->extra) {
-        if (scan->told != NULL)
+        if (scan->told)
             scan->told->count++;
         return;
     }
@@ -224,7 +223,7 @@ static void add_extra(struct scan *scan, struct token token)
     if (scan->commas > 0)
         forget_commas(scan);
     scan->told = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
-    if (scan->told == NULL || scan->early_line == 0)
+    if (!scan->told || scan->early_line == 0)
         return;
     scan->told->guessed = true;
     scan->told->guess = scan->early;
@@ -246,8 +245,8 @@ static void add_fault(struct scan *scan, struct token token,
         scan->commas++;
     problem = add(scan, step->fault, place_of(token),
                   excerpt(text, token.start, token.end));
-    if (problem != NULL && step->fault == TOKEN_OPEN_STRING &&
-        scan->string_line > 0 && scan->string.offset != token.start) {
+    if (problem && step->fault == TOKEN_OPEN_STRING && scan->string_line > 0 &&
+        scan->string.offset != token.start) {
         problem->guessed = true;
         problem->guess = scan->string;
         problem->guess_line = scan->string_line;
@@ -328,7 +327,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     tokens_init(&scan.tokens, text);
     enum status status = take_all(&scan, &last);
     const struct nesting_frame *frame = scan.nesting.frames;
-    if (status == ST_OK && guess == NULL && !scan.unfinished &&
+    if (status == ST_OK && !guess && !scan.unfinished &&
         scan.nesting.lists > 0) {
         while (!frame->is_list)
             frame++;
@@ -340,7 +339,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     return status;
 }
 
-/* ------------------------------------------------------------------ words */
+/* --- Words --------------------------------------------------------------- */
 
 #define TEXT_OF(macro) #macro
 #define TEXT(macro) TEXT_OF(macro)
@@ -455,7 +454,7 @@ static void put_problem(struct buf *out, const struct source_problem *problem)
     put_open(out, problem);
 }
 
-/* ------------------------------------------------------------------------ */
+/* --- The report ---------------------------------------------------------- */
 
 enum status source_check(struct str text, struct source_report *out)
 {

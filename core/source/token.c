@@ -72,7 +72,7 @@ static size_t blank_at(struct str text, size_t i)
 /* Whether the character at I ends a word. */
 static bool ends_word(struct str text, size_t i)
 {
-    return memchr("\"'(),;`", text.p[i], 7) != NULL || blank_at(text, i) > 0;
+    return memchr("\"'(),;`", text.p[i], 7) || blank_at(text, i) > 0;
 }
 
 /* Counts lines and columns up to the byte AT. */
@@ -99,7 +99,7 @@ static void measure(struct tokens *t, size_t at)
 static size_t skip_line(struct str text, size_t at)
 {
     const char *end = memchr(text.p + at, '\n', text.n - at);
-    return end != NULL ? (size_t)(end - text.p) : text.n;
+    return end ? (size_t)(end - text.p) : text.n;
 }
 
 /* Behind the comment that begins at AT; SIZE_MAX when it does not end. */
@@ -288,8 +288,8 @@ static const char *const character_names[] = {
 static bool is_character(struct str word)
 {
     struct str bare = word;
-    if (utf8_count(word) == 1 || memchr(word.p, '_', word.n) != NULL ||
-        memchr(word.p, '\\', word.n) != NULL)
+    if (utf8_count(word) == 1 || memchr(word.p, '_', word.n) ||
+        memchr(word.p, '\\', word.n))
         return true;
     if (lower(bare.p[0]) == 'u') {
         size_t skip = bare.p[1] == '+' ? 2 : 1;

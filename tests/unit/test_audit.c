@@ -135,7 +135,7 @@ static void audit_has_one_line_for_an_approval(void **state)
         LINE("write", "dangerous", "\"approved\"", "\"human\"", "ok", "…"));
 }
 
-/* --- Who calls ---------------------------------------------------------- */
+/* --- Who calls ----------------------------------------------------------- */
 
 static struct arena arena;
 static struct clientinfo info;

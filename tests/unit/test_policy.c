@@ -164,7 +164,7 @@ static void gate_checks_modified_arguments(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-/* --- The file ----------------------------------------------------------- */
+/* --- The file ------------------------------------------------------------ */
 
 static const struct tool *find(struct str name)
 {
