@@ -150,14 +150,14 @@ static enum status read_hunks(const struct reading *r)
     if (json_is_absent(value))
         return ST_OK;
     if (json_type(value) != JSON_ARRAY || n != r->call->question.changes)
-        return spoil(r, "hunks are not those of the review");
+        return spoil(r, "its hunks are not those of the review");
     struct approval_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
     bool *chosen = arena_array(r->arena, n + 1, sizeof *chosen);
     if (!hunks || !chosen)
         return ST_NOMEM;
     enum status status = fill_hunks(r, value, hunks, chosen);
     if (status == ST_INVALID)
-        return spoil(r, "a hunk is not decided as it may be");
+        return spoil(r, "the decision about a hunk is not valid");
     decision->hunks = hunks;
     decision->chosen = chosen;
     return status;
@@ -196,7 +196,7 @@ static enum status read_applied(const struct reading *r)
     if (json_is_absent(value))
         return ST_OK;
     if (!r->call->buffer.exists)
-        return spoil(r, "it changed a buffer that it has not");
+        return spoil(r, "it changed a buffer that it does not have");
     if (json_type(json_get(value, "before")) != JSON_STRING ||
         json_type(json_get(value, "after")) != JSON_STRING)
         return spoil(r, "the texts of the buffer are missing");
@@ -215,7 +215,8 @@ static enum status read_applied(const struct reading *r)
     if (status == ST_OK)
         status = read_stale(r, find(value, "stale"), &applied->stale);
     r->out->decision.applied = applied;
-    return status == ST_INVALID ? spoil(r, "what it did is not clear") : status;
+    return status == ST_INVALID ? spoil(r, "it is not clear what it did")
+                                : status;
 }
 
 static bool accepts_any(const struct approval_decision *decision, size_t n)
@@ -236,7 +237,7 @@ static enum status read_arguments(const struct reading *r)
     if (json_is_absent(value))
         return ST_OK;
     if (json_type(value) != JSON_OBJECT)
-        return spoil(r, "arguments are no object");
+        return spoil(r, "the arguments are not an object");
     if (!str_eq(text, buf_view(&r->call->arguments)))
         r->out->arguments = text;
     return ST_OK;
@@ -251,7 +252,7 @@ static enum status read_approval(const struct reading *r)
     if (status == ST_OK)
         status = read_flag(r->result, "remember", &remember);
     if (status == ST_INVALID)
-        return spoil(r, "a member is of the wrong type");
+        return spoil(r, "a member has the wrong type");
     if (status == ST_OK)
         status = read_arguments(r);
     if (status == ST_OK)
@@ -281,13 +282,13 @@ static enum status read_author(const struct reading *r)
     if (status == ST_NOMEM)
         return status;
     if (status == ST_INVALID)
-        return spoil(r, "a member is of the wrong type");
+        return spoil(r, "a member has the wrong type");
     if (json_is_string(by, "rule"))
         r->out->by = APPROVAL_BY_EDITOR_RULE;
     else if (json_is_absent(by) || json_is_string(by, "human"))
         r->out->rule = STR("");
     else
-        return spoil(r, "it is not known who decided");
+        return spoil(r, "it does not say who decided");
     return ST_OK;
 }
 
@@ -307,7 +308,7 @@ enum status approval_editor_read(struct arena *arena, struct json result,
     else if (status == ST_OK && json_is_string(decision, "approve"))
         status = read_approval(&r);
     else if (status == ST_OK && out->decision.reason.n == 0)
-        status = spoil(&r, "there is no decision in it");
+        status = spoil(&r, "it has no decision");
     // a decision that is none may have a reason
     return status == ST_INVALID ? ST_OK : status;
 }

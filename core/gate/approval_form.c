@@ -50,7 +50,7 @@ enum status approval_form_describe(struct buf *out, struct arena *arena,
 {
     struct json_walk walk;
 
-    buf_printf(out, "%s (%s) asks to be run.", tool->name, tool->title);
+    buf_printf(out, "The agent asks to run %s (%s).", tool->name, tool->title);
     if (json_count(arguments) > 0)
         buf_byte(out, '\n');
     json_walk_init(&walk, arguments);
@@ -120,9 +120,9 @@ static void write_text(struct jsonw *w, const char *name, const char *title,
 static void write_remember(struct jsonw *w)
 {
     begin_field(w, "remember", "boolean", "Do not ask again");
-    jsonw_member(w, "description",
-                 STR("Approve every later call of this tool until the server "
-                     "ends."));
+    jsonw_member(
+        w, "description",
+        STR("Approve all further calls of this tool until the server ends."));
     jsonw_member_bool(w, "default", false);
     jsonw_end_object(w);
 }
@@ -131,9 +131,9 @@ static void write_arguments(struct jsonw *w, const struct tool_call *call,
                             bool prefill)
 {
     begin_field(w, "arguments", "string", "Arguments (JSON)");
-    jsonw_member(w, "description",
-                 STR("Change them to run the call otherwise; empty: as "
-                     "asked."));
+    jsonw_member(
+        w, "description",
+        STR("Edit to run with other arguments; leave empty to run as asked."));
     if (prefill && call->arguments.n <= LIMIT_PREFILL)
         jsonw_member(w, "default", buf_view(&call->arguments));
     jsonw_end_object(w);
@@ -147,10 +147,11 @@ void approval_form_write_schema(struct jsonw *w, const struct tool_call *call,
     jsonw_name(w, "properties");
     jsonw_object(w);
     write_decision(w);
-    write_text(w, "reason", "Reason", STR("The agent reads it."));
+    write_text(w, "reason", "Reason", STR("Shown to the agent."));
     if (call->question.hunks > 0)
-        write_text(w, "hunks", "Hunks",
-                   STR("Numbers of those to apply, like 1,3; empty: all."));
+        write_text(
+            w, "hunks", "Hunks",
+            STR("The hunks to apply, such as 1,3; leave empty to apply all."));
     else
         write_arguments(w, call, prefill);
     if (call->question.remember)

@@ -29,12 +29,12 @@ enum status arguments_read(struct arena *arena, const struct tool *tool,
     if (status == ST_NOMEM)
         return ST_NOMEM;
     if (status != ST_OK) {
-        *problem = arena_printf(arena, "no JSON: %s at byte %zu", error.what,
-                                error.at);
+        *problem = arena_printf(arena, "they are not JSON: %s at byte %zu",
+                                error.what, error.at);
         return ST_INVALID;
     }
     if (json_type(object) != JSON_OBJECT) {
-        *problem = STR("they are no JSON object");
+        *problem = STR("they are not a JSON object");
         return ST_INVALID;
     }
     status = schema_check(arena, tool->fields, object, values, &notes);

@@ -299,7 +299,7 @@ static enum status decide_by_question(struct gate_step *t, struct str rule)
     if (can_ask(t))
         return ask(t, false);
     return refuse_without_approver(
-        t, arena_printf(t->arena, "the rule \"%.*s\" of the user says that it",
+        t, arena_printf(t->arena, "the user's rule \"%.*s\" says that it",
                         STR_ARG(rule)));
 }
 

@@ -17,7 +17,7 @@ struct policy_rule {
 };
 
 /* What a fault says when there is no memory to say it. */
-#define NO_MEMORY STR("there was no memory to read them")
+#define NO_MEMORY STR("there was not enough memory to read them")
 
 /* The names of the decisions, also in the file. */
 static const char *const decisions[] = {
@@ -143,7 +143,7 @@ static bool read_text(struct reading *r, struct json value, struct str *out)
     enum status status = json_string(&r->policy->arena, value, out);
 
     if (status == ST_INVALID || (status == ST_OK && out->n == 0)) {
-        fault_in(r, value, "expected a string with some text, not ");
+        fault_in(r, value, "expected a non-empty string, not ");
         return false;
     }
     if (status == ST_OK)
@@ -194,9 +194,9 @@ static bool check_rule(struct reading *r, struct json place,
     if (!rule->tool)
         return true;
     if (rule->path.n > 0 && !path_field(rule->tool))
-        fault_in(r, place, "the tool has no file in the workspace: ");
+        fault_in(r, place, "the rule has a path, but its tool takes none: ");
     else if (rule->session.n > 0 && !session_field(rule->tool))
-        fault_in(r, place, "the tool has no session: ");
+        fault_in(r, place, "the rule has a session, but its tool takes none: ");
     else
         return true;
     return false;
@@ -218,12 +218,13 @@ static bool read_member(struct reading *r, const struct json_walk *member,
         if (!is_hopeless(rule->path))
             return true;
         fault_in(r, member->value,
-                 "a path starts at the root of the workspace, without \"/\" at "
-                 "its ends, \".\" and \"..\", not ");
+                 "a path is relative to the workspace, without \"/\" at either "
+                 "end, \".\" or \"..\", not ");
         return false;
     }
     fault_in(r, member->name,
-             "a rule has tool and may have path and session, each once, not ");
+             "a rule has the member tool and may have path and session, each "
+             "once, not ");
     return false;
 }
 
@@ -238,7 +239,7 @@ static bool read_members(struct reading *r, struct json value,
     while (good && json_walk_next(&walk))
         good = read_member(r, &walk, rule, &has_tool);
     if (good && !has_tool)
-        fault_in(r, value, "a rule names a tool, which is missing in ");
+        fault_in(r, value, "a rule must name a tool, unlike ");
     return good && has_tool && check_rule(r, value, rule);
 }
 
@@ -286,8 +287,9 @@ static void read_root(struct reading *r, struct json root)
         while (i <= POLICY_DENY && !json_is_string(walk.name, decisions[i]))
             i++;
         if (i > POLICY_DENY || (seen & 1u << i))
-            fault_in(r, walk.name,
-                     "there may be allow, ask and deny, each once, not ");
+            fault_in(
+                r, walk.name,
+                "the members are allow, ask and deny, each at most once, not ");
         else
             read_rules(r, walk.value, (enum policy_decision)i);
         seen |= 1u << i;

@@ -124,7 +124,7 @@ static void write_value(struct buf *out, enum schema_kind kind,
         buf_str(out, value->boolean ? STR("true") : STR("false"));
         break;
     case SCHEMA_LIST:
-        buf_printf(out, "%zu of them", value->count);
+        buf_printf(out, "%zu items", value->count);
         break;
     }
 }

@@ -32,7 +32,7 @@ enum status review_fail_files(struct arena *arena, enum files_result result,
     if (result == FILES_CHANGED)
         return review_fail(arena, answer, "STALE",
                            "%.*s Nothing was written. Read the file again, "
-                           "then propose the change anew.",
+                           "then propose the change again.",
                            STR_ARG(problem));
     return review_fail(arena, answer, "ERROR", "%.*s Nothing was written.",
                        STR_ARG(problem));
@@ -122,15 +122,16 @@ static enum status load(const struct tool_request *request, struct str path,
     if (seen_differs(request->seen, base->name, base->hash))
         return review_fail(
             arena, answer, "STALE",
-            "%.*s was changed since you have read it. Nothing was written, and "
+            "%.*s has changed since you read it. Nothing was written, and "
             "the user was not asked. Read it again with read-file.",
             STR_ARG(review->name));
     enum status status = decode(buffer, review);
     if (status == ST_INVALID)
-        return review_fail(arena, answer, "ERROR",
-                           "%.*s: it has NUL bytes, so it is no text. Nothing "
-                           "was written.",
-                           STR_ARG(review->name));
+        return review_fail(
+            arena, answer, "ERROR",
+            "%.*s has NUL bytes, so it is not a text file. Nothing "
+            "was written.",
+            STR_ARG(review->name));
     return status;
 }
 
@@ -270,7 +271,7 @@ enum status review_propose(struct review *review, struct str after,
         (review->base.exists || review->buffer)) {
         answer->state = TOOL_ANSWERED;
         answer->text =
-            arena_printf(arena, "No change: %.*s has this text already.",
+            arena_printf(arena, "No change: %.*s already has this text.",
                          STR_ARG(review->name));
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }

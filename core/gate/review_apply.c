@@ -100,7 +100,7 @@ static void write_outcome(struct buf *out,
     static const char *const words[] = {
         [DIFF_SKIPPED] = "rejected",
         [DIFF_APPLIED] = "applied",
-        [DIFF_STALE] = "stale: its lines are not in the file any more",
+        [DIFF_STALE] = "stale: its lines are no longer in the file",
     };
     static const struct approval_hunk none;
     enum diff_outcome what = outcome->hunks[index];
@@ -245,15 +245,14 @@ static enum status write_answer(const struct tool_request *request,
         note_change(&request->call->change, review, hash, &diff);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
-        buf_str(&diff, STR("\n… the diff goes on …\n"));
+        buf_str(&diff, STR("\n… the rest of the diff is left out …\n"));
     }
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
     if (hash) {
         buf_printf(&out, "sha256%s: ",
-                   review->buffer && !outcome->saved
-                       ? " of the file on the disk"
-                       : "");
+                   review->buffer && !outcome->saved ? " of the file on disk"
+                                                     : "");
         digest_write(&out, hash);
     }
     write_rejected(&out, review, outcome);
@@ -336,7 +335,7 @@ static enum status read_now(const struct tool_request *request,
     if (out->exists == review->base.exists)
         return ST_OK;
     return review_fail(request->arena, answer, "STALE",
-                       "%.*s was %s meanwhile. Nothing was written.",
+                       "%.*s was %s in the meantime. Nothing was written.",
                        STR_ARG(review->name),
                        out->exists ? "created" : "deleted");
 }
@@ -354,9 +353,10 @@ static enum status apply_to_file(const struct tool_request *request,
     memcpy(review->base.hash, hash, FILES_HASH); // that is replaced now
     status = merge(review, outcome);
     if (status == ST_INVALID)
-        return review_fail(request->arena, answer, "STALE",
-                           "%.*s is no text any more. Nothing was written.",
-                           STR_ARG(review->name));
+        return review_fail(
+            request->arena, answer, "STALE",
+            "%.*s is no longer a text file. Nothing was written.",
+            STR_ARG(review->name));
     if (status == ST_LIMIT)
         return review_fail_size(request->arena, review, "STALE", answer);
     count_hunks(request->decision, review, outcome);
@@ -409,11 +409,9 @@ static enum status compare_saved(struct review *review,
     outcome->saved = outcome->now.exists &&
                      (same || (status == ST_OK &&
                                str_eq(outcome->form.text, applied->after)));
-    outcome->where =
-        outcome->saved
-            ? STR(" (buffer; saved)")
-            : STR(" (buffer; saved, but the file holds something else than the "
-                  "buffer did)");
+    outcome->where = outcome->saved ? STR(" (buffer; saved)")
+                                    : STR(" (buffer; saved, but the file "
+                                          "differs from the buffer)");
     return ST_OK;
 }
 
@@ -437,9 +435,9 @@ static enum status report_file(const struct tool_request *request,
     if (applied && applied->saved && *read)
         return compare_saved(review, applied, outcome);
     if (applied && applied->saved)
-        outcome->where =
-            arena_printf(arena, " (buffer; saved, but it cannot be read: %.*s)",
-                         STR_ARG(problem));
+        outcome->where = arena_printf(
+            arena, " (buffer; saved, but the file cannot be read: %.*s)",
+            STR_ARG(problem));
     else if (applied && applied->note.n > 0)
         outcome->where = arena_printf(arena, " (buffer; not saved: %.*s)",
                                       STR_ARG(applied->note));

@@ -438,7 +438,7 @@ static void put_forms(struct buf *out, const struct forms *forms,
         buf_byte(out, ' ');
         put_name(out, form);
         if (place->whole < place->start) {
-            buf_str(out, STR(", behind "));
+            buf_str(out, STR(", after "));
             put_excerpt(out, str_trim(str_make(text.p + place->whole,
                                                place->start - place->whole)));
         }
@@ -465,24 +465,23 @@ static void put_query(struct buf *out, const struct query *query)
 
 static void put_missing(struct buf *out, const struct walk *walk)
 {
-    buf_str(out, STR("No definition "));
+    buf_str(out, STR("There is no definition "));
     put_query(out, &walk->query);
-    buf_str(out, STR(" found."));
+    buf_str(out, STR("."));
     if (walk->same_name.count > 0) {
-        buf_str(out, STR(" Of this name there is:"));
+        buf_str(out, STR(" Definitions with this name:"));
         put_forms(out, &walk->same_name, walk->tokens.text);
     } else if (walk->same_kind.count > 0) {
-        buf_str(out, STR(" Of this kind there is:"));
+        buf_str(out, STR(" Definitions of this kind:"));
         put_forms(out, &walk->same_kind, walk->tokens.text);
     } else {
-        buf_str(out, STR(" There is none of this kind, and none of this "
-                         "name."));
+        buf_str(out, STR(" No definition has this kind or this name."));
     }
 }
 
 static void put_ambiguous(struct buf *out, const struct walk *walk)
 {
-    buf_printf(out, "%zu definitions fit ", walk->found.count);
+    buf_printf(out, "%zu definitions match ", walk->found.count);
     put_query(out, &walk->query);
     buf_printf(out,
                ". Add qualifiers and specialisers to the name, or @%u for the "
@@ -545,8 +544,8 @@ enum status definition_find(struct arena *arena, struct str text,
     if (status == ST_INVALID)
         return explain(
             arena,
-            STR("kind has to be an operator such as defun, and name a name "
-                "as it is written behind it, such as area, (setf area) or "
+            STR("kind must be an operator such as defun, and name must be "
+                "written as in the source, such as area, (setf area) or "
                 "area :around (circle t)."),
             ST_INVALID, why);
     if (status != ST_OK)

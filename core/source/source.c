@@ -353,29 +353,30 @@ static const char *const words[] = {
     [TOKEN_OPEN_STRING] = "begins a string that is not closed",
     [TOKEN_OPEN_COMMENT] = "begins a comment that is not closed by |#",
     [TOKEN_OPEN_SYMBOL] = "has a | that is not closed by another one",
-    [TOKEN_OPEN_ESCAPE] = "ends behind its backslash",
-    [TOKEN_OPEN_DISPATCH] = "ends behind #",
-    [TOKEN_UNREADABLE] = "is how objects are printed that cannot be read again",
-    [TOKEN_BARE_SHARP] = "is a # without a character behind it",
-    [TOKEN_NO_DISPATCH] = "is no reader macro of standard Common Lisp",
-    [TOKEN_NUMBER_NEEDED] = "needs a number behind its #",
-    [TOKEN_NO_NUMBER] = "takes no number behind its #",
-    [TOKEN_NO_RADIX] = "has no radix from 2 to 36",
-    [TOKEN_DIGITS] = "is no rational number in its radix",
+    [TOKEN_OPEN_ESCAPE] = "ends right after its backslash",
+    [TOKEN_OPEN_DISPATCH] = "ends right after #",
+    [TOKEN_UNREADABLE] =
+        "is the printed form of an object that cannot be read back",
+    [TOKEN_BARE_SHARP] = "is a # without a character after it",
+    [TOKEN_NO_DISPATCH] = "is not a reader macro of standard Common Lisp",
+    [TOKEN_NUMBER_NEEDED] = "needs a number after its #",
+    [TOKEN_NO_NUMBER] = "takes no number after its #",
+    [TOKEN_NO_RADIX] = "does not have a radix from 2 to 36",
+    [TOKEN_DIGITS] = "is not a rational number in its radix",
     [TOKEN_BITS] = "has something other than bits",
-    [TOKEN_CHARACTER] = "has no name of a character that ECL knows",
+    [TOKEN_CHARACTER] = "does not name a character that ECL knows",
     [TOKEN_MARKER] = "has colons where no package prefix can be",
-    [TOKEN_DOTS] = "consists of dots",
+    [TOKEN_DOTS] = "consists only of dots",
     [TOKEN_UNCLOSED] = "is not closed",
     [TOKEN_EXTRA] = "is one too many",
-    [TOKEN_NOTHING] = "has no object behind it",
-    [TOKEN_COMMA] = "is not within a backquote",
+    [TOKEN_NOTHING] = "has no object after it",
+    [TOKEN_COMMA] = "is not inside a backquote",
     [TOKEN_DOT] = "is a dot where none can be",
-    [TOKEN_DOT_NOTHING] = "comes behind a dot without an object",
-    [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
+    [TOKEN_DOT_NOTHING] = "comes after a dot without an object",
+    [TOKEN_DOT_TOO_MUCH] = "is a second object after a dot",
     [TOKEN_TOO_DEEP] = TOO_DEEP,
-    [TOKEN_SWALLOWED] = "begins within another definition: a ) may be missing "
-                        "before it, and one too many stand behind it",
+    [TOKEN_SWALLOWED] = "begins inside another definition: a ) may be missing "
+                        "before it, and one too many may follow it",
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
@@ -396,7 +397,7 @@ static void put_place(struct buf *out, struct source_place place)
 static void put_reason(struct buf *out, const struct source_problem *problem)
 {
     if (problem->guess_line > 0)
-        buf_printf(out, ", going by how line %u is indented",
+        buf_printf(out, ", judging by how line %u is indented",
                    (unsigned)problem->guess_line);
 }
 
@@ -426,7 +427,7 @@ static void put_open(struct buf *out, const struct source_problem *problem)
     if (problem->open_count == 0)
         return;
     buf_printf(out,
-               "\n  Open there, %zu from the outside:", problem->open_count);
+               "\n  Open there (%zu, outermost first):", problem->open_count);
     for (size_t i = 0; i < problem->open_kept; i++) {
         const struct source_open *open = &problem->open[i];
         if (i == 1 && problem->open_kept < problem->open_count)

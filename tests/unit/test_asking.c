@@ -11,13 +11,13 @@ static void asking_runs_what_is_approved(void **state)
 {
     (void)state;
     call("7", &write_tool, "{\"text\": \"a\\nb\"}", v2025);
-    expect(QUESTION("1",
-                    "\"mode\":\"form\",\"message\":\"write (T) asks to be "
-                    "run.\\n\\ntext:\\n    a\\n    b\",\"requestedSchema\":"
-                    "{\"type\":\"object\",\"properties\":{" DECISION
-                    ",\"reason\":{…},\"arguments\":{…,\"default\":\"{"
-                    "\\\"text\\\": \\\"a\\\\nb\\\"}\"},\"remember\":{…}},"
-                    "\"required\":[\"decision\"]}"));
+    expect(QUESTION(
+        "1", "\"mode\":\"form\",\"message\":\"The agent asks to run write (T)."
+             "\\n\\ntext:\\n    a\\n    b\",\"requestedSchema\":"
+             "{\"type\":\"object\",\"properties\":{" DECISION
+             ",\"reason\":{…},\"arguments\":{…,\"default\":\"{"
+             "\\\"text\\\": \\\"a\\\\nb\\\"}\"},\"remember\":{…}},"
+             "\"required\":[\"decision\"]}"));
     assert_int_equal(world.runs, 0);
     at.now_ms += 250;
     answer_with("\"ecl-mcp-1\"", APPROVE);
@@ -74,10 +74,11 @@ static void asking_refuses_everything_else(void **state)
         {"\"error\":17", "…the client could not ask its user…",
          "refused by no decision"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"{\"}"),
-         "…with other arguments, but no JSON: …",
+         "…with other arguments, but they are not JSON: …",
          "refused by human, with bad arguments"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"7\"}"),
-         "…they are no JSON object…", "refused by human, with bad arguments"},
+         "…they are not a JSON object…",
+         "refused by human, with bad arguments"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"{\\\"n\\\":1}\"}"),
          "…missing required argument: text…",
          "refused by human, with bad arguments"},
@@ -386,8 +387,8 @@ static void asking_is_limited(void **state)
     memcpy(text, STR("{\"text\":\"").p, 9);
     memcpy(text + sizeof text - 3, "\"}", 3);
     call("65", &write_tool, text, v2025);
-    expect(RESULT("65", "…approval has …, the limit is 1048576…", "true",
-                  "false"));
+    expect(RESULT("65", "…would have to review … bytes; the limit is 1048576…",
+                  "true", "false"));
     call("66", &write_tool, "{\"text\":\"x\"}", v2025);
     expect("{…elicitation…}\n");
 }
@@ -446,7 +447,7 @@ static void handlers_ask(void **state)
     expect("{…}\n");
     answer_with("\"ecl-mcp-4\"", "\"error\":{}");
     expect(
-        "{…interview has no answer to its question: the client could not…}\n");
+        "{…interview got no answer to its question: the client could not…}\n");
     call("4", &interview_tool, "{}",
          (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
     expect("{…interview has a question, but this client cannot…}\n");

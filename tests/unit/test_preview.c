@@ -58,7 +58,7 @@ static void preview_names_values(void **state)
         assert_true(
             str_eq(buf_view(&out),
                    STR("before path: src/a0123456789b0123456789c.lisp\\n, "
-                       "limit: -7, share: 0.5, full: true, edits: 2 of them")));
+                       "limit: -7, share: 0.5, full: true, edits: 2 items")));
     buf_reset(&out);
     preview_write(&out, NULL, NULL);
     assert_int_equal(out.n, 0);

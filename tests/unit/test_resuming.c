@@ -40,7 +40,8 @@ static void resuming_runs_what_is_approved(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
-    expect(ASKED("1", APPROVAL("write (T) asks to be run.\\n\\ntext: x")));
+    expect(
+        ASKED("1", APPROVAL("The agent asks to run write (T).\\n\\ntext: x")));
     assert_int_equal(calls_waiting(&at.calls), 0);
     assert_int_equal(world.runs, 0);
     expect_text(&at.events, "");
