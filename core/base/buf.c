@@ -88,7 +88,7 @@ static char *reserve(struct buf *buf, size_t n, size_t at_least)
 
 char *buf_reserve(struct buf *buf, size_t n)
 {
-    size_t twice = buf->cap * 2; // an object takes half of memory at most
+    size_t twice = buf->cap * 2; // no object takes more than half of memory
     return reserve(buf, n, twice > FIRST_CAP ? twice : FIRST_CAP);
 }
 
@@ -121,7 +121,7 @@ void buf_byte(struct buf *buf, char c)
 
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
-    // A guess that fits most texts; vsnprintf tells how much it takes.
+    // A guess that fits most texts; vsnprintf says how much it needs.
     size_t room = 128;
     for (;;) {
         char *to = buf_reserve(buf, room);

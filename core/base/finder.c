@@ -33,7 +33,7 @@ size_t finder_next(const struct finder *finder, struct str text, size_t from)
     size_t fits = 0;
 
     for (size_t i = from; i < text.n; i++) {
-        if (fits == 0) { // most of most texts
+        if (fits == 0) { // in most places of most texts
             const char *first = memchr(text.p + i, part.p[0], text.n - i);
 
             if (!first)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* str.h: a view of text that somebody else owns. Passed by value, never
-   NUL-terminated by assumption. */
+/* str.h: a view of text that somebody else owns. It is passed by value, and
+   nobody may assume a NUL at its end. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
