@@ -153,8 +153,7 @@
    gives while one of them is valid. */
 #define LIMIT_TICKETS 256
 
-/* Bytes that a tool may keep in a signed state: it travels with each message.
- */
+/* Bytes that a tool may keep in such a state: each message carries it. */
 #define LIMIT_TICKET_EXTRA 1024
 
 /* Milliseconds between two notifications of progress while a human thinks: some

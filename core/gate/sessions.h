@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sessions.h: the sessions in which calls have run, as far as the front knows.
- */
+/* sessions.h: the Lisp sessions in which calls of this server have run. */
 #ifndef GATE_SESSIONS_H
 #define GATE_SESSIONS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* definition.c: see definition.h. One walk over the text looks at every form
-   that is at the top level or as good as there, and notes those that fit and
-   those worth naming when none does. A text whose parentheses do not balance
-   is walked once more, taking each form in column 0 for a new one. */
+/* definition.c: see definition.h. One walk over the text considers every form
+   that is at the top level, or nearly so, and notes those that match, and those
+   worth naming when none does. A text whose parentheses do not balance is
+   walked again, and then each form in column 0 counts as a new one. */
 #include "source/definition.h"
 
 #include "base/buf.h"
@@ -12,11 +12,11 @@
 #include "source/nesting.h"
 #include "source/token.h"
 
-/* What is looked for. */
+/* The definition that is wanted. */
 struct query {
     struct str kind;
     struct str name;
-    struct str rest; /* what stands behind the name */
+    struct str rest; /* what follows the name */
     uint32_t line;   /* 0: any */
 };
 
@@ -25,10 +25,10 @@ struct form {
     struct definition place;
     struct str kind;
     struct str name;
-    struct tokens rest; /* behind the name */
+    struct tokens rest; /* after the name */
 };
 
-/* Forms that are kept for a message, and how many there were. */
+/* Forms that are kept for a message, and the number of all of them. */
 struct forms {
     struct form kept[LIMIT_SOURCE_CANDIDATES];
     size_t count;
@@ -39,14 +39,14 @@ struct walk {
     struct tokens tokens;
     struct nesting nesting;
     bool resync;        /* a form in column 0 is a new one */
-    size_t transparent; /* outermost lists that keep their contents at the top
+    size_t transparent; /* outermost lists whose contents are at the top
                            level */
-    size_t last_end;    /* of the token before, */
-    size_t gap;         /* and of that before the prefixes of this one */
-    size_t next;        /* with RESYNC: what begins before ends here */
+    size_t last_end;    /* of the previous token */
+    size_t gap;         /* of the token before the prefixes of this one */
+    size_t next;        /* with RESYNC: forms that begin before it end here */
     struct forms found;
-    struct forms same_name; /* of another kind, or with other rest */
-    struct forms same_kind; /* of another name */
+    struct forms same_name; /* but of another kind, or with another rest */
+    struct forms same_kind; /* but with another name */
 };
 
 /* White space within a line. */
@@ -57,7 +57,7 @@ static bool is_blank(char c)
 
 /* --- Places -------------------------------------------------------------- */
 
-/* Where the line that AT is in begins, or FROM when it begins before. */
+/* The start of the line that contains AT, or FROM when that is later. */
 static size_t line_start(struct str text, size_t from, size_t at)
 {
     while (at > from && text.p[at - 1] != '\n')
@@ -72,8 +72,8 @@ static size_t skip_blanks(struct str text, size_t at)
     return at;
 }
 
-/* Whether the line that begins at START is a comment of the form below it: not
-   the title of a section, nor what tells editors about the file. */
+/* Whether the line that begins at START is a comment about the form below it:
+   not the title of a section, nor a line of settings for an editor. */
 static bool is_comment_line(struct str text, size_t start)
 {
     size_t at = skip_blanks(text, start);
@@ -89,16 +89,16 @@ static bool is_comment_line(struct str text, size_t start)
     return true;
 }
 
-/* Where the comment above AT begins, none of it before FROM; else AT. */
+/* The start of the comment above AT, but not before FROM; without one, AT. */
 static size_t comment_above(struct str text, size_t from, size_t at)
 {
-    // A comment between bars may hold what looks like a comment line.
+    // A comment between bars may contain what looks like a comment line.
     for (size_t i = at; i >= from + 2; i--)
         if (text.p[i - 2] == '|' && text.p[i - 1] == '#') {
             from = i;
             break;
         }
-    // What FROM is behind is no part of a comment line.
+    // The line in which FROM is does not belong to a comment above.
     while (from > 0 && from < at && text.p[from - 1] != '\n')
         from++;
     size_t start = line_start(text, from, at);
@@ -114,8 +114,8 @@ static size_t comment_above(struct str text, size_t from, size_t at)
     return comment;
 }
 
-/* Behind the comment that follows END on its line; else END. */
-static size_t comment_behind(struct str text, size_t end)
+/* The end of the comment that follows END on its line; without one, END. */
+static size_t comment_after(struct str text, size_t end)
 {
     size_t at = skip_blanks(text, end);
     if (at == text.n || text.p[at] != ';')
@@ -137,8 +137,8 @@ static bool is_setf(struct str name)
     return datum_same_symbol(datum_head(name), STR("setf"));
 }
 
-/* Whether NAME, as it is defined, is WANTED: itself, or the first of the list
-   of a name and its options. */
+/* Whether NAME, as it is defined, is WANTED: itself, or as the first element of
+   a list of the name and its options. */
 static bool names(struct str name, struct str wanted)
 {
     if (datum_equal(name, wanted))
@@ -164,9 +164,9 @@ static bool same_specialisers(struct str list, struct str wanted)
     }
 }
 
-/* Whether WANTED fits what FORM has behind its name: object for object, but of
-   the lambda list of a METHOD the specialisers. What WANTED leaves out at its
-   end may be anything. */
+/* Whether WANTED matches what follows the name in FORM: object for object,
+   except that of a METHOD's lambda list only the specialisers count. FORM may
+   have more than WANTED. */
 static bool same_rest(struct tokens form, struct str wanted, bool method)
 {
     struct tokens want;
@@ -181,7 +181,7 @@ static bool same_rest(struct tokens form, struct str wanted, bool method)
         if (!datum_equal(a, b))
             return false;
     }
-    // Qualifiers alone: a method with more of them is another one.
+    // Qualifiers alone: a method with more of them is a different one.
     return wanted.n == 0 || !method || datum_is_list(datum_next(&form));
 }
 
@@ -201,8 +201,8 @@ static struct str cut_line(struct str name, uint32_t *line)
     return str_make(name.p, at - 1);
 }
 
-/* ST_INVALID unless TEXT can be taken for objects: none open at its end, none
-   closed before it was opened. */
+/* ST_INVALID unless TEXT can be a row of objects: none is open at its end, and
+   none is closed before it was opened. */
 static enum status check_readable(struct str text)
 {
     struct nesting nesting = {0};
@@ -249,8 +249,8 @@ static void keep(struct forms *forms, const struct form *form)
     forms->count++;
 }
 
-/* Looks at FORM, whose place is known but for its end. */
-static void look(struct walk *walk, const struct form *form)
+/* Notes FORM, whose place is known except for its end, where it belongs. */
+static void consider(struct walk *walk, const struct form *form)
 {
     const struct query *query = &walk->query;
     bool kind = datum_same_symbol(form->kind, query->kind);
@@ -265,8 +265,8 @@ static void look(struct walk *walk, const struct form *form)
         keep(&walk->same_kind, form);
 }
 
-/* Whether what begins here is at the top level but for #+ and #-; *WHOLE is
-   where the first of those stands, or AT. */
+/* Whether what begins at AT is at the top level, apart from #+ and #-; *WHOLE
+   is where the first of these begins, or AT. */
 static bool at_top(const struct walk *walk, size_t at, size_t *whole)
 {
     const struct nesting *nesting = &walk->nesting;
@@ -282,7 +282,7 @@ static bool at_top(const struct walk *walk, size_t at, size_t *whole)
     return true;
 }
 
-/* The text that a form may have which begins at AT. */
+/* The text in which the form that begins at AT has to end. */
 static struct str form_text(struct walk *walk, size_t at)
 {
     struct str text = walk->tokens.text;
@@ -301,8 +301,8 @@ static struct str form_text(struct walk *walk, size_t at)
     return str_make(text.p, walk->next);
 }
 
-/* TOKEN opens a list: notes it when it is a definition. True when what is in it
-   is at the top level, too. */
+/* TOKEN opens a list: notes it when it is a definition. Returns whether its
+   contents are at the top level, too. */
 static bool open_form(struct walk *walk, struct token token)
 {
     struct form form = {.place = {.start = token.start, .line = token.line}};
@@ -320,12 +320,11 @@ static bool open_form(struct walk *walk, struct token token)
     form.place.comment =
         comment_above(walk->tokens.text, walk->gap, form.place.whole);
     if (form.name.n > 0)
-        look(walk, &form);
+        consider(walk, &form);
     return false;
 }
 
-/* Sets the end of the form that begins at START, when it is one of those
-   found. */
+/* Sets the end of the found form that begins at START, if there is one. */
 static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
 {
     size_t count = walk->found.count;
@@ -340,7 +339,7 @@ static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
     }
 }
 
-/* Ends everything that is open but for the outermost LISTS. */
+/* Ends everything that is open, except the outermost LISTS. */
 static void end_all(struct walk *walk, size_t lists)
 {
     struct nesting *nesting = &walk->nesting;
@@ -375,7 +374,7 @@ static enum status walk_text(struct walk *walk)
     return ST_OK;
 }
 
-/* Begins anew at the start of the text. */
+/* Starts again at the beginning of the text. */
 static void walk_again(struct walk *walk, bool resync)
 {
     tokens_init(&walk->tokens, walk->tokens.text);
@@ -400,8 +399,8 @@ static void put_excerpt(struct buf *out, struct str s)
         buf_str(out, STR("\xE2\x80\xA6"));
 }
 
-/* "area :around (circle t)": FORM's name and, of a method, what tells it from
-   others. */
+/* "area :around (circle t)": FORM's name and, for a method, what distinguishes
+   it from others. */
 static void put_name(struct buf *out, const struct form *form)
 {
     struct tokens rest = form->rest;
@@ -492,7 +491,7 @@ static void put_ambiguous(struct buf *out, const struct walk *walk)
 
 /* --- The result ---------------------------------------------------------- */
 
-/* The result of a walk that came to the end of the text. */
+/* The result of a walk that reached the end of the text. */
 static enum status judge(struct arena *arena, const struct walk *walk,
                          struct definition *out, struct str *why)
 {
@@ -501,7 +500,7 @@ static enum status judge(struct arena *arena, const struct walk *walk,
     if (walk->found.count == 1) {
         struct str text = walk->tokens.text;
         *out = walk->found.kept[0].place;
-        out->tail = comment_behind(text, out->end);
+        out->tail = comment_after(text, out->end);
         size_t start = line_start(text, 0, out->whole);
         out->column =
             (uint32_t)utf8_count(str_make(text.p + start, out->whole - start));
@@ -521,7 +520,7 @@ static enum status judge(struct arena *arena, const struct walk *walk,
     return status;
 }
 
-/* Says TEXT as the reason; returns STATUS. */
+/* Gives TEXT as the reason; returns STATUS. */
 static enum status explain(struct arena *arena, struct str text,
                            enum status status, struct str *why)
 {

@@ -7,12 +7,12 @@
 
 #include "base/limits.h"
 
-/* What a list has of a dot. */
+/* Whether a list has a dot, and what follows it. */
 enum {
     NO_DOT,
     DOT_SEEN,
-    DOT_OBJECT, /* and the object behind it */
-    DOT_LOOSE   /* the same with #+ or #-, so that there may be others */
+    DOT_OBJECT, /* and the object after it */
+    DOT_LOOSE   /* the same with #+ or #-, so that another object may follow */
 };
 
 /* Room for one more frame. */
@@ -42,7 +42,7 @@ static bool is_feature(const struct nesting_frame *frame)
     return !frame->is_list && (frame->mark == '+' || frame->mark == '-');
 }
 
-/* Opens what TOKEN begins. */
+/* Opens the list or prefix that TOKEN begins. */
 static enum status push(struct nesting *nesting, struct token token,
                         enum token_fault *fault)
 {

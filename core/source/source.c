@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source.c: see source.h. The text is scanned once as it is. When lists remain
-   open at its end, guess.c looks where they should have been closed, and the
-   text is scanned again as if they had been: so each form that is broken is
-   told of, and what follows it is not mistaken for a part of it. */
+   open at its end, guess.c finds where they should have been closed, and the
+   text is scanned again as if they had been. Thus each broken form is reported,
+   and what follows it is not mistaken for a part of it. */
 #include "source/source.h"
 
 #include "base/buf.h"
@@ -13,21 +13,21 @@
 struct scan {
     struct source_report *report;
     const struct guess *guess; /* NULL in the first scan */
-    size_t fix;                /* of GUESS, the next one */
+    size_t fix;                /* index of the next one of GUESS */
     struct tokens tokens;
     struct nesting nesting;
     struct guess_run run;
-    struct source_place end; /* behind the token before */
-    bool unfinished;         /* the text ends in a token, or was left */
+    struct source_place end; /* of the previous token */
+    bool unfinished;         /* the text ends inside a token, or was too deep */
     bool definition;         /* the outermost list is one */
 
-    /* Since a form began in column 0: where lists may have been closed too
-       early, and whether a closing parenthesis was too many. */
+    /* Since the last form that began in column 0: where lists may have been
+       closed too early, and whether there was a superfluous parenthesis. */
     struct source_place early;
     uint32_t early_line; /* 0: nowhere */
     bool extra;
-    struct source_problem *told; /* of it; NULL when it is not kept */
-    size_t commas; /* outside of backquotes, which may have ended with these
+    struct source_problem *extra_problem; /* NULL when it is not kept */
+    size_t commas; /* outside backquotes, which may have ended with these
                       lists */
 
     /* The first string that looks as if its end were missing. */
@@ -45,7 +45,7 @@ static struct source_place place_of_frame(const struct nesting_frame *frame)
     return (struct source_place){frame->start, frame->line, frame->column};
 }
 
-/* The start of what begins at AT and ends before END, on one line. */
+/* The beginning of the text from AT to END, on one line. */
 static struct str excerpt(struct str text, size_t at, size_t end)
 {
     struct str rest = str_make(text.p + at, end - at);
@@ -57,7 +57,7 @@ static struct str excerpt(struct str text, size_t at, size_t end)
     return utf8_head(rest, LIMIT_SOURCE_EXCERPT);
 }
 
-/* Tells PROBLEM what is open. */
+/* Notes in PROBLEM what is open. */
 static void note_open(const struct scan *scan, struct source_problem *problem)
 {
     const struct nesting *nesting = &scan->nesting;
@@ -96,7 +96,7 @@ static struct source_problem *add(struct scan *scan, enum token_fault fault,
     return problem;
 }
 
-/* Whether FAULT is one even in a form that is for another Lisp. */
+/* Whether FAULT is a problem even in a form for another Lisp. */
 static bool is_structural(enum token_fault fault)
 {
     return fault <= TOKEN_BARE_SHARP || fault == TOKEN_EXTRA ||
@@ -105,8 +105,9 @@ static bool is_structural(enum token_fault fault)
 
 /* --- Guesses ------------------------------------------------------------- */
 
-/* Whether the string TOKEN looks as if the one that it ends were the beginning
-   of the next: it has a form in column 0, or ends in the midst of a word. */
+/* Whether the string TOKEN looks as if its last quotation mark were the first
+   of another string: it has a form in column 0, or ends in the middle of a
+   word. */
 static bool is_odd_string(struct str text, struct token token)
 {
     struct str string = str_make(text.p + token.start, token.end - token.start);
@@ -123,7 +124,7 @@ static bool is_odd_string(struct str text, struct token token)
     return false;
 }
 
-/* Notes what TOKEN tells about mistakes that show later. */
+/* Notes what TOKEN reveals about mistakes that show later. */
 static void watch(struct scan *scan, struct token token)
 {
     struct str text = scan->tokens.text;
@@ -157,7 +158,7 @@ static void watch(struct scan *scan, struct token token)
     }
 }
 
-/* LISTS lists should have been closed before TOKEN; does so. */
+/* Closes LISTS lists, which should have been closed before TOKEN. */
 static void close_lists(struct scan *scan, struct token token, size_t lists,
                         bool guessed)
 {
@@ -182,7 +183,7 @@ static void close_lists(struct scan *scan, struct token token, size_t lists,
         scan->report->forms++;
 }
 
-/* Closes what GUESS says is to be closed before TOKEN. */
+/* Closes the lists that, according to GUESS, should end before TOKEN. */
 static void follow_guess(struct scan *scan, struct token token)
 {
     const struct guess *guess = scan->guess;
@@ -196,7 +197,7 @@ static void follow_guess(struct scan *scan, struct token token)
 
 /* --- The scan ------------------------------------------------------------ */
 
-/* Takes back what was said of commas since lists were closed too early. */
+/* Withdraws the problems with commas since lists were closed too early. */
 static void forget_commas(struct scan *scan)
 {
     struct source_report *report = scan->report;
@@ -211,23 +212,23 @@ static void forget_commas(struct scan *scan)
     scan->commas = 0;
 }
 
-/* A closing parenthesis too many. */
+/* TOKEN is a superfluous closing parenthesis. */
 static void add_extra(struct scan *scan, struct token token)
 {
     if (scan->extra) {
-        if (scan->told)
-            scan->told->count++;
+        if (scan->extra_problem)
+            scan->extra_problem->count++;
         return;
     }
     scan->extra = true;
     if (scan->commas > 0)
         forget_commas(scan);
-    scan->told = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
-    if (!scan->told || scan->early_line == 0)
+    scan->extra_problem = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
+    if (!scan->extra_problem || scan->early_line == 0)
         return;
-    scan->told->guessed = true;
-    scan->told->guess = scan->early;
-    scan->told->guess_line = scan->early_line;
+    scan->extra_problem->guessed = true;
+    scan->extra_problem->guess = scan->early;
+    scan->extra_problem->guess_line = scan->early_line;
 }
 
 static void add_fault(struct scan *scan, struct token token,
@@ -277,13 +278,13 @@ static enum status take(struct scan *scan, struct token token)
     return ST_OK;
 }
 
-/* The text is over: what is open? */
+/* The text ends with TOKEN: what is open? */
 static void finish(struct scan *scan, struct token token)
 {
     const struct nesting *nesting = &scan->nesting;
     follow_guess(scan, token);
     if (scan->unfinished)
-        return; // told of, and what is open there
+        return; // reported already, with what is open there
     close_lists(scan, token, nesting->lists, false);
     if (nesting->depth > 0) {
         const struct nesting_frame *waiting =
@@ -293,8 +294,8 @@ static void finish(struct scan *scan, struct token token)
     }
 }
 
-/* The tokens of the text, up to its end, which is *LAST, or to where it is
-   nested too deep. */
+/* Takes the tokens of the text, up to its end, which is *LAST, or to where it
+   is nested too deep. */
 static enum status take_all(struct scan *scan, struct token *last)
 {
     enum status status = ST_OK;
@@ -313,9 +314,9 @@ static enum status take_all(struct scan *scan, struct token *last)
     return ST_OK;
 }
 
-/* Scans TEXT into REPORT. Without GUESS, when lists are open at its end and
-   nothing else explains it, the outermost is *OPEN, whose mark is 0
-   otherwise. */
+/* Scans TEXT into REPORT. *OPEN is the outermost list that is open at its end,
+   when there is no GUESS and nothing else explains it; otherwise its mark is
+   0. */
 static enum status scan_text(struct str text, const struct guess *guess,
                              struct source_report *report,
                              struct nesting_frame *open)
@@ -348,7 +349,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     "is nested deeper than " TEXT(                                             \
         LIMIT_SOURCE_DEPTH) ": what follows was not checked"
 
-/* What is wrong, to be said of the text quoted before. */
+/* What is wrong with the text that is quoted before. */
 static const char *const words[] = {
     [TOKEN_OPEN_STRING] = "begins a string that is not closed",
     [TOKEN_OPEN_COMMENT] = "begins a comment that is not closed by |#",
@@ -393,7 +394,7 @@ static void put_place(struct buf *out, struct source_place place)
                (unsigned)place.column);
 }
 
-/* ", as line 4 is indented" or the like. */
+/* ", judging by how line 4 is indented". */
 static void put_reason(struct buf *out, const struct source_problem *problem)
 {
     if (problem->guess_line > 0)
