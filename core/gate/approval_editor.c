@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* approval_editor.c: see approval_editor.h. One member that makes no sense
-   spoils all: it may be the one that meant no. */
+   spoils the whole result: it may be the one that meant no. */
 #include "gate/approval_editor.h"
 
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* What is read, and from what. */
+/* A result that is read. */
 struct reading {
     struct arena *arena;
     const struct tool_call *call;
@@ -14,7 +14,7 @@ struct reading {
     struct approval *out;
 };
 
-/* It is no decision, because of WHY. */
+/* The result is not a decision, because of WHY. */
 static enum status spoil(const struct reading *r, const char *why)
 {
     struct approval_decision *decision = &r->out->decision;
@@ -25,7 +25,7 @@ static enum status spoil(const struct reading *r, const char *why)
     return decision->reason.n > 0 ? ST_INVALID : ST_NOMEM;
 }
 
-/* A member that may be absent: null is the same. */
+/* A member that may be absent; null counts as absent. */
 static struct json find(struct json object, const char *name)
 {
     struct json value = json_get(object, name);
@@ -309,6 +309,6 @@ enum status approval_editor_read(struct arena *arena, struct json result,
         status = read_approval(&r);
     else if (status == ST_OK && out->decision.reason.n == 0)
         status = spoil(&r, "it has no decision");
-    // a decision that is none may have a reason
+    // a result without a decision is an approval with a reason
     return status == ST_INVALID ? ST_OK : status;
 }

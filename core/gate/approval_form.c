@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* approval_form.c: asks in words and reads what was filled in. What is not
-   clearly a decision is none. */
+/* approval_form.c: words the question and reads the form. A reply that is not
+   clearly a decision counts as none. */
 #include "gate/approval_form.h"
 
 #include "base/limits.h"
@@ -8,8 +8,8 @@
 
 /* --- The question -------------------------------------------------------- */
 
-/* A text of several lines stands below its name, each line set in. Not with
-   printf, which would end at a NUL and hide what follows. */
+/* Puts a text of several lines below its name, each line indented. Not with
+   printf, which would stop at a NUL and hide the rest. */
 static void put_lines(struct buf *out, struct str text)
 {
     while (text.n > 0) {
@@ -225,7 +225,7 @@ static enum status choose_hunks(struct arena *arena, struct str text,
     return decision->reason.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-/* The text of a field; empty when it is absent or no text. */
+/* The text of a field; empty when it is absent or not a text. */
 static enum status read_text(struct arena *arena, struct json content,
                              const char *name, struct str *out)
 {

@@ -20,9 +20,9 @@
 #include "json/json.h"
 #include "wire/image.h"
 
-/* What a hook is told. Every call ends with exactly one of GATE_AFTER and
-   GATE_ERROR, but for one that asked and was given up for being made again; a
-   call that is refused has no GATE_BEFORE. */
+/* What happens to a call, for the hooks. Every call ends with exactly one of
+   GATE_AFTER and GATE_ERROR, except one that asked and is dropped because the
+   client makes it again. A call that is refused has no GATE_BEFORE. */
 enum gate_phase {
     GATE_BEFORE, /* it is going to run */
     GATE_AFTER,  /* it succeeded */
@@ -48,7 +48,7 @@ struct gate {
     struct image *image;
     const struct files *files;   /* NULL: none */
     const struct policy *policy; /* NULL: no rules */
-    struct seen seen;            /* files that the model knows */
+    struct seen seen;            /* the files that the model knows */
     struct tool_limits limits;   /* changed by configure-limits */
     struct {
         gate_hook *hook;
@@ -61,7 +61,7 @@ struct gate {
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits);
 
-/* HOOK sees every call from now on. ST_LIMIT when there are GATE_HOOKS. */
+/* HOOK hears of every call from now on. ST_LIMIT when there are GATE_HOOKS. */
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
 
@@ -80,11 +80,10 @@ struct gate_step {
     struct arguments arguments;
 };
 
-/* Decides about the call, whose caller's members are set, and runs it if it may
-   run. ARGUMENTS (an object or absent) have been checked and gave VALUES. The
-   state of the answer says how it goes on; unless the call is over, it must
-   stay where it is:
-   TOOL_WAITS         the image answers: gate_end;
+/* Decides about the call, whose caller has set its own members, and runs it if
+   it may run. ARGUMENTS (an object or absent) have been checked and gave
+   VALUES. The state of the answer says what comes next; until the call is over,
+   it must stay where it is: TOOL_WAITS         the image answers: gate_end;
    TOOL_WORKS         gate_work until the state changes;
    TOOL_READS_BUFFER  ask the editor for the text of the file whose absolute
                       path is the answer's text: gate_buffer_text;
@@ -93,41 +92,42 @@ struct gate_step {
                       client is going to make the call again;
    TOOL_IN_EDITOR     the editor does it: gate_end;
    else               it is over, the text is the answer.
-   ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
-   tool_call_release, when it needs the answer no more. */
+   ST_NOMEM: nothing runs, the call is over. In any case the caller releases the
+   call (tool_call_release) when it no longer needs the answer. */
 enum status MUST_CHECK gate_start(struct gate_step *step, struct json arguments,
                                   const struct schema_value *values);
 
-/* The human's answer to a call that asked. REPLY is an object with "action" and
-   "content" as MCP's elicitation has it, the content being that of the form
-   (approval.h); absent when there is none, and then WHY says so ("nobody
-   answered within 300 s"). Goes on as gate_start. */
+/* A human answered the question of a call. REPLY is an object with "action" and
+   "content" as MCP's elicitation has it, with the content of the form
+   (approval_form.h). It is absent when there is no answer, because of WHY
+   ("nobody answered within 300 s"). Returns as gate_start does. */
 enum status MUST_CHECK gate_decide(struct gate_step *step, struct json reply,
                                    struct str why);
 
-/* The same, when an editor was asked: RESULT is that of "approve". */
+/* The same when an editor was asked: RESULT is that of "approve". */
 enum status MUST_CHECK gate_decide_in_editor(struct gate_step *step,
                                              struct json result);
 
 /* What the editor says about the file that TOOL_READS_BUFFER is about: RESULT
-   is that of "text"; null or absent when the editor has no buffer of it. Goes
-   on as gate_start. */
+   is that of "text"; null or absent when the editor has no buffer of it.
+   Returns as gate_start does. */
 enum status MUST_CHECK gate_buffer_text(struct gate_step *step,
                                         struct json result);
 
-/* The editor does not receive what it is asked for a call that reads a buffer
-   or asks: the call goes on as gate_start, as if there were no editor. */
+/* The editor did not receive the request of a call that reads a buffer or asks:
+   the call continues as if there were no editor. Returns as gate_start does. */
 enum status MUST_CHECK gate_without_editor(struct gate_step *step);
 
-/* A call that asked is not what the human was shown any more; it is over. */
+/* A call that asked is no longer what the human was shown: it is over. */
 enum status MUST_CHECK gate_stale(struct gate_step *step);
 
-/* One step of a call that works; goes on as gate_start. */
+/* The next step of a call that works. Returns as gate_start does. */
 enum status MUST_CHECK gate_work(struct gate_step *step);
 
-/* A call is over that has not said so itself: one that was waiting has the
-   answer that STEP has, one that worked was stopped. The text becomes what the
-   client is to read, and lives as long as it did and the call. */
+/* Ends a call that the gate has not ended itself: one that waited, whose answer
+   STEP has, or one that worked and was stopped. The answer's text becomes the
+   one for the client; it lives as long as it did before, and no longer than the
+   call. */
 void gate_end(struct gate_step *step);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "gate/policy.h"
 
-/* The record of TOOL, new if there is none; NULL: there is no room. */
+/* The record of TOOL, a new one if there is none; NULL: there is no room. */
 static struct metrics_tool *find(struct metrics *metrics,
                                  const struct tool *tool)
 {
@@ -117,7 +117,7 @@ static void write_limits(struct jsonw *w, const struct tool_limits *limits)
     if (limits->memory > 0)
         jsonw_int(w, limits->memory);
     else
-        jsonw_null(w); // whoever keeps the images knows
+        jsonw_null(w); // only the supervisor of the images knows
     jsonw_end_object(w);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* policy.c: the strictest rule that speaks about a call decides. */
+/* policy.c: the strictest rule that applies to a call decides. */
 #include "gate/policy.h"
 
 #include "base/glob.h"
@@ -16,7 +16,7 @@ struct policy_rule {
     struct str text;
 };
 
-/* What a fault says when there is no memory to say it. */
+/* The fault when memory runs out. */
 #define NO_MEMORY STR("there was not enough memory to read them")
 
 /* The names of the decisions, also in the file. */
@@ -112,7 +112,7 @@ static void keep_fault(struct reading *r, struct str fault)
     r->no_memory = r->no_memory || fault.n == 0;
 }
 
-/* What is wrong is at the byte AT of the text. */
+/* There is a mistake at the byte AT of the text. */
 static void fault_at(struct reading *r, size_t at, const char *what,
                      struct str value)
 {
@@ -137,7 +137,7 @@ static void fault_in(struct reading *r, struct json place, const char *what)
     fault_at(r, (size_t)(raw.p - r->text.p), what, raw);
 }
 
-/* The text of VALUE in the arena of the policy; false when it is none. */
+/* The text of VALUE, in the arena of the policy; false when it is not one. */
 static bool read_text(struct reading *r, struct json value, struct str *out)
 {
     enum status status = json_string(&r->policy->arena, value, out);
@@ -168,7 +168,7 @@ static bool read_tool(struct reading *r, struct json value,
     return false;
 }
 
-/* Whether no path could ever fit: they start at the root of the workspace, and
+/* Whether GLOB can never match a path: paths are relative to the workspace, and
    have neither "." nor "..". */
 static bool is_hopeless(struct str glob)
 {
@@ -187,7 +187,7 @@ static bool is_hopeless(struct str glob)
     return false;
 }
 
-/* Whether the tool of RULE can meet its conditions at all. */
+/* Whether calls of the tool of RULE can meet its conditions at all. */
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
@@ -325,11 +325,11 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* What a call is about, found out when a rule wants to know it. */
+/* What a call is about, found out when a rule needs it. */
 struct subject {
     const struct policy_question *question;
     bool located;
-    bool known;      /* NAME is right */
+    bool known;      /* NAME is valid */
     struct str name; /* of the file, from the root */
 };
 

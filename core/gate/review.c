@@ -63,7 +63,7 @@ static void review_free(struct tool_plan *plan)
     free(review);
 }
 
-/* NAME so that it cannot pass for a line of its own. */
+/* Makes NAME visible, so that it cannot pass for a line of its own. */
 static enum status make_visible(struct arena *arena, struct str name,
                                 struct str *out)
 {
@@ -73,8 +73,8 @@ static enum status make_visible(struct arena *arena, struct str name,
     return arena_take(arena, &text, out);
 }
 
-/* The text is that of a buffer. The model writes line ends as it has read them
-   from the file. */
+/* The text before is that of BUFFER. The model writes line ends as it has read
+   them from the file. */
 static void take_buffer(const struct tool_buffer *buffer, struct text *before)
 {
     struct str text = buf_view(&buffer->text);
@@ -84,7 +84,7 @@ static void take_buffer(const struct tool_buffer *buffer, struct text *before)
         before->ends = TEXT_MIXED;
 }
 
-/* The text before the change; ST_INVALID: it is none. */
+/* The text before the change; ST_INVALID: it is not a text. */
 static enum status decode(const struct tool_buffer *buffer,
                           struct review *review)
 {
@@ -99,7 +99,7 @@ static enum status decode(const struct tool_buffer *buffer,
     return text.n > 0 && memchr(text.p, '\0', text.n) ? ST_INVALID : ST_OK;
 }
 
-/* Reads and decodes the file; ANSWER->state changes when it cannot be. */
+/* Reads and decodes the file; sets ANSWER when that is not possible. */
 static enum status load(const struct tool_request *request, struct str path,
                         bool may_miss, struct review *review,
                         struct tool_answer *answer)
@@ -151,7 +151,7 @@ enum status review_open(const struct tool_request *request, struct str path,
     review->root = request->files->root;
     review->asks_editor = request->call->editor;
     review->buffer = request->call->buffer.exists;
-    if (request->call->plan) // of arguments that the human has changed
+    if (request->call->plan) // that of arguments before the human changed them
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;
     enum status status = load(request, path, may_miss, review, answer);

@@ -15,18 +15,19 @@
 
 /* What became of the hunks, and of the file. */
 struct outcome {
-    bool *chosen; /* one for each */
-    enum diff_outcome *hunks;
+    bool *chosen;             /* one for each hunk */
+    enum diff_outcome *hunks; /* one for each hunk */
     size_t applied;
     size_t stale;
-    bool divided;             /* one was applied in part */
-    struct str text;          /* the new one */
-    struct files_content now; /* the file as it was just before, or is now */
-    struct text form;         /* of it */
+    bool divided;             /* a hunk was applied in part */
+    struct str text;          /* the new text */
+    struct files_content now; /* the file just before the change, or, when an
+                                 editor made it, after it */
+    struct text form;         /* the text of NOW, with its form */
     struct str bytes;         /* that were written */
-    struct diff diff;         /* from it to the new one */
-    struct str where;         /* of a buffer: what was done with it */
-    bool saved;               /* the file has the new text */
+    struct diff diff;         /* that was made */
+    struct str where;         /* what was done with the buffer; else empty */
+    bool saved;               /* the file has the text of the buffer */
 };
 
 /* --- The choice ---------------------------------------------------------- */
@@ -129,8 +130,8 @@ static const char *state_of(const struct review *review,
     return outcome->stale > 0 ? "STALE" : "REFUSED";
 }
 
-/* The same as the text: some clients show the model only this. DIFF is what was
-   changed. */
+/* The same as the text, for some clients show the model only this. DIFF is the
+   change that was made. */
 static enum status write_structured(const struct tool_request *request,
                                     const struct review *review,
                                     const struct outcome *outcome,
@@ -183,7 +184,7 @@ static void write_outcomes(struct buf *out, const struct tool_request *request,
     }
 }
 
-/* A model tries again what it believes was an accident. */
+/* Without this, a model tries again what it takes for an accident. */
 static void write_rejected(struct buf *out, const struct review *review,
                            const struct outcome *outcome)
 {
@@ -279,7 +280,7 @@ static enum status merge(struct review *review, struct outcome *out)
     if (status == ST_OK)
         status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
                                out->hunks, &out->text);
-    // the very text that was compared needs no looking for places
+    // in the very text that was compared, the places are known
     if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
         status = diff_apply(arena, &review->diff, chosen, &out->text);
         for (size_t i = 0; i < review->diff.hunk_count; i++)
@@ -288,7 +289,7 @@ static enum status merge(struct review *review, struct outcome *out)
     return status;
 }
 
-/* Writes what MERGE has made; ANSWER->state changes when that fails. */
+/* Writes the text that merge has made; sets ANSWER when that fails. */
 static enum status write(const struct tool_request *request,
                          struct review *review, struct outcome *outcome,
                          struct tool_answer *answer)
@@ -317,7 +318,7 @@ static enum status write(const struct tool_request *request,
     return ST_OK;
 }
 
-/* The file as it is on the disk now. */
+/* Reads the file as it is on the disk now; sets ANSWER when that fails. */
 static enum status read_now(const struct tool_request *request,
                             struct review *review, struct files_content *out,
                             struct tool_answer *answer)
@@ -350,7 +351,7 @@ static enum status apply_to_file(const struct tool_request *request,
     if (status != ST_OK || answer->state == TOOL_FAILED)
         return status;
     memcpy(hash, outcome->now.hash, FILES_HASH);
-    memcpy(review->base.hash, hash, FILES_HASH); // that is replaced now
+    memcpy(review->base.hash, hash, FILES_HASH); // this content is replaced
     status = merge(review, outcome);
     if (status == ST_INVALID)
         return review_fail(
@@ -377,7 +378,7 @@ static enum status apply_to_file(const struct tool_request *request,
 
 /* --- A buffer ------------------------------------------------------------ */
 
-/* Whether the file has the bytes that the editor says to have written. */
+/* Whether the file has the bytes that the editor claims to have written. */
 static enum status has_bytes(struct review *review,
                              const struct approval_applied *applied,
                              const struct files_content *now, bool *out)
@@ -392,8 +393,8 @@ static enum status has_bytes(struct review *review,
     return status;
 }
 
-/* Whether the file holds what the editor says that it has saved: it may do so
-   in a coding that is not known here. */
+/* Whether the file holds what the editor claims to have saved, maybe in a
+   coding that is not known here. */
 static enum status compare_saved(struct review *review,
                                  const struct approval_applied *applied,
                                  struct outcome *outcome)
@@ -415,7 +416,7 @@ static enum status compare_saved(struct review *review,
     return ST_OK;
 }
 
-/* Finds out what is in the file now, and says what was done with the buffer;
+/* Finds out what is in the file now, and words what was done with the buffer.
  *READ: the file could be read. */
 static enum status report_file(const struct tool_request *request,
                                struct review *review, struct outcome *outcome,
@@ -446,7 +447,7 @@ static enum status report_file(const struct tool_request *request,
     return outcome->where.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-/* The editor has made the change; tells what it says, and what is found. */
+/* The editor has made the change: reports what it says, and what is found. */
 static enum status report_buffer(const struct tool_request *request,
                                  struct review *review, struct outcome *outcome,
                                  struct tool_answer *answer)
@@ -466,7 +467,7 @@ static enum status report_buffer(const struct tool_request *request,
         status = diff_make(&review->arena, applied->before, applied->after,
                            &outcome->diff);
     if (status == ST_LIMIT) {
-        outcome->diff = (struct diff){0}; // too long to be compared
+        outcome->diff = (struct diff){0}; // the texts are too long
         status = ST_OK;
     }
     if (status == ST_OK)
@@ -474,7 +475,7 @@ static enum status report_buffer(const struct tool_request *request,
     if (status != ST_OK)
         return status;
     const unsigned char *hash = read ? outcome->now.hash : NULL;
-    // else the disk has what the model was not shown
+    // otherwise the model was not shown what is on the disk
     if (outcome->saved && outcome->stale == 0)
         seen_note(request->seen, review->base.name, hash);
     return write_answer(request, review, outcome, hash, answer);

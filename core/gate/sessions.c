@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sessions.c: a session is there from its first call to its end. */
+/* sessions.c: a session exists from its first call to its end. */
 #include "gate/sessions.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void add(struct sessions *sessions, const char *name)
     struct sessions_entry *entry;
 
     if (sessions->count == LIMIT_SESSIONS)
-        return; // the supervisor has no more than that
+        return; // the supervisor has no more, either
     entry = &sessions->entries[sessions->count++];
     entry->serial = ++sessions->last_serial;
     memcpy(entry->name, name, strlen(name) + 1);

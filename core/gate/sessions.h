@@ -19,10 +19,10 @@ struct sessions {
     uint64_t last_serial;
 };
 
-/* It has the session main alone, whose serial is 1. */
+/* Starts with the session main alone, whose serial is 1. */
 void sessions_init(struct sessions *sessions);
 
-/* The hook of the gate, with a sessions as its context. */
+/* The hook of the gate, with struct sessions as its context. */
 void sessions_event(void *context, const struct gate_event *event);
 
 #endif
