@@ -45,7 +45,7 @@ enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct tool_question *question,
                                       struct tool_answer *answer);
 
-/* Makes ANSWER a failure: STATE ("STALE", "ERROR"), and the sentence FORMAT….
+/* Makes ANSWER a failure: STATE ("STALE", "ERROR"), then the sentence FORMAT.
  */
 enum status MUST_CHECK review_fail(struct arena *arena,
                                    struct tool_answer *answer,

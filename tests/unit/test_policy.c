@@ -152,7 +152,7 @@ static void gate_refuses_with_a_broken_policy(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-/* A rule may look at arguments; here one that denies comes up meanwhile. */
+/* A rule may depend on arguments; here one that denies appears meanwhile. */
 static void gate_checks_modified_arguments(void **state)
 {
     (void)state;
@@ -291,8 +291,8 @@ static void policy_refuses_hopeless_paths(void **state)
     }
 }
 
-/* What can be read of a broken file still holds, but for what it allows: the
-   gate sees to that. The first fault stays. */
+/* The rules that can be read from a broken file still hold, except those that
+   allow, which the gate ignores. The first fault stays. */
 static void policy_keeps_what_is_right(void **state)
 {
     (void)state;
@@ -306,8 +306,7 @@ static void policy_keeps_what_is_right(void **state)
     assert_text(policy.fault, "q.json: it is a mess");
 }
 
-/* Without memory nothing dangerous runs, and what was read is gone as well as
-   there. */
+/* Without memory nothing dangerous runs, whatever rules were read. */
 static void policy_without_memory_is_broken(void **state)
 {
     (void)state;

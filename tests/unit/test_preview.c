@@ -94,7 +94,7 @@ static void preview_masks(void **state)
     }
 }
 
-/* However long the text is, and where what is masked in it ends. */
+/* However long the text is, and wherever its masked words end. */
 static void preview_is_bounded(void **state)
 {
     static char text[8 * LIMIT_PREVIEW];
@@ -118,7 +118,7 @@ static void preview_is_bounded(void **state)
         if (!buf_failed(&out))
             assert_in_range(utf8_count(buf_view(&out)), 1, LIMIT_PREVIEW + 1);
     }
-    // a word of which only the start was looked at
+    // a word of which only the start was examined
     memset(text, 'x', sizeof text);
     check_code(str_make(text, sizeof text), "code: …");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of source.c, guess.c and nesting.c: what is said of a text. */
+/* Tests of source.c, guess.c and nesting.c: reports about texts. */
 #include <stdio.h>
 
 #include "source/source.h"
@@ -14,7 +14,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What is said of TEXT. */
+/* The report about TEXT. */
 static struct str said_of(struct str text, struct source_report *report)
 {
     assert_ok(source_check(text, report));
@@ -40,7 +40,7 @@ static void check_table(const struct said *cases, size_t count)
     }
 }
 
-/* Texts that are fine, and how many forms they are. */
+/* Texts without problems, and the number of their forms. */
 static const struct {
     const char *text;
     size_t forms;
@@ -309,7 +309,7 @@ static const struct {
      "#| ( |#\n"
      "(defun bar ())\n",
      4, 7, 1},
-    // Lines that stand where they like.
+    // Lines that are indented in any way.
     {"(defun foo ()\n"
      "#+sbcl\n"
      "  (a)\n"

@@ -92,7 +92,7 @@ static const struct found found[] = {
     {"\"(defun f () 1)\" #|(defun f () 1)|# ; (defun f () 1)\n(defun f () 2)",
      "defun", "f", "(defun f () 2)", NULL},
     {"#\\((defun f () 1)", "defun", "f", "(defun f () 1)", NULL},
-    // What belongs to it.
+    // The comments and prefixes that belong to it.
     {"(a)\n\n;; About f.\n;; More.\n(defun f () 1) ; end\n(b)", "defun", "f",
      "(defun f () 1)", ";; About f.\n;; More.\n(defun f () 1) ; end"},
     {"(a) ; of a\n(defun f () 1)\n; of b\n(b)", "defun", "f", "(defun f () 1)",
