@@ -45,8 +45,7 @@ enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct tool_question *question,
                                       struct tool_answer *answer);
 
-/* Makes ANSWER a failure: STATE ("STALE", "ERROR"), then the sentence FORMAT.
- */
+/* Makes ANSWER a failure: STATE ("STALE" or "ERROR"), then FORMAT. */
 enum status MUST_CHECK review_fail(struct arena *arena,
                                    struct tool_answer *answer,
                                    const char *state, const char *format, ...)
