@@ -8,12 +8,11 @@
 enum status finder_init(struct finder *finder, struct arena *arena,
                         struct str part)
 {
-    uint32_t *again;
     uint32_t fits = 0;
 
     if (part.n == 0 || part.n > UINT32_MAX)
         return ST_LIMIT;
-    again = arena_alloc(arena, part.n * sizeof *again);
+    uint32_t *again = arena_alloc(arena, part.n * sizeof *again);
     if (!again)
         return ST_NOMEM;
     again[0] = 0;

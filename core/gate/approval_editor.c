@@ -191,7 +191,6 @@ static enum status read_stale(const struct reading *r, struct json numbers,
 static enum status read_applied(const struct reading *r)
 {
     struct json value = find(r->result, "applied");
-    struct approval_applied *applied;
 
     if (json_is_absent(value))
         return ST_OK;
@@ -200,7 +199,8 @@ static enum status read_applied(const struct reading *r)
     if (json_type(json_get(value, "before")) != JSON_STRING ||
         json_type(json_get(value, "after")) != JSON_STRING)
         return spoil(r, "the texts of the buffer are missing");
-    applied = arena_array(r->arena, 1, sizeof *applied);
+    struct approval_applied *applied =
+        arena_array(r->arena, 1, sizeof *applied);
     if (!applied)
         return ST_NOMEM;
     enum status status = read_text(r, value, "before", &applied->before);

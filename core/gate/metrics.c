@@ -27,13 +27,12 @@ void metrics_event(void *context, const struct gate_event *event)
 {
     struct metrics *metrics = context;
     const struct tool_call *call = event->call;
-    struct metrics_tool *record;
     int64_t decided_ms = call->decision ? call->decided_ms : event->now_ms;
     int64_t run_ms = event->now_ms - decided_ms;
 
     if (event->phase == GATE_BEFORE)
         return;
-    record =
+    struct metrics_tool *record =
         find(metrics, call->tool->rules_of ? call->tool->rules_of : call->tool);
     if (!record)
         return;

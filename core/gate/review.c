@@ -139,12 +139,10 @@ enum status review_open(const struct tool_request *request, struct str path,
                         bool may_miss, struct review **out,
                         struct tool_answer *answer)
 {
-    struct review *review;
-
     *out = NULL;
     if (!tool_has_files(request, answer))
         return ST_OK;
-    review = calloc(1, sizeof *review);
+    struct review *review = calloc(1, sizeof *review);
     if (!review)
         return ST_NOMEM;
     review->plan.free = review_free;

@@ -8,11 +8,9 @@
 
 static void add(struct sessions *sessions, const char *name)
 {
-    struct sessions_entry *entry;
-
     if (sessions->count == LIMIT_SESSIONS)
         return; // the supervisor has no more, either
-    entry = &sessions->entries[sessions->count++];
+    struct sessions_entry *entry = &sessions->entries[sessions->count++];
     entry->serial = ++sessions->last_serial;
     memcpy(entry->name, name, strlen(name) + 1);
 }
@@ -43,12 +41,11 @@ void sessions_event(void *context, const struct gate_event *event)
 {
     struct sessions *sessions = context;
     const struct tool_call *call = event->call;
-    size_t i;
 
     if (event->phase == GATE_BEFORE || call->session[0] == '\0' || call->view ||
         !call->approved)
         return;
-    i = find(sessions, call->session);
+    size_t i = find(sessions, call->session);
     if (!call->ends_session && i == sessions->count)
         add(sessions, call->session);
     else if (call->ends_session && event->phase == GATE_AFTER &&
