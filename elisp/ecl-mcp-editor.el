@@ -7,30 +7,30 @@
 
 ;; What cores ask of their editor: lines of JSON, as docs/editor-protocol.md has
 ;; them.  A core is a running `ecl-mcp' that came through the socket (see
-;; ecl-mcp-socket.el), or the module in this Emacs (ecl-mcp-session.el); here they
+;; ecl-mcp-socket.el), or the module in this Emacs (ecl-mcp-client.el); here they
 ;; are the same, a connection.  How a request looks on the screen is not known
 ;; here: other files put functions on the hooks below.
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
-(defconst ecl-mcp-editor-line-limit (* 64 1024 1024)
+(defconst ecl-mcp-receive-line-limit (* 64 1024 1024)
   "Bytes of one message of a core.  The protocol allows no longer ones.")
 
 (defconst ecl-mcp-editor-tools-limit 64
   "Number of tools that an editor may offer.")
 
-(defconst ecl-mcp-editor-slice-seconds 0.2
+(defconst ecl-mcp-receive-slice-seconds 0.2
   "Seconds for which Emacs acts on what one core says, before it hears keys.")
 
-(defconst ecl-mcp-editor-pause-seconds 0.01
+(defconst ecl-mcp-receive-pause-seconds 0.01
   "Seconds after which it goes on with that.")
 
-(defconst ecl-mcp-editor-queue-limit (* 256 1024)
+(defconst ecl-mcp-receive-queue-limit (* 256 1024)
   "Bytes that may wait for that; then no more are read.")
 
-(defconst ecl-mcp-editor-requests-limit 64
+(defconst ecl-mcp-requests-limit 64
   "How many requests of one core may wait; a core asks no more at a time.")
 
 (defconst ecl-mcp-editor-faults-limit 20
@@ -63,7 +63,7 @@
   (held nil :documentation "Whether no more come.")
   (closed nil :documentation "Why it is no longer there, or nil."))
 
-(cl-defstruct (ecl-mcp-request (:constructor ecl-mcp--request-create)
+(cl-defstruct (ecl-mcp-request (:constructor ecl-mcp-request--create)
                                (:copier nil))
   "A call of a tool that waits for a decision."
   (connection nil :documentation "The core that asks.")
@@ -130,32 +130,33 @@ returns (TEXT . ERROR-P).  Errors are the call's.")
 
 ;;;; Sending
 
-(defun ecl-mcp-editor-send (connection message)
+(defun ecl-mcp-connection-send-message (connection message)
   "Send MESSAGE, an alist, to CONNECTION as a line.  Return non-nil if it went.
 An error is signalled only when MESSAGE cannot be JSON."
   (let ((line (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message))
                       "\n")))
     (unless (ecl-mcp-connection-closed connection)
-      (ecl-mcp--guard (format "sending to %s"
-                              (ecl-mcp-connection-name connection))
+      (ecl-mcp--noting-errors (format "sending to %s"
+                                      (ecl-mcp-connection-name connection))
         (funcall (ecl-mcp-connection-send connection) line)
         t))))
 
-(defun ecl-mcp--send-result (connection id result)
+(defun ecl-mcp-connection--send-result (connection id result)
   "Answer the request ID of CONNECTION with RESULT, of either shape."
-  (ecl-mcp-editor-send connection `((id . ,id) (result . ,(or result :null)))))
+  (ecl-mcp-connection-send-message
+   connection `((id . ,id) (result . ,(or result :null)))))
 
-(defun ecl-mcp--send-error (connection id code text)
+(defun ecl-mcp-connection--send-error (connection id code text)
   "Answer the request ID of CONNECTION with an error of CODE and TEXT."
-  (ecl-mcp-editor-send connection
-                       `((id . ,id) (error . ((code . ,code)
-                                              (message . ,text))))))
+  (ecl-mcp-connection-send-message connection
+                                   `((id . ,id) (error . ((code . ,code)
+                                                          (message . ,text))))))
 
-(defun ecl-mcp--offer-tools (connection)
+(defun ecl-mcp-editor--offer-tools (connection)
   "Tell CONNECTION which tools there are."
   (let ((tools (and (functionp ecl-mcp-tools-function)
                     (funcall ecl-mcp-tools-function))))
-    (ecl-mcp-editor-send
+    (ecl-mcp-connection-send-message
      connection
      `((method . "tools")
        (params . ((tools . ,(vconcat
@@ -163,7 +164,7 @@ An error is signalled only when MESSAGE cannot be JSON."
 
 (defun ecl-mcp-editor-tools-changed ()
   "Tell all cores which tools there are now."
-  (mapc #'ecl-mcp--offer-tools ecl-mcp-connections))
+  (mapc #'ecl-mcp-editor--offer-tools ecl-mcp-connections))
 
 ;;;; Calls of Emacs itself
 
@@ -188,24 +189,24 @@ Who else takes its name hides no other call in the lists.")
   "Return VALUE if it is a string, else \"\"."
   (if (stringp value) value ""))
 
-(defun ecl-mcp--name (value)
+(defun ecl-mcp-editor--short (value)
   "Return the beginning of VALUE if it is a string, else \"\"."
   (let ((name (ecl-mcp--string value)))
     (if (> (length name) ecl-mcp-editor-name-limit)
         (concat (substring name 0 ecl-mcp-editor-name-limit) "…")
       name)))
 
-(defun ecl-mcp--client-name (client)
+(defun ecl-mcp-editor-client-name (client)
   "Return \"name version\" of CLIENT, an alist, or nil."
   (let ((name (alist-get 'name client))
         (version (alist-get 'version client)))
     (and (stringp name)
          (ecl-mcp--visible
           (if (stringp version)
-              (concat (ecl-mcp--name name) " " (ecl-mcp--name version))
-            (ecl-mcp--name name))))))
+              (concat (ecl-mcp-editor--short name) " " (ecl-mcp-editor--short version))
+            (ecl-mcp-editor--short name))))))
 
-(defun ecl-mcp--request-gone (request state answer)
+(defun ecl-mcp-request--gone (request state answer)
   "Note that REQUEST is in STATE, with ANSWER, and tell those that show it."
   (setf (ecl-mcp-request-state request) state
         (ecl-mcp-request-answer request) answer)
@@ -221,27 +222,27 @@ JSON an error is signalled, and the request goes on waiting.  A quit comes
 behind all that."
   (when (eq (ecl-mcp-request-state request) 'waiting)
     (let* ((inhibit-quit t)
-           (sent (ecl-mcp--send-result (ecl-mcp-request-connection request)
-                                       (ecl-mcp-request-id request)
-                                       result)))
-      (ecl-mcp--request-gone request (if sent 'answered 'lost) result)
+           (sent (ecl-mcp-connection--send-result (ecl-mcp-request-connection request)
+                                                  (ecl-mcp-request-id request)
+                                                  result)))
+      (ecl-mcp-request--gone request (if sent 'answered 'lost) result)
       sent)))
 
-(defun ecl-mcp--on-approve (connection id params)
+(defun ecl-mcp-editor--on-approve (connection id params)
   "Take in the request ID of CONNECTION for a decision about PARAMS."
   (when (>= (cl-count connection ecl-mcp-requests
                       :key #'ecl-mcp-request-connection)
-            ecl-mcp-editor-requests-limit)
-    (error "More than %d requests wait" ecl-mcp-editor-requests-limit))
+            ecl-mcp-requests-limit)
+    (error "More than %d requests wait" ecl-mcp-requests-limit))
   (let* ((arguments (alist-get 'arguments params))
-         (client (ecl-mcp--client-name (alist-get 'client params)))
+         (client (ecl-mcp-editor-client-name (alist-get 'client params)))
          (review (alist-get 'review params))
          (request
-          (ecl-mcp--request-create
+          (ecl-mcp-request--create
            :connection connection :id id
-           :tool (ecl-mcp--name (alist-get 'tool params))
-           :level (ecl-mcp--name (alist-get 'level params))
-           :session (ecl-mcp--name (alist-get 'session params))
+           :tool (ecl-mcp-editor--short (alist-get 'tool params))
+           :level (ecl-mcp-editor--short (alist-get 'level params))
+           :session (ecl-mcp-editor--short (alist-get 'session params))
            :client client
            :arguments (ecl-mcp--json-plain arguments)
            :exact arguments
@@ -258,16 +259,16 @@ behind all that."
       (when (eq (ecl-mcp-request-state request) 'waiting)
         (ecl-mcp--run-hook 'ecl-mcp-arrived-functions request)))))
 
-(defun ecl-mcp--on-text (connection id params)
+(defun ecl-mcp-editor--on-text (connection id params)
   "Answer the request ID of CONNECTION for the text of the file in PARAMS."
   (let ((path (alist-get 'path params)))
-    (ecl-mcp--send-result
+    (ecl-mcp-connection--send-result
      connection id
      (and ecl-mcp-text-function (stringp path)
-          (ecl-mcp--guard "text of a buffer"
+          (ecl-mcp--noting-errors "text of a buffer"
             (funcall ecl-mcp-text-function path))))))
 
-(defun ecl-mcp--on-call (connection id params)
+(defun ecl-mcp-editor--on-call (connection id params)
   "Do the call of a tool that the request ID of CONNECTION has in PARAMS."
   (let* ((tool (ecl-mcp--string (alist-get 'tool params)))
          (result
@@ -282,11 +283,11 @@ behind all that."
                 (cons (format "This Emacs has no tool %s." tool) t))
             (error (cons (format "Tool error: %s" (error-message-string err)) t))
             (quit (cons "The user stopped the tool with C-g." t)))))
-    (ecl-mcp--send-result connection id
-                          `((text . ,(car result))
-                            (error . ,(if (cdr result) t :false))))))
+    (ecl-mcp-connection--send-result connection id
+                                     `((text . ,(car result))
+                                       (error . ,(if (cdr result) t :false))))))
 
-(defun ecl-mcp--on-withdraw (connection params)
+(defun ecl-mcp-editor--on-withdraw (connection params)
   "Forget the request of CONNECTION that PARAMS name."
   (when-let ((request (cl-find-if
                        (lambda (request)
@@ -294,38 +295,38 @@ behind all that."
                               (equal (ecl-mcp-request-id request)
                                      (alist-get 'id params))))
                        ecl-mcp-requests)))
-    (ecl-mcp--request-gone request 'withdrawn
+    (ecl-mcp-request--gone request 'withdrawn
                            (ecl-mcp--string (alist-get 'reason params)))))
 
-(defun ecl-mcp--connection-name (connection pid workspace)
+(defun ecl-mcp-editor--connection-name (connection pid workspace)
   "Return what CONNECTION, of the process PID for WORKSPACE, is called."
   (cond ((ecl-mcp-connection-own connection) "this Emacs")
         ((stringp workspace)
          (ecl-mcp--visible (format "%s (%s)"
-                                   (ecl-mcp--name
+                                   (ecl-mcp-editor--short
                                     (ecl-mcp--plain-file #'abbreviate-file-name
                                                          workspace))
                                    pid)))
         (t (format "ecl-mcp (%s)" pid))))
 
-(defun ecl-mcp--on-hello (connection params)
+(defun ecl-mcp-editor--on-hello (connection params)
   "Take in what CONNECTION says of itself in PARAMS, and offer the tools."
   (let* ((workspace (alist-get 'workspace params))
          (pid (alist-get 'pid params))
          (pid (and (integerp pid) pid)))
     (setf (ecl-mcp-connection-version connection)
-          (ecl-mcp--visible (ecl-mcp--name (alist-get 'version params)))
+          (ecl-mcp--visible (ecl-mcp-editor--short (alist-get 'version params)))
           (ecl-mcp-connection-pid connection) pid
           (ecl-mcp-connection-workspace connection)
           (and (stringp workspace) workspace)
           (ecl-mcp-connection-name connection)
-          (ecl-mcp--connection-name connection pid workspace)
+          (ecl-mcp-editor--connection-name connection pid workspace)
           (ecl-mcp-connection-attached connection)
           (eq (alist-get 'attached params) t)))
-  (ecl-mcp--offer-tools connection)
+  (ecl-mcp-editor--offer-tools connection)
   (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection))
 
-(defun ecl-mcp--on-called (connection params)
+(defun ecl-mcp-editor--on-called (connection params)
   "Keep what PARAMS say of a finished call of CONNECTION, and tell others."
   (let ((line (cons (cons 'time (format-time-string "%FT%TZ" nil t))
                     (ecl-mcp--json-plain params))))
@@ -335,7 +336,7 @@ behind all that."
         (setf (ecl-mcp-connection-client connection)
               (if (stringp client)
                   (ecl-mcp--visible client)
-                (ecl-mcp--client-name client))))
+                (ecl-mcp-editor-client-name client))))
       (push (cons line connection) ecl-mcp-recent-calls)
       (when (> (length ecl-mcp-recent-calls) (* 2 ecl-mcp-recent-calls-limit))
         (setq ecl-mcp-recent-calls
@@ -344,48 +345,49 @@ behind all that."
 
 ;;;; Receiving
 
-(defconst ecl-mcp--editor-requests
-  '(("approve" . ecl-mcp--on-approve)
-    ("text" . ecl-mcp--on-text)
-    ("call" . ecl-mcp--on-call))
+(defconst ecl-mcp-editor--requests
+  '(("approve" . ecl-mcp-editor--on-approve)
+    ("text" . ecl-mcp-editor--on-text)
+    ("call" . ecl-mcp-editor--on-call))
   "Methods of requests and the functions for them.")
 
-(defconst ecl-mcp--editor-notifications
-  '(("hello" . ecl-mcp--on-hello)
-    ("withdraw" . ecl-mcp--on-withdraw)
-    ("called" . ecl-mcp--on-called))
+(defconst ecl-mcp-editor--notifications
+  '(("hello" . ecl-mcp-editor--on-hello)
+    ("withdraw" . ecl-mcp-editor--on-withdraw)
+    ("called" . ecl-mcp-editor--on-called))
   "Methods of notifications and the functions for them.")
 
-(defun ecl-mcp--editor-message (connection message)
+(defun ecl-mcp-editor--message (connection message)
   "Act on MESSAGE, an alist that CONNECTION sent."
   (let* ((method (alist-get 'method message))
          (id (alist-get 'id message))
          (params (alist-get 'params message))
-         (request (cdr (assoc method ecl-mcp--editor-requests)))
-         (notification (cdr (assoc method ecl-mcp--editor-notifications))))
+         (request (cdr (assoc method ecl-mcp-editor--requests)))
+         (notification (cdr (assoc method ecl-mcp-editor--notifications))))
     (cond
      ((not (listp params))
       (ecl-mcp--note 'warn "%s: params are no object"
                      (ecl-mcp-connection-name connection))
       (when id
-        (ecl-mcp--send-error connection id -32602 "Invalid params")))
+        (ecl-mcp-connection--send-error connection id -32602 "Invalid params")))
      ((and id request)
-      (ecl-mcp-editor-send connection `((method . "received")
-                                        (params . ((id . ,id)))))
+      (ecl-mcp-connection-send-message connection `((method . "received")
+                                                    (params . ((id . ,id)))))
       (condition-case err
           (funcall request connection id params)
         (error
          (ecl-mcp--note 'error "%s: %s: %s" (ecl-mcp-connection-name connection)
                         method (ecl-mcp--error-text err))
-         (ecl-mcp--send-error connection id -32603 (ecl-mcp--error-text err)))))
+         (ecl-mcp-connection--send-error connection id -32603
+                                         (ecl-mcp--error-text err)))))
      ((and id (stringp method))
-      (ecl-mcp--send-error connection id -32601
-                           (concat "Method not found: "
-                                   (ecl-mcp--name method))))
+      (ecl-mcp-connection--send-error connection id -32601
+                                      (concat "Method not found: "
+                                              (ecl-mcp-editor--short method))))
      ((and notification (not id))
       (funcall notification connection params)))))
 
-(defun ecl-mcp--editor-fault (connection what)
+(defun ecl-mcp-editor--fault (connection what)
   "Note that CONNECTION sent a line that is no message, WHAT says why."
   (let ((faults (cl-incf (ecl-mcp-connection-faults connection))))
     (when (<= faults ecl-mcp-editor-faults-limit)
@@ -395,36 +397,36 @@ behind all that."
                          "; more of them are not noted"
                        "")))))
 
-(defun ecl-mcp--editor-line (connection line)
+(defun ecl-mcp-editor--line (connection line)
   "Act on LINE, bytes of a message from CONNECTION."
   (unless (string-blank-p line)
     (let ((message (condition-case err
                        (ecl-mcp--json-parse line)
                      (error
-                      (ecl-mcp--editor-fault
+                      (ecl-mcp-editor--fault
                        connection
                        (concat "message: " (error-message-string err)))
                       nil))))
       (cond ((and (consp message) (consp (car message)))
-             (ecl-mcp--guard (ecl-mcp-connection-name connection)
-               (ecl-mcp--editor-message connection message)))
+             (ecl-mcp--noting-errors (ecl-mcp-connection-name connection)
+               (ecl-mcp-editor--message connection message)))
             (message
-             (ecl-mcp--editor-fault connection "object"))))))
+             (ecl-mcp-editor--fault connection "object"))))))
 
-(defun ecl-mcp--editor-keep (connection piece)
+(defun ecl-mcp-receive--keep (connection piece)
   "Keep PIECE, the next bytes of an unfinished line of CONNECTION."
   (unless (or (ecl-mcp-connection-skipping connection) (string-empty-p piece))
     (push piece (ecl-mcp-connection-chunks connection))
     (cl-incf (ecl-mcp-connection-size connection) (length piece))
-    (when (> (ecl-mcp-connection-size connection) ecl-mcp-editor-line-limit)
+    (when (> (ecl-mcp-connection-size connection) ecl-mcp-receive-line-limit)
       (ecl-mcp--note 'warn "%s: a message larger than %d bytes is left out"
                      (ecl-mcp-connection-name connection)
-                     ecl-mcp-editor-line-limit)
+                     ecl-mcp-receive-line-limit)
       (setf (ecl-mcp-connection-chunks connection) nil
             (ecl-mcp-connection-size connection) 0
             (ecl-mcp-connection-skipping connection) t))))
 
-(defun ecl-mcp--editor-take-line (connection)
+(defun ecl-mcp-receive--take-line (connection)
   "Return the bytes of the line of CONNECTION that just ended, or nil."
   (let ((line (and (not (ecl-mcp-connection-skipping connection))
                    (apply #'concat
@@ -434,7 +436,7 @@ behind all that."
           (ecl-mcp-connection-skipping connection) nil)
     line))
 
-(defun ecl-mcp--editor-bytes (connection string end)
+(defun ecl-mcp-receive--bytes (connection string end)
   "Act on the lines that end in STRING, bytes of CONNECTION; keep the rest.
 Return what was not looked at until END, a time, or nil."
   (let ((start 0)
@@ -445,50 +447,50 @@ Return what was not looked at until END, a time, or nil."
       (if (and (= start at) (null (ecl-mcp-connection-chunks connection))
                (not (ecl-mcp-connection-skipping connection)))
           (setq start (1+ at)) ; an empty line
-        (ecl-mcp--editor-keep connection (substring string start at))
+        (ecl-mcp-receive--keep connection (substring string start at))
         (setq start (1+ at))
-        (when-let ((line (ecl-mcp--editor-take-line connection)))
-          (ecl-mcp--editor-line connection line))))
+        (when-let ((line (ecl-mcp-receive--take-line connection)))
+          (ecl-mcp-editor--line connection line))))
     (if (and at (string-search "\n" string start))
         (substring string start)
-      (ecl-mcp--editor-keep connection (substring string start))
+      (ecl-mcp-receive--keep connection (substring string start))
       nil)))
 
-(defun ecl-mcp--editor-hold (connection)
+(defun ecl-mcp-receive--hold (connection)
   "Let no more bytes of CONNECTION come while too many wait."
   (let ((held (> (ecl-mcp-connection-queued connection)
-                 ecl-mcp-editor-queue-limit)))
+                 ecl-mcp-receive-queue-limit)))
     (when (and (ecl-mcp-connection-hold connection)
                (not (eq held (ecl-mcp-connection-held connection))))
       (setf (ecl-mcp-connection-held connection) held)
       (funcall (ecl-mcp-connection-hold connection) held))))
 
-(defun ecl-mcp--editor-slice (connection)
+(defun ecl-mcp-receive--slice (connection)
   "Act on what waits of CONNECTION for a while."
-  (let ((end (+ (float-time) ecl-mcp-editor-slice-seconds)))
+  (let ((end (+ (float-time) ecl-mcp-receive-slice-seconds)))
     (while (and (ecl-mcp-connection-queue connection)
                 (not (ecl-mcp-connection-closed connection))
                 (< (float-time) end))
       (let* ((string (pop (ecl-mcp-connection-queue connection)))
-             (rest (ecl-mcp--editor-bytes connection string end)))
+             (rest (ecl-mcp-receive--bytes connection string end)))
         (cl-decf (ecl-mcp-connection-queued connection)
                  (- (length string) (length rest)))
         (when rest
           (push rest (ecl-mcp-connection-queue connection)))))))
 
-(defun ecl-mcp--editor-go (connection)
+(defun ecl-mcp-receive--go (connection)
   "Act on what waits of CONNECTION, and see to it that this goes on."
   (setf (ecl-mcp-connection-timer connection) nil
         (ecl-mcp-connection-busy connection) t)
   (unwind-protect
-      (ecl-mcp--editor-slice connection)
+      (ecl-mcp-receive--slice connection)
     (setf (ecl-mcp-connection-busy connection) nil)
     (unless (ecl-mcp-connection-closed connection)
-      (ecl-mcp--editor-hold connection)
+      (ecl-mcp-receive--hold connection)
       (when (ecl-mcp-connection-queue connection)
         (setf (ecl-mcp-connection-timer connection)
-              (run-at-time ecl-mcp-editor-pause-seconds nil
-                           #'ecl-mcp--editor-go connection))))))
+              (run-at-time ecl-mcp-receive-pause-seconds nil
+                           #'ecl-mcp-receive--go connection))))))
 
 (defun ecl-mcp-editor-feed (connection string)
   "Take in STRING, bytes that CONNECTION sent: parts of lines, or many.
@@ -499,8 +501,8 @@ takes long in pieces, between which keys are heard."
   (cl-incf (ecl-mcp-connection-queued connection) (length string))
   (if (or (ecl-mcp-connection-busy connection)
           (ecl-mcp-connection-timer connection))
-      (ecl-mcp--editor-hold connection)
-    (ecl-mcp--editor-go connection)))
+      (ecl-mcp-receive--hold connection)
+    (ecl-mcp-receive--go connection)))
 
 ;;;; Connections
 
@@ -522,7 +524,7 @@ takes long in pieces, between which keys are heard."
     (setq ecl-mcp-connections (delq connection ecl-mcp-connections))
     (dolist (request ecl-mcp-requests)
       (when (eq (ecl-mcp-request-connection request) connection)
-        (ecl-mcp--request-gone request 'lost why)))
+        (ecl-mcp-request--gone request 'lost why)))
     (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection)))
 
 (provide 'ecl-mcp-editor)

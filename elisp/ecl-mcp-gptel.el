@@ -11,8 +11,8 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 
 (declare-function gptel-make-tool "ext:gptel-request" (&rest slots))
 
@@ -107,7 +107,7 @@ It gets a callback and a value for each field, nil for none."
 (defun ecl-mcp-gptel--update ()
   "Make the tools of gptel anew, since those of the session changed."
   (when (fboundp 'gptel-make-tool)
-    (mapc #'ecl-mcp-gptel--make (ecl-mcp-session-tools))))
+    (mapc #'ecl-mcp-gptel--make (ecl-mcp-client-tools))))
 
 ;;;###autoload
 (defun ecl-mcp-gptel-register ()
@@ -118,11 +118,11 @@ Choose those that a model shall have in the menu of gptel."
     (ecl-mcp--fail "gptel is not installed; install it from NonGNU ELPA"))
   (unless (fboundp 'gptel-make-tool)
     (ecl-mcp--fail "This gptel has no tools; install a newer one"))
-  (ecl-mcp-session-ensure)
+  (ecl-mcp-client-ensure)
   (ecl-mcp-gptel--update)
   (add-hook 'ecl-mcp-tools-changed-functions #'ecl-mcp-gptel--update)
   (ecl-mcp--report "%d tools are offered to gptel"
-                   (length (ecl-mcp-session-tools))))
+                   (length (ecl-mcp-client-tools))))
 
 (provide 'ecl-mcp-gptel)
 ;;; ecl-mcp-gptel.el ends here

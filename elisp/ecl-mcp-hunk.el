@@ -34,7 +34,7 @@ The search for it takes the square of that.")
   (parts nil :documentation "The hunks into which this one was divided.")
   (state 'open :documentation "`open', `accepted' or `rejected'.")
   (folded nil :documentation "Whether its lines are hidden on the screen.")
-  (seen nil :documentation "Whether its end has been on the screen.")
+  (shown nil :documentation "Whether its end has been on the screen.")
   (stale nil :documentation "Whether its old lines are not there any more.")
   (reason nil :documentation "The human's remark."))
 

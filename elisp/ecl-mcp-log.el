@@ -12,7 +12,7 @@
 ;;; Code:
 
 (require 'tabulated-list)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-undo)

@@ -11,12 +11,12 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-socket)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 
-(declare-function ecl-mcp-review "ecl-mcp-approve" (&optional request))
+(declare-function ecl-mcp-review "ecl-mcp-approval" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
 (declare-function ecl-mcp-restart-lisp "ecl-mcp" ())
 (declare-function ecl-mcp-interrupt "ecl-mcp" (&optional all))
@@ -25,7 +25,7 @@
 (declare-function ecl-mcp-repl "ecl-mcp-repl" (&optional session))
 (declare-function ecl-mcp-call-tool "ecl-mcp-call-tool" (tool arguments))
 (declare-function ecl-mcp "ecl-mcp" ())
-(declare-function ecl-mcp-build-module "ecl-mcp-load" ())
+(declare-function ecl-mcp-build-module "ecl-mcp-module-load" ())
 
 (defcustom ecl-mcp-status-calls 12
   "How many of the recent calls the status buffer shows."
@@ -104,7 +104,7 @@ How long ago that is would be wrong as soon as it stands there."
 
 (defun ecl-mcp-status--workspace (session)
   "Return what there is to say about the workspace of SESSION."
-  (let ((workspace (ecl-mcp-session-workspace session)))
+  (let ((workspace (ecl-mcp-lisp-workspace session)))
     (concat (ecl-mcp--visible (abbreviate-file-name workspace))
             (when (file-equal-p workspace "~/")
               (concat "  " (propertize "your home folder; set ecl-mcp-workspace"
@@ -113,22 +113,22 @@ How long ago that is would be wrong as soon as it stands there."
 (defun ecl-mcp-status--insert-session ()
   "Insert what there is to say about the session in this Emacs."
   (ecl-mcp-status--heading "Lisp in this Emacs")
-  (if-let ((session ecl-mcp-session))
-      (let ((process (ecl-mcp-session-process session)))
+  (if-let ((session ecl-mcp-lisp))
+      (let ((process (ecl-mcp-lisp-process session)))
         (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace session))
         (ecl-mcp-status--line
          "process"
          (if (process-live-p process)
              (format "%d, %s" (process-id process)
                      (ecl-mcp-status--since
-                      (car (ecl-mcp-session-started session))))
+                      (car (ecl-mcp-lisp-started session))))
            (propertize "none; restart Lisp" 'face 'error)))
-        (when (ecl-mcp-session-lost session)
+        (when (ecl-mcp-lisp-lost session)
           (ecl-mcp-status--line
-           "lost" (format "%d times; last: %s" (ecl-mcp-session-losses session)
-                          (ecl-mcp-session-lost session))))
+           "lost" (format "%d times; last: %s" (ecl-mcp-lisp-losses session)
+                          (ecl-mcp-lisp-lost session))))
         (ecl-mcp-status--line "running" (format "calls from Emacs: %d"
-                                                (length (ecl-mcp-session-calls))))
+                                                (length (ecl-mcp-client-calls))))
         (ecl-mcp-status--insert-buttons
          '(("z" "REPL" ecl-mcp-repl) ("c" "Call tool" ecl-mcp-call-tool)
            ("i" "Interrupt" ecl-mcp-interrupt)
@@ -142,7 +142,7 @@ How long ago that is would be wrong as soon as it stands there."
 
 (defun ecl-mcp-status--insert-sessions ()
   "Insert what list-sessions said."
-  (when (and ecl-mcp-session ecl-mcp-status--sessions)
+  (when (and ecl-mcp-lisp ecl-mcp-status--sessions)
     (ecl-mcp-status--heading "Lisp sessions")
     (dolist (line (split-string ecl-mcp-status--sessions "\n" t))
       (insert "  " line "\n"))))
@@ -195,7 +195,7 @@ How long ago that is would be wrong as soon as it stands there."
             (if (equal outcome "ok") outcome (propertize outcome 'face 'warning))
             (or (alist-get 'runMs line) "-")
             (or (if (stringp client) (ecl-mcp--visible client)
-                  (ecl-mcp--client-name client))
+                  (ecl-mcp-editor-client-name client))
                 ""))))
 
 (defun ecl-mcp-status--insert-calls ()
@@ -236,7 +236,7 @@ How long ago that is would be wrong as soon as it stands there."
   "Draw the status buffer again, if there is one.
 Where it is seen, the Lisp sessions are asked for when they may have changed."
   (setq ecl-mcp-status--timer nil)
-  (ecl-mcp--guard "status"
+  (ecl-mcp--noting-errors "status"
     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
       (with-current-buffer buffer
         (ecl-mcp-status--draw)
@@ -266,7 +266,7 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
                    (ecl-mcp-called-functions . ecl-mcp-status--soon)
                    (ecl-mcp-called-functions . ecl-mcp-status--note-call)
                    (ecl-mcp-connections-functions . ecl-mcp-status--soon)
-                   (ecl-mcp-session-functions . ecl-mcp-status--soon)))
+                   (ecl-mcp-lisp-functions . ecl-mcp-status--soon)))
     (if on
         (add-hook hook function)
       (remove-hook hook function))))
@@ -277,8 +277,8 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
 
 (defun ecl-mcp-status--ask-sessions ()
   "Ask which Lisp sessions there are, to draw them when that is known."
-  (when (and ecl-mcp-session
-             (process-live-p (ecl-mcp-session-process ecl-mcp-session)))
+  (when (and ecl-mcp-lisp
+             (process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp)))
     (setq ecl-mcp-status--outdated nil)
     (ecl-mcp-lookup "list-sessions" nil
                   (lambda (result)

@@ -12,7 +12,7 @@
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 ;;;; Files
 

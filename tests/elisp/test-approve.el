@@ -9,7 +9,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-approve)
+(require 'ecl-mcp-approval)
 
 (defvar test-core nil "The connection of a test.")
 
@@ -19,13 +19,13 @@
   `(let ((ecl-mcp-requests nil) (ecl-mcp-request-functions nil)
          (ecl-mcp-arrived-functions nil) (ecl-mcp-gone-functions nil)
          (ecl-mcp-connections-functions nil) (global-mode-string nil)
-         (ecl-mcp--session-rules nil)
+         (ecl-mcp-permissions--session-rules nil)
          (ecl-mcp-approval-notify nil))
      (cl-letf (((symbol-function 'ecl-mcp-human-p) (lambda () ,human)))
-       (ecl-mcp-approve-start)
+       (ecl-mcp-approval-activate)
        (unwind-protect
            (ecl-mcp-test-with-connection test-core ,@body)
-         (ecl-mcp-approve-stop)))))
+         (ecl-mcp-approval-deactivate)))))
 
 (defun test-decision (id)
   "The decision about ID, or nil."
@@ -41,12 +41,12 @@
       (should (equal "none" (test-decision 1)))
       (should (equal "no decision: no interactive Emacs"
                      (alist-get 'reason (ecl-mcp-test-result 1))))
-      (should-not ecl-mcp--approve-timer))))
+      (should-not ecl-mcp-approval--timer))))
 
 (ert-deftest ecl-mcp-approve-rules-need-no-human ()
   (test-with-approvals nil
     (push (make-ecl-mcp-rule :effect 'deny :tool "write-file" :scope 'session)
-          ecl-mcp--session-rules)
+          ecl-mcp-permissions--session-rules)
     (ecl-mcp-test-ask test-core 1)
     (should (equal "deny" (test-decision 1)))))
 
@@ -56,17 +56,17 @@
     (let* ((requests ecl-mcp-requests)
            (numbers (mapcar #'ecl-mcp-request-number requests)))
       (should (apply #'< numbers))
-      (should (equal "2 of 3" (ecl-mcp-queue-place (nth 1 requests))))
+      (should (equal "2 of 3" (ecl-mcp-request-place (nth 1 requests))))
       (should (equal " MCP:3" (substring-no-properties
-                               (ecl-mcp-approve-lighter))))
+                               (ecl-mcp-approval-lighter))))
       (ecl-mcp-deny (car requests))
       (should (equal numbers (mapcar #'ecl-mcp-request-number requests)))
-      (should (equal "1 of 2" (ecl-mcp-queue-place (nth 1 requests))))
-      (should (equal "answered" (ecl-mcp-queue-place (car requests))))
-      (should (eq (nth 2 requests) (ecl-mcp-queue-next (nth 1 requests) 1)))
-      (should (eq (nth 2 requests) (ecl-mcp-queue-next (nth 1 requests) -1)))
+      (should (equal "1 of 2" (ecl-mcp-request-place (nth 1 requests))))
+      (should (equal "answered" (ecl-mcp-request-place (car requests))))
+      (should (eq (nth 2 requests) (ecl-mcp-request-next (nth 1 requests) 1)))
+      (should (eq (nth 2 requests) (ecl-mcp-request-next (nth 1 requests) -1)))
       (mapc #'ecl-mcp-deny (cdr requests))
-      (should (equal "" (ecl-mcp-approve-lighter))))))
+      (should (equal "" (ecl-mcp-approval-lighter))))))
 
 (ert-deftest ecl-mcp-approve-answers-once ()
   (test-with-approvals t
@@ -88,25 +88,25 @@
 (ert-deftest ecl-mcp-approve-nothing-is-left-when-nothing-waits ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
-    (should ecl-mcp--approve-timer)
-    (should (memq #'ecl-mcp--key-clock pre-command-hook))
+    (should ecl-mcp-approval--timer)
+    (should (memq #'ecl-mcp-typing--key-clock pre-command-hook))
     (ecl-mcp-deny (car ecl-mcp-requests))
-    (ecl-mcp--approve-tick)
-    (should-not ecl-mcp--approve-timer)
-    (should-not (memq #'ecl-mcp--key-clock pre-command-hook))
+    (ecl-mcp-approval--tick)
+    (should-not ecl-mcp-approval--timer)
+    (should-not (memq #'ecl-mcp-typing--key-clock pre-command-hook))
     (should-not (get-variable-watchers 'unread-command-events)))
   (should-not (memq #'ecl-mcp-permissions-answer ecl-mcp-request-functions)))
 
 (ert-deftest ecl-mcp-approve-the-lighter-warns-and-leads-to-the-queue ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
-    (let ((lighter (ecl-mcp-approve-lighter)))
+    (let ((lighter (ecl-mcp-approval-lighter)))
       (should (eq 'warning (get-text-property 1 'face lighter)))
       (should (eq #'ecl-mcp-review
                   (lookup-key (get-text-property 1 'local-map lighter)
                               [mode-line mouse-1]))))
-    (should (memq 'ecl-mcp-approve-mode-line global-mode-string))
-    (should (get 'ecl-mcp-approve-mode-line 'risky-local-variable))))
+    (should (memq 'ecl-mcp-approval-mode-line global-mode-string))
+    (should (get 'ecl-mcp-approval-mode-line 'risky-local-variable))))
 
 (ert-deftest ecl-mcp-approve-keys-are-those-of-the-manual ()
   (cl-loop for (key command) on
@@ -137,44 +137,44 @@
                            '(0 1 2))))))
 
 (ert-deftest ecl-mcp-approve-loading-changes-nothing ()
-  (should-not (memq #'ecl-mcp-approve-arrived ecl-mcp-arrived-functions))
-  (should-not (memq 'ecl-mcp-approve-mode-line global-mode-string)))
+  (should-not (memq #'ecl-mcp-approval-arrived ecl-mcp-arrived-functions))
+  (should-not (memq 'ecl-mcp-approval-mode-line global-mode-string)))
 
 (ert-deftest ecl-mcp-show-hides-nothing ()
-  (should (equal "a\\u{202e}b" (ecl-mcp-show-text "a\u202eb")))
-  (should (equal "^[x^M\n\t^@" (ecl-mcp-show-text "\ex\r\n\t\0")))
-  (should (equal "äé日本" (ecl-mcp-show-text "äé日本")))
-  (should (equal "a\\nb" (ecl-mcp-show-line "a\nb")))
-  (should (equal "abcd…" (ecl-mcp-show-line "abcdefgh" 5)))
-  (should (equal "a\\tb" (ecl-mcp-show-line "a\tb")))
+  (should (equal "a\\u{202e}b" (ecl-mcp-approval-text-visible "a\u202eb")))
+  (should (equal "^[x^M\n\t^@" (ecl-mcp-approval-text-visible "\ex\r\n\t\0")))
+  (should (equal "äé日本" (ecl-mcp-approval-text-visible "äé日本")))
+  (should (equal "a\\nb" (ecl-mcp-approval-text-line "a\nb")))
+  (should (equal "abcd…" (ecl-mcp-approval-text-line "abcdefgh" 5)))
+  (should (equal "a\\tb" (ecl-mcp-approval-text-line "a\tb")))
   ;; Columns count, not characters.
-  (should (equal "日本…" (ecl-mcp-show-line "日本日本" 5)))
+  (should (equal "日本…" (ecl-mcp-approval-text-line "日本日本" 5)))
   ;; Marks on letters of their own stay; those on ASCII, or many, do not.
-  (should (equal "שָׁ é" (ecl-mcp-show-text "שָׁ é")))
-  (should (equal "e\\u{0301}l\\u{0338}" (ecl-mcp-show-text "e\u0301l\u0338")))
+  (should (equal "שָׁ é" (ecl-mcp-approval-text-visible "שָׁ é")))
+  (should (equal "e\\u{0301}l\\u{0338}" (ecl-mcp-approval-text-visible "e\u0301l\u0338")))
   (should (equal "é\u0300\u0300\u0300\\u{0300}\\u{0300}"
-                 (ecl-mcp-show-text (concat "é" (make-string 5 #x300)))))
+                 (ecl-mcp-approval-text-visible (concat "é" (make-string 5 #x300)))))
   (dolist (char '(#x7f #x85 #xa0 #xad #x34f #x61c #x115f #x180e #x200b #x200e
                        #x180b #x2028 #x2029 #x202a #x2060 #x2066 #x2800 #x3000
                        #x3164 #xe000
                        #xfe0f #xfeff #xfff9 #xe0041 #xf0000))
     (ert-info ((format "%x" char))
       (should (string-match-p "\\`a\\\\u{[0-9a-f]+}b\\'"
-                              (ecl-mcp-show-text (string ?a char ?b))))))
+                              (ecl-mcp-approval-text-visible (string ?a char ?b))))))
   ;; Properties of a client's strings have no say.
   (should-not (text-properties-at
-               0 (ecl-mcp-show-text (propertize "x" 'display "y")))))
+               0 (ecl-mcp-approval-text-visible (propertize "x" 'display "y")))))
 
 (ert-deftest ecl-mcp-show-breaks-long-lines ()
-  (let ((shown (ecl-mcp-show-text (concat (make-string 5000 ?x) "\n"
-                                          (make-string 2000 ?y) "é"))))
+  (let ((shown (ecl-mcp-approval-text-visible (concat (make-string 5000 ?x) "\n"
+                                                      (make-string 2000 ?y) "é"))))
     (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
-               (+ ecl-mcp--show-width 4)))
+               (+ ecl-mcp-approval-text--width 4)))
     (should (equal 4 (cl-count ?\n shown)))
     (should (equal 5000 (cl-count ?x shown))))
-  (let ((shown (ecl-mcp-show-text (make-string 5000 ?é))))
+  (let ((shown (ecl-mcp-approval-text-visible (make-string 5000 ?é))))
     (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
-               (+ ecl-mcp--show-width 4)))
+               (+ ecl-mcp-approval-text--width 4)))
     (should (equal 5000 (cl-count ?é shown)))))
 
 (defun test-show-time (unit length)
@@ -182,7 +182,7 @@
   (let ((text (apply #'concat (make-list (/ length (length unit)) unit))))
     (garbage-collect)
     (let ((start (float-time (get-internal-run-time))))
-      (ecl-mcp-show-text text)
+      (ecl-mcp-approval-text-visible text)
       (- (float-time (get-internal-run-time)) start))))
 
 (ert-deftest ecl-mcp-show-is-linear ()
@@ -195,15 +195,15 @@ It took the square of their length."
 
 (ert-deftest ecl-mcp-show-what-is-too-long-cannot-be-allowed ()
   (test-with-approvals t
-    (let ((ecl-mcp--show-limit 100))
+    (let ((ecl-mcp-approval-text--limit 100))
       (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
                         :arguments `((code . ,(make-string 60 ?x))))
       (ecl-mcp-test-ask test-core 2 :tool "evaluate-lisp"
                         :arguments `((code . ,(make-string 100 ?x))))
       (with-temp-buffer
-        (should (ecl-mcp-show-request (nth 0 ecl-mcp-requests) nil))
-        (should-not (ecl-mcp-show-raw (nth 1 ecl-mcp-requests)))
-        (should-not (ecl-mcp-show-request (nth 1 ecl-mcp-requests) nil))
+        (should (ecl-mcp-approval-text-request (nth 0 ecl-mcp-requests) nil))
+        (should-not (ecl-mcp-approval-text-raw (nth 1 ecl-mcp-requests)))
+        (should-not (ecl-mcp-approval-text-request (nth 1 ecl-mcp-requests) nil))
         (should (string-match-p "than the 100 that can be shown"
                                 (buffer-string)))
         (should-not (string-match-p "x\\{99\\}" (buffer-string)))))))
@@ -214,7 +214,7 @@ It took the square of their length."
     (dolist (code '("(defun f (x) \"doc\" ; comment\n  'x)" "#| (car |#" "" "\"open"
                     ";; -*- mode: emacs-lisp; eval: (error \"evaluated\") -*-\n1"))
       (should (equal code (substring-no-properties
-                           (ecl-mcp--show-fontify code)))))))
+                           (ecl-mcp-approval-text--fontify code)))))))
 
 (ert-deftest ecl-mcp-show-request-shows-all ()
   (test-with-approvals t
@@ -225,7 +225,7 @@ It took the square of their length."
     (ecl-mcp-test-ask test-core 2 :tool "some-tool"
                       :arguments '((b . :false) (a . [1 "x"]) (c . "1\n2")))
     (with-temp-buffer
-      (ecl-mcp-show-request (nth 0 ecl-mcp-requests) '("A fault"))
+      (ecl-mcp-approval-text-request (nth 0 ecl-mcp-requests) '("A fault"))
       (should (equal (buffer-substring-no-properties (point-min) (point-max))
                      "A fault
 Operators
@@ -237,11 +237,11 @@ Code, read in package FOO
 (delete-file \"x\")
 "))
       (erase-buffer)
-      (ecl-mcp-show-request (nth 1 ecl-mcp-requests) nil)
+      (ecl-mcp-approval-text-request (nth 1 ecl-mcp-requests) nil)
       (should (equal (buffer-substring-no-properties (point-min) (point-max))
                      "b: false\na: [1,\"x\"]\nc: (2 lines, 3 characters)\n1\n2\n"))
       (erase-buffer)
-      (ecl-mcp-show-raw (nth 1 ecl-mcp-requests))
+      (ecl-mcp-approval-text-raw (nth 1 ecl-mcp-requests))
       (should (string-match-p "\"tool\": \"some-tool\"" (buffer-string))))))
 
 (ert-deftest ecl-mcp-approve-draws-in-its-own-buffer ()
@@ -250,7 +250,7 @@ Code, read in package FOO
     (ecl-mcp-test-ask test-core 1)
     (with-temp-buffer
       (insert "mine")
-      (ecl-mcp-approval-display (car ecl-mcp-requests))
+      (ecl-mcp-approval-window-display (car ecl-mcp-requests))
       (should (equal "mine" (buffer-string)))
       (let ((buffer (current-buffer)))
         (ecl-mcp-deny (car ecl-mcp-requests))
@@ -263,47 +263,47 @@ Code, read in package FOO
                       :arguments '((code . "(a)") (capture-time . :false)))
     (let ((request (car ecl-mcp-requests)))
       (with-temp-buffer
-        (ecl-mcp--edit-insert request)
+        (ecl-mcp-approval-edit--insert request)
         (should (equal "(a)" (buffer-string)))
-        (setq ecl-mcp--edit-request request)
+        (setq ecl-mcp-approval-edit--request request)
         (erase-buffer)
         (insert "(b)")
         (should (equal '((code . "(b)") (capture-time . :false))
-                       (ecl-mcp--edit-result)))))
+                       (ecl-mcp-approval-edit--result)))))
     (ecl-mcp-test-ask test-core 2 :arguments '((x . "a") (l . [])))
     (with-temp-buffer
-      (ecl-mcp--edit-insert (nth 1 ecl-mcp-requests))
-      (setq ecl-mcp--edit-request (nth 1 ecl-mcp-requests))
-      (should (equal '((x . "a") (l . [])) (ecl-mcp--edit-result)))
+      (ecl-mcp-approval-edit--insert (nth 1 ecl-mcp-requests))
+      (setq ecl-mcp-approval-edit--request (nth 1 ecl-mcp-requests))
+      (should (equal '((x . "a") (l . [])) (ecl-mcp-approval-edit--result)))
       (dolist (text '("" "[1]" "{" "1" "{\"a\":1} x" "null"))
         (erase-buffer)
         (insert text)
-        (should-error (ecl-mcp--edit-result) :type 'user-error)))))
+        (should-error (ecl-mcp-approval-edit--result) :type 'user-error)))))
 
 (ert-deftest ecl-mcp-guard-judges-keys ()
   (let* ((now (float-time))
-         (ecl-mcp--key-times (cons now (- now 1)))
-         (ecl-mcp--key-given nil) (ecl-mcp--key-fresh t)
-         (ecl-mcp--attended (cons (selected-frame) 0))
-         (ecl-mcp--pulse (cons now 0)))
-    (should-not (ecl-mcp-not-an-answer (- now 1)))
-    (should (ecl-mcp-not-an-answer now))
+         (ecl-mcp-typing--key-times (cons now (- now 1)))
+         (ecl-mcp-typing--key-given nil) (ecl-mcp-typing--key-fresh t)
+         (ecl-mcp-typing--attended (cons (selected-frame) 0))
+         (ecl-mcp-typing--pulse (cons now 0)))
+    (should-not (ecl-mcp-typing-why-no-answer (- now 1)))
+    (should (ecl-mcp-typing-why-no-answer now))
     (let ((executing-kbd-macro "y"))
-      (should (ecl-mcp-not-an-answer (- now 1))))
+      (should (ecl-mcp-typing-why-no-answer (- now 1))))
     (let ((unread-command-events '(?x)))
-      (should (ecl-mcp-not-an-answer (- now 1))))
-    (let ((ecl-mcp--pulse (cons (- now 2) 0))) ; Emacs was busy
-      (should (ecl-mcp-not-an-answer (- now 5)))
+      (should (ecl-mcp-typing-why-no-answer (- now 1))))
+    (let ((ecl-mcp-typing--pulse (cons (- now 2) 0))) ; Emacs was busy
+      (should (ecl-mcp-typing-why-no-answer (- now 5)))
       (ecl-mcp-pulse)
-      (should (ecl-mcp-not-an-answer (- now 5))))
-    (let ((ecl-mcp--key-fresh nil))
-      (should (ecl-mcp-not-an-answer (- now 1))))
-    (let ((ecl-mcp--key-times (cons now (- now 0.1))))
-      (should (ecl-mcp-not-an-answer (- now 1))))
+      (should (ecl-mcp-typing-why-no-answer (- now 5))))
+    (let ((ecl-mcp-typing--key-fresh nil))
+      (should (ecl-mcp-typing-why-no-answer (- now 1))))
+    (let ((ecl-mcp-typing--key-times (cons now (- now 0.1))))
+      (should (ecl-mcp-typing-why-no-answer (- now 1))))
     (dolist (attended (list nil (cons 'another 0)
                             (cons (selected-frame) (- now 0.2))))
-      (let ((ecl-mcp--attended attended))
-        (should (ecl-mcp-not-an-answer (- now 1)))))))
+      (let ((ecl-mcp-typing--attended attended))
+        (should (ecl-mcp-typing-why-no-answer (- now 1)))))))
 
 (provide 'test-approve)
 ;;; test-approve.el ends here

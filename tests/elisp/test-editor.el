@@ -138,9 +138,9 @@
     (ecl-mcp-test-ask core 3)
     (should (= (length ecl-mcp-requests) 1))))
 
-(ert-deftest ecl-mcp-editor-line-limit ()
+(ert-deftest ecl-mcp-receive-line-limit ()
   "A message beyond the limit is left out, and memory stays bounded."
-  (let ((ecl-mcp-editor-line-limit 1000))
+  (let ((ecl-mcp-receive-line-limit 1000))
     (ecl-mcp-test-with-connection core
       (dotimes (_ 50)
         (ecl-mcp-editor-feed core (make-string 100 ?x))

@@ -163,7 +163,7 @@
       (dolist (end '("1)" "2" "\"3\")" "4"))
         (search-forward end)
         (ecl-mcp-eval-last-sexp))
-      (should (= 4 (length ecl-mcp--jobs)))
+      (should (= 4 (length ecl-mcp-eval--jobs)))
       (should (null live-messages))
       (live-idle))
     (should (equal (mapcar (lambda (text) (substring text 0 (min 7 (length text))))
@@ -197,8 +197,8 @@
 
 (ert-deftest ecl-mcp-eval-errors-of-handlers-are-reported ()
   (live-with-messages
-    (ecl-mcp--start "testing" "evaluate-lisp" '((code . "1"))
-                    (lambda (_) (error "Broken handler")))
+    (ecl-mcp-eval--start "testing" "evaluate-lisp" '((code . "1"))
+                         (lambda (_) (error "Broken handler")))
     (live-idle)
     (should (cl-find-if (lambda (text)
                           (string-match-p "testing: Broken handler" text))
@@ -253,16 +253,16 @@
 
 (ert-deftest ecl-mcp-describe-takes-the-name-at-point ()
   (live-in-lisp "(mapcar #'ca@@r x)"
-    (should (equal (ecl-mcp--name-at-point) "car")))
+    (should (equal (ecl-mcp-describe--name-at-point) "car")))
   (live-in-lisp "(alexandria:when-@@let x)"
-    (should (equal (ecl-mcp--name-at-point) "alexandria:when-let"))))
+    (should (equal (ecl-mcp-describe--name-at-point) "alexandria:when-let"))))
 
 (ert-deftest ecl-mcp-output-buttons-lead-to-places ()
   (let ((file (make-temp-file "ecl-mcp-test" nil ".lisp" "1\n2\n3\n")))
     (unwind-protect
         (with-current-buffer
-            (ecl-mcp--show-text "*ecl-mcp test*"
-                                (format "Defined in: %s:2 (defun)" file))
+            (ecl-mcp-output--show "*ecl-mcp test*"
+                                  (format "Defined in: %s:2 (defun)" file))
           (goto-char (point-min))
           (search-forward file)
           (push-button (match-beginning 0))
@@ -314,18 +314,18 @@
         (push-button)
         (live-idle)
         (should (string-match-p "^line 15000$" (buffer-string)))
-        (should (<= (buffer-size) (+ ecl-mcp--shown-limit 1000)))
+        (should (<= (buffer-size) (+ ecl-mcp-output--limit 1000)))
         (kill-buffer)))))
 
 (ert-deftest ecl-mcp-output-buffers-are-bounded ()
   (dotimes (i 10)
-    (ecl-mcp--show-text "*ecl-mcp test*"
-                        (format "%d %s" i (make-string 50000 ?x)) t))
+    (ecl-mcp-output--show "*ecl-mcp test*"
+                          (format "%d %s" i (make-string 50000 ?x)) t))
   (with-current-buffer "*ecl-mcp test*"
-    (should (<= (buffer-size) ecl-mcp--shown-limit))
+    (should (<= (buffer-size) ecl-mcp-output--limit))
     (should (looking-at-p "9 x"))
     (kill-buffer))
-  (ecl-mcp--show-text "*ecl-mcp test*" (make-string 500000 ?x) t)
+  (ecl-mcp-output--show "*ecl-mcp test*" (make-string 500000 ?x) t)
   (with-current-buffer "*ecl-mcp test*"
     (should (> (buffer-size) 499999))
     (kill-buffer)))
@@ -335,7 +335,7 @@
                       (make-string 200000 ?/) (make-string 200000 ?.)
                       (apply #'concat (make-list 50000 ":1.a"))
                       (apply #'concat (make-list 50000 "- a "))))
-    (should (< (live-seconds (ecl-mcp--show-text "*ecl-mcp test*" text nil t))
+    (should (< (live-seconds (ecl-mcp-output--show "*ecl-mcp test*" text nil t))
                2)))
   (kill-buffer "*ecl-mcp test*"))
 
@@ -360,9 +360,10 @@
     (if (string-match-p "ERROR" (car live-messages))
         (ert-fail (car live-messages))))
   (live-eval "(setf *test-state* :after)")
-  (ecl-mcp--fetch-checkpoints)
-  (live-wait "the list" (lambda () (assoc "test-one" ecl-mcp--checkpoints)))
-  (should (member "test-one" (all-completions "tes" #'ecl-mcp--checkpoint-table)))
+  (ecl-mcp-describe--fetch-checkpoints)
+  (live-wait "the list" (lambda () (assoc "test-one" ecl-mcp-describe--checkpoints)))
+  (should (member "test-one"
+                  (all-completions "tes" #'ecl-mcp-describe--checkpoint-table)))
   (ecl-mcp-restore "test-one")
   (live-idle)
   (should (equal (live-eval "*test-state*") "=> :BEFORE"))
@@ -384,12 +385,12 @@
   (let* (shown
          (value (ecl-mcp-eldoc-function (lambda (&rest all) (setq shown all)))))
     (when (and value (not shown))
-      (live-wait "a lambda list" (lambda () (null ecl-mcp--names-waiting))))
+      (live-wait "a lambda list" (lambda () (null ecl-mcp-names--waiting))))
     (and shown (concat (plist-get (cdr shown) :thing) " " (car shown)))))
 
 (ert-deftest ecl-mcp-eldoc-shows-lambda-lists ()
   (live-eval "(defun test-arglist (a &optional (b 2)) (list a b))")
-  (ecl-mcp--names-forget)
+  (ecl-mcp-names--forget)
   (live-in-lisp "(test-arglist @@1)"
     (switch-to-buffer (current-buffer))
     (should (equal (test-eval-eldoc) "test-arglist (A &OPTIONAL (B 2))"))
@@ -414,8 +415,8 @@
 (defun test-eval-completions ()
   "The completions here, after waiting when they have to be asked for."
   (let ((value (ecl-mcp-completion-at-point)))
-    (when ecl-mcp--names-waiting
-      (live-wait "names" (lambda () (null ecl-mcp--names-waiting)))
+    (when ecl-mcp-names--waiting
+      (live-wait "names" (lambda () (null ecl-mcp-names--waiting)))
       (setq value (ecl-mcp-completion-at-point)))
     (mapcar #'substring-no-properties (nth 2 value))))
 
@@ -423,7 +424,7 @@
   (live-eval "(defpackage :test-d (:use :cl) (:export #:test-out #:test-other))
               (defun test-d:test-out ()) (defun test-d::test-in ())
               (defmacro test-d:test-other () 1)")
-  (ecl-mcp--names-forget)
+  (ecl-mcp-names--forget)
   (live-in-lisp "(multiple-value-@@"
     (should (equal (test-eval-completions)
                    '("multiple-value-bind" "multiple-value-call"
@@ -434,7 +435,7 @@
     (should (equal (mapcar #'substring-no-properties
                            (nth 2 (ecl-mcp-completion-at-point)))
                    '("multiple-value-prog1")))
-    (should-not ecl-mcp--names-waiting))
+    (should-not ecl-mcp-names--waiting))
   (live-in-lisp "(MULTIPLE-VALUE-P@@"
     (should (equal (test-eval-completions) '("MULTIPLE-VALUE-PROG1"))))
   (live-in-lisp "(test-d:t@@"
@@ -458,7 +459,7 @@
                         (car (nth 2 value))))))))
 
 (ert-deftest ecl-mcp-names-never-wait-for-a-busy-image ()
-  (ecl-mcp--names-forget)
+  (ecl-mcp-names--forget)
   (live-with-watch
     (let ((id (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 20)")) #'ignore
                             :session ecl-mcp-eval-session)))
@@ -468,23 +469,23 @@
           (insert (format "%d" i))
           (accept-process-output nil 0.02))
         ;; one question waits, not twenty
-        (should (= 1 (length ecl-mcp--names-waiting)))
+        (should (= 1 (length ecl-mcp-names--waiting)))
         ;; and is taken back when it has waited too long
-        (setcdr (alist-get 'names ecl-mcp--names-waiting) 0)
-        (ecl-mcp--names-may-ask-p 'names)
-        (should-not ecl-mcp--names-waiting))
+        (setcdr (alist-get 'names ecl-mcp-names--waiting) 0)
+        (ecl-mcp-names--may-ask-p 'names)
+        (should-not ecl-mcp-names--waiting))
       (ecl-mcp-cancel id)))
   (should (equal (live-eval "(+ 1 1)") "=> 2")))
 
 (ert-deftest ecl-mcp-names-kept-are-bounded ()
-  (ecl-mcp--names-forget)
-  (dotimes (i (* 2 ecl-mcp--names-kept))
+  (ecl-mcp-names--forget)
+  (dotimes (i (* 2 ecl-mcp-names--kept))
     (let ((waiting (list nil)))
-      (setf (alist-get 'names ecl-mcp--names-waiting) waiting)
-      (ecl-mcp--names-note (list 'names i) waiting '(:success t :content "x")
+      (setf (alist-get 'names ecl-mcp-names--waiting) waiting)
+      (ecl-mcp-names--note (list 'names i) waiting '(:success t :content "x")
                            #'identity nil)))
-  (should (<= (hash-table-count ecl-mcp--names-cache) ecl-mcp--names-kept))
-  (ecl-mcp--names-forget))
+  (should (<= (hash-table-count ecl-mcp-names--cache) ecl-mcp-names--kept))
+  (ecl-mcp-names--forget))
 
 (ert-deftest ecl-mcp-mode-has-keys-of-its-own-only ()
   (let ((global (copy-tree global-map)))

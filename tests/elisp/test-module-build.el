@@ -8,7 +8,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 (defmacro test-module-build--with-sources (folder make-rule &rest body)
   "Run BODY with the elisp in sources at FOLDER whose Makefile has MAKE-RULE."

@@ -4,7 +4,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 (defun test-module--copy (folder &rest facts)
   "Copy the module into FOLDER, with its version file changed by FACTS.

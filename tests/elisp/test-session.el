@@ -4,7 +4,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 
 (ert-deftest ecl-mcp-call-evaluates ()
   "A call starts the session and comes back with its result."
@@ -15,8 +15,8 @@
       (should-not (plist-get result :error))
       (should (equal (alist-get 'ecl-mcp/safetyLevel (plist-get result :meta))
                      "cautious")))
-    (should-not (ecl-mcp-session-calls))
-    (should (ecl-mcp-session-tool "evaluate-lisp"))))
+    (should-not (ecl-mcp-client-calls))
+    (should (ecl-mcp-client-tool "evaluate-lisp"))))
 
 (ert-deftest ecl-mcp-call-fails ()
   "A failure has its text in :error."
@@ -64,7 +64,7 @@
     (let* ((results nil)
            (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
                              (lambda (result) (push result results)))))
-      (should (equal (ecl-mcp-session-calls) (list id)))
+      (should (equal (ecl-mcp-client-calls) (list id)))
       (should (ecl-mcp-cancel id))
       (should-not (ecl-mcp-cancel id))
       (should (equal (mapcar (lambda (result) (plist-get result :error)) results)
@@ -87,13 +87,13 @@
   (ecl-mcp-test-with-session folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *gone* 1)")))
     (let ((result nil)
-          (process (ecl-mcp-session-process ecl-mcp-session)))
+          (process (ecl-mcp-lisp-process ecl-mcp-lisp)))
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
       (signal-process process 'SIGKILL)
       (ecl-mcp-test-await "the answer" (lambda () result))
       (should (string-match-p "are lost" (plist-get result :error)))
-      (should-not (eq process (ecl-mcp-session-process ecl-mcp-session)))
+      (should-not (eq process (ecl-mcp-lisp-process ecl-mcp-lisp)))
       (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))))
         (should (plist-get result :success))
         (should (string-suffix-p "=> 2" (plist-get result :content)))))))
@@ -102,9 +102,9 @@
   "The next evaluation after a loss tells of it, later ones do not."
   (ecl-mcp-test-with-session folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
-    (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+    (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
     (ecl-mcp-test-await "the loss"
-                        (lambda () (ecl-mcp-session-lost ecl-mcp-session)))
+                        (lambda () (ecl-mcp-lisp-lost ecl-mcp-lisp)))
     (let ((text (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "2")))
                            :content)))
       (should (string-match-p "defined there is lost" text))
@@ -135,13 +135,13 @@
                                     (plist-get result :error)))
             (ecl-mcp-test-await "the end of it"
                                 (lambda ()
-                                  (not (ecl-mcp-session-process
-                                        ecl-mcp-session))))
+                                  (not (ecl-mcp-lisp-process
+                                        ecl-mcp-lisp))))
             ;; Nothing waits for a Lisp that does not come.
             (setq result (ecl-mcp-test-call 'evaluate-lisp '((code . "1"))))
             (should (string-match-p "M-x ecl-mcp-restart-lisp"
                                     (plist-get result :error))))
-        (ecl-mcp-session-stop)))))
+        (ecl-mcp-lisp-stop)))))
 
 (ert-deftest ecl-mcp-session-program-is-gone ()
   "When the program cannot be started again, calls say so, until it can.
@@ -159,14 +159,14 @@ They had no answer at all."
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
       (delete-file ecl-mcp-program)
-      (signal-process (ecl-mcp-session-process ecl-mcp-session) 'SIGKILL)
+      (signal-process (ecl-mcp-lisp-process ecl-mcp-lisp) 'SIGKILL)
       (ecl-mcp-test-await "the answer" (lambda () result))
       (dolist (text (list (plist-get result :error) (funcall call)))
         (should (string-match-p "killed\\. The program .*/ecl-mcp is not there"
                                 text))
         (should (string-match-p "M-x ecl-mcp-restart-lisp" text)))
       (make-symbolic-link program ecl-mcp-program)
-      (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+      (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
       (should (string-suffix-p "=> 2" (funcall call))))))
 
 (ert-deftest ecl-mcp-session-no-frames ()
@@ -187,7 +187,7 @@ They had no answer at all."
                           (lambda (it) (setq result it)))
             (ecl-mcp-test-await "the answer" (lambda () result))
             (should-not (plist-get result :success)))
-        (ecl-mcp-session-stop)))))
+        (ecl-mcp-lisp-stop)))))
 
 (ert-deftest ecl-mcp-session-quit-comes-behind ()
   "C-g in the middle of a call, or of an answer, does not leave the half of it.
@@ -223,7 +223,7 @@ What had been noted as sent was not sent then."
       (ecl-mcp-test-await "the answer" (lambda () result))
       (should (string-match-p "no" (plist-get result :error)))
       (should (= quits 2))
-      (should-not (ecl-mcp-session-calls)))))
+      (should-not (ecl-mcp-client-calls)))))
 
 (ert-deftest ecl-mcp-session-stop-answers ()
   "Stopping answers what waits and leaves no process and no timer."
@@ -231,8 +231,8 @@ What had been noted as sent was not sent then."
     (ecl-mcp-test-with-session folder
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
-      (let ((process (ecl-mcp-session-process ecl-mcp-session)))
-        (ecl-mcp-session-stop)
+      (let ((process (ecl-mcp-lisp-process ecl-mcp-lisp)))
+        (ecl-mcp-lisp-stop)
         (should (string-match-p "stopped" (plist-get result :error)))
         (should-not ecl-mcp-connections)
         (ecl-mcp-test-await "the end of the process"
@@ -321,8 +321,8 @@ What had been noted as sent was not sent then."
                 (lambda (result)
                   (princ (format "%s supervisor %d\n"
                                  (plist-get result :content)
-                                 (process-id (ecl-mcp-session-process
-                                              ecl-mcp-session))))
+                                 (process-id (ecl-mcp-lisp-process
+                                              ecl-mcp-lisp))))
                   ,@forms))
                (while t
                  (accept-process-output nil 1))))))))
@@ -358,7 +358,7 @@ What had been noted as sent was not sent then."
            ;; What nothing interrupts is under way.
            (busy t (kill-emacs))
            (stopped nil (progn (signal-process
-                                (ecl-mcp-session-process ecl-mcp-session)
+                                (ecl-mcp-lisp-process ecl-mcp-lisp)
                                 'SIGSTOP)
                                (kill-emacs)))
            (kill nil nil)

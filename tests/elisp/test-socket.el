@@ -346,8 +346,8 @@ It held Emacs for two seconds."
           (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
           (live-with-watch
-            (should (ecl-mcp-editor-send connection
-                                         (test-socket--long-message 1000000)))
+            (should (ecl-mcp-connection-send-message connection
+                                                     (test-socket--long-message 1000000)))
             (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))
             (should (string-match-p "does not read"
                                     (with-current-buffer ecl-mcp--messages-buffer
@@ -429,9 +429,9 @@ It was let go in the middle."
            (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
           (live-with-watch
-            (should (ecl-mcp-editor-send connection
-                                         (test-socket--long-message size)))
-            (should (ecl-mcp-editor-send connection '((method . "behind"))))
+            (should (ecl-mcp-connection-send-message connection
+                                                     (test-socket--long-message size)))
+            (should (ecl-mcp-connection-send-message connection '((method . "behind"))))
             (ecl-mcp-test-await
              "all of it"
              (lambda ()

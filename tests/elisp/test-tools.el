@@ -6,7 +6,7 @@
 (require 'support)
 (require 'ecl-mcp-tools)
 (require 'ecl-mcp-buffers)
-(require 'ecl-mcp-execute)
+(require 'ecl-mcp-agent)
 (require 'ecl-mcp-call-tool)
 
 (defvar auth-sources)
@@ -14,7 +14,7 @@
 (defmacro test-tools--with-tools (&rest body)
   "Run BODY; the tools it defines are gone afterwards."
   (declare (indent 0) (debug (body)))
-  `(let ((ecl-mcp--tools ecl-mcp--tools))
+  `(let ((ecl-mcp-tools--all ecl-mcp-tools--all))
      ,@body))
 
 ;;;; Definition
@@ -36,8 +36,8 @@
       (should-error (apply #'ecl-mcp-define-tool case)))
     (should-error (ecl-mcp-define-tool "good" :description (make-string 2001 ?x)
                                        :handler #'ignore))
-    (should-not (ecl-mcp--find-tool "good"))
-    (dotimes (i (- ecl-mcp-editor-tools-limit (length ecl-mcp--tools)))
+    (should-not (ecl-mcp-tools--find "good"))
+    (dotimes (i (- ecl-mcp-editor-tools-limit (length ecl-mcp-tools--all)))
       (ecl-mcp-define-tool (format "t%d" i) :description "x" :handler #'ignore))
     (should-error (ecl-mcp-define-tool "good" :description "x" :handler #'ignore))
     (should (ecl-mcp-define-tool "t0" :description "y" :handler #'ignore))))
@@ -53,8 +53,8 @@
   "What a handler returns becomes text."
   (dolist (case '(("as it is" "as it is") (nil "nil") ((1 2 3) "(1 2 3)")
                   (42 "42") (sym "sym")))
-    (should (equal (ecl-mcp--format-result (car case)) (cadr case))))
-  (let ((text (ecl-mcp--format-result
+    (should (equal (ecl-mcp-tools--format-result (car case)) (cadr case))))
+  (let ((text (ecl-mcp-tools--format-result
                (make-string (+ 7 ecl-mcp-tool-text-limit) ?x))))
     (should (string-suffix-p "[… 7 characters more are left out]" text))))
 
@@ -89,8 +89,8 @@
   "A new tool is listed at once by a real core, checked, and called."
   (test-tools--with-tools
     (ecl-mcp-test-with-session folder
-      (ecl-mcp-session-ensure)
-      (should (ecl-mcp-session-tool "read-buffer"))
+      (ecl-mcp-client-ensure)
+      (should (ecl-mcp-client-tool "read-buffer"))
       (let* ((changes 0)
              (ecl-mcp-tools-changed-functions
               (list (lambda () (cl-incf changes)))))
@@ -102,7 +102,7 @@
                    (tone text "How." :choices ("kind" "gruff")))
          :handler (lambda (arguments) (format "%S" arguments)))
         (ecl-mcp-test-await "the new list" (lambda () (> changes 0)))
-        (should (ecl-mcp-session-tool "greet"))
+        (should (ecl-mcp-client-tool "greet"))
         (should (equal (plist-get (ecl-mcp-test-call
                                    'greet '((name . "Zoë") (times . 2)
                                             (loud . :false) (tone . "kind")))
@@ -113,7 +113,7 @@
                            :error))
         (ecl-mcp-undefine-tool "greet")
         (ecl-mcp-test-await "its end"
-                            (lambda () (not (ecl-mcp-session-tool "greet"))))))))
+                            (lambda () (not (ecl-mcp-client-tool "greet"))))))))
 
 (ert-deftest ecl-mcp-define-tool-dangerous-is-asked ()
   "A tool without a level is put to the human before its handler runs."
@@ -135,7 +135,7 @@
 
 (defun test-tools--ask (tool &rest arguments)
   "Return the text that TOOL answers to ARGUMENTS, a plist."
-  (car (ecl-mcp-tools-call (symbol-name tool) (ecl-mcp--alist arguments) nil)))
+  (car (ecl-mcp-tools-call (symbol-name tool) (ecl-mcp-agent--alist arguments) nil)))
 
 (ert-deftest ecl-mcp-read-buffer-pages ()
   "Buffers are read by lines, narrowed or not, unsaved text included."
@@ -354,7 +354,7 @@ Return the result and what the file has."
 (ert-deftest ecl-mcp-approval-function-is-only-for-agents-here ()
   "Other calls are put to the human, function or not."
   (ecl-mcp-test-with-session folder
-    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-execute--request 90)
+    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-agent--request 90)
     (let ((ecl-mcp-approval-function (lambda (&rest _) (ert-fail "It was asked")))
           result)
       (ecl-mcp-call "write-file" '((path . "w.txt") (content . "x"))
@@ -366,21 +366,21 @@ Return the result and what the file has."
 
 (ert-deftest ecl-mcp-execute-without-a-module ()
   "Without a module each call fails with the remedy; nothing is signalled."
-  (let ((ecl-mcp-session nil)
+  (let ((ecl-mcp-lisp nil)
         (results nil))
     (cl-letf (((symbol-function 'ecl-mcp-module-problem)
                (lambda () "The module is not built.")))
       (ecl-mcp-execute-tool-calls '((:id "a" :name "read_file" :arguments nil))
                                   (lambda (it) (setq results it))))
     (should (string-match-p "not built" (plist-get (car results) :error)))
-    (should-not ecl-mcp--executing)))
+    (should-not ecl-mcp-agent--executing)))
 
 ;;;; By hand
 
 (ert-deftest ecl-mcp-call-tool-asks-by-schema ()
   "The arguments are asked for by the schema of the tool."
   (ecl-mcp-test-with-session folder
-    (ecl-mcp-session-ensure)
+    (ecl-mcp-client-ensure)
     (let ((prompts nil))
       (cl-letf (((symbol-function 'read-string)
                  (lambda (prompt &rest _)
@@ -389,22 +389,22 @@ Return the result and what the file has."
                 ((symbol-function 'y-or-n-p)
                  (lambda (prompt) (push prompt prompts) t)))
         (should (equal (ecl-mcp-read-arguments
-                        (ecl-mcp-session-tool "evaluate-lisp") nil)
+                        (ecl-mcp-client-tool "evaluate-lisp") nil)
                        '((code . "(* 2 21)"))))
         (should (equal (length prompts) 1))
         (let ((all (ecl-mcp-read-arguments
-                    (ecl-mcp-session-tool "evaluate-lisp") t)))
+                    (ecl-mcp-client-tool "evaluate-lisp") t)))
           (should (eq (alist-get 'capture-time all) t))
           (should (equal (alist-get 'timeout all) 5)))))
     (should (string-match-p "may destroy +Evaluate"
-                            (ecl-mcp--annotate-tool "evaluate-lisp")))
+                            (ecl-mcp-call-tool--annotate-tool "evaluate-lisp")))
     (ecl-mcp-call-tool "evaluate-lisp" '((code . "(* 2 21)")))
     (ecl-mcp-test-await "the message"
-                        (lambda () (not (ecl-mcp-session-calls))))
+                        (lambda () (not (ecl-mcp-client-calls))))
     (ecl-mcp-call-tool "evaluate-lisp" '((code . "(/ 1 0)")))
     (ecl-mcp-test-await "the buffer"
-                        (lambda () (get-buffer ecl-mcp--result-buffer)))
-    (with-current-buffer ecl-mcp--result-buffer
+                        (lambda () (get-buffer ecl-mcp-call-tool--buffer)))
+    (with-current-buffer ecl-mcp-call-tool--buffer
       (should (string-match-p "evaluate-lisp failed" (buffer-string)))
       (should (string-match-p "DIVISION-BY-ZERO" (buffer-string)))
       (kill-buffer))))

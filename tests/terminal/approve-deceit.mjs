@@ -98,7 +98,7 @@ test('approve: a question with a name that is too wide', quick(),
     async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . ${elisp('\u65e5'.repeat(60))})))`);
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.see(/… wants evaluate-lisp \(dangerous\)\. Allow once\?/);
     });
 
@@ -106,11 +106,11 @@ test('approve: names with the signs of Emacs in them are text', quick(),
     async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . "%s %d \`a' \\\\[quit] \\\\=x")))`);
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.see(/%s %d .a' \\\[quit\] \\=x wants evaluate-lisp \(dangerous\)\. Allow/);
         await emacs.see(/#1 · %s %d .a' \\\[quit\] \\=x wants/);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await open(emacs, 1);
     });
 
@@ -121,7 +121,7 @@ test('approve: a rule whose end is not on the screen is not made', quick(QUEUE),
         await ask(emacs, 1, `(progn ${names} (zz-the-last))`);
         await review(emacs, QUICK);
         for (let count = 0; count < 30 && await emacs.eval(
-            '(buffer-local-value (quote ecl-mcp--approval-seen) (get-buffer "*ecl-mcp approval*"))') === 'nil'; count++) {
+            '(buffer-local-value (quote ecl-mcp-approval-window--end-shown) (get-buffer "*ecl-mcp approval*"))') === 'nil'; count++) {
             await emacs.keys('Space');
             await pause(300);
         }
@@ -145,7 +145,7 @@ test('approve: a rule whose end is not on the screen is not made', quick(QUEUE),
     });
 
 test('approve: what is too long to be shown', quick(
-    `${QUEUE} (setq ecl-mcp--show-limit 1000)`), async emacs => {
+    `${QUEUE} (setq ecl-mcp-approval-text--limit 1000)`), async emacs => {
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
     await emacs.see(/more than the 1000 that can be shown/);

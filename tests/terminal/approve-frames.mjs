@@ -22,7 +22,7 @@ test('approve: a daemon without frames decides nothing, at once', daemon(),
         await ask(emacs, 3, '(car x)');
         await question(emacs, 3, QUICK);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await open(emacs, 3);
         await emacs.keys('C-x', 'C-c');
         await emacs.until('(null (cdr (frame-list)))');
@@ -40,7 +40,7 @@ test('approve: somebody on another terminal can go on', daemon(),
         await emacs.keys('Enter');
         await ask(emacs, 1, '(car x)');
         await emacs.until(WINDOW);
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         for (const terminal of [first, second]) {
             await emacs.switchTo(terminal);
             await emacs.type('y n y');
@@ -105,7 +105,7 @@ test('approve: what is pasted is text, not an answer', asking(), async emacs => 
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.bytes('\x1b[200~y\x1b[201~');
-    await emacs.until('(not (ecl-mcp-asking))');
+    await emacs.until('(not (ecl-mcp-approval-prompt-request))');
     await emacs.until('(with-current-buffer "*scratch*" (eq ?y (char-before)))');
     await open(emacs, 1);
 });

@@ -52,7 +52,7 @@ test('approve: a queue shows nothing but that it waits', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.see(/MCP:1/);
-        await emacs.never(`(or ${WINDOW} (ecl-mcp-asking))`, 2.5);
+        await emacs.never(`(or ${WINDOW} (ecl-mcp-approval-prompt-request))`, 2.5);
         await review(emacs, QUICK);
         await key(emacs, 'n');
         await decided(emacs, 1, 'deny');
@@ -356,14 +356,14 @@ for (const [name, size, form] of [
             const before = await emacs.eval(windows);
             await ask(emacs, 1, '(car x)');
             await pause(1000);
-            if (await emacs.eval('(ecl-mcp-asking)') !== 'nil')
+            if (await emacs.eval('(ecl-mcp-approval-prompt-request)') !== 'nil')
                 await emacs.keys('C-g');
             await emacs.until('(= 0 (minibuffer-depth))');
             await open(emacs, 1);
             await review(emacs, QUICK);
             for (let count = 0; count < 10; count++) {
                 if (await emacs.eval('(buffer-local-value ' +
-                    `'ecl-mcp--approval-seen (get-buffer "*ecl-mcp approval*"))`)
+                    `'ecl-mcp-approval-window--end-shown (get-buffer "*ecl-mcp approval*"))`)
                     !== 'nil')
                     break;
                 await key(emacs, 'Space');
@@ -390,7 +390,7 @@ for (const [name, form] of [
             for (const no of ['Space', 'Enter', 'Tab', 'Y', 'a', '!'])
                 await key(emacs, no);
             await open(emacs, 1);
-            if (await emacs.eval('(ecl-mcp-asking)') === 'nil')
+            if (await emacs.eval('(ecl-mcp-approval-prompt-request)') === 'nil')
                 await question(emacs, 1, QUICK);
             await key(emacs, 'y');
             await decided(emacs, 1, 'approve');
@@ -419,7 +419,7 @@ test('approve: mouse-1 on the lighter leads to the queue', quick(QUEUE),
         await ask(emacs, 1, '(car x)');
         await emacs.see(/MCP:1/);
         check(await emacs.eval(`(lookup-key (get-text-property 1 'local-map
-            (ecl-mcp-approve-lighter)) [mode-line mouse-1])`) ===
+            (ecl-mcp-approval-lighter)) [mode-line mouse-1])`) ===
             'ecl-mcp-review', 'the key');
     });
 
@@ -432,7 +432,7 @@ test('approve: a bell rings when a request waits for long',
     });
 
 test('approve: one command leads through approvals and reviews', quick(
-    `(require 'ecl-mcp-review) (ecl-mcp-review-start) ${QUEUE}`), async emacs => {
+    `(require 'ecl-mcp-review) (ecl-mcp-review-activate) ${QUEUE}`), async emacs => {
     await ask(emacs, 1, '(car x)');
     await emacs.eval(`(ecl-mcp-test-ask 2 "write-file"
         '((path . "a.txt") (content . "one\n")) :review
@@ -469,7 +469,7 @@ async emacs => {
     await review(emacs, QUICK);
     await emacs.see(/\(delete-file "x"\)\)/);
     await emacs.eval(`(with-current-buffer "*ecl-mcp approval*"
-        (setq truncate-lines t ecl-mcp--approval-seen nil))`);
+        (setq truncate-lines t ecl-mcp-approval-window--end-shown nil))`);
     await key(emacs, 'y');
     await emacs.see(/SPC to see the rest/);
     await key(emacs, 'i', 'i', 'y');

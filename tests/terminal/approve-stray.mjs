@@ -43,10 +43,10 @@ test('approve: somebody who types slowly is no one who says yes', asking(),
         await emacs.keys('M->');
         await emacs.type('well, ', 100);
         await ask(emacs, 1, '(car x)');
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await pause(GRACE);
         await emacs.type('yesyn', 800);
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(string-suffix-p "well, yesyn" ${SCRATCH})`);
         await open(emacs, 1);
         // And it can be answered.
@@ -62,7 +62,7 @@ test('approve: a question leaves more time to those who type', asking(),
         await emacs.keys('j');
         await emacs.until('(eq last-command (quote ignore))');
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(ecl-mcp-asking)', 2.4);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.4);
         await question(emacs);
     });
 
@@ -125,12 +125,12 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             ['M-y'], ['M-p'], ['M-n'], ['C-M-c'], ['C-j'], ['M-r'], ['C-]'],
             ['C-h', 'k', 'y']]) {
             if (id === 0 || where === question &&
-                await emacs.eval('(ecl-mcp-asking)') === 'nil') {
+                await emacs.eval('(ecl-mcp-approval-prompt-request)') === 'nil') {
                 await ask(emacs, ++id, '(car x)');
                 if (where === review)
                     await where(emacs, QUICK);
                 else
-                    await emacs.until(`(eq (ecl-mcp-asking)
+                    await emacs.until(`(eq (ecl-mcp-approval-prompt-request)
                         (car (last ecl-mcp-requests)))`);
                 await pause(QUICK);
             }
@@ -149,9 +149,9 @@ test('approve: a key in a transient map, and no question meanwhile', quick(),
               (define-key map "y" #'ignore) map) t) nil)`);
         await emacs.until('overriding-terminal-local-map');
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         await emacs.keys('y');
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         await open(emacs, 1);
     });
 
@@ -204,7 +204,7 @@ test('approve: a buffer that was renamed, or a copy, decides nothing', quick(QUE
         await review(emacs, QUICK);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
-        check(await emacs.eval('ecl-mcp--session-rules') === 'nil', 'a rule');
+        check(await emacs.eval('ecl-mcp-permissions--session-rules') === 'nil', 'a rule');
     });
 
 test('approve: commands by name elsewhere answer nothing', quick(QUEUE),
@@ -256,7 +256,7 @@ test('approve: what is withdrawn while Emacs is stopped', asking(),
         await pause(2000);
         kill(emacs.pid, 'CONT');
         await withdrawn;
-        await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+        await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
         await open(emacs, 1);
         await ask(emacs, 2, '(cdr x)');
         await emacs.never('(ecl-mcp-test-decision 2)', 1);
@@ -307,7 +307,7 @@ test('approve: an end behind another frame of the terminal was not seen', asking
             (- (point-max) 20)))
         nil)`);
     await pause(1000);
-    check(await emacs.eval(`(buffer-local-value 'ecl-mcp--approval-seen
+    check(await emacs.eval(`(buffer-local-value 'ecl-mcp-approval-window--end-shown
         (get-buffer "*ecl-mcp approval*"))`) === 'nil', 'seen');
 });
 

@@ -35,7 +35,7 @@ test('approve: a sentence with y in it answers nothing', asking(),
         await open(emacs, 1);
         const text = await emacs.text(SCRATCH);
         check(text === `Why yes, ${words}`, text);
-        await emacs.never('(or (ecl-mcp-asking) (ecl-mcp-test-decision 1))', 2);
+        await emacs.never('(or (ecl-mcp-approval-prompt-request) (ecl-mcp-test-decision 1))', 2);
     });
 
 test('approve: somebody who types on gets the keys, not the question', asking(),
@@ -44,11 +44,11 @@ test('approve: somebody who types on gets the keys, not the question', asking(),
         await ask(emacs, 1, '(delete-file "x")');
         await question(emacs);
         await emacs.type('yes, you may ', 50);
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(equal ${SCRATCH} "yes, you may ")`);
         await open(emacs, 1);
         // Keys that came before they could be seen to answer.
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.type('yn', 30);
         await emacs.type('y ', 30);
         await emacs.until(`(equal ${SCRATCH} "yes, you may yny ")`);
@@ -107,13 +107,13 @@ test('approve: nothing is asked while M-x is open', asking(), async emacs => {
     await emacs.keys('M-x');
     await emacs.see(/^M-x/m);
     await ask(emacs, 1, '(car x)');
-    await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.5);
+    await emacs.never('(or (ecl-mcp-approval-prompt-request) (get-buffer-window "*ecl-mcp approval*"))', 2.5);
     await emacs.keys('y');
     await emacs.see(/^M-x y$/m);
     await emacs.keys('C-g');
     await question(emacs);
     await emacs.keys('C-g');
-    await emacs.until('(not (ecl-mcp-asking))');
+    await emacs.until('(not (ecl-mcp-approval-prompt-request))');
     await open(emacs, 1);
 });
 
@@ -130,7 +130,7 @@ for (const [name, begin, end] of [
     test(`approve: nothing is asked in ${name}`, asking(), async emacs => {
         await emacs.keys(...begin);
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
+        await emacs.never('(or (ecl-mcp-approval-prompt-request) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
         await emacs.keys(end);
         await question(emacs);
         await emacs.keys('y');
@@ -142,7 +142,7 @@ test('approve: nothing is asked without the focus', asking(), async emacs => {
     await emacs.focus(false);
     await emacs.until('(not (frame-focus-state))');
     await ask(emacs, 1, '(car x)');
-    await emacs.never('(ecl-mcp-asking)', 2.5);
+    await emacs.never('(ecl-mcp-approval-prompt-request)', 2.5);
     await emacs.focus(true);
     await question(emacs);
     await emacs.focus(false);
@@ -173,8 +173,8 @@ test('approve: C-g is later, and it does not come up again', asking(),
         await ask(emacs, 1, '(car x)');
         await question(emacs);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
-        await emacs.never('(ecl-mcp-asking)', 2.5);
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.5);
         await open(emacs, 1);
         await emacs.see(/MCP:1/);
     });
@@ -184,7 +184,7 @@ test('approve: what is withdrawn goes off the screen', asking(), async emacs => 
     await question(emacs);
     await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
         (params . ((id . 1) (reason . "cancelled")))))`);
-    await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+    await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
     await emacs.unseen(/Allow once/);
     await emacs.unseen(/MCP:/);
     await emacs.keys('y');
@@ -194,7 +194,7 @@ test('approve: what is withdrawn goes off the screen', asking(), async emacs => 
 test('approve: the end must have been on the screen', asking(), async emacs => {
     await ask(emacs, 1, `(car x)${'\n'.repeat(300)}(delete-file "x")`);
     await emacs.see(/file +delete-file/);
-    await emacs.never('(ecl-mcp-asking)', 2);
+    await emacs.never('(ecl-mcp-approval-prompt-request)', 2);
     await review(emacs);
     await emacs.keys('y');
     await emacs.see(/SPC to see the rest \(\d\d\d lines\)/);

@@ -37,8 +37,8 @@ export async function empty(emacs) {
 
 // Waits for the question about ID and past the moment in which no key counts.
 export async function question(emacs, id = 1, grace = GRACE) {
-    await emacs.until(`(and (ecl-mcp-asking)
-        (= ${id} (ecl-mcp-request-number (ecl-mcp-asking))))`);
+    await emacs.until(`(and (ecl-mcp-approval-prompt-request)
+        (= ${id} (ecl-mcp-request-number (ecl-mcp-approval-prompt-request))))`);
     await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
     await pause(grace);
 }

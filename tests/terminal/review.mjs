@@ -18,7 +18,7 @@ const options = {
       (add-to-list 'load-path ${lisp(path.join(ROOT, 'tests/elisp'))})
       (require 'review-support)
       (setq make-backup-files nil test-review-core (ecl-mcp-test-connection))
-      (ecl-mcp-review-start))`,
+      (ecl-mcp-review-activate))`,
 };
 
 // FORM in the buffer of the selected window.
@@ -52,7 +52,7 @@ async function enter(emacs) {
 // A review that has only just come up takes no submission.
 async function settle(emacs) {
     await emacs.until(here(`(> (float-time) (+ ecl-mcp-review-fresh
-      (ecl-mcp-review--shown ecl-mcp-review--current)))`));
+      (ecl-mcp-review--came-up ecl-mcp-review--current)))`));
 }
 
 // Lets SECONDS of Emacs's time pass.

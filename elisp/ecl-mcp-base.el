@@ -1,4 +1,4 @@
-;;; ecl-mcp-core.el --- What all parts of ecl-mcp share  -*- lexical-binding: t; -*-
+;;; ecl-mcp-base.el --- What all parts of ecl-mcp share  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
@@ -127,7 +127,7 @@ It is made of FORMAT and ARGS, and is also added to the buffer of messages."
   (apply #'ecl-mcp--note 'info format args)
   (message "ecl-mcp: %s" (apply #'format-message format args)))
 
-(defmacro ecl-mcp--guard (what &rest body)
+(defmacro ecl-mcp--noting-errors (what &rest body)
   "Run BODY; note an error in it as one of WHAT and go on.
 WHAT is a string.  For what filters, sentinels and timers do.  Return the value
 of BODY, or nil after an error or a quit."
@@ -144,7 +144,7 @@ of BODY, or nil after an error or a quit."
   (run-hook-wrapped
    hook
    (lambda (function)
-     (ecl-mcp--guard (format "%s in %s" function hook)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
        (apply function args))
      nil)))
 
@@ -154,7 +154,7 @@ One that fails counts as nil."
   (run-hook-wrapped
    hook
    (lambda (function)
-     (ecl-mcp--guard (format "%s in %s" function hook)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
        (apply function args)))))
 
 ;;;; JSON
@@ -282,5 +282,5 @@ Signals an error for what is no JSON."
         (string-to-unibyte (encode-coding-string text 'utf-8-unix))
       text)))
 
-(provide 'ecl-mcp-core)
-;;; ecl-mcp-core.el ends here
+(provide 'ecl-mcp-base)
+;;; ecl-mcp-base.el ends here

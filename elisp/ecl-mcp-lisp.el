@@ -1,4 +1,4 @@
-;;; ecl-mcp-host.el --- The core and the Lisp images in this Emacs  -*- lexical-binding: t; -*-
+;;; ecl-mcp-lisp.el --- The core and the Lisp images in this Emacs  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
@@ -8,15 +8,15 @@
 ;; The core in the module, and the process `ecl-mcp --supervise' that keeps the
 ;; Lisp images.  Bytes go between them through filters, and the core is called
 ;; again by a timer when it wants to be; nothing here waits.  What speaks MCP to
-;; the core is in ecl-mcp-session.el.
+;; the core is in ecl-mcp-client.el.
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-send)
 (require 'ecl-mcp-socket)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 (declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
 (declare-function ecl-mcp-module-close "ext:ecl-mcp-module-functions" (session))
@@ -65,24 +65,24 @@ names another one."
   :type '(choice (const :tag "Yes" t) (const :tag "No" nil) file)
   :group 'ecl-mcp)
 
-(defconst ecl-mcp-session-send-seconds 5
+(defconst ecl-mcp-lisp-send-seconds 5
   "Seconds after which a supervisor that reads nothing is ended.")
 
-(defconst ecl-mcp-session-stop-seconds 2
+(defconst ecl-mcp-lisp-stop-seconds 2
   "Seconds that the supervisor gets to end before it is killed.")
 
-(defconst ecl-mcp-session-restarts-limit 3
+(defconst ecl-mcp-lisp-restarts-limit 3
   "How often the supervisor is started again within a minute.")
 
-(cl-defstruct (ecl-mcp-session (:constructor ecl-mcp-session--create)
-                               (:copier nil))
+(cl-defstruct (ecl-mcp-lisp (:constructor ecl-mcp-lisp--create)
+                            (:copier nil))
   "A core in this Emacs, and the process of its Lisp images."
   (core nil :documentation "The module's session.")
   (workspace nil :documentation "Its folder, absolute.")
   (process nil :documentation "The supervisor, or nil.")
   (connection nil :documentation "The connection by which it asks this Emacs.")
   (receive nil :documentation "Function of the session and bytes for the client.")
-  (settle nil :documentation "Function of the session when it has ended.")
+  (on-end nil :documentation "Function of this when it has ended.")
   (timer nil :documentation "When the core wants to be called.")
   (pumping nil :documentation "Whether bytes are being brought around.")
   (again nil :documentation "Whether there may be more of them.")
@@ -93,19 +93,19 @@ names another one."
   (losses 0 :documentation "How often the state was lost.")
   (data nil :documentation "What the client keeps here."))
 
-(defvar ecl-mcp-activate-function #'ecl-mcp--activate-all
+(defvar ecl-mcp-activate-function #'ecl-mcp-lisp--activate-all
   "Function that lets requests come up in this Emacs, called at the start.")
 
-(defvar ecl-mcp-session nil
+(defvar ecl-mcp-lisp nil
   "The session of this Emacs, or nil.")
 
-(defvar ecl-mcp-session-functions nil
+(defvar ecl-mcp-lisp-functions nil
   "Abnormal hook for the session when it was started, lost its Lisp, or ended.
 The functions get the session and a symbol: `started', `lost' or `ended'.")
 
 (declare-function ecl-mcp-activate "ecl-mcp" ())
 
-(defun ecl-mcp--activate-all ()
+(defun ecl-mcp-lisp--activate-all ()
   "Load all of ecl-mcp, whatever command was the first one, and switch it on.
 Without its other parts nobody would be asked."
   (require 'ecl-mcp)
@@ -113,99 +113,99 @@ Without its other parts nobody would be asked."
 
 ;;;; Bytes
 
-(defun ecl-mcp-session--log (session)
+(defun ecl-mcp-lisp--log (session)
   "Bring what the core of SESSION logged to the buffer of messages."
   (pcase-dolist (`(,level . ,text)
-                 (ecl-mcp-module-log (ecl-mcp-session-core session)))
+                 (ecl-mcp-module-log (ecl-mcp-lisp-core session)))
     (ecl-mcp--note level "%s" text)))
 
-(defun ecl-mcp-session--to-image (session bytes)
+(defun ecl-mcp-lisp--to-image (session bytes)
   "Send BYTES to the supervisor of SESSION; end it when it does not read.
 They are kept while it is stopped by a signal: Emacs sends nothing then."
-  (let ((process (ecl-mcp-session-process session)))
+  (let ((process (ecl-mcp-lisp-process session)))
     (pcase (and process (process-status process))
       ((or 'run 'stop)
-       (ecl-mcp-send process bytes ecl-mcp-session-send-seconds
-                     (apply-partially #'ecl-mcp-session--kill session
+       (ecl-mcp-send process bytes ecl-mcp-lisp-send-seconds
+                     (apply-partially #'ecl-mcp-lisp--kill session
                                       "It did not read what it was sent.")))
       ;; It has ended too often.
       ('nil (ecl-mcp-module-image-lost
-             (ecl-mcp-session-core session)
-             (concat (ecl-mcp-session-lost session)
+             (ecl-mcp-lisp-core session)
+             (concat (ecl-mcp-lisp-lost session)
                      " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
 
-(defun ecl-mcp-session--round (session)
+(defun ecl-mcp-lisp--round (session)
   "Bring what the core of SESSION has for others to them.
 Return non-nil when there was anything."
-  (let ((core (ecl-mcp-session-core session))
+  (let ((core (ecl-mcp-lisp-core session))
         (some nil))
     (pcase-dolist (`(,channel . ,receive)
-                   `((image . ,(apply-partially #'ecl-mcp-session--to-image session))
+                   `((image . ,(apply-partially #'ecl-mcp-lisp--to-image session))
                      (editor . ,(apply-partially
                                  #'ecl-mcp-editor-feed
-                                 (ecl-mcp-session-connection session)))
+                                 (ecl-mcp-lisp-connection session)))
                      (client . ,(apply-partially
-                                 (ecl-mcp-session-receive session) session))))
-      (when-let ((bytes (and (ecl-mcp-session-core session)
+                                 (ecl-mcp-lisp-receive session) session))))
+      (when-let ((bytes (and (ecl-mcp-lisp-core session)
                              (ecl-mcp-module-take core channel))))
         (setq some t)
-        (ecl-mcp--guard (symbol-name channel)
+        (ecl-mcp--noting-errors (symbol-name channel)
           (funcall receive bytes))))
     some))
 
-(defun ecl-mcp-session--schedule (session seconds)
+(defun ecl-mcp-lisp--schedule (session seconds)
   "Let the core of SESSION be called in SECONDS; not at all when that is nil."
-  (when (ecl-mcp-session-timer session)
-    (cancel-timer (ecl-mcp-session-timer session)))
-  (setf (ecl-mcp-session-timer session)
+  (when (ecl-mcp-lisp-timer session)
+    (cancel-timer (ecl-mcp-lisp-timer session)))
+  (setf (ecl-mcp-lisp-timer session)
         (and seconds
              (run-at-time (max 0.001 seconds) nil
-                          #'ecl-mcp-session-pump session))))
+                          #'ecl-mcp-lisp-pump session))))
 
-(defun ecl-mcp-session-pump (session)
+(defun ecl-mcp-lisp-pump (session)
   "Bring bytes of SESSION around until there are no more, and set its timer.
 To be called after whatever was fed to the core."
-  (setf (ecl-mcp-session-again session) t)
-  (unless (ecl-mcp-session-pumping session)
-    (setf (ecl-mcp-session-pumping session) t)
+  (setf (ecl-mcp-lisp-again session) t)
+  (unless (ecl-mcp-lisp-pumping session)
+    (setf (ecl-mcp-lisp-pumping session) t)
     (unwind-protect
-        (ecl-mcp--guard "session"
+        (ecl-mcp--noting-errors "session"
           ;; A quit in the middle would lose what was taken.
           (let ((inhibit-quit t)
                 seconds)
-            (while (and (ecl-mcp-session-core session)
-                        (ecl-mcp-session-again session))
-              (setf (ecl-mcp-session-again session) nil)
-              (setq seconds (ecl-mcp-module-tick (ecl-mcp-session-core session)))
-              (when (ecl-mcp-session--round session)
-                (setf (ecl-mcp-session-again session) t)))
-            (when (ecl-mcp-session-core session)
-              (ecl-mcp-session--schedule session seconds)
-              (ecl-mcp-session--log session))))
-      (setf (ecl-mcp-session-pumping session) nil))))
+            (while (and (ecl-mcp-lisp-core session)
+                        (ecl-mcp-lisp-again session))
+              (setf (ecl-mcp-lisp-again session) nil)
+              (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core session)))
+              (when (ecl-mcp-lisp--round session)
+                (setf (ecl-mcp-lisp-again session) t)))
+            (when (ecl-mcp-lisp-core session)
+              (ecl-mcp-lisp--schedule session seconds)
+              (ecl-mcp-lisp--log session))))
+      (setf (ecl-mcp-lisp-pumping session) nil))))
 
-(defun ecl-mcp-session-feed (session channel bytes)
+(defun ecl-mcp-lisp-feed (session channel bytes)
   "Give BYTES from CHANNEL to the core of SESSION, and bring on what follows.
 A quit comes behind that."
-  (when (ecl-mcp-session-core session)
+  (when (ecl-mcp-lisp-core session)
     (let ((inhibit-quit t))
-      (ecl-mcp-module-feed (ecl-mcp-session-core session) channel bytes)
-      (ecl-mcp-session-pump session))))
+      (ecl-mcp-module-feed (ecl-mcp-lisp-core session) channel bytes)
+      (ecl-mcp-lisp-pump session))))
 
-(defun ecl-mcp-session-stop-others (session)
+(defun ecl-mcp-lisp-stop-others (session)
   "Let what agents evaluate in the Lisp of SESSION be stopped."
-  (when (ecl-mcp-session-core session)
+  (when (ecl-mcp-lisp-core session)
     (let ((inhibit-quit t))
-      (ecl-mcp-module-stop-others (ecl-mcp-session-core session))
-      (ecl-mcp-session-pump session))))
+      (ecl-mcp-module-stop-others (ecl-mcp-lisp-core session))
+      (ecl-mcp-lisp-pump session))))
 
 ;;;; The supervisor
 
-(defun ecl-mcp-session--program-p (file)
+(defun ecl-mcp-lisp--program-p (file)
   "Non-nil when FILE is a program; a folder may have the same name."
   (and (file-executable-p file) (not (file-directory-p file))))
 
-(defun ecl-mcp-session-program ()
+(defun ecl-mcp-lisp-program ()
   "Return the absolute name of the program ecl-mcp.
 Signal a `user-error' when it is not there."
   (let* ((build (ecl-mcp-module--build-folder))
@@ -214,16 +214,16 @@ Signal a `user-error' when it is not there."
                                       ecl-mcp--directory))
          (program (cond (ecl-mcp-program (executable-find ecl-mcp-program))
                         (build (expand-file-name "ecl-mcp" build))
-                        ((ecl-mcp-session--program-p beside) beside)
-                        ((ecl-mcp-session--program-p installed) installed)
+                        ((ecl-mcp-lisp--program-p beside) beside)
+                        ((ecl-mcp-lisp--program-p installed) installed)
                         (t (executable-find "ecl-mcp")))))
-    (if (and program (ecl-mcp-session--program-p program))
+    (if (and program (ecl-mcp-lisp--program-p program))
         program
       (ecl-mcp--fail "The program %s is not there; %s."
                      (or ecl-mcp-program program "ecl-mcp")
                      (ecl-mcp-module--remedy)))))
 
-(defun ecl-mcp-session--check-socket (file)
+(defun ecl-mcp-lisp--check-socket (file)
   "Signal an error when a supervisor could not listen on the socket FILE."
   (ecl-mcp-socket--check-folder (file-name-directory file))
   (when-let ((attributes (file-attributes file)))
@@ -232,7 +232,7 @@ Signal a `user-error' when it is not there."
     (when (ecl-mcp-socket--answered-p file)
       (error "%s is taken" file))))
 
-(defun ecl-mcp-session--listen-arguments ()
+(defun ecl-mcp-lisp--listen-arguments ()
   "Return the arguments that let clients come to the supervisor.
 None when they cannot come, like when that of another Emacs has the socket: this
 Emacs has its Lisp nevertheless."
@@ -241,42 +241,42 @@ Emacs has its Lisp nevertheless."
                                   "~/.local/state/ecl-mcp/image.sock"))))
     (condition-case err
         (progn
-          (ecl-mcp-session--check-socket file)
+          (ecl-mcp-lisp--check-socket file)
           (list "--listen" file))
       (error
        (ecl-mcp--note 'warn "no client can attach here: %s"
                       (error-message-string err))
        nil))))
 
-(defun ecl-mcp-session--command (session)
+(defun ecl-mcp-lisp--command (session)
   "Return the command that supervises the images of SESSION."
   (let ((memory (plist-get ecl-mcp-module-options :memory)))
-    (append (list (ecl-mcp-session-program) "--supervise"
-                  "--workspace" (ecl-mcp-session-workspace session))
+    (append (list (ecl-mcp-lisp-program) "--supervise"
+                  "--workspace" (ecl-mcp-lisp-workspace session))
             (and memory (list "--memory" (number-to-string memory)))
             (mapcan (lambda (pattern) (list "--secret" pattern))
                     (plist-get ecl-mcp-module-options :secrets))
-            (and ecl-mcp-image-socket (not (ecl-mcp-session-alone session))
-                 (ecl-mcp-session--listen-arguments))
+            (and ecl-mcp-image-socket (not (ecl-mcp-lisp-alone session))
+                 (ecl-mcp-lisp--listen-arguments))
             ecl-mcp-program-arguments)))
 
-(defun ecl-mcp-session--filter (session process bytes)
+(defun ecl-mcp-lisp--filter (session process bytes)
   "Give BYTES that PROCESS, the supervisor of SESSION, wrote to the core."
-  (ecl-mcp--guard "supervisor"
-    (when (eq process (ecl-mcp-session-process session))
+  (ecl-mcp--noting-errors "supervisor"
+    (when (eq process (ecl-mcp-lisp-process session))
       (condition-case err
-          (ecl-mcp-session-feed session 'image bytes)
+          (ecl-mcp-lisp-feed session 'image bytes)
         ;; What came is no frame, or of another version.
         (ecl-mcp-error
-         (ecl-mcp-session--kill session (cadr err)))))))
+         (ecl-mcp-lisp--kill session (cadr err)))))))
 
-(defun ecl-mcp-session--errors (process text)
+(defun ecl-mcp-lisp--errors (process text)
   "Note TEXT that a supervisor wrote on its standard error, PROCESS."
   (dolist (line (split-string text "\n" t "[ \t\r]+"))
     (process-put process 'ecl-mcp-line line)
     (ecl-mcp--note 'info "%s" line)))
 
-(defun ecl-mcp-session--end-reason (process event)
+(defun ecl-mcp-lisp--end-reason (process event)
   "Return a sentence about the end of PROCESS, a supervisor; EVENT says how."
   (let ((line (process-get (process-get process 'ecl-mcp-errors) 'ecl-mcp-line)))
     (format "The process of the Lisp images has ended: %s%s."
@@ -285,125 +285,125 @@ Emacs has its Lisp nevertheless."
                 (format " (%s)" (string-remove-suffix "." line))
               ""))))
 
-(defun ecl-mcp-session--start-supervisor (session)
+(defun ecl-mcp-lisp--start-supervisor (session)
   "Start the process of the Lisp images of SESSION."
-  (let* ((default-directory (ecl-mcp-session-workspace session))
+  (let* ((default-directory (ecl-mcp-lisp-workspace session))
          (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
                                     :sentinel #'ignore
-                                    :filter #'ecl-mcp-session--errors)))
+                                    :filter #'ecl-mcp-lisp--errors)))
     (condition-case err
-        (setf (ecl-mcp-session-process session)
+        (setf (ecl-mcp-lisp-process session)
               (make-process
                :name "ecl-mcp" :noquery t :coding 'binary :connection-type 'pipe
-               :command (ecl-mcp-session--command session)
+               :command (ecl-mcp-lisp--command session)
                :stderr errors
-               :filter (apply-partially #'ecl-mcp-session--filter session)
-               :sentinel (apply-partially #'ecl-mcp-session--sentinel session)))
+               :filter (apply-partially #'ecl-mcp-lisp--filter session)
+               :sentinel (apply-partially #'ecl-mcp-lisp--sentinel session)))
       (error
        (delete-process errors)
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
-    (process-put (ecl-mcp-session-process session) 'ecl-mcp-errors errors)
-    (push (float-time) (ecl-mcp-session-started session))
-    (setf (ecl-mcp-session-stop-reason session) nil)))
+    (process-put (ecl-mcp-lisp-process session) 'ecl-mcp-errors errors)
+    (push (float-time) (ecl-mcp-lisp-started session))
+    (setf (ecl-mcp-lisp-stop-reason session) nil)))
 
-(defun ecl-mcp-session--kill (session why)
+(defun ecl-mcp-lisp--kill (session why)
   "End the supervisor of SESSION at once, WHY is a sentence."
-  (let ((process (ecl-mcp-session-process session)))
-    (unless (ecl-mcp-session-stop-reason session)
-      (setf (ecl-mcp-session-stop-reason session) why))
+  (let ((process (ecl-mcp-lisp-process session)))
+    (unless (ecl-mcp-lisp-stop-reason session)
+      (setf (ecl-mcp-lisp-stop-reason session) why))
     (when (process-live-p process)
       (signal-process process 'SIGKILL))))
 
-(defun ecl-mcp-session--end (process)
+(defun ecl-mcp-lisp--end (process)
   "Ask the supervisor PROCESS to end; kill it when it takes long."
   (when (process-live-p process)
     ;; Who is stopped would outlive Emacs.
     (ignore-errors (signal-process process 'SIGTERM)
                    (signal-process process 'SIGCONT))
     (process-put process 'ecl-mcp-killer
-                 (run-at-time ecl-mcp-session-stop-seconds nil
+                 (run-at-time ecl-mcp-lisp-stop-seconds nil
                               (lambda ()
                                 (when (process-live-p process)
                                   (signal-process process 'SIGKILL)))))))
 
-(defun ecl-mcp-session--may-restart-p (session)
+(defun ecl-mcp-lisp--may-restart-p (session)
   "Non-nil unless the supervisor of SESSION was started too often lately."
   (let ((recent (seq-filter (lambda (time) (< (- (float-time) time) 60))
-                            (ecl-mcp-session-started session))))
-    (setf (ecl-mcp-session-started session) recent)
-    (<= (length recent) ecl-mcp-session-restarts-limit)))
+                            (ecl-mcp-lisp-started session))))
+    (setf (ecl-mcp-lisp-started session) recent)
+    (<= (length recent) ecl-mcp-lisp-restarts-limit)))
 
-(defun ecl-mcp-session--restart (session)
+(defun ecl-mcp-lisp--restart (session)
   "Start another supervisor of SESSION, if that can be; else say why not."
-  (setf (ecl-mcp-session-process session) nil)
-  (if (ecl-mcp-session--may-restart-p session)
+  (setf (ecl-mcp-lisp-process session) nil)
+  (if (ecl-mcp-lisp--may-restart-p session)
       (condition-case err
-          (ecl-mcp-session--start-supervisor session)
+          (ecl-mcp-lisp--start-supervisor session)
         (error
          (let ((why (string-remove-prefix "ecl-mcp: "
                                           (ecl-mcp--error-text err))))
-           (setf (ecl-mcp-session-lost session)
-                 (concat (ecl-mcp-session-lost session) " "
+           (setf (ecl-mcp-lisp-lost session)
+                 (concat (ecl-mcp-lisp-lost session) " "
                          (string-remove-suffix "." why) "."))
            (ecl-mcp--report "%s" why))))
     (ecl-mcp--report "It ended %d times within a minute; %s"
-                     (1+ ecl-mcp-session-restarts-limit)
+                     (1+ ecl-mcp-lisp-restarts-limit)
                      "M-x ecl-mcp-restart-lisp tries again")))
 
-(defun ecl-mcp-session--lost (session why)
+(defun ecl-mcp-lisp--lost (session why)
   "Start the Lisp of SESSION again, which is gone; tell who waits WHY."
-  (setf (ecl-mcp-session-lost session) why)
-  (cl-incf (ecl-mcp-session-losses session))
+  (setf (ecl-mcp-lisp-lost session) why)
+  (cl-incf (ecl-mcp-lisp-losses session))
   (ecl-mcp--report "%s" why)
-  (ecl-mcp-session--restart session)
+  (ecl-mcp-lisp--restart session)
   (ecl-mcp-module-image-lost
-   (ecl-mcp-session-core session)
-   (concat (ecl-mcp-session-lost session)
-           (if (ecl-mcp-session-process session)
+   (ecl-mcp-lisp-core session)
+   (concat (ecl-mcp-lisp-lost session)
+           (if (ecl-mcp-lisp-process session)
                " A fresh Lisp is started;"
              " M-x ecl-mcp-restart-lisp starts a fresh one;")
            " all definitions and data of its sessions are lost.")))
 
-(defun ecl-mcp-session--listened-in-vain (session process)
+(defun ecl-mcp-lisp--listened-in-vain (session process)
   "Let clients of SESSION be, when that may be why PROCESS has ended.
 The status is that of arguments that cannot be: the disk is full, say."
   (when (and (eq (process-status process) 'exit)
              (= (process-exit-status process) 2)
              (member "--listen" (process-command process)))
-    (setf (ecl-mcp-session-alone session) t)
+    (setf (ecl-mcp-lisp-alone session) t)
     (ecl-mcp--note 'warn "no client can attach here any more")))
 
-(defun ecl-mcp-session--sentinel (session process event)
+(defun ecl-mcp-lisp--sentinel (session process event)
   "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
-  (ecl-mcp--guard "supervisor"
+  (ecl-mcp--noting-errors "supervisor"
     (when (eq (process-status process) 'run)
       (ecl-mcp-send-on process))
     (unless (process-live-p process)
       (delete-process (process-get process 'ecl-mcp-errors))
       (when-let ((timer (process-get process 'ecl-mcp-killer)))
         (cancel-timer timer))
-      (when (and (ecl-mcp-session-core session)
-                 (eq process (ecl-mcp-session-process session)))
-        (let ((why (or (ecl-mcp-session-stop-reason session)
-                       (ecl-mcp-session--end-reason process event))))
-          (when (ecl-mcp-session-stop-reason session)
-            (setf (ecl-mcp-session-started session) nil))
-          (ecl-mcp-session--listened-in-vain session process)
-          (ecl-mcp-session--lost session why))
-        (ecl-mcp-session-pump session)
-        (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'lost)))))
+      (when (and (ecl-mcp-lisp-core session)
+                 (eq process (ecl-mcp-lisp-process session)))
+        (let ((why (or (ecl-mcp-lisp-stop-reason session)
+                       (ecl-mcp-lisp--end-reason process event))))
+          (when (ecl-mcp-lisp-stop-reason session)
+            (setf (ecl-mcp-lisp-started session) nil))
+          (ecl-mcp-lisp--listened-in-vain session process)
+          (ecl-mcp-lisp--lost session why))
+        (ecl-mcp-lisp-pump session)
+        (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'lost)))))
 
-(defun ecl-mcp-session-renew (session why)
+(defun ecl-mcp-lisp-renew (session why)
   "End the Lisp of SESSION, WHY is a sentence, and start a fresh one."
-  (setf (ecl-mcp-session-started session) nil
-        (ecl-mcp-session-alone session) nil)
-  (if (process-live-p (ecl-mcp-session-process session))
-      (ecl-mcp-session--kill session why)
-    (ecl-mcp-session--start-supervisor session)))
+  (setf (ecl-mcp-lisp-started session) nil
+        (ecl-mcp-lisp-alone session) nil)
+  (if (process-live-p (ecl-mcp-lisp-process session))
+      (ecl-mcp-lisp--kill session why)
+    (ecl-mcp-lisp--start-supervisor session)))
 
 ;;;; Starting and stopping
 
-(defun ecl-mcp-session--workspace ()
+(defun ecl-mcp-lisp--workspace ()
   "Return the folder for a session started here."
   (file-name-as-directory
    (file-truename
@@ -414,59 +414,59 @@ The status is that of arguments that cannot be: the disk is full, say."
                (project-root project)))
         (if (file-remote-p default-directory) "~/" default-directory)))))
 
-(defun ecl-mcp-session--connect (session)
+(defun ecl-mcp-lisp--connect (session)
   "Connect the core of SESSION with this Emacs as its editor."
-  (setf (ecl-mcp-session-connection session)
+  (setf (ecl-mcp-lisp-connection session)
         (ecl-mcp-connection-create
          :name "this Emacs" :own t
-         :send (lambda (line) (ecl-mcp-session-feed session 'editor line))))
-  (ecl-mcp-editor-connect (ecl-mcp-session-connection session))
-  (ecl-mcp-module-editor (ecl-mcp-session-core session) t))
+         :send (lambda (line) (ecl-mcp-lisp-feed session 'editor line))))
+  (ecl-mcp-editor-connect (ecl-mcp-lisp-connection session))
+  (ecl-mcp-module-editor (ecl-mcp-lisp-core session) t))
 
-(defun ecl-mcp-session-start (receive settle data)
+(defun ecl-mcp-lisp-start (receive on-end data)
   "Start the session of this Emacs and return it.
-RECEIVE is a function of the session and bytes for the client, SETTLE one of the
+RECEIVE is a function of the session and bytes for the client, ON-END one of the
 session when that has ended; DATA is what the client keeps in it.  Signal
 a `user-error' with a sentence when there can be none."
-  (when ecl-mcp-session
+  (when ecl-mcp-lisp
     (ecl-mcp--fail "There is a session already"))
   (ecl-mcp-module-ensure)
   (funcall ecl-mcp-activate-function)
-  (let* ((workspace (ecl-mcp-session--workspace))
-         (session (ecl-mcp-session--create :workspace workspace :data data
-                                           :receive receive :settle settle)))
-    (ecl-mcp-session--start-supervisor session)
+  (let* ((workspace (ecl-mcp-lisp--workspace))
+         (session (ecl-mcp-lisp--create :workspace workspace :data data
+                                        :receive receive :on-end on-end)))
+    (ecl-mcp-lisp--start-supervisor session)
     (condition-case err
-        (setf (ecl-mcp-session-core session)
+        (setf (ecl-mcp-lisp-core session)
               (ecl-mcp-module-open
                (append (list :workspace (directory-file-name workspace))
                        ecl-mcp-module-options)))
       (error
-       (ecl-mcp-session--end (ecl-mcp-session-process session))
+       (ecl-mcp-lisp--end (ecl-mcp-lisp-process session))
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
-    (setq ecl-mcp-session session)
-    (add-hook 'kill-emacs-hook #'ecl-mcp-session-stop)
-    (ecl-mcp-session--connect session)
-    (ecl-mcp-session-pump session)
-    (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'started)
+    (setq ecl-mcp-lisp session)
+    (add-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
+    (ecl-mcp-lisp--connect session)
+    (ecl-mcp-lisp-pump session)
+    (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'started)
     session))
 
-(defun ecl-mcp-session-stop ()
+(defun ecl-mcp-lisp-stop ()
   "End the session of this Emacs; calls that wait get no answer from it."
-  (remove-hook 'kill-emacs-hook #'ecl-mcp-session-stop)
-  (when-let ((session ecl-mcp-session))
-    (let ((core (ecl-mcp-session-core session)))
-      (setq ecl-mcp-session nil)
-      (ecl-mcp-session--log session)
-      (setf (ecl-mcp-session-core session) nil)
-      (ecl-mcp-session--schedule session nil)
-      (ecl-mcp-editor-disconnect (ecl-mcp-session-connection session)
+  (remove-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
+  (when-let ((session ecl-mcp-lisp))
+    (let ((core (ecl-mcp-lisp-core session)))
+      (setq ecl-mcp-lisp nil)
+      (ecl-mcp-lisp--log session)
+      (setf (ecl-mcp-lisp-core session) nil)
+      (ecl-mcp-lisp--schedule session nil)
+      (ecl-mcp-editor-disconnect (ecl-mcp-lisp-connection session)
                                  "The session was stopped")
       (ecl-mcp-module-close core)
-      (ecl-mcp-session--end (ecl-mcp-session-process session))
-      (ecl-mcp--guard "session"
-        (funcall (ecl-mcp-session-settle session) session))
-      (ecl-mcp--run-hook 'ecl-mcp-session-functions session 'ended))))
+      (ecl-mcp-lisp--end (ecl-mcp-lisp-process session))
+      (ecl-mcp--noting-errors "session"
+        (funcall (ecl-mcp-lisp-on-end session) session))
+      (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'ended))))
 
-(provide 'ecl-mcp-host)
-;;; ecl-mcp-host.el ends here
+(provide 'ecl-mcp-lisp)
+;;; ecl-mcp-lisp.el ends here
