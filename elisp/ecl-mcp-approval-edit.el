@@ -8,10 +8,10 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-request)
+(require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-approval-text)
 
 (defvar-local ecl-mcp-approval-edit--request nil
@@ -22,10 +22,9 @@
   "Whether the end of the buffer has been on the screen.")
 
 (defvar ecl-mcp-approval-edit-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map "\C-c\C-c" #'ecl-mcp-approval-edit-run)
-    (define-key map "\C-c\C-k" #'ecl-mcp-approval-edit-leave)
-    map)
+  (ecl-mcp-keymap
+   '(("C-c C-c" . ecl-mcp-approval-edit-run)
+     ("C-c C-k" . ecl-mcp-approval-edit-leave)))
   "Keys where a call is edited.")
 
 (define-minor-mode ecl-mcp-approval-edit-mode

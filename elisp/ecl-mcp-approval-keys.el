@@ -9,17 +9,15 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-request)
+(require 'ecl-mcp-rules)
+(require 'ecl-mcp-permissions)
+(require 'ecl-mcp-review)
+(require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-approval-window)
 (require 'ecl-mcp-approval-edit)
-
-(declare-function ecl-mcp-review-request "ecl-mcp-review")
-
-(defvar ecl-mcp-reason-history nil
-  "Reasons that were given for a denial.")
 
 ;;;; Deciding
 
@@ -92,7 +90,6 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   "Go to the change of a file that waits when nothing else does."
   (let ((buffer (get-buffer ecl-mcp-approval-buffer)))
     (when (and ecl-mcp-requests
-               (fboundp 'ecl-mcp-review-request)
                (cl-every #'ecl-mcp-request-review ecl-mcp-requests)
                (not (and buffer (buffer-local-value 'ecl-mcp-approval-window--request
                                                     buffer))))
@@ -118,10 +115,6 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (ecl-mcp-approval-keys--answer
    (lambda (request)
      (ecl-mcp-deny request (ecl-mcp-approval-read-reason)))))
-
-(defun ecl-mcp-approval-read-reason ()
-  "Ask for the reason of a denial."
-  (read-string "Deny, because: " nil 'ecl-mcp-reason-history))
 
 (defun ecl-mcp-approval-stop ()
   "Deny this call and all others of its client, and say that the run is stopped."
@@ -241,8 +234,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   "Show the request STEP places further."
   (let ((next (ecl-mcp-request-next ecl-mcp-approval-window--request step)))
     (cond ((not next) (ecl-mcp--report "Nothing waits"))
-          ((and (ecl-mcp-request-review next)
-                (fboundp 'ecl-mcp-review-request))
+          ((ecl-mcp-request-review next)
            (ecl-mcp-review-request next t))
           (t (ecl-mcp-approval-window--set next)
              (ecl-mcp-approval-window--fit (selected-window))))))
@@ -269,8 +261,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   "Show more of the request, or less again; a change in its own buffer."
   (interactive)
   (let ((request (ecl-mcp-approval-keys--request)))
-    (if (and (ecl-mcp-request-review request)
-             (fboundp 'ecl-mcp-review-request))
+    (if (ecl-mcp-request-review request)
         (ecl-mcp-review-request request t)
       (setq ecl-mcp-approval-window--tall (not ecl-mcp-approval-window--tall))
       (ecl-mcp-approval-window--fit (selected-window)))))
@@ -313,23 +304,28 @@ the rules.
 ")))))
 
 (defvar ecl-mcp-approval-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map special-mode-map)
-    (pcase-dolist
-        (`(,key . ,command)
-         '(("y" . ecl-mcp-approval-yes) ("n" . ecl-mcp-approval-no)
-           ("N" . ecl-mcp-approval-no-because) ("e" . ecl-mcp-approval-edit)
-           ("!" . ecl-mcp-approval-session) ("A" . ecl-mcp-approval-always)
-           ("D" . ecl-mcp-approval-never) ("s" . ecl-mcp-approval-stop)
-           ("-" . ecl-mcp-approval-narrower) ("+" . ecl-mcp-approval-wider)
-           ("v" . ecl-mcp-approval-view) ("i" . ecl-mcp-approval-raw)
-           ("q" . ecl-mcp-approval-later) ("\C-g" . ecl-mcp-approval-later)
-           ("\t" . ecl-mcp-approval-next) ("\M-n" . ecl-mcp-approval-next)
-           ("\M-p" . ecl-mcp-approval-previous)
-           (" " . ecl-mcp-approval-scroll) ("?" . ecl-mcp-approval-help)
-           ("g" . ignore)))
-      (define-key map key command))
-    map)
+  (ecl-mcp-keymap
+   '(("y" . ecl-mcp-approval-yes)
+     ("n" . ecl-mcp-approval-no)
+     ("N" . ecl-mcp-approval-no-because)
+     ("e" . ecl-mcp-approval-edit)
+     ("!" . ecl-mcp-approval-session)
+     ("A" . ecl-mcp-approval-always)
+     ("D" . ecl-mcp-approval-never)
+     ("s" . ecl-mcp-approval-stop)
+     ("-" . ecl-mcp-approval-narrower)
+     ("+" . ecl-mcp-approval-wider)
+     ("v" . ecl-mcp-approval-view)
+     ("i" . ecl-mcp-approval-raw)
+     ("q" . ecl-mcp-approval-later)
+     ("C-g" . ecl-mcp-approval-later)
+     ("TAB" . ecl-mcp-approval-next)
+     ("M-n" . ecl-mcp-approval-next)
+     ("M-p" . ecl-mcp-approval-previous)
+     ("SPC" . ecl-mcp-approval-scroll)
+     ("?" . ecl-mcp-approval-help)
+     ("g" . ignore))
+   special-mode-map)
   "Keys in the buffer of approvals.")
 
 (define-derived-mode ecl-mcp-approval-mode special-mode "MCP-Approval"

@@ -11,13 +11,12 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-request)
+(require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-approval-window)
-(require 'ecl-mcp-approval-keys)
 
 (defvar y-or-n-p-use-read-key)
 
@@ -174,18 +173,29 @@ The first must be; a RET behind it belongs to the text, one alone may not."
       (ecl-mcp-approval-prompt--end 'later)
     (throw 'exit t)))
 
-(defvar ecl-mcp-question-map
+(defun ecl-mcp-approval-prompt--other-keys ()
+  "Return a keymap in which all that makes text is no answer."
   (let ((map (make-keymap)))
     (set-char-table-range (nth 1 map) (cons 32 #x3fffff)
                           #'ecl-mcp-approval-prompt--other)
-    (dolist (key '("\r" "\n" "\t" "\d" [return] [tab] [backspace] [xterm-paste]))
-      (define-key map key #'ecl-mcp-approval-prompt--other))
-    (define-key map "y" #'ecl-mcp-question-yes)
-    (define-key map "n" #'ecl-mcp-question-no)
-    (define-key map "N" #'ecl-mcp-question-because)
-    (define-key map "v" #'ecl-mcp-question-view)
-    (define-key map "\C-g" #'ecl-mcp-question-later)
-    map)
+    map))
+
+(defvar ecl-mcp-question-map
+  (ecl-mcp-keymap
+   '(("y" . ecl-mcp-question-yes)
+     ("n" . ecl-mcp-question-no)
+     ("N" . ecl-mcp-question-because)
+     ("v" . ecl-mcp-question-view)
+     ("C-g" . ecl-mcp-question-later)
+     ("RET" . ecl-mcp-approval-prompt--other)
+     ("C-j" . ecl-mcp-approval-prompt--other)
+     ("TAB" . ecl-mcp-approval-prompt--other)
+     ("DEL" . ecl-mcp-approval-prompt--other)
+     ([return] . ecl-mcp-approval-prompt--other)
+     ([tab] . ecl-mcp-approval-prompt--other)
+     ([backspace] . ecl-mcp-approval-prompt--other)
+     ([xterm-paste] . ecl-mcp-approval-prompt--other))
+   (ecl-mcp-approval-prompt--other-keys))
   "Keys of the question; all others that make text are none.")
 
 ;;;; The question

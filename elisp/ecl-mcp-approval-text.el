@@ -11,11 +11,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'json)
-(require 'subr-x)
 (require 'ecl-mcp-base)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-risk)
 (require 'ecl-mcp-rules)
 

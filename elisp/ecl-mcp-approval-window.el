@@ -9,10 +9,10 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-request)
+(require 'ecl-mcp-permissions)
 (require 'ecl-mcp-approval-text)
 
 (declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
@@ -55,14 +55,6 @@
                (ecl-mcp-request-place request)
                (ecl-mcp-request-age request)))
      t t)))
-
-(defun ecl-mcp-request-age (request)
-  "How long REQUEST has waited, in words."
-  (let ((seconds (truncate (- (float-time)
-                              (or (ecl-mcp-request-time request)
-                                  (float-time))))))
-    (if (< seconds 120) (format "%d s" seconds)
-      (format "%d min" (/ seconds 60)))))
 
 (defun ecl-mcp-approval-window--keys-line ()
   "The line below the request: what the keys do."

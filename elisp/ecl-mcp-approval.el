@@ -9,16 +9,18 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-notify)
+(require 'ecl-mcp-connection)
 (require 'ecl-mcp-request)
+(require 'ecl-mcp-permissions)
+(require 'ecl-mcp-review)
+(require 'ecl-mcp-approval-answer)
+(require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-approval-window)
 (require 'ecl-mcp-approval-keys)
 (require 'ecl-mcp-approval-prompt)
-
-(declare-function ecl-mcp-review-request "ecl-mcp-review")
 
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
@@ -53,10 +55,11 @@ By a notification of the desktop if there is one, else by a bell."
 
 ;;;; The mode line
 
+(define-obsolete-variable-alias 'ecl-mcp-approve-lighter-map
+  'ecl-mcp-approval-lighter-map "0.1.0")
+
 (defvar ecl-mcp-approval-lighter-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [mode-line mouse-1] #'ecl-mcp-review)
-    map)
+  (ecl-mcp-keymap '(([mode-line mouse-1] . ecl-mcp-review)))
   "Keys on the lighter.")
 
 (defun ecl-mcp-approval-lighter ()
@@ -84,7 +87,7 @@ By a notification of the desktop if there is one, else by a bell."
 (defun ecl-mcp-approval--show (request)
   "Show REQUEST and select nothing; its window, or nil."
   (push request ecl-mcp-approval--displayed)
-  (if (and (ecl-mcp-request-review request) (fboundp 'ecl-mcp-review-request))
+  (if (ecl-mcp-request-review request)
       (progn (save-selected-window (ecl-mcp-review-request request nil))
              nil)
     (ecl-mcp-approval-window-display request)))
@@ -232,9 +235,6 @@ By a notification of the desktop if there is one, else by a bell."
     (cl-callf2 delq 'ecl-mcp-approval-mode-line global-mode-string))
   (ecl-mcp-approval--unwatch))
 
-(defvar ecl-mcp-review--current)
-(declare-function ecl-mcp-review--request "ecl-mcp-review-draw" t t)
-
 (defun ecl-mcp-approval--next ()
   "The request to go to: behind the review that is here, or the first.
 Approvals have a key for the next one."
@@ -254,8 +254,7 @@ From Lisp, go to REQUEST."
   (interactive)
   (let ((request (or request (ecl-mcp-approval--next))))
     (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
-          ((and (ecl-mcp-request-review request)
-                (fboundp 'ecl-mcp-review-request))
+          ((ecl-mcp-request-review request)
            (ecl-mcp-review-request request t))
           (t (if-let ((window (ecl-mcp-approval-window-display request)))
                  (select-window window)

@@ -5,7 +5,7 @@
 
 ;;; Commentary:
 
-;; M-x ecl-mcp-call-tool: any tool of the session, its arguments asked for by its
+;; M-x ecl-mcp-call-tool: any tool of the core, its arguments asked for by its
 ;; schema.
 
 ;;; Code:
@@ -26,9 +26,7 @@
   "Tool and arguments of which this buffer shows the result.")
 
 (defvar ecl-mcp-result-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "g") #'ecl-mcp-result-again)
-    map)
+  (ecl-mcp-keymap '(("g" . ecl-mcp-result-again)))
   "Keymap of `ecl-mcp-result-mode'.")
 
 (define-derived-mode ecl-mcp-result-mode special-mode "ecl-mcp result"
@@ -53,7 +51,7 @@
             (alist-get 'description tool))))
 
 (defun ecl-mcp-read-tool (prompt)
-  "Ask for the name of a tool of the session with PROMPT."
+  "Ask for the name of a tool of the core with PROMPT."
   (let ((names (mapcar (lambda (tool) (alist-get 'name tool))
                        (ecl-mcp-client-tools))))
     (completing-read
@@ -105,7 +103,7 @@ When it is not REQUIRED, it says so."
 
 (defun ecl-mcp-call-tool--read-path (prompt required)
   "Ask for a file with PROMPT; nothing is nil unless it is REQUIRED.
-The name is taken from the workspace of the session, if the file is in it."
+The name is taken from the workspace of Lisp, if the file is in it."
   (let* ((workspace (ecl-mcp-lisp-workspace (ecl-mcp-client-ensure)))
          (file (read-file-name prompt workspace (if required nil "") nil)))
     (cond ((string-empty-p file) nil)

@@ -10,8 +10,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'thingatpt)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-client)
@@ -80,10 +78,9 @@ WHAT says what is done."
     (thing-at-point 'symbol t)))
 
 (defvar ecl-mcp-describe--ask-name-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map minibuffer-local-map)
-    (define-key map (kbd "TAB") #'completion-at-point)
-    map)
+  (ecl-mcp-keymap
+   '(("TAB" . completion-at-point))
+   minibuffer-local-map)
   "Keys while a name is read.")
 
 (defun ecl-mcp-describe--complete-name (package)

@@ -13,8 +13,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'lisp-mode)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-client)

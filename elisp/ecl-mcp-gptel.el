@@ -5,7 +5,7 @@
 
 ;;; Commentary:
 
-;; Offers the tools of the session to gptel, a client of models in Emacs, when it
+;; Offers the tools of the core to gptel, a client of models in Emacs, when it
 ;; is installed.  The models' calls pass the same gate as those of any other
 ;; client, so gptel itself need not ask.
 
@@ -105,13 +105,13 @@ It gets a callback and a value for each field, nil for none."
      :function (ecl-mcp-gptel--function name (mapcar #'car properties)))))
 
 (defun ecl-mcp-gptel--update ()
-  "Make the tools of gptel anew, since those of the session changed."
+  "Make the tools of gptel anew, since those of the core changed."
   (when (fboundp 'gptel-make-tool)
     (mapc #'ecl-mcp-gptel--make (ecl-mcp-client-tools))))
 
 ;;;###autoload
 (defun ecl-mcp-gptel-register ()
-  "Offer the tools of the session to gptel, in its category \"ecl-mcp\".
+  "Offer the tools of ecl-mcp to gptel, in its category \"ecl-mcp\".
 Choose those that a model shall have in the menu of gptel."
   (interactive)
   (unless (or (fboundp 'gptel-make-tool) (require 'gptel nil t))

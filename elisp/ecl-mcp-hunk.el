@@ -15,8 +15,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 
 (defconst ecl-mcp-hunk-edits-limit 500
   "Changed lines after which a difference need not be the smallest any more.

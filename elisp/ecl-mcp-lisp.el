@@ -5,10 +5,10 @@
 
 ;;; Commentary:
 
-;; The core in the module, and the process `ecl-mcp --supervise' that keeps the
-;; Lisp images.  Bytes go between them through filters, and the core is called
-;; again by a timer when it wants to be; nothing here waits.  What speaks MCP to
-;; the core is in ecl-mcp-client.el.
+;; The Lisp of this Emacs: the core in the module, and the process `ecl-mcp
+;; --supervise' that keeps the Lisp images.  Bytes go between them through
+;; filters, and the core is called again by a timer when it wants to be; nothing
+;; here waits.  What speaks MCP to the core is in ecl-mcp-client.el.
 
 ;;; Code:
 
@@ -52,7 +52,7 @@ folder of that buffer."
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-module-options nil
-  "Options of the session in the module, a property list.
+  "Options of the core in the module, a property list.
 The keys are :tools, :audit, :policy, :allow, :deny, :secrets,
 :approval-seconds, :max-output and :memory; see `ecl-mcp-module-open'."
   :type '(plist :key-type symbol :value-type sexp)
@@ -81,7 +81,7 @@ names another one."
   (workspace nil :documentation "Its folder, absolute.")
   (process nil :documentation "The supervisor, or nil.")
   (connection nil :documentation "The connection by which it asks this Emacs.")
-  (receive nil :documentation "Function of the session and bytes for the client.")
+  (receive nil :documentation "Function of this and bytes for the client.")
   (on-end nil :documentation "Function of this when it has ended.")
   (timer nil :documentation "When the core wants to be called.")
   (pumping nil :documentation "Whether bytes are being brought around.")
@@ -96,12 +96,17 @@ names another one."
 (defvar ecl-mcp-activate-function #'ecl-mcp-lisp--activate-all
   "Function that lets requests come up in this Emacs, called at the start.")
 
+(define-obsolete-variable-alias 'ecl-mcp-session 'ecl-mcp-lisp "0.1.0")
+
 (defvar ecl-mcp-lisp nil
-  "The session of this Emacs, or nil.")
+  "The Lisp of this Emacs, or nil.")
+
+(define-obsolete-variable-alias 'ecl-mcp-session-functions
+  'ecl-mcp-lisp-functions "0.1.0")
 
 (defvar ecl-mcp-lisp-functions nil
-  "Abnormal hook for the session when it was started, lost its Lisp, or ended.
-The functions get the session and a symbol: `started', `lost' or `ended'.")
+  "Abnormal hook for the Lisp of this Emacs: started, lost, or ended.
+The functions get `ecl-mcp-lisp' and a symbol: `started', `lost' or `ended'.")
 
 (declare-function ecl-mcp-activate "ecl-mcp" ())
 
@@ -113,91 +118,91 @@ Without its other parts nobody would be asked."
 
 ;;;; Bytes
 
-(defun ecl-mcp-lisp--log (session)
-  "Bring what the core of SESSION logged to the buffer of messages."
+(defun ecl-mcp-lisp--log (lisp)
+  "Bring what the core of LISP logged to the buffer of messages."
   (pcase-dolist (`(,level . ,text)
-                 (ecl-mcp-module-log (ecl-mcp-lisp-core session)))
+                 (ecl-mcp-module-log (ecl-mcp-lisp-core lisp)))
     (ecl-mcp--note level "%s" text)))
 
-(defun ecl-mcp-lisp--to-image (session bytes)
-  "Send BYTES to the supervisor of SESSION; end it when it does not read.
+(defun ecl-mcp-lisp--to-image (lisp bytes)
+  "Send BYTES to the supervisor of LISP; end it when it does not read.
 They are kept while it is stopped by a signal: Emacs sends nothing then."
-  (let ((process (ecl-mcp-lisp-process session)))
+  (let ((process (ecl-mcp-lisp-process lisp)))
     (pcase (and process (process-status process))
       ((or 'run 'stop)
        (ecl-mcp-send process bytes ecl-mcp-lisp-send-seconds
-                     (apply-partially #'ecl-mcp-lisp--kill session
+                     (apply-partially #'ecl-mcp-lisp--kill lisp
                                       "It did not read what it was sent.")))
       ;; It has ended too often.
       ('nil (ecl-mcp-module-image-lost
-             (ecl-mcp-lisp-core session)
-             (concat (ecl-mcp-lisp-lost session)
+             (ecl-mcp-lisp-core lisp)
+             (concat (ecl-mcp-lisp-lost lisp)
                      " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
 
-(defun ecl-mcp-lisp--round (session)
-  "Bring what the core of SESSION has for others to them.
+(defun ecl-mcp-lisp--round (lisp)
+  "Bring what the core of LISP has for others to them.
 Return non-nil when there was anything."
-  (let ((core (ecl-mcp-lisp-core session))
+  (let ((core (ecl-mcp-lisp-core lisp))
         (some nil))
     (pcase-dolist (`(,channel . ,receive)
-                   `((image . ,(apply-partially #'ecl-mcp-lisp--to-image session))
+                   `((image . ,(apply-partially #'ecl-mcp-lisp--to-image lisp))
                      (editor . ,(apply-partially
                                  #'ecl-mcp-editor-feed
-                                 (ecl-mcp-lisp-connection session)))
+                                 (ecl-mcp-lisp-connection lisp)))
                      (client . ,(apply-partially
-                                 (ecl-mcp-lisp-receive session) session))))
-      (when-let ((bytes (and (ecl-mcp-lisp-core session)
+                                 (ecl-mcp-lisp-receive lisp) lisp))))
+      (when-let ((bytes (and (ecl-mcp-lisp-core lisp)
                              (ecl-mcp-module-take core channel))))
         (setq some t)
         (ecl-mcp--noting-errors (symbol-name channel)
           (funcall receive bytes))))
     some))
 
-(defun ecl-mcp-lisp--schedule (session seconds)
-  "Let the core of SESSION be called in SECONDS; not at all when that is nil."
-  (when (ecl-mcp-lisp-timer session)
-    (cancel-timer (ecl-mcp-lisp-timer session)))
-  (setf (ecl-mcp-lisp-timer session)
+(defun ecl-mcp-lisp--schedule (lisp seconds)
+  "Let the core of LISP be called in SECONDS; not at all when that is nil."
+  (when (ecl-mcp-lisp-timer lisp)
+    (cancel-timer (ecl-mcp-lisp-timer lisp)))
+  (setf (ecl-mcp-lisp-timer lisp)
         (and seconds
              (run-at-time (max 0.001 seconds) nil
-                          #'ecl-mcp-lisp-pump session))))
+                          #'ecl-mcp-lisp-pump lisp))))
 
-(defun ecl-mcp-lisp-pump (session)
-  "Bring bytes of SESSION around until there are no more, and set its timer.
+(defun ecl-mcp-lisp-pump (lisp)
+  "Bring bytes of LISP around until there are no more, and set its timer.
 To be called after whatever was fed to the core."
-  (setf (ecl-mcp-lisp-again session) t)
-  (unless (ecl-mcp-lisp-pumping session)
-    (setf (ecl-mcp-lisp-pumping session) t)
+  (setf (ecl-mcp-lisp-again lisp) t)
+  (unless (ecl-mcp-lisp-pumping lisp)
+    (setf (ecl-mcp-lisp-pumping lisp) t)
     (unwind-protect
-        (ecl-mcp--noting-errors "session"
+        (ecl-mcp--noting-errors "lisp"
           ;; A quit in the middle would lose what was taken.
           (let ((inhibit-quit t)
                 seconds)
-            (while (and (ecl-mcp-lisp-core session)
-                        (ecl-mcp-lisp-again session))
-              (setf (ecl-mcp-lisp-again session) nil)
-              (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core session)))
-              (when (ecl-mcp-lisp--round session)
-                (setf (ecl-mcp-lisp-again session) t)))
-            (when (ecl-mcp-lisp-core session)
-              (ecl-mcp-lisp--schedule session seconds)
-              (ecl-mcp-lisp--log session))))
-      (setf (ecl-mcp-lisp-pumping session) nil))))
+            (while (and (ecl-mcp-lisp-core lisp)
+                        (ecl-mcp-lisp-again lisp))
+              (setf (ecl-mcp-lisp-again lisp) nil)
+              (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core lisp)))
+              (when (ecl-mcp-lisp--round lisp)
+                (setf (ecl-mcp-lisp-again lisp) t)))
+            (when (ecl-mcp-lisp-core lisp)
+              (ecl-mcp-lisp--schedule lisp seconds)
+              (ecl-mcp-lisp--log lisp))))
+      (setf (ecl-mcp-lisp-pumping lisp) nil))))
 
-(defun ecl-mcp-lisp-feed (session channel bytes)
-  "Give BYTES from CHANNEL to the core of SESSION, and bring on what follows.
+(defun ecl-mcp-lisp-feed (lisp channel bytes)
+  "Give BYTES from CHANNEL to the core of LISP, and bring on what follows.
 A quit comes behind that."
-  (when (ecl-mcp-lisp-core session)
+  (when (ecl-mcp-lisp-core lisp)
     (let ((inhibit-quit t))
-      (ecl-mcp-module-feed (ecl-mcp-lisp-core session) channel bytes)
-      (ecl-mcp-lisp-pump session))))
+      (ecl-mcp-module-feed (ecl-mcp-lisp-core lisp) channel bytes)
+      (ecl-mcp-lisp-pump lisp))))
 
-(defun ecl-mcp-lisp-stop-others (session)
-  "Let what agents evaluate in the Lisp of SESSION be stopped."
-  (when (ecl-mcp-lisp-core session)
+(defun ecl-mcp-lisp-stop-others (lisp)
+  "Let what agents evaluate in LISP be stopped."
+  (when (ecl-mcp-lisp-core lisp)
     (let ((inhibit-quit t))
-      (ecl-mcp-module-stop-others (ecl-mcp-lisp-core session))
-      (ecl-mcp-lisp-pump session))))
+      (ecl-mcp-module-stop-others (ecl-mcp-lisp-core lisp))
+      (ecl-mcp-lisp-pump lisp))))
 
 ;;;; The supervisor
 
@@ -248,27 +253,27 @@ Emacs has its Lisp nevertheless."
                       (error-message-string err))
        nil))))
 
-(defun ecl-mcp-lisp--command (session)
-  "Return the command that supervises the images of SESSION."
+(defun ecl-mcp-lisp--command (lisp)
+  "Return the command that supervises the images of LISP."
   (let ((memory (plist-get ecl-mcp-module-options :memory)))
     (append (list (ecl-mcp-lisp-program) "--supervise"
-                  "--workspace" (ecl-mcp-lisp-workspace session))
+                  "--workspace" (ecl-mcp-lisp-workspace lisp))
             (and memory (list "--memory" (number-to-string memory)))
             (mapcan (lambda (pattern) (list "--secret" pattern))
                     (plist-get ecl-mcp-module-options :secrets))
-            (and ecl-mcp-image-socket (not (ecl-mcp-lisp-alone session))
+            (and ecl-mcp-image-socket (not (ecl-mcp-lisp-alone lisp))
                  (ecl-mcp-lisp--listen-arguments))
             ecl-mcp-program-arguments)))
 
-(defun ecl-mcp-lisp--filter (session process bytes)
-  "Give BYTES that PROCESS, the supervisor of SESSION, wrote to the core."
+(defun ecl-mcp-lisp--filter (lisp process bytes)
+  "Give BYTES that PROCESS, the supervisor of LISP, wrote to the core."
   (ecl-mcp--noting-errors "supervisor"
-    (when (eq process (ecl-mcp-lisp-process session))
+    (when (eq process (ecl-mcp-lisp-process lisp))
       (condition-case err
-          (ecl-mcp-lisp-feed session 'image bytes)
+          (ecl-mcp-lisp-feed lisp 'image bytes)
         ;; What came is no frame, or of another version.
         (ecl-mcp-error
-         (ecl-mcp-lisp--kill session (cadr err)))))))
+         (ecl-mcp-lisp--kill lisp (cadr err)))))))
 
 (defun ecl-mcp-lisp--errors (process text)
   "Note TEXT that a supervisor wrote on its standard error, PROCESS."
@@ -285,32 +290,32 @@ Emacs has its Lisp nevertheless."
                 (format " (%s)" (string-remove-suffix "." line))
               ""))))
 
-(defun ecl-mcp-lisp--start-supervisor (session)
-  "Start the process of the Lisp images of SESSION."
-  (let* ((default-directory (ecl-mcp-lisp-workspace session))
+(defun ecl-mcp-lisp--start-supervisor (lisp)
+  "Start the process of the Lisp images of LISP."
+  (let* ((default-directory (ecl-mcp-lisp-workspace lisp))
          (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
                                     :sentinel #'ignore
                                     :filter #'ecl-mcp-lisp--errors)))
     (condition-case err
-        (setf (ecl-mcp-lisp-process session)
+        (setf (ecl-mcp-lisp-process lisp)
               (make-process
                :name "ecl-mcp" :noquery t :coding 'binary :connection-type 'pipe
-               :command (ecl-mcp-lisp--command session)
+               :command (ecl-mcp-lisp--command lisp)
                :stderr errors
-               :filter (apply-partially #'ecl-mcp-lisp--filter session)
-               :sentinel (apply-partially #'ecl-mcp-lisp--sentinel session)))
+               :filter (apply-partially #'ecl-mcp-lisp--filter lisp)
+               :sentinel (apply-partially #'ecl-mcp-lisp--sentinel lisp)))
       (error
        (delete-process errors)
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
-    (process-put (ecl-mcp-lisp-process session) 'ecl-mcp-errors errors)
-    (push (float-time) (ecl-mcp-lisp-started session))
-    (setf (ecl-mcp-lisp-stop-reason session) nil)))
+    (process-put (ecl-mcp-lisp-process lisp) 'ecl-mcp-errors errors)
+    (push (float-time) (ecl-mcp-lisp-started lisp))
+    (setf (ecl-mcp-lisp-stop-reason lisp) nil)))
 
-(defun ecl-mcp-lisp--kill (session why)
-  "End the supervisor of SESSION at once, WHY is a sentence."
-  (let ((process (ecl-mcp-lisp-process session)))
-    (unless (ecl-mcp-lisp-stop-reason session)
-      (setf (ecl-mcp-lisp-stop-reason session) why))
+(defun ecl-mcp-lisp--kill (lisp why)
+  "End the supervisor of LISP at once, WHY is a sentence."
+  (let ((process (ecl-mcp-lisp-process lisp)))
+    (unless (ecl-mcp-lisp-stop-reason lisp)
+      (setf (ecl-mcp-lisp-stop-reason lisp) why))
     (when (process-live-p process)
       (signal-process process 'SIGKILL))))
 
@@ -326,55 +331,55 @@ Emacs has its Lisp nevertheless."
                                 (when (process-live-p process)
                                   (signal-process process 'SIGKILL)))))))
 
-(defun ecl-mcp-lisp--may-restart-p (session)
-  "Non-nil unless the supervisor of SESSION was started too often lately."
+(defun ecl-mcp-lisp--may-restart-p (lisp)
+  "Non-nil unless the supervisor of LISP was started too often lately."
   (let ((recent (seq-filter (lambda (time) (< (- (float-time) time) 60))
-                            (ecl-mcp-lisp-started session))))
-    (setf (ecl-mcp-lisp-started session) recent)
+                            (ecl-mcp-lisp-started lisp))))
+    (setf (ecl-mcp-lisp-started lisp) recent)
     (<= (length recent) ecl-mcp-lisp-restarts-limit)))
 
-(defun ecl-mcp-lisp--restart (session)
-  "Start another supervisor of SESSION, if that can be; else say why not."
-  (setf (ecl-mcp-lisp-process session) nil)
-  (if (ecl-mcp-lisp--may-restart-p session)
+(defun ecl-mcp-lisp--restart (lisp)
+  "Start another supervisor of LISP, if that can be; else say why not."
+  (setf (ecl-mcp-lisp-process lisp) nil)
+  (if (ecl-mcp-lisp--may-restart-p lisp)
       (condition-case err
-          (ecl-mcp-lisp--start-supervisor session)
+          (ecl-mcp-lisp--start-supervisor lisp)
         (error
          (let ((why (string-remove-prefix "ecl-mcp: "
                                           (ecl-mcp--error-text err))))
-           (setf (ecl-mcp-lisp-lost session)
-                 (concat (ecl-mcp-lisp-lost session) " "
+           (setf (ecl-mcp-lisp-lost lisp)
+                 (concat (ecl-mcp-lisp-lost lisp) " "
                          (string-remove-suffix "." why) "."))
            (ecl-mcp--report "%s" why))))
     (ecl-mcp--report "It ended %d times within a minute; %s"
                      (1+ ecl-mcp-lisp-restarts-limit)
                      "M-x ecl-mcp-restart-lisp tries again")))
 
-(defun ecl-mcp-lisp--lost (session why)
-  "Start the Lisp of SESSION again, which is gone; tell who waits WHY."
-  (setf (ecl-mcp-lisp-lost session) why)
-  (cl-incf (ecl-mcp-lisp-losses session))
+(defun ecl-mcp-lisp--lost (lisp why)
+  "Start LISP again, which is gone; tell who waits WHY."
+  (setf (ecl-mcp-lisp-lost lisp) why)
+  (cl-incf (ecl-mcp-lisp-losses lisp))
   (ecl-mcp--report "%s" why)
-  (ecl-mcp-lisp--restart session)
+  (ecl-mcp-lisp--restart lisp)
   (ecl-mcp-module-image-lost
-   (ecl-mcp-lisp-core session)
-   (concat (ecl-mcp-lisp-lost session)
-           (if (ecl-mcp-lisp-process session)
+   (ecl-mcp-lisp-core lisp)
+   (concat (ecl-mcp-lisp-lost lisp)
+           (if (ecl-mcp-lisp-process lisp)
                " A fresh Lisp is started;"
              " M-x ecl-mcp-restart-lisp starts a fresh one;")
            " all definitions and data of its sessions are lost.")))
 
-(defun ecl-mcp-lisp--listened-in-vain (session process)
-  "Let clients of SESSION be, when that may be why PROCESS has ended.
+(defun ecl-mcp-lisp--listened-in-vain (lisp process)
+  "Let clients of LISP be, when that may be why PROCESS has ended.
 The status is that of arguments that cannot be: the disk is full, say."
   (when (and (eq (process-status process) 'exit)
              (= (process-exit-status process) 2)
              (member "--listen" (process-command process)))
-    (setf (ecl-mcp-lisp-alone session) t)
+    (setf (ecl-mcp-lisp-alone lisp) t)
     (ecl-mcp--note 'warn "no client can attach here any more")))
 
-(defun ecl-mcp-lisp--sentinel (session process event)
-  "Start the supervisor of SESSION again when PROCESS has ended; EVENT says how."
+(defun ecl-mcp-lisp--sentinel (lisp process event)
+  "Start the supervisor of LISP again when PROCESS has ended; EVENT says how."
   (ecl-mcp--noting-errors "supervisor"
     (when (eq (process-status process) 'run)
       (ecl-mcp-send-on process))
@@ -382,29 +387,29 @@ The status is that of arguments that cannot be: the disk is full, say."
       (delete-process (process-get process 'ecl-mcp-errors))
       (when-let ((timer (process-get process 'ecl-mcp-killer)))
         (cancel-timer timer))
-      (when (and (ecl-mcp-lisp-core session)
-                 (eq process (ecl-mcp-lisp-process session)))
-        (let ((why (or (ecl-mcp-lisp-stop-reason session)
+      (when (and (ecl-mcp-lisp-core lisp)
+                 (eq process (ecl-mcp-lisp-process lisp)))
+        (let ((why (or (ecl-mcp-lisp-stop-reason lisp)
                        (ecl-mcp-lisp--end-reason process event))))
-          (when (ecl-mcp-lisp-stop-reason session)
-            (setf (ecl-mcp-lisp-started session) nil))
-          (ecl-mcp-lisp--listened-in-vain session process)
-          (ecl-mcp-lisp--lost session why))
-        (ecl-mcp-lisp-pump session)
-        (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'lost)))))
+          (when (ecl-mcp-lisp-stop-reason lisp)
+            (setf (ecl-mcp-lisp-started lisp) nil))
+          (ecl-mcp-lisp--listened-in-vain lisp process)
+          (ecl-mcp-lisp--lost lisp why))
+        (ecl-mcp-lisp-pump lisp)
+        (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'lost)))))
 
-(defun ecl-mcp-lisp-renew (session why)
-  "End the Lisp of SESSION, WHY is a sentence, and start a fresh one."
-  (setf (ecl-mcp-lisp-started session) nil
-        (ecl-mcp-lisp-alone session) nil)
-  (if (process-live-p (ecl-mcp-lisp-process session))
-      (ecl-mcp-lisp--kill session why)
-    (ecl-mcp-lisp--start-supervisor session)))
+(defun ecl-mcp-lisp-renew (lisp why)
+  "End the images of LISP, WHY is a sentence, and start fresh ones."
+  (setf (ecl-mcp-lisp-started lisp) nil
+        (ecl-mcp-lisp-alone lisp) nil)
+  (if (process-live-p (ecl-mcp-lisp-process lisp))
+      (ecl-mcp-lisp--kill lisp why)
+    (ecl-mcp-lisp--start-supervisor lisp)))
 
 ;;;; Starting and stopping
 
 (defun ecl-mcp-lisp--workspace ()
-  "Return the folder for a session started here."
+  "Return the folder for a Lisp started here."
   (file-name-as-directory
    (file-truename
     (or ecl-mcp-workspace
@@ -414,59 +419,62 @@ The status is that of arguments that cannot be: the disk is full, say."
                (project-root project)))
         (if (file-remote-p default-directory) "~/" default-directory)))))
 
-(defun ecl-mcp-lisp--connect (session)
-  "Connect the core of SESSION with this Emacs as its editor."
-  (setf (ecl-mcp-lisp-connection session)
+(defun ecl-mcp-lisp--connect (lisp)
+  "Connect the core of LISP with this Emacs as its editor."
+  (setf (ecl-mcp-lisp-connection lisp)
         (ecl-mcp-connection-create
          :name "this Emacs" :own t
-         :send (lambda (line) (ecl-mcp-lisp-feed session 'editor line))))
-  (ecl-mcp-editor-connect (ecl-mcp-lisp-connection session))
-  (ecl-mcp-module-editor (ecl-mcp-lisp-core session) t))
+         :send (lambda (line) (ecl-mcp-lisp-feed lisp 'editor line))))
+  (ecl-mcp-editor-connect (ecl-mcp-lisp-connection lisp))
+  (ecl-mcp-module-editor (ecl-mcp-lisp-core lisp) t))
 
 (defun ecl-mcp-lisp-start (receive on-end data)
-  "Start the session of this Emacs and return it.
-RECEIVE is a function of the session and bytes for the client, ON-END one of the
-session when that has ended; DATA is what the client keeps in it.  Signal
-a `user-error' with a sentence when there can be none."
+  "Start the Lisp of this Emacs and return it.
+RECEIVE is a function of it and bytes for the client, ON-END one of it when it
+has ended; DATA is what the client keeps in it.  Signal a `user-error' with a
+sentence when there can be none."
   (when ecl-mcp-lisp
-    (ecl-mcp--fail "There is a session already"))
+    (ecl-mcp--fail "This Emacs has a Lisp already"))
   (ecl-mcp-module-ensure)
   (funcall ecl-mcp-activate-function)
   (let* ((workspace (ecl-mcp-lisp--workspace))
-         (session (ecl-mcp-lisp--create :workspace workspace :data data
-                                        :receive receive :on-end on-end)))
-    (ecl-mcp-lisp--start-supervisor session)
+         (lisp (ecl-mcp-lisp--create :workspace workspace :data data
+                                     :receive receive :on-end on-end)))
+    (ecl-mcp-lisp--start-supervisor lisp)
     (condition-case err
-        (setf (ecl-mcp-lisp-core session)
+        (setf (ecl-mcp-lisp-core lisp)
               (ecl-mcp-module-open
                (append (list :workspace (directory-file-name workspace))
                        ecl-mcp-module-options)))
       (error
-       (ecl-mcp-lisp--end (ecl-mcp-lisp-process session))
+       (ecl-mcp-lisp--end (ecl-mcp-lisp-process lisp))
        (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
-    (setq ecl-mcp-lisp session)
+    (setq ecl-mcp-lisp lisp)
     (add-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
-    (ecl-mcp-lisp--connect session)
-    (ecl-mcp-lisp-pump session)
-    (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'started)
-    session))
+    (ecl-mcp-lisp--connect lisp)
+    (ecl-mcp-lisp-pump lisp)
+    (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'started)
+    lisp))
 
 (defun ecl-mcp-lisp-stop ()
-  "End the session of this Emacs; calls that wait get no answer from it."
+  "End the Lisp of this Emacs; calls that wait get no answer from it."
   (remove-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
-  (when-let ((session ecl-mcp-lisp))
-    (let ((core (ecl-mcp-lisp-core session)))
+  (when-let ((lisp ecl-mcp-lisp))
+    (let ((core (ecl-mcp-lisp-core lisp)))
       (setq ecl-mcp-lisp nil)
-      (ecl-mcp-lisp--log session)
-      (setf (ecl-mcp-lisp-core session) nil)
-      (ecl-mcp-lisp--schedule session nil)
-      (ecl-mcp-editor-disconnect (ecl-mcp-lisp-connection session)
-                                 "The session was stopped")
+      (ecl-mcp-lisp--log lisp)
+      (setf (ecl-mcp-lisp-core lisp) nil)
+      (ecl-mcp-lisp--schedule lisp nil)
+      (ecl-mcp-editor-disconnect (ecl-mcp-lisp-connection lisp)
+                                 "The Lisp of this Emacs was stopped")
       (ecl-mcp-module-close core)
-      (ecl-mcp-lisp--end (ecl-mcp-lisp-process session))
-      (ecl-mcp--noting-errors "session"
-        (funcall (ecl-mcp-lisp-on-end session) session))
-      (ecl-mcp--run-hook 'ecl-mcp-lisp-functions session 'ended))))
+      (ecl-mcp-lisp--end (ecl-mcp-lisp-process lisp))
+      (ecl-mcp--noting-errors "lisp"
+        (funcall (ecl-mcp-lisp-on-end lisp) lisp))
+      (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'ended))))
+
+(define-obsolete-function-alias 'ecl-mcp-session-stop
+  #'ecl-mcp-lisp-stop "0.1.0")
 
 (provide 'ecl-mcp-lisp)
 ;;; ecl-mcp-lisp.el ends here

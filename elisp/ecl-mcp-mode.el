@@ -11,10 +11,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'eldoc)
 (require 'thingatpt)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-names)
 (require 'ecl-mcp-describe)
@@ -97,17 +96,16 @@ completed when it has come; other functions are tried meanwhile."
 ;;;; The mode
 
 (defvar ecl-mcp-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-M-x") #'ecl-mcp-eval-defun)
-    (define-key map (kbd "C-x C-e") #'ecl-mcp-eval-last-sexp)
-    (define-key map (kbd "C-c C-r") #'ecl-mcp-eval-region)
-    (define-key map (kbd "C-c C-k") #'ecl-mcp-eval-buffer)
-    (define-key map (kbd "C-c C-l") #'ecl-mcp-load-file)
-    (define-key map (kbd "C-c C-z") #'ecl-mcp-repl)
-    (define-key map (kbd "C-c C-b") #'ecl-mcp-interrupt)
-    (define-key map (kbd "C-c C-d") #'ecl-mcp-describe-symbol)
-    (define-key map (kbd "C-c RET") #'ecl-mcp-macroexpand)
-    map)
+  (ecl-mcp-keymap
+   '(("C-M-x" . ecl-mcp-eval-defun)
+     ("C-x C-e" . ecl-mcp-eval-last-sexp)
+     ("C-c C-r" . ecl-mcp-eval-region)
+     ("C-c C-k" . ecl-mcp-eval-buffer)
+     ("C-c C-l" . ecl-mcp-load-file)
+     ("C-c C-z" . ecl-mcp-repl)
+     ("C-c C-b" . ecl-mcp-interrupt)
+     ("C-c C-d" . ecl-mcp-describe-symbol)
+     ("C-c RET" . ecl-mcp-macroexpand)))
   "Keys of `ecl-mcp-mode'.")
 
 ;;;###autoload

@@ -11,8 +11,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-client)

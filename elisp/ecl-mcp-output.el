@@ -10,9 +10,8 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'button)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-client)
 
 (declare-function ecl-mcp-describe-symbol "ecl-mcp-describe"
@@ -110,10 +109,8 @@ which lines begin."
 ;;;; Buffers
 
 (defvar ecl-mcp-output-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map
-                                                 special-mode-map))
-    map)
+  (ecl-mcp-keymap
+   nil (make-composed-keymap button-buffer-map special-mode-map))
   "Keys where answers are shown.")
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"

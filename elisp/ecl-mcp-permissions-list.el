@@ -8,11 +8,12 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'tabulated-list)
-(require 'ecl-mcp-approval-text)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-rules)
 (require 'ecl-mcp-permissions)
+(require 'ecl-mcp-approval-text)
 
 (defvar-local ecl-mcp-permissions--roots nil
   "Roots of the projects whose rules are listed here.")
@@ -124,12 +125,11 @@
     (ecl-mcp--report "Wrote %s" (abbreviate-file-name file))))
 
 (defvar ecl-mcp-permissions-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
-    (define-key map "d" #'ecl-mcp-permissions-revoke)
-    (define-key map "\r" #'ecl-mcp-permissions-details)
-    (define-key map "x" #'ecl-mcp-permissions-export)
-    map)
+  (ecl-mcp-keymap
+   '(("d" . ecl-mcp-permissions-revoke)
+     ("RET" . ecl-mcp-permissions-details)
+     ("x" . ecl-mcp-permissions-export))
+   tabulated-list-mode-map)
   "Keys in the list of rules.")
 
 (define-derived-mode ecl-mcp-permissions-mode tabulated-list-mode "MCP-Rules"

@@ -13,9 +13,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-rules)
 
 (defcustom ecl-mcp-user-permissions-file
@@ -146,7 +146,8 @@ Nothing else is given to the reader, which knows more than data."
     result))
 
 (defun ecl-mcp-permissions--in-file (file scope)
-  "The `ecl-mcp-permissions--rules' of SCOPE in FILE, read again when it has changed."
+  "The `ecl-mcp-permissions--rules' of SCOPE in FILE.
+They are read again when the file has changed."
   (let* ((known (alist-get file ecl-mcp-permissions--files nil nil #'equal))
          (stamp (ecl-mcp-permissions--file-stamp file)))
     (cond ((not stamp) (make-ecl-mcp-permissions--rules :file file))

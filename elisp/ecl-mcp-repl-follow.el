@@ -10,8 +10,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-client)
@@ -113,10 +111,10 @@
           (unless (equal (alist-get 'level line) "safe")
             (ecl-mcp-repl--ask-package)))))))
 
-(defun ecl-mcp-repl--note-session (session what)
-  "Say in each REPL what has become of SESSION: WHAT is `lost' or `ended'."
+(defun ecl-mcp-repl--note-lisp (lisp what)
+  "Say in each REPL what has become of LISP: WHAT is `lost' or `ended'."
   (let ((text (pcase what
-                ('lost (or (ecl-mcp-lisp-lost session) "The Lisp was lost."))
+                ('lost (or (ecl-mcp-lisp-lost lisp) "The Lisp was lost."))
                 ('ended "ecl-mcp was stopped."))))
     (when text
       (dolist (buffer (ecl-mcp-repl--buffers))

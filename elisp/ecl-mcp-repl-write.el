@@ -11,7 +11,6 @@
 ;;; Code:
 
 (require 'comint)
-(require 'subr-x)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-eval)
 

@@ -14,8 +14,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'comint)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-client)
@@ -219,22 +217,23 @@ One that was cancelled, or whose Lisp was lost, has not."
 ;;;; The mode
 
 (defvar ecl-mcp-repl-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map comint-mode-map)
-    (define-key map (kbd "RET") #'ecl-mcp-repl-return)
-    (define-key map (kbd "C-<return>") #'ecl-mcp-repl-send)
-    (define-key map (kbd "C-j") #'newline-and-indent)
-    (define-key map (kbd "TAB") #'completion-at-point)
-    (define-key map (kbd "C-c C-c") #'ecl-mcp-repl-interrupt)
-    (define-key map (kbd "C-c C-d") #'ecl-mcp-describe-symbol)
-    (define-key map (kbd "C-c RET") #'ecl-mcp-macroexpand)
-    ;; There is no process to be signalled, or to be told of an end.
-    (define-key map [remap comint-interrupt-subjob] #'ecl-mcp-repl-interrupt)
-    (define-key map [remap comint-delchar-or-maybe-eof] #'delete-char)
-    (dolist (command '(comint-quit-subjob comint-kill-subjob comint-send-eof
-                       comint-stop-subjob comint-continue-subjob))
-      (define-key map (vector 'remap command) #'undefined))
-    map)
+  (ecl-mcp-keymap
+   '(("RET" . ecl-mcp-repl-return)
+     ("C-<return>" . ecl-mcp-repl-send)
+     ("C-j" . newline-and-indent)
+     ("TAB" . completion-at-point)
+     ("C-c C-c" . ecl-mcp-repl-interrupt)
+     ("C-c C-d" . ecl-mcp-describe-symbol)
+     ("C-c RET" . ecl-mcp-macroexpand)
+     ;; There is no process to be signalled, or to be told of an end.
+     ([remap comint-interrupt-subjob] . ecl-mcp-repl-interrupt)
+     ([remap comint-delchar-or-maybe-eof] . delete-char)
+     ([remap comint-quit-subjob] . undefined)
+     ([remap comint-kill-subjob] . undefined)
+     ([remap comint-send-eof] . undefined)
+     ([remap comint-stop-subjob] . undefined)
+     ([remap comint-continue-subjob] . undefined))
+   comint-mode-map)
   "Keys of `ecl-mcp-repl-mode'.")
 
 (define-derived-mode ecl-mcp-repl-mode comint-mode "ECL-REPL"
@@ -266,7 +265,7 @@ One that was cancelled, or whose Lisp was lost, has not."
   (setq-local completion-at-point-functions '(ecl-mcp-completion-at-point))
   (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function nil t)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-repl--note-call)
-  (add-hook 'ecl-mcp-lisp-functions #'ecl-mcp-repl--note-session)
+  (add-hook 'ecl-mcp-lisp-functions #'ecl-mcp-repl--note-lisp)
   (add-hook 'kill-emacs-hook #'ecl-mcp-repl--write-histories)
   (add-hook 'kill-buffer-hook #'ecl-mcp-repl--leave nil t))
 

@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'smerge-mode)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-review-draw)
 
 (defconst ecl-mcp-review-refine-limit 20000

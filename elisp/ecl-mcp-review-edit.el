@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'ediff)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-submit)
@@ -54,10 +55,9 @@
 ;;;; The edit buffer
 
 (defvar ecl-mcp-review-edit-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'ecl-mcp-review-edit-done)
-    (define-key map (kbd "C-c C-k") #'ecl-mcp-review-edit-cancel)
-    map)
+  (ecl-mcp-keymap
+   '(("C-c C-c" . ecl-mcp-review-edit-done)
+     ("C-c C-k" . ecl-mcp-review-edit-cancel)))
   "Keymap of `ecl-mcp-review-edit-mode'.")
 
 (define-minor-mode ecl-mcp-review-edit-mode

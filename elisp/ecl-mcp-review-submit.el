@@ -11,7 +11,8 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-typing)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)

@@ -10,7 +10,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
+(require 'ecl-mcp-base)
 
 (defconst ecl-mcp-risk--operators
   '((ffi . "quit exit %exit abort-process bye halt c-inline c-progn clines

@@ -12,7 +12,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
+(require 'ecl-mcp-base)
 
 (defconst ecl-mcp-risk--depth 100
   "Nesting of code that is looked at, well below `max-lisp-eval-depth'.")

@@ -11,8 +11,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-risk-reader)
 (require 'ecl-mcp-risk-operators)
 

@@ -10,9 +10,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-risk)
 
 (cl-defstruct (ecl-mcp-rule (:copier ecl-mcp-rules--copy))
@@ -65,10 +65,6 @@ project, or cannot be told; DIGEST of the arguments."
                       (concat root path)))))
         (cond ((string-prefix-p root full) (substring full (length root)))
               ((equal (concat full "/") root) "."))))))
-
-(defun ecl-mcp--some-text (text)
-  "TEXT when it is a string that is not empty."
-  (and (stringp text) (not (equal text "")) text))
 
 (defun ecl-mcp-rules--digest (arguments)
   "A digest of ARGUMENTS, an alist, whatever their order."

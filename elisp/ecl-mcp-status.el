@@ -5,7 +5,7 @@
 
 ;;; Commentary:
 
-;; The buffer of M-x ecl-mcp: the session in this Emacs, servers that are
+;; The buffer of M-x ecl-mcp: the Lisp in this Emacs, servers that are
 ;; connected, requests that wait, calls that were made.  It follows what
 ;; happens; it decides nothing.
 
@@ -48,21 +48,19 @@
   "Whether that may have changed since.")
 
 (defvar ecl-mcp-status-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map
-                                                 special-mode-map))
-    (define-key map (kbd "g") #'ecl-mcp-status-refresh)
-    (define-key map (kbd "r") #'ecl-mcp-review)
-    (define-key map (kbd "s") #'ecl-mcp)
-    (define-key map (kbd "S") #'ecl-mcp-stop)
-    (define-key map (kbd "R") #'ecl-mcp-restart-lisp)
-    (define-key map (kbd "i") #'ecl-mcp-interrupt)
-    (define-key map (kbd "z") #'ecl-mcp-repl)
-    (define-key map (kbd "c") #'ecl-mcp-call-tool)
-    (define-key map (kbd "p") #'ecl-mcp-permissions)
-    (define-key map (kbd "l") #'ecl-mcp-log)
-    (define-key map (kbd "m") #'ecl-mcp-status-messages)
-    map)
+  (ecl-mcp-keymap
+   '(("g" . ecl-mcp-status-refresh)
+     ("r" . ecl-mcp-review)
+     ("s" . ecl-mcp)
+     ("S" . ecl-mcp-stop)
+     ("R" . ecl-mcp-restart-lisp)
+     ("i" . ecl-mcp-interrupt)
+     ("z" . ecl-mcp-repl)
+     ("c" . ecl-mcp-call-tool)
+     ("p" . ecl-mcp-permissions)
+     ("l" . ecl-mcp-log)
+     ("m" . ecl-mcp-status-messages))
+   (make-composed-keymap button-buffer-map special-mode-map))
   "Keymap of `ecl-mcp-status-mode'.")
 
 ;;;; Pieces
@@ -102,31 +100,31 @@ How long ago that is would be wrong as soon as it stands there."
 
 ;;;; Sections
 
-(defun ecl-mcp-status--workspace (session)
-  "Return what there is to say about the workspace of SESSION."
-  (let ((workspace (ecl-mcp-lisp-workspace session)))
+(defun ecl-mcp-status--workspace (lisp)
+  "Return what there is to say about the workspace of LISP."
+  (let ((workspace (ecl-mcp-lisp-workspace lisp)))
     (concat (ecl-mcp--visible (abbreviate-file-name workspace))
             (when (file-equal-p workspace "~/")
               (concat "  " (propertize "your home folder; set ecl-mcp-workspace"
                                        'face 'warning))))))
 
-(defun ecl-mcp-status--insert-session ()
-  "Insert what there is to say about the session in this Emacs."
+(defun ecl-mcp-status--insert-lisp ()
+  "Insert what there is to say about the Lisp in this Emacs."
   (ecl-mcp-status--heading "Lisp in this Emacs")
-  (if-let ((session ecl-mcp-lisp))
-      (let ((process (ecl-mcp-lisp-process session)))
-        (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace session))
+  (if-let ((lisp ecl-mcp-lisp))
+      (let ((process (ecl-mcp-lisp-process lisp)))
+        (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace lisp))
         (ecl-mcp-status--line
          "process"
          (if (process-live-p process)
              (format "%d, %s" (process-id process)
                      (ecl-mcp-status--since
-                      (car (ecl-mcp-lisp-started session))))
+                      (car (ecl-mcp-lisp-started lisp))))
            (propertize "none; restart Lisp" 'face 'error)))
-        (when (ecl-mcp-lisp-lost session)
+        (when (ecl-mcp-lisp-lost lisp)
           (ecl-mcp-status--line
-           "lost" (format "%d times; last: %s" (ecl-mcp-lisp-losses session)
-                          (ecl-mcp-lisp-lost session))))
+           "lost" (format "%d times; last: %s" (ecl-mcp-lisp-losses lisp)
+                          (ecl-mcp-lisp-lost lisp))))
         (ecl-mcp-status--line "running" (format "calls from Emacs: %d"
                                                 (length (ecl-mcp-client-calls))))
         (ecl-mcp-status--insert-buttons
@@ -222,7 +220,7 @@ How long ago that is would be wrong as soon as it stands there."
     (erase-buffer)
     (insert (propertize "ecl-mcp" 'face 'bold) " " ecl-mcp-version "\n")
     (ecl-mcp-status--insert-requests)
-    (ecl-mcp-status--insert-session)
+    (ecl-mcp-status--insert-lisp)
     (ecl-mcp-status--insert-sessions)
     (ecl-mcp-status--insert-servers)
     (ecl-mcp-status--insert-calls)

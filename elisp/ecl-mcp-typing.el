@@ -14,7 +14,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'ecl-mcp-base)
 
 (defcustom ecl-mcp-approval-idle 1.5

@@ -93,7 +93,7 @@ nevertheless."
 ;;;###autoload
 (defun ecl-mcp-stop ()
   "Stop the Lisp of this Emacs, and let servers ask it no longer.
-What the session had is lost; requests that wait are refused."
+What was defined in it is lost; requests that wait are refused."
   (interactive)
   (ecl-mcp-lisp-stop)
   (ecl-mcp-global-mode -1)

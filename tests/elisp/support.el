@@ -94,7 +94,7 @@ not come up: a test that is about that calls what lets them."
 
 ;;;; A core's end of the line protocol
 
-(declare-function ecl-mcp-connection-create "ecl-mcp-editor" t t)
+(declare-function ecl-mcp-connection-create "ecl-mcp-connection" t t)
 (declare-function ecl-mcp-editor-connect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-disconnect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-feed "ecl-mcp-editor")

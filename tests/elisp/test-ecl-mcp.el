@@ -425,7 +425,7 @@ With a hook `use-package' loads nothing unless it is told to."
   (should
    (equal
     (test-ecl-mcp--emacs
-     "-l" "ecl-mcp-lisp"
+     "-l" "ecl-mcp-client"
      "--eval"
      (format
       "%S"

@@ -144,7 +144,7 @@
     (ecl-mcp-test-with-connection core
       (dotimes (_ 50)
         (ecl-mcp-editor-feed core (make-string 100 ?x))
-        (should (<= (ecl-mcp-connection-size core) 1100)))
+        (should (<= (ecl-mcp-inbox-size (ecl-mcp-connection-inbox core)) 1100)))
       (ecl-mcp-editor-feed core "\n")
       (ecl-mcp-test-ask core 3)
       (should (= (length ecl-mcp-requests) 1))

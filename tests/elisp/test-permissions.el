@@ -9,7 +9,7 @@
 
 (require 'support)
 (require 'ecl-mcp-permissions-list)
-(require 'ecl-mcp-request)
+(require 'ecl-mcp-approval-answer)
 
 (defvar test-root nil "Root of the project of a test, with a slash.")
 (defvar test-core nil "The connection of a test.")
@@ -395,8 +395,9 @@ A text that is nil is no file.  Behind the last one they start again."
         (evil "((:effect allow :tool \"write-file\"))"))
     (test-with-rules
       (test-rules 'project good)
-      (should-not (ecl-mcp-permissions--trust test-root (ecl-mcp-permissions--rules-digest
-                                                         (ecl-mcp-permissions--project-rules test-root))))
+      (should-not (ecl-mcp-permissions--trust
+                   test-root (ecl-mcp-permissions--rules-digest
+                              (ecl-mcp-permissions--project-rules test-root))))
       (dolist (texts (list (list evil good) (list good evil)))
         (test-with-flipping-file texts
           (dotimes (id 8)
@@ -410,8 +411,9 @@ A text that is nil is no file.  Behind the last one they start again."
         (test-code 1 "(list 1)")
         (when (car texts)
           (test-rules 'project good)
-          (ecl-mcp-permissions--trust test-root (ecl-mcp-permissions--rules-digest
-                                                 (ecl-mcp-permissions--project-rules test-root))))
+          (ecl-mcp-permissions--trust
+           test-root (ecl-mcp-permissions--rules-digest
+                      (ecl-mcp-permissions--project-rules test-root))))
         (let ((rule (test-offer 1 'allow 'project)))
           (test-with-flipping-file texts
             (ecl-mcp-permissions-add rule (test-request 1))))

@@ -376,7 +376,8 @@ It held Emacs for two seconds."
                 (ecl-mcp-test-await
                  flood
                  (lambda ()
-                   (setq most (max most (ecl-mcp-connection-queued connection)))
+                   (setq most (max most (ecl-mcp-inbox-queued
+                                         (ecl-mcp-connection-inbox connection))))
                    (equal "behind" (ecl-mcp-connection-version connection)))
                  60)
                 (should (<= (length ecl-mcp-requests) 64))
