@@ -87,7 +87,7 @@ Return non-nil when it waited."
   (list :success nil :content text :error text :structured nil :meta nil))
 
 (defun ecl-mcp-client--on-answer (lisp message)
-  "Settle the call that MESSAGE, from the core of LISP, answers."
+  "Finish the call that MESSAGE, from the core of LISP, answers."
   (let* ((id (alist-get 'id message))
          (call (gethash id (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
          (problem (alist-get 'error message)))
@@ -186,7 +186,7 @@ of a message.")))
   (ecl-mcp-client--ask-tools lisp))
 
 (defun ecl-mcp-client--finish-all (lisp)
-  "Settle the calls of LISP, which has ended."
+  "Finish the calls of LISP, which has ended."
   (let ((calls (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
     (dolist (id (hash-table-keys calls))
       (when (ecl-mcp-client--call-tool (gethash id calls))

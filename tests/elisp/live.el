@@ -87,6 +87,16 @@
          (replace-match ""))
      ,@body))
 
+(defun live-message-of (command text)
+  "What the echo area shows after COMMAND in a buffer of Lisp with TEXT."
+  (live-with-messages
+    (live-in-lisp text
+      (let ((before (buffer-string)))
+        (call-interactively command)
+        (should (equal before (buffer-string))))
+      (live-idle))
+    (car live-messages)))
+
 (defun live-text (buffer)
   "All that BUFFER shows, or nil when there is none."
   (and (get-buffer buffer)

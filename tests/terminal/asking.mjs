@@ -6,7 +6,7 @@ import { ROOT, check, lisp, pause } from './terminal.mjs';
 
 // Options of a Terminal with that core, and FORM evaluated behind it.
 export const asking = (form = 'nil') => ({ form: `(progn (load ${lisp(path.join(
-    ROOT, 'tests/terminal/approve.el'))} nil t) ${form})` });
+    ROOT, 'tests/terminal/asking.el'))} nil t) ${form})` });
 
 // The same where it is not times that are tested.
 export const QUICK = 200; // ms, a little more than the grace of these

@@ -1,4 +1,4 @@
-;;; test-approve.el --- Approvals, as far as batch has any  -*- lexical-binding: t; -*-
+;;; test-approval.el --- Approvals, as far as batch has any  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -31,7 +31,7 @@
   "The decision about ID, or nil."
   (alist-get 'decision (ecl-mcp-test-result id)))
 
-(ert-deftest ecl-mcp-approve-batch-has-no-human ()
+(ert-deftest ecl-mcp-approval-batch-has-no-human ()
   "In batch there is no decision, at once, and y-or-n-p is not called."
   (should-not (ecl-mcp-human-p))
   (test-with-approvals nil
@@ -43,14 +43,14 @@
                      (alist-get 'reason (ecl-mcp-test-result 1))))
       (should-not ecl-mcp-approval--timer))))
 
-(ert-deftest ecl-mcp-approve-rules-need-no-human ()
+(ert-deftest ecl-mcp-approval-rules-need-no-human ()
   (test-with-approvals nil
     (push (make-ecl-mcp-rule :effect 'deny :tool "write-file" :scope 'session)
           ecl-mcp-permissions--session-rules)
     (ecl-mcp-test-ask test-core 1)
     (should (equal "deny" (test-decision 1)))))
 
-(ert-deftest ecl-mcp-approve-numbers-stay ()
+(ert-deftest ecl-mcp-approval-numbers-stay ()
   (test-with-approvals t
     (dotimes (id 3) (ecl-mcp-test-ask test-core id))
     (let* ((requests ecl-mcp-requests)
@@ -68,7 +68,7 @@
       (mapc #'ecl-mcp-deny (cdr requests))
       (should (equal "" (ecl-mcp-approval-lighter))))))
 
-(ert-deftest ecl-mcp-approve-answers-once ()
+(ert-deftest ecl-mcp-approval-answers-once ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (let ((request (car ecl-mcp-requests)))
@@ -77,7 +77,7 @@
       (should (equal '((decision . "deny") (reason . "because") (by . "human"))
                      (ecl-mcp-test-result 1))))))
 
-(ert-deftest ecl-mcp-approve-stop-is-of-one-client ()
+(ert-deftest ecl-mcp-approval-stop-is-of-one-client ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (ecl-mcp-test-ask test-core 2 :client '((name . "other")))
@@ -85,7 +85,7 @@
     (ecl-mcp-stop-client (nth 2 ecl-mcp-requests))
     (should (equal '("stop" nil "stop") (mapcar #'test-decision '(1 2 3))))))
 
-(ert-deftest ecl-mcp-approve-nothing-is-left-when-nothing-waits ()
+(ert-deftest ecl-mcp-approval-nothing-is-left-when-nothing-waits ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (should ecl-mcp-approval--timer)
@@ -97,7 +97,7 @@
     (should-not (get-variable-watchers 'unread-command-events)))
   (should-not (memq #'ecl-mcp-permissions-answer ecl-mcp-request-functions)))
 
-(ert-deftest ecl-mcp-approve-the-lighter-warns-and-leads-to-the-queue ()
+(ert-deftest ecl-mcp-approval-the-lighter-warns-and-leads-to-the-queue ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (let ((lighter (ecl-mcp-approval-lighter)))
@@ -108,7 +108,7 @@
     (should (memq 'ecl-mcp-approval-mode-line global-mode-string))
     (should (get 'ecl-mcp-approval-mode-line 'risky-local-variable))))
 
-(ert-deftest ecl-mcp-approve-keys-are-those-of-the-manual ()
+(ert-deftest ecl-mcp-approval-keys-are-those-of-the-manual ()
   (cl-loop for (key command) on
            '("y" yes "n" no "N" no-because "e" edit "!" session "A" always
              "D" never "v" view "i" raw "s" stop "TAB" next "M-n" next
@@ -119,7 +119,7 @@
                 (should (eq (intern (format "ecl-mcp-approval-%s" command))
                             (lookup-key ecl-mcp-approval-mode-map (kbd key)))))))
 
-(ert-deftest ecl-mcp-approve-what-the-model-reads ()
+(ert-deftest ecl-mcp-approval-what-the-model-reads ()
   (test-with-approvals t
     (dotimes (id 3) (ecl-mcp-test-ask test-core id))
     (pcase-let ((`(,a ,b ,c) ecl-mcp-requests))
@@ -136,11 +136,11 @@
                              (alist-get 'by (ecl-mcp-test-result id)))
                            '(0 1 2))))))
 
-(ert-deftest ecl-mcp-approve-loading-changes-nothing ()
+(ert-deftest ecl-mcp-approval-loading-changes-nothing ()
   (should-not (memq #'ecl-mcp-approval-arrived ecl-mcp-arrived-functions))
   (should-not (memq 'ecl-mcp-approval-mode-line global-mode-string)))
 
-(ert-deftest ecl-mcp-show-hides-nothing ()
+(ert-deftest ecl-mcp-approval-text-hides-nothing ()
   (should (equal "a\\u{202e}b" (ecl-mcp-approval-text-visible "a\u202eb")))
   (should (equal "^[x^M\n\t^@" (ecl-mcp-approval-text-visible "\ex\r\n\t\0")))
   (should (equal "äé日本" (ecl-mcp-approval-text-visible "äé日本")))
@@ -165,7 +165,7 @@
   (should-not (text-properties-at
                0 (ecl-mcp-approval-text-visible (propertize "x" 'display "y")))))
 
-(ert-deftest ecl-mcp-show-breaks-long-lines ()
+(ert-deftest ecl-mcp-approval-text-breaks-long-lines ()
   (let ((shown (ecl-mcp-approval-text-visible (concat (make-string 5000 ?x) "\n"
                                                       (make-string 2000 ?y) "é"))))
     (should (< (apply #'max (mapcar #'length (split-string shown "\n")))
@@ -185,7 +185,7 @@
       (ecl-mcp-approval-text-visible text)
       (- (float-time (get-internal-run-time)) start))))
 
-(ert-deftest ecl-mcp-show-is-linear ()
+(ert-deftest ecl-mcp-approval-text-is-linear ()
   "What shows nothing, in long texts, does not hold Emacs up.
 It took the square of their length."
   (dolist (unit '("a\u200b" "é" "\u200b" "e\u0301"))
@@ -193,7 +193,7 @@ It took the square of their length."
       (should (< (test-show-time unit 160000)
                  (* 13 (max 0.05 (test-show-time unit 20000))))))))
 
-(ert-deftest ecl-mcp-show-what-is-too-long-cannot-be-allowed ()
+(ert-deftest ecl-mcp-approval-text-what-is-too-long-cannot-be-allowed ()
   (test-with-approvals t
     (let ((ecl-mcp-approval-text--limit 100))
       (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
@@ -208,7 +208,7 @@ It took the square of their length."
                                 (buffer-string)))
         (should-not (string-match-p "x\\{99\\}" (buffer-string)))))))
 
-(ert-deftest ecl-mcp-show-code-keeps-its-characters ()
+(ert-deftest ecl-mcp-approval-text-code-keeps-its-characters ()
   "Colours change no character, whatever the hooks of the user do."
   (let ((lisp-mode-hook (list (lambda () (insert "hook")))))
     (dolist (code '("(defun f (x) \"doc\" ; comment\n  'x)" "#| (car |#" "" "\"open"
@@ -216,7 +216,7 @@ It took the square of their length."
       (should (equal code (substring-no-properties
                            (ecl-mcp-approval-text--fontify code)))))))
 
-(ert-deftest ecl-mcp-show-request-shows-all ()
+(ert-deftest ecl-mcp-approval-text-request-shows-all ()
   (test-with-approvals t
     (ecl-mcp-test-ask
      test-core 1 :tool "evaluate-lisp"
@@ -244,7 +244,7 @@ Code, read in package FOO
       (ecl-mcp-approval-text-raw (nth 1 ecl-mcp-requests))
       (should (string-match-p "\"tool\": \"some-tool\"" (buffer-string))))))
 
-(ert-deftest ecl-mcp-approve-draws-in-its-own-buffer ()
+(ert-deftest ecl-mcp-approval-draws-in-its-own-buffer ()
   "What was current, such as a buffer of the user, stays as it is."
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
@@ -257,7 +257,7 @@ Code, read in package FOO
         (should (eq buffer (current-buffer)))
         (should (equal "mine" (buffer-string)))))))
 
-(ert-deftest ecl-mcp-approve-edits-become-arguments ()
+(ert-deftest ecl-mcp-approval-edits-become-arguments ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
                       :arguments '((code . "(a)") (capture-time . :false)))
@@ -280,30 +280,5 @@ Code, read in package FOO
         (insert text)
         (should-error (ecl-mcp-approval-edit--result) :type 'user-error)))))
 
-(ert-deftest ecl-mcp-guard-judges-keys ()
-  (let* ((now (float-time))
-         (ecl-mcp-typing--key-times (cons now (- now 1)))
-         (ecl-mcp-typing--key-given nil) (ecl-mcp-typing--key-fresh t)
-         (ecl-mcp-typing--attended (cons (selected-frame) 0))
-         (ecl-mcp-typing--pulse (cons now 0)))
-    (should-not (ecl-mcp-typing-why-no-answer (- now 1)))
-    (should (ecl-mcp-typing-why-no-answer now))
-    (let ((executing-kbd-macro "y"))
-      (should (ecl-mcp-typing-why-no-answer (- now 1))))
-    (let ((unread-command-events '(?x)))
-      (should (ecl-mcp-typing-why-no-answer (- now 1))))
-    (let ((ecl-mcp-typing--pulse (cons (- now 2) 0))) ; Emacs was busy
-      (should (ecl-mcp-typing-why-no-answer (- now 5)))
-      (ecl-mcp-pulse)
-      (should (ecl-mcp-typing-why-no-answer (- now 5))))
-    (let ((ecl-mcp-typing--key-fresh nil))
-      (should (ecl-mcp-typing-why-no-answer (- now 1))))
-    (let ((ecl-mcp-typing--key-times (cons now (- now 0.1))))
-      (should (ecl-mcp-typing-why-no-answer (- now 1))))
-    (dolist (attended (list nil (cons 'another 0)
-                            (cons (selected-frame) (- now 0.2))))
-      (let ((ecl-mcp-typing--attended attended))
-        (should (ecl-mcp-typing-why-no-answer (- now 1)))))))
-
-(provide 'test-approve)
-;;; test-approve.el ends here
+(provide 'test-approval)
+;;; test-approval.el ends here

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-server.mjs: approvals between a real client, a running ecl-mcp and a
+// approval-server.mjs: approvals between a real client, a running ecl-mcp and a
 // human at the keys of an Emacs.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -78,7 +78,7 @@ class Client {
 
 // A test in which BODY gets an Emacs and a client, of a server with ARGS.
 function served(name, body, args) {
-    test(`approve: ${name}`, options, async emacs => {
+    test(`approval: ${name}`, options, async emacs => {
         const client = await Client.start(emacs, args);
         try {
             await body(emacs, client);

@@ -1,4 +1,4 @@
-;;; test-module-build.el --- Building the module  -*- lexical-binding: t; -*-
+;;; test-module-load-build.el --- Building the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -78,5 +78,5 @@ This test loads the module."
       (fmakunbound 'ecl-mcp-module-apply)
       (should (string-match-p "restart Emacs" (ecl-mcp-module-problem))))))
 
-(provide 'test-module-build)
-;;; test-module-build.el ends here
+(provide 'test-module-load-build)
+;;; test-module-load-build.el ends here

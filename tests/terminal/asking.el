@@ -1,4 +1,4 @@
-;;; approve.el --- A core that asks, for tests in a terminal  -*- lexical-binding: t; -*-
+;;; asking.el --- A core that asks, for tests in a terminal  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -57,5 +57,5 @@ MEMBERS is a plist of other members of the request."
 (ecl-mcp-editor-connect ecl-mcp-test-core)
 (ecl-mcp-approval-activate)
 
-(provide 'approve)
-;;; approve.el ends here
+(provide 'asking)
+;;; asking.el ends here
