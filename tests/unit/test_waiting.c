@@ -174,8 +174,8 @@ static void play(uint32_t seed)
     for (int i = 0; i < CALLS; i++)
         assert_memory(run.answers[i] == !run.cancelled[i]);
     assert_int_equal(calls_waiting(&at.calls), 0);
-    assert_int_equal(at.calls.pending.asking_count, 0);
-    assert_int_equal(at.calls.pending.asking_bytes, 0);
+    assert_int_equal(at.calls.pending.count[PENDING_ASKING_CLIENT], 0);
+    assert_int_equal(at.calls.pending.asked_bytes, 0);
     assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
 }
 
