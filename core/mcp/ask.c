@@ -204,12 +204,12 @@ static struct str fault_of(const struct ask *ask, const struct step *t,
         return STR("");
     return not_empty(
         arena_printf(t->gate.arena,
-                     "too much waits for the %s already, the limit is %d calls "
-                     "and %u bytes",
+                     "too many calls wait for the %s already, the limit is %d "
+                     "calls and %u bytes",
                      pending_asks(state) ? "user" : "editor",
                      pending_asks(state) ? LIMIT_APPROVALS : LIMIT_EDITOR_CALLS,
                      LIMIT_PENDING_BYTES),
-        STR("too much waits already"));
+        STR("too many calls wait already"));
 }
 
 static enum status go_on_without_editor(struct ask *ask, struct step *t)
@@ -259,11 +259,11 @@ static void run_in_editor(struct ask *ask, struct step *t)
 {
     struct str fault = fault_of(ask, t, PENDING_IN_EDITOR);
 
+    if (fault.n == 0 && !ask_editor_call(ask->editor, t))
+        fault = STR("the editor is not connected, or does not read");
     if (fault.n > 0)
-        step_fail(t, fault);
-    else if (!ask_editor_call(ask->editor, t))
-        step_fail(t, STR("The editor that has this tool is not there, or does "
-                         "not read."));
+        step_fail(t, arena_printf(t->gate.arena, "%s was not run: %.*s.",
+                                  t->pending->tool.tool->name, STR_ARG(fault)));
 }
 
 enum status ask_go_on(struct ask *ask, struct step *t, enum status status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ask.h: what follows from what the gate says about a step of a call, and
-   whom a question is put to: the editor first, then the client. The time that
-   a human has for an answer is here alone, for all of them and in both eras:
-   when it ends, what happens then, and what is said about it. */
+   whom a question is put to: the editor first, then the client. The time limit
+   of humans is handled here and nowhere else, in both eras: when it starts and
+   ends, what happens then, and what is said about it. */
 #ifndef MCP_ASK_H
 #define MCP_ASK_H
 
@@ -44,7 +44,7 @@ enum status MUST_CHECK ask_read_state(const struct ask *ask,
 /* Takes the call of T, about which the gate has said STATUS, to its next state:
    the question is put, the editor is asked, the answer is sent. On ST_NOMEM,
    the gate's or its own, the caller still has to answer and to end the call.
-   After anything else T is of no more use. */
+   Otherwise T must not be used afterwards. */
 enum status MUST_CHECK ask_go_on(struct ask *ask, struct step *t,
                                  enum status status);
 

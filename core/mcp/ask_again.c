@@ -27,7 +27,8 @@ static struct ticket ticket_of(const struct step *t)
     return ticket;
 }
 
-/* A handler's question goes with its name, a NUL, and what is carried. */
+/* The extra bytes of a handler's question: its name, a NUL, and what it
+   carries. */
 static enum status write_ticket(const struct step *t, struct tickets *tickets,
                                 int64_t expires_ms, struct str *out)
 {
@@ -83,7 +84,7 @@ static struct str fault_of_ticket(struct tickets *tickets,
     if (again->late.n > 0)
         return again->late;
     if (!ticket_use(tickets, again->ticket.number))
-        return STR("the answer of the user was used before");
+        return STR("the user's answer was used before");
     return STR("");
 }
 

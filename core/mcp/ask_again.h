@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ask_again.h: questions in the era without requests of the server. The call
    ends with the question and a ticket; the client makes it again with both the
-   ticket and the answer. How long a ticket is good ask.h knows. */
+   ticket and the answer. How long a ticket is good is ask.h's business. */
 #ifndef MCP_ASK_AGAIN_H
 #define MCP_ASK_AGAIN_H
 
@@ -29,15 +29,15 @@ enum status MUST_CHECK ask_again_require(struct step *t,
                                          struct tickets *tickets,
                                          int64_t expires_ms);
 
-/* The call of T asks, and the client has made it with AGAIN: the gate decides
-   by the reply, and a ticket is used up. Goes on as gate_decide; the call still
-   asks when AGAIN answers nothing. */
+/* The call of T asks, and the client has made it with AGAIN: lets the gate
+   decide by the reply, and uses the ticket up. The result is that of
+   gate_decide, or the call still asks because AGAIN answers nothing. */
 enum status MUST_CHECK ask_again_resume(struct step *t, struct tickets *tickets,
                                         const struct ask_again *again);
 
-/* To be called before gate_start with a ticket: CALL, to be made with
-   ARGUMENTS, asks for its approval whatever allows it to run, or its handler
-   gets the reply to its own question. */
+/* Prepares CALL for gate_start with ARGUMENTS when AGAIN has a ticket: CALL
+   then asks for its approval whatever allows it to run, or its handler gets the
+   reply to its own question. */
 void ask_again_set_reply(struct tool_call *call, struct json arguments,
                          const struct ask_again *again);
 

@@ -96,7 +96,7 @@ static struct str shorten(const struct step *t, struct str text)
                         STR_ARG(head), head.n, text.n);
 }
 
-/* The editor has done the call. */
+/* The editor has run the call. */
 static void take_result(struct step *t, const struct editor_message *result)
 {
     struct json text = json_get(result->value, "text");
@@ -108,7 +108,7 @@ static void take_result(struct step *t, const struct editor_message *result)
         text = json_get(result->error, "message");
     *answer = (struct tool_answer){.state = TOOL_FAILED};
     if (json_string(t->gate.arena, text, &answer->text) != ST_OK)
-        answer->text = STR("The editor gave no answer that makes sense.");
+        answer->text = STR("The editor's answer makes no sense.");
     answer->text = shorten(t, answer->text);
     if (sound && json_type(error) != JSON_TRUE)
         answer->state = TOOL_ANSWERED;
@@ -145,23 +145,22 @@ bool ask_editor_is_late(const struct step *t)
            deadline_has_passed(ask_editor_deadline(t->pending), t->gate.now_ms);
 }
 
-/* The editor does not have the request, or the editor is gone: WHY. */
+/* The editor has not got the request, or it is gone: WHY. */
 static enum status do_without(struct step *t, struct str why)
 {
     if (t->pending->state != PENDING_IN_EDITOR)
         return gate_without_editor(&t->gate);
-    step_give_up(t,
-                 arena_printf(t->gate.arena, "%s did not run to its end: %.*s.",
-                              t->pending->tool.tool->name, STR_ARG(why)));
+    step_give_up(t, arena_printf(t->gate.arena, "%s did not finish: %.*s.",
+                                 t->pending->tool.tool->name, STR_ARG(why)));
     return ST_OK;
 }
 
-/* The time limit of a tool that the editor does. */
+/* The time limit of a call that the editor runs. */
 static struct str text_of_time_limit(const struct step *t)
 {
     return arena_printf(t->gate.arena,
-                        "Stopped after %" PRId64
-                        " s, the time limit. configure-limits changes it.",
+                        "Stopped at the time limit of %" PRId64
+                        " s. configure-limits changes it.",
                         t->gate.gate->limits.timeout_ms / 1000);
 }
 
@@ -184,7 +183,7 @@ enum status ask_editor_time_out(struct editor *editor, struct step *t)
         step_give_up(t, why);
         return ST_OK;
     }
-    ask_editor_withdraw(editor, pending, STR("it took too long"));
+    ask_editor_withdraw(editor, pending, STR("the editor took too long"));
     return gate_look(&t->gate, (struct json){0});
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* calls.c: finds the call that an event is about (image.c does it for replies)
-   and hands it on: to the gate, to ask.c, to step.c. */
+/* calls.c: finds the call that an event is about (for replies image.c does it)
+   and hands it on to the gate, to ask.c and to step.c. */
 #include "mcp/calls.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static struct step step_of(struct calls *calls, struct arena *arena,
                                   .now_ms = now_ms}};
 }
 
-/* Does RUN with each call that is in STATE now. */
+/* Calls RUN for each call that is in STATE now. */
 static void for_each(struct calls *calls, enum pending_state state,
                      struct arena *arena, int64_t now_ms,
                      void (*run)(struct calls *calls, struct step *t))
@@ -271,7 +271,7 @@ void calls_finish(struct calls *calls, struct arena *arena, int64_t now_ms)
 
 static void stop(struct calls *calls, struct step *t)
 {
-    struct str why = STR("Stopped: the server ends.");
+    struct str why = STR("Stopped: the server is shutting down.");
 
     ask_withdraw(&calls->ask, t, why);
     step_fail(t, why);

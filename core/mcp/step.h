@@ -17,12 +17,12 @@ struct step {
     struct gate_step gate;       /* about the tool_call of the same call */
 };
 
-/* Tells the client how the call gets on, if it wants to hear that and reads
-   fast enough. The answer repeats what TEXT says, so nothing is lost. */
+/* Tells the client how the call gets on, if it wants to know and reads fast
+   enough. The answer repeats what TEXT says, so nothing is lost. */
 void step_report(const struct step *t, struct str text);
 
-/* Ends the call without a word. T is of no more use, nor is its call; so it is
-   after the next two. */
+/* Ends the call without an answer. It and T must not be used afterwards; the
+   same holds for the next two. */
 void step_end(struct step *t);
 
 /* Sends the answer of T, which is complete, and ends the call. */
@@ -32,10 +32,12 @@ void step_send(struct step *t);
    the call. */
 void step_fail(struct step *t, struct str text);
 
-/* The same, but the caller still has to send the answer or to end the call. */
+/* The same, but the caller still has to send the answer, or to end the call
+   without it. */
 void step_give_up(struct step *t, struct str text);
 
-/* Nobody answers the question of T, because of WHY; goes on as gate_decide. */
+/* The gate decides about T without an answer to its question; WHY says why
+   there is none. The result is that of gate_decide. */
 enum status MUST_CHECK step_decide_without(struct step *t, struct str why);
 
 #endif

@@ -419,7 +419,7 @@ static void ask_leads_from_the_client_into_the_editor(void **state)
     editor_close(&at.editor);
     answer_with("\"ecl-mcp-2\"", APPROVE);
     expect("…elicitation/create…the editor did not answer within 2 s…"
-           "The editor that has this tool is not there, or does not read.…");
+           "edit was not run: the editor is not connected, or does not read.…");
     expect_text(&at.states, "2: new -> asking-editor\n"
                             "2: asking-editor -> asking-client\n"
                             "1: in-editor -> over\n"

@@ -53,8 +53,8 @@ static void ask_again_runs_what_is_approved(void **state)
     expect_text(&at.events, "before write " X "\nafter write " X "\n");
     // once
     call("3", &write_tool, X, again(YES));
-    expect(DONE("3", "…no approval: the answer of the user was used before…",
-                "true", "false"));
+    expect(DONE("3", "…no approval: the user's answer was used before…", "true",
+                "false"));
     assert_int_equal(world.runs, 1);
 }
 

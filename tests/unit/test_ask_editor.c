@@ -184,7 +184,7 @@ static void ask_editor_may_be_slow_with_texts(void **state)
     pass_time(LIMIT_EDITOR_RECEIVE_MS + LIMIT_EDITOR_LOOK_MS - 1);
     hears("");
     pass_time(1);
-    hears(WITHDRAW("1", "it took too long")
+    hears(WITHDRAW("1", "the editor took too long")
               ASKED("2", "approve", "…\"buffer\":false,…"));
     says(OK("1", "{\"text\":\"c\\n\"}"));
     says(OK("2", "{\"decision\":\"approve\"}"));
@@ -328,10 +328,10 @@ static void ask_editor_limits_its_work(void **state)
     pass_time(LIMIT_TIMEOUT_MS - 1);
     client_expect("");
     pass_time(1);
-    client_expect(ANSWER("Stopped after 30 s, the time limit. configure-limits "
+    client_expect(ANSWER("Stopped at the time limit of 30 s. configure-limits "
                          "changes it.",
                          "true"));
-    hears("…" WITHDRAW("1", "Stopped after 30 s, …") CALLED);
+    hears("…" WITHDRAW("1", "Stopped at the time limit of 30 s. …") CALLED);
     client_send(CALL("2", "configure-limits", "{\"timeout\":0}"));
     client_expect("{…}");
     client_send(TOOL);
@@ -350,7 +350,7 @@ static void ask_editor_fails_what_it_did_not_finish(void **state)
     start_with_tool();
     client_send(TOOL);
     pass_time(LIMIT_EDITOR_RECEIVE_MS);
-    client_expect(ANSWER("t did not run to its end: the editor did not answer "
+    client_expect(ANSWER("t did not finish: the editor did not answer "
                          "within 2 s.",
                          "true"));
     client_send(TOOL);
@@ -360,8 +360,7 @@ static void ask_editor_fails_what_it_did_not_finish(void **state)
     client_send(TOOL);
     says(RECEIVED("3"));
     core_editor_close(client.core, client.now_ms);
-    client_expect(
-        ANSWER("t did not run to its end: the editor went away.", "true"));
+    client_expect(ANSWER("t did not finish: the editor went away.", "true"));
     expect_states("1: new -> in-editor\n1: in-editor -> over\n"
                   "1: new -> in-editor\n1: in-editor -> over\n"
                   "1: new -> in-editor\n1: in-editor -> over\n");
@@ -381,8 +380,8 @@ static void ask_editor_lets_it_finish_work(void **state)
     says(OK("1", "{\"text\":\"done\"}"));
     client_expect(ANSWER("done", "false"));
     pass_time(1000);
-    client_expect("{…\"id\":2,…Stopped: the server ends.…}");
-    hears("…" WITHDRAW("2", "Stopped: the server ends.") CALLED);
+    client_expect("{…\"id\":2,…Stopped: the server is shutting down.…}");
+    hears("…" WITHDRAW("2", "Stopped: the server is shutting down.") CALLED);
     assert_true(core_is_idle(client.core));
 }
 
@@ -394,8 +393,8 @@ static void ask_editor_is_limited(void **state)
         client_send(TOOL);
     client_expect("");
     client_send(TOOL);
-    client_expect(ANSWER("too much waits for the editor already, the limit is "
-                         "64 calls and 67108864 bytes",
+    client_expect(ANSWER("t was not run: too many calls wait for the editor "
+                         "already, the limit is 64 calls and 67108864 bytes.",
                          "true"));
     // a buffer is not read then: there might as well be no editor
     client_send(WRITE("x"));

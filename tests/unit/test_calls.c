@@ -260,7 +260,8 @@ static void calls_work_in_steps(void **state)
     assert_int_equal(world.plans, 0);
     call("3", &work_tool, "{}", v2025);
     stop_work();
-    expect("{…\"id\":3,…\"Stopped: the server ends.\"}],\"isError\":true…}\n");
+    expect("{…\"id\":3,…\"Stopped: the server is shutting "
+           "down.\"}],\"isError\":true…}\n");
 }
 
 /* --- At random ----------------------------------------------------------- */
