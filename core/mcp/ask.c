@@ -204,11 +204,10 @@ static struct str fault_of(const struct ask *ask, const struct step *t,
         return STR("");
     return not_empty(
         arena_printf(t->gate.arena,
-                     "too many calls wait for the %s already, the limit is %d "
+                     "too many calls wait for the %s already, the limit is %zu "
                      "calls and %u bytes",
                      pending_asks(state) ? "user" : "editor",
-                     pending_asks(state) ? LIMIT_APPROVALS : LIMIT_EDITOR_CALLS,
-                     LIMIT_PENDING_BYTES),
+                     pending_limit(state), LIMIT_PENDING_BYTES),
         STR("too many calls wait already"));
 }
 

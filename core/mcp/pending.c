@@ -180,23 +180,35 @@ void pending_set_state(struct pending_table *table, struct pending *pending,
     log_change(table->log, pending, old);
 }
 
+size_t pending_limit(enum pending_state state)
+{
+    static const size_t limits[PENDING_STATES] = {
+        [PENDING_READING_BUFFER] = LIMIT_EDITOR_CALLS,
+        [PENDING_ASKING_EDITOR] = LIMIT_APPROVALS,
+        [PENDING_ASKING_CLIENT] = LIMIT_APPROVALS,
+        [PENDING_IN_EDITOR] = LIMIT_EDITOR_CALLS};
+
+    return limits[state];
+}
+
+/* Whether both states share a limit. */
+static bool share_limit(enum pending_state a, enum pending_state b)
+{
+    return pending_has_request(a) && pending_has_request(b) &&
+           pending_asks(a) == pending_asks(b);
+}
+
 bool pending_fits(const struct pending_table *table,
                   const struct pending *pending, enum pending_state state)
 {
-    const size_t *count = table->count;
-    bool asks = pending_asks(state);
-    size_t others =
-        asks ? count[PENDING_ASKING_EDITOR] + count[PENDING_ASKING_CLIENT]
-             : count[PENDING_READING_BUFFER] + count[PENDING_IN_EDITOR];
-    size_t limit = asks ? LIMIT_APPROVALS : LIMIT_EDITOR_CALLS;
+    size_t others = 0;
+    size_t others_bytes = table->asked_bytes - pending->counted_bytes;
 
-    assert(pending_has_request(state));
-    if (pending_has_request(pending->state) &&
-        pending_asks(pending->state) == asks)
-        others--;
-    return others < limit &&
-           table->asked_bytes - pending->counted_bytes + bytes_of(pending) <=
-               LIMIT_PENDING_BYTES;
+    for (enum pending_state s = PENDING_NEW; s < PENDING_OVER; s++)
+        if (share_limit(s, state))
+            others += table->count[s] - (s == pending->state);
+    return others < pending_limit(state) &&
+           others_bytes + bytes_of(pending) <= LIMIT_PENDING_BYTES;
 }
 
 void pending_free(struct pending_table *table, struct pending *pending)

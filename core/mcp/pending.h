@@ -140,9 +140,13 @@ struct pending *pending_new(const struct rpc_to *to, enum mcp_version version,
 void pending_set_state(struct pending_table *table, struct pending *pending,
                        enum pending_state state);
 
-/* Whether PENDING may wait for a human (an asking STATE) or for the editor (the
-   other states with it): LIMIT_APPROVALS and LIMIT_EDITOR_CALLS are for both
-   states together, LIMIT_PENDING_BYTES is for all four. What PENDING takes up
+/* How many calls may be in a state with a request of ours: LIMIT_APPROVALS in
+   the two that ask, LIMIT_EDITOR_CALLS in the two others, together. 0 for other
+   states. */
+size_t pending_limit(enum pending_state state);
+
+/* Whether PENDING may enter STATE, which has a pending_limit, without passing
+   it, or LIMIT_PENDING_BYTES for all four such states. What PENDING takes up
    already counts once. */
 bool pending_fits(const struct pending_table *table,
                   const struct pending *pending, enum pending_state state);

@@ -137,18 +137,19 @@ static void pending_may_stay_in_its_state(void **state)
 
 static void pending_lists_have_the_newest_first(void **state)
 {
-    static const size_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
+    enum { CALLS = 3 };
+    static const size_t orders[][CALLS] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
     (void)state;
     for (size_t i = 0; i < COUNT(orders); i++) {
-        struct pending *calls[3];
-        size_t left = COUNT(calls);
-        for (size_t k = 0; k < COUNT(calls); k++)
+        struct pending *calls[CALLS];
+        size_t left = CALLS;
+        for (size_t k = 0; k < CALLS; k++)
             calls[k] = make_in("1", PENDING_WORKING);
         assert_ptr_equal(at.table.first[PENDING_WORKING], calls[2]);
         assert_ptr_equal(calls[2]->list_next, calls[1]);
         assert_ptr_equal(calls[1]->list_next, calls[0]);
         assert_null(calls[0]->list_next);
-        for (size_t k = 0; k < COUNT(calls); k++) {
+        for (size_t k = 0; k < CALLS; k++) {
             struct pending *next = at.table.first[PENDING_WORKING];
             size_t seen = 0;
             for (; next != NULL; next = next->list_next)
