@@ -5,39 +5,16 @@
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "editor/editor.h"
-#include "gate/gate.h"
-#include "gate/metrics.h"
 #include "json/rpc.h"
-#include "mcp/resources.h"
-#include "mcp/ticket.h"
-#include "tools/toolset.h"
-#include "wire/image.h"
+#include "mcp/mcp_config.h"
 
 struct mcp;
-
-/* What it works with; all borrowed. */
-struct mcp_config {
-    const struct log *log;
-    struct gate *gate;
-    struct image *image;
-    struct buf *output; /* lines for the client */
-    struct toolset tools;
-    struct resources resources;
-    const struct metrics *metrics;
-    int64_t approval_ms;      /* how long a human may think */
-    const unsigned char *key; /* TICKET_KEY random bytes */
-    struct editor *editor;
-    bool editor_comes; /* there may be an editor at some time */
-};
 
 /* NULL when memory runs out. */
 struct mcp *mcp_new(const struct mcp_config *config);
