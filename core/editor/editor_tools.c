@@ -62,7 +62,7 @@ const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
     return editor_tools->now != NULL ? find(editor_tools->now, name) : NULL;
 }
 
-/* --- Reading ------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------ */
 
 /* What is read, and why it cannot be used. */
 struct reading {
@@ -318,7 +318,7 @@ static enum status read_tool(struct reading *r, struct json value,
     return is_taken(r, out) ? refuse(r, "the name is taken") : ST_OK;
 }
 
-/* --- The list ------------------------------------------------------------ */
+/* --- The list ----------------------------------------------------------- */
 
 static enum status fill(struct editor_tools *editor_tools,
                         struct editor_tools_list *list, struct json tools)

@@ -377,7 +377,7 @@ static void editor_may_leave_with_calls_waiting(void **state)
     hears(ASKED("2", "text", "…")); // client_end frees all of it
 }
 
-/* --- An editor that does not read ---------------------------------------- */
+/* --- An editor that does not read --------------------------------------- */
 
 static void editor_that_does_not_read_is_none(void **state)
 {
