@@ -68,7 +68,7 @@ static void jsontext_accepts_what_rfc_8259_allows(void **state)
     }
 }
 
-#define EARLY "the text ends too early"
+#define EARLY "unexpected end of text"
 #define NO_VALUE "expected a value"
 #define TRAILING "text after the value"
 #define IN_ARRAY "expected ',' or ']'"
@@ -76,7 +76,7 @@ static void jsontext_accepts_what_rfc_8259_allows(void **state)
 #define NO_NAME "expected a name in quotes"
 #define NO_COLON "expected ':' after a name"
 #define ESCAPE "invalid escape in a string"
-#define LONE "surrogate escape without its partner"
+#define LONE "unpaired surrogate escape"
 #define CONTROL "control byte in a string"
 #define BAD_UTF8 "invalid UTF-8"
 

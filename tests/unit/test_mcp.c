@@ -124,7 +124,7 @@ static void mcp_answers_protocol_errors(void **state)
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xff\"}",
          FAIL("null", "-32700", "\"Parse error: invalid UTF-8 …\",…")},
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",
-         FAIL("null", "-32700", "\"Parse error: surrogate …\",…")},
+         FAIL("null", "-32700", "\"Parse error: unpaired surrogate …\",…")},
         {"5", FAIL("null", "-32600", "\"Invalid Request: …\",…")},
         {"[]", FAIL("null", "-32600", "\"Invalid Request: empty batch\",…")},
         {"{\"not-jsonrpc\":\"2.0\",\"method\":\"initialize\"}",
