@@ -126,7 +126,8 @@ static enum status look(struct step *t)
     uint64_t editor_request = 0;
 
     if (fault_of_editor_request(t).n == 0)
-        editor_request = editor_text(t->calls->editor, t->gate.answer.text);
+        editor_request =
+            editor_read_buffer(t->calls->editor, t->gate.answer.text);
     if (editor_request == 0)
         return go_on_without_editor(t);
     pending_remember(table, t->pending);

@@ -59,8 +59,8 @@ static enum status run_pending(struct step *t,
     call->tool = request->tool;
     call->can_ask = request->can_ask;
     // who was asked through the client has answered there
-    call->editor =
-        ticket == NULL && t->calls->editor != NULL && t->calls->editor->there;
+    call->editor = ticket == NULL && t->calls->editor != NULL &&
+                   t->calls->editor->connected;
     if (ticket != NULL)
         again_set_reply(call, request, ticket);
     enum status status =

@@ -89,8 +89,9 @@ static void editor_passes_over_long_lines(void **state)
     for (size_t n = 0; n <= LIMIT_EDITOR_MESSAGE; n += sizeof chunk)
         core_editor_feed(client.core, chunk, sizeof chunk, 0);
     says("");
-    assert_memory(client_matches(buf_view(&client.log),
-                                 "…editor: a line has over 67108864 bytes\n"));
+    assert_memory(
+        client_matches(buf_view(&client.log),
+                       "…editor: line ignored: longer than 67108864 bytes\n"));
     says(OK("1", "{\"decision\":\"deny\"}"));
     client_expect(ANSWER("User denied tool execution", "true"));
 }
