@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mcp.c: what comes in: messages of the client, of the editor and of the image;
-   and the table of methods. */
+/* mcp.c: the table of methods, and what comes in: messages of the client, of
+   the editor and of the image. */
 #include "mcp/mcp.h"
 
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void handle(struct mcp *mcp, struct arena *arena, struct json value,
     }
 }
 
-/* What keeps ARRAY from being handled; empty when nothing does. */
+/* Why the batch ARRAY cannot be handled; empty when it can. */
 static struct str batch_fault(const struct mcp *mcp, struct arena *arena,
                               struct json array)
 {

@@ -72,7 +72,7 @@ static void unknown_resource(const struct request *r, struct str uri)
     struct str detail =
         arena_printf(r->arena,
                      "there is no resource %.*s; resources/list and "
-                     "resources/templates/list show what there is",
+                     "resources/templates/list show those that exist",
                      STR_ARG(shown));
     request_check_sent(r, result_no_resource(&r->to, r->version, uri, detail));
 }

@@ -105,7 +105,7 @@ static void start_call(const struct request *r, const struct tool *tool,
     enum status status = calls_start(&r->mcp->calls, &request);
     if (status == ST_INVALID)
         request_fail(r, RPC_INVALID_PARAMS,
-                     "requestState is none that this server has given out");
+                     "this server did not issue the requestState");
     else if (status != ST_OK)
         request_fail_memory(r);
 }
@@ -184,7 +184,7 @@ void methods_tools_listen(const struct request *r)
                            json_get(r->params, "notifications"));
     if (status == ST_LIMIT)
         request_fail(r, RPC_INVALID_REQUEST,
-                     "more than %d streams of notifications",
+                     "too many subscriptions: %d are open",
                      LIMIT_SUBSCRIPTIONS);
     else if (status != ST_OK)
         request_fail_memory(r);

@@ -244,7 +244,7 @@ static void editor_tools_stays_while_it_is_held(void **state)
     editor_tools_drop(held);
 }
 
-/* --- A session ---------------------------------------------------------- */
+/* --- In the core -------------------------------------------------------- */
 
 #define CHANGED                                                                \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","    \
@@ -255,7 +255,7 @@ static void editor_tools_stays_while_it_is_held(void **state)
     "}}}"
 #define LISTEN(id, filter)                                                     \
     MODERN_REQUEST(id, "subscriptions/listen", "\"notifications\":" filter ",")
-#define OFFER(name)                                                            \
+#define TOOLS(name)                                                            \
     "{\"jsonrpc\":\"2.0\",\"method\":\"tools\",\"params\":{\"tools\":[{"       \
     "\"name\":\"" name "\"," D ",\"level\":\"safe\"}]}}\n"
 
@@ -270,19 +270,19 @@ static void tool_list_tools_are_told_of(void **state)
     client_restart((struct core_config){.editor = true});
     core_editor_open(client.core, 0);
     client_initialize("2024-11-05");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect(""); // it has not said that it is ready
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect("");
-    says(OFFER("b"));
+    says(TOOLS("b"));
     client_expect(CHANGED);
     client_send(LISTEN("\"s\"", "{\"toolsListChanged\":true}"));
     client_expect("…acknowledged…");
     client_send(LISTEN("2", "{\"resourcesListChanged\":true}"));
     client_expect("…acknowledged…\"notifications\":{}}}");
-    says(OFFER("c"));
+    says(TOOLS("c"));
     client_expect(CHANGED "\n" STREAM("\"s\""));
     client_send(CANCEL("\"s\""));
     core_editor_close(client.core, 0);
@@ -305,8 +305,8 @@ static void tool_list_streams_are_limited(void **state)
     }
     client_send(LISTEN("\"x\"", "{}"));
     client_expect(FAIL("\"x\"", "-32600",
-                       "\"Invalid Request: more than 16 streams of "
-                       "notifications\",…"));
+                       "\"Invalid Request: too many subscriptions: 16 are "
+                       "open\",…"));
 }
 
 static void tool_list_tools_may_be_unwanted(void **state)
@@ -317,7 +317,7 @@ static void tool_list_tools_may_be_unwanted(void **state)
     client_initialize("2025-11-25");
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect("");
     client_send(CALL("1", "a", "{}"));
     client_expect(FAIL("1", "-32602", "\"Unknown tool: a\""));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of mcp.c: what is sent and what is answered, through a session. */
+/* Tests of mcp.c, handshake.c, request.c and the methods, through the core:
+   what is sent and what is answered. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -228,7 +229,7 @@ static void mcp_refuses_malformed_calls(void **state)
     client_expect_no_frame();
 }
 
-/* The model can mend its arguments only when it sees what was wrong. */
+/* The model can correct its arguments only when it sees what was wrong. */
 static void mcp_reports_bad_arguments_by_version(void **state)
 {
     static const struct {
