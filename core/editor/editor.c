@@ -118,10 +118,8 @@ static void write_client(struct jsonw *w, const struct tool_call *call)
    In valid JSON line ends stand between tokens only. */
 static void write_arguments(struct jsonw *w, struct str arguments)
 {
-    size_t start;
-
     jsonw_name(w, "arguments");
-    start = w->out->n;
+    size_t start = w->out->n;
     jsonw_raw(w, arguments);
     for (size_t i = start; i < w->out->n; i++)
         if (w->out->p[i] == '\n' || w->out->p[i] == '\r')

@@ -22,10 +22,12 @@ void methods_tools_list(const struct request *r)
     bool with_title = r->version >= MCP_2025_06_18;
     jsonw_name(w, "tools");
     jsonw_array(w);
-    for (size_t i = 0; (tool = toolset_at(&r->mcp->config.tools, i)); i++)
+    for (size_t i = 0; (tool = toolset_at(&r->mcp->config.tools, i)) != NULL;
+         i++)
         tool_write(w, tool, with_title);
     for (size_t i = 0;
-         (tool = editor_tools_at(&r->mcp->tool_list.editor_tools, i)); i++)
+         (tool = editor_tools_at(&r->mcp->tool_list.editor_tools, i)) != NULL;
+         i++)
         tool_write(w, tool, with_title);
     jsonw_end_array(w);
     request_end_cacheable(r, &reply);

@@ -8,7 +8,7 @@
 #include "support/client.h"
 #include "support/messages.h"
 
-static void mcp_wants_initialize_first(void **state)
+static void mcp_needs_initialize_first(void **state)
 {
     static const struct client_exchange cases[] = {
         {REQUEST("1", "ping"), OK("1", "{}")},
@@ -381,7 +381,7 @@ static void mcp_limits_batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(mcp_wants_initialize_first),
+        TEST(mcp_needs_initialize_first),
         TEST(mcp_negotiates_the_version),
         TEST(mcp_shows_what_the_version_knows),
         TEST(mcp_names_what_initialize_lacks),
