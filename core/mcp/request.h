@@ -41,7 +41,8 @@ struct request {
     int64_t now_ms;
 };
 
-/* Logs that an answer was lost when STATUS, that of sending it, is not ST_OK. */
+/* Logs that an answer was lost when STATUS, that of sending it, is not ST_OK.
+ */
 void request_check_sent(const struct request *r, enum status status);
 
 /* Answers with an error; FORMAT makes the detail, which starts with a small
