@@ -20,7 +20,7 @@ void ask_init(struct ask *ask, struct editor *editor, int64_t approval_ms,
 
 bool ask_has_editor(const struct ask *ask)
 {
-    return ask->editor != NULL && ask->editor->there;
+    return ask->editor != NULL && ask->editor->connected;
 }
 
 #define CLOSED STR("the client has closed the connection")

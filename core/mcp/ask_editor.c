@@ -33,7 +33,7 @@ bool ask_editor_approve(struct editor *editor, struct step *t, int64_t seconds)
 bool ask_editor_read(struct editor *editor, struct step *t)
 {
     if (editor == NULL ||
-        !wait_for_editor(t, editor_text(editor, t->gate.answer.text),
+        !wait_for_editor(t, editor_read_buffer(editor, t->gate.answer.text),
                          PENDING_READING_BUFFER))
         return false;
     t->pending->expires_ms = t->pending->receive_by_ms + LIMIT_EDITOR_LOOK_MS;

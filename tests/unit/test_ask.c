@@ -162,9 +162,10 @@ static void ask_checks_what_comes_back(void **state)
     static const struct client_exchange cases[] = {
         {AGAIN("\"requestState\":\"x\""),
          FAIL("2", "-32602",
-              "\"Invalid params: requestState is none that this server has "
-              "given out\",…")},
-        {AGAIN("\"requestState\":\"\""), FAIL("2", "-32602", "…given out\",…")},
+              "\"Invalid params: this server did not issue the "
+              "requestState\",…")},
+        {AGAIN("\"requestState\":\"\""),
+         FAIL("2", "-32602", "…did not issue the requestState\",…")},
         {AGAIN("\"requestState\":17"),
          FAIL("2", "-32602",
               "\"Invalid params: field requestState must be a string\",…")},

@@ -399,7 +399,7 @@ static void reply_one(void)
 /* It comes and goes. */
 static void move_editor(void)
 {
-    if (!at.editor.there) {
+    if (!at.editor.connected) {
         editor_open(&at.editor);
         return;
     }
@@ -421,7 +421,7 @@ static void let_editor_speak(void)
 
     assert_ok(
         json_parse(&arena, str_from(results[pick(4)]), &message.value, &error));
-    if (at.editor.there)
+    if (at.editor.connected)
         calls_editor(&at.calls, &arena, &message, at.now_ms);
     buf_reset(&at.editor.output);
 }

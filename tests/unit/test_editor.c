@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of the editor's end of a session: editor.c, decision.c, and what gate
-   and calls make of it. */
+/* Tests of the connection to an editor, through the core: editor.c,
+   approval_editor.c, and what gate and calls do with them. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -78,8 +78,8 @@ static void editor_survives_bad_lines(void **state)
     client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code (f)");
 }
 
-/* A line that is too long is passed over, in bounded memory. */
-static void editor_passes_over_long_lines(void **state)
+/* A line that is too long is skipped, in bounded memory. */
+static void editor_skips_long_lines(void **state)
 {
     static char chunk[64 * 1024];
 
@@ -89,8 +89,9 @@ static void editor_passes_over_long_lines(void **state)
     for (size_t n = 0; n <= LIMIT_EDITOR_MESSAGE; n += sizeof chunk)
         core_editor_feed(client.core, chunk, sizeof chunk, 0);
     says("");
-    assert_memory(client_matches(buf_view(&client.log),
-                                 "…editor: a line has over 67108864 bytes\n"));
+    assert_memory(
+        client_matches(buf_view(&client.log),
+                       "…editor: line ignored: longer than 67108864 bytes\n"));
     says(OK("1", "{\"decision\":\"deny\"}"));
     client_expect(ANSWER("User denied tool execution", "true"));
 }
@@ -219,7 +220,7 @@ static void editor_changes_arguments(void **state)
                          "\\\"(g)\\\".\\n=> 2",
                          "false"));
     hears("…\"decision\":\"modified\",\"by\":\"human in the editor\"…\n");
-    // the same in other words is no change
+    // the same in other words is not a change
     client_send(EVAL);
     hears("{…}\n");
     says(OK("2", "{\"decision\":\"approve\",\"arguments\":{ \"code\" : \"(f)\""
@@ -250,7 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(editor_is_greeted),
         TEST(editor_survives_bad_lines),
-        TEST(editor_passes_over_long_lines),
+        TEST(editor_skips_long_lines),
         TEST(editor_decides),
         TEST(editor_refuses),
         TEST(editor_changes_arguments),
