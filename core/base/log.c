@@ -32,7 +32,7 @@ static struct str cut(struct str s, size_t max)
 void log_line(const struct log *log, enum log_level level, const char *format,
               ...)
 {
-    if (!log || !log->sink || level > log->level)
+    if (!log_is_on(log, level))
         return;
     char text[LIMIT_LOG_LINE + 2]; // one byte more shows that it was cut
     va_list args;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of reviews in an editor: review.c, review_apply.c, approval_editor.c.
- */
+/* Tests of reviews in an editor: review.c with approval_editor.c. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -38,7 +37,8 @@ static void editor_reviews_hunks(void **state)
     assert_int_equal(disk.writes, 1);
 }
 
-/* The file has changed in the meantime: edited hunks find their places, too. */
+/* When the file has changed meanwhile, edited hunks find their places like any
+   others. */
 static void editor_edits_are_anchored_again(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void editor_edits_are_anchored_again(void **state)
     assert_string_equal(disk.text, "gone\n");
 }
 
-/* A line inside a text keeps its end, whatever the editor says. */
+/* A line within a text has its end, whatever the editor says. */
 static void editor_glues_no_lines(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void editor_takes_whole_files(void **state)
                          "true"));
 }
 
-/* An answer of the editor without a text means that there is no buffer. */
+/* A malformed answer to "text" counts as: no buffer visits the file. */
 static void editor_texts_may_be_odd(void **state)
 {
     static const char *const texts[] = {"7", "{}", "{\"text\":7}", "[]",
@@ -233,7 +233,7 @@ static void editor_texts_may_be_odd(void **state)
                          "true"));
 }
 
-/* The editor does not hear of a path that is refused. */
+/* The editor never hears of a path that is refused. */
 static void editor_is_not_asked_about_foreign_files(void **state)
 {
     (void)state;
