@@ -19,7 +19,7 @@
 
 /* The interface of the kernel, whose header knows less on older systems. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
-enum { CREATE_VERSION = 1, RULE_PATH_BENEATH = 1 };
+enum { RULE_PATH_BENEATH = 1 };
 
 struct ruleset {
     uint64_t files;
@@ -311,13 +311,6 @@ static struct ruleset handled_by(int version, const struct sandbox *sandbox)
     if (version >= 6)
         set.scoped = SCOPE_ALL;
     return set;
-}
-
-int landlock_version(void)
-{
-    long version = syscall(CREATE_RULESET, NULL, 0, CREATE_VERSION);
-
-    return version > 0 ? (int)version : 0;
 }
 
 enum status landlock_confine(int version, const struct sandbox *sandbox,

@@ -7,9 +7,6 @@
 #include "base/status.h"
 #include "image/sandbox.h"
 
-/* The version of the interface that the system has; 0: none. */
-int landlock_version(void);
-
 /* Confines this process and all that it starts: only what PLACES name may be
    written, what is secret below the home folders not be read, and processes
    outside not be signalled or looked into. Rights that VERSION does not know

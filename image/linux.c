@@ -28,6 +28,9 @@
 /* Bytes of /proc/PID/environ that are looked at. */
 #define ENVIRONMENT_MAX (256u * 1024)
 
+/* Asks for the version of Landlock; not in the headers of older systems. */
+enum { LANDLOCK_CREATE_RULESET = 444, LANDLOCK_VERSION = 1 };
+
 void linux_adopt_orphans(void)
 {
     // where it is refused, orphans go to init and end by their closed pipes
@@ -368,4 +371,11 @@ void linux_hide(void)
 bool linux_random(void *p, size_t n)
 {
     return getrandom(p, n, 0) == (ssize_t)n;
+}
+
+int linux_landlock_version(void)
+{
+    long version = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION);
+
+    return version > 0 ? (int)version : 0;
 }

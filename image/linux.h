@@ -60,4 +60,9 @@ void linux_hide(void);
 /* Fills P with N random bytes. False when the system has none to give. */
 bool linux_random(void *p, size_t n);
 
+/* The version of Landlock that the system has; 0: none. From these versions on
+   it covers truncation, and signals. */
+enum { LINUX_LANDLOCK_TRUNCATION = 3, LINUX_LANDLOCK_SIGNALS = 6 };
+int linux_landlock_version(void);
+
 #endif

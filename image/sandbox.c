@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sandbox.c: see sandbox.h. The sandbox itself is put up in confine.c. */
+/* sandbox.c: see sandbox.h. sandbox_enter.c puts it into force. */
 #include "image/sandbox.h"
 
 #include <pwd.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "files/secrets.h"
-#include "image/landlock.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -19,9 +18,6 @@ static const char *const names[] = {
 };
 
 enum { MODES = sizeof names / sizeof names[0] };
-
-/* From this version of Landlock on, signals are covered. */
-enum { LANDLOCK_SIGNALS = 6 };
 
 enum status sandbox_mode_find(struct str name, enum sandbox_mode *out)
 {
@@ -142,7 +138,7 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
 
 void sandbox_hide_process(const struct sandbox *sandbox)
 {
-    if (sandbox->mode != SANDBOX_OFF && landlock_version() == 0)
+    if (sandbox->mode != SANDBOX_OFF && linux_landlock_version() == 0)
         linux_hide();
 }
 
@@ -176,7 +172,7 @@ bool sandbox_report(const struct sandbox *sandbox,
     if (sandbox->mode == SANDBOX_OFF)
         return false;
     buf_str(out, sandbox->network ? STR(" with network") : STR(""));
-    if (state->landlock >= LANDLOCK_SIGNALS)
+    if (state->landlock >= LINUX_LANDLOCK_SIGNALS)
         buf_printf(out, ", Landlock %d", state->landlock);
     else if (state->landlock > 0)
         buf_printf(out,
@@ -192,8 +188,8 @@ bool sandbox_report(const struct sandbox *sandbox,
                            "calls are not restricted"));
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
-    missing =
-        state->landlock < LANDLOCK_SIGNALS || !state->seccomp || !state->rights;
+    missing = state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
+              !state->rights;
     return missing;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sandbox.h: what evaluated code is kept from, as far as the supervisor has to
    know it: what was asked for, the folders that matter, and what is told about
-   it. It is put up by confine.h. */
+   it. sandbox_enter.h puts it into force. */
 #ifndef IMAGE_SANDBOX_H
 #define IMAGE_SANDBOX_H
 

@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "image/linux.h"
+
 /* The low half of an argument. */
 #define INT_MASK 0xffffffffu
 
@@ -30,9 +32,6 @@ enum {
     NEW_OPEN_TREE_ATTR = 467,
     NEW_FILE_SETATTR = 469
 };
-
-/* Versions of Landlock that can do what a filter must do before. */
-enum { TRUNCATION = 3, SIGNALS = 6 };
 
 /* Other processes, the system, and ways around this filter or Landlock. */
 static const int refused[] = {
@@ -249,9 +248,9 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
     refuse_sockets(filter, sandbox->network);
     refuse_others(filter);
     refuse_namespaces(filter);
-    if (landlock < TRUNCATION)
+    if (landlock < LINUX_LANDLOCK_TRUNCATION)
         refuse_truncation(filter);
-    if (landlock < SIGNALS)
+    if (landlock < LINUX_LANDLOCK_SIGNALS)
         refuse_signals(filter);
     // programs of another architecture do without; mitigations of the processor
     // that make Lisp slow protect nothing here

@@ -466,7 +466,7 @@ static NO_RETURN void be_zygote(const struct confinement *c)
 static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
     struct confinement c = {{mode, network, NULL}, 0};
-    int newest = landlock_version();
+    int newest = linux_landlock_version();
 
     for (; c.version <= newest; c.version++) {
         int status = -1;
@@ -521,8 +521,8 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
     told = sandbox_enter_zygote(&sandbox, &places);
     if (!told.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
         _exit(100);
-    if (mode != SANDBOX_OFF &&
-        (told.landlock != landlock_version() || !told.seccomp || !told.rights))
+    if (mode != SANDBOX_OFF && (told.landlock != linux_landlock_version() ||
+                                !told.seccomp || !told.rights))
         _exit(101);
     (void)signal(SIGXFSZ, SIG_IGN);
     fd = open("tmp/large", MAKING | O_CLOEXEC, 0600);
@@ -545,7 +545,7 @@ static void sandbox_limits_in_every_mode(void **state)
     size_t i;
 
     (void)state;
-    if (landlock_version() == 0)
+    if (linux_landlock_version() == 0)
         skip();
     for (i = 0; i < COUNT(modes); i++) {
         int status = -1;

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "image/landlock.h"
+#include "image/linux.h"
 #include "support/check.h"
 #include "support/imagehost.h"
 
@@ -36,7 +36,7 @@ static bool age_kernel(void)
 static void system_without_sandbox_is_told_of(void **state)
 {
     (void)state;
-    assert_int_equal(landlock_version(), 0);
+    assert_int_equal(linux_landlock_version(), 0);
     host_expect(1, "(+ 1 1)", "=> 2");
     host_wait_log("sandbox: workspace, NO Landlock in this kernel: files are "
                   "not protected, NO seccomp in this system: network and "
