@@ -16,6 +16,9 @@
 #define CAPTURE_TAIL (1024u * 1024)
 #define CAPTURE_HEAD (LIMIT_OUTPUT_KEPT - CAPTURE_TAIL)
 
+/* The pipes of an image, by whose output they carry. */
+enum { CAPTURE_STDOUT, CAPTURE_STDERR, CAPTURE_PIPES };
+
 struct capture {
     struct buf head;
     char *ring;      /* CAPTURE_TAIL bytes, once the head is full */

@@ -133,18 +133,18 @@ static bool is_over(const struct ending *ending, int64_t now)
     return ending->wanted && now >= ending->at;
 }
 
-static void queue_call(struct front *front, struct channel *channel,
+static void queue_call(struct front *front, struct session *session,
                        struct call *call, int64_t now)
 {
     struct supervisor *s = front->supervisor;
 
     note_limits(s, call);
-    channel->closed = false;
-    channel_add(channel, call);
+    session->closed = false;
+    session_add(session, call);
     if (is_over(&s->ending, now) || is_over(&front->ending, now))
-        stop_call(s, channel, call, STOP_ENDING, now);
+        stop_call(s, session, call, STOP_ENDING, now);
     else
-        life_serve(s, channel, now);
+        life_serve(s, session, now);
 }
 
 /* Answers a call that waits for nothing, or whose session has to be there and
@@ -179,7 +179,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     int64_t max_chars;
     int64_t timeout_ms;
     struct buf text = BUF_EMPTY;
-    struct channel *channel;
+    struct session *session;
     struct call *call = NULL;
 
     if (wire_take_string(&body, &name) != ST_OK ||
@@ -189,10 +189,10 @@ static enum status take_call(struct front *front, struct wire_head head,
         return ST_INVALID;
     if (take_view(front, head, name, operation, body))
         return ST_OK;
-    channel = is_full(front, body.n, &text)
+    session = is_full(front, body.n, &text)
                   ? NULL
                   : supervisor_session(s, name, &text);
-    if (channel)
+    if (session)
         call = call_new(++s->call_ids, timeout_ms, operation, body);
     if (!call) {
         front_reply(front, head.id, WIRE_ERROR,
@@ -201,12 +201,12 @@ static enum status take_call(struct front *front, struct wire_head head,
         return ST_OK;
     }
     note_begin(front, call, head.id);
-    (void)channel_told(channel, front); // from now on it is told
+    (void)session_told(session, front); // from now on it is told
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
     call->ours = operation_is_ours(operation);
     call->view = (head.flags & WIRE_VIEW) != 0;
     call->progress = (head.flags & WIRE_PROGRESS) != 0;
-    queue_call(front, channel, call, now);
+    queue_call(front, session, call, now);
     return ST_OK;
 }
 
@@ -215,18 +215,18 @@ static void take_stop(struct front *front, uint64_t id, int64_t now)
 {
     struct supervisor *s = front->supervisor;
     struct front *other;
-    struct channel *channel;
+    struct session *session;
 
     for (other = id == 0 && front->owner ? s->fronts : NULL; other;
          other = other->next)
         if (other != front)
             stop_calls(s, other, STOP_BY_USER, now);
-    for (channel = s->channels; channel; channel = channel->next) {
-        struct call *call = channel_find(channel, front, id);
+    for (session = s->sessions; session; session = session->next) {
+        struct call *call = session_find(session, front, id);
 
         if (call) {
-            stop_call(s, channel, call, STOP_CANCELLED, now);
-            life_serve(s, channel, now);
+            stop_call(s, session, call, STOP_CANCELLED, now);
+            life_serve(s, session, now);
             return;
         }
     }
@@ -304,10 +304,10 @@ void front_tend(struct supervisor *s, int64_t now)
 /* Whether a call of FRONT, or of all (NULL), was not told to stop yet. */
 static bool has_unstopped(const struct supervisor *s, const struct front *front)
 {
-    const struct channel *channel;
+    const struct session *session;
 
-    for (channel = s->channels; channel; channel = channel->next) {
-        const struct call *call = channel->first;
+    for (session = s->sessions; session; session = session->next) {
+        const struct call *call = session->first;
 
         for (; call; call = call->next)
             if (!call->stopping && (!front || call->front == front))
@@ -370,20 +370,20 @@ void front_close(struct front *front, int64_t now_ms)
 {
     struct supervisor *s;
     struct front **link;
-    struct channel *channel;
+    struct session *session;
 
     if (!front)
         return;
     s = front->supervisor;
     stop_calls(s, front, STOP_CANCELLED, now_ms);
-    for (channel = s->channels; channel; channel = channel->next) {
-        struct call *call = channel->first;
+    for (session = s->sessions; session; session = session->next) {
+        struct call *call = session->first;
 
         for (; call; call = call->next)
             if (call->front == front)
                 front_note_end(call);
-        channel_forget(channel, front);
-        life_serve(s, channel, now_ms); // what was behind them
+        session_forget(session, front);
+        life_serve(s, session, now_ms); // what was behind them
     }
     for (link = &s->fronts; *link != front;)
         link = &(*link)->next;

@@ -50,125 +50,125 @@ static void close_fds(const int fds[CONTROL_FDS])
             (void)close(fds[i]); // unused or passed on
 }
 
-void life_open(struct supervisor *s, struct channel *channel)
+void life_open(struct supervisor *s, struct session *session)
 {
     struct control_message message = {.kind = CONTROL_OPEN,
                                       .heap = s->config.heap};
     int ours[CONTROL_FDS];
     int theirs[CONTROL_FDS];
     bool ok = make_fds(ours, theirs) &&
-              linux_random(channel->key, sizeof channel->key);
+              linux_random(session->key, sizeof session->key);
 
     message.serial = ++s->serials;
-    memcpy(message.key, channel->key, sizeof message.key);
+    memcpy(message.key, session->key, sizeof message.key);
     ok = ok && control_send(s->zygote.control, &message, theirs) == ST_OK;
     close_fds(theirs);
     if (!ok) {
         log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
-                 channel->name, strerror(errno));
+                 session->name, strerror(errno));
         close_fds(ours);
         return; // tried again with the next call or zygote
     }
-    channel->serial = message.serial;
-    channel->generation = s->zygote.generation;
-    channel_connect(channel, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
-    restore_forget(channel);
+    session->serial = message.serial;
+    session->generation = s->zygote.generation;
+    session_connect(session, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
+    restore_forget(session);
 }
 
 /* Whether the supervisor can do the first call now. */
-static bool is_turn_of_ours(const struct channel *channel)
+static bool is_turn_of_ours(const struct session *session)
 {
-    const struct call *call = channel->first;
+    const struct call *call = session->first;
 
-    return call && call->ours && !channel->keeping &&
-           (channel->socket >= 0 || !operation_needs_image(call));
+    return call && call->ours && !session->keeping &&
+           (session->socket >= 0 || !operation_needs_image(call));
 }
 
-void life_serve(struct supervisor *s, struct channel *channel, int64_t now)
+void life_serve(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->dying)
+    if (session->dying)
         return;
-    while (is_turn_of_ours(channel))
-        operation_run(s, channel, now);
-    if (channel->socket < 0 && channel->first && zygote_is_ready(&s->zygote)) {
-        life_open(s, channel);
-        if (is_turn_of_ours(channel))
-            operation_run(s, channel, now);
+    while (is_turn_of_ours(session))
+        operation_run(s, session, now);
+    if (session->socket < 0 && session->first && zygote_is_ready(&s->zygote)) {
+        life_open(s, session);
+        if (is_turn_of_ours(session))
+            operation_run(s, session, now);
     }
     // nothing is run in a process that could not be killed
-    if (channel->pid > 0 && channel_send(channel) != ST_OK)
-        life_lost(s, channel, now);
-    stop_tend(s, channel, now); // the clock of the first call starts here
+    if (session->pid > 0 && session_send(session) != ST_OK)
+        life_lost(s, session, now);
+    stop_tend(s, session, now); // the clock of the first call starts here
 }
 
-void life_answer(struct supervisor *s, struct channel *channel, int64_t now)
+void life_answer(struct supervisor *s, struct session *session, int64_t now)
 {
     struct call *call;
 
-    while ((call = channel_take_finished(channel))) {
-        channel->stop_stage = 0;
+    while ((call = session_take_finished(session))) {
+        session->stop_stage = 0;
         if (call->stopping)
-            watch_end_programs(channel, call);
-        restore_note_call(channel, call, now);
-        operation_note_answer(channel, call);
-        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+            watch_end_programs(session, call);
+        restore_note_call(session, call, now);
+        operation_note_answer(session, call);
+        reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
 }
 
 /* What the image is lost to is told by the zygote, or by wait(2) when its
    zygote is gone. */
-void life_lost(struct supervisor *s, struct channel *channel, int64_t now)
+void life_lost(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->dying || channel->socket < 0)
+    if (session->dying || session->socket < 0)
         return;
-    channel->dying = true;
-    channel->death_at = channel->exited ? now : now + CAUSE_MS;
-    if (channel->pid > 0 && !channel->exited)
-        (void)kill(channel->pid, SIGKILL); // it may be gone already
+    session->dying = true;
+    session->death_at = session->exited ? now : now + CAUSE_MS;
+    if (session->pid > 0 && !session->exited)
+        (void)kill(session->pid, SIGKILL); // it may be gone already
     supervisor_reap(s, now);
 }
 
-/* Ends what the image of CHANNEL has started, when it ends; its zygote does
+/* Ends what the image of SESSION has started, when it ends; its zygote does
    that, unless that is gone. */
 static void end_programs(const struct supervisor *s,
-                         const struct channel *channel)
+                         const struct session *session)
 {
-    if (channel->generation != s->zygote.generation)
-        (void)linux_family(channel->pid, -1, SIGKILL);
+    if (session->generation != s->zygote.generation)
+        (void)linux_family(session->pid, -1, SIGKILL);
 }
 
-void life_end(struct supervisor *s, struct channel *channel)
+void life_end(struct supervisor *s, struct session *session)
 {
-    if (channel->pid > 0 && !channel->exited) {
-        (void)kill(channel->pid, SIGKILL); // it may be gone already
-        end_programs(s, channel);
+    if (session->pid > 0 && !session->exited) {
+        (void)kill(session->pid, SIGKILL); // it may be gone already
+        end_programs(s, session);
     }
-    channel_disconnect(channel);
-    channel->dying = false;
-    channel->stop_stage = 0;
+    session_disconnect(session);
+    session->dying = false;
+    session->stop_stage = 0;
 }
 
-static void describe_cause(const struct channel *channel, struct buf *text)
+static void describe_cause(const struct session *session, struct buf *text)
 {
-    int status = channel->wait_status;
-    const struct call *call = channel->first;
+    int status = session->wait_status;
+    const struct call *call = session->first;
 
-    if (channel->crowded)
+    if (session->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
-    else if (channel->garbled)
+    else if (session->garbled)
         buf_str(text, STR("sent what is no answer and was ended"));
-    else if (channel->killed && call && call->why == STOP_TIME)
+    else if (session->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
-    else if (channel->killed && call && call->why == STOP_BY_USER)
+    else if (session->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
-    else if (channel->killed)
+    else if (session->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
-    else if (!channel->exited)
+    else if (!session->exited)
         buf_str(text, STR("closed its connection"));
     else if (WIFSIGNALED(status))
         buf_printf(text, "was killed by signal %d (SIG%s)", WTERMSIG(status),
@@ -181,13 +181,13 @@ static void describe_cause(const struct channel *channel, struct buf *text)
 
 /* Whether the first call was running when the image died. A lone call that was
    not even read goes to the next image, once: the image had died before it. */
-static bool has_begun(struct channel *channel)
+static bool has_begun(struct session *session)
 {
-    struct call *call = channel->first;
+    struct call *call = session->first;
 
     if (!call || !call->sent)
         return false;
-    if (!channel->unread || channel->sent > 1 || call->retried)
+    if (!session->unread || session->sent > 1 || call->retried)
         return true;
     call->retried = true;
     return false;
@@ -205,7 +205,7 @@ static struct str when(const struct call *running)
 
 /* Tells them what CAUSE and LOSS are, and answers the call that was RUNNING, if
    any. */
-static void tell(struct supervisor *s, struct channel *channel,
+static void tell(struct supervisor *s, struct session *session,
                  struct call *running, struct str cause, struct str loss)
 {
     const struct front *front = running ? running->front : NULL;
@@ -214,14 +214,14 @@ static void tell(struct supervisor *s, struct channel *channel,
     buf_str(&text, cause);
     buf_str(&text, when(running));
     buf_str(&text, loss);
-    reply_note(channel, front, buf_view(&text));
+    reply_note(session, front, buf_view(&text));
     buf_reset(&text);
     buf_printf(&text,
                "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s during this evaluation.\n"
                "%.*s",
                STR_ARG(cause), STR_ARG(loss));
     if (front)
-        reply_composed(s, channel, running, true, buf_view(&text));
+        reply_composed(s, session, running, true, buf_view(&text));
     else
         call_free(running);
     buf_release(&text);
@@ -230,72 +230,72 @@ static void tell(struct supervisor *s, struct channel *channel,
 /* The last act for a dead image: what it had answered goes out, the call that
    it was running gets the cause, the calls behind it go to the image that takes
    its place. */
-static void bury(struct supervisor *s, struct channel *channel, int64_t now)
+static void bury(struct supervisor *s, struct session *session, int64_t now)
 {
     struct buf cause = BUF_EMPTY;
     struct buf loss = BUF_EMPTY;
     struct call *running = NULL;
     struct call *call;
 
-    channel_drain_dead(channel);
-    while (channel->first && channel->first->replied) {
-        call = channel_take_first(channel);
-        restore_note_call(channel, call, now);
-        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+    session_drain_dead(session);
+    while (session->first && session->first->replied) {
+        call = session_take_first(session);
+        restore_note_call(session, call, now);
+        reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
     buf_str(&cause, STR("The Lisp image "));
-    describe_cause(channel, &cause);
+    describe_cause(session, &cause);
     log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
-             channel->name, (int)channel->pid, STR_ARG(buf_view(&cause)));
-    if (has_begun(channel))
-        running = channel_take_first(channel);
-    channel_disconnect(channel);
-    channel->dying = false;
-    channel->stop_stage = 0;
-    restore_after_death(s, channel, &loss, now);
-    tell(s, channel, running, buf_view(&cause), buf_view(&loss));
+             session->name, (int)session->pid, STR_ARG(buf_view(&cause)));
+    if (has_begun(session))
+        running = session_take_first(session);
+    session_disconnect(session);
+    session->dying = false;
+    session->stop_stage = 0;
+    restore_after_death(s, session, &loss, now);
+    tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
     buf_release(&loss);
-    life_serve(s, channel, now);
+    life_serve(s, session, now);
 }
 
-void life_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->dying && now >= channel->death_at)
-        bury(s, channel, now);
+    if (session->dying && now >= session->death_at)
+        bury(s, session, now);
 }
 
-void life_read(struct supervisor *s, struct channel *channel, int64_t now)
+void life_read(struct supervisor *s, struct session *session, int64_t now)
 {
-    enum status status = channel_read(channel);
+    enum status status = session_read(session);
 
-    if (channel->kept)
-        operation_take_kept(s, channel, restore_take_kept(s, channel, now));
-    life_answer(s, channel, now);
+    if (session->kept)
+        operation_take_kept(s, session, restore_take_kept(s, session, now));
+    life_answer(s, session, now);
     if (status == ST_INVALID)
-        channel->garbled = true; // what happens to it then is our doing
+        session->garbled = true; // what happens to it then is our doing
     if (status != ST_OK)
-        life_lost(s, channel, now);
+        life_lost(s, session, now);
 }
 
 void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
                     int64_t now)
 {
-    struct channel *channel = s->channels;
+    struct session *session = s->sessions;
 
-    while (channel && channel->pid != pid)
-        channel = channel->next;
-    if (!channel)
+    while (session && session->pid != pid)
+        session = session->next;
+    if (!session)
         return; // a program that an image had started, a copy, one buried
-    channel->exited = true;
-    channel->wait_status = wait_status;
-    end_programs(s, channel);
-    if (channel->dying) {
-        channel->death_at = now;
+    session->exited = true;
+    session->wait_status = wait_status;
+    end_programs(s, session);
+    if (session->dying) {
+        session->death_at = now;
         return;
     }
-    life_read(s, channel, now); // the last answers may still be in the socket
-    life_lost(s, channel, now);
-    if (channel->dying)
-        channel->death_at = now;
+    life_read(s, session, now); // the last answers may still be in the socket
+    life_lost(s, session, now);
+    if (session->dying)
+        session->death_at = now;
 }

@@ -37,170 +37,170 @@ static struct arguments read_arguments(struct str body)
     return arguments;
 }
 
-/* Answers the first call of CHANNEL with TEXT. */
-static void answer_first(struct supervisor *s, struct channel *channel,
+/* Answers the first call of SESSION with TEXT. */
+static void answer_first(struct supervisor *s, struct session *session,
                          bool error, struct buf *text)
 {
-    reply_composed(s, channel, channel_take_first(channel), error,
+    reply_composed(s, session, session_take_first(session), error,
                    buf_view(text));
     buf_release(text);
 }
 
 /* ---- checkpoint-session */
 
-static void checkpoint_session(struct supervisor *s, struct channel *channel,
+static void checkpoint_session(struct supervisor *s, struct session *session,
                                const struct call *call, int64_t now)
 {
-    channel->keep_call = call->id;
-    restore_keep(s, channel, read_arguments(call_arguments(call)).name, now);
+    session->keep_call = call->id;
+    restore_keep(s, session, read_arguments(call_arguments(call)).name, now);
 }
 
-void operation_take_kept(struct supervisor *s, struct channel *channel,
+void operation_take_kept(struct supervisor *s, struct session *session,
                          const struct checkpoint *checkpoint)
 {
     struct buf text = BUF_EMPTY;
 
-    if (!channel->first || channel->first->id != channel->keep_call ||
-        channel->keep_call == 0)
+    if (!session->first || session->first->id != session->keep_call ||
+        session->keep_call == 0)
         return;
-    channel->keep_call = 0;
+    session->keep_call = 0;
     if (!checkpoint) {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe image could not "
                            "be copied: the system has no process or memory "
                            "left for it."));
-        answer_first(s, channel, true, &text);
+        answer_first(s, session, true, &text);
         return;
     }
     if (checkpoint->name[0] != '\0')
         buf_printf(&text, "Checkpoint \"%s\" taken after ", checkpoint->name);
     else
         buf_str(&text, STR("Checkpoint taken after "));
-    history_describe(&channel->history, checkpoint->evaluation, &text);
-    answer_first(s, channel, false, &text);
+    history_describe(&session->history, checkpoint->evaluation, &text);
+    answer_first(s, session, false, &text);
 }
 
 /* ---- restore-session */
 
 /* Why there is no checkpoint to go back to. */
-static void describe_missing(const struct channel *channel,
+static void describe_missing(const struct session *session,
                              struct arguments arguments, struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->history.last;
 
     buf_str(text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\n"));
     if (arguments.name.n > 0)
         buf_printf(text, "Session %s has no checkpoint named \"%.*s\".",
-                   channel->name, STR_ARG(arguments.name));
+                   session->name, STR_ARG(arguments.name));
     else if (arguments.back > 0 && (uint64_t)arguments.back > last)
         buf_printf(text,
                    "Session %s has %llu evaluations; there is no state %lld "
                    "evaluations back.",
-                   channel->name, (unsigned long long)last,
+                   session->name, (unsigned long long)last,
                    (long long)arguments.back);
     else
         buf_printf(text, "Session %s has no checkpoint of that time any more.",
-                   channel->name);
+                   session->name);
     buf_str(text, STR(" list-sessions shows what there is."));
 }
 
-static struct checkpoint *choose(const struct channel *channel,
+static struct checkpoint *choose(const struct session *session,
                                  struct arguments arguments)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->history.last;
 
     if (arguments.name.n > 0)
-        return checkpoints_named(&channel->checkpoints, arguments.name);
+        return checkpoints_named(&session->checkpoints, arguments.name);
     if (arguments.back <= 0)
-        return checkpoints_before(&channel->checkpoints, last);
+        return checkpoints_before(&session->checkpoints, last);
     if ((uint64_t)arguments.back > last)
         return NULL;
-    return checkpoints_before(&channel->checkpoints,
+    return checkpoints_before(&session->checkpoints,
                               last - (uint64_t)arguments.back);
 }
 
 /* What a way back means: where the session is now, and what was undone. */
-static void describe_restored(const struct channel *channel,
+static void describe_restored(const struct session *session,
                               const struct checkpoint *checkpoint,
                               struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->history.last;
 
-    buf_printf(text, "Session %s restored to the state after ", channel->name);
+    buf_printf(text, "Session %s restored to the state after ", session->name);
     if (checkpoint->apart)
         buf_printf(text, "evaluation %llu of a past that was left",
                    (unsigned long long)checkpoint->evaluation);
     else
-        history_describe(&channel->history, checkpoint->evaluation, text);
+        history_describe(&session->history, checkpoint->evaluation, text);
     if (checkpoint->name[0] != '\0')
         buf_printf(text, "\n(checkpoint \"%s\")", checkpoint->name);
     if (!checkpoint->apart && checkpoint->evaluation < last) {
         buf_str(text, STR("\nUndone:"));
-        history_list(&channel->history, checkpoint->evaluation + 1, last, text);
+        history_list(&session->history, checkpoint->evaluation + 1, last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
 /* The call of KNOWS, OPERATION, has changed what all others build on: TEXT says
    how. */
-static void tell_others(struct channel *channel, const struct front *knows,
+static void tell_others(struct session *session, const struct front *knows,
                         const char *operation, struct str text)
 {
     struct buf notice = BUF_EMPTY;
 
     buf_printf(&notice, "Somebody who shares it has called %s:\n%.*s",
                operation, STR_ARG(text));
-    reply_note(channel, knows, buf_view(&notice));
+    reply_note(session, knows, buf_view(&notice));
     buf_release(&notice);
 }
 
-void operation_note_answer(struct channel *channel, const struct call *call)
+void operation_note_answer(struct session *session, const struct call *call)
 {
     if (!call->error && str_eq(call_operation(call), STR("reset-session")))
-        tell_others(channel, call->front, "reset-session",
+        tell_others(session, call->front, "reset-session",
                     buf_view(&call->text));
 }
 
 /* The state before the first evaluation needs no checkpoint. */
-static void restore_beginning(struct supervisor *s, struct channel *channel)
+static void restore_beginning(struct supervisor *s, struct session *session)
 {
     struct buf text = BUF_EMPTY;
 
     buf_printf(&text,
-               "Session %s restored to its beginning.\nUndone:", channel->name);
-    history_list(&channel->history, 1, channel->history.last, &text);
+               "Session %s restored to its beginning.\nUndone:", session->name);
+    history_list(&session->history, 1, session->history.last, &text);
     buf_str(&text, STR(RESTORE_LIMITS));
-    life_end(s, channel);
-    restore_forget(channel);
-    tell_others(channel, channel->first->front, "restore-session",
+    life_end(s, session);
+    restore_forget(session);
+    tell_others(session, session->first->front, "restore-session",
                 buf_view(&text));
-    answer_first(s, channel, false, &text);
+    answer_first(s, session, false, &text);
 }
 
-static void restore_session(struct supervisor *s, struct channel *channel,
+static void restore_session(struct supervisor *s, struct session *session,
                             const struct call *call, int64_t now)
 {
     struct arguments arguments = read_arguments(call_arguments(call));
-    struct checkpoint *checkpoint = choose(channel, arguments);
+    struct checkpoint *checkpoint = choose(session, arguments);
     struct buf text = BUF_EMPTY;
     bool error = true;
 
-    if (!checkpoint && arguments.name.n == 0 && channel->history.last > 0 &&
-        (uint64_t)arguments.back == channel->history.last) {
-        restore_beginning(s, channel);
+    if (!checkpoint && arguments.name.n == 0 && session->history.last > 0 &&
+        (uint64_t)arguments.back == session->history.last) {
+        restore_beginning(s, session);
         return;
     }
     if (!checkpoint) {
-        describe_missing(channel, arguments, &text);
-        answer_first(s, channel, true, &text);
+        describe_missing(session, arguments, &text);
+        answer_first(s, session, true, &text);
         return;
     }
-    channel_drain(channel); // what the image has printed in between
-    checkpoints_take(&channel->checkpoints, checkpoint);
-    if (restore_wake(s, channel, checkpoint)) {
-        describe_restored(channel, checkpoint, &text);
-        life_end(s, channel);
-        restore_become(s, channel, checkpoint, now);
-        tell_others(channel, channel->first->front, "restore-session",
+    session_drain(session); // what the image has printed in between
+    checkpoints_take(&session->checkpoints, checkpoint);
+    if (restore_wake(s, session, checkpoint)) {
+        describe_restored(session, checkpoint, &text);
+        life_end(s, session);
+        restore_become(s, session, checkpoint, now);
+        tell_others(session, session->first->front, "restore-session",
                     buf_view(&text));
         error = false;
     } else {
@@ -209,7 +209,7 @@ static void restore_session(struct supervisor *s, struct channel *channel,
                            "was."));
     }
     checkpoint_free(checkpoint);
-    answer_first(s, channel, error, &text);
+    answer_first(s, session, error, &text);
 }
 
 /* ---- list-sessions, describe-session, show-output */
@@ -225,18 +225,18 @@ static void describe_time(int64_t seconds, struct buf *text)
         buf_printf(text, " at %s", clock);
 }
 
-static void describe_session(const struct channel *channel, struct buf *text)
+static void describe_session(const struct session *session, struct buf *text)
 {
-    const struct checkpoint *checkpoint = channel->checkpoints.newest;
-    size_t memory = channel->pid > 0 ? linux_memory(channel->pid) : 0;
+    const struct checkpoint *checkpoint = session->checkpoints.newest;
+    size_t memory = session->pid > 0 ? linux_memory(session->pid) : 0;
 
     buf_printf(text, "%s%s: %s, %llu evaluation%s", text->n > 0 ? "\n" : "",
-               channel->name,
-               channel->sent > 0      ? "evaluating"
-               : channel->socket >= 0 ? "idle"
+               session->name,
+               session->sent > 0      ? "evaluating"
+               : session->socket >= 0 ? "idle"
                                       : "not open",
-               (unsigned long long)channel->history.last,
-               channel->history.last == 1 ? "" : "s");
+               (unsigned long long)session->history.last,
+               session->history.last == 1 ? "" : "s");
     if (memory > 0)
         buf_printf(text, ", %.1f MB", (double)memory / 1e6);
     for (; checkpoint; checkpoint = checkpoint->next) {
@@ -249,7 +249,7 @@ static void describe_session(const struct channel *channel, struct buf *text)
             buf_printf(text, "evaluation %llu of a past that was left",
                        (unsigned long long)checkpoint->evaluation);
         else
-            history_describe(&channel->history, checkpoint->evaluation, text);
+            history_describe(&session->history, checkpoint->evaluation, text);
     }
 }
 
@@ -273,25 +273,25 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
 
 static void list_sessions(const struct supervisor *s, struct buf *text)
 {
-    const struct channel *channel = s->channels;
+    const struct session *session = s->sessions;
 
-    for (; channel; channel = channel->next)
-        if (!channel->closed)
-            describe_session(channel, text);
+    for (; session; session = session->next)
+        if (!session->closed)
+            describe_session(session, text);
     if (text->n == 0)
         buf_str(text, STR("No session is open yet."));
     describe_sandbox(s, text);
 }
 
-const struct channel *operation_find(const struct supervisor *s,
+const struct session *operation_find(const struct supervisor *s,
                                      struct str name)
 {
-    const struct channel *channel = s->channels;
+    const struct session *session = s->sessions;
 
-    while (channel &&
-           (channel->closed || !str_eq(name, str_from(channel->name))))
-        channel = channel->next;
-    return channel;
+    while (session &&
+           (session->closed || !str_eq(name, str_from(session->name))))
+        session = session->next;
+    return session;
 }
 
 void operation_miss(struct str name, struct buf *text)
@@ -309,42 +309,42 @@ bool operation_is_immediate(struct str operation)
            str_eq(operation, STR("show-output"));
 }
 
-bool operation_show(const struct supervisor *s, struct str session,
+bool operation_show(const struct supervisor *s, struct str name,
                     struct str operation, struct str body, struct buf *text)
 {
-    const struct channel *channel = operation_find(s, session);
+    const struct session *session = operation_find(s, name);
 
     if (str_eq(operation, STR("show-output")))
-        return kept_show(&s->kept, (uint64_t)read_arguments(body).id, session,
+        return kept_show(&s->kept, (uint64_t)read_arguments(body).id, name,
                          text);
     if (str_eq(operation, STR("list-sessions")))
         list_sessions(s, text);
-    else if (channel)
-        describe_session(channel, text);
-    else if (str_eq(session, STR(STATE_MAIN)))
+    else if (session)
+        describe_session(session, text);
+    else if (str_eq(name, STR(STATE_MAIN)))
         buf_str(text, STR(STATE_MAIN ": not open, 0 evaluations"));
     else
-        operation_miss(session, text);
-    return channel || !str_eq(operation, STR("describe-session")) ||
-           str_eq(session, STR(STATE_MAIN));
+        operation_miss(name, text);
+    return session || !str_eq(operation, STR("describe-session")) ||
+           str_eq(name, STR(STATE_MAIN));
 }
 
 /* ---- close-session */
 
-static void close_session(struct supervisor *s, struct channel *channel)
+static void close_session(struct supervisor *s, struct session *session)
 {
     struct buf text = BUF_EMPTY;
-    bool open = channel->socket >= 0;
+    bool open = session->socket >= 0;
 
-    life_end(s, channel);
-    restore_forget(channel);
-    channel->closed = true;
+    life_end(s, session);
+    restore_forget(session);
+    session->closed = true;
     buf_printf(&text,
                open ? "Session %s closed. Its definitions and checkpoints are "
                       "gone."
                     : "Session %s not found: it was not open.",
-               channel->name);
-    answer_first(s, channel, false, &text);
+               session->name);
+    answer_first(s, session, false, &text);
 }
 
 /* ---- the table */
@@ -376,19 +376,19 @@ bool operation_needs_image(const struct call *call)
     return find(call_operation(call)) == CHECKPOINT_SESSION;
 }
 
-void operation_run(struct supervisor *s, struct channel *channel, int64_t now)
+void operation_run(struct supervisor *s, struct session *session, int64_t now)
 {
-    const struct call *call = channel->first;
+    const struct call *call = session->first;
 
     switch (find(call_operation(call))) {
     case CHECKPOINT_SESSION:
-        checkpoint_session(s, channel, call, now);
+        checkpoint_session(s, session, call, now);
         break;
     case RESTORE_SESSION:
-        restore_session(s, channel, call, now);
+        restore_session(s, session, call, now);
         break;
     default:
-        close_session(s, channel);
+        close_session(s, session);
         break;
     }
 }

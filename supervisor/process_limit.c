@@ -26,32 +26,32 @@ static void end_all(pid_t image)
             return;
 }
 
-void watch_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void watch_tend(struct supervisor *s, struct session *session, int64_t now)
 {
     size_t n;
 
-    if (channel->pid <= 0 || channel->dying)
+    if (session->pid <= 0 || session->dying)
         return;
-    if (channel->watch_at < 0 && channel->sent > 0)
-        channel->watch_at = now + PAUSE_MS;
-    if (channel->watch_at < 0 || now < channel->watch_at)
+    if (session->watch_at < 0 && session->sent > 0)
+        session->watch_at = now + PAUSE_MS;
+    if (session->watch_at < 0 || now < session->watch_at)
         return;
-    n = linux_family(channel->pid, -1, 0);
-    channel->watch_at = channel->sent > 0 || n > 1 ? now + PAUSE_MS : -1;
+    n = linux_family(session->pid, -1, 0);
+    session->watch_at = session->sent > 0 || n > 1 ? now + PAUSE_MS : -1;
     if (n <= LIMIT_PROCESSES)
         return;
-    channel->crowded = true;
-    end_all(channel->pid);
-    life_lost(s, channel, now);
+    session->crowded = true;
+    end_all(session->pid);
+    life_lost(s, session, now);
 }
 
-void watch_end_programs(const struct channel *channel, const struct call *call)
+void watch_end_programs(const struct session *session, const struct call *call)
 {
-    if (channel->pid > 0 && call->started_at >= 0)
-        (void)linux_family(channel->pid, call->started_at, SIGKILL);
+    if (session->pid > 0 && call->started_at >= 0)
+        (void)linux_family(session->pid, call->started_at, SIGKILL);
 }
 
-int64_t watch_deadline(const struct channel *channel)
+int64_t watch_deadline(const struct session *session)
 {
-    return channel->pid > 0 && !channel->dying ? channel->watch_at : -1;
+    return session->pid > 0 && !session->dying ? session->watch_at : -1;
 }

@@ -29,16 +29,16 @@ static void note_growth(struct call *call, int64_t now)
 {
     int i;
 
-    for (i = 0; i < CHANNEL_PIPES; i++) {
+    for (i = 0; i < CAPTURE_PIPES; i++) {
         if (call->captures[i].head.n != call->seen[i])
             call->grown_at = now;
         call->seen[i] = call->captures[i].head.n;
     }
 }
 
-static struct call *teller(const struct channel *channel)
+static struct call *teller(const struct session *session)
 {
-    struct call *call = channel->first;
+    struct call *call = session->first;
 
     return call && call->progress && call->sent && !call->stopping &&
                    call->front
@@ -46,9 +46,9 @@ static struct call *teller(const struct channel *channel)
                : NULL;
 }
 
-void progress_tend(struct channel *channel, int64_t now)
+void progress_tend(struct session *session, int64_t now)
 {
-    struct call *call = teller(channel);
+    struct call *call = teller(session);
     struct buf text = BUF_EMPTY;
     int i;
 
@@ -57,7 +57,7 @@ void progress_tend(struct channel *channel, int64_t now)
     note_growth(call, now);
     if (now < call->told_at + PAUSE_MS)
         return;
-    for (i = 0; i < CHANNEL_PIPES; i++) {
+    for (i = 0; i < CAPTURE_PIPES; i++) {
         struct str lines = fresh(call, i, now >= call->grown_at + REST_MS);
 
         call->told[i] += lines.n;
@@ -76,14 +76,14 @@ void progress_tend(struct channel *channel, int64_t now)
     buf_release(&text);
 }
 
-int64_t progress_deadline(const struct channel *channel)
+int64_t progress_deadline(const struct session *session)
 {
-    const struct call *call = teller(channel);
+    const struct call *call = teller(session);
     bool lines = false;
     bool more = false;
     int i;
 
-    for (i = 0; call && i < CHANNEL_PIPES; i++) {
+    for (i = 0; call && i < CAPTURE_PIPES; i++) {
         lines = lines || fresh(call, i, false).n > 0;
         more = more || fresh(call, i, true).n > 0;
     }

@@ -10,7 +10,7 @@ void refusal_explain(const struct supervisor *s, const struct call *call,
 
     if (s->config.sandbox.mode == SANDBOX_OFF)
         return;
-    (void)capture_text(&call->captures[CHANNEL_STDERR], &errors);
+    (void)capture_text(&call->captures[CAPTURE_STDERR], &errors);
     if ((error && sandbox_shows_refusal(body)) ||
         sandbox_shows_refusal(buf_view(&errors))) {
         buf_str(out, body);

@@ -13,35 +13,35 @@ void reply_text(struct call *call, bool error, struct str text)
 }
 
 /* What was printed during CALL is for the answer of the next one. */
-static void leave_output(struct channel *channel, const struct call *call)
+static void leave_output(struct session *session, const struct call *call)
 {
-    for (int i = 0; i < CHANNEL_PIPES; i++) {
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
         struct buf text = BUF_EMPTY;
 
         (void)capture_text(&call->captures[i], &text); // as far as it is kept
-        capture_add(&channel->earlier, buf_view(&text));
+        capture_add(&session->earlier, buf_view(&text));
         buf_release(&text);
     }
 }
 
-void reply_note(struct channel *channel, const struct front *knows,
+void reply_note(struct session *session, const struct front *knows,
                 struct str text)
 {
-    struct told *told = knows ? channel_told(channel, knows) : NULL;
+    struct told *told = knows ? session_told(session, knows) : NULL;
 
-    channel->notices++;
-    buf_reset(&channel->notice);
-    buf_str(&channel->notice, text);
+    session->notices++;
+    buf_reset(&session->notice);
+    buf_str(&session->notice, text);
     if (told)
-        told->notice = channel->notices;
+        told->notice = session->notices;
 }
 
 /* Appends what FRONT does not know yet: that it has other images than before,
    and what has happened to the session. */
-static void put_notice(struct channel *channel, struct front *front,
+static void put_notice(struct session *session, struct front *front,
                        struct buf *out)
 {
-    struct told *told = channel_told(channel, front);
+    struct told *told = session_told(session, front);
 
     if (front->bereft)
         buf_str(out,
@@ -49,18 +49,18 @@ static void put_notice(struct channel *channel, struct front *front,
                     "ended, and these are new: what was defined there is lost, "
                     "in every session."));
     front->bereft = false;
-    if (!told || told->notice == channel->notices)
+    if (!told || told->notice == session->notices)
         return;
-    if (told->notice + 1 < channel->notices)
+    if (told->notice + 1 < session->notices)
         buf_printf(out,
                    "\nSince the last answer this has happened %llu times; "
                    "the last time:",
-                   (unsigned long long)(channel->notices - told->notice));
-    buf_printf(out, "\n%.*s", STR_ARG(buf_view(&channel->notice)));
-    told->notice = channel->notices;
+                   (unsigned long long)(session->notices - told->notice));
+    buf_printf(out, "\n%.*s", STR_ARG(buf_view(&session->notice)));
+    told->notice = session->notices;
 }
 
-void reply_composed(struct supervisor *s, struct channel *channel,
+void reply_composed(struct supervisor *s, struct session *session,
                     struct call *call, bool error, struct str body)
 {
     struct buf text = BUF_EMPTY;
@@ -68,14 +68,14 @@ void reply_composed(struct supervisor *s, struct channel *channel,
     struct buf notice = BUF_EMPTY;
     size_t empty;
     struct answer answer = {NULL,
-                            &channel->earlier,
-                            &call->captures[CHANNEL_STDOUT],
-                            &call->captures[CHANNEL_STDERR],
+                            &session->earlier,
+                            &call->captures[CAPTURE_STDOUT],
+                            &call->captures[CAPTURE_STDERR],
                             body,
-                            channel->name};
+                            session->name};
 
     if (call->view) {
-        leave_output(channel, call);
+        leave_output(session, call);
         reply_text(call, error, body);
         return;
     }
@@ -88,7 +88,7 @@ void reply_composed(struct supervisor *s, struct channel *channel,
         answer.body = buf_view(&explained);
     buf_str(&notice, STR("[notice]"));
     empty = notice.n;
-    put_notice(channel, call->front, &notice);
+    put_notice(session, call->front, &notice);
     buf_byte(&notice, '\0');
     if (notice.n > empty + 1 && !buf_failed(&notice))
         answer.notice = notice.p;
@@ -99,14 +99,14 @@ void reply_composed(struct supervisor *s, struct channel *channel,
     buf_release(&text);
     buf_release(&explained);
     buf_release(&notice);
-    capture_release(&channel->earlier);
+    capture_release(&session->earlier);
 }
 
-void reply_not_run(struct channel *channel, struct call *call, const char *why)
+void reply_not_run(struct session *session, struct call *call, const char *why)
 {
     struct buf text = BUF_EMPTY;
 
-    channel_withdraw(channel, call);
+    session_withdraw(session, call);
     buf_printf(&text,
                "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: %s.",
                why);

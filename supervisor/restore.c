@@ -64,55 +64,55 @@ static struct str subject(const struct call *call)
     return call_operation(call);
 }
 
-void restore_note_call(struct channel *channel, const struct call *call,
+void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
     if (only_reads(call_operation(call)))
         return;
-    history_add(&channel->history, subject(call));
-    channel->changed = true;
-    channel->keep_at = now > channel->rest_until ? now : channel->rest_until;
+    history_add(&session->history, subject(call));
+    session->changed = true;
+    session->keep_at = now > session->rest_until ? now : session->rest_until;
 }
 
-static bool can_keep(const struct channel *channel)
+static bool can_keep(const struct session *session)
 {
-    return channel->socket >= 0 && channel->pid > 0 && !channel->dying &&
-           !channel->keeping && !channel->first;
+    return session->socket >= 0 && session->pid > 0 && !session->dying &&
+           !session->keeping && !session->first;
 }
 
-void restore_keep(struct supervisor *s, struct channel *channel,
+void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now)
 {
-    channel->keeping = ++s->serials;
-    channel->keep_sent = now;
+    session->keeping = ++s->serials;
+    session->keep_sent = now;
     if (name.n > 0)
-        memcpy(channel->keep_name, name.p, name.n);
-    channel->keep_name[name.n] = '\0';
-    channel_send_keep(channel, channel->keeping);
+        memcpy(session->keep_name, name.p, name.n);
+    session->keep_name[name.n] = '\0';
+    session_send_keep(session, session->keeping);
 }
 
-void restore_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void restore_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->changed && !s->ending.wanted && can_keep(channel) &&
-        now >= channel->keep_at)
-        restore_keep(s, channel, str_make("", 0), now);
+    if (session->changed && !s->ending.wanted && can_keep(session) &&
+        now >= session->keep_at)
+        restore_keep(s, session, str_make("", 0), now);
 }
 
-int64_t restore_deadline(const struct channel *channel)
+int64_t restore_deadline(const struct session *session)
 {
-    return channel->changed && can_keep(channel) ? channel->keep_at : -1;
+    return session->changed && can_keep(session) ? session->keep_at : -1;
 }
 
 /* Whether process PID is already something else here. */
 static bool is_known(const struct supervisor *s, pid_t pid)
 {
-    const struct channel *channel;
+    const struct session *session;
     const struct checkpoint *checkpoint;
 
-    for (channel = s->channels; channel; channel = channel->next) {
-        if (channel->pid == pid)
+    for (session = s->sessions; session; session = session->next) {
+        if (session->pid == pid)
             return true;
-        for (checkpoint = channel->checkpoints.newest; checkpoint;
+        for (checkpoint = session->checkpoints.newest; checkpoint;
              checkpoint = checkpoint->next)
             if (checkpoint->pid == pid)
                 return true;
@@ -120,10 +120,10 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
-/* Whether process PID descends from the image of CHANNEL, or from what that has
+/* Whether process PID descends from the image of SESSION, or from what that has
    left to those who adopt, and through no other image or copy. */
 static bool is_descendant(const struct supervisor *s,
-                          const struct channel *channel, pid_t pid)
+                          const struct session *session, pid_t pid)
 {
     int64_t start = 0;
     int generations;
@@ -131,16 +131,16 @@ static bool is_descendant(const struct supervisor *s,
     for (generations = 0; generations < GENERATIONS; generations++) {
         if (is_known(s, pid) || !linux_find(pid, &pid, &start))
             return false;
-        if (pid == channel->pid || pid == s->zygote.pid || pid == getpid())
+        if (pid == session->pid || pid == s->zygote.pid || pid == getpid())
             return true;
     }
     return false;
 }
 
-/* Whether process PID, of which the image of CHANNEL says that it is a copy of
+/* Whether process PID, of which the image of SESSION says that it is a copy of
    it, can be one: it is going to be signalled, and evaluated code may say
    anything. Where the system does not tell, the word of the image counts. */
-static bool is_copy(const struct supervisor *s, const struct channel *channel,
+static bool is_copy(const struct supervisor *s, const struct session *session,
                     pid_t pid, int64_t *start)
 {
     pid_t parent = 0;
@@ -149,7 +149,7 @@ static bool is_copy(const struct supervisor *s, const struct channel *channel,
     if (!linux_find(getpid(), &parent, start))
         return true;
     return pid > 1 && linux_find(pid, &parent, start) &&
-           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, channel, pid);
+           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, session, pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
@@ -164,32 +164,32 @@ static bool is_there(const struct checkpoint *checkpoint)
 }
 
 struct checkpoint *restore_take_kept(struct supervisor *s,
-                                     struct channel *channel, int64_t now)
+                                     struct session *session, int64_t now)
 {
     struct checkpoint *checkpoint = NULL;
-    int socket = channel->kept_socket;
+    int socket = session->kept_socket;
     int64_t start = 0;
-    int64_t took = now > channel->keep_sent ? now - channel->keep_sent : 1;
+    int64_t took = now > session->keep_sent ? now - session->keep_sent : 1;
 
-    channel->kept = false;
-    channel->kept_socket = -1;
-    channel->keeping = 0;
-    channel->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
-    if (socket >= 0 && is_copy(s, channel, channel->kept_pid, &start))
-        checkpoint = checkpoints_add(&channel->checkpoints, socket,
-                                     channel->kept_pid, channel->history.last,
-                                     str_from(channel->keep_name));
+    session->kept = false;
+    session->kept_socket = -1;
+    session->keeping = 0;
+    session->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
+    if (socket >= 0 && is_copy(s, session, session->kept_pid, &start))
+        checkpoint = checkpoints_add(&session->checkpoints, socket,
+                                     session->kept_pid, session->history.last,
+                                     str_from(session->keep_name));
     else if (socket >= 0)
         (void)close(socket); // it leads to nothing of ours
     if (checkpoint) {
         checkpoint->start = start;
-        channel->changed = false;
+        session->changed = false;
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
                  "process %d is no copy of it",
-                 channel->name, (int)channel->kept_pid);
-        channel->keep_at = now + RETRY_MS;
+                 session->name, (int)session->kept_pid);
+        session->keep_at = now + RETRY_MS;
     }
     return checkpoint;
 }
@@ -242,7 +242,7 @@ static bool is_awake(int socket)
            head.kind == WIRE_WOKEN;
 }
 
-bool restore_wake(struct supervisor *s, struct channel *channel,
+bool restore_wake(struct supervisor *s, struct session *session,
                   const struct checkpoint *checkpoint)
 {
     struct control_message message = {.kind = CONTROL_ADOPT,
@@ -251,12 +251,12 @@ bool restore_wake(struct supervisor *s, struct channel *channel,
 
     if (!is_there(checkpoint)) {
         log_line(&s->config.log, LOG_WARN,
-                 "image: session %s: checkpoint %d is gone", channel->name,
+                 "image: session %s: checkpoint %d is gone", session->name,
                  (int)checkpoint->pid);
         return false;
     }
     // only the zygote that has forked it, or its original, becomes its parent
-    if (s->zygote.control >= 0 && channel->generation == s->zygote.generation &&
+    if (s->zygote.control >= 0 && session->generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
         log_line(&s->config.log, LOG_WARN, "image: zygote %d does not listen",
                  (int)s->zygote.pid);
@@ -266,73 +266,73 @@ bool restore_wake(struct supervisor *s, struct channel *channel,
     if (!awake) {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: checkpoint %d does not wake",
-                 channel->name, (int)checkpoint->pid);
+                 session->name, (int)checkpoint->pid);
         (void)kill(checkpoint->pid, SIGKILL); // it may be gone already
     }
     return awake;
 }
 
-void restore_become(struct supervisor *s, struct channel *channel,
+void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now)
 {
-    channel_connect(channel, checkpoint->socket, NULL);
-    channel->pid = checkpoint->pid;
-    checkpoint->socket = -1; // the channel has it
-    checkpoints_restored(&channel->checkpoints, checkpoint);
-    history_restored(&channel->history, checkpoint->evaluation,
+    session_connect(session, checkpoint->socket, NULL);
+    session->pid = checkpoint->pid;
+    checkpoint->socket = -1; // the session has it
+    checkpoints_restored(&session->checkpoints, checkpoint);
+    history_restored(&session->history, checkpoint->evaluation,
                      checkpoint->apart);
     // the copy was used up: another of the same state takes its place
-    restore_keep(s, channel, str_from(checkpoint->name), now);
+    restore_keep(s, session, str_from(checkpoint->name), now);
 }
 
 /* Appends what is gone when EVALUATION is the last one left. */
-static void describe_loss(const struct channel *channel, uint64_t evaluation,
+static void describe_loss(const struct session *session, uint64_t evaluation,
                           struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->history.last;
 
     buf_printf(text, "Session %s goes on from the checkpoint after ",
-               channel->name);
-    history_describe(&channel->history, evaluation, text);
+               session->name);
+    history_describe(&session->history, evaluation, text);
     if (evaluation == last) {
         buf_str(text, STR("\nNo evaluation that was answered is lost."));
     } else {
         buf_str(text, STR("\nLost, though answered:"));
-        history_list(&channel->history, evaluation + 1, last, text);
+        history_list(&session->history, evaluation + 1, last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-void restore_after_death(struct supervisor *s, struct channel *channel,
+void restore_after_death(struct supervisor *s, struct session *session,
                          struct buf *text, int64_t now)
 {
     struct checkpoint *checkpoint;
 
-    while ((checkpoint = checkpoints_before(&channel->checkpoints,
-                                            channel->history.last))) {
-        checkpoints_take(&channel->checkpoints, checkpoint);
-        if (restore_wake(s, channel, checkpoint)) {
-            describe_loss(channel, checkpoint->evaluation, text);
-            restore_become(s, channel, checkpoint, now);
+    while ((checkpoint = checkpoints_before(&session->checkpoints,
+                                            session->history.last))) {
+        checkpoints_take(&session->checkpoints, checkpoint);
+        if (restore_wake(s, session, checkpoint)) {
+            describe_loss(session, checkpoint->evaluation, text);
+            restore_become(s, session, checkpoint, now);
             checkpoint_free(checkpoint);
             return;
         }
         checkpoint_free(checkpoint);
     }
-    if (channel->history.last > 0)
+    if (session->history.last > 0)
         buf_printf(text,
                    "A fresh session takes its place: all definitions and data "
                    "of session %s are lost; define again what is needed.",
-                   channel->name);
+                   session->name);
     else
-        buf_printf(text, "A fresh session %s takes its place.", channel->name);
-    restore_forget(channel);
+        buf_printf(text, "A fresh session %s takes its place.", session->name);
+    restore_forget(session);
 }
 
-void restore_forget(struct channel *channel)
+void restore_forget(struct session *session)
 {
-    checkpoints_release(&channel->checkpoints);
-    memset(&channel->history, 0, sizeof channel->history);
-    channel->changed = false;
-    channel->rest_until = 0;
+    checkpoints_release(&session->checkpoints);
+    memset(&session->history, 0, sizeof session->history);
+    session->changed = false;
+    session->rest_until = 0;
 }

@@ -3,8 +3,8 @@
    socket to its live image, and the two pipes of the image's output. It knows
    which bytes of output belong to which call (docs/adr/0003): while a later
    call has been sent ahead, by the marks that the image writes between them,
-   else by draining the pipes when the answer is there. It decides nothing;
-   supervisor.c does. */
+   else by draining the pipes when the answer is there. X   supervisor.c does.
+ */
 #ifndef SUPERVISOR_SESSION_H
 #define SUPERVISOR_SESSION_H
 
@@ -21,8 +21,6 @@
 #include "supervisor/capture.h"
 #include "supervisor/checkpoint.h"
 #include "wire/wire.h"
-
-enum { CHANNEL_STDOUT, CHANNEL_STDERR, CHANNEL_PIPES };
 
 struct front;
 
@@ -50,14 +48,14 @@ struct call {
     bool view;           /* its answer is what the image says, and no more */
     bool progress;       /* its output is told while it runs */
     int64_t told_at;     /* when that was done last */
-    size_t told[CHANNEL_PIPES]; /* bytes of it */
+    size_t told[CAPTURE_PIPES]; /* bytes of it */
     int64_t grown_at;           /* when it printed last */
-    size_t seen[CHANNEL_PIPES]; /* bytes until then */
+    size_t seen[CAPTURE_PIPES]; /* bytes until then */
     bool replied;               /* text and error are the image's answer */
     bool error;
-    bool marked[CHANNEL_PIPES]; /* its output has ended in that pipe */
+    bool marked[CAPTURE_PIPES]; /* its output has ended in that pipe */
     struct buf text;
-    struct capture captures[CHANNEL_PIPES];
+    struct capture captures[CAPTURE_PIPES];
 };
 
 /* A call of OPERATION with ARGUMENTS, wire fields already, that may take
@@ -70,14 +68,14 @@ struct str call_operation(const struct call *call);
 struct str call_arguments(const struct call *call);
 void call_free(struct call *call);
 
-struct channel {
-    struct channel *next;
+struct session {
+    struct session *next;
     char name[LIMIT_SESSION_NAME + 1];
     uint64_t serial;     /* of the live image, unique in the supervisor */
     uint64_t generation; /* of the zygote that forked it */
     pid_t pid;           /* 0 until the zygote said */
     int socket;          /* -1: no live image */
-    int pipes[CHANNEL_PIPES];
+    int pipes[CAPTURE_PIPES];
     unsigned char key[WIRE_MARK_KEY];
     struct call *first; /* oldest call without an answer to the front */
     struct call *last;
@@ -87,8 +85,8 @@ struct channel {
     struct buf in;  /* from the image, incomplete frame */
     struct buf out; /* to the image */
     size_t written; /* bytes of out that the socket has taken */
-    char carry[CHANNEL_PIPES][WIRE_MARK]; /* perhaps the start of a mark */
-    size_t carried[CHANNEL_PIPES];        /* bytes of it */
+    char carry[CAPTURE_PIPES][WIRE_MARK]; /* perhaps the start of a mark */
+    size_t carried[CAPTURE_PIPES];        /* bytes of it */
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
 
@@ -127,65 +125,65 @@ struct channel {
     size_t poll_at;    /* index of its first pollfd, or SIZE_MAX */
 };
 
-void channel_init(struct channel *channel, const char *name);
-void channel_release(struct channel *channel);
+void session_init(struct session *session, const char *name);
+void session_release(struct session *session);
 
 /* Connects to a live image. Takes over the descriptors, which are non-blocking
    and close on exec; PIPES NULL: the image writes to those that are there.
-   Calls already in the channel are sent from the first on. */
-void channel_connect(struct channel *channel, int socket,
-                     const int pipes[CHANNEL_PIPES]);
+   Calls already in the session are sent from the first on. */
+void session_connect(struct session *session, int socket,
+                     const int pipes[CAPTURE_PIPES]);
 
 /* Closes the socket and forgets what was sent; calls and pipes stay. */
-void channel_disconnect(struct channel *channel);
+void session_disconnect(struct session *session);
 
-/* Appends CALL, which the channel owns from now on. */
-void channel_add(struct channel *channel, struct call *call);
+/* Appends CALL, which the session owns from now on. */
+void session_add(struct session *session, struct call *call);
 
 /* Sends what the window allows, up to a call that is the supervisor's own.
    ST_IO: the image is gone. ST_NOMEM: it cannot be served any more. */
-enum status MUST_CHECK channel_send(struct channel *channel);
+enum status MUST_CHECK session_send(struct session *session);
 
 /* Asks the image for a sleeping copy of it. */
-void channel_send_keep(struct channel *channel, uint64_t number);
+void session_send_keep(struct session *session, uint64_t number);
 
 /* Tells the image not to begin call ID, if it has not yet begun it. */
-void channel_send_stop(struct channel *channel, uint64_t id);
+void session_send_stop(struct session *session, uint64_t id);
 
 /* Reads what is there. ST_IO: end of file or error; ST_INVALID: what came is
    no answer to a call; ST_NOMEM. What was read before that is kept. */
-enum status MUST_CHECK channel_read(struct channel *channel);
+enum status MUST_CHECK session_read(struct session *session);
 
 /* Reads once from pipe I; output between two calls goes to LOG, too. */
-void channel_read_pipe(struct channel *channel, int i, const struct log *log);
+void session_read_pipe(struct session *session, int i, const struct log *log);
 
 /* Reads from both pipes what is in them at this moment, no more. */
-void channel_drain(struct channel *channel);
+void session_drain(struct session *session);
 
 /* The same for an image that is dead: no mark comes any more, so that what
    looks like the start of one is output; and whether something was left unread
    is found out. */
-void channel_drain_dead(struct channel *channel);
+void session_drain_dead(struct session *session);
 
 /* Takes the first call when its answer and all its output are there, else
    NULL. The caller frees it. */
-struct call *channel_take_finished(struct channel *channel);
+struct call *session_take_finished(struct session *session);
 
 /* Takes the first call, finished or not, NULL when there is none. */
-struct call *channel_take_first(struct channel *channel);
+struct call *session_take_first(struct session *session);
 
-/* Takes CALL, which is in the channel and was not sent. */
-void channel_withdraw(struct channel *channel, struct call *call);
+/* Takes CALL, which is in the session and was not sent. */
+void session_withdraw(struct session *session, struct call *call);
 
 /* What FRONT, which calls, knows of the session; notes it when it is new. NULL
    without memory: it is told nothing. */
-struct told *channel_told(struct channel *channel, const struct front *front);
+struct told *session_told(struct session *session, const struct front *front);
 
 /* FRONT is gone. */
-void channel_forget(struct channel *channel, const struct front *front);
+void session_forget(struct session *session, const struct front *front);
 
 /* The call that FRONT calls ID, or NULL. */
-struct call *channel_find(struct channel *channel, const struct front *front,
+struct call *session_find(struct session *session, const struct front *front,
                           uint64_t id);
 
 #endif

@@ -41,7 +41,7 @@ struct supervisor {
     struct zygote zygote;
     struct sandbox_places places;       /* that images may write to */
     struct sandbox_state sandbox_state; /* what the zygote has told */
-    struct channel *channels;           /* one per session, owned */
+    struct session *sessions;           /* one per session, owned */
     struct kept kept;
     struct front *fronts; /* owned */
     int64_t name;         /* random; tells it from those before it */
@@ -56,7 +56,7 @@ struct supervisor {
 
 /* The session called NAME, new if there is none. NULL: says why not in TEXT,
    which stays empty when memory ran out. */
-struct channel *supervisor_session(struct supervisor *s, struct str name,
+struct session *supervisor_session(struct supervisor *s, struct str name,
                                    struct buf *text);
 
 /* front.c: who is answered. */
@@ -81,23 +81,23 @@ bool front_is_ending(const struct supervisor *s, const struct call *call);
 
 void front_release_all(struct supervisor *s);
 
-/* reply.c: answers. Each takes its call out of the channel if it is there,
+/* reply.c: answers. Each takes its call out of the session if it is there,
    answers it and frees it. When its front is gone, what is for the next answer
    is left to that. */
 
-/* With what the call printed, what the channel has to say besides, and BODY. */
-void reply_composed(struct supervisor *s, struct channel *channel,
+/* With what the call printed, what the session has to say besides, and BODY. */
+void reply_composed(struct supervisor *s, struct session *session,
                     struct call *call, bool error, struct str body);
 
 /* With TEXT alone. */
 void reply_text(struct call *call, bool error, struct str text);
 
-/* A call of CHANNEL that was not sent: why it was not begun. */
-void reply_not_run(struct channel *channel, struct call *call, const char *why);
+/* A call of SESSION that was not sent: why it was not begun. */
+void reply_not_run(struct session *session, struct call *call, const char *why);
 
 /* TEXT stands before the next answer of every front that uses the session, but
    of KNOWS (NULL: nobody does). */
-void reply_note(struct channel *channel, const struct front *knows,
+void reply_note(struct session *session, const struct front *knows,
                 struct str text);
 
 #define REPLY_NO_MEMORY                                                        \
@@ -107,48 +107,48 @@ void reply_note(struct channel *channel, const struct front *knows,
 /* life.c: the life of the image of a session. */
 
 /* Sends waiting calls, opening an image when there is none. */
-void life_serve(struct supervisor *s, struct channel *channel, int64_t now);
+void life_serve(struct supervisor *s, struct session *session, int64_t now);
 
 /* Makes an image for a session that has none. */
-void life_open(struct supervisor *s, struct channel *channel);
+void life_open(struct supervisor *s, struct session *session);
 
 /* Reads from the image and answers what is finished. */
-void life_read(struct supervisor *s, struct channel *channel, int64_t now);
+void life_read(struct supervisor *s, struct session *session, int64_t now);
 
 /* Answers the calls that are finished. */
-void life_answer(struct supervisor *s, struct channel *channel, int64_t now);
+void life_answer(struct supervisor *s, struct session *session, int64_t now);
 
 /* Wait(2) or the zygote has told that process PID ended. */
 void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
                     int64_t now);
 
 /* The image is gone, or has broken the protocol and must go. */
-void life_lost(struct supervisor *s, struct channel *channel, int64_t now);
+void life_lost(struct supervisor *s, struct session *session, int64_t now);
 
 /* Ends the image without a word; the calls stay. */
-void life_end(struct supervisor *s, struct channel *channel);
+void life_end(struct supervisor *s, struct session *session);
 
 /* Does what is due: buries an image whose cause of death is known, or was
    waited for long enough. */
-void life_tend(struct supervisor *s, struct channel *channel, int64_t now);
+void life_tend(struct supervisor *s, struct session *session, int64_t now);
 
 /* stop.c: time limits and the stages of a stop. */
-void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
+void stop_call(struct supervisor *s, struct session *session, struct call *call,
                enum stop_why why, int64_t now);
 
 /* The same for every call of FRONT, or of all (NULL). */
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why, int64_t now);
-void stop_tend(struct supervisor *s, struct channel *channel, int64_t now);
-int64_t stop_deadline(const struct channel *channel);
+void stop_tend(struct supervisor *s, struct session *session, int64_t now);
+int64_t stop_deadline(const struct session *session);
 
 /* watch.c: the number of processes that a session has started. */
-void watch_tend(struct supervisor *s, struct channel *channel, int64_t now);
-int64_t watch_deadline(const struct channel *channel);
+void watch_tend(struct supervisor *s, struct session *session, int64_t now);
+int64_t watch_deadline(const struct session *session);
 
 /* Ends the programs that have been started since CALL began: it is stopped, and
    nobody waits for them any more. */
-void watch_end_programs(const struct channel *channel, const struct call *call);
+void watch_end_programs(const struct session *session, const struct call *call);
 
 /* restore.c: checkpoints taken and woken. */
 
@@ -160,42 +160,42 @@ void watch_end_programs(const struct channel *channel, const struct call *call);
 /* CALL has been answered by the image: unless it only reads, it is an
    evaluation that can be undone, and a checkpoint is due when the image is
    idle. */
-void restore_note_call(struct channel *channel, const struct call *call,
+void restore_note_call(struct session *session, const struct call *call,
                        int64_t now);
 
 /* Asks for a checkpoint with NAME (empty: none). */
-void restore_keep(struct supervisor *s, struct channel *channel,
+void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now);
 
 /* Does what is due, and when that will be; -1: nothing. */
-void restore_tend(struct supervisor *s, struct channel *channel, int64_t now);
-int64_t restore_deadline(const struct channel *channel);
+void restore_tend(struct supervisor *s, struct session *session, int64_t now);
+int64_t restore_deadline(const struct session *session);
 
 /* The image has answered KEEP. NULL: without success. */
 struct checkpoint *restore_take_kept(struct supervisor *s,
-                                     struct channel *channel, int64_t now);
+                                     struct session *session, int64_t now);
 
 /* Wakes CHECKPOINT, which was taken out; waits LIMIT_WAKE_MS at most. */
-bool restore_wake(struct supervisor *s, struct channel *channel,
+bool restore_wake(struct supervisor *s, struct session *session,
                   const struct checkpoint *checkpoint);
 
-/* CHECKPOINT, which is awake, is the image of CHANNEL from now on. The caller
+/* CHECKPOINT, which is awake, is the image of SESSION from now on. The caller
    frees it. */
-void restore_become(struct supervisor *s, struct channel *channel,
+void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now);
 
 /* Puts the best checkpoint that can be woken in the place of the image that
    is lost, or lets the session begin anew. Appends to TEXT, in sentences, what
    that means for the session. */
-void restore_after_death(struct supervisor *s, struct channel *channel,
+void restore_after_death(struct supervisor *s, struct session *session,
                          struct buf *text, int64_t now);
 
 /* The session begins anew: nothing of before can be restored. */
-void restore_forget(struct channel *channel);
+void restore_forget(struct session *session);
 
 /* progress.c: output of the running call, told while it runs. */
-void progress_tend(struct channel *channel, int64_t now);
-int64_t progress_deadline(const struct channel *channel);
+void progress_tend(struct session *session, int64_t now);
+int64_t progress_deadline(const struct session *session);
 
 /* refusal.c: what is said when the sandbox has refused something. */
 
@@ -218,11 +218,11 @@ bool operation_is_immediate(struct str operation);
 
 /* Does such an OPERATION, whose arguments are at BODY: appends its answer to
    TEXT. False when SESSION, or what was asked for in it, is not there. */
-bool operation_show(const struct supervisor *s, struct str session,
+bool operation_show(const struct supervisor *s, struct str name,
                     struct str operation, struct str body, struct buf *text);
 
 /* The session NAME unless it is closed, or NULL. */
-const struct channel *operation_find(const struct supervisor *s,
+const struct session *operation_find(const struct supervisor *s,
                                      struct str name);
 
 /* Appends a sentence: the session NAME is not there. */
@@ -231,17 +231,17 @@ void operation_miss(struct str name, struct buf *text);
 /* Whether CALL, one of them, has to wait until there is an image. */
 bool operation_needs_image(const struct call *call);
 
-/* Does the first call of CHANNEL, which is one of them and before which
+/* Does the first call of SESSION, which is one of them and before which
    nothing is unfinished; it is answered at once or when KEPT has come. */
-void operation_run(struct supervisor *s, struct channel *channel, int64_t now);
+void operation_run(struct supervisor *s, struct session *session, int64_t now);
 
-/* CALL of CHANNEL has been answered by the image: tells those who share the
+/* CALL of SESSION has been answered by the image: tells those who share the
    session when its definitions are gone. */
-void operation_note_answer(struct channel *channel, const struct call *call);
+void operation_note_answer(struct session *session, const struct call *call);
 
 /* KEPT has come: CHECKPOINT, or NULL. Answers the call that waits for it, if
    any. */
-void operation_take_kept(struct supervisor *s, struct channel *channel,
+void operation_take_kept(struct supervisor *s, struct session *session,
                          const struct checkpoint *checkpoint);
 
 #endif

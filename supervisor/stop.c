@@ -25,33 +25,33 @@ static const char *const reasons[] = {
     [STOP_BY_USER] = "the user stopped it",
 };
 
-void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
+void stop_call(struct supervisor *s, struct session *session, struct call *call,
                enum stop_why why, int64_t now)
 {
     if (!call->sent) {
-        reply_not_run(channel, call, reasons[why]);
+        reply_not_run(session, call, reasons[why]);
         return;
     }
     if (!call->stopping)
         call->why = why;
     call->stopping = true;
-    channel_send_stop(channel, call->id);
-    stop_tend(s, channel, now);
+    session_send_stop(session, call->id);
+    stop_tend(s, session, now);
 }
 
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why, int64_t now)
 {
-    struct channel *channel;
+    struct session *session;
 
-    for (channel = s->channels; channel; channel = channel->next) {
-        struct call *call = channel->first;
+    for (session = s->sessions; session; session = session->next) {
+        struct call *call = session->first;
 
         while (call) {
             struct call *next = call->next;
 
             if (!call->stopping && (!front || call->front == front))
-                stop_call(s, channel, call, why, now);
+                stop_call(s, session, call, why, now);
             call = next;
         }
     }
@@ -71,41 +71,41 @@ static void watch_time(struct call *call, int64_t now)
 
 /* Interrupts the call that runs, if it is to stop. The signal carries the
    call's id, so that it never hits the call behind it, and the reason. */
-void stop_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void stop_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    struct call *call = channel->first;
+    struct call *call = session->first;
     union sigval value;
 
-    if (!call || !call->sent || call->replied || channel->dying)
+    if (!call || !call->sent || call->replied || session->dying)
         return;
     watch_time(call, now);
-    if (!call->stopping || channel->pid <= 0 ||
-        (channel->stop_stage != STAGE_NONE && now < channel->stop_at))
+    if (!call->stopping || session->pid <= 0 ||
+        (session->stop_stage != STAGE_NONE && now < session->stop_at))
         return;
-    channel->stop_stage++;
-    channel->stop_at =
+    session->stop_stage++;
+    session->stop_at =
         now + (front_is_ending(s, call) ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
-    if (channel->stop_stage >= STAGE_KILLED) {
-        channel->killed = true;
-        life_lost(s, channel, now);
+    if (session->stop_stage >= STAGE_KILLED) {
+        session->killed = true;
+        life_lost(s, session, now);
         return;
     }
     // an image that waits for a program may not hear the signal
-    if (channel->stop_stage > STAGE_ASKED)
-        watch_end_programs(channel, call);
+    if (session->stop_stage > STAGE_ASKED)
+        watch_end_programs(session, call);
     value.sival_int = CONTROL_SIGNAL_VALUE(call->id, call->why);
     // a lost image is noticed when it is read
-    (void)sigqueue(channel->pid, SIGINT, value);
+    (void)sigqueue(session->pid, SIGINT, value);
 }
 
-int64_t stop_deadline(const struct channel *channel)
+int64_t stop_deadline(const struct session *session)
 {
-    const struct call *call = channel->first;
+    const struct call *call = session->first;
 
-    if (!call || !call->sent || call->replied || channel->dying)
+    if (!call || !call->sent || call->replied || session->dying)
         return -1;
-    if (channel->stop_stage != STAGE_NONE)
-        return channel->stop_at;
+    if (session->stop_stage != STAGE_NONE)
+        return session->stop_at;
     if (call->timeout_ms > 0 && !call->stopping && call->started_at >= 0)
         return call->started_at + call->timeout_ms;
     return -1;

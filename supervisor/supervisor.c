@@ -20,16 +20,16 @@
 /* Milliseconds for processes that were killed to be gone. */
 #define ORPHANS_MS 1000
 
-struct channel *supervisor_session(struct supervisor *s, struct str name,
+struct session *supervisor_session(struct supervisor *s, struct str name,
                                    struct buf *text)
 {
-    struct channel *channel;
+    struct session *session;
     char c_name[LIMIT_SESSION_NAME + 1];
     int n = 0;
 
-    for (channel = s->channels; channel; channel = channel->next) {
-        if (str_eq(name, str_from(channel->name)))
-            return channel;
+    for (session = s->sessions; session; session = session->next) {
+        if (str_eq(name, str_from(session->name)))
+            return session;
         n++;
     }
     if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
@@ -43,25 +43,25 @@ struct channel *supervisor_session(struct supervisor *s, struct str name,
                           "open; close one by reset-session with close true."));
         return NULL;
     }
-    channel = malloc(sizeof *channel);
-    if (!channel)
+    session = malloc(sizeof *session);
+    if (!session)
         return NULL;
     memcpy(c_name, name.p, name.n);
     c_name[name.n] = '\0';
-    channel_init(channel, c_name);
-    channel->next = s->channels;
-    s->channels = channel;
-    return channel;
+    session_init(session, c_name);
+    session->next = s->sessions;
+    s->sessions = session;
+    return session;
 }
 
 /* Without a zygote nothing can be evaluated: every waiting call says why. */
 static void refuse_waiting(struct supervisor *s)
 {
-    struct channel *channel;
+    struct session *session;
 
-    for (channel = s->channels; channel; channel = channel->next) {
-        while (channel->socket < 0 && channel->first) {
-            struct call *call = channel_take_first(channel);
+    for (session = s->sessions; session; session = session->next) {
+        while (session->socket < 0 && session->first) {
+            struct call *call = session_take_first(session);
             struct buf text = BUF_EMPTY;
 
             buf_printf(&text,
@@ -80,36 +80,36 @@ static void refuse_waiting(struct supervisor *s)
    they are. They have run nothing yet, and end with their connection. */
 static void drop_unknown(struct supervisor *s)
 {
-    struct channel *channel;
+    struct session *session;
 
-    for (channel = s->channels; channel; channel = channel->next)
-        if (channel->socket >= 0 && channel->pid <= 0 && !channel->dying &&
+    for (session = s->sessions; session; session = session->next)
+        if (session->socket >= 0 && session->pid <= 0 && !session->dying &&
             (zygote_is_down(&s->zygote) ||
-             channel->generation != s->zygote.generation))
-            channel_disconnect(channel);
+             session->generation != s->zygote.generation))
+            session_disconnect(session);
 }
 
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
-    struct channel *channel;
+    struct session *session;
     bool waiting = false;
 
     drop_unknown(s);
-    for (channel = s->channels; channel; channel = channel->next)
-        waiting = waiting || (channel->socket < 0 && channel->first);
+    for (session = s->sessions; session; session = session->next)
+        waiting = waiting || (session->socket < 0 && session->first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
         zygote_start(&s->zygote, now);
     if (zygote_is_down(&s->zygote) && waiting)
         refuse_waiting(s);
 }
 
-static struct channel *find_serial(struct supervisor *s, uint64_t serial)
+static struct session *find_serial(struct supervisor *s, uint64_t serial)
 {
-    struct channel *channel = s->channels;
+    struct session *session = s->sessions;
 
-    while (channel && (channel->serial != serial || channel->socket < 0))
-        channel = channel->next;
-    return channel;
+    while (session && (session->serial != serial || session->socket < 0))
+        session = session->next;
+    return session;
 }
 
 /* What the sandbox is made of is told once. */
@@ -137,7 +137,7 @@ static void note_sandbox(struct supervisor *s,
 static void take_control(struct supervisor *s,
                          const struct control_message *message, int64_t now)
 {
-    struct channel *channel;
+    struct session *session;
     struct buf text = BUF_EMPTY;
 
     switch ((enum control_kind)message->kind) {
@@ -145,23 +145,23 @@ static void take_control(struct supervisor *s,
         note_sandbox(s, message);
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
-        if (!s->channels)
+        if (!s->sessions)
             (void)supervisor_session(
                 s, STR(STATE_MAIN),
                 &text); // without memory the first call says so
-        for (channel = s->channels; channel; channel = channel->next)
-            if (channel->socket < 0)
-                life_open(s, channel);
+        for (session = s->sessions; session; session = session->next)
+            if (session->socket < 0)
+                life_open(s, session);
         break;
     case CONTROL_OPENED:
-        channel = find_serial(s, message->serial);
-        if (!channel)
+        session = find_serial(s, message->serial);
+        if (!session)
             break;
-        channel->pid = message->pid;
+        session->pid = message->pid;
         if (message->pid <= 0) {
             log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
-                     channel->name, strerror(message->status));
-            life_lost(s, channel, now);
+                     session->name, strerror(message->status));
+            life_lost(s, session, now);
         }
         break;
     case CONTROL_EXITED:
@@ -176,21 +176,21 @@ static void take_control(struct supervisor *s,
 static void read_zygote(struct supervisor *s, int64_t now)
 {
     struct control_message message;
-    struct channel *channel;
+    struct session *session;
 
     while (zygote_receive(&s->zygote, &message, now) == ST_OK) {
         take_control(s, &message, now);
-        for (channel = s->channels; channel; channel = channel->next)
-            life_serve(s, channel, now);
+        for (session = s->sessions; session; session = session->next)
+            life_serve(s, session, now);
     }
 }
 
 size_t supervisor_fd_count(const struct supervisor *supervisor)
 {
-    const struct channel *channel;
+    const struct session *session;
     size_t n = 1;
 
-    for (channel = supervisor->channels; channel; channel = channel->next)
+    for (session = supervisor->sessions; session; session = session->next)
         n += CONTROL_FDS;
     return n;
 }
@@ -198,60 +198,60 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
-    struct channel *channel;
+    struct session *session;
     size_t n = 0;
 
     if (max > 0)
         fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
-    for (channel = supervisor->channels; channel; channel = channel->next) {
+    for (session = supervisor->sessions; session; session = session->next) {
         short wanted = POLLIN;
 
-        channel->poll_at = SIZE_MAX;
+        session->poll_at = SIZE_MAX;
         if (n + CONTROL_FDS > max)
             continue;
-        channel->poll_at = n;
-        if (channel->written < channel->out.n)
+        session->poll_at = n;
+        if (session->written < session->out.n)
             wanted |= POLLOUT;
         fds[n++] =
-            (struct pollfd){channel->dying ? -1 : channel->socket, wanted, 0};
-        fds[n++] = (struct pollfd){channel->pipes[CHANNEL_STDOUT], POLLIN, 0};
-        fds[n++] = (struct pollfd){channel->pipes[CHANNEL_STDERR], POLLIN, 0};
+            (struct pollfd){session->dying ? -1 : session->socket, wanted, 0};
+        fds[n++] = (struct pollfd){session->pipes[CAPTURE_STDOUT], POLLIN, 0};
+        fds[n++] = (struct pollfd){session->pipes[CAPTURE_STDERR], POLLIN, 0};
     }
     return n;
 }
 
-/* What poll(2) found for one channel. The socket is read first: an answer that
+/* What poll(2) found for one session. The socket is read first: an answer that
    is there makes the drain exact. */
-static void run_channel(struct supervisor *s, struct channel *channel,
+static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
     int i;
 
     if (fds[0].revents & POLLIN)
-        life_read(s, channel, now);
+        life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-        life_lost(s, channel, now);
-    for (i = 0; i < CHANNEL_PIPES; i++)
+        life_lost(s, session, now);
+    for (i = 0; i < CAPTURE_PIPES; i++)
         if (fds[1 + i].revents)
-            channel_read_pipe(channel, i, &s->config.log);
-    life_answer(s, channel, now);
-    life_serve(s, channel, now);
+            session_read_pipe(session, i, &s->config.log);
+    life_answer(s, session, now);
+    life_serve(s, session, now);
 }
 
 /* Forgets sessions that were closed and have nothing to do any more. */
 static void sweep(struct supervisor *s)
 {
-    struct channel **link = &s->channels;
+    struct session **link = &s->sessions;
 
     while (*link) {
-        struct channel *channel = *link;
+        struct session *session = *link;
 
-        if (channel->closed && !channel->first && channel->socket < 0) {
-            *link = channel->next;
-            channel_release(channel);
-            free(channel);
+        if (session->closed && !session->first && session->socket < 0) {
+            *link = session->next;
+            session_release(session);
+            free(session);
         } else {
-            link = &channel->next;
+            link = &session->next;
         }
     }
 }
@@ -260,23 +260,23 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
-    struct channel *channel;
+    struct session *session;
 
-    for (channel = s->channels; channel; channel = channel->next)
-        if (channel->poll_at < n)
-            run_channel(s, channel, fds + channel->poll_at, now_ms);
+    for (session = s->sessions; session; session = session->next)
+        if (session->poll_at < n)
+            run_session(s, session, fds + session->poll_at, now_ms);
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
     tend_zygote(s, now_ms);
     front_tend(s, now_ms);
-    for (channel = s->channels; channel; channel = channel->next) {
-        channel->poll_at = SIZE_MAX; // descriptors may have changed
-        stop_tend(s, channel, now_ms);
-        watch_tend(s, channel, now_ms);
-        life_tend(s, channel, now_ms);
-        restore_tend(s, channel, now_ms);
-        progress_tend(channel, now_ms);
+    for (session = s->sessions; session; session = session->next) {
+        session->poll_at = SIZE_MAX; // descriptors may have changed
+        stop_tend(s, session, now_ms);
+        watch_tend(s, session, now_ms);
+        life_tend(s, session, now_ms);
+        restore_tend(s, session, now_ms);
+        progress_tend(session, now_ms);
     }
     sweep(s);
 }
@@ -289,17 +289,17 @@ static void earlier(int64_t *deadline, int64_t time)
 
 int64_t supervisor_deadline(const struct supervisor *supervisor)
 {
-    const struct channel *channel;
+    const struct session *session;
     int64_t deadline = zygote_deadline(&supervisor->zygote);
 
     earlier(&deadline, front_deadline(supervisor));
-    for (channel = supervisor->channels; channel; channel = channel->next) {
-        if (channel->dying)
-            earlier(&deadline, channel->death_at);
-        earlier(&deadline, stop_deadline(channel));
-        earlier(&deadline, watch_deadline(channel));
-        earlier(&deadline, restore_deadline(channel));
-        earlier(&deadline, progress_deadline(channel));
+    for (session = supervisor->sessions; session; session = session->next) {
+        if (session->dying)
+            earlier(&deadline, session->death_at);
+        earlier(&deadline, stop_deadline(session));
+        earlier(&deadline, watch_deadline(session));
+        earlier(&deadline, restore_deadline(session));
+        earlier(&deadline, progress_deadline(session));
     }
     return deadline;
 }
@@ -367,17 +367,17 @@ static void await_orphans(void)
 
 void supervisor_free(struct supervisor *supervisor)
 {
-    struct channel *channel;
+    struct session *session;
 
     if (!supervisor)
         return;
-    while ((channel = supervisor->channels)) {
-        supervisor->channels = channel->next;
-        if (channel->generation != supervisor->zygote.generation &&
-            channel->pid > 0)
-            (void)linux_family(channel->pid, -1, SIGKILL); // its zygote cannot
-        channel_release(channel);
-        free(channel);
+    while ((session = supervisor->sessions)) {
+        supervisor->sessions = session->next;
+        if (session->generation != supervisor->zygote.generation &&
+            session->pid > 0)
+            (void)linux_family(session->pid, -1, SIGKILL); // its zygote cannot
+        session_release(session);
+        free(session);
     }
     zygote_release(&supervisor->zygote);
     await_orphans();
