@@ -19,63 +19,6 @@
    ahead. */
 #define AHEAD_BYTES (256u * 1024)
 
-struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
-                      struct str arguments)
-{
-    struct call *call = calloc(1, sizeof *call);
-
-    if (!call)
-        return NULL;
-    call->id = id;
-    call->timeout_ms = timeout_ms;
-    call->started_at = -1;
-    wire_put_int(&call->fields, timeout_ms);
-    wire_put_string(&call->fields, operation);
-    buf_str(&call->fields, arguments);
-    if (buf_failed(&call->fields)) {
-        call_free(call);
-        return NULL;
-    }
-    return call;
-}
-
-struct str call_arguments(const struct call *call)
-{
-    struct str body = buf_view(&call->fields);
-    struct str operation;
-    int64_t timeout_ms;
-
-    if (wire_take_int(&body, &timeout_ms) != ST_OK ||
-        wire_take_string(&body, &operation) != ST_OK)
-        body.n = 0; // not as call_new has made it
-    return body;
-}
-
-struct str call_operation(const struct call *call)
-{
-    struct str body = buf_view(&call->fields);
-    struct str operation = {NULL, 0};
-    int64_t timeout_ms;
-
-    if (wire_take_int(&body, &timeout_ms) != ST_OK ||
-        wire_take_string(&body, &operation) != ST_OK)
-        operation.n = 0; // not as call_new has made it
-    return operation;
-}
-
-void call_free(struct call *call)
-{
-    int i;
-
-    if (!call)
-        return;
-    buf_release(&call->fields);
-    buf_release(&call->text);
-    for (i = 0; i < CAPTURE_PIPES; i++)
-        capture_release(&call->captures[i]);
-    free(call);
-}
-
 void session_init(struct session *session, const char *name)
 {
     memset(session, 0, sizeof *session);
@@ -182,10 +125,7 @@ void session_disconnect(struct session *session)
     session->sent = 0;
     session->pid = 0;
     for (call = session->first; call; call = call->next) {
-        call->sent = false;
-        call->started_at = -1;
-        call->marked[CAPTURE_STDOUT] = false;
-        call->marked[CAPTURE_STDERR] = false;
+        call_unsend(call);
     }
 }
 

@@ -17,12 +17,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "image/control.h"
+#include "supervisor/call.h"
 #include "supervisor/capture.h"
 #include "supervisor/checkpoint.h"
 #include "wire/wire.h"
-
-struct front;
 
 /* A front that has called in the session, and the notice that it knows. */
 struct told {
@@ -30,43 +28,6 @@ struct told {
     const struct front *front;
     uint64_t notice;
 };
-
-struct call {
-    struct call *next;
-    uint64_t id;         /* unique in the supervisor */
-    struct front *front; /* whose call it is; NULL when that is gone */
-    uint64_t front_id;   /* its number there */
-    size_t max_chars;    /* of its answer */
-    int64_t timeout_ms;  /* 0: none */
-    struct buf fields;   /* operation and arguments as wire fields */
-    bool ours;           /* the supervisor does it, no image */
-    bool sent;           /* to the image that is connected now */
-    bool retried;        /* an image ended before it had read the call */
-    bool stopping;       /* somebody asked for its end */
-    enum stop_why why;   /* when it is stopping */
-    int64_t started_at;  /* when nothing was before it any more; -1: not yet */
-    bool view;           /* its answer is what the image says, and no more */
-    bool progress;       /* its output is told while it runs */
-    int64_t told_at;     /* when that was done last */
-    size_t told[CAPTURE_PIPES]; /* bytes of it */
-    int64_t grown_at;           /* when it printed last */
-    size_t seen[CAPTURE_PIPES]; /* bytes until then */
-    bool replied;               /* text and error are the image's answer */
-    bool error;
-    bool marked[CAPTURE_PIPES]; /* its output has ended in that pipe */
-    struct buf text;
-    struct capture captures[CAPTURE_PIPES];
-};
-
-/* A call of OPERATION with ARGUMENTS, wire fields already, that may take
-   TIMEOUT_MS (0: no limit); NULL when memory runs out. */
-struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
-                      struct str arguments);
-
-/* Views of its parts. */
-struct str call_operation(const struct call *call);
-struct str call_arguments(const struct call *call);
-void call_free(struct call *call);
 
 struct session {
     struct session *next;

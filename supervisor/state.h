@@ -193,10 +193,6 @@ void restore_after_death(struct supervisor *s, struct session *session,
 /* The session begins anew: nothing of before can be restored. */
 void restore_forget(struct session *session);
 
-/* progress.c: output of the running call, told while it runs. */
-void progress_tend(struct session *session, int64_t now);
-int64_t progress_deadline(const struct session *session);
-
 /* refusal.c: what is said when the sandbox has refused something. */
 
 /* Appends a line that explains the sandbox when what CALL printed to its

@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "image/linux.h"
 #include "image/names.h"
+#include "supervisor/progress.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
