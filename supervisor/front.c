@@ -11,7 +11,7 @@
 #include "wire/wire.h"
 
 /* Storage that an idle buffer keeps: what common calls need. */
-#define KEPT (64u * 1024)
+#define IDLE_BYTES (64u * 1024)
 
 /* Bytes of the body of a HELLO: room for any name of a version. */
 #define HELLO_BYTES 200
@@ -244,8 +244,8 @@ static enum status take_read(struct front *front, uint64_t id, struct str body)
         wire_take_int(&body, &offset) != ST_OK ||
         wire_take_int(&body, &limit) != ST_OK || offset < 0 || limit < 0)
         return ST_INVALID;
-    found = kept_read(&front->supervisor->kept, (uint64_t)output,
-                      (uint64_t)offset, (uint64_t)limit, &text);
+    found = outputs_read(&front->supervisor->outputs, (uint64_t)output,
+                         (uint64_t)offset, (uint64_t)limit, &text);
     (void)found; // a look-up that misses is no error: the text says so
     front_reply(front, id, 0, buf_view(&text));
     buf_release(&text);
@@ -474,6 +474,6 @@ enum status front_feed(struct front *front, const void *p, size_t n,
     }
     buf_consume(&front->in, used);
     if (front->in.n == 0)
-        buf_trim(&front->in, KEPT);
+        buf_trim(&front->in, IDLE_BYTES);
     return status == ST_MISSING ? ST_OK : status;
 }

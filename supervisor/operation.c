@@ -315,8 +315,8 @@ bool operation_show(const struct supervisor *s, struct str name,
     const struct session *session = operation_find(s, name);
 
     if (str_eq(operation, STR("show-output")))
-        return kept_show(&s->kept, (uint64_t)read_arguments(body).id, name,
-                         text);
+        return outputs_show(&s->outputs, (uint64_t)read_arguments(body).id,
+                            name, text);
     if (str_eq(operation, STR("list-sessions")))
         list_sessions(s, text);
     else if (session)

@@ -92,7 +92,7 @@ void reply_composed(struct supervisor *s, struct session *session,
     buf_byte(&notice, '\0');
     if (notice.n > empty + 1 && !buf_failed(&notice))
         answer.notice = notice.p;
-    if (answer_compose(&answer, call->max_chars, &s->kept, &text))
+    if (answer_compose(&answer, call->max_chars, &s->outputs, &text))
         reply_text(call, error, buf_view(&text));
     else
         reply_text(call, true, STR(REPLY_NO_MEMORY));

@@ -42,7 +42,7 @@ struct supervisor {
     struct sandbox_places places;       /* that images may write to */
     struct sandbox_state sandbox_state; /* what the zygote has told */
     struct session *sessions;           /* one per session, owned */
-    struct kept kept;
+    struct outputs outputs;
     struct front *fronts; /* owned */
     int64_t name;         /* random; tells it from those before it */
     uint64_t serials;     /* live images and checkpoints begun so far */

@@ -382,7 +382,7 @@ void supervisor_free(struct supervisor *supervisor)
     }
     zygote_release(&supervisor->zygote);
     await_orphans();
-    kept_release(&supervisor->kept);
+    outputs_release(&supervisor->outputs);
     front_release_all(supervisor);
     free(supervisor);
 }
