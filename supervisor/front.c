@@ -140,7 +140,7 @@ static void queue_call(struct front *front, struct session *session,
 
     note_limits(s, call);
     session->closed = false;
-    session_add(session, call);
+    call_queue_add(&session->calls, call);
     if (is_over(&s->ending, now) || is_over(&front->ending, now))
         stop_call(s, session, call, STOP_ENDING, now);
     else
@@ -201,7 +201,7 @@ static enum status take_call(struct front *front, struct wire_head head,
         return ST_OK;
     }
     note_begin(front, call, head.id);
-    (void)session_told(session, front); // from now on it is told
+    notices_join(&session->notices, front);
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
     call->ours = operation_is_ours(operation);
     call->view = (head.flags & WIRE_VIEW) != 0;
@@ -222,7 +222,7 @@ static void take_stop(struct front *front, uint64_t id, int64_t now)
         if (other != front)
             stop_calls(s, other, STOP_BY_USER, now);
     for (session = s->sessions; session; session = session->next) {
-        struct call *call = session_find(session, front, id);
+        struct call *call = call_queue_find(&session->calls, front, id);
 
         if (call) {
             stop_call(s, session, call, STOP_CANCELLED, now);
@@ -270,7 +270,7 @@ static enum status take_hello(struct front *front, struct str body)
     }
     if (wire_take_int(&body, &known) != ST_OK)
         return ST_INVALID;
-    front->bereft = known != 0 && known != front->supervisor->name;
+    front->lost_images = known != 0 && known != front->supervisor->name;
     put_welcome(&front->out, STR(""), front->supervisor->name);
     return ST_OK;
 }
@@ -307,7 +307,7 @@ static bool has_unstopped(const struct supervisor *s, const struct front *front)
     const struct session *session;
 
     for (session = s->sessions; session; session = session->next) {
-        const struct call *call = session->first;
+        const struct call *call = session->calls.first;
 
         for (; call; call = call->next)
             if (!call->stopping && (!front || call->front == front))
@@ -377,12 +377,12 @@ void front_close(struct front *front, int64_t now_ms)
     s = front->supervisor;
     stop_calls(s, front, STOP_CANCELLED, now_ms);
     for (session = s->sessions; session; session = session->next) {
-        struct call *call = session->first;
+        struct call *call = session->calls.first;
 
         for (; call; call = call->next)
             if (call->front == front)
                 front_note_end(call);
-        session_forget(session, front);
+        notices_leave(&session->notices, front);
         life_serve(s, session, now_ms); // what was behind them
     }
     for (link = &s->fronts; *link != front;)

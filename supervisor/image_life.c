@@ -57,10 +57,11 @@ void life_open(struct supervisor *s, struct session *session)
     int ours[CONTROL_FDS];
     int theirs[CONTROL_FDS];
     bool ok = make_fds(ours, theirs) &&
-              linux_random(session->key, sizeof session->key);
+              linux_random(session->image.output.key,
+                           sizeof session->image.output.key);
 
     message.serial = ++s->serials;
-    memcpy(message.key, session->key, sizeof message.key);
+    memcpy(message.key, session->image.output.key, sizeof message.key);
     ok = ok && control_send(s->zygote.control, &message, theirs) == ST_OK;
     close_fds(theirs);
     if (!ok) {
@@ -69,34 +70,35 @@ void life_open(struct supervisor *s, struct session *session)
         close_fds(ours);
         return; // tried again with the next call or zygote
     }
-    session->serial = message.serial;
-    session->generation = s->zygote.generation;
+    session->image.serial = message.serial;
+    session->image.generation = s->zygote.generation;
     session_connect(session, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
-    restore_forget(session);
+    keeping_forget(&session->keeping);
 }
 
 /* Whether the supervisor can do the first call now. */
 static bool is_turn_of_ours(const struct session *session)
 {
-    const struct call *call = session->first;
+    const struct call *call = session->calls.first;
 
-    return call && call->ours && !session->keeping &&
-           (session->socket >= 0 || !operation_needs_image(call));
+    return call && call->ours && !session->keeping.number &&
+           (session->image.socket >= 0 || !operation_needs_image(call));
 }
 
 void life_serve(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->dying)
+    if (session->image.dying)
         return;
     while (is_turn_of_ours(session))
         operation_run(s, session, now);
-    if (session->socket < 0 && session->first && zygote_is_ready(&s->zygote)) {
+    if (session->image.socket < 0 && session->calls.first &&
+        zygote_is_ready(&s->zygote)) {
         life_open(s, session);
         if (is_turn_of_ours(session))
             operation_run(s, session, now);
     }
     // nothing is run in a process that could not be killed
-    if (session->pid > 0 && session_send(session) != ST_OK)
+    if (session->image.pid > 0 && session_send(session) != ST_OK)
         life_lost(s, session, now);
     stop_tend(s, session, now); // the clock of the first call starts here
 }
@@ -106,7 +108,7 @@ void life_answer(struct supervisor *s, struct session *session, int64_t now)
     struct call *call;
 
     while ((call = session_take_finished(session))) {
-        session->stop_stage = 0;
+        session->image.stop.stage = 0;
         if (call->stopping)
             watch_end_programs(session, call);
         restore_note_call(session, call, now);
@@ -119,56 +121,36 @@ void life_answer(struct supervisor *s, struct session *session, int64_t now)
    zygote is gone. */
 void life_lost(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->dying || session->socket < 0)
+    if (session->image.dying || session->image.socket < 0)
         return;
-    session->dying = true;
-    session->death_at = session->exited ? now : now + CAUSE_MS;
-    if (session->pid > 0 && !session->exited)
-        (void)kill(session->pid, SIGKILL); // it may be gone already
+    session->image.dying = true;
+    session->image.death.bury_at =
+        session->image.death.exited ? now : now + CAUSE_MS;
+    image_process_kill(&session->image);
     supervisor_reap(s, now);
-}
-
-/* Ends what the image of SESSION has started, when it ends; its zygote does
-   that, unless that is gone. */
-static void end_programs(const struct supervisor *s,
-                         const struct session *session)
-{
-    if (session->generation != s->zygote.generation)
-        (void)linux_family(session->pid, -1, SIGKILL);
-}
-
-void life_end(struct supervisor *s, struct session *session)
-{
-    if (session->pid > 0 && !session->exited) {
-        (void)kill(session->pid, SIGKILL); // it may be gone already
-        end_programs(s, session);
-    }
-    session_disconnect(session);
-    session->dying = false;
-    session->stop_stage = 0;
 }
 
 static void describe_cause(const struct session *session, struct buf *text)
 {
-    int status = session->wait_status;
-    const struct call *call = session->first;
+    int status = session->image.death.wait_status;
+    const struct call *call = session->calls.first;
 
-    if (session->crowded)
+    if (session->image.death.crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
-    else if (session->garbled)
+    else if (session->image.death.garbled)
         buf_str(text, STR("sent what is no answer and was ended"));
-    else if (session->killed && call && call->why == STOP_TIME)
+    else if (session->image.death.killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
-    else if (session->killed && call && call->why == STOP_BY_USER)
+    else if (session->image.death.killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
-    else if (session->killed)
+    else if (session->image.death.killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
-    else if (!session->exited)
+    else if (!session->image.death.exited)
         buf_str(text, STR("closed its connection"));
     else if (WIFSIGNALED(status))
         buf_printf(text, "was killed by signal %d (SIG%s)", WTERMSIG(status),
@@ -183,11 +165,12 @@ static void describe_cause(const struct session *session, struct buf *text)
    not even read goes to the next image, once: the image had died before it. */
 static bool has_begun(struct session *session)
 {
-    struct call *call = session->first;
+    struct call *call = session->calls.first;
 
     if (!call || !call->sent)
         return false;
-    if (!session->unread || session->sent > 1 || call->retried)
+    if (!session->image.death.unread || session->calls.sent > 1 ||
+        call->retried)
         return true;
     call->retried = true;
     return false;
@@ -214,7 +197,7 @@ static void tell(struct supervisor *s, struct session *session,
     buf_str(&text, cause);
     buf_str(&text, when(running));
     buf_str(&text, loss);
-    reply_note(session, front, buf_view(&text));
+    notices_add(&session->notices, front, buf_view(&text));
     buf_reset(&text);
     buf_printf(&text,
                "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s during this evaluation.\n"
@@ -238,7 +221,7 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
     struct call *call;
 
     session_drain_dead(session);
-    while (session->first && session->first->replied) {
+    while (session->calls.first && session->calls.first->replied) {
         call = session_take_first(session);
         restore_note_call(session, call, now);
         reply_composed(s, session, call, call->error, buf_view(&call->text));
@@ -246,12 +229,10 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
     buf_str(&cause, STR("The Lisp image "));
     describe_cause(session, &cause);
     log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
-             session->name, (int)session->pid, STR_ARG(buf_view(&cause)));
+             session->name, (int)session->image.pid, STR_ARG(buf_view(&cause)));
     if (has_begun(session))
         running = session_take_first(session);
     session_disconnect(session);
-    session->dying = false;
-    session->stop_stage = 0;
     restore_after_death(s, session, &loss, now);
     tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
@@ -261,7 +242,7 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
 
 void life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->dying && now >= session->death_at)
+    if (session->image.dying && now >= session->image.death.bury_at)
         bury(s, session, now);
 }
 
@@ -269,11 +250,12 @@ void life_read(struct supervisor *s, struct session *session, int64_t now)
 {
     enum status status = session_read(session);
 
-    if (session->kept)
+    if (session->keeping.copy.arrived)
         operation_take_kept(s, session, restore_take_kept(s, session, now));
     life_answer(s, session, now);
     if (status == ST_INVALID)
-        session->garbled = true; // what happens to it then is our doing
+        session->image.death.garbled =
+            true; // what happens to it then is our doing
     if (status != ST_OK)
         life_lost(s, session, now);
 }
@@ -283,19 +265,19 @@ void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
 {
     struct session *session = s->sessions;
 
-    while (session && session->pid != pid)
+    while (session && session->image.pid != pid)
         session = session->next;
     if (!session)
         return; // a program that an image had started, a copy, one buried
-    session->exited = true;
-    session->wait_status = wait_status;
-    end_programs(s, session);
-    if (session->dying) {
-        session->death_at = now;
+    session->image.death.exited = true;
+    session->image.death.wait_status = wait_status;
+    image_process_end_programs(&session->image, s->zygote.generation);
+    if (session->image.dying) {
+        session->image.death.bury_at = now;
         return;
     }
     life_read(s, session, now); // the last answers may still be in the socket
     life_lost(s, session, now);
-    if (session->dying)
-        session->death_at = now;
+    if (session->image.dying)
+        session->image.death.bury_at = now;
 }

@@ -51,7 +51,7 @@ static void answer_first(struct supervisor *s, struct session *session,
 static void checkpoint_session(struct supervisor *s, struct session *session,
                                const struct call *call, int64_t now)
 {
-    session->keep_call = call->id;
+    session->keeping.call = call->id;
     restore_keep(s, session, read_arguments(call_arguments(call)).name, now);
 }
 
@@ -60,10 +60,11 @@ void operation_take_kept(struct supervisor *s, struct session *session,
 {
     struct buf text = BUF_EMPTY;
 
-    if (!session->first || session->first->id != session->keep_call ||
-        session->keep_call == 0)
+    if (!session->calls.first ||
+        session->calls.first->id != session->keeping.call ||
+        session->keeping.call == 0)
         return;
-    session->keep_call = 0;
+    session->keeping.call = 0;
     if (!checkpoint) {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe image could not "
                            "be copied: the system has no process or memory "
@@ -75,7 +76,7 @@ void operation_take_kept(struct supervisor *s, struct session *session,
         buf_printf(&text, "Checkpoint \"%s\" taken after ", checkpoint->name);
     else
         buf_str(&text, STR("Checkpoint taken after "));
-    history_describe(&session->history, checkpoint->evaluation, &text);
+    history_describe(&session->keeping.history, checkpoint->evaluation, &text);
     answer_first(s, session, false, &text);
 }
 
@@ -85,7 +86,7 @@ void operation_take_kept(struct supervisor *s, struct session *session,
 static void describe_missing(const struct session *session,
                              struct arguments arguments, struct buf *text)
 {
-    uint64_t last = session->history.last;
+    uint64_t last = session->keeping.history.last;
 
     buf_str(text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\n"));
     if (arguments.name.n > 0)
@@ -106,15 +107,15 @@ static void describe_missing(const struct session *session,
 static struct checkpoint *choose(const struct session *session,
                                  struct arguments arguments)
 {
-    uint64_t last = session->history.last;
+    uint64_t last = session->keeping.history.last;
 
     if (arguments.name.n > 0)
-        return checkpoints_named(&session->checkpoints, arguments.name);
+        return checkpoints_named(&session->keeping.checkpoints, arguments.name);
     if (arguments.back <= 0)
-        return checkpoints_before(&session->checkpoints, last);
+        return checkpoints_before(&session->keeping.checkpoints, last);
     if ((uint64_t)arguments.back > last)
         return NULL;
-    return checkpoints_before(&session->checkpoints,
+    return checkpoints_before(&session->keeping.checkpoints,
                               last - (uint64_t)arguments.back);
 }
 
@@ -123,19 +124,21 @@ static void describe_restored(const struct session *session,
                               const struct checkpoint *checkpoint,
                               struct buf *text)
 {
-    uint64_t last = session->history.last;
+    uint64_t last = session->keeping.history.last;
 
     buf_printf(text, "Session %s restored to the state after ", session->name);
     if (checkpoint->apart)
         buf_printf(text, "evaluation %llu of a past that was left",
                    (unsigned long long)checkpoint->evaluation);
     else
-        history_describe(&session->history, checkpoint->evaluation, text);
+        history_describe(&session->keeping.history, checkpoint->evaluation,
+                         text);
     if (checkpoint->name[0] != '\0')
         buf_printf(text, "\n(checkpoint \"%s\")", checkpoint->name);
     if (!checkpoint->apart && checkpoint->evaluation < last) {
         buf_str(text, STR("\nUndone:"));
-        history_list(&session->history, checkpoint->evaluation + 1, last, text);
+        history_list(&session->keeping.history, checkpoint->evaluation + 1,
+                     last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
@@ -149,7 +152,7 @@ static void tell_others(struct session *session, const struct front *knows,
 
     buf_printf(&notice, "Somebody who shares it has called %s:\n%.*s",
                operation, STR_ARG(text));
-    reply_note(session, knows, buf_view(&notice));
+    notices_add(&session->notices, knows, buf_view(&notice));
     buf_release(&notice);
 }
 
@@ -167,11 +170,12 @@ static void restore_beginning(struct supervisor *s, struct session *session)
 
     buf_printf(&text,
                "Session %s restored to its beginning.\nUndone:", session->name);
-    history_list(&session->history, 1, session->history.last, &text);
+    history_list(&session->keeping.history, 1, session->keeping.history.last,
+                 &text);
     buf_str(&text, STR(RESTORE_LIMITS));
-    life_end(s, session);
-    restore_forget(session);
-    tell_others(session, session->first->front, "restore-session",
+    session_end_image(session, s->zygote.generation);
+    keeping_forget(&session->keeping);
+    tell_others(session, session->calls.first->front, "restore-session",
                 buf_view(&text));
     answer_first(s, session, false, &text);
 }
@@ -184,8 +188,9 @@ static void restore_session(struct supervisor *s, struct session *session,
     struct buf text = BUF_EMPTY;
     bool error = true;
 
-    if (!checkpoint && arguments.name.n == 0 && session->history.last > 0 &&
-        (uint64_t)arguments.back == session->history.last) {
+    if (!checkpoint && arguments.name.n == 0 &&
+        session->keeping.history.last > 0 &&
+        (uint64_t)arguments.back == session->keeping.history.last) {
         restore_beginning(s, session);
         return;
     }
@@ -195,12 +200,12 @@ static void restore_session(struct supervisor *s, struct session *session,
         return;
     }
     session_drain(session); // what the image has printed in between
-    checkpoints_take(&session->checkpoints, checkpoint);
+    checkpoints_take(&session->keeping.checkpoints, checkpoint);
     if (restore_wake(s, session, checkpoint)) {
         describe_restored(session, checkpoint, &text);
-        life_end(s, session);
+        session_end_image(session, s->zygote.generation);
         restore_become(s, session, checkpoint, now);
-        tell_others(session, session->first->front, "restore-session",
+        tell_others(session, session->calls.first->front, "restore-session",
                     buf_view(&text));
         error = false;
     } else {
@@ -227,16 +232,17 @@ static void describe_time(int64_t seconds, struct buf *text)
 
 static void describe_session(const struct session *session, struct buf *text)
 {
-    const struct checkpoint *checkpoint = session->checkpoints.newest;
-    size_t memory = session->pid > 0 ? linux_memory(session->pid) : 0;
+    const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
+    size_t memory =
+        session->image.pid > 0 ? linux_memory(session->image.pid) : 0;
 
     buf_printf(text, "%s%s: %s, %llu evaluation%s", text->n > 0 ? "\n" : "",
                session->name,
-               session->sent > 0      ? "evaluating"
-               : session->socket >= 0 ? "idle"
-                                      : "not open",
-               (unsigned long long)session->history.last,
-               session->history.last == 1 ? "" : "s");
+               session->calls.sent > 0      ? "evaluating"
+               : session->image.socket >= 0 ? "idle"
+                                            : "not open",
+               (unsigned long long)session->keeping.history.last,
+               session->keeping.history.last == 1 ? "" : "s");
     if (memory > 0)
         buf_printf(text, ", %.1f MB", (double)memory / 1e6);
     for (; checkpoint; checkpoint = checkpoint->next) {
@@ -249,7 +255,8 @@ static void describe_session(const struct session *session, struct buf *text)
             buf_printf(text, "evaluation %llu of a past that was left",
                        (unsigned long long)checkpoint->evaluation);
         else
-            history_describe(&session->history, checkpoint->evaluation, text);
+            history_describe(&session->keeping.history, checkpoint->evaluation,
+                             text);
     }
 }
 
@@ -334,10 +341,10 @@ bool operation_show(const struct supervisor *s, struct str name,
 static void close_session(struct supervisor *s, struct session *session)
 {
     struct buf text = BUF_EMPTY;
-    bool open = session->socket >= 0;
+    bool open = session->image.socket >= 0;
 
-    life_end(s, session);
-    restore_forget(session);
+    session_end_image(session, s->zygote.generation);
+    keeping_forget(&session->keeping);
     session->closed = true;
     buf_printf(&text,
                open ? "Session %s closed. Its definitions and checkpoints are "
@@ -378,7 +385,7 @@ bool operation_needs_image(const struct call *call)
 
 void operation_run(struct supervisor *s, struct session *session, int64_t now)
 {
-    const struct call *call = session->first;
+    const struct call *call = session->calls.first;
 
     switch (find(call_operation(call))) {
     case CHECKPOINT_SESSION:

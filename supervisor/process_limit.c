@@ -30,28 +30,31 @@ void watch_tend(struct supervisor *s, struct session *session, int64_t now)
 {
     size_t n;
 
-    if (session->pid <= 0 || session->dying)
+    if (session->image.pid <= 0 || session->image.dying)
         return;
-    if (session->watch_at < 0 && session->sent > 0)
-        session->watch_at = now + PAUSE_MS;
-    if (session->watch_at < 0 || now < session->watch_at)
+    if (session->image.count_at < 0 && session->calls.sent > 0)
+        session->image.count_at = now + PAUSE_MS;
+    if (session->image.count_at < 0 || now < session->image.count_at)
         return;
-    n = linux_family(session->pid, -1, 0);
-    session->watch_at = session->sent > 0 || n > 1 ? now + PAUSE_MS : -1;
+    n = linux_family(session->image.pid, -1, 0);
+    session->image.count_at =
+        session->calls.sent > 0 || n > 1 ? now + PAUSE_MS : -1;
     if (n <= LIMIT_PROCESSES)
         return;
-    session->crowded = true;
-    end_all(session->pid);
+    session->image.death.crowded = true;
+    end_all(session->image.pid);
     life_lost(s, session, now);
 }
 
 void watch_end_programs(const struct session *session, const struct call *call)
 {
-    if (session->pid > 0 && call->started_at >= 0)
-        (void)linux_family(session->pid, call->started_at, SIGKILL);
+    if (session->image.pid > 0 && call->started_at >= 0)
+        (void)linux_family(session->image.pid, call->started_at, SIGKILL);
 }
 
 int64_t watch_deadline(const struct session *session)
 {
-    return session->pid > 0 && !session->dying ? session->watch_at : -1;
+    return session->image.pid > 0 && !session->image.dying
+               ? session->image.count_at
+               : -1;
 }

@@ -39,7 +39,7 @@ static void note_growth(struct call *call, int64_t now)
 /* The running call, if its front wants its output. */
 static struct call *reporter(const struct session *session)
 {
-    struct call *call = session->first;
+    struct call *call = session->calls.first;
     bool reports = call && call->progress.wanted && call->sent &&
                    !call->stopping && call->front;
 

@@ -24,40 +24,18 @@ static void leave_output(struct session *session, const struct call *call)
     }
 }
 
-void reply_note(struct session *session, const struct front *knows,
-                struct str text)
-{
-    struct told *told = knows ? session_told(session, knows) : NULL;
-
-    session->notices++;
-    buf_reset(&session->notice);
-    buf_str(&session->notice, text);
-    if (told)
-        told->notice = session->notices;
-}
-
 /* Appends what FRONT does not know yet: that it has other images than before,
    and what has happened to the session. */
 static void put_notice(struct session *session, struct front *front,
                        struct buf *out)
 {
-    struct told *told = session_told(session, front);
-
-    if (front->bereft)
+    if (front->lost_images)
         buf_str(out,
                 STR("\nThe Lisp images that this server used before have "
                     "ended, and these are new: what was defined there is lost, "
                     "in every session."));
-    front->bereft = false;
-    if (!told || told->notice == session->notices)
-        return;
-    if (told->notice + 1 < session->notices)
-        buf_printf(out,
-                   "\nSince the last answer this has happened %llu times; "
-                   "the last time:",
-                   (unsigned long long)(session->notices - told->notice));
-    buf_printf(out, "\n%.*s", STR_ARG(buf_view(&session->notice)));
-    told->notice = session->notices;
+    front->lost_images = false;
+    notices_read(&session->notices, front, out);
 }
 
 void reply_composed(struct supervisor *s, struct session *session,
@@ -106,7 +84,7 @@ void reply_not_run(struct session *session, struct call *call, const char *why)
 {
     struct buf text = BUF_EMPTY;
 
-    session_withdraw(session, call);
+    call_queue_withdraw(&session->calls, call);
     buf_printf(&text,
                "[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not begun: %s.",
                why);

@@ -69,38 +69,42 @@ void restore_note_call(struct session *session, const struct call *call,
 {
     if (only_reads(call_operation(call)))
         return;
-    history_add(&session->history, subject(call));
-    session->changed = true;
-    session->keep_at = now > session->rest_until ? now : session->rest_until;
+    history_add(&session->keeping.history, subject(call));
+    session->keeping.changed = true;
+    session->keeping.due_at =
+        now > session->keeping.rest_until ? now : session->keeping.rest_until;
 }
 
 static bool can_keep(const struct session *session)
 {
-    return session->socket >= 0 && session->pid > 0 && !session->dying &&
-           !session->keeping && !session->first;
+    return session->image.socket >= 0 && session->image.pid > 0 &&
+           !session->image.dying && !session->keeping.number &&
+           !session->calls.first;
 }
 
 void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now)
 {
-    session->keeping = ++s->serials;
-    session->keep_sent = now;
+    session->keeping.number = ++s->serials;
+    session->keeping.sent_at = now;
     if (name.n > 0)
-        memcpy(session->keep_name, name.p, name.n);
-    session->keep_name[name.n] = '\0';
-    session_send_keep(session, session->keeping);
+        memcpy(session->keeping.name, name.p, name.n);
+    session->keeping.name[name.n] = '\0';
+    session_send_keep(session, session->keeping.number);
 }
 
 void restore_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->changed && !s->ending.wanted && can_keep(session) &&
-        now >= session->keep_at)
+    if (session->keeping.changed && !s->ending.wanted && can_keep(session) &&
+        now >= session->keeping.due_at)
         restore_keep(s, session, str_make("", 0), now);
 }
 
 int64_t restore_deadline(const struct session *session)
 {
-    return session->changed && can_keep(session) ? session->keep_at : -1;
+    return session->keeping.changed && can_keep(session)
+               ? session->keeping.due_at
+               : -1;
 }
 
 /* Whether process PID is already something else here. */
@@ -110,9 +114,9 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     const struct checkpoint *checkpoint;
 
     for (session = s->sessions; session; session = session->next) {
-        if (session->pid == pid)
+        if (session->image.pid == pid)
             return true;
-        for (checkpoint = session->checkpoints.newest; checkpoint;
+        for (checkpoint = session->keeping.checkpoints.newest; checkpoint;
              checkpoint = checkpoint->next)
             if (checkpoint->pid == pid)
                 return true;
@@ -131,7 +135,8 @@ static bool is_descendant(const struct supervisor *s,
     for (generations = 0; generations < GENERATIONS; generations++) {
         if (is_known(s, pid) || !linux_find(pid, &pid, &start))
             return false;
-        if (pid == session->pid || pid == s->zygote.pid || pid == getpid())
+        if (pid == session->image.pid || pid == s->zygote.pid ||
+            pid == getpid())
             return true;
     }
     return false;
@@ -167,29 +172,31 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
                                      struct session *session, int64_t now)
 {
     struct checkpoint *checkpoint = NULL;
-    int socket = session->kept_socket;
+    int socket = session->keeping.copy.socket;
     int64_t start = 0;
-    int64_t took = now > session->keep_sent ? now - session->keep_sent : 1;
+    int64_t took =
+        now > session->keeping.sent_at ? now - session->keeping.sent_at : 1;
 
-    session->kept = false;
-    session->kept_socket = -1;
-    session->keeping = 0;
-    session->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
-    if (socket >= 0 && is_copy(s, session, session->kept_pid, &start))
-        checkpoint = checkpoints_add(&session->checkpoints, socket,
-                                     session->kept_pid, session->history.last,
-                                     str_from(session->keep_name));
+    session->keeping.copy.arrived = false;
+    session->keeping.copy.socket = -1;
+    session->keeping.number = 0;
+    session->keeping.rest_until =
+        now + (took * REST > REST_MS ? took * REST : REST_MS);
+    if (socket >= 0 && is_copy(s, session, session->keeping.copy.pid, &start))
+        checkpoint = checkpoints_add(
+            &session->keeping.checkpoints, socket, session->keeping.copy.pid,
+            session->keeping.history.last, str_from(session->keeping.name));
     else if (socket >= 0)
         (void)close(socket); // it leads to nothing of ours
     if (checkpoint) {
         checkpoint->start = start;
-        session->changed = false;
+        session->keeping.changed = false;
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
                  "process %d is no copy of it",
-                 session->name, (int)session->kept_pid);
-        session->keep_at = now + RETRY_MS;
+                 session->name, (int)session->keeping.copy.pid);
+        session->keeping.due_at = now + RETRY_MS;
     }
     return checkpoint;
 }
@@ -256,7 +263,8 @@ bool restore_wake(struct supervisor *s, struct session *session,
         return false;
     }
     // only the zygote that has forked it, or its original, becomes its parent
-    if (s->zygote.control >= 0 && session->generation == s->zygote.generation &&
+    if (s->zygote.control >= 0 &&
+        session->image.generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
         log_line(&s->config.log, LOG_WARN, "image: zygote %d does not listen",
                  (int)s->zygote.pid);
@@ -276,10 +284,10 @@ void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now)
 {
     session_connect(session, checkpoint->socket, NULL);
-    session->pid = checkpoint->pid;
+    session->image.pid = checkpoint->pid;
     checkpoint->socket = -1; // the session has it
-    checkpoints_restored(&session->checkpoints, checkpoint);
-    history_restored(&session->history, checkpoint->evaluation,
+    checkpoints_restored(&session->keeping.checkpoints, checkpoint);
+    history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
     // the copy was used up: another of the same state takes its place
     restore_keep(s, session, str_from(checkpoint->name), now);
@@ -289,16 +297,16 @@ void restore_become(struct supervisor *s, struct session *session,
 static void describe_loss(const struct session *session, uint64_t evaluation,
                           struct buf *text)
 {
-    uint64_t last = session->history.last;
+    uint64_t last = session->keeping.history.last;
 
     buf_printf(text, "Session %s goes on from the checkpoint after ",
                session->name);
-    history_describe(&session->history, evaluation, text);
+    history_describe(&session->keeping.history, evaluation, text);
     if (evaluation == last) {
         buf_str(text, STR("\nNo evaluation that was answered is lost."));
     } else {
         buf_str(text, STR("\nLost, though answered:"));
-        history_list(&session->history, evaluation + 1, last, text);
+        history_list(&session->keeping.history, evaluation + 1, last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
@@ -308,9 +316,9 @@ void restore_after_death(struct supervisor *s, struct session *session,
 {
     struct checkpoint *checkpoint;
 
-    while ((checkpoint = checkpoints_before(&session->checkpoints,
-                                            session->history.last))) {
-        checkpoints_take(&session->checkpoints, checkpoint);
+    while ((checkpoint = checkpoints_before(&session->keeping.checkpoints,
+                                            session->keeping.history.last))) {
+        checkpoints_take(&session->keeping.checkpoints, checkpoint);
         if (restore_wake(s, session, checkpoint)) {
             describe_loss(session, checkpoint->evaluation, text);
             restore_become(s, session, checkpoint, now);
@@ -319,20 +327,12 @@ void restore_after_death(struct supervisor *s, struct session *session,
         }
         checkpoint_free(checkpoint);
     }
-    if (session->history.last > 0)
+    if (session->keeping.history.last > 0)
         buf_printf(text,
                    "A fresh session takes its place: all definitions and data "
                    "of session %s are lost; define again what is needed.",
                    session->name);
     else
         buf_printf(text, "A fresh session %s takes its place.", session->name);
-    restore_forget(session);
-}
-
-void restore_forget(struct session *session)
-{
-    checkpoints_release(&session->checkpoints);
-    memset(&session->history, 0, sizeof session->history);
-    session->changed = false;
-    session->rest_until = 0;
+    keeping_forget(&session->keeping);
 }

@@ -30,7 +30,8 @@ struct front {
     struct buf out;
     bool owner;
     bool greeted;         /* it has said HELLO */
-    bool bereft;          /* and knew another supervisor: is to be told */
+    bool lost_images;     /* those it used before ended with an earlier
+                             supervisor; it has not been told yet */
     struct ending ending; /* of its calls; never of an owner's */
     size_t calls;         /* that wait for an answer, */
     size_t bytes;         /* and the bytes of their fields */
@@ -95,11 +96,6 @@ void reply_text(struct call *call, bool error, struct str text);
 /* A call of SESSION that was not sent: why it was not begun. */
 void reply_not_run(struct session *session, struct call *call, const char *why);
 
-/* TEXT stands before the next answer of every front that uses the session, but
-   of KNOWS (NULL: nobody does). */
-void reply_note(struct session *session, const struct front *knows,
-                struct str text);
-
 #define REPLY_NO_MEMORY                                                        \
     "[ERROR] STORAGE-CONDITION\nThe server has not enough memory for this "    \
     "call."
@@ -124,9 +120,6 @@ void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
 
 /* The image is gone, or has broken the protocol and must go. */
 void life_lost(struct supervisor *s, struct session *session, int64_t now);
-
-/* Ends the image without a word; the calls stay. */
-void life_end(struct supervisor *s, struct session *session);
 
 /* Does what is due: buries an image whose cause of death is known, or was
    waited for long enough. */
@@ -189,9 +182,6 @@ void restore_become(struct supervisor *s, struct session *session,
    that means for the session. */
 void restore_after_death(struct supervisor *s, struct session *session,
                          struct buf *text, int64_t now);
-
-/* The session begins anew: nothing of before can be restored. */
-void restore_forget(struct session *session);
 
 /* refusal.c: what is said when the sandbox has refused something. */
 

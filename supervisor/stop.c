@@ -45,7 +45,7 @@ void stop_calls(struct supervisor *s, const struct front *front,
     struct session *session;
 
     for (session = s->sessions; session; session = session->next) {
-        struct call *call = session->first;
+        struct call *call = session->calls.first;
 
         while (call) {
             struct call *next = call->next;
@@ -73,39 +73,40 @@ static void watch_time(struct call *call, int64_t now)
    call's id, so that it never hits the call behind it, and the reason. */
 void stop_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    struct call *call = session->first;
+    struct call *call = session->calls.first;
     union sigval value;
 
-    if (!call || !call->sent || call->replied || session->dying)
+    if (!call || !call->sent || call->replied || session->image.dying)
         return;
     watch_time(call, now);
-    if (!call->stopping || session->pid <= 0 ||
-        (session->stop_stage != STAGE_NONE && now < session->stop_at))
+    if (!call->stopping || session->image.pid <= 0 ||
+        (session->image.stop.stage != STAGE_NONE &&
+         now < session->image.stop.next_at))
         return;
-    session->stop_stage++;
-    session->stop_at =
+    session->image.stop.stage++;
+    session->image.stop.next_at =
         now + (front_is_ending(s, call) ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
-    if (session->stop_stage >= STAGE_KILLED) {
-        session->killed = true;
+    if (session->image.stop.stage >= STAGE_KILLED) {
+        session->image.death.killed = true;
         life_lost(s, session, now);
         return;
     }
     // an image that waits for a program may not hear the signal
-    if (session->stop_stage > STAGE_ASKED)
+    if (session->image.stop.stage > STAGE_ASKED)
         watch_end_programs(session, call);
     value.sival_int = CONTROL_SIGNAL_VALUE(call->id, call->why);
     // a lost image is noticed when it is read
-    (void)sigqueue(session->pid, SIGINT, value);
+    (void)sigqueue(session->image.pid, SIGINT, value);
 }
 
 int64_t stop_deadline(const struct session *session)
 {
-    const struct call *call = session->first;
+    const struct call *call = session->calls.first;
 
-    if (!call || !call->sent || call->replied || session->dying)
+    if (!call || !call->sent || call->replied || session->image.dying)
         return -1;
-    if (session->stop_stage != STAGE_NONE)
-        return session->stop_at;
+    if (session->image.stop.stage != STAGE_NONE)
+        return session->image.stop.next_at;
     if (call->timeout_ms > 0 && !call->stopping && call->started_at >= 0)
         return call->started_at + call->timeout_ms;
     return -1;

@@ -61,7 +61,7 @@ static void refuse_waiting(struct supervisor *s)
     struct session *session;
 
     for (session = s->sessions; session; session = session->next) {
-        while (session->socket < 0 && session->first) {
+        while (session->image.socket < 0 && session->calls.first) {
             struct call *call = session_take_first(session);
             struct buf text = BUF_EMPTY;
 
@@ -84,9 +84,10 @@ static void drop_unknown(struct supervisor *s)
     struct session *session;
 
     for (session = s->sessions; session; session = session->next)
-        if (session->socket >= 0 && session->pid <= 0 && !session->dying &&
+        if (session->image.socket >= 0 && session->image.pid <= 0 &&
+            !session->image.dying &&
             (zygote_is_down(&s->zygote) ||
-             session->generation != s->zygote.generation))
+             session->image.generation != s->zygote.generation))
             session_disconnect(session);
 }
 
@@ -97,7 +98,8 @@ static void tend_zygote(struct supervisor *s, int64_t now)
 
     drop_unknown(s);
     for (session = s->sessions; session; session = session->next)
-        waiting = waiting || (session->socket < 0 && session->first);
+        waiting =
+            waiting || (session->image.socket < 0 && session->calls.first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
         zygote_start(&s->zygote, now);
     if (zygote_is_down(&s->zygote) && waiting)
@@ -108,7 +110,8 @@ static struct session *find_serial(struct supervisor *s, uint64_t serial)
 {
     struct session *session = s->sessions;
 
-    while (session && (session->serial != serial || session->socket < 0))
+    while (session &&
+           (session->image.serial != serial || session->image.socket < 0))
         session = session->next;
     return session;
 }
@@ -151,14 +154,14 @@ static void take_control(struct supervisor *s,
                 s, STR(STATE_MAIN),
                 &text); // without memory the first call says so
         for (session = s->sessions; session; session = session->next)
-            if (session->socket < 0)
+            if (session->image.socket < 0)
                 life_open(s, session);
         break;
     case CONTROL_OPENED:
         session = find_serial(s, message->serial);
         if (!session)
             break;
-        session->pid = message->pid;
+        session->image.pid = message->pid;
         if (message->pid <= 0) {
             log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
                      session->name, strerror(message->status));
@@ -211,12 +214,14 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         if (n + CONTROL_FDS > max)
             continue;
         session->poll_at = n;
-        if (session->written < session->out.n)
+        if (session->image.written < session->image.out.n)
             wanted |= POLLOUT;
-        fds[n++] =
-            (struct pollfd){session->dying ? -1 : session->socket, wanted, 0};
-        fds[n++] = (struct pollfd){session->pipes[CAPTURE_STDOUT], POLLIN, 0};
-        fds[n++] = (struct pollfd){session->pipes[CAPTURE_STDERR], POLLIN, 0};
+        fds[n++] = (struct pollfd){
+            session->image.dying ? -1 : session->image.socket, wanted, 0};
+        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
+                                   POLLIN, 0};
+        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
+                                   POLLIN, 0};
     }
     return n;
 }
@@ -247,7 +252,8 @@ static void sweep(struct supervisor *s)
     while (*link) {
         struct session *session = *link;
 
-        if (session->closed && !session->first && session->socket < 0) {
+        if (session->closed && !session->calls.first &&
+            session->image.socket < 0) {
             *link = session->next;
             session_release(session);
             free(session);
@@ -295,8 +301,8 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
 
     earlier(&deadline, front_deadline(supervisor));
     for (session = supervisor->sessions; session; session = session->next) {
-        if (session->dying)
-            earlier(&deadline, session->death_at);
+        if (session->image.dying)
+            earlier(&deadline, session->image.death.bury_at);
         earlier(&deadline, stop_deadline(session));
         earlier(&deadline, watch_deadline(session));
         earlier(&deadline, restore_deadline(session));
@@ -374,9 +380,10 @@ void supervisor_free(struct supervisor *supervisor)
         return;
     while ((session = supervisor->sessions)) {
         supervisor->sessions = session->next;
-        if (session->generation != supervisor->zygote.generation &&
-            session->pid > 0)
-            (void)linux_family(session->pid, -1, SIGKILL); // its zygote cannot
+        if (session->image.generation != supervisor->zygote.generation &&
+            session->image.pid > 0)
+            (void)linux_family(session->image.pid, -1,
+                               SIGKILL); // its zygote cannot
         session_release(session);
         free(session);
     }

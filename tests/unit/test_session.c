@@ -24,7 +24,8 @@ static int setup(void **state)
 
     (void)state;
     session_init(&session, "main");
-    memcpy(session.key, "0123456789abcdef", sizeof session.key);
+    memcpy(session.image.output.key, "0123456789abcdef",
+           sizeof session.image.output.key);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
         return -1;
     socket = pair[0];
@@ -62,7 +63,7 @@ static void add_call(uint64_t id)
     if (!call)
         return;
     call->front_id = id;
-    session_add(&session, call);
+    call_queue_add(&session.calls, call);
 }
 
 static void image_writes(int i, const char *bytes, size_t n)
@@ -74,7 +75,7 @@ static void image_marks(uint64_t id)
 {
     char mark[WIRE_MARK];
 
-    wire_mark(session.key, id, mark);
+    wire_mark(session.image.output.key, id, mark);
     image_writes(CAPTURE_STDOUT, mark, sizeof mark);
     image_writes(CAPTURE_STDERR, mark, sizeof mark);
 }
@@ -166,7 +167,7 @@ static void session_finds_split_marks(void **state)
     assert_ok(session_send(&session));
     memcpy(bytes, "0123-012345", 11); // no mark
     n = 11;
-    wire_mark(session.key, 1, bytes + n);
+    wire_mark(session.image.output.key, 1, bytes + n);
     n += WIRE_MARK;
     memcpy(bytes + n, "01", 2);
     n += 2;
@@ -174,7 +175,7 @@ static void session_finds_split_marks(void **state)
         image_writes(CAPTURE_STDOUT, bytes + i, 1);
         session_read_pipe(&session, CAPTURE_STDOUT, &no_log);
     }
-    wire_mark(session.key, 1, bytes);
+    wire_mark(session.image.output.key, 1, bytes);
     image_writes(CAPTURE_STDERR, bytes, WIRE_MARK);
     session_read_pipe(&session, CAPTURE_STDERR, &no_log);
     image_replies(1, "=> 1");
@@ -194,11 +195,12 @@ static void session_keeps_all_of_a_dead_image(void **state)
     image_writes(CAPTURE_STDOUT, "abc012", 6); // the key begins with 012
     read_pipes();
     session_drain(&session); // a mark is awaited, behind which is more
-    assert_int_equal(session.carried[CAPTURE_STDOUT], 3);
-    assert_false(session.unread);
+    assert_int_equal(session.image.output.carried[CAPTURE_STDOUT], 3);
+    assert_false(session.image.death.unread);
     session_drain_dead(&session);
-    assert_true(session.unread); // nobody has read the two calls
-    (void)capture_text(&session.first->captures[CAPTURE_STDOUT], &captured);
+    assert_true(session.image.death.unread); // nobody has read the two calls
+    (void)capture_text(&session.calls.first->captures[CAPTURE_STDOUT],
+                       &captured);
     assert_memory(!buf_failed(&captured));
     assert_memory(str_eq(buf_view(&captured), STR("abc012")));
 }
@@ -213,7 +215,7 @@ static void session_knows_what_was_read(void **state)
     assert_ok(session_send(&session));
     assert_true(read(image_socket, bytes, sizeof bytes) > 0);
     session_drain_dead(&session);
-    assert_false(session.unread);
+    assert_false(session.image.death.unread);
 }
 
 static void session_keeps_output_between_calls(void **state)
@@ -232,7 +234,7 @@ static void session_bounds_what_is_sent_ahead(void **state)
     for (i = 0; i < LIMIT_AHEAD + 5; i++)
         add_call((uint64_t)i + 1);
     assert_ok(session_send(&session));
-    assert_int_equal(session.sent, LIMIT_AHEAD);
+    assert_int_equal(session.calls.sent, LIMIT_AHEAD);
 }
 
 /* An answer that nobody asked for, twice, out of order, or no frame at all. */
@@ -280,9 +282,11 @@ static void session_sends_again_after_a_loss(void **state)
     assert_int_equal(call->id, 1);
     call_free(call);
     session_disconnect(&session);
-    assert_int_equal(session.sent, 0);
-    assert_int_equal(session.calls, 2);
-    assert_false(session.first->sent);
+    assert_int_equal(session.calls.sent, 0);
+    assert_int_equal(session.calls.first->id, 2);
+    assert_int_equal(session.calls.first->next->id, 3);
+    assert_null(session.calls.first->next->next);
+    assert_false(session.calls.first->sent);
 }
 
 static void session_withdraws_a_waiting_call(void **state)
@@ -293,15 +297,15 @@ static void session_withdraws_a_waiting_call(void **state)
     add_call(1);
     add_call(2);
     add_call(3);
-    call = session_find(&session, NULL, 3);
+    call = call_queue_find(&session.calls, NULL, 3);
     assert_non_null(call);
-    session_withdraw(&session, call);
+    call_queue_withdraw(&session.calls, call);
     call_free(call);
-    assert_null(session_find(&session, NULL, 3));
-    assert_int_equal(session.last->id, 2);
+    assert_null(call_queue_find(&session.calls, NULL, 3));
+    assert_int_equal(session.calls.last->id, 2);
     add_call(4);
-    assert_int_equal(session.last->id, 4);
-    assert_null(session_find(&session, NULL, 9));
+    assert_int_equal(session.calls.last->id, 4);
+    assert_null(call_queue_find(&session.calls, NULL, 9));
 }
 
 /* An image that sends two descriptors for one answer would fill up the table of
@@ -330,9 +334,9 @@ static void session_takes_one_descriptor(void **state)
     memcpy(CMSG_DATA(cmsg), two, sizeof two);
     assert_int_equal(sendmsg(image_socket, &header, 0), 1);
     assert_ok(session_read(&session));
-    assert_true(session.kept_socket >= 0);
+    assert_true(session.keeping.copy.socket >= 0);
     after = dup(image_socket); // the lowest one that is free
-    assert_int_equal(after, session.kept_socket + 1);
+    assert_int_equal(after, session.keeping.copy.socket + 1);
     (void)close(before);
     (void)close(after);
 }
@@ -344,7 +348,7 @@ static void session_never_waits(void **state)
     int i;
 
     (void)state;
-    assert_int_equal(fcntl(session.socket, F_SETFL, 0), 0);
+    assert_int_equal(fcntl(session.image.socket, F_SETFL, 0), 0);
     assert_ok(session_read(&session)); // nothing is there
     for (i = 0; i < 1000; i++) {
         struct call *call =
@@ -353,7 +357,7 @@ static void session_never_waits(void **state)
         assert_memory(call);
         if (!call)
             return;
-        session_add(&session, call);
+        call_queue_add(&session.calls, call);
         assert_ok(session_send(&session)); // nobody reads
     }
 }
