@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
 struct own {
     struct link link;
@@ -22,7 +23,7 @@ static struct own *own_of(struct link *link)
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    return front_feed(own_of(link)->front, p, n, now_ms);
+    return intake_feed(own_of(link)->front, p, n, now_ms);
 }
 
 static struct buf *output(struct link *link)

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "server/address.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
 /* Bytes read at once of one connection. */
 #define CHUNK (64u * 1024)
@@ -292,7 +293,7 @@ static void read_peer(struct listener *listener, struct peer *peer, int64_t now)
         return;
     if (n <= 0)
         peer->over = true;
-    else if (front_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
+    else if (intake_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
         peer->ending = true;
 }
 
@@ -316,7 +317,7 @@ static void write_peer(struct peer *peer, int64_t now)
     }
     buf_trim(out, CHUNK);
     if (!peer->ending && !peer->over &&
-        front_feed(peer->front, "", 0, now) != ST_OK)
+        intake_feed(peer->front, "", 0, now) != ST_OK)
         peer->ending = true;
 }
 
@@ -380,7 +381,7 @@ void listener_write(struct listener *listener, int64_t now_ms)
                  "front: process %d goes: %s", (int)peer->pid, why);
         *link = peer->next;
         listener->n--;
-        front_close(peer->front, now_ms);
+        intake_close(peer->front, now_ms);
         free_peer(peer);
     }
 }

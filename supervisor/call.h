@@ -14,6 +14,7 @@
 #include "supervisor/capture.h"
 
 struct front;
+struct operation;
 
 /* What progress.c notes about a call. */
 struct call_progress {
@@ -32,13 +33,14 @@ struct call {
     size_t max_chars;    /* of its answer */
     int64_t timeout_ms;  /* 0: none */
     struct buf fields;   /* operation and arguments as wire fields */
-    bool ours;           /* the supervisor does it, not an image */
-    bool view;           /* its answer is what the image says, and no more */
-    bool sent;           /* to the image that is connected now */
-    bool retried;        /* an image ended before it had read the call */
-    bool stopping;       /* somebody asked for its end */
-    enum stop_why why;   /* when it is stopping */
-    int64_t started_at;  /* when it came first in its session; -1: not yet */
+    const struct operation *operation; /* never NULL once it is in a session */
+    bool ours;          /* the supervisor does it, not an image */
+    bool view;          /* its answer is what the image says, and no more */
+    bool sent;          /* to the image that is connected now */
+    bool retried;       /* an image ended before it had read the call */
+    bool stopping;      /* somebody asked for its end */
+    enum stop_why why;  /* when it is stopping */
+    int64_t started_at; /* when it came first in its session; -1: not yet */
     struct call_progress progress;
     bool replied; /* text and error are the image's answer */
     bool error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* life.c: opens the image of a session, serves its calls, notices its death
-   and sees to what is left (see state.h). */
+/* image_life.c: see image_life.h. */
+#include "supervisor/image_life.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,7 +11,13 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/ending.h"
+#include "supervisor/operation.h"
+#include "supervisor/process_limit.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
+#include "supervisor/stop.h"
 
 /* Milliseconds to wait for the zygote's word on why an image ended. */
 #define CAUSE_MS 1000
@@ -50,7 +56,7 @@ static void close_fds(const int fds[CONTROL_FDS])
             (void)close(fds[i]); // unused or passed on
 }
 
-void life_open(struct supervisor *s, struct session *session)
+void image_life_open(struct supervisor *s, struct session *session)
 {
     struct control_message message = {.kind = CONTROL_OPEN,
                                       .heap = s->config.heap};
@@ -76,81 +82,94 @@ void life_open(struct supervisor *s, struct session *session)
     keeping_forget(&session->keeping);
 }
 
+/* What the image is lost to is told by the zygote, or by wait(2) when its
+   zygote is gone. */
+void image_life_lost(struct session *session, int64_t now)
+{
+    struct image_process *image = &session->image;
+
+    if (image->dying || image->socket < 0)
+        return;
+    image->dying = true;
+    image->death.bury_at = image->death.exited ? now : now + CAUSE_MS;
+    image_process_kill(image);
+}
+
 /* Whether the supervisor can do the first call now. */
 static bool is_turn_of_ours(const struct session *session)
 {
     const struct call *call = session->calls.first;
 
     return call && call->ours && !session->keeping.number &&
-           (session->image.socket >= 0 || !operation_needs_image(call));
+           (session->image.socket >= 0 || !call->operation->needs_image);
 }
 
-void life_serve(struct supervisor *s, struct session *session, int64_t now)
+/* Does the first call, which is the supervisor's own. */
+static void run_ours(struct supervisor *s, struct session *session, int64_t now)
+{
+    session->calls.first->operation->run(s, session, now);
+}
+
+void image_life_serve(struct supervisor *s, struct session *session,
+                      int64_t now)
 {
     if (session->image.dying)
         return;
     while (is_turn_of_ours(session))
-        operation_run(s, session, now);
+        run_ours(s, session, now);
     if (session->image.socket < 0 && session->calls.first &&
         zygote_is_ready(&s->zygote)) {
-        life_open(s, session);
+        image_life_open(s, session);
         if (is_turn_of_ours(session))
-            operation_run(s, session, now);
+            run_ours(s, session, now);
     }
     // nothing is run in a process that could not be killed
     if (session->image.pid > 0 && session_send(session) != ST_OK)
-        life_lost(s, session, now);
-    stop_tend(s, session, now); // the clock of the first call starts here
+        image_life_lost(session, now);
+    // the clock of the first call starts here
+    if (stop_tend(session, ending_concerns(s, session->calls.first), now))
+        image_life_lost(session, now);
 }
 
-void life_answer(struct supervisor *s, struct session *session, int64_t now)
+void image_life_answer(struct supervisor *s, struct session *session,
+                       int64_t now)
 {
     struct call *call;
 
     while ((call = session_take_finished(session))) {
         session->image.stop.stage = 0;
         if (call->stopping)
-            watch_end_programs(session, call);
+            process_limit_end_programs(session, call);
         restore_note_call(session, call, now);
-        operation_note_answer(session, call);
+        if (call->operation->note_answer && !call->error)
+            call->operation->note_answer(session, call);
         reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
 }
 
-/* What the image is lost to is told by the zygote, or by wait(2) when its
-   zygote is gone. */
-void life_lost(struct supervisor *s, struct session *session, int64_t now)
-{
-    if (session->image.dying || session->image.socket < 0)
-        return;
-    session->image.dying = true;
-    session->image.death.bury_at =
-        session->image.death.exited ? now : now + CAUSE_MS;
-    image_process_kill(&session->image);
-    supervisor_reap(s, now);
-}
-
+/* Appends to TEXT what has happened to the image: the rest of a sentence. */
 static void describe_cause(const struct session *session, struct buf *text)
 {
-    int status = session->image.death.wait_status;
+    const struct image_death *death = &session->image.death;
+    int status = death->wait_status;
     const struct call *call = session->calls.first;
 
-    if (session->image.death.crowded)
+    if (death->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
-    else if (session->image.death.garbled)
+    else if (death->garbled)
         buf_str(text, STR("sent what is no answer and was ended"));
-    else if (session->image.death.killed && call && call->why == STOP_TIME)
+    else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
-    else if (session->image.death.killed && call && call->why == STOP_BY_USER)
+    else if (death->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
-    else if (session->image.death.killed)
+    else if (death->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
-    else if (!session->image.death.exited)
+    else if (!death->exited)
         buf_str(text, STR("closed its connection"));
     else if (WIFSIGNALED(status))
         buf_printf(text, "was killed by signal %d (SIG%s)", WTERMSIG(status),
@@ -237,47 +256,52 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
     tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
     buf_release(&loss);
-    life_serve(s, session, now);
+    image_life_serve(s, session, now);
 }
 
-void life_tend(struct supervisor *s, struct session *session, int64_t now)
+int64_t image_life_deadline(const struct session *session)
+{
+    return session->image.dying ? session->image.death.bury_at : -1;
+}
+
+void image_life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
     if (session->image.dying && now >= session->image.death.bury_at)
         bury(s, session, now);
 }
 
-void life_read(struct supervisor *s, struct session *session, int64_t now)
+void image_life_read(struct supervisor *s, struct session *session, int64_t now)
 {
     enum status status = session_read(session);
 
     if (session->keeping.copy.arrived)
         operation_take_kept(s, session, restore_take_kept(s, session, now));
-    life_answer(s, session, now);
+    image_life_answer(s, session, now);
     if (status == ST_INVALID)
-        session->image.death.garbled =
-            true; // what happens to it then is our doing
+        session->image.death.garbled = true; // what follows is our doing
     if (status != ST_OK)
-        life_lost(s, session, now);
+        image_life_lost(session, now);
 }
 
-void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
-                    int64_t now)
+void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
+                          int64_t now)
 {
     struct session *session = s->sessions;
+    struct image_process *image;
 
     while (session && session->image.pid != pid)
         session = session->next;
     if (!session)
         return; // a program that an image had started, a copy, one buried
-    session->image.death.exited = true;
-    session->image.death.wait_status = wait_status;
-    image_process_end_programs(&session->image, s->zygote.generation);
-    if (session->image.dying) {
-        session->image.death.bury_at = now;
-        return;
+    image = &session->image;
+    image->death.exited = true;
+    image->death.wait_status = wait_status;
+    image_process_end_programs(image, s->zygote.generation);
+    if (!image->dying) {
+        // the last answers may still be in the socket
+        image_life_read(s, session, now);
+        image_life_lost(session, now);
     }
-    life_read(s, session, now); // the last answers may still be in the socket
-    life_lost(s, session, now);
-    if (session->image.dying)
-        session->image.death.bury_at = now;
+    if (image->dying)
+        image->death.bury_at = now;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* operation.c: the operations on sessions that the supervisor does itself, in
-   the order of the session's calls (see state.h). */
-#include <signal.h>
-#include <string.h>
+/* operation.c: see operation.h. */
+#include "supervisor/operation.h"
+
 #include <time.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -49,8 +50,10 @@ static void answer_first(struct supervisor *s, struct session *session,
 /* ---- checkpoint-session */
 
 static void checkpoint_session(struct supervisor *s, struct session *session,
-                               const struct call *call, int64_t now)
+                               int64_t now)
 {
+    const struct call *call = session->calls.first;
+
     session->keeping.call = call->id;
     restore_keep(s, session, read_arguments(call_arguments(call)).name, now);
 }
@@ -156,13 +159,6 @@ static void tell_others(struct session *session, const struct front *knows,
     buf_release(&notice);
 }
 
-void operation_note_answer(struct session *session, const struct call *call)
-{
-    if (!call->error && str_eq(call_operation(call), STR("reset-session")))
-        tell_others(session, call->front, "reset-session",
-                    buf_view(&call->text));
-}
-
 /* The state before the first evaluation needs no checkpoint. */
 static void restore_beginning(struct supervisor *s, struct session *session)
 {
@@ -181,9 +177,10 @@ static void restore_beginning(struct supervisor *s, struct session *session)
 }
 
 static void restore_session(struct supervisor *s, struct session *session,
-                            const struct call *call, int64_t now)
+                            int64_t now)
 {
-    struct arguments arguments = read_arguments(call_arguments(call));
+    struct arguments arguments =
+        read_arguments(call_arguments(session->calls.first));
     struct checkpoint *checkpoint = choose(session, arguments);
     struct buf text = BUF_EMPTY;
     bool error = true;
@@ -278,27 +275,20 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
     buf_release(&state);
 }
 
-static void list_sessions(const struct supervisor *s, struct buf *text)
+static bool list_sessions(const struct supervisor *s, struct str name,
+                          struct str body, struct buf *text)
 {
     const struct session *session = s->sessions;
 
+    (void)name; // all are shown
+    (void)body;
     for (; session; session = session->next)
         if (!session->closed)
             describe_session(session, text);
     if (text->n == 0)
         buf_str(text, STR("No session is open yet."));
     describe_sandbox(s, text);
-}
-
-const struct session *operation_find(const struct supervisor *s,
-                                     struct str name)
-{
-    const struct session *session = s->sessions;
-
-    while (session &&
-           (session->closed || !str_eq(name, str_from(session->name))))
-        session = session->next;
-    return session;
+    return true;
 }
 
 void operation_miss(struct str name, struct buf *text)
@@ -309,40 +299,39 @@ void operation_miss(struct str name, struct buf *text)
                STR_ARG(name));
 }
 
-bool operation_is_immediate(struct str operation)
+static bool show_session(const struct supervisor *s, struct str name,
+                         struct str body, struct buf *text)
 {
-    return str_eq(operation, STR("list-sessions")) ||
-           str_eq(operation, STR("describe-session")) ||
-           str_eq(operation, STR("show-output"));
-}
+    const struct session *session = state_find_session(s, name);
+    bool opens = str_eq(name, STR(STATE_MAIN)); // by itself, sooner or later
 
-bool operation_show(const struct supervisor *s, struct str name,
-                    struct str operation, struct str body, struct buf *text)
-{
-    const struct session *session = operation_find(s, name);
-
-    if (str_eq(operation, STR("show-output")))
-        return outputs_show(&s->outputs, (uint64_t)read_arguments(body).id,
-                            name, text);
-    if (str_eq(operation, STR("list-sessions")))
-        list_sessions(s, text);
-    else if (session)
+    (void)body;
+    if (session)
         describe_session(session, text);
-    else if (str_eq(name, STR(STATE_MAIN)))
+    else if (opens)
         buf_str(text, STR(STATE_MAIN ": not open, 0 evaluations"));
     else
         operation_miss(name, text);
-    return session || !str_eq(operation, STR("describe-session")) ||
-           str_eq(name, STR(STATE_MAIN));
+    return session || opens;
+}
+
+static bool show_output(const struct supervisor *s, struct str name,
+                        struct str body, struct buf *text)
+{
+    uint64_t id = (uint64_t)read_arguments(body).id;
+
+    return outputs_show(&s->outputs, id, name, text);
 }
 
 /* ---- close-session */
 
-static void close_session(struct supervisor *s, struct session *session)
+static void close_session(struct supervisor *s, struct session *session,
+                          int64_t now)
 {
     struct buf text = BUF_EMPTY;
     bool open = session->image.socket >= 0;
 
+    (void)now;
     session_end_image(session, s->zygote.generation);
     keeping_forget(&session->keeping);
     session->closed = true;
@@ -354,48 +343,58 @@ static void close_session(struct supervisor *s, struct session *session)
     answer_first(s, session, false, &text);
 }
 
+/* ---- reset-session, configure-limits
+
+   Done by the image; the supervisor only notes something. */
+
+/* The definitions that others use are gone. */
+static void note_reset(struct session *session, const struct call *call)
+{
+    tell_others(session, call->front, "reset-session", buf_view(&call->text));
+}
+
+/* The limit of memory holds for sessions that open later, too. */
+static void note_limits(struct supervisor *s, const struct call *call)
+{
+    struct str body = call_arguments(call);
+    struct str name;
+    struct wire_field value;
+
+    while (wire_take_string(&body, &name) == ST_OK &&
+           wire_field(&body, &value) == ST_OK)
+        if (value.type == WIRE_INT && str_eq(name, STR("memory")) &&
+            value.integer > 0)
+            s->config.heap = (uint64_t)value.integer;
+}
+
 /* ---- the table */
 
-enum { CHECKPOINT_SESSION, RESTORE_SESSION, CLOSE_SESSION, N };
-
-static const char *const names[N] = {
-    [CHECKPOINT_SESSION] = "checkpoint-session",
-    [RESTORE_SESSION] = "restore-session",
-    [CLOSE_SESSION] = "close-session",
+static const struct operation operations[] = {
+    {.name = "checkpoint-session",
+     .by = OPERATION_IN_ORDER,
+     .needs_image = true,
+     .run = checkpoint_session},
+    {.name = "restore-session",
+     .by = OPERATION_IN_ORDER,
+     .run = restore_session},
+    {.name = "close-session", .by = OPERATION_IN_ORDER, .run = close_session},
+    {.name = "list-sessions", .by = OPERATION_AT_ONCE, .show = list_sessions},
+    {.name = "describe-session", .by = OPERATION_AT_ONCE, .show = show_session},
+    {.name = "show-output", .by = OPERATION_AT_ONCE, .show = show_output},
+    {.name = "configure-limits",
+     .by = OPERATION_BY_IMAGE,
+     .note_call = note_limits},
+    {.name = "reset-session",
+     .by = OPERATION_BY_IMAGE,
+     .note_answer = note_reset},
 };
 
-static int find(struct str operation)
+static const struct operation any_other = {.by = OPERATION_BY_IMAGE};
+
+const struct operation *operation_find(struct str name)
 {
-    int i = 0;
-
-    while (i < N && !str_eq(operation, str_from(names[i])))
-        i++;
-    return i;
-}
-
-bool operation_is_ours(struct str operation)
-{
-    return find(operation) < N;
-}
-
-bool operation_needs_image(const struct call *call)
-{
-    return find(call_operation(call)) == CHECKPOINT_SESSION;
-}
-
-void operation_run(struct supervisor *s, struct session *session, int64_t now)
-{
-    const struct call *call = session->calls.first;
-
-    switch (find(call_operation(call))) {
-    case CHECKPOINT_SESSION:
-        checkpoint_session(s, session, call, now);
-        break;
-    case RESTORE_SESSION:
-        restore_session(s, session, call, now);
-        break;
-    default:
-        close_session(s, session);
-        break;
-    }
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (str_eq(name, str_from(operations[i].name)))
+            return &operations[i];
+    return &any_other;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* watch.c: bounds the number of processes that the code of a session has
-   running. They are counted, since no limit of the system holds for root: often
-   while a call runs, and as long as there are some afterwards (see state.h). */
+/* process_limit.c: see process_limit.h. */
+#include "supervisor/process_limit.h"
+
 #include <signal.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
-#include "supervisor/state.h"
 
 /* Milliseconds between two counts. */
 #define PAUSE_MS 100
@@ -26,33 +25,35 @@ static void end_all(pid_t image)
             return;
 }
 
-void watch_tend(struct supervisor *s, struct session *session, int64_t now)
+bool process_limit_tend(struct session *session, int64_t now)
 {
+    struct image_process *image = &session->image;
+    bool busy = session->calls.sent > 0;
     size_t n;
 
-    if (session->image.pid <= 0 || session->image.dying)
-        return;
-    if (session->image.count_at < 0 && session->calls.sent > 0)
-        session->image.count_at = now + PAUSE_MS;
-    if (session->image.count_at < 0 || now < session->image.count_at)
-        return;
-    n = linux_family(session->image.pid, -1, 0);
-    session->image.count_at =
-        session->calls.sent > 0 || n > 1 ? now + PAUSE_MS : -1;
+    if (image->pid <= 0 || image->dying)
+        return false;
+    if (image->count_at < 0 && busy)
+        image->count_at = now + PAUSE_MS;
+    if (image->count_at < 0 || now < image->count_at)
+        return false;
+    n = linux_family(image->pid, -1, 0);
+    image->count_at = busy || n > 1 ? now + PAUSE_MS : -1;
     if (n <= LIMIT_PROCESSES)
-        return;
-    session->image.death.crowded = true;
-    end_all(session->image.pid);
-    life_lost(s, session, now);
+        return false;
+    image->death.crowded = true;
+    end_all(image->pid);
+    return true;
 }
 
-void watch_end_programs(const struct session *session, const struct call *call)
+void process_limit_end_programs(const struct session *session,
+                                const struct call *call)
 {
     if (session->image.pid > 0 && call->started_at >= 0)
         (void)linux_family(session->image.pid, call->started_at, SIGKILL);
 }
 
-int64_t watch_deadline(const struct session *session)
+int64_t process_limit_deadline(const struct session *session)
 {
     return session->image.pid > 0 && !session->image.dying
                ? session->image.count_at

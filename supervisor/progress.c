@@ -3,7 +3,7 @@
 #include "supervisor/progress.h"
 
 #include "base/limits.h"
-#include "supervisor/state.h"
+#include "supervisor/front.h"
 
 /* Milliseconds between two frames. */
 #define PAUSE_MS 250

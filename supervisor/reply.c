@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reply.c: see state.h. */
+/* reply.c: see reply.h. */
+#include "supervisor/reply.h"
+
+#include "image/sandbox.h"
+#include "supervisor/answer.h"
+#include "supervisor/front.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -7,7 +12,7 @@ void reply_text(struct call *call, bool error, struct str text)
 {
     if (call->front) {
         front_reply(call->front, call->front_id, error ? WIRE_ERROR : 0, text);
-        front_note_end(call);
+        front_end_call(call);
     }
     call_free(call);
 }
@@ -38,6 +43,27 @@ static void put_notice(struct session *session, struct front *front,
     notices_read(&session->notices, front, out);
 }
 
+/* Appends BODY and a section that explains the sandbox, when the system has
+   refused something; else nothing. */
+static void explain_refusal(const struct supervisor *s, const struct call *call,
+                            bool error, struct str body, struct buf *out)
+{
+    struct buf errors = BUF_EMPTY;
+
+    if (s->config.sandbox.mode == SANDBOX_OFF)
+        return;
+    (void)capture_text(&call->captures[CAPTURE_STDERR], &errors);
+    if ((error && sandbox_shows_refusal(body)) ||
+        sandbox_shows_refusal(buf_view(&errors))) {
+        buf_str(out, body);
+        buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
+        sandbox_explain(&s->config.sandbox, &s->places, out);
+        if (buf_failed(out))
+            buf_reset(out); // the answer goes out without it
+    }
+    buf_release(&errors);
+}
+
 void reply_composed(struct supervisor *s, struct session *session,
                     struct call *call, bool error, struct str body)
 {
@@ -61,7 +87,7 @@ void reply_composed(struct supervisor *s, struct session *session,
         call_free(call);
         return;
     }
-    refusal_explain(s, call, error, body, &explained);
+    explain_refusal(s, call, error, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
     buf_str(&notice, STR("[notice]"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* restore.c: takes checkpoints when an image is idle, and wakes them when it is
-   lost or the user wants to go back (see state.h). */
+/* restore.c: see restore.h. */
+#include "supervisor/restore.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -14,46 +14,19 @@
 #include "base/limits.h"
 #include "image/linux.h"
 #include "image/names.h"
+#include "supervisor/ending.h"
+#include "supervisor/front.h"
+#include "supervisor/image_life.h"
+#include "supervisor/process_limit.h"
 #include "supervisor/progress.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
+#include "supervisor/stop.h"
 #include "wire/wire.h"
 
 /* Milliseconds for processes that were killed to be gone. */
 #define ORPHANS_MS 1000
-
-struct session *supervisor_session(struct supervisor *s, struct str name,
-                                   struct buf *text)
-{
-    struct session *session;
-    char c_name[LIMIT_SESSION_NAME + 1];
-    int n = 0;
-
-    for (session = s->sessions; session; session = session->next) {
-        if (str_eq(name, str_from(session->name)))
-            return session;
-        n++;
-    }
-    if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
-        memchr(name.p, 0, name.n)) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nThis is no name for a "
-                          "session."));
-        return NULL;
-    }
-    if (n >= LIMIT_SESSIONS) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "
-                          "open; close one by reset-session with close true."));
-        return NULL;
-    }
-    session = malloc(sizeof *session);
-    if (!session)
-        return NULL;
-    memcpy(c_name, name.p, name.n);
-    c_name[name.n] = '\0';
-    session_init(session, c_name);
-    session->next = s->sessions;
-    s->sessions = session;
-    return session;
-}
 
 /* Without a zygote nothing can be evaluated: every waiting call says why. */
 static void refuse_waiting(struct supervisor *s)
@@ -150,12 +123,12 @@ static void take_control(struct supervisor *s,
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
         if (!s->sessions)
-            (void)supervisor_session(
+            (void)state_use_session(
                 s, STR(STATE_MAIN),
                 &text); // without memory the first call says so
         for (session = s->sessions; session; session = session->next)
             if (session->image.socket < 0)
-                life_open(s, session);
+                image_life_open(s, session);
         break;
     case CONTROL_OPENED:
         session = find_serial(s, message->serial);
@@ -165,11 +138,11 @@ static void take_control(struct supervisor *s,
         if (message->pid <= 0) {
             log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
                      session->name, strerror(message->status));
-            life_lost(s, session, now);
+            image_life_lost(session, now);
         }
         break;
     case CONTROL_EXITED:
-        life_note_exit(s, message->pid, message->status, now);
+        image_life_note_exit(s, message->pid, message->status, now);
         break;
     case CONTROL_OPEN:
     case CONTROL_ADOPT:
@@ -185,7 +158,7 @@ static void read_zygote(struct supervisor *s, int64_t now)
     while (zygote_receive(&s->zygote, &message, now) == ST_OK) {
         take_control(s, &message, now);
         for (session = s->sessions; session; session = session->next)
-            life_serve(s, session, now);
+            image_life_serve(s, session, now);
     }
 }
 
@@ -234,14 +207,14 @@ static void run_session(struct supervisor *s, struct session *session,
     int i;
 
     if (fds[0].revents & POLLIN)
-        life_read(s, session, now);
+        image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-        life_lost(s, session, now);
+        image_life_lost(session, now);
     for (i = 0; i < CAPTURE_PIPES; i++)
         if (fds[1 + i].revents)
             session_read_pipe(session, i, &s->config.log);
-    life_answer(s, session, now);
-    life_serve(s, session, now);
+    image_life_answer(s, session, now);
+    image_life_serve(s, session, now);
 }
 
 /* Forgets sessions that were closed and have nothing to do any more. */
@@ -276,12 +249,14 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
     tend_zygote(s, now_ms);
-    front_tend(s, now_ms);
+    ending_tend(s, now_ms);
     for (session = s->sessions; session; session = session->next) {
         session->poll_at = SIZE_MAX; // descriptors may have changed
-        stop_tend(s, session, now_ms);
-        watch_tend(s, session, now_ms);
-        life_tend(s, session, now_ms);
+        if (stop_tend(session, ending_concerns(s, session->calls.first),
+                      now_ms) ||
+            process_limit_tend(session, now_ms))
+            image_life_lost(session, now_ms);
+        image_life_tend(s, session, now_ms);
         restore_tend(s, session, now_ms);
         progress_tend(session, now_ms);
     }
@@ -299,12 +274,11 @@ int64_t supervisor_deadline(const struct supervisor *supervisor)
     const struct session *session;
     int64_t deadline = zygote_deadline(&supervisor->zygote);
 
-    earlier(&deadline, front_deadline(supervisor));
+    earlier(&deadline, ending_deadline(supervisor));
     for (session = supervisor->sessions; session; session = session->next) {
-        if (session->image.dying)
-            earlier(&deadline, session->image.death.bury_at);
+        earlier(&deadline, image_life_deadline(session));
         earlier(&deadline, stop_deadline(session));
-        earlier(&deadline, watch_deadline(session));
+        earlier(&deadline, process_limit_deadline(session));
         earlier(&deadline, restore_deadline(session));
         earlier(&deadline, progress_deadline(session));
     }
@@ -320,7 +294,7 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
         if (pid == supervisor->zygote.pid)
             zygote_note_exit(&supervisor->zygote, wait_status, now_ms);
         else
-            life_note_exit(supervisor, pid, wait_status, now_ms);
+            image_life_note_exit(supervisor, pid, wait_status, now_ms);
     }
 }
 
@@ -390,6 +364,7 @@ void supervisor_free(struct supervisor *supervisor)
     zygote_release(&supervisor->zygote);
     await_orphans();
     outputs_release(&supervisor->outputs);
-    front_release_all(supervisor);
+    while (supervisor->fronts)
+        front_free(supervisor->fronts);
     free(supervisor);
 }

@@ -12,22 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/log.h"
-#include "image/sandbox.h"
+#include "supervisor/config.h"
 
 struct supervisor;
 
-struct supervisor_config {
-    const char *image_path; /* ecl-mcp-image; absolute with a workspace */
-    const char *workspace;  /* working directory of the images, or NULL */
-    uint64_t heap;          /* bytes of Lisp heap; 0 = LIMIT_HEAP */
-    struct sandbox sandbox; /* around the images */
-    struct log log;
-};
-
-/* Starts the zygote and returns at once; NULL when memory runs out. The
-   strings must outlive it. A zygote that cannot be started is reported in the
-   answers of calls. This process becomes the one that adopts orphans. */
+/* Starts the zygote and returns at once; NULL when memory runs out. A zygote
+   that cannot be started is reported in the answers of calls. This process
+   becomes the one that adopts orphans. */
 struct supervisor *supervisor_new(const struct supervisor_config *config,
                                   int64_t now_ms);
 

@@ -413,7 +413,7 @@ static enum status hello(struct front *front, int64_t version, int64_t known)
     wire_put_string(&frame, STR("9.9"));
     wire_put_int(&frame, known);
     wire_end(&frame, 0);
-    status = front_feed(front, frame.p, frame.n, 0);
+    status = intake_feed(front, frame.p, frame.n, 0);
     buf_release(&frame);
     return status;
 }
@@ -501,14 +501,15 @@ static void front_that_talks_nonsense_is_told_to_go(void **state)
     for (i = 0; i < COUNT(before); i++) {
         struct front *front = front_open(host, false);
 
-        assert_int_equal(front_feed(front, before[i], WIRE_HEAD, 0),
+        assert_int_equal(intake_feed(front, before[i], WIRE_HEAD, 0),
                          ST_INVALID);
         host_leave(front);
     }
     for (i = 0; i < COUNT(after); i++) {
         struct front *front = host_join(false);
 
-        assert_int_equal(front_feed(front, after[i], WIRE_HEAD, 0), ST_INVALID);
+        assert_int_equal(intake_feed(front, after[i], WIRE_HEAD, 0),
+                         ST_INVALID);
         host_leave(front);
     }
     host_expect(1, "(+ 1 1)", "=> 2");

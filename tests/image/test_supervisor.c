@@ -23,7 +23,7 @@ static void finish(int64_t grace_ms)
 
     wire_put_int(&frame, grace_ms);
     wire_end(&frame, at);
-    assert_int_equal(front_feed(host_front, frame.p, frame.n, 0), ST_OK);
+    assert_int_equal(intake_feed(host_front, frame.p, frame.n, 0), ST_OK);
     buf_release(&frame);
 }
 
@@ -221,7 +221,7 @@ static void supervisor_refuses_broken_frames(void **state)
     (void)state;
     memset(bytes, 0, sizeof bytes);
     bytes[4] = 77; // no such kind
-    assert_int_equal(front_feed(host_front, bytes, sizeof bytes, 0),
+    assert_int_equal(intake_feed(host_front, bytes, sizeof bytes, 0),
                      ST_INVALID);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 #include "supervisor/supervisor.h"
 
 #define HOST_PATIENCE_MS 20000
