@@ -72,6 +72,14 @@ size_t linux_children(pid_t *pids, size_t max)
     return n;
 }
 
+void linux_mark_programs(void)
+{
+    char number[16];
+
+    (void)snprintf(number, sizeof number, "%d", (int)getpid());
+    (void)setenv(NAME_ENVIRONMENT, number, 1); // without it, orphans end later
+}
+
 bool linux_has_environment(pid_t pid, const char *name, const char *value)
 {
     char path[64];

@@ -21,6 +21,10 @@ void linux_signal_on_orphaned(int signal);
    Returns their number; 0 when the system does not tell. */
 size_t linux_children(pid_t *pids, size_t max);
 
+/* Programs that this process starts from now on are recognised by its number
+   in NAME_ENVIRONMENT. */
+void linux_mark_programs(void);
+
 /* Whether process PID was started with VALUE in environment variable NAME. */
 bool linux_has_environment(pid_t pid, const char *name, const char *value);
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* connection.h: a live image's connection to its supervisor: the socket with
+   its frames, and the pipes of its output. Knows nothing of Lisp. Whoever loses
+   the supervisor ends: these functions end the process instead of failing. */
+#ifndef IMAGE_CONNECTION_H
+#define IMAGE_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "image/control.h"
+#include "wire/wire.h"
+
+/* Descriptors of our own stand above this, out of the way of user code. */
+#define CONNECTION_PRIVATE_FD 200
+
+enum { CONNECTION_STDOUT, CONNECTION_STDERR, CONNECTION_PIPES };
+
+struct connection {
+    int socket;
+    int pipes[CONNECTION_PIPES];            /* write ends */
+    struct stat identity[CONNECTION_PIPES]; /* of the pipes, to see whether
+                                               descriptors 1 and 2 still are */
+    unsigned char key[WIRE_MARK_KEY];
+    struct buf in;
+    size_t used; /* bytes of in that were handled */
+    struct buf out;
+    uint64_t previous;               /* id of the last call */
+    uint64_t withdrawn[LIMIT_AHEAD]; /* ids that must not begin */
+    size_t withdrawn_n;
+};
+
+/* Ends the process, with WHAT on standard error. */
+NO_RETURN void connection_give_up(const char *what);
+
+/* Fills CONNECTION with copies of FDS, which are closed, and with the key of
+   OPEN_MESSAGE. Standard input is empty then, and standard output and error are
+   the pipes. */
+void connection_take(struct connection *connection,
+                     const struct control_message *open_message,
+                     const int fds[CONTROL_FDS]);
+
+/* A copy of this process goes on with SOCKET, which is closed; a copy of it,
+   out of the way of user code, replaces that of the original. */
+void connection_replace(struct connection *connection, int socket);
+
+/* Waits for the next frame; BODY stays valid until the next call. Notes every
+   STOP that has come, wherever it stands. */
+void connection_next(struct connection *connection, struct wire_head *head,
+                     struct str *body);
+
+/* Takes note that the call of HEAD comes now, after the marks that end the
+   output of the call before it, if HEAD wants them. True: it was stopped before
+   it had begun. */
+bool connection_begin(struct connection *connection, struct wire_head head);
+
+/* Descriptors 1 and 2 are user code's to break: makes them the pipes again. */
+void connection_repair(const struct connection *connection);
+
+/* Answers call ID. */
+void connection_reply(struct connection *connection, uint64_t id, bool error,
+                      struct str text);
+
+/* Sends a frame whose body is one number. FD goes with it, unless it is -1. */
+void connection_send(struct connection *connection, enum wire_kind kind,
+                     uint64_t id, int64_t number, int fd);
+
+#endif
