@@ -36,7 +36,7 @@ static void write_all(int fd, const char *p, size_t n, const char *what)
     }
 }
 
-/* --- Descriptors --------------------------------------------------------- */
+/* --- Descriptors -------------------------------------------------------- */
 
 static int make_private(int fd)
 {
@@ -95,7 +95,7 @@ void connection_repair(const struct connection *connection)
     }
 }
 
-/* --- From the supervisor ------------------------------------------------- */
+/* --- From the supervisor ------------------------------------------------ */
 
 /* Reads from the socket; with WAIT at least one byte. The end of it is the end
    of this image. */
@@ -190,7 +190,7 @@ bool connection_begin(struct connection *connection, struct wire_head head)
     return take_withdrawn(connection, head.id);
 }
 
-/* --- To the supervisor --------------------------------------------------- */
+/* --- To the supervisor -------------------------------------------------- */
 
 /* Sends the frame that is in OUT, with the descriptor FD unless it is -1. */
 static void send_out(struct connection *connection, int fd)

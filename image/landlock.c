@@ -84,18 +84,14 @@ struct paths {
 
 static void paths_release(struct paths *paths)
 {
-    size_t i;
-
-    for (i = 0; i < paths->n; i++)
+    for (size_t i = 0; i < paths->n; i++)
         free(paths->list[i]);
     free(paths->list);
 }
 
 static bool paths_has(const struct paths *paths, const char *path)
 {
-    size_t i;
-
-    for (i = 0; i < paths->n; i++)
+    for (size_t i = 0; i < paths->n; i++)
         if (strcmp(paths->list[i], path) == 0)
             return true;
     return false;
@@ -153,9 +149,7 @@ static void hide_below(struct rules *rules, const char *home, const char *name)
 static void hide_named(struct rules *rules, const char *home,
                        const char *const *patterns)
 {
-    size_t i;
-
-    for (i = 0; patterns && patterns[i]; i++)
+    for (size_t i = 0; patterns && patterns[i]; i++)
         if (!strchr(patterns[i], '*'))
             hide_below(rules, home, patterns[i]);
 }
@@ -181,9 +175,8 @@ static void hide_secrets(struct rules *rules, const char *home,
 static void note_ways(struct rules *rules, const char *path)
 {
     char way[SANDBOX_PATH];
-    size_t i;
 
-    for (i = 0; path[i] != '\0'; i++) {
+    for (size_t i = 0; path[i] != '\0'; i++) {
         way[i] = '\0';
         if (path[i] == '/')
             paths_add(&rules->ways, way);
@@ -257,13 +250,12 @@ static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
                         const struct sandbox_places *places)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
-    size_t i;
 
-    for (i = 0; hidden_places[i]; i++)
+    for (size_t i = 0; hidden_places[i]; i++)
         hide(rules, hidden_places[i]);
-    for (i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
+    for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
         hide(rules, hidden_from_root[i]);
-    for (i = 0; i < homes; i++) {
+    for (size_t i = 0; i < homes; i++) {
         const char *home = places->homes[i];
 
         if (home[0] != '/')
@@ -273,7 +265,7 @@ static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
         note_ways(rules, home);
         paths_add(&rules->ways, home);
     }
-    for (i = 0; i < rules->hidden.n; i++)
+    for (size_t i = 0; i < rules->hidden.n; i++)
         note_ways(rules, rules->hidden.list[i]);
     return !rules->hidden.failed && !rules->ways.failed;
 }
@@ -282,14 +274,12 @@ static void allow_everything(const struct rules *rules,
                              const struct sandbox *sandbox,
                              const struct sandbox_places *places)
 {
-    size_t i;
-
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (i = 0; i < rules->ways.n; i++)
+    for (size_t i = 0; i < rules->ways.n; i++)
         allow_around(rules, rules->ways.list[i]);
-    for (i = 0; devices[i]; i++)
+    for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0' && !places->refused[i])
             allow(rules, AT_FDCWD, places->writable[i],
                   sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);

@@ -241,9 +241,7 @@ static struct processes read_processes(void)
 
 static const struct process *find(const struct processes *all, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < all->n; i++)
+    for (size_t i = 0; i < all->n; i++)
         if (all->list[i].pid == pid)
             return &all->list[i];
     return NULL;
@@ -273,11 +271,10 @@ static bool is_member(const struct processes *all,
 static void mark_members(struct processes *all, pid_t sid)
 {
     bool more = true;
-    size_t i;
 
     while (more) {
         more = false;
-        for (i = 0; i < all->n; i++) {
+        for (size_t i = 0; i < all->n; i++) {
             struct process *process = &all->list[i];
 
             if (process->member || !is_member(all, process, sid))
@@ -318,10 +315,9 @@ size_t linux_family(pid_t sid, int64_t since_ms, int signal)
     struct processes all = read_processes();
     int64_t start = ticks_at(since_ms);
     size_t n = 0;
-    size_t i;
 
     mark_members(&all, sid);
-    for (i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++) {
         const struct process *process = &all.list[i];
 
         if (!process->member || process->start < start ||

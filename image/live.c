@@ -166,9 +166,8 @@ static void start_streams(void)
 {
     struct sigaction action = {.sa_sigaction = interrupt,
                                .sa_flags = SA_SIGINFO};
-    int i;
 
-    for (i = 0; i < CONNECTION_PIPES; i++)
+    for (int i = 0; i < CONNECTION_PIPES; i++)
         live.streams[i] = make_stream(i);
     (void)cl_funcall(
         4, symbol("START-SESSION"), live.streams[CONNECTION_STDOUT],

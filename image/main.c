@@ -51,9 +51,7 @@ static void wake(int signal)
 
 static bool is_image(const struct images *images, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < images->n; i++)
+    for (size_t i = 0; i < images->n; i++)
         if (images->pids[i] == pid)
             return true;
     return false;
@@ -76,9 +74,7 @@ static bool images_reserve(struct images *images)
 
 static void images_remove(struct images *images, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < images->n; i++)
+    for (size_t i = 0; i < images->n; i++)
         if (images->pids[i] == pid)
             images->pids[i] = images->pids[--images->n];
 }
@@ -88,9 +84,8 @@ static void images_remove(struct images *images, pid_t pid)
 static bool belongs_to_image(const struct images *images, pid_t pid)
 {
     char number[16];
-    size_t i;
 
-    for (i = 0; i < images->n; i++) {
+    for (size_t i = 0; i < images->n; i++) {
         (void)snprintf(number, sizeof number, "%d", (int)images->pids[i]);
         if (linux_has_environment(pid, NAME_ENVIRONMENT, number))
             return true;
@@ -136,7 +131,6 @@ static void open_image(struct images *images,
     struct control_message reply = {.kind = CONTROL_OPENED,
                                     .serial = message->serial};
     pid_t pid = -1;
-    int i;
 
     errno = ENOMEM;
     if (images_reserve(images))
@@ -144,7 +138,7 @@ static void open_image(struct images *images,
     if (pid == 0)
         become_image(message, fds);
     reply.status = pid < 0 ? errno : 0;
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the image has them
     if (pid > 0) {
         images->pids[images->n++] = pid;
@@ -187,9 +181,8 @@ static void end_orphans(struct images *images)
 {
     pid_t pids[CHILDREN_MAX];
     size_t n = linux_children(pids, CHILDREN_MAX);
-    size_t i;
 
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (is_orphan(images, pids[i]))
             (void)kill(pids[i], SIGKILL); // it may just have ended
 }
@@ -218,9 +211,8 @@ static void end_everything(void)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
     pid_t pids[CHILDREN_MAX];
-    int round;
 
-    for (round = 0; round < END_ROUNDS; round++) {
+    for (int round = 0; round < END_ROUNDS; round++) {
         size_t n = linux_children(pids, CHILDREN_MAX);
         size_t i;
 

@@ -21,9 +21,7 @@ enum { MODES = sizeof names / sizeof names[0] };
 
 enum status sandbox_mode_find(struct str name, enum sandbox_mode *out)
 {
-    size_t i;
-
-    for (i = 0; i < MODES; i++) {
+    for (size_t i = 0; i < MODES; i++) {
         if (!str_eq(name, str_from(names[i])))
             continue;
         *out = (enum sandbox_mode)i;
@@ -100,11 +98,10 @@ static const char *reason_against(const struct sandbox *sandbox,
                                   const char *path)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
-    size_t i;
 
     if (strcmp(path, "/") == 0)
         return "it is the whole system";
-    for (i = 0; i < homes; i++) {
+    for (size_t i = 0; i < homes; i++) {
         const char *home = places->homes[i];
         const char *inside = home[0] == '/' ? below(path, home) : NULL;
 
@@ -120,7 +117,6 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          struct sandbox_places *places)
 {
     const char *temporary = path_from("TMPDIR");
-    size_t i;
 
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
@@ -130,7 +126,7 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     resolve(temporary ? temporary : "/tmp",
             places->writable[SANDBOX_TEMPORARY]);
     find_cache(places, places->writable[SANDBOX_CACHE]);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
             places->refused[i] =
                 reason_against(sandbox, places, places->writable[i]);
@@ -149,13 +145,12 @@ static bool list_places(const struct sandbox *sandbox,
 {
     const char *list[SANDBOX_N];
     size_t n = 0;
-    size_t i;
 
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (sandbox->mode == SANDBOX_WORKSPACE &&
             places->writable[i][0] != '\0' && !places->refused[i])
             list[n++] = places->writable[i];
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
         buf_str(out, str_from(list[i]));
@@ -223,9 +218,8 @@ bool sandbox_shows_refusal(struct str text)
         STR_INIT("ermission denied"), STR_INIT("peration not permitted"),
         STR_INIT("nvalid cross-device link"), // of a file from outside
     };
-    size_t i;
 
-    for (i = 0; i < sizeof signs / sizeof signs[0]; i++)
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (text.n > 0 && memmem(text.p, text.n, signs[i].p, signs[i].n))
             return true;
     return false;

@@ -148,11 +148,9 @@ static void refuse_when(scmp_filter_ctx filter, int call,
    connected and stays so, but for datagrams, which can go anywhere. */
 static void refuse_sockets(scmp_filter_ctx filter, bool network)
 {
-    unsigned type;
-
     if (network) {
         refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_LT, AF_INET, 0));
-        for (type = AF_INET + 1; type < AF_INET6; type++)
+        for (unsigned type = AF_INET + 1; type < AF_INET6; type++)
             refuse_when(filter, SCMP_SYS(socket),
                         SCMP_A0(SCMP_CMP_EQ, type, 0));
         refuse_when(filter, SCMP_SYS(socket),
@@ -160,7 +158,7 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
     } else {
         refuse(filter, SCMP_SYS(socket), NULL);
     }
-    for (type = 0; type < 16; type++)
+    for (unsigned type = 0; type < 16; type++)
         if (type != SOCK_STREAM && type != SOCK_SEQPACKET)
             refuse_when(filter, SCMP_SYS(socketpair),
                         SCMP_A1(SCMP_CMP_MASKED_EQ, 15, type));
@@ -170,8 +168,6 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
 /* What is done to other processes by their numbers; 0 is the caller. */
 static void refuse_others(scmp_filter_ctx filter)
 {
-    size_t i;
-
     refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(ioprio_set), SCMP_A1(SCMP_CMP_NE, 0, 0));
@@ -179,7 +175,7 @@ static void refuse_others(scmp_filter_ctx filter)
                 SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setparam), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setattr), SCMP_A0(SCMP_CMP_NE, 0, 0));
-    for (i = 0; i < COUNT(requests); i++)
+    for (size_t i = 0; i < COUNT(requests); i++)
         refuse_when(filter, SCMP_SYS(ioctl),
                     SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, requests[i]));
     refuse_when(filter, SCMP_SYS(fcntl),
@@ -222,11 +218,9 @@ static void refuse_signals(scmp_filter_ctx filter)
                          SCMP_SYS(rt_sigqueueinfo),
                          SCMP_SYS(rt_tgsigqueueinfo)};
     const pid_t targets[] = {getpid(), getppid(), -getpgrp(), -1};
-    size_t i;
-    size_t j;
 
-    for (i = 0; i < COUNT(calls); i++)
-        for (j = 0; j < COUNT(targets); j++)
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (size_t j = 0; j < COUNT(targets); j++)
             refuse_when(
                 filter, calls[i],
                 SCMP_A0(SCMP_CMP_MASKED_EQ, INT_MASK, (unsigned)targets[j]));
@@ -237,13 +231,13 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     bool done;
-    size_t i;
 
     if (!filter)
         return false;
-    for (i = 0; i < COUNT(refused); i++)
+    for (size_t i = 0; i < COUNT(refused); i++)
         refuse(filter, refused[i], NULL);
-    for (i = 0; sandbox->mode == SANDBOX_READ_ONLY && i < COUNT(changes); i++)
+    for (size_t i = 0; sandbox->mode == SANDBOX_READ_ONLY && i < COUNT(changes);
+         i++)
         refuse(filter, changes[i], NULL);
     refuse_sockets(filter, sandbox->network);
     refuse_others(filter);

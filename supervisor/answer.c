@@ -63,11 +63,10 @@ static void share(struct part parts[PARTS], size_t max_chars)
     size_t open = PARTS;
     bool done[PARTS] = {false};
     bool settled = false;
-    size_t i;
 
     while (open > 0 && !settled) {
         settled = true;
-        for (i = 0; i < PARTS; i++) {
+        for (size_t i = 0; i < PARTS; i++) {
             if (done[i] || parts[i].chars > left / open)
                 continue;
             parts[i].allowed = parts[i].chars;
@@ -79,7 +78,7 @@ static void share(struct part parts[PARTS], size_t max_chars)
                 return;
         }
     }
-    for (i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < PARTS; i++)
         if (!done[i])
             parts[i].allowed = left / open;
 }
@@ -131,7 +130,6 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
 {
     struct part parts[PARTS];
     bool whole = true;
-    size_t i;
 
     if (is_plain(answer, max_chars)) {
         utf8_append_valid(out, answer->body);
@@ -144,12 +142,12 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     take_capture(&parts[PART_OUTPUT], "[stdout]", answer->output);
     take_capture(&parts[PART_ERRORS], "[stderr]", answer->errors);
     utf8_append_valid(&parts[PART_BODY].text, answer->body);
-    for (i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
         parts[i].chars = utf8_count(buf_view(&parts[i].text));
     }
     share(parts, max_chars);
-    for (i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         whole = whole && !buf_failed(&parts[i].text);
         append_part(&parts[i], answer->session, outputs, out);
         buf_release(&parts[i].text);

@@ -44,7 +44,7 @@ bool front_is_greeted(const struct front *front)
     return front->greeted;
 }
 
-/* --- Frames -------------------------------------------------------------- */
+/* --- Frames ------------------------------------------------------------- */
 
 static void put_text(struct front *front, enum wire_kind kind, unsigned flags,
                      uint64_t id, struct str text)
@@ -87,7 +87,7 @@ void front_welcome(struct front *front)
     put_welcome(&front->out, STR(""), front->supervisor->name);
 }
 
-/* --- Its calls ----------------------------------------------------------- */
+/* --- Its calls ---------------------------------------------------------- */
 
 bool front_is_full(const struct front *front, size_t n, struct buf *text)
 {

@@ -18,7 +18,7 @@ struct call;
 struct front;
 struct supervisor;
 
-/* --- For hosts ----------------------------------------------------------- */
+/* --- For hosts ---------------------------------------------------------- */
 
 /* A new front of SUPERVISOR; NULL when memory runs out. The images end when an
    OWNER says so (WIRE_FINISH); what others say ends their own calls. Its end
@@ -36,7 +36,7 @@ bool front_is_greeted(const struct front *front);
    WHY is part of a sentence. */
 void front_put_refusal(struct buf *out, struct str why);
 
-/* --- For the supervisor -------------------------------------------------- */
+/* --- For the supervisor ------------------------------------------------- */
 
 /* Takes FRONT out of its supervisor and frees it. It has no calls. */
 void front_free(struct front *front);

@@ -27,21 +27,20 @@
 static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 {
     int pair[2];
-    int i;
 
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         ours[i] = theirs[i] = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
     ours[CONTROL_SOCKET] = pair[0];
     theirs[CONTROL_SOCKET] = pair[1];
-    for (i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
+    for (int i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
         if (pipe2(pair, O_CLOEXEC) < 0)
             return false;
         ours[i] = pair[0];
         theirs[i] = pair[1];
     }
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         if (fcntl(ours[i], F_SETFL, O_NONBLOCK) < 0)
             return false;
     return true;
@@ -49,9 +48,7 @@ static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 
 static void close_fds(const int fds[CONTROL_FDS])
 {
-    int i;
-
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         if (fds[i] >= 0)
             (void)close(fds[i]); // unused or passed on
 }

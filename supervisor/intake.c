@@ -29,7 +29,7 @@ static void serve_all(struct supervisor *s, int64_t now)
         image_life_serve(s, session, now);
 }
 
-/* --- Calls --------------------------------------------------------------- */
+/* --- Calls -------------------------------------------------------------- */
 
 /* What the body of a CALL says. */
 struct request {
@@ -183,7 +183,7 @@ static enum status take_read(struct front *front, uint64_t id, struct str body)
     return ST_OK;
 }
 
-/* --- Beginning and end --------------------------------------------------- */
+/* --- Beginning and end -------------------------------------------------- */
 
 static enum status take_hello(struct front *front, struct str body)
 {
@@ -238,7 +238,7 @@ void intake_close(struct front *front, int64_t now_ms)
     front_free(front);
 }
 
-/* ---- frames from the front */
+/* --- Frames from the front ---------------------------------------------- */
 
 static enum status take_frame(struct front *front, struct wire_head head,
                               struct str body, int64_t now)

@@ -47,7 +47,7 @@ static void answer_first(struct supervisor *s, struct session *session,
     buf_release(text);
 }
 
-/* ---- checkpoint-session */
+/* --- checkpoint-session ------------------------------------------------- */
 
 static void checkpoint_session(struct supervisor *s, struct session *session,
                                int64_t now)
@@ -83,7 +83,7 @@ void operation_take_kept(struct supervisor *s, struct session *session,
     answer_first(s, session, false, &text);
 }
 
-/* ---- restore-session */
+/* --- restore-session ---------------------------------------------------- */
 
 /* Why there is no checkpoint to go back to. */
 static void describe_missing(const struct session *session,
@@ -214,7 +214,7 @@ static void restore_session(struct supervisor *s, struct session *session,
     answer_first(s, session, error, &text);
 }
 
-/* ---- list-sessions, describe-session, show-output */
+/* --- list-sessions, describe-session, show-output ----------------------- */
 
 static void describe_time(int64_t seconds, struct buf *text)
 {
@@ -323,7 +323,7 @@ static bool show_output(const struct supervisor *s, struct str name,
     return outputs_show(&s->outputs, id, name, text);
 }
 
-/* ---- close-session */
+/* --- close-session ------------------------------------------------------ */
 
 static void close_session(struct supervisor *s, struct session *session,
                           int64_t now)
@@ -343,9 +343,9 @@ static void close_session(struct supervisor *s, struct session *session,
     answer_first(s, session, false, &text);
 }
 
-/* ---- reset-session, configure-limits
+/* --- reset-session, configure-limits -------------------------------------- */
 
-   Done by the image; the supervisor only notes something. */
+/* The image does these; the supervisor only notes something about them. */
 
 /* The definitions that others use are gone. */
 static void note_reset(struct session *session, const struct call *call)
@@ -367,7 +367,7 @@ static void note_limits(struct supervisor *s, const struct call *call)
             s->config.heap = (uint64_t)value.integer;
 }
 
-/* ---- the table */
+/* --- The table ---------------------------------------------------------- */
 
 static const struct operation operations[] = {
     {.name = "checkpoint-session",

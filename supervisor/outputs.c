@@ -9,9 +9,7 @@
 
 void outputs_release(struct outputs *outputs)
 {
-    size_t i;
-
-    for (i = 0; i < outputs->n; i++)
+    for (size_t i = 0; i < outputs->n; i++)
         buf_release(&outputs->list[i].text);
     memset(outputs, 0, sizeof *outputs);
 }
@@ -42,9 +40,7 @@ void outputs_add(struct outputs *outputs, const char *session, struct buf *text)
 
 static const struct output *find(const struct outputs *outputs, uint64_t id)
 {
-    size_t i;
-
-    for (i = 0; i < outputs->n; i++)
+    for (size_t i = 0; i < outputs->n; i++)
         if (outputs->list[i].id == id)
             return &outputs->list[i];
     return NULL;

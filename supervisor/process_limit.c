@@ -17,10 +17,8 @@
    make new ones. */
 static void end_all(pid_t image)
 {
-    int round;
-
     (void)kill(-image, SIGKILL); // most are in this group: all at once
-    for (round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS; round++)
         if (linux_family(image, -1, SIGKILL) == 0)
             return;
 }

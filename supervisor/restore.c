@@ -111,14 +111,13 @@ int64_t restore_deadline(const struct session *session)
 /* Whether process PID is already something else here. */
 static bool is_known(const struct supervisor *s, pid_t pid)
 {
-    const struct session *session;
-    const struct checkpoint *checkpoint;
-
-    for (session = s->sessions; session; session = session->next) {
+    for (const struct session *session = s->sessions; session;
+         session = session->next) {
         if (session->image.pid == pid)
             return true;
-        for (checkpoint = session->keeping.checkpoints.newest; checkpoint;
-             checkpoint = checkpoint->next)
+        for (const struct checkpoint *checkpoint =
+                 session->keeping.checkpoints.newest;
+             checkpoint; checkpoint = checkpoint->next)
             if (checkpoint->pid == pid)
                 return true;
     }
@@ -131,9 +130,8 @@ static bool is_descendant(const struct supervisor *s,
                           const struct session *session, pid_t pid)
 {
     int64_t start = 0;
-    int generations;
 
-    for (generations = 0; generations < GENERATIONS; generations++) {
+    for (int generations = 0; generations < GENERATIONS; generations++) {
         if (is_known(s, pid) || !linux_find(pid, &pid, &start))
             return false;
         if (pid == session->image.pid || pid == s->zygote.pid ||

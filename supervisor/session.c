@@ -18,7 +18,7 @@
    ahead. */
 #define AHEAD_BYTES (256u * 1024)
 
-/* --- Beginning and end --------------------------------------------------- */
+/* --- Beginning and end -------------------------------------------------- */
 
 void session_init(struct session *session, const char *name)
 {
@@ -60,7 +60,7 @@ void session_end_image(struct session *session, uint64_t generation)
     session_disconnect(session);
 }
 
-/* --- To the image -------------------------------------------------------- */
+/* --- To the image ------------------------------------------------------- */
 
 enum status session_send(struct session *session)
 {
@@ -109,7 +109,7 @@ void session_send_stop(struct session *session, uint64_t id)
         send_word(session, WIRE_STOP, id);
 }
 
-/* --- Whose output it is -------------------------------------------------- */
+/* --- Whose output it is ------------------------------------------------- */
 
 /* The call whose output comes out of pipe I now: the first one sent whose mark
    has not been seen there. NULL between two calls. */
@@ -259,7 +259,7 @@ void session_drain_dead(struct session *session)
         session->image.death.unread = true;
 }
 
-/* --- Answers of the image ------------------------------------------------ */
+/* --- Answers of the image ----------------------------------------------- */
 
 /* The answer to the first call without one: no other is expected. */
 static enum status take_reply(struct session *session, uint64_t id, bool error,
@@ -354,12 +354,11 @@ struct call *session_take_first(struct session *session)
 struct call *session_take_finished(struct session *session)
 {
     const struct call *call = session->calls.first;
-    int i;
 
     if (!call || !call->replied)
         return NULL;
     if (call->next && call->next->sent) {
-        for (i = 0; i < CAPTURE_PIPES; i++)
+        for (int i = 0; i < CAPTURE_PIPES; i++)
             if (!call->marked[i] && session->image.output.pipes[i] >= 0)
                 return NULL;
     } else {

@@ -42,9 +42,8 @@ void stop_call(struct session *session, struct call *call, enum stop_why why)
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why)
 {
-    struct session *session;
-
-    for (session = s->sessions; session; session = session->next) {
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
         struct call *call = session->calls.first;
 
         while (call) {

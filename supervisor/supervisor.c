@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* supervisor.c: see supervisor.h. Takes the zygote's messages and what poll(2)
-   finds and hands them on; what is done about them is in the files of
-   state.h. */
+   finds, and hands them on to the other files. */
 #include "supervisor/supervisor.h"
 
 #include <errno.h>
@@ -31,9 +30,8 @@
 /* Without a zygote nothing can be evaluated: every waiting call says why. */
 static void refuse_waiting(struct supervisor *s)
 {
-    struct session *session;
-
-    for (session = s->sessions; session; session = session->next) {
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
         while (session->image.socket < 0 && session->calls.first) {
             struct call *call = session_take_first(session);
             struct buf text = BUF_EMPTY;
@@ -54,9 +52,8 @@ static void refuse_waiting(struct supervisor *s)
    they are. They have run nothing yet, and end with their connection. */
 static void drop_unknown(struct supervisor *s)
 {
-    struct session *session;
-
-    for (session = s->sessions; session; session = session->next)
+    for (struct session *session = s->sessions; session;
+         session = session->next)
         if (session->image.socket >= 0 && session->image.pid <= 0 &&
             !session->image.dying &&
             (zygote_is_down(&s->zygote) ||
@@ -66,11 +63,11 @@ static void drop_unknown(struct supervisor *s)
 
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
-    struct session *session;
     bool waiting = false;
 
     drop_unknown(s);
-    for (session = s->sessions; session; session = session->next)
+    for (struct session *session = s->sessions; session;
+         session = session->next)
         waiting =
             waiting || (session->image.socket < 0 && session->calls.first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
@@ -94,7 +91,6 @@ static void note_sandbox(struct supervisor *s,
                          const struct control_message *message)
 {
     struct buf text = BUF_EMPTY;
-    size_t i;
     bool missing;
 
     if (s->sandbox_state.known)
@@ -104,7 +100,7 @@ static void note_sandbox(struct supervisor *s,
     log_line(&s->config.log, missing ? LOG_WARN : LOG_INFO, "%.*s",
              STR_ARG(buf_view(&text)));
     buf_release(&text);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (s->places.refused[i])
             log_line(&s->config.log, LOG_WARN,
                      "sandbox: %s is not writable for Lisp: %s",
@@ -122,10 +118,9 @@ static void take_control(struct supervisor *s,
         note_sandbox(s, message);
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
-        if (!s->sessions)
-            (void)state_use_session(
-                s, STR(STATE_MAIN),
-                &text); // without memory the first call says so
+        if (!s->sessions) // without memory the first call says so
+            (void)state_use_session(s, STR(STATE_MAIN), &text);
+        buf_release(&text);
         for (session = s->sessions; session; session = session->next)
             if (session->image.socket < 0)
                 image_life_open(s, session);
@@ -153,21 +148,21 @@ static void take_control(struct supervisor *s,
 static void read_zygote(struct supervisor *s, int64_t now)
 {
     struct control_message message;
-    struct session *session;
 
     while (zygote_receive(&s->zygote, &message, now) == ST_OK) {
         take_control(s, &message, now);
-        for (session = s->sessions; session; session = session->next)
+        for (struct session *session = s->sessions; session;
+             session = session->next)
             image_life_serve(s, session, now);
     }
 }
 
 size_t supervisor_fd_count(const struct supervisor *supervisor)
 {
-    const struct session *session;
     size_t n = 1;
 
-    for (session = supervisor->sessions; session; session = session->next)
+    for (const struct session *session = supervisor->sessions; session;
+         session = session->next)
         n += CONTROL_FDS;
     return n;
 }
@@ -175,12 +170,12 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
-    struct session *session;
     size_t n = 0;
 
     if (max > 0)
         fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
-    for (session = supervisor->sessions; session; session = session->next) {
+    for (struct session *session = supervisor->sessions; session;
+         session = session->next) {
         short wanted = POLLIN;
 
         session->poll_at = SIZE_MAX;
@@ -204,13 +199,11 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
 static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
-    int i;
-
     if (fds[0].revents & POLLIN)
         image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         image_life_lost(session, now);
-    for (i = 0; i < CAPTURE_PIPES; i++)
+    for (int i = 0; i < CAPTURE_PIPES; i++)
         if (fds[1 + i].revents)
             session_read_pipe(session, i, &s->config.log);
     image_life_answer(s, session, now);
@@ -240,9 +233,9 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
-    struct session *session;
 
-    for (session = s->sessions; session; session = session->next)
+    for (struct session *session = s->sessions; session;
+         session = session->next)
         if (session->poll_at < n)
             run_session(s, session, fds + session->poll_at, now_ms);
     if (n > 0 && fds[0].revents)
@@ -250,7 +243,8 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
     zygote_tend(&s->zygote, now_ms);
     tend_zygote(s, now_ms);
     ending_tend(s, now_ms);
-    for (session = s->sessions; session; session = session->next) {
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
         session->poll_at = SIZE_MAX; // descriptors may have changed
         if (stop_tend(session, ending_concerns(s, session->calls.first),
                       now_ms) ||
@@ -271,11 +265,11 @@ static void earlier(int64_t *deadline, int64_t time)
 
 int64_t supervisor_deadline(const struct supervisor *supervisor)
 {
-    const struct session *session;
     int64_t deadline = zygote_deadline(&supervisor->zygote);
 
     earlier(&deadline, ending_deadline(supervisor));
-    for (session = supervisor->sessions; session; session = session->next) {
+    for (const struct session *session = supervisor->sessions; session;
+         session = session->next) {
         earlier(&deadline, image_life_deadline(session));
         earlier(&deadline, stop_deadline(session));
         earlier(&deadline, process_limit_deadline(session));
@@ -326,9 +320,8 @@ static void await_orphans(void)
     const struct timespec pause = {0, 2 * 1000 * 1000};
     pid_t pids[LIMIT_SESSIONS];
     bool left = true;
-    int waited;
 
-    for (waited = 0; left && waited < ORPHANS_MS; waited += 2) {
+    for (int waited = 0; left && waited < ORPHANS_MS; waited += 2) {
         size_t n = linux_children(pids, LIMIT_SESSIONS);
         size_t i;
 
@@ -354,10 +347,8 @@ void supervisor_free(struct supervisor *supervisor)
         return;
     while ((session = supervisor->sessions)) {
         supervisor->sessions = session->next;
-        if (session->image.generation != supervisor->zygote.generation &&
-            session->image.pid > 0)
-            (void)linux_family(session->image.pid, -1,
-                               SIGKILL); // its zygote cannot
+        image_process_end_programs(&session->image,
+                                   supervisor->zygote.generation);
         session_release(session);
         free(session);
     }

@@ -73,9 +73,8 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
         (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
-    size_t i;
 
-    for (i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
+    for (size_t i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
         argv[3 + i] = (char *)(uintptr_t)secrets[i];
 
     (void)sigemptyset(&none);
@@ -233,14 +232,13 @@ int64_t zygote_deadline(const struct zygote *zygote)
 void zygote_release(struct zygote *zygote)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
-    int waited;
 
     if (zygote->control >= 0)
         (void)close(zygote->control); // by this it knows
     zygote->control = -1;
     if (zygote->pid > 0 && !zygote->ready)
         (void)kill(zygote->pid, SIGKILL); // it has no children yet
-    for (waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
+    for (int waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
         if (waitpid(zygote->pid, NULL, WNOHANG) != 0)
             zygote->pid = 0;
         else

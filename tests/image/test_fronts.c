@@ -70,12 +70,11 @@ static void fronts_share_sessions(void **state)
 static void fronts_take_turns(void **state)
 {
     char code[64];
-    int i;
 
     (void)state;
     host_expect(1, "(defvar *seen* nil)", "=> *SEEN*");
     host_call(2, "(sleep 0.2)");
-    for (i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) {
         as(i % 2 == 0 ? guest : owner);
         (void)snprintf(code, sizeof code, "(push %d *seen*)", i);
         host_call((uint64_t)(10 + i), code);
@@ -83,12 +82,12 @@ static void fronts_take_turns(void **state)
     as(owner);
     host_call(90, "(equal *seen* (loop for i from 19 downto 0 collect i))");
     host_wait(2);
-    for (i = 1; i < 20; i += 2)
+    for (int i = 1; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
     host_wait(90);
     assert_string_equal(host_answer.p, "=> T");
     as(guest);
-    for (i = 0; i < 20; i += 2)
+    for (int i = 0; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
 }
 
@@ -272,10 +271,9 @@ static void front_leaves_at_any_time(void **state)
                                              "restore-session", "close-session",
                                              "reset-session"};
     struct buf frame;
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(operations); i++) {
+    for (size_t i = 0; i < COUNT(operations); i++) {
         host_call(10 + i, "(defvar *x* 1)");
         host_wait(10 + i);
         host_expect_part("=> *X*");
@@ -383,19 +381,17 @@ static void fronts_share_a_limit(void **state)
 {
     enum { FRONTS = 4 };
     struct front *fronts[FRONTS];
-    uint64_t i;
-    size_t f;
 
     (void)state;
     host_call_and_see_it_run(1, "(loop)");
-    for (f = 0; f < FRONTS; f++) {
+    for (size_t f = 0; f < FRONTS; f++) {
         as(fronts[f] = f == 0 ? guest : host_join(false));
-        for (i = 1; i <= LIMIT_PENDING_CALLS; i++)
+        for (uint64_t i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
     }
     host_wait(LIMIT_PENDING_CALLS); // the owner's was the first
     host_expect_part("of all who share the Lisp images are waiting");
-    for (f = 0; f < FRONTS; f++)
+    for (size_t f = 0; f < FRONTS; f++)
         host_leave(fronts[f]);
     as(owner);
     host_stop(1);
@@ -495,17 +491,16 @@ static void front_that_talks_nonsense_is_told_to_go(void **state)
         {0, 0, 0, 0, WIRE_REPLY},  {0, 0, 0, 0, WIRE_WELCOME},
         {0, 0, 0, 0, 99},
     };
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(before); i++) {
+    for (size_t i = 0; i < COUNT(before); i++) {
         struct front *front = front_open(host, false);
 
         assert_int_equal(intake_feed(front, before[i], WIRE_HEAD, 0),
                          ST_INVALID);
         host_leave(front);
     }
-    for (i = 0; i < COUNT(after); i++) {
+    for (size_t i = 0; i < COUNT(after); i++) {
         struct front *front = host_join(false);
 
         assert_int_equal(intake_feed(front, after[i], WIRE_HEAD, 0),
@@ -520,15 +515,14 @@ static void many_fronts_come_and_go(void **state)
     enum { FRONTS = 100 };
     struct front *fronts[FRONTS];
     char text[32];
-    size_t i;
 
     (void)state;
     host_expect(1, "(defvar *n* 0)", "=> *N*");
-    for (i = 0; i < FRONTS; i++) {
+    for (size_t i = 0; i < FRONTS; i++) {
         as(fronts[i] = host_join(false));
         host_call(1, "(incf *n*)");
     }
-    for (i = 0; i < FRONTS; i++) {
+    for (size_t i = 0; i < FRONTS; i++) {
         as(fronts[i]);
         host_wait(1);
         (void)snprintf(text, sizeof text, "=> %d", (int)i + 1);

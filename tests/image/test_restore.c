@@ -36,10 +36,9 @@ static void call_operation(uint64_t id, const char *operation, const char *name,
 static void wait_checkpoint(uint64_t id, int evaluation)
 {
     char wanted[64];
-    int tries;
 
     (void)snprintf(wanted, sizeof wanted, ", after evaluation %d:", evaluation);
-    for (tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
+    for (int tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
         call_operation(id, "list-sessions", NULL, 0);
         if (strstr(host_answer.p, wanted))
             return;
@@ -83,12 +82,10 @@ static void restore_says_what_is_lost(void **state)
 
 static void restore_survives_death_after_death(void **state)
 {
-    uint64_t id;
-
     (void)state;
     host_expect(1, "(defvar *x* 7)", "=> *X*");
     wait_checkpoint(2, 1);
-    for (id = 10; id < 30; id++) {
+    for (uint64_t id = 10; id < 30; id++) {
         host_call(id, KILL_MYSELF);
         host_wait(id);
         host_expect_part("goes on from the checkpoint after evaluation 1");
@@ -102,7 +99,6 @@ static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
     size_t n;
-    size_t i;
 
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
@@ -117,7 +113,7 @@ static void restore_falls_back_to_older_ones(void **state)
     host_expect(7, "*x*", "=> 1");
     n = linux_children(images, 64);
     assert_true(n > 0);
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         assert_true(host_exists(images[i]));
 }
 
@@ -200,11 +196,10 @@ static void restore_says_what_is_missing(void **state)
 static void restore_keeps_a_bounded_number(void **state)
 {
     char name[16];
-    int i;
 
     (void)state;
     host_expect(1, "(+ 1 1)", "=> 2");
-    for (i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
+    for (int i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
         (void)snprintf(name, sizeof name, "c%d", i);
         call_operation(2, "checkpoint-session", name, 0);
         host_expect_success();
@@ -274,7 +269,6 @@ static void limit_ends_the_programs_of_a_call(void **state)
 {
     struct buf frame;
     pid_t before;
-    int tries;
 
     (void)state;
     host_call(1, "(ext:external-process-pid (nth-value 2 (ext:run-program "
@@ -289,7 +283,7 @@ static void limit_ends_the_programs_of_a_call(void **state)
                     STR("(ext:system \"sleep 12345.25 & sleep 12345.25\")"));
     host_send(&frame);
     host_wait(2);
-    for (tries = 0; !strstr(host_answer.p, "=> NIL"); tries++) {
+    for (int tries = 0; !strstr(host_answer.p, "=> NIL"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20); // SIGKILL takes a moment
         host_pass(20);
         host_call(3, "(zerop (ext:system \"ps -eo args | grep -q "
@@ -303,8 +297,6 @@ static void limit_ends_the_programs_of_a_call(void **state)
    checkpoint; so are those that it left behind when it had answered. */
 static void limit_ends_too_many_processes(void **state)
 {
-    int tries;
-
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     wait_checkpoint(2, 1);
@@ -318,7 +310,7 @@ static void limit_ends_too_many_processes(void **state)
                 "(progn (ext:system \"(i=0; while [ $i -lt 1000 ]; do sleep "
                 "1000 & i=$((i+1)); done) &\") 5)",
                 "=> 5");
-    for (tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
+    for (int tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20);
         host_turn(20);
         host_call(6, "*x*");
@@ -358,12 +350,11 @@ static void session_is_closed(void **state)
 static void sessions_are_limited(void **state)
 {
     char name[16];
-    int i;
 
     (void)state;
     host_expect(1, "1", "=> 1");
     // closed ones do not count, open ones do: closing is cheaper than forking
-    for (i = 0; i < LIMIT_SESSIONS + 10; i++) {
+    for (int i = 0; i < LIMIT_SESSIONS + 10; i++) {
         struct buf frame;
 
         (void)snprintf(name, sizeof name, "s%d", i);
@@ -379,16 +370,15 @@ static void sessions_keep_200_states_apart(void **state)
 {
     char name[16];
     char text[64];
-    int i;
 
     (void)state;
-    for (i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++) {
         (void)snprintf(name, sizeof name, "s%d", i);
         (void)snprintf(text, sizeof text, "(defvar *me* %d)", i);
         host_call_in(name, 1, text);
         host_wait(1);
     }
-    for (i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++) {
         (void)snprintf(name, sizeof name, "s%d", i);
         (void)snprintf(text, sizeof text, "=> %d", i);
         host_call_in(name, 2, "*me*");

@@ -33,7 +33,7 @@
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static pid_t front; // this process
 
-/* ---- the world */
+/* --- The world ---------------------------------------------------------- */
 
 static void in_root(const char *commands)
 {
@@ -78,7 +78,7 @@ static int tear_down(void **state)
     return chdir("/");
 }
 
-/* ---- files */
+/* --- Files -------------------------------------------------------------- */
 
 /* What opening gives: 0, or an error of the kind "refused". */
 struct opening {
@@ -160,9 +160,8 @@ static int open_and_close(const char *path, int flags)
 static int attempt_openings(enum sandbox_mode mode)
 {
     int wrong = 0;
-    size_t i;
 
-    for (i = 0; i < COUNT(openings); i++) {
+    for (size_t i = 0; i < COUNT(openings); i++) {
         const struct opening *o = &openings[i];
         bool allowed = mode == SANDBOX_WORKSPACE ? o->workspace : o->read_only;
         struct stat status;
@@ -206,7 +205,7 @@ static int attempt_changes(enum sandbox_mode mode, int version)
     return wrong;
 }
 
-/* ---- other processes */
+/* --- Other processes ---------------------------------------------------- */
 
 static long queue_signal(void)
 {
@@ -290,7 +289,7 @@ static int attempt_looking(void)
     return wrong;
 }
 
-/* ---- sockets and the system */
+/* --- Sockets and the system --------------------------------------------- */
 
 static long make_socket(unsigned long domain, int type)
 {
@@ -407,7 +406,7 @@ static int attempt_system(void)
     return wrong;
 }
 
-/* ---- in the sandbox */
+/* --- In the sandbox ----------------------------------------------------- */
 
 struct confinement {
     struct sandbox sandbox;
@@ -505,7 +504,7 @@ static void sandbox_changes_nothing_read_only(void **state)
     enter_and_attempt(SANDBOX_READ_ONLY, false);
 }
 
-/* ---- the whole, as the image program calls it */
+/* --- The whole, as the image program calls it --------------------------- */
 
 /* In a child: everything that holds in mode OFF, too. */
 static NO_RETURN void attempt_limits(enum sandbox_mode mode)
@@ -542,12 +541,11 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 static void sandbox_limits_in_every_mode(void **state)
 {
     enum sandbox_mode modes[] = {SANDBOX_WORKSPACE, SANDBOX_OFF};
-    size_t i;
 
     (void)state;
     if (linux_landlock_version() == 0)
         skip();
-    for (i = 0; i < COUNT(modes); i++) {
+    for (size_t i = 0; i < COUNT(modes); i++) {
         int status = -1;
         pid_t pid;
 

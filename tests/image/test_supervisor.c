@@ -39,15 +39,14 @@ static void supervisor_answers_in_order(void **state)
 {
     char code[64];
     char text[64];
-    uint64_t i;
 
     (void)state;
-    for (i = 1; i <= 200; i++) {
+    for (uint64_t i = 1; i <= 200; i++) {
         (void)snprintf(code, sizeof code, "(progn (print %d) %d)", (int)i,
                        (int)i);
         host_call(i, code);
     }
-    for (i = 1; i <= 200; i++) {
+    for (uint64_t i = 1; i <= 200; i++) {
         host_wait(i);
         (void)snprintf(text, sizeof text, "[stdout]\n\n%d \n\n=> %d", (int)i,
                        (int)i);

@@ -19,9 +19,8 @@ static bool age_kernel(void)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     struct scmp_arg_cmp mode = SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0);
     bool done = filter != NULL;
-    int call;
 
-    for (call = 444; done && call <= 446; call++) // Landlock's
+    for (int call = 444; done && call <= 446; call++) // Landlock's
         done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), call, 0) == 0;
     done = done &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp),

@@ -56,9 +56,8 @@ static void add(struct capture *capture, const char *bytes)
 static void add_digits(struct capture *capture, size_t n)
 {
     char block[1000];
-    size_t i;
 
-    for (i = 0; i < sizeof block; i++)
+    for (size_t i = 0; i < sizeof block; i++)
         block[i] = (char)('0' + i % 10);
     for (; n >= sizeof block; n -= sizeof block)
         capture_add(capture, str_make(block, sizeof block));
@@ -130,10 +129,8 @@ static void answer_cuts_the_middle(void **state)
 /* Characters, not bytes, are counted and never cut in two. */
 static void answer_cuts_between_characters(void **state)
 {
-    int i;
-
     (void)state;
-    for (i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++)
         add(&output, "\xf0\x9f\x98\x80");
     compose(NULL, "", 4);
     assert_text(buf_view(&text),

@@ -188,10 +188,9 @@ static void sandbox_reports_what_is_missing(void **state)
          false,
          "sandbox: off"},
     };
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         buf_reset(&text);
         assert_true(sandbox_report(&cases[i].sandbox, &cases[i].state, &text) ==
                     cases[i].missing);

@@ -20,7 +20,6 @@ static int setup(void **state)
     int pair[2];
     int ours[CAPTURE_PIPES];
     int socket;
-    int i;
 
     (void)state;
     session_init(&session, "main");
@@ -32,7 +31,7 @@ static int setup(void **state)
     image_socket = pair[1];
     if (fcntl(socket, F_SETFL, O_NONBLOCK) < 0)
         return -1;
-    for (i = 0; i < CAPTURE_PIPES; i++) {
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
         if (pipe(pair) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0)
             return -1;
         ours[i] = pair[0];
@@ -44,13 +43,11 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    int i;
-
     (void)state;
     session_release(&session);
     buf_release(&captured);
     (void)close(image_socket);
-    for (i = 0; i < CAPTURE_PIPES; i++)
+    for (int i = 0; i < CAPTURE_PIPES; i++)
         (void)close(image_pipes[i]);
     return 0;
 }
@@ -159,7 +156,6 @@ static void session_finds_split_marks(void **state)
 {
     char bytes[64];
     size_t n = 0;
-    size_t i;
 
     (void)state;
     add_call(1);
@@ -171,7 +167,7 @@ static void session_finds_split_marks(void **state)
     n += WIRE_MARK;
     memcpy(bytes + n, "01", 2);
     n += 2;
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         image_writes(CAPTURE_STDOUT, bytes + i, 1);
         session_read_pipe(&session, CAPTURE_STDOUT, &no_log);
     }
@@ -228,10 +224,8 @@ static void session_keeps_output_between_calls(void **state)
 
 static void session_bounds_what_is_sent_ahead(void **state)
 {
-    int i;
-
     (void)state;
-    for (i = 0; i < LIMIT_AHEAD + 5; i++)
+    for (int i = 0; i < LIMIT_AHEAD + 5; i++)
         add_call((uint64_t)i + 1);
     assert_ok(session_send(&session));
     assert_int_equal(session.calls.sent, LIMIT_AHEAD);
@@ -345,12 +339,11 @@ static void session_takes_one_descriptor(void **state)
 static void session_never_waits(void **state)
 {
     char text[1000] = {0};
-    int i;
 
     (void)state;
     assert_int_equal(fcntl(session.image.socket, F_SETFL, 0), 0);
     assert_ok(session_read(&session)); // nothing is there
-    for (i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; i++) {
         struct call *call =
             call_new((uint64_t)i, 0, STR("evaluate"), str_make(text, 1000));
 
