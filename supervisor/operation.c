@@ -343,7 +343,7 @@ static void close_session(struct supervisor *s, struct session *session,
     answer_first(s, session, false, &text);
 }
 
-/* --- reset-session, configure-limits -------------------------------------- */
+/* --- reset-session, configure-limits ------------------------------------ */
 
 /* The image does these; the supervisor only notes something about them. */
 

@@ -283,25 +283,6 @@ static void session_sends_again_after_a_loss(void **state)
     assert_false(session.calls.first->sent);
 }
 
-static void session_withdraws_a_waiting_call(void **state)
-{
-    struct call *call;
-
-    (void)state;
-    add_call(1);
-    add_call(2);
-    add_call(3);
-    call = call_queue_find(&session.calls, NULL, 3);
-    assert_non_null(call);
-    call_queue_withdraw(&session.calls, call);
-    call_free(call);
-    assert_null(call_queue_find(&session.calls, NULL, 3));
-    assert_int_equal(session.calls.last->id, 2);
-    add_call(4);
-    assert_int_equal(session.calls.last->id, 4);
-    assert_null(call_queue_find(&session.calls, NULL, 9));
-}
-
 /* An image that sends two descriptors for one answer would fill up the table of
    the supervisor's. */
 static void session_takes_one_descriptor(void **state)
@@ -370,7 +351,6 @@ int main(void)
         TEST(session_refuses_strange_answers),
         TEST(session_tells_the_end_of_the_image),
         TEST(session_sends_again_after_a_loss),
-        TEST(session_withdraws_a_waiting_call),
         TEST(session_takes_one_descriptor),
         TEST(session_never_waits),
     };
