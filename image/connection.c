@@ -159,7 +159,7 @@ void connection_next(struct connection *connection, struct wire_head *head,
         fill(connection, true);
     }
     if (status != ST_OK)
-        connection_give_up("a frame that is none");
+        connection_give_up("an invalid frame");
     connection->used += WIRE_HEAD + head->size;
 }
 

@@ -171,7 +171,7 @@ bool sandbox_report(const struct sandbox *sandbox,
         buf_printf(out, ", Landlock %d", state->landlock);
     else if (state->landlock > 0)
         buf_printf(out,
-                   ", Landlock %d of this kernel does not keep signals from "
+                   ", Landlock %d of this kernel does not block signals to "
                    "other programs of the user",
                    state->landlock);
     else

@@ -155,7 +155,7 @@ static void describe_cause(const struct session *session, struct buf *text)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
     else if (death->garbled)
-        buf_str(text, STR("sent what is no answer and was ended"));
+        buf_str(text, STR("sent an invalid answer and was ended"));
     else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -198,8 +198,8 @@ static struct str when(const struct call *running)
     if (!running)
         return STR(" between two evaluations.\n");
     return running->front
-               ? STR(" during an evaluation of somebody who shares it.\n")
-               : STR(" during an evaluation of somebody who had gone.\n");
+               ? STR(" during an evaluation by someone who shares it.\n")
+               : STR(" during an evaluation by someone who had left.\n");
 }
 
 /* Tells them what CAUSE and LOSS are, and answers the call that was RUNNING, if

@@ -102,9 +102,9 @@ static void describe_missing(const struct session *session,
                    session->name, (unsigned long long)last,
                    (long long)arguments.back);
     else
-        buf_printf(text, "Session %s has no checkpoint of that time any more.",
+        buf_printf(text, "Session %s no longer has a checkpoint of that time.",
                    session->name);
-    buf_str(text, STR(" list-sessions shows what there is."));
+    buf_str(text, STR(" list-sessions shows its checkpoints."));
 }
 
 static struct checkpoint *choose(const struct session *session,
@@ -131,7 +131,7 @@ static void describe_restored(const struct session *session,
 
     buf_printf(text, "Session %s restored to the state after ", session->name);
     if (checkpoint->apart)
-        buf_printf(text, "evaluation %llu of a past that was left",
+        buf_printf(text, "evaluation %llu of an abandoned past",
                    (unsigned long long)checkpoint->evaluation);
     else
         history_describe(&session->keeping.history, checkpoint->evaluation,
@@ -153,7 +153,7 @@ static void tell_others(struct session *session, const struct front *knows,
 {
     struct buf notice = BUF_EMPTY;
 
-    buf_printf(&notice, "Somebody who shares it has called %s:\n%.*s",
+    buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
                operation, STR_ARG(text));
     notices_add(&session->notices, knows, buf_view(&notice));
     buf_release(&notice);
@@ -207,8 +207,8 @@ static void restore_session(struct supervisor *s, struct session *session,
         error = false;
     } else {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe checkpoint is "
-                           "broken and was dropped; the session is as it "
-                           "was."));
+                           "broken and was dropped; the session is "
+                           "unchanged."));
     }
     checkpoint_free(checkpoint);
     answer_first(s, session, error, &text);
@@ -249,7 +249,7 @@ static void describe_session(const struct session *session, struct buf *text)
         describe_time(checkpoint->taken, text);
         buf_str(text, STR(", after "));
         if (checkpoint->apart)
-            buf_printf(text, "evaluation %llu of a past that was left",
+            buf_printf(text, "evaluation %llu of an abandoned past",
                        (unsigned long long)checkpoint->evaluation);
         else
             history_describe(&session->keeping.history, checkpoint->evaluation,

@@ -193,7 +193,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
-                 "process %d is no copy of it",
+                 "process %d is not a copy of it",
                  session->name, (int)session->keeping.copy.pid);
         session->keeping.due_at = now + RETRY_MS;
     }
@@ -265,15 +265,15 @@ bool restore_wake(struct supervisor *s, struct session *session,
     if (s->zygote.control >= 0 &&
         session->image.generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
-        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not listen",
+        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not respond",
                  (int)s->zygote.pid);
     awake = send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 &&
             is_awake(checkpoint->socket) &&
             fcntl(checkpoint->socket, F_SETFL, O_NONBLOCK) == 0;
     if (!awake) {
         log_line(&s->config.log, LOG_WARN,
-                 "image: session %s: checkpoint %d does not wake",
-                 session->name, (int)checkpoint->pid);
+                 "image: session %s: checkpoint %d did not wake", session->name,
+                 (int)checkpoint->pid);
         (void)kill(checkpoint->pid, SIGKILL); // it may be gone already
     }
     return awake;
@@ -298,13 +298,13 @@ static void describe_loss(const struct session *session, uint64_t evaluation,
 {
     uint64_t last = session->keeping.history.last;
 
-    buf_printf(text, "Session %s goes on from the checkpoint after ",
+    buf_printf(text, "Session %s continues from the checkpoint after ",
                session->name);
     history_describe(&session->keeping.history, evaluation, text);
     if (evaluation == last) {
         buf_str(text, STR("\nNo evaluation that was answered is lost."));
     } else {
-        buf_str(text, STR("\nLost, though answered:"));
+        buf_str(text, STR("\nAnswered, but lost:"));
         history_list(&session->keeping.history, evaluation + 1, last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
@@ -328,10 +328,10 @@ void restore_after_death(struct supervisor *s, struct session *session,
     }
     if (session->keeping.history.last > 0)
         buf_printf(text,
-                   "A fresh session takes its place: all definitions and data "
-                   "of session %s are lost; define again what is needed.",
+                   "A fresh session replaces it: all definitions and data of "
+                   "session %s are lost; define again what you need.",
                    session->name);
     else
-        buf_printf(text, "A fresh session %s takes its place.", session->name);
+        buf_printf(text, "A fresh session %s replaces it.", session->name);
     keeping_forget(&session->keeping);
 }

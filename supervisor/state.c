@@ -57,13 +57,17 @@ struct session *state_use_session(struct supervisor *s, struct str name,
         return session;
     if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
         memchr(name.p, 0, name.n)) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nThis is no name for a "
-                          "session."));
+        buf_printf(text,
+                   "[ERROR] ECL-MCP:NO-SESSION\nNot a valid session name: "
+                   "names have 1 to %d bytes, and no NUL.",
+                   LIMIT_SESSION_NAME);
         return NULL;
     }
     if (is_full(s)) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "
-                          "open; close one by reset-session with close true."));
+        buf_str(
+            text,
+            STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "
+                "open; close one by calling reset-session with close true."));
         return NULL;
     }
     return make(s, name);

@@ -39,7 +39,7 @@ static void refuse_waiting(struct supervisor *s)
             buf_printf(&text,
                        "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\n"
                        "The Lisp image cannot be started: %s (%s). "
-                       "It is tried again with the next call after %d seconds.",
+                       "The first call after %d seconds tries again.",
                        s->zygote.why, s->config.image_path,
                        LIMIT_ZYGOTE_RETRY_MS / 1000);
             reply_text(call, true, buf_view(&text));

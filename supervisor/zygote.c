@@ -146,7 +146,7 @@ static void lost(struct zygote *zygote, const char *why, int64_t now)
         (void)kill(zygote->pid, SIGKILL); // it may be gone already
     if (was_ready) {
         log_line(zygote->log, LOG_WARN,
-                 "image: the zygote is lost (%s); starting another", why);
+                 "image: the zygote is lost (%s); starting a new one", why);
         zygote_start(zygote, now);
         return;
     }
@@ -208,7 +208,7 @@ enum status zygote_receive(struct zygote *zygote,
         return ST_IO;
     }
     if (message->kind == CONTROL_READY && message->version != WIRE_VERSION) {
-        lost(zygote, "it is of another version than this program", now_ms);
+        lost(zygote, "its version is not that of this program", now_ms);
         return ST_IO;
     }
     if (message->kind == CONTROL_READY) {

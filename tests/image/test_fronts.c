@@ -182,8 +182,8 @@ static void front_leaves_a_call_that_does_not_stop(void **state)
         host_expect_success();
     } while (--tries > 0 && !strstr(host_answer.p, "[notice]"));
     host_expect_part("[notice]\nThe Lisp image did not stop when asked to and "
-                     "was killed during an evaluation of somebody who had "
-                     "gone.\n");
+                     "was killed during an evaluation by someone who had "
+                     "left.\n");
     host_expect_part("\n\n=> 3");
     host_expect(3, "(+ 1 3)", "=> 4");
 }
@@ -211,7 +211,7 @@ static void fronts_are_told_of_deaths(void **state)
     host_wait(2);
     host_expect_part(
         "[notice]\nThe Lisp image was killed by signal 9 (SIGKILL) "
-        "during an evaluation of somebody who shares it.\n");
+        "during an evaluation by someone who shares it.\n");
     host_expect_part("\n\n=> 3");
     host_expect(3, "(+ 1 3)", "=> 4");
     as(third);
@@ -246,7 +246,7 @@ static void fronts_are_told_of_undoing(void **state)
     as(owner);
     host_call(3, "*x*");
     host_wait(3);
-    host_expect_part("[notice]\nSomebody who shares it has called "
+    host_expect_part("[notice]\nSomeone who shares this session has called "
                      "restore-session:\nSession main restored to the state "
                      "after evaluation 1: (defvar *x* 1)");
     host_expect_part("\n\n=> 1");
@@ -261,7 +261,7 @@ static void fronts_are_told_of_undoing(void **state)
     host_call(4, "(+ 1 1)");
     host_wait(4);
     host_expect_part("[notice]\nSince the last answer this has happened 2 "
-                     "times; the last time:\nSomebody who shares it");
+                     "times; the last time:\nSomeone who shares this session");
     host_expect(5, "(+ 1 1)", "=> 2");
 }
 

@@ -58,7 +58,7 @@ static void restore_brings_everything_back(void **state)
     assert_true(host_error);
     host_expect_part(
         "[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image was killed by signal 9 "
-        "(SIGKILL) during this evaluation.\nSession main goes on from the "
+        "(SIGKILL) during this evaluation.\nSession main continues from the "
         "checkpoint after evaluation 2: (defun sq (x) (* x x))\n"
         "No evaluation that was answered is lost.\n");
     host_expect(5, "(list (sq 12) *x*)", "=> (144 (1 2 3))");
@@ -75,7 +75,7 @@ static void restore_says_what_is_lost(void **state)
     host_wait(3);
     host_wait(4);
     host_wait(5);
-    host_expect_part("Lost, though answered:\n- evaluation 2: (defvar *y*\n"
+    host_expect_part("Answered, but lost:\n- evaluation 2: (defvar *y*\n"
                      "- evaluation 3: (setf *x* 3)\n");
     host_expect(6, "(list *x* (boundp '*y*))", "=> (1 NIL)");
 }
@@ -88,7 +88,7 @@ static void restore_survives_death_after_death(void **state)
     for (uint64_t id = 10; id < 30; id++) {
         host_call(id, KILL_MYSELF);
         host_wait(id);
-        host_expect_part("goes on from the checkpoint after evaluation 1");
+        host_expect_part("continues from the checkpoint after evaluation 1");
     }
     host_expect(3, "*x*", "=> 7");
 }
@@ -172,7 +172,7 @@ static void restore_keeps_pasts_apart(void **state)
     host_expect(6, "(setf *x* :other)", "=> :OTHER");
     wait_checkpoint(7, 2);
     host_expect_part("checkpoint \"two\" at ");
-    host_expect_part("evaluation 2 of a past that was left");
+    host_expect_part("evaluation 2 of an abandoned past");
     host_call(8, KILL_MYSELF);
     host_wait(8);
     host_expect(9, "*x*", "=> :OTHER");

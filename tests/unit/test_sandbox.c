@@ -175,8 +175,8 @@ static void sandbox_reports_what_is_missing(void **state)
         {{SANDBOX_WORKSPACE, false, NULL},
          {true, 3, true, true},
          true,
-         "sandbox: workspace, Landlock 3 of this kernel does not keep signals "
-         "from other programs of the user, seccomp"},
+         "sandbox: workspace, Landlock 3 of this kernel does not block signals "
+         "to other programs of the user, seccomp"},
         {{SANDBOX_WORKSPACE, false, NULL},
          {true, 0, false, false},
          true,
