@@ -15,8 +15,8 @@ void connection_give_up(const char *what)
 {
     static const char text[] = "ecl-mcp-image: ";
 
-    (void)!write(STDERR_FILENO, text,
-                 sizeof text - 1); // the last word, heard or not
+    // the last words, whether they are heard or not
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
     (void)!write(STDERR_FILENO, what, strlen(what));
     (void)!write(STDERR_FILENO, "\n", 1);
     _exit(1);
@@ -97,8 +97,8 @@ void connection_repair(const struct connection *connection)
 
 /* --- From the supervisor ------------------------------------------------ */
 
-/* Reads from the socket; with WAIT at least one byte. The end of it is the end
-   of this image. */
+/* Reads from the socket; with WAIT at least one byte. When it has ended, this
+   image ends. */
 static void fill(struct connection *connection, bool wait)
 {
     for (;;) {
@@ -126,8 +126,8 @@ static struct str unread(const struct connection *connection)
                     connection->in.n - connection->used);
 }
 
-/* Notes every STOP frame that has come, wherever it stands: the calls between
-   here and it have not begun. */
+/* Notes every STOP frame that has come, wherever it stands: the calls before it
+   in the buffer have not begun. */
 static void note_stops(struct connection *connection)
 {
     struct str rest = unread(connection);
@@ -163,7 +163,7 @@ void connection_next(struct connection *connection, struct wire_head *head,
     connection->used += WIRE_HEAD + head->size;
 }
 
-/* Whether call ID is one of those that were stopped; it is forgotten then. */
+/* Whether call ID was stopped; if so, forgets that. */
 static bool take_withdrawn(struct connection *connection, uint64_t id)
 {
     uint64_t *withdrawn = connection->withdrawn;
@@ -192,7 +192,7 @@ bool connection_begin(struct connection *connection, struct wire_head head)
 
 /* --- To the supervisor -------------------------------------------------- */
 
-/* Sends the frame that is in OUT, with the descriptor FD unless it is -1. */
+/* Sends the frame in the buffer, with the descriptor FD unless that is -1. */
 static void send_out(struct connection *connection, int fd)
 {
     struct buf *out = &connection->out;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* connection.h: a live image's connection to its supervisor: the socket with
-   its frames, and the pipes of its output. Knows nothing of Lisp. Whoever loses
-   the supervisor ends: these functions end the process instead of failing. */
+   its frames, and the pipes of its output. It knows nothing of Lisp. An image
+   ends with its supervisor: these functions do not fail, they end the process.
+ */
 #ifndef IMAGE_CONNECTION_H
 #define IMAGE_CONNECTION_H
 
@@ -17,7 +18,7 @@
 #include "image/control.h"
 #include "wire/wire.h"
 
-/* Descriptors of our own stand above this, out of the way of user code. */
+/* Our own descriptors are at least this, out of the way of user code. */
 #define CONNECTION_PRIVATE_FD 200
 
 enum { CONNECTION_STDOUT, CONNECTION_STDERR, CONNECTION_PIPES };
@@ -26,7 +27,7 @@ struct connection {
     int socket;
     int pipes[CONNECTION_PIPES];            /* write ends */
     struct stat identity[CONNECTION_PIPES]; /* of the pipes, to see whether
-                                               descriptors 1 and 2 still are */
+                                               descriptors 1 and 2 lead there */
     unsigned char key[WIRE_MARK_KEY];
     struct buf in;
     size_t used; /* bytes of in that were handled */
@@ -39,28 +40,29 @@ struct connection {
 /* Ends the process, with WHAT on standard error. */
 NO_RETURN void connection_give_up(const char *what);
 
-/* Fills CONNECTION with copies of FDS, which are closed, and with the key of
-   OPEN_MESSAGE. Standard input is empty then, and standard output and error are
-   the pipes. */
+/* Fills CONNECTION with private copies of FDS, which it closes, and with the
+   key of OPEN_MESSAGE. Makes standard input empty, and standard output and
+   error the pipes. */
 void connection_take(struct connection *connection,
                      const struct control_message *open_message,
                      const int fds[CONTROL_FDS]);
 
-/* A copy of this process goes on with SOCKET, which is closed; a copy of it,
-   out of the way of user code, replaces that of the original. */
+/* In a copy of the process: a private copy of SOCKET, which is closed, replaces
+   the socket of the original. */
 void connection_replace(struct connection *connection, int socket);
 
-/* Waits for the next frame; BODY stays valid until the next call. Notes every
-   STOP that has come, wherever it stands. */
+/* Waits for the next frame; *BODY is valid until the next call of this
+   function. Notes every STOP that has come. */
 void connection_next(struct connection *connection, struct wire_head *head,
                      struct str *body);
 
-/* Takes note that the call of HEAD comes now, after the marks that end the
-   output of the call before it, if HEAD wants them. True: it was stopped before
-   it had begun. */
+/* The call of HEAD begins: writes the marks that end the output of the call
+   before it, if HEAD asks for them. True: it was stopped before and must not
+   begin. */
 bool connection_begin(struct connection *connection, struct wire_head head);
 
-/* Descriptors 1 and 2 are user code's to break: makes them the pipes again. */
+/* User code may do anything to descriptors 1 and 2: makes them the pipes
+   again. */
 void connection_repair(const struct connection *connection);
 
 /* Answers call ID. */

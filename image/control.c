@@ -82,7 +82,7 @@ enum status control_receive(int socket, struct control_message *message,
     if (n != (ssize_t)sizeof got) {
         for (int i = 0; i < CONTROL_FDS; i++)
             if (fds[i] >= 0)
-                (void)close(fds[i]); // nobody will use them
+                (void)close(fds[i]); // they are not used
         return ST_INVALID;
     }
     *message = got;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
-   folder holds for all that is in it. What is secret is therefore spared by
-   allowing, in every folder on the way to it, the other names one by one; what
-   appears later in such a folder is not allowed, either. */
+   folder holds for everything in it. To leave a secret out, all other names in
+   every folder on the way to it are allowed one by one; what appears in such a
+   folder later is not allowed, either. */
 #include "image/landlock.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 #include "files/secrets.h"
 
-/* The interface of the kernel, whose header knows less on older systems. */
+/* The interface of the kernel; the headers of older systems have less of it. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
 enum { RULE_PATH_BENEATH = 1 };
 
@@ -55,7 +55,7 @@ struct rule {
 #define OF_FILES                                                               \
     (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL)
 
-/* Not to be read by anybody: terminals, disks, keys. */
+/* Never readable: terminals, disks, keys. */
 static const char *const hidden_places[] = {
     "/dev",
     "/run/secrets",
@@ -63,13 +63,13 @@ static const char *const hidden_places[] = {
     NULL,
 };
 
-/* What the system keeps from everybody but root. */
+/* What the system lets only root read. */
 static const char *const hidden_from_root[] = {
     "/etc/shadow", "/etc/shadow-",     "/etc/gshadow", "/etc/gshadow-",
     "/etc/ssh",    "/etc/ssl/private", NULL,
 };
 
-/* Of /dev, what programs cannot do without. */
+/* The files of /dev that programs cannot do without. */
 static const char *const devices[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL,
 };
@@ -118,15 +118,15 @@ static void paths_add(struct paths *paths, const char *path)
         paths->failed = true;
 }
 
-/* Everything that is needed while the rules are made. */
+/* What is needed to make the rules. */
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
     struct paths hidden; /* never allowed */
-    struct paths ways;   /* folders in which they lie */
+    struct paths ways;   /* folders on the way to them */
 };
 
-/* PATH is not to be allowed: neither as it is written nor where links lead. */
+/* PATH must not be allowed, nor the path to which its links lead. */
 static void hide(struct rules *rules, const char *path)
 {
     char real[SANDBOX_PATH];
@@ -145,7 +145,7 @@ static void hide_below(struct rules *rules, const char *home, const char *name)
         hide(rules, path);
 }
 
-/* Those of PATTERNS (NULL: none) that name one path, below HOME. */
+/* Hides, below HOME, the PATTERNS (NULL: none) that name one path. */
 static void hide_named(struct rules *rules, const char *home,
                        const char *const *patterns)
 {
@@ -154,8 +154,8 @@ static void hide_named(struct rules *rules, const char *home,
             hide_below(rules, home, patterns[i]);
 }
 
-/* The secrets of one home folder: those that are named, and the entries whose
-   names fit. MORE are further patterns. */
+/* Hides the secrets of one home folder: the paths that patterns name, and the
+   entries whose names match one. MORE are further patterns. */
 static void hide_secrets(struct rules *rules, const char *home,
                          const char *const *more)
 {
@@ -171,7 +171,7 @@ static void hide_secrets(struct rules *rules, const char *home,
         (void)closedir(folder); // was only read
 }
 
-/* Notes the folders in which PATH lies, "" for the root. */
+/* Notes the folders on the way to PATH, "" for the root. */
 static void note_ways(struct rules *rules, const char *path)
 {
     char way[SANDBOX_PATH];
@@ -184,8 +184,8 @@ static void note_ways(struct rules *rules, const char *path)
     }
 }
 
-/* Allows RIGHTS, which fit what is there, for NAME in FOLDER. What cannot be
-   allowed stays forbidden; links are none. */
+/* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
+   What cannot be allowed stays forbidden. */
 static void allow(const struct rules *rules, int folder, const char *name,
                   uint64_t rights)
 {
@@ -195,17 +195,17 @@ static void allow(const struct rules *rules, int folder, const char *name,
     if (fd < 0)
         return;
     (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
-    (void)close(fd); // was only looked at
+    (void)close(fd); // was only a name
 }
 
-/* The rights to read what ENTRY of FOLDER is; none for a link. */
+/* The rights to read ENTRY of FOLDER, by its type; none for a link. */
 static uint64_t reading_of(int folder, const struct dirent *entry)
 {
     struct stat status;
     bool link = entry->d_type == DT_LNK;
     bool is_folder = entry->d_type == DT_DIR;
 
-    if (entry->d_type == DT_UNKNOWN) { // as few file systems say
+    if (entry->d_type == DT_UNKNOWN) { // few file systems say that
         if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         link = S_ISLNK(status.st_mode);
@@ -216,8 +216,8 @@ static uint64_t reading_of(int folder, const struct dirent *entry)
     return is_folder ? READING : READING & OF_FILES;
 }
 
-/* Allows what is in the folder WAY to be read, but for what is hidden and for
-   the folders that lead there. */
+/* Allows reading everything in the folder WAY except what is hidden and the
+   folders on the way to that. */
 static void allow_around(const struct rules *rules, const char *way)
 {
     int fd = open(way[0] != '\0' ? way : "/",
@@ -228,7 +228,7 @@ static void allow_around(const struct rules *rules, const char *way)
     uint64_t rights;
 
     if (!folder && fd >= 0)
-        (void)close(fd); // nothing in it is allowed
+        (void)close(fd); // nothing in it gets allowed
     while (folder && (entry = readdir(folder))) {
         int n = snprintf(path, sizeof path, "%s/%s", way, entry->d_name);
 
@@ -245,7 +245,7 @@ static void allow_around(const struct rules *rules, const char *way)
         (void)closedir(folder); // was only read
 }
 
-/* Finds out what must be spared. False without memory. */
+/* Finds out what must stay hidden. False without memory. */
 static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
                         const struct sandbox_places *places)
 {
@@ -285,7 +285,7 @@ static void allow_everything(const struct rules *rules,
                   sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
 }
 
-/* What a version of the interface can be asked to handle. */
+/* What VERSION of the interface can handle. */
 static struct ruleset handled_by(int version, const struct sandbox *sandbox)
 {
     struct ruleset set = {FS_FIRST, 0, 0};

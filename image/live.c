@@ -54,8 +54,8 @@ static cl_object symbol(const char *name)
     return ecl_make_symbol(name, "ECL-MCP");
 }
 
-/* The page around an address of the stack, as a number: what is done to it is
-   beyond every object that the compiler knows. */
+/* The page of an address on the stack, as a number: what is done to it concerns
+   no object that the compiler knows. */
 static uintptr_t page_of(const volatile void *p)
 {
     uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -80,8 +80,8 @@ static void grow_stack(void)
     (void)close(zero); // was only read
 }
 
-/* ECL takes the limit that it finds for the size of every thread's stack, and
-   checks there for overflow. */
+/* ECL believes the limit that it finds to be the size of every thread's stack,
+   and checks for overflow there. */
 static void limit_stack(void)
 {
     struct rlimit limit;
@@ -93,7 +93,7 @@ static void limit_stack(void)
         (void)setrlimit(RLIMIT_STACK, &limit); // else ECL finds the old one
     }
     if (pthread_attr_init(&attributes) != 0)
-        return; // threads then have stacks of another size than ECL thinks
+        return; // then the stacks of threads are not as large as ECL thinks
     (void)pthread_attr_setstacksize(&attributes, limit.rlim_cur);
     (void)pthread_setattr_default_np(&attributes);
     (void)pthread_attr_destroy(&attributes);
@@ -109,16 +109,16 @@ void live_boot(char *name)
     ecl_set_option(ECL_OPT_C_STACK_SAFETY_AREA, LIMIT_LISP_STACK_SAFETY);
     grow_stack();
     limit_stack();
-    GC_set_free_space_divisor(1); // small answers and the boot cost less
+    GC_set_free_space_divisor(1); // makes the boot and small answers cheaper
     (void)cl_boot(1, argv);
-    (void)unsetenv(MARKERS); // it is not meant for the programs that we start
+    (void)unsetenv(MARKERS); // the programs that we start must not get it
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
     (void)cl_funcall(1, symbol("PREPARE"));
 }
 
 /* An interrupt that the supervisor sent for another call comes too late and is
-   dropped; one from anywhere else is meant for the call that runs, if any. */
+   dropped; any other is meant for the call that runs, if there is one. */
 static void interrupt(int signal, siginfo_t *info, void *context)
 {
     int why = STOP_CANCELLED;
@@ -135,7 +135,7 @@ static void interrupt(int signal, siginfo_t *info, void *context)
 }
 
 /* The parent is gone: the zygote, or the supervisor after it. Without a
-   supervisor nobody wants this image, whatever it is doing. */
+   supervisor this image must end, whatever it is doing. */
 static void orphaned(int signal)
 {
     struct pollfd fd = {live.connection.socket, POLLIN, 0};
@@ -160,8 +160,8 @@ static cl_object make_stream(int pipe)
     return cl_eval(c_string_to_object(form));
 }
 
-/* Creates the streams, or those that were closed again, and hands them to
-   Lisp, which may touch the handler of SIGINT: ours is put over it. */
+/* Creates the streams, again if they were closed, and hands them to Lisp. That
+   may change the handler of SIGINT: installs ours. */
 static void start_streams(void)
 {
     struct sigaction action = {.sa_sigaction = interrupt,
@@ -261,10 +261,10 @@ static cl_object arguments_to_lisp(struct str body)
     return cl_nreverse(arguments);
 }
 
-/* Calls into Lisp; TEXT says what happened. DISPATCH lets no exit through: one
-   that comes through nevertheless shows that the evaluator is broken (its
-   stacks are full, its memory was overwritten), and a checkpoint serves better.
- */
+/* Calls into Lisp; TEXT gets the answer. True: it reports an error. DISPATCH
+   stops all non-local exits: one that gets through shows that the evaluator is
+   broken (its stacks are full, its memory was overwritten), and that a
+   checkpoint serves better. */
 static bool dispatch(struct str body, struct buf *text)
 {
     cl_env_ptr env = ecl_process_env();
@@ -294,8 +294,8 @@ static bool dispatch(struct str body, struct buf *text)
     return error;
 }
 
-/* An overflow of the C stack lowers ECL's guard to give its handlers room, and
-   leaves it there; the next overflow would have none. */
+/* On an overflow of the C stack, ECL moves its guard to give its handlers room,
+   and leaves it there; the next overflow would have no room. */
 static void restore_stack_guard(void)
 {
     cl_env_ptr env = ecl_process_env();
@@ -306,7 +306,7 @@ static void restore_stack_guard(void)
     if (env->cs_limit == live.stack_limit)
         return;
     env->cs_limit = live.stack_limit;
-    // what the overflow has touched goes back to the system
+    // gives the pages that the overflow has touched back to the system
     (void)madvise((void *)end, (size_t)(start - end), MADV_DONTNEED);
 }
 
@@ -346,9 +346,9 @@ static NO_RETURN void serve(void)
     }
 }
 
-/* Makes a write to a pipe without reader, or beyond LIMIT_FILE_WRITTEN, an
-   error of the stream. A signal that is ignored would do the same, but the
-   programs we start would inherit it. */
+/* A write to a pipe without a reader, or beyond LIMIT_FILE_WRITTEN, becomes an
+   error of the stream. Ignoring the signal would do the same, but the programs
+   that we start would inherit that. */
 static void failed_write(int signal)
 {
     (void)signal;
@@ -358,7 +358,7 @@ static void take_signals(void)
 {
     struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
 
-    (void)signal(SIGCHLD, SIG_DFL); // the zygote's handlers go
+    (void)signal(SIGCHLD, SIG_DFL); // the zygote had others
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGHUP, SIG_DFL);
     (void)signal(SIGPIPE, failed_write);
@@ -373,7 +373,7 @@ void live_run(const struct control_message *open_message,
 {
     live.heap = open_message->heap;
     connection_take(&live.connection, open_message, fds);
-    (void)setsid(); // a process group of its own and no terminal
+    (void)setsid(); // a process group of its own, and no terminal
     linux_mark_programs();
     live.dispatch = symbol("DISPATCH");
     live.stop_reason = symbol("*STOP-REASON*");

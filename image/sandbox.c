@@ -43,7 +43,7 @@ static const char *path_from(const char *name)
     return value && value[0] == '/' ? value : NULL;
 }
 
-/* PATH with its links resolved, as far as it is there; "" when it is not. */
+/* PATH with its links resolved; "" when there is nothing at PATH. */
 static void resolve(const char *path, char out[SANDBOX_PATH])
 {
     out[0] = '\0';
@@ -51,7 +51,7 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
-/* The names of PATH behind those of FOLDER; NULL when it is not in there. */
+/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
 static const char *below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
@@ -76,7 +76,7 @@ static void find_homes(struct sandbox_places *places)
         resolve("/root", places->homes[1]);
 }
 
-/* Where compiled files go, which need not be there yet. */
+/* Where compiled files go; the folder need not exist yet. */
 static void find_cache(const struct sandbox_places *places,
                        char out[SANDBOX_PATH])
 {
@@ -92,7 +92,7 @@ static void find_cache(const struct sandbox_places *places,
         out[0] = '\0';
 }
 
-/* Why PATH is not to be written to; NULL: it may. */
+/* Why code must not write to PATH; NULL: it may. */
 static const char *reason_against(const struct sandbox *sandbox,
                                   const struct sandbox_places *places,
                                   const char *path)
@@ -138,8 +138,8 @@ void sandbox_hide_process(const struct sandbox *sandbox)
         linux_hide();
 }
 
-/* Appends the folders that may be written, as in "A, B and C"; false when there
-   are none. */
+/* Appends the folders that code may write to, as in "A, B and C"; false when
+   there are none. */
 static bool list_places(const struct sandbox *sandbox,
                         const struct sandbox_places *places, struct buf *out)
 {

@@ -12,7 +12,8 @@
 #include "image/linux.h"
 #include "image/syscall_filter.h"
 
-/* A rule needs a folder that is there; links in the path are followed then. */
+/* Makes the cache folder, since a rule needs a folder that exists, and resolves
+   the links in its path. */
 static void make_cache(struct sandbox_places *places)
 {
     char *path = places->writable[SANDBOX_CACHE];

@@ -12,8 +12,7 @@
 #include "image/linux.h"
 #include "image/names.h"
 
-/* Sends one byte through SOCKET, or waits for one; false when the other end is
-   gone. */
+/* Sends one byte through SOCKET; false when the other end is gone. */
 static bool send_byte(int socket)
 {
     ssize_t n;
@@ -24,6 +23,7 @@ static bool send_byte(int socket)
     return n == 1;
 }
 
+/* Waits for one byte from SOCKET; false when the other end is gone. */
 static bool wait_byte(int socket)
 {
     char byte;
@@ -35,12 +35,12 @@ static bool wait_byte(int socket)
     return n == 1;
 }
 
-/* In the copy: sleeps until the supervisor wakes it by one byte, and is the
+/* In the copy: sleeps until the supervisor wakes it with one byte, and is the
    live image then; ends when the supervisor closes the other end. */
 static void sleep_until_woken(struct connection *connection, int socket)
 {
     connection_replace(connection, socket);
-    (void)setsid(); // the end of the original must not reach this one
+    (void)setsid(); // the end of the original must not reach this copy
     linux_set_name(NAME_SLEEPER);
     linux_signal_on_orphaned(SIGRTMAX);
     // from here on this copy counts as asleep
@@ -85,7 +85,7 @@ void sleeper_leave(struct sleepers *sleepers, struct connection *connection,
         (void)close(pair[1]); // the copy has it
     if (pid > 0)
         sleepers->pids[sleepers->n++] = pid;
-    // nothing that happens to this process must reach the copy
+    // asleep, the copy no longer depends on this process
     asleep = pid > 0 && wait_byte(pair[0]);
     connection_send(connection, WIRE_KEPT, id, asleep ? pid : 0,
                     asleep ? pair[0] : -1);

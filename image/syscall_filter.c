@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* syscall_filter.c: see syscall_filter.h. Arguments are compared as the kernel
-   takes them: an int may come with anything in its upper half, and a comparison
-   that does not mask must refuse then. */
+   takes them: the upper half of an int may have any value, and a comparison
+   without a mask must refuse then. */
 #include "image/syscall_filter.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* The low half of an argument. */
 #define INT_MASK 0xffffffffu
 
-/* Not in every header. */
+/* Not every header has these. */
 #define SYS_SETOWN_EX 15
 #define CLONE_USER 0x10000000u
 
@@ -33,7 +33,8 @@ enum {
     NEW_FILE_SETATTR = 469
 };
 
-/* Other processes, the system, and ways around this filter or Landlock. */
+/* Calls that concern other processes or the system, or lead around this filter
+   or Landlock. */
 static const int refused[] = {
     SCMP_SYS(ptrace),
     SCMP_SYS(process_vm_readv),
@@ -104,8 +105,8 @@ static const int refused[] = {
     SCMP_SYS(move_pages),
 };
 
-/* Modes, owners, times and attributes, of which Landlock knows nothing: refused
-   where nothing may be changed at all. */
+/* Calls for modes, owners, times and attributes, which Landlock does not cover:
+   refused when nothing may be changed at all. */
 static const int changes[] = {
     SCMP_SYS(chmod),        SCMP_SYS(fchmod),       SCMP_SYS(fchmodat),
     SCMP_SYS(chown),        SCMP_SYS(fchown),       SCMP_SYS(lchown),
@@ -116,8 +117,8 @@ static const int changes[] = {
     NEW_SETXATTRAT,         NEW_REMOVEXATTRAT,      NEW_FILE_SETATTR,
 };
 
-/* Requests of ioctl(2): signals by way of input and output, input for a
-   terminal, and what changes files that are open for reading only. */
+/* Requests of ioctl(2) that send signals by way of input and output, put input
+   into a terminal, or change files that are open for reading only. */
 static const unsigned requests[] = {
     FIOSETOWN,         SIOCSPGRP,
     TIOCSTI,           TIOCLINUX,
@@ -128,7 +129,7 @@ static const unsigned requests[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Refuses CALL: with one comparison, or always when there is none. A call that
+/* Refuses CALL: when COMPARISON holds, or always when it is NULL. A call that
    the architecture does not have needs no rule. */
 static void refuse(scmp_filter_ctx filter, int call,
                    const struct scmp_arg_cmp *comparison)
@@ -143,9 +144,9 @@ static void refuse_when(scmp_filter_ctx filter, int call,
     refuse(filter, call, &comparison);
 }
 
-/* Sockets: none, or those of the internet. Those of the file system lead to
-   agents of keys, to containers and to editors, and are never made. A pair is
-   connected and stays so, but for datagrams, which can go anywhere. */
+/* Allows no sockets, or those of the internet only. Sockets of the file system
+   lead to key agents, containers and editors, and are never allowed. A pair is
+   connected and stays so, except for datagrams, which can go anywhere. */
 static void refuse_sockets(scmp_filter_ctx filter, bool network)
 {
     if (network) {
@@ -165,7 +166,7 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
     refuse_when(filter, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_GT, AF_UNIX, 0));
 }
 
-/* What is done to other processes by their numbers; 0 is the caller. */
+/* Refuses what is done to other processes by their numbers; 0 is the caller. */
 static void refuse_others(scmp_filter_ctx filter)
 {
     refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0));
@@ -184,16 +185,18 @@ static void refuse_others(scmp_filter_ctx filter)
                 SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, SYS_SETOWN_EX));
 }
 
-/* A namespace of users would give new rights over old interfaces. */
+/* Refuses namespaces of users, which would give new rights over old
+   interfaces. */
 static void refuse_namespaces(scmp_filter_ctx filter)
 {
     refuse_when(filter, SCMP_SYS(clone),
                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_USER, CLONE_USER));
-    // its arguments are in memory; libraries then use the other
+    // its arguments are in memory, out of reach; libraries then use clone
     (void)seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-/* Truncation needs no right to write before Landlock knows of it. */
+/* Refuses truncation, which needs no right to write where Landlock does not
+   cover it. */
 static void refuse_truncation(scmp_filter_ctx filter)
 {
     struct scmp_arg_cmp reading =
@@ -205,13 +208,13 @@ static void refuse_truncation(scmp_filter_ctx filter)
     refuse_when(
         filter, SCMP_SYS(openat),
         SCMP_A2(SCMP_CMP_MASKED_EQ, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
-    // its arguments are in memory; programs then use openat
+    // its arguments are in memory, out of reach; programs then use openat
     (void)seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2),
                            0);
 }
 
-/* Signals to this process, the zygote, and to its parent, to the parent's group
-   and to everybody. */
+/* Refuses signals to this process (the zygote), its parent, the parent's group,
+   and all processes. */
 static void refuse_signals(scmp_filter_ctx filter)
 {
     const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill),
@@ -246,7 +249,7 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
         refuse_truncation(filter);
     if (landlock < LINUX_LANDLOCK_SIGNALS)
         refuse_signals(filter);
-    // programs of another architecture do without; mitigations of the processor
+    // calls of another architecture do not exist; mitigations of the processor
     // that make Lisp slow protect nothing here
     (void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
                            SCMP_ACT_ERRNO(ENOSYS));

@@ -10,7 +10,7 @@
 struct part {
     const char *title; /* its line, or NULL */
     struct buf text;
-    int64_t missing; /* characters that came and are not in text */
+    int64_t missing; /* characters that were printed but are not in text */
     size_t chars;
     size_t allowed; /* characters of it that the answer may show */
 };
@@ -41,7 +41,7 @@ static void take_capture(struct part *part, const char *title,
 }
 
 /* Output that came between two evaluations, from threads and child processes
-   of earlier ones, stands at the head of the next [stdout]. */
+   of earlier ones, comes first in the next [stdout]. */
 static void take_earlier(struct part *part, const struct answer *answer)
 {
     if (is_silent(answer->earlier))
@@ -55,7 +55,7 @@ static void take_earlier(struct part *part, const struct answer *answer)
         buf_str(&part->text, STR("; from this evaluation:\n"));
 }
 
-/* Shares MAX_CHARS among the parts: the short ones whole, the long ones in
+/* Shares MAX_CHARS among the parts: short ones are shown whole, long ones get
    equal shares of what is left. */
 static void share(struct part parts[PARTS], size_t max_chars)
 {

@@ -19,7 +19,7 @@ struct answer {
     const struct capture *earlier; /* output since the last answer */
     const struct capture *output;  /* standard output of the call */
     const struct capture *errors;  /* standard error of the call */
-    struct str body;               /* what the image said */
+    struct str body;               /* the image's answer */
     const char *session;           /* whose answer it is */
 };
 

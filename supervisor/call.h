@@ -38,7 +38,7 @@ struct call {
     bool view;          /* its answer is what the image says, and no more */
     bool sent;          /* to the image that is connected now */
     bool retried;       /* an image ended before it had read the call */
-    bool stopping;      /* somebody asked for its end */
+    bool stopping;      /* somebody asked for its end, or its time is up */
     enum stop_why why;  /* when it is stopping */
     int64_t started_at; /* when it came first in its session; -1: not yet */
     struct call_progress progress;
@@ -59,7 +59,7 @@ void call_free(struct call *call);
 struct str call_operation(const struct call *call);
 struct str call_arguments(const struct call *call);
 
-/* The image that CALL was sent to is gone: it can be sent to another. What it
+/* The image that CALL was sent to is gone: CALL can be sent to another. What it
    has printed stays. */
 void call_unsend(struct call *call);
 

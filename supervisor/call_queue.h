@@ -16,7 +16,7 @@ struct call_queue {
     size_t sent; /* how many, from the first on, the image has been sent */
 };
 
-/* Frees all calls; nobody is answered. */
+/* Frees all calls without answering them. */
 void call_queue_release(struct call_queue *queue);
 
 /* Appends CALL, which the queue owns from now on. */

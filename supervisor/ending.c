@@ -42,7 +42,7 @@ void ending_tend(struct supervisor *s, int64_t now)
             stop_calls(s, front, STOP_ENDING);
 }
 
-/* Whether a call of FRONT, or of all (NULL), has not been told to stop yet. */
+/* Whether a call of FRONT, or of any (NULL), is not stopping yet. */
 static bool has_unstopped(const struct supervisor *s, const struct front *front)
 {
     for (const struct session *session = s->sessions; session;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ending.h: times by which calls have to end: those of one front, or all. */
+/* ending.h: times by which calls have to end: the calls of one front, or all.
+ */
 #ifndef SUPERVISOR_ENDING_H
 #define SUPERVISOR_ENDING_H
 
@@ -12,15 +13,17 @@
    time AT: the earliest of several holds. */
 void ending_set(struct front *front, int64_t at);
 
-/* Whether a call that FRONT makes now comes too late. */
+/* Whether such a time has passed for calls of FRONT. */
 bool ending_is_over(const struct front *front, int64_t now);
 
-/* Whether CALL has to end soon, or everything (NULL: only that). */
+/* Whether CALL has to end soon, because its front does or everything does.
+   CALL may be NULL: then whether everything does. */
 bool ending_concerns(const struct supervisor *s, const struct call *call);
 
-/* Stops the calls whose time is up, and when that is; -1: no call has a time by
-   which it has to end. */
+/* Stops the calls whose time is up. */
 void ending_tend(struct supervisor *s, int64_t now);
+
+/* When ending_tend must be called again; -1: no call has such a time. */
 int64_t ending_deadline(const struct supervisor *s);
 
 #endif

@@ -19,7 +19,7 @@
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 
-/* Milliseconds to wait for the zygote's word on why an image ended. */
+/* Milliseconds to wait until the zygote says why an image ended. */
 #define CAUSE_MS 1000
 
 /* Makes the socket pair and the pipes of a live image. OURS and THEIRS are in
@@ -50,7 +50,7 @@ static void close_fds(const int fds[CONTROL_FDS])
 {
     for (int i = 0; i < CONTROL_FDS; i++)
         if (fds[i] >= 0)
-            (void)close(fds[i]); // unused or passed on
+            (void)close(fds[i]); // not needed here
 }
 
 void image_life_open(struct supervisor *s, struct session *session)
@@ -79,8 +79,6 @@ void image_life_open(struct supervisor *s, struct session *session)
     keeping_forget(&session->keeping);
 }
 
-/* What the image is lost to is told by the zygote, or by wait(2) when its
-   zygote is gone. */
 void image_life_lost(struct session *session, int64_t now)
 {
     struct image_process *image = &session->image;
@@ -120,7 +118,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
         if (is_turn_of_ours(session))
             run_ours(s, session, now);
     }
-    // nothing is run in a process that could not be killed
+    // no code may run in a process that we could not kill
     if (session->image.pid > 0 && session_send(session) != ST_OK)
         image_life_lost(session, now);
     // the clock of the first call starts here
@@ -177,8 +175,9 @@ static void describe_cause(const struct session *session, struct buf *text)
         buf_printf(text, "ended with exit status %d", WEXITSTATUS(status));
 }
 
-/* Whether the first call was running when the image died. A lone call that was
-   not even read goes to the next image, once: the image had died before it. */
+/* Whether the first call was running when the image died. A lone call that the
+   image had not even read goes to the next image, once: the death came first.
+ */
 static bool has_begun(struct session *session)
 {
     struct call *call = session->calls.first;
@@ -192,7 +191,8 @@ static bool has_begun(struct session *session)
     return false;
 }
 
-/* When it died, for those whose call was not RUNNING. */
+/* When the image died: the end of a sentence for fronts whose call was not
+   RUNNING. */
 static struct str when(const struct call *running)
 {
     if (!running)
@@ -202,8 +202,8 @@ static struct str when(const struct call *running)
                : STR(" during an evaluation by someone who had left.\n");
 }
 
-/* Tells them what CAUSE and LOSS are, and answers the call that was RUNNING, if
-   any. */
+/* Tells all fronts the CAUSE of the death and the LOSS, and answers the call
+   that was RUNNING, if any. */
 static void tell(struct supervisor *s, struct session *session,
                  struct call *running, struct str cause, struct str loss)
 {
@@ -226,9 +226,9 @@ static void tell(struct supervisor *s, struct session *session,
     buf_release(&text);
 }
 
-/* The last act for a dead image: what it had answered goes out, the call that
-   it was running gets the cause, the calls behind it go to the image that takes
-   its place. */
+/* The last act for a dead image: its answers go out, the call that it was
+   running is answered with the cause, and the later calls go to the image that
+   replaces it. */
 static void bury(struct supervisor *s, struct session *session, int64_t now)
 {
     struct buf cause = BUF_EMPTY;
@@ -289,7 +289,7 @@ void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
     while (session && session->image.pid != pid)
         session = session->next;
     if (!session)
-        return; // a program that an image had started, a copy, one buried
+        return; // a program of an image, a copy, or an image already buried
     image = &session->image;
     image->death.exited = true;
     image->death.wait_status = wait_status;

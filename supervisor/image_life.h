@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* image_life.h: the life of the image of a session: opened when it is needed,
+/* image_life.h: the life of a session's image: it is opened when it is needed,
    served, and buried with a reason when it dies; a checkpoint or a fresh image
-   follows it. */
+   replaces it. */
 #ifndef SUPERVISOR_IMAGE_LIFE_H
 #define SUPERVISOR_IMAGE_LIFE_H
 
@@ -12,14 +12,13 @@
 
 struct supervisor;
 
-/* Makes an image for a session that has none; its process is known when the
-   zygote has said it (CONTROL_OPENED). What fails is logged, and tried again
-   with the next call. */
+/* Makes an image for a session that has none; the zygote will say which process
+   it is (CONTROL_OPENED). A failure is logged; the next call tries again. */
 void image_life_open(struct supervisor *s, struct session *session);
 
-/* Does the calls that are the supervisor's turn, opens an image when one is
-   needed, and sends what may be sent ahead. To be called whenever a call came,
-   went or was stopped. */
+/* Does the calls that are next and the supervisor's own, opens an image when
+   one is needed, and sends what may be sent ahead. Must be called whenever a
+   call has come, gone or been stopped. */
 void image_life_serve(struct supervisor *s, struct session *session,
                       int64_t now);
 
@@ -31,17 +30,17 @@ void image_life_read(struct supervisor *s, struct session *session,
 void image_life_answer(struct supervisor *s, struct session *session,
                        int64_t now);
 
-/* The image is gone, or has broken the protocol and must go: kills it. It is
-   buried when its cause of death is known: the zygote tells it, or
-   supervisor_reap when its zygote is gone. */
+/* The image is gone, or must go: kills it. It is buried as soon as its cause of
+   death is known: from the zygote, or from supervisor_reap when its zygote is
+   gone. */
 void image_life_lost(struct session *session, int64_t now);
 
-/* Wait(2) or the zygote has reported that process PID ended. */
+/* wait(2) or the zygote has reported that process PID ended. */
 void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
                           int64_t now);
 
-/* Buries an image whose cause of death is known, or was waited for long
-   enough. */
+/* Buries a dying image once its cause of death is known, or has not come in
+   time. */
 void image_life_tend(struct supervisor *s, struct session *session,
                      int64_t now);
 

@@ -20,7 +20,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Makes IMAGE one that is not there. */
+/* Forgets what is known of the process. */
 static void forget_process(struct image_process *image)
 {
     image->pid = 0;

@@ -38,7 +38,7 @@ struct image_death {
     bool garbled; /* it sent an invalid answer */
     bool exited;  /* wait_status is known */
     int wait_status;
-    int64_t bury_at; /* when waiting for the cause ends */
+    int64_t bury_at; /* when we stop waiting for the cause */
 };
 
 struct image_process {
@@ -52,11 +52,11 @@ struct image_process {
     struct image_output output;
     struct image_stop stop;
     int64_t count_at; /* when its processes are counted next; -1: not */
-    bool dying;       /* it is gone or must go; its cause is awaited */
+    bool dying;       /* it is gone or must go; we wait for the cause */
     struct image_death death;
 };
 
-/* There is no live image. */
+/* Makes IMAGE one that has no process. */
 void image_process_init(struct image_process *image);
 
 /* Closes and frees everything; the process itself sees its socket close. */
@@ -89,7 +89,7 @@ enum status MUST_CHECK image_process_write(struct image_process *image);
 
 /* Receives once into IN, without waiting; *MORE: more may be there. A
    descriptor that came along replaces *FD, which is closed or -1 before.
-   ST_MISSING: nothing is there; ST_IO: end of file or error; ST_NOMEM. */
+   ST_MISSING: nothing has come; ST_IO: end of file or error; ST_NOMEM. */
 enum status MUST_CHECK image_process_receive(struct image_process *image,
                                              int *fd, bool *more);
 

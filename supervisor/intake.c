@@ -12,13 +12,13 @@
 #include "supervisor/stop.h"
 #include "wire/wire.h"
 
-/* Storage that an idle buffer keeps: what common calls need. */
+/* Bytes of storage that an idle buffer keeps: enough for common calls. */
 #define IDLE_BYTES (64u * 1024)
 
-/* Bytes of the body of a HELLO: room for any name of a version. */
+/* Bytes of the body of a HELLO: room for the name of any version. */
 #define HELLO_BYTES 200
 
-/* The same of a frame of a few numbers. */
+/* The same for a frame of a few numbers. */
 #define NUMBERS_BYTES 64
 
 /* Serves every session, after calls have been stopped. */
@@ -51,9 +51,9 @@ static enum status read_request(struct str body, struct request *request)
     return ST_OK;
 }
 
-/* Answers a call that waits for nothing, or whose session has to be open and is
-   not; else false. The session main always counts as open: it opens by
-   itself. */
+/* Answers a call that waits for nothing, or one whose session must be open but
+   is not; false for any other call. The session main always counts as open: it
+   opens by itself. */
 static bool answer_at_once(struct front *front, struct wire_head head,
                            const struct operation *operation,
                            const struct request *request)
@@ -75,8 +75,8 @@ static bool answer_at_once(struct front *front, struct wire_head head,
     return true;
 }
 
-/* A call of FRONT and its session; NULL: TEXT says why, or is empty when memory
-   ran out. */
+/* Makes a call of REQUEST, and finds its session. NULL: TEXT says why, or is
+   empty when memory ran out. */
 static struct call *make_call(struct front *front,
                               const struct request *request,
                               struct session **session, struct buf *text)
@@ -140,7 +140,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     return ST_OK;
 }
 
-/* Stops the call ID of FRONT; from an owner, 0 stops those of all others. */
+/* Stops call ID of FRONT; 0 from an owner stops the calls of all others. */
 static void take_stop(struct front *front, uint64_t id, int64_t now)
 {
     struct supervisor *s = front->supervisor;
@@ -260,7 +260,8 @@ static enum status take_frame(struct front *front, struct wire_head head,
     }
 }
 
-/* Bytes of the largest body of such a frame; -1 when no front sends it. */
+/* Bytes of the largest body that a frame of KIND may have; -1 when fronts do
+   not send it. */
 static int64_t largest_body(unsigned kind)
 {
     switch (kind) {
@@ -277,8 +278,8 @@ static int64_t largest_body(unsigned kind)
     }
 }
 
-/* Whether REST begins with what cannot be a frame of FRONT: nobody waits for
-   the rest of that. */
+/* Whether the start of REST cannot be that of a frame of FRONT: there is no
+   point in waiting for the rest. */
 static bool is_wrong(const struct front *front, struct str rest)
 {
     struct wire_head head;
@@ -290,8 +291,8 @@ static bool is_wrong(const struct front *front, struct str rest)
            (head.kind == WIRE_HELLO) == front->greeted;
 }
 
-/* Whether FRONT has to read its answers before more is done for it. An owner's
-   host passes them on at once. */
+/* Whether FRONT has to read its answers before more is done for it. The host of
+   an owner passes them on at once. */
 static bool is_behind(const struct front *front)
 {
     return !front->owner && front->out.n >= LIMIT_OUTPUT_BACKLOG;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* intake.h: takes in what a front says: its frames, and that it is gone. */
+/* intake.h: takes in what comes from a front: its frames, and its end. */
 #ifndef SUPERVISOR_INTAKE_H
 #define SUPERVISOR_INTAKE_H
 
@@ -19,8 +19,8 @@ struct front;
 enum status MUST_CHECK intake_feed(struct front *front, const void *p, size_t n,
                                    int64_t now_ms);
 
-/* FRONT is gone: its calls that run are stopped, the others withdrawn; nobody
-   is answered. Sessions stay. Frees FRONT, which may be NULL. */
+/* FRONT is gone: stops those of its calls that run and withdraws the others,
+   without answers. Sessions stay. Frees FRONT, which may be NULL. */
 void intake_close(struct front *front, int64_t now_ms);
 
 #endif

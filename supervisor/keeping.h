@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* keeping.h: what a session can go back to, and when the next checkpoint is
-   taken. Keeps the books only; restore.c asks the image for copies. */
+   taken. It only keeps the books; restore.c asks the image for copies. */
 #ifndef SUPERVISOR_KEEPING_H
 #define SUPERVISOR_KEEPING_H
 
@@ -23,13 +23,13 @@ struct keeping {
     struct history history;
     bool changed;       /* since the newest checkpoint */
     int64_t due_at;     /* when the next one is due */
-    int64_t rest_until; /* none before, so that calls come first */
+    int64_t rest_until; /* none is taken before, so that calls come first */
 
     /* the KEEP that has no KEPT yet */
     uint64_t number; /* 0: there is none */
     int64_t sent_at;
     char name[LIMIT_SESSION_NAME + 1];
-    uint64_t call; /* the call that wants it, or 0 */
+    uint64_t call; /* the call that asked for it, or 0 */
 
     struct keeping_copy copy;
 };

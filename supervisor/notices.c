@@ -8,7 +8,7 @@
 struct notices_reader {
     struct notices_reader *next;
     const struct front *front;
-    uint64_t read; /* notices that it knows, of all so far */
+    uint64_t read; /* how many of the notices so far it knows */
 };
 
 void notices_release(struct notices *notices)
@@ -18,8 +18,8 @@ void notices_release(struct notices *notices)
     buf_release(&notices->newest);
 }
 
-/* The reader FRONT, a new one that knows all so far if need be; NULL without
-   memory. */
+/* The reader FRONT, made if need be: a new one need not know what happened
+   before. NULL without memory. */
 static struct notices_reader *find(struct notices *notices,
                                    const struct front *front)
 {
@@ -33,7 +33,7 @@ static struct notices_reader *find(struct notices *notices,
     if (!reader)
         return NULL;
     reader->front = front;
-    reader->read = notices->n; // what was before does not concern it
+    reader->read = notices->n;
     reader->next = notices->readers;
     notices->readers = reader;
     return reader;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* notices.h: what has happened to a session that its fronts must know: each
-   reads it with its next answer, once. */
+/* notices.h: what the fronts of a session must know about it, because another
+   front did it or the image died. Each front is told once, with its next
+   answer. */
 #ifndef SUPERVISOR_NOTICES_H
 #define SUPERVISOR_NOTICES_H
 
@@ -22,18 +23,20 @@ struct notices {
 
 void notices_release(struct notices *notices);
 
-/* FRONT uses the session: it reads what happens from now on. Without memory it
-   reads nothing. */
+/* FRONT uses the session: it must know what happens from now on. Without memory
+   it is not told. */
 void notices_join(struct notices *notices, const struct front *front);
 
-/* FRONT is gone. */
+/* FRONT is gone, if it ever came. */
 void notices_leave(struct notices *notices, const struct front *front);
 
-/* TEXT has happened. KNOWS, if not NULL, is the front that knows it already. */
+/* Adds the notice TEXT. KNOWS, unless NULL, is the front that knows it
+   already. */
 void notices_add(struct notices *notices, const struct front *knows,
                  struct str text);
 
-/* Appends to OUT, after a line end, what FRONT has not read; it has then. */
+/* Appends to OUT the notices that FRONT has not been told, if any, after a line
+   end; they count as told then. */
 void notices_read(struct notices *notices, const struct front *front,
                   struct buf *out);
 

@@ -11,7 +11,7 @@
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
-/* The arguments that these operations know. */
+/* The arguments of these operations. */
 struct arguments {
     struct str name; /* empty: not given */
     int64_t back;    /* 0: not given */
@@ -85,7 +85,7 @@ void operation_take_kept(struct supervisor *s, struct session *session,
 
 /* --- restore-session ---------------------------------------------------- */
 
-/* Why there is no checkpoint to go back to. */
+/* Says why there is no checkpoint to go back to. */
 static void describe_missing(const struct session *session,
                              struct arguments arguments, struct buf *text)
 {
@@ -122,7 +122,7 @@ static struct checkpoint *choose(const struct session *session,
                               last - (uint64_t)arguments.back);
 }
 
-/* What a way back means: where the session is now, and what was undone. */
+/* Says where the session is now, and what was undone. */
 static void describe_restored(const struct session *session,
                               const struct checkpoint *checkpoint,
                               struct buf *text)
@@ -146,8 +146,8 @@ static void describe_restored(const struct session *session,
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-/* The call of KNOWS, OPERATION, has changed what all others build on: TEXT says
-   how. */
+/* KNOWS has called OPERATION, which changes the session for all who share it;
+   TEXT says how. */
 static void tell_others(struct session *session, const struct front *knows,
                         const char *operation, struct str text)
 {
@@ -196,7 +196,7 @@ static void restore_session(struct supervisor *s, struct session *session,
         answer_first(s, session, true, &text);
         return;
     }
-    session_drain(session); // what the image has printed in between
+    session_drain(session); // what the image has printed until now
     checkpoints_take(&session->keeping.checkpoints, checkpoint);
     if (restore_wake(s, session, checkpoint)) {
         describe_restored(session, checkpoint, &text);
@@ -257,7 +257,7 @@ static void describe_session(const struct session *session, struct buf *text)
     }
 }
 
-/* On a line of its own. */
+/* Appends a line about the sandbox. */
 static void describe_sandbox(const struct supervisor *s, struct buf *text)
 {
     struct buf state = BUF_EMPTY;
@@ -347,7 +347,7 @@ static void close_session(struct supervisor *s, struct session *session,
 
 /* The image does these; the supervisor only notes something about them. */
 
-/* The definitions that others use are gone. */
+/* The definitions of the session are gone, for all who share it. */
 static void note_reset(struct session *session, const struct call *call)
 {
     tell_others(session, call->front, "reset-session", buf_view(&call->text));

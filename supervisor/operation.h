@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* operation.h: what the supervisor knows of operations: who does which, and
-   those that it does itself. Any other is the image's. */
+/* operation.h: what the supervisor knows about operations: who does which, and
+   how it does its own. The image does any operation that is not known here. */
 #ifndef SUPERVISOR_OPERATION_H
 #define SUPERVISOR_OPERATION_H
 
@@ -26,15 +26,15 @@ struct operation {
     const char *name;
     enum operation_by by;
 
-    /* IN_ORDER: it has to wait until there is an image. */
+    /* IN_ORDER: it waits until there is an image. */
     bool needs_image;
 
     /* IN_ORDER: does the first call of SESSION, before which nothing is
        unfinished. It is answered immediately, or by operation_take_kept. */
     void (*run)(struct supervisor *s, struct session *session, int64_t now);
 
-    /* AT_ONCE: appends the answer to TEXT. BODY has the arguments. False when
-       the session NAME, or what was asked for in it, does not exist. */
+    /* AT_ONCE: appends the answer to TEXT; BODY has the arguments. False when
+       the session NAME, or what the call asks for in it, does not exist. */
     bool (*show)(const struct supervisor *s, struct str name, struct str body,
                  struct buf *text);
 
@@ -46,14 +46,15 @@ struct operation {
     void (*note_answer)(struct session *session, const struct call *call);
 };
 
-/* The operation called NAME; never NULL, since images know more names. */
+/* The operation called NAME; never NULL, since images know more names than are
+   known here. */
 const struct operation *operation_find(struct str name);
 
-/* Appends a sentence: the session NAME is not open. */
+/* Appends a sentence that says that the session NAME is not open. */
 void operation_miss(struct str name, struct buf *text);
 
-/* KEPT has come: CHECKPOINT, or NULL. Answers the call that waits for it, if
-   any. */
+/* KEPT has come, and brought CHECKPOINT or NULL. Answers the call that waits
+   for it, if any. */
 void operation_take_kept(struct supervisor *s, struct session *session,
                          const struct checkpoint *checkpoint);
 

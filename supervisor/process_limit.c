@@ -10,11 +10,11 @@
 /* Milliseconds between two counts. */
 #define PAUSE_MS 100
 
-/* Rounds in which all of them must be gone. */
+/* Rounds of killing after which all of them must be gone. */
 #define ROUNDS 20
 
-/* Ends every process of the image's family; while one of them is left, it may
-   make new ones. */
+/* Kills every process of the image's family, repeatedly: a process that is left
+   may make new ones. */
 static void end_all(pid_t image)
 {
     (void)kill(-image, SIGKILL); // most are in this group: all at once

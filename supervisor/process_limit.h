@@ -10,8 +10,8 @@
 
 #include "supervisor/session.h"
 
-/* Counts them when that is due. True: there were more than LIMIT_PROCESSES, all
-   were killed, and the image must end. */
+/* Counts the processes when that is due. True: there were more than
+   LIMIT_PROCESSES, all were killed, and the image must end. */
 bool MUST_CHECK process_limit_tend(struct session *session, int64_t now);
 
 /* When process_limit_tend must be called again; -1: not before a call runs. */

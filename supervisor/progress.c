@@ -8,11 +8,11 @@
 /* Milliseconds between two frames. */
 #define PAUSE_MS 250
 
-/* Milliseconds after which a line without an end is told. */
+/* Milliseconds without output after which an unfinished line is passed on. */
 #define REST_MS 1000
 
-/* Output of pipe I that the front has not got yet: lines, or with WHOLE all of
-   it. */
+/* Output of pipe I that the front has not got yet: whole lines, or with WHOLE
+   all of it. */
 static struct str fresh(const struct call *call, int i, bool whole)
 {
     struct str head = buf_view(&call->captures[i].head);
@@ -46,7 +46,7 @@ static struct call *reporter(const struct session *session)
     return reports ? call : NULL;
 }
 
-/* Appends LINES to TEXT, the newest when they are too many. */
+/* Appends LINES to TEXT; only their end when they are too long. */
 static void add_lines(struct str lines, struct buf *text)
 {
     if (lines.n > LIMIT_PROGRESS) {

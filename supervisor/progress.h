@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.h: tells a front what its running call prints while it runs: whole
-   lines, now and then. A line without an end is told, too, when nothing
-   follows it for a while: a prompt, or dots that count. */
+/* progress.h: passes on what a call prints while it runs: whole lines, now and
+   then. An unfinished line (a prompt, a row of dots) is passed on, too, when
+   nothing follows it for a while. */
 #ifndef SUPERVISOR_PROGRESS_H
 #define SUPERVISOR_PROGRESS_H
 
@@ -9,7 +9,7 @@
 
 #include "supervisor/session.h"
 
-/* Tells the front of the running call what is due. */
+/* Passes on what is due. */
 void progress_tend(struct session *session, int64_t now);
 
 /* When progress_tend has to be called again; -1: not before more output

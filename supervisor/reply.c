@@ -17,20 +17,20 @@ void reply_text(struct call *call, bool error, struct str text)
     call_free(call);
 }
 
-/* What was printed during CALL is for the answer of the next one. */
+/* Leaves what was printed during CALL to the next answer. */
 static void leave_output(struct session *session, const struct call *call)
 {
     for (int i = 0; i < CAPTURE_PIPES; i++) {
         struct buf text = BUF_EMPTY;
 
-        (void)capture_text(&call->captures[i], &text); // as far as it is kept
+        (void)capture_text(&call->captures[i], &text); // what it holds
         capture_add(&session->earlier, buf_view(&text));
         buf_release(&text);
     }
 }
 
-/* Appends what FRONT does not know yet: that it has other images than before,
-   and what has happened to the session. */
+/* Appends what FRONT does not know yet: that its images are new, and what has
+   happened to the session. */
 static void put_notice(struct session *session, struct front *front,
                        struct buf *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reply.h: answers calls. Each function answers one call and frees it. Nobody
-   is answered when the front of the call is gone: what the session has to say
-   besides waits for the next answer. */
+/* reply.h: answers calls. Each function answers one call and frees it. When the
+   front of the call is gone, nothing is answered, and the session's notices and
+   earlier output wait for the next answer. */
 #ifndef SUPERVISOR_REPLY_H
 #define SUPERVISOR_REPLY_H
 
@@ -21,7 +21,7 @@ struct supervisor;
 void reply_text(struct call *call, bool error, struct str text);
 
 /* Answers CALL, which was taken out of SESSION, with the notices that its front
-   has not read, what was printed, and BODY, at most so long as the call allows.
+   has not read, what was printed, and BODY, cut to what the call allows.
    Explains the sandbox when the system has refused something to the code: when
    what CALL printed to its standard error shows that, or the BODY of an ERROR.
    A call with WIRE_VIEW is answered with BODY alone; what it printed waits for

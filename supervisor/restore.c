@@ -17,19 +17,18 @@
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
-/* After a copy, at least this many times what it took must pass before the
-   next: bursts of calls are hardly slowed down. */
+/* The next copy waits at least this many times as long as the last one took, so
+   that bursts of calls are hardly slowed down. */
 #define REST 20
 
-/* Milliseconds that must pass in any case: what a copy shares with the image is
-   copied page by page when it is written, which slows down the calls after it.
- */
+/* Milliseconds that must pass in any case: each page that a copy shares with
+   the image is copied when it is written, which slows down the next calls. */
 #define REST_MS 100
 
-/* Milliseconds after which a copy that failed is tried again. */
+/* Milliseconds after which a failed copy is tried again. */
 #define RETRY_MS 1000
 
-/* Ancestors of a copy that are looked at: evaluated code that forks may put
+/* How many ancestors of a copy are examined: evaluated code that forks may put
    some between it and the image. */
 #define GENERATIONS 16
 
@@ -108,7 +107,7 @@ int64_t restore_deadline(const struct session *session)
                : -1;
 }
 
-/* Whether process PID is already something else here. */
+/* Whether process PID is an image or a checkpoint already. */
 static bool is_known(const struct supervisor *s, pid_t pid)
 {
     for (const struct session *session = s->sessions; session;
@@ -124,8 +123,9 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
-/* Whether process PID descends from the image of SESSION, or from what that has
-   left to those who adopt, and through no other image or copy. */
+/* Whether process PID descends from the image of SESSION, or from an orphan
+   that the zygote or this process has adopted, and not through another image or
+   copy. */
 static bool is_descendant(const struct supervisor *s,
                           const struct session *session, pid_t pid)
 {
@@ -141,9 +141,9 @@ static bool is_descendant(const struct supervisor *s,
     return false;
 }
 
-/* Whether process PID, of which the image of SESSION says that it is a copy of
-   it, can be one: it is going to be signalled, and evaluated code may say
-   anything. Where the system does not tell, the word of the image counts. */
+/* Whether process PID can be a copy of the image of SESSION, as the image says:
+   we are going to signal it, and evaluated code may say anything. Where the
+   system does not tell, the word of the image counts. */
 static bool is_copy(const struct supervisor *s, const struct session *session,
                     pid_t pid, int64_t *start)
 {
@@ -186,7 +186,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
             &session->keeping.checkpoints, socket, session->keeping.copy.pid,
             session->keeping.history.last, str_from(session->keeping.name));
     else if (socket >= 0)
-        (void)close(socket); // it leads to nothing of ours
+        (void)close(socket); // it does not lead to a copy
     if (checkpoint) {
         checkpoint->start = start;
         session->keeping.changed = false;
@@ -208,8 +208,8 @@ static int64_t clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until there is something to read; the end of other processes may
-   interrupt it any number of times. */
+/* Waits until there is something to read. The end of other processes may
+   interrupt the wait any number of times. */
 static bool wait_readable(int socket, int64_t until)
 {
     struct pollfd fd = {socket, POLLIN, 0};
@@ -223,7 +223,7 @@ static bool wait_readable(int socket, int64_t until)
     return ready > 0;
 }
 
-/* Waits for the word of a copy that it is awake. */
+/* Waits until a copy says that it is awake. */
 static bool is_awake(int socket)
 {
     char bytes[WIRE_HEAD + 9];
@@ -261,7 +261,7 @@ bool restore_wake(struct supervisor *s, struct session *session,
                  (int)checkpoint->pid);
         return false;
     }
-    // only the zygote that has forked it, or its original, becomes its parent
+    // only the zygote that forked it or its original can become its parent
     if (s->zygote.control >= 0 &&
         session->image.generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
@@ -288,11 +288,11 @@ void restore_become(struct supervisor *s, struct session *session,
     checkpoints_restored(&session->keeping.checkpoints, checkpoint);
     history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
-    // the copy was used up: another of the same state takes its place
+    // the copy is used up: another of the same state replaces it
     restore_keep(s, session, str_from(checkpoint->name), now);
 }
 
-/* Appends what is gone when EVALUATION is the last one left. */
+/* Says what is lost when EVALUATION is the last one left. */
 static void describe_loss(const struct session *session, uint64_t evaluation,
                           struct buf *text)
 {

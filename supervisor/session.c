@@ -14,7 +14,7 @@
 /* Bytes read from a pipe at once. */
 #define CHUNK (64u * 1024)
 
-/* Bytes that may wait for the image's socket before no further call is sent
+/* When this many bytes wait for the image's socket, no further call is sent
    ahead. */
 #define AHEAD_BYTES (256u * 1024)
 
@@ -112,7 +112,7 @@ void session_send_stop(struct session *session, uint64_t id)
 /* --- Whose output it is ------------------------------------------------- */
 
 /* The call whose output comes out of pipe I now: the first one sent whose mark
-   has not been seen there. NULL between two calls. */
+   has not come there. NULL between two calls. */
 static struct call *writer(struct session *session, int i)
 {
     struct call *call = session->calls.first;
@@ -138,8 +138,8 @@ static void add_carry(struct session *session, int i)
     output->carried[i] = 0;
 }
 
-/* Whether a mark can come through pipe I: some call was sent behind the one
-   that writes there. */
+/* Whether a mark can come through pipe I: a call was sent after the one that
+   writes there. */
 static bool awaits_mark(struct session *session, int i)
 {
     const struct call *call = writer(session, i);
@@ -156,7 +156,7 @@ static void end_output(struct session *session, int i)
         call->marked[i] = true;
 }
 
-/* Bytes at the end of BYTES that may be the start of a mark. */
+/* How many bytes at the end of BYTES may be the start of a mark. */
 static size_t mark_start(const struct session *session, struct str bytes)
 {
     size_t n = bytes.n < WIRE_MARK_KEY ? bytes.n : WIRE_MARK_KEY - 1;
@@ -167,8 +167,8 @@ static size_t mark_start(const struct session *session, struct str bytes)
     return n;
 }
 
-/* Gives BYTES to the calls they belong to; returns how many were used up. The
-   rest may be an incomplete mark. */
+/* Gives BYTES to the calls they belong to; returns how many were used. The rest
+   may be an incomplete mark. */
 static size_t split_output(struct session *session, int i, struct str bytes)
 {
     size_t used = 0;
@@ -191,7 +191,7 @@ static size_t split_output(struct session *session, int i, struct str bytes)
     return bytes.n;
 }
 
-/* Reads at most MAX bytes of pipe I; the number read, 0 when there is nothing
+/* Reads at most MAX bytes of pipe I; returns how many, 0 when there is nothing
    more to read. */
 static size_t read_pipe(struct session *session, int i, size_t max)
 {
@@ -261,7 +261,7 @@ void session_drain_dead(struct session *session)
 
 /* --- Answers of the image ----------------------------------------------- */
 
-/* The answer to the first call without one: no other is expected. */
+/* The answer to the first call that has none: no other is expected. */
 static enum status take_reply(struct session *session, uint64_t id, bool error,
                               struct str body)
 {

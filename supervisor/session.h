@@ -46,12 +46,12 @@ void session_connect(struct session *session, int socket,
 /* Closes the socket and forgets what was sent; calls and pipes stay. */
 void session_disconnect(struct session *session);
 
-/* Kills the image and disconnects; nobody is told. GENERATION is that of the
+/* Kills the image and disconnects, without a notice. GENERATION is that of the
    zygote that runs now (image_process_end_programs). */
 void session_end_image(struct session *session, uint64_t generation);
 
-/* Sends what the window allows, up to a call that is the supervisor's own.
-   ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */
+/* Sends calls ahead, LIMIT_AHEAD at most, up to one that is the supervisor's
+   own. ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */
 enum status MUST_CHECK session_send(struct session *session);
 
 /* Asks the image for a sleeping copy of it. */
@@ -71,9 +71,9 @@ void session_read_pipe(struct session *session, int i, const struct log *log);
 /* Reads from both pipes what is in them at this moment, no more. */
 void session_drain(struct session *session);
 
-/* The same for an image that is dead: no more marks can come, so that what
-   looks like the start of one is output; and whether the image left something
-   unread is found out. */
+/* The same for a dead image. No more marks can come, so that what looks like
+   the start of one is output. Also finds out whether the image had read all
+   that was sent. */
 void session_drain_dead(struct session *session);
 
 /* Takes the first call when its answer and all its output have come, else

@@ -9,7 +9,7 @@
 #include "supervisor/reply.h"
 #include "supervisor/state.h"
 
-/* Milliseconds between the stages of a stop while everything is ending. */
+/* Milliseconds between the stages of a stop when the call has to end soon. */
 #define LAST_STAGE_MS 200
 
 enum stop_stage {
@@ -65,7 +65,8 @@ static struct call *running(const struct session *session)
                                                                          : NULL;
 }
 
-/* The clock of a call starts when it is the first. */
+/* Starts the clock of CALL, which is the first; when its time is up, it is
+   stopping. */
 static void watch_time(struct call *call, int64_t now)
 {
     if (call->started_at < 0)

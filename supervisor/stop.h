@@ -14,8 +14,8 @@
 struct front;
 struct supervisor;
 
-/* Stops CALL of SESSION, because of WHY: one that has been sent is interrupted
-   by the next stop_tend, any other is answered and freed. */
+/* Stops CALL of SESSION because of WHY: if it has been sent, the next stop_tend
+   interrupts it; if not, it is answered and freed. */
 void stop_call(struct session *session, struct call *call, enum stop_why why);
 
 /* The same for every call of FRONT, or of all (NULL), that is not stopping
@@ -23,9 +23,10 @@ void stop_call(struct session *session, struct call *call, enum stop_why why);
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why);
 
-/* Watches the time of the call that runs, and takes the next stage of its stop
-   when that is due; stages follow each other faster when the call is ENDING
-   (ending.h). True: it has ignored all of them, and its image must end. */
+/* Looks at the clock of the call that runs, and takes the next stage of its
+   stop when that is due; stages follow each other faster when the call is
+   ENDING (ending.h). True: it has ignored all stages, and its image must end.
+ */
 bool MUST_CHECK stop_tend(struct session *session, bool ending, int64_t now);
 
 /* When stop_tend must be called again; -1: not before something happens. */

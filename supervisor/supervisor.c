@@ -24,10 +24,11 @@
 #include "supervisor/stop.h"
 #include "wire/wire.h"
 
-/* Milliseconds for processes that were killed to be gone. */
+/* Milliseconds within which killed processes must be gone. */
 #define ORPHANS_MS 1000
 
-/* Without a zygote nothing can be evaluated: every waiting call says why. */
+/* Without a zygote nothing can be evaluated: answers every waiting call with
+   the reason. */
 static void refuse_waiting(struct supervisor *s)
 {
     for (struct session *session = s->sessions; session;
@@ -48,8 +49,8 @@ static void refuse_waiting(struct supervisor *s)
     }
 }
 
-/* Lets go of the images whose zygote died before it could say which processes
-   they are. They have run nothing yet, and end with their connection. */
+/* Lets go of images whose zygote died before it could say which processes they
+   are. They have not run anything yet, and end with their connection. */
 static void drop_unknown(struct supervisor *s)
 {
     for (struct session *session = s->sessions; session;
@@ -86,7 +87,7 @@ static struct session *find_serial(struct supervisor *s, uint64_t serial)
     return session;
 }
 
-/* What the sandbox is made of is told once. */
+/* Logs once what the sandbox is made of. */
 static void note_sandbox(struct supervisor *s,
                          const struct control_message *message)
 {
@@ -194,8 +195,8 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
     return n;
 }
 
-/* What poll(2) found for one session. The socket is read first: an answer that
-   is there makes the drain exact. */
+/* Handles what poll(2) found for one session. The socket is read first: once
+   the answer has come, the pipes hold all output of its call. */
 static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
@@ -210,7 +211,7 @@ static void run_session(struct supervisor *s, struct session *session,
     image_life_serve(s, session, now);
 }
 
-/* Forgets sessions that were closed and have nothing to do any more. */
+/* Forgets sessions that were closed and have nothing left to do. */
 static void sweep(struct supervisor *s)
 {
     struct session **link = &s->sessions;
@@ -314,7 +315,7 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
 }
 
 /* Images of a zygote that is gone, and their copies, have become children of
-   this process. They were killed, or end by themselves: waits for that. */
+   this process. Waits for their end. */
 static void await_orphans(void)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
@@ -329,7 +330,7 @@ static void await_orphans(void)
         for (i = 0; i < n; i++) {
             if (!linux_has_name(pids[i], NAME_LIVE) &&
                 !linux_has_name(pids[i], NAME_SLEEPER))
-                continue; // a child that this program was started with
+                continue; // this program was started with that child
             (void)kill(pids[i], SIGKILL);
             if (waitpid(pids[i], NULL, WNOHANG) == 0)
                 left = true;

@@ -24,7 +24,7 @@ static int set_up(void **state)
     return status;
 }
 
-/* Who calls and waits from now on. */
+/* From now on FRONT calls and waits. */
 static void as(struct front *front)
 {
     host_front = front;
@@ -66,7 +66,7 @@ static void fronts_share_sessions(void **state)
     expect_no_answer(guest);
 }
 
-/* Calls of all run in the order in which they came. */
+/* The calls of all fronts run in the order in which they came. */
 static void fronts_take_turns(void **state)
 {
     char code[64];
@@ -120,14 +120,14 @@ static void owner_stops_the_calls_of_others(void **state)
     host_call_and_see_it_run(2, "(loop)");
     as(guest);
     host_call(1, "(setf *x* 2)");
-    host_stop(0); // it is no owner
+    host_stop(0); // it is not the owner
     host_pass(300);
     expect_no_answer(owner);
     expect_no_answer(guest);
     as(owner);
     host_stop(0);
     host_pass(300);
-    expect_no_answer(owner); // its own goes on
+    expect_no_answer(owner); // its own call keeps running
     host_stop(2);
     host_wait(2);
     as(guest);
@@ -165,8 +165,8 @@ static void front_leaves_in_a_call(void **state)
     assert_int_equal(host_image_pid(4), image);
 }
 
-/* Nobody is there to read why the image died: who calls next is. A signal may
-   find the call where it can be interrupted still: then once more. */
+/* The caller is gone and cannot read why the image died; the next caller can. A
+   signal may still find the call where it can be interrupted: then again. */
 static void front_leaves_a_call_that_does_not_stop(void **state)
 {
     int tries = 5;
@@ -188,8 +188,8 @@ static void front_leaves_a_call_that_does_not_stop(void **state)
     host_expect(3, "(+ 1 3)", "=> 4");
 }
 
-/* Who shares a session is told, once, what others have done to it; who does not
-   is not. */
+/* Fronts that share a session are told once what others have done to it; other
+   fronts are not. */
 static void fronts_are_told_of_deaths(void **state)
 {
     struct front *third;
@@ -284,7 +284,7 @@ static void front_leaves_at_any_time(void **state)
         guest_leaves();
         host_call(20 + i, "(+ 2 2)");
         host_wait(20 + i);
-        host_expect_part("=> 4"); // perhaps behind a notice
+        host_expect_part("=> 4"); // perhaps after a notice
         guest = host_join(false);
     }
 }
@@ -350,7 +350,7 @@ static void fronts_share_long_outputs(void **state)
     host_expect_part("10 11 12 1\n");
 }
 
-/* One front fills what it may; the other is served. */
+/* One front makes as many calls as it may; the other is served. */
 static void fronts_have_their_own_limits(void **state)
 {
     char part[80];
@@ -376,7 +376,7 @@ static void fronts_have_their_own_limits(void **state)
     host_expect(2, "3", "=> 3");
 }
 
-/* All together fill what they may, too. */
+/* All together may only make so many calls, too. */
 static void fronts_share_a_limit(void **state)
 {
     enum { FRONTS = 4 };
@@ -389,7 +389,7 @@ static void fronts_share_a_limit(void **state)
         for (uint64_t i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
     }
-    host_wait(LIMIT_PENDING_CALLS); // the owner's was the first
+    host_wait(LIMIT_PENDING_CALLS); // the owner's call counts, too
     host_expect_part("of all who share the Lisp images are waiting");
     for (size_t f = 0; f < FRONTS; f++)
         host_leave(fronts[f]);
@@ -414,7 +414,7 @@ static enum status hello(struct front *front, int64_t version, int64_t known)
     return status;
 }
 
-/* What stands in the WELCOME that FRONT has got; returns the name. */
+/* FRONT has got a WELCOME with REFUSAL; returns the name in it. */
 static int64_t expect_welcome(struct front *front, const char *refusal)
 {
     struct buf *out = front_output(front);
@@ -469,12 +469,12 @@ static void front_is_told_of_new_images(void **state)
     as(front = front_open(host, false));
     assert_ok(hello(front, WIRE_VERSION, name));
     (void)expect_welcome(front, "");
-    host_expect(1, "(+ 1 1)", "=> 2"); // these it knows
+    host_expect(1, "(+ 1 1)", "=> 2"); // it knows these images
     as(owner);
     host_leave(front);
 }
 
-/* What a front may not send. The others do not notice. */
+/* A front that sends what it must not; the others do not notice. */
 static void front_that_talks_nonsense_is_told_to_go(void **state)
 {
     static const char before[][WIRE_HEAD] = {

@@ -71,7 +71,7 @@ static void restore_says_what_is_lost(void **state)
     wait_checkpoint(2, 1);
     host_call(3, "(defvar *y*\n 2)");
     host_call(4, "(setf *x* 3)");
-    host_call(5, KILL_MYSELF); // all before there is time for a checkpoint
+    host_call(5, KILL_MYSELF); // too early for a checkpoint
     host_wait(3);
     host_wait(4);
     host_wait(5);
@@ -93,8 +93,7 @@ static void restore_survives_death_after_death(void **state)
     host_expect(3, "*x*", "=> 7");
 }
 
-/* The copies are killed, too, newest first: an older one serves, and in the
-   end a fresh session. */
+/* The newest copy is killed, too: an older one replaces the image. */
 static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
@@ -159,7 +158,7 @@ static void restore_goes_to_named_ones(void **state)
     host_expect(8, "*x*", "=> 1");
 }
 
-/* A named checkpoint of a past that was left is reached by its name, and never
+/* A named checkpoint of an abandoned past is reached by its name, and never
    taken for a state of this past. */
 static void restore_keeps_pasts_apart(void **state)
 {
@@ -192,7 +191,7 @@ static void restore_says_what_is_missing(void **state)
     host_expect(3, "(+ 1 1)", "=> 2");
 }
 
-/* At most so many of a kind are kept, the newest. */
+/* A limited number of each kind is kept, the newest. */
 static void restore_keeps_a_bounded_number(void **state)
 {
     char name[16];
@@ -210,7 +209,7 @@ static void restore_keeps_a_bounded_number(void **state)
     host_expect_success();
 }
 
-/* Threads of user code are not in the copy; the copy works nevertheless. */
+/* A copy has no threads of user code; it works nevertheless. */
 static void restore_works_with_threads(void **state)
 {
     (void)state;
@@ -263,8 +262,8 @@ static void limit_ends_an_image_that_ignores_it(void **state)
     host_expect(4, "*x*", "=> 1");
 }
 
-/* What a stopped evaluation has started is ended with it; what was started
-   before goes on. */
+/* The programs that a stopped evaluation has started end with it; those that
+   were started before keep running. */
 static void limit_ends_the_programs_of_a_call(void **state)
 {
     struct buf frame;
@@ -293,8 +292,8 @@ static void limit_ends_the_programs_of_a_call(void **state)
     assert_true(host_exists(before));
 }
 
-/* Programs without end are ended with their image, which goes on from its
-   checkpoint; so are those that it left behind when it had answered. */
+/* An image with too many programs ends with them, and a checkpoint replaces it;
+   so it does when the programs stay after the answer. */
 static void limit_ends_too_many_processes(void **state)
 {
     (void)state;

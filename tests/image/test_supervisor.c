@@ -66,7 +66,7 @@ static void supervisor_replaces_a_killed_image(void **state)
     assert_true(host_error);
     host_expect_part("[stdout]\nbefore\n\n[ERROR] ECL-MCP:IMAGE-DIED\n");
     host_expect_part("was killed by signal 9 (SIGKILL)");
-    host_wait(3); // it went on to the image in its place
+    host_wait(3); // the image that replaced the first one did it
     host_expect_success();
     assert_int_equal(strncmp(host_answer.p, "=> ", 3), 0);
 }
@@ -144,8 +144,7 @@ static void supervisor_interrupts_what_runs(void **state)
     assert_string_equal(host_answer.p, "=> 7"); // the image was not replaced
 }
 
-/* A signal may find the call where it can be interrupted still: then once
-   more. */
+/* A signal may still find the call where it can be interrupted: then again. */
 static void supervisor_kills_what_ignores_interrupts(void **state)
 {
     int tries = 5;

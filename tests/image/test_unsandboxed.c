@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A system that has no part of the sandbox, as in a container whose runtime
-   refuses the calls: everything works, and what is missing is said. Argument 1
-   of the program is ecl-mcp-image. */
+   refuses the calls: everything works, and the log says what is missing.
+   Argument 1 of the program is ecl-mcp-image. */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
@@ -45,7 +45,7 @@ static void system_without_sandbox_is_told_of(void **state)
                  "grep -c '^NoNewPrivs:.1' /proc/self/status\")");
     host_wait(3);
     host_expect_part("1\n1\n"); // as root, these hold all the same
-    // and nobody of the same user looks into this process
+    // and other programs of the user cannot inspect this process
     assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
     host_call(4, "(ext:system \"cat /proc/$(cut -d' ' -f4 /proc/$(cut -d' ' "
                  "-f4 /proc/$PPID/stat)/stat)/environ\")");

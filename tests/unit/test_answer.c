@@ -104,7 +104,7 @@ static void answer_marks_output_of_threads(void **state)
                 "; from this evaluation:\nnow\n\n=> 1");
 }
 
-static void answer_mends_broken_bytes(void **state)
+static void answer_replaces_broken_bytes(void **state)
 {
     (void)state;
     add(&output, "a\xff\xed\xa0\x80z");
@@ -176,7 +176,7 @@ int main(void)
         TEST(answer_orders_sections),
         TEST(answer_without_body_is_its_output),
         TEST(answer_marks_output_of_threads),
-        TEST(answer_mends_broken_bytes),
+        TEST(answer_replaces_broken_bytes),
         TEST(answer_cuts_the_middle),
         TEST(answer_cuts_between_characters),
         TEST(answer_shares_the_room),

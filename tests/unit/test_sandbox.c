@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of sandbox.c: which folders may be written, and what is told. */
+/* Tests of sandbox.c: which folders code may write to, and how that is
+   explained. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -61,7 +62,8 @@ static void find(enum sandbox_mode mode, const char *folder)
     sandbox_find_places(&sandbox, path, &places);
 }
 
-/* PLACE is FOLDER of the root and may be written (WHY NULL), or not. */
+/* PLACE is FOLDER of the root; code may write to it, or may not because of
+   WHY. */
 static void expect(enum sandbox_place place, const char *folder,
                    const char *why)
 {

@@ -161,7 +161,7 @@ static void session_finds_split_marks(void **state)
     add_call(1);
     add_call(2);
     assert_ok(session_send(&session));
-    memcpy(bytes, "0123-012345", 11); // no mark
+    memcpy(bytes, "0123-012345", 11); // not a mark
     n = 11;
     wire_mark(session.image.output.key, 1, bytes + n);
     n += WIRE_MARK;
@@ -190,7 +190,7 @@ static void session_keeps_all_of_a_dead_image(void **state)
     assert_ok(session_send(&session));
     image_writes(CAPTURE_STDOUT, "abc012", 6); // the key begins with 012
     read_pipes();
-    session_drain(&session); // a mark is awaited, behind which is more
+    session_drain(&session); // a mark can still come
     assert_int_equal(session.image.output.carried[CAPTURE_STDOUT], 3);
     assert_false(session.image.death.unread);
     session_drain_dead(&session);
@@ -231,7 +231,8 @@ static void session_bounds_what_is_sent_ahead(void **state)
     assert_int_equal(session.calls.sent, LIMIT_AHEAD);
 }
 
-/* An answer that nobody asked for, twice, out of order, or no frame at all. */
+/* An answer that nobody asked for, one that comes twice or out of order, and an
+   invalid frame. */
 static void session_refuses_strange_answers(void **state)
 {
     (void)state;
@@ -316,14 +317,14 @@ static void session_takes_one_descriptor(void **state)
     (void)close(after);
 }
 
-/* Who shares the socket of a copy can make it wait again. */
+/* A process that shares the socket of a copy can make it a blocking one. */
 static void session_never_waits(void **state)
 {
     char text[1000] = {0};
 
     (void)state;
     assert_int_equal(fcntl(session.image.socket, F_SETFL, 0), 0);
-    assert_ok(session_read(&session)); // nothing is there
+    assert_ok(session_read(&session)); // nothing has come
     for (int i = 0; i < 1000; i++) {
         struct call *call =
             call_new((uint64_t)i, 0, STR("evaluate"), str_make(text, 1000));
