@@ -6,6 +6,7 @@
 
 #include "base/deadline.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
 struct own {
     struct link link;
@@ -23,7 +24,7 @@ static struct own *own_of(struct link *link)
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    return front_feed(own_of(link)->front, p, n, now_ms);
+    return intake_feed(own_of(link)->front, p, n, now_ms);
 }
 
 static struct buf *output(struct link *link)
