@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/deadline.h"
 #include "base/limits.h"
 #include "mcp/ask_again.h"
 
@@ -185,7 +186,7 @@ static void lend(struct step *t)
     pending_send_away(&calls->pending, t->pending);
     send_away(t, editor_request);
     t->pending->expires_ms =
-        timeout_ms > 0 ? t->gate.now_ms + timeout_ms : INT64_MAX;
+        timeout_ms > 0 ? t->gate.now_ms + timeout_ms : DEADLINE_NEVER;
 }
 
 void course_withdraw(struct calls *calls, struct pending *pending,

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/deadline.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "mcp/ask.h"
@@ -303,38 +304,32 @@ void calls_editor_gone(struct calls *calls, struct arena *arena, int64_t now_ms)
 
 /* --- Time --------------------------------------------------------------- */
 
-/* The earlier one; -1 is never. */
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < 0 || b < a ? b : a;
-}
-
 static int64_t deadline_of(const struct pending *pending)
 {
     int64_t next = pending->expires_ms;
 
     if (pending->editor_request != 0 && !pending->received)
-        next = earlier(next, pending->receive_by_ms);
+        next = deadline_earlier(next, pending->receive_by_ms);
     return next;
 }
 
 int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
 {
     const struct pending *pending;
-    int64_t deadline = -1;
+    int64_t deadline = DEADLINE_NEVER;
 
     if (calls->pending.working != NULL)
         return now_ms;
     for (pending = calls->pending.asking; pending != NULL;
          pending = pending->list_next) {
-        deadline = earlier(deadline, deadline_of(pending));
+        deadline = deadline_earlier(deadline, deadline_of(pending));
         if (pending->token.n > 0)
-            deadline = earlier(deadline, pending->next_report_ms);
+            deadline = deadline_earlier(deadline, pending->next_report_ms);
     }
     for (pending = calls->pending.away; pending != NULL;
          pending = pending->list_next)
-        deadline = earlier(deadline, deadline_of(pending));
-    return deadline == INT64_MAX ? -1 : deadline;
+        deadline = deadline_earlier(deadline, deadline_of(pending));
+    return deadline;
 }
 
 /* Whether the editor should have received what it was asked for T. */
@@ -383,7 +378,7 @@ static void wait_away(struct step *t)
 {
     if (is_unheard(t)) {
         do_without_editor(t, text_of_silence(t));
-    } else if (t->gate.now_ms < t->pending->expires_ms) {
+    } else if (!deadline_has_passed(t->pending->expires_ms, t->gate.now_ms)) {
         return;
     } else if (is_at_work(t->calls, t->pending)) {
         end_lent(t);
