@@ -52,7 +52,7 @@ static void send_hello(struct editor *editor)
     jsonw_member(w, "version", STR(ECL_MCP_VERSION));
     jsonw_member_int(w, "pid", about->pid);
     jsonw_name(w, "workspace");
-    if (about->workspace != NULL)
+    if (about->workspace)
         jsonw_string(w, str_from(about->workspace));
     else
         jsonw_null(w);
