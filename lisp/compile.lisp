@@ -351,15 +351,15 @@ of forms, the lines about errors, and those about warnings."
   (coerce (format nil "~a/ecl-mcp-XXXXXX" (temporary-directory))
           'simple-base-string))
 
-(defun compile-in-child (text package)
+(defun compile-in-copy (text package)
   "Returns what COMPILE-TEXT does, in a copy of the process, where PACKAGE, a name
 or NIL, is current."
   (let ((directory (or (make-temporary-directory (temporary-name))
-                       (error 'child-failed
-                              :what "has no directory for temporary files")))
+                       (error 'copy-failed
+                              :problem "has no directory for temporary files")))
         (c-compiler (c-compiler-present-p)))
     (unwind-protect
-         (answer-from-child
+         (call-in-copy
           (lambda ()
             (set-environment "TMPDIR" directory)
             (ensure-compiler)
@@ -381,7 +381,7 @@ or NIL, is current."
 anything. PACKAGE is current for the first."
   (unless (or (bytecodes-compiler-p) (not (c-compiler-present-p)))
     (call-loading #'ensure-compiler))   ; here, so that it is there next time
-  (destructuring-bind (count errors warnings) (compile-in-child code package)
+  (destructuring-bind (count errors warnings) (compile-in-copy code package)
     (dolist (line warnings)
       (add-warning line *evaluation*))
     (when errors

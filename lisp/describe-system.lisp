@@ -106,7 +106,7 @@ it says nothing."
 (defun facts-from-definition (name)
   "Returns the facts about the system NAME from its definition file, run in a
 copy of the process; NIL when there is no such system."
-  (answer-from-child
+  (call-in-copy
    (lambda ()
      (let* ((*package* *user-package*)
             (*load-verbose* nil)

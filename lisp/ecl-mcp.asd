@@ -28,7 +28,7 @@
                (:file "classes")
                (:file "session")
                (:file "systems")
-               (:file "child")
+               (:file "copy")
                (:file "read-form")
                (:file "walk")
                (:file "expand")

@@ -427,7 +427,7 @@ anywhere in it."
                                       &optional (package string) (full t))
   "Expands FORM, read in PACKAGE, by one step, or with FULL all macro calls in
 it."
-  (answer-from-child
+  (call-in-copy
    (lambda ()
      (evaluate-in package
                   (lambda ()

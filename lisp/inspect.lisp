@@ -470,7 +470,7 @@ leads to: from OFFSET on, at most LIMIT.
 
 The components of PATH are separated by slashes: a label as it is shown, an
 index, car, cdr, a key of a hash table, or #N for the part number N, from 0."
-  (answer-from-child
+  (call-in-copy
    (lambda ()
      (check-session-variables)
      (with-misses

@@ -24,7 +24,7 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:stopped-by-user
    #:evaluation-aborted
    #:compilation-failed
-   #:child-failed
+   #:copy-failed
    #:file-missing
    #:not-profiled
    #:expansion-refused

@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; read-form.lisp: reads a form that is looked at and not evaluated. For a
-;;;; copy of the process (child.lisp): reading interns symbols.
+;;;; copy of the process (copy.lisp): reading interns symbols.
 
 (in-package #:ecl-mcp)
 
@@ -10,7 +10,7 @@ reported with the place in the text."
   (let ((stream (make-string-input-stream text)))
     (handler-bind ((error
                      (lambda (condition)
-                       (error 'failed-elsewhere
+                       (error 'relayed-error
                               :label (condition-label condition)
                               :message (reading-message
                                         condition text

@@ -262,7 +262,7 @@ stuck. Returns how many were not looked at."
       (when (= (reading-number reading) (length sources))
         (return 0))
       (let ((first (reading-number reading)))
-        (ecase (call-in-child
+        (ecase (read-from-copy
                 (lambda (stream) (walk-sources sources first stream))
                 (lambda (stream descriptor)
                   (read-lines stream descriptor reading)))

@@ -119,7 +119,7 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
        "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …" t)
       ("(eval-when (:compile-toplevel) (ecl-mcp::kill-child (ext:getpid)))"
-       "[ERROR] ECL-MCP:CHILD-FAILED
+       "[ERROR] ECL-MCP:COPY-FAILED
 …ended before it was done." t))
     ;; ECL's compiler takes this for an error of the macro and goes on.
     (answer "(defmacro leaves () (ext:quit))")

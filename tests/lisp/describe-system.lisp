@@ -1,6 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; describe-system.lisp: tests of describe-system and list-systems, and of the
-;;;; copies of the process in which definitions are read.
+;;;; describe-system.lisp: tests of describe-system and list-systems.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
@@ -94,27 +93,3 @@ Depends on: alexandria, good" (call "describe-system" :system "far-system")))
     (delete-file (merge-pathnames "quicklisp/setup.lisp" *scratch*))
     (delete-file (merge-pathnames "quicklisp/dists/quicklisp/systems.txt"
                                   *scratch*))))
-
-(session-test copies-of-the-process-end
-  (let ((pid nil))
-    ;; The reader leaves while the copy runs.
-    (catch 'enough
-      (ecl-mcp::call-in-child
-       (lambda (stream)
-         (format stream "~d~%" (ext:getpid))
-         (finish-output stream)
-         (loop))
-       (lambda (stream descriptor)
-         (declare (ignore descriptor))
-         (setf pid (parse-integer (read-line stream)))
-         (throw 'enough nil))))
-    (is (integerp pid))
-    (is (not (probe-file (format nil "/proc/~d/stat" pid)))))
-  ;; The copy dies.
-  (signals ecl-mcp::child-failed
-    (ecl-mcp::answer-from-child (lambda () (ecl-mcp::end-process 7))))
-  (signals ecl-mcp::child-failed
-    (ecl-mcp::answer-from-child
-     (lambda () (ecl-mcp::kill-child (ext:getpid)))))
-  (is (equal '("ä" 1 nil)
-             (ecl-mcp::answer-from-child (lambda () (list "ä" 1 nil))))))

@@ -55,8 +55,9 @@
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
-                "session" "systems" "measure" "describe-system" "compile"
-                "load-file" "profile" "describe" "xref" "expand" "inspect"))
+                "session" "systems" "measure" "copy" "describe-system"
+                "compile" "load-file" "profile" "describe" "xref" "expand"
+                "inspect"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

@@ -135,7 +135,7 @@ System \"unknown\" not found in any known distribution.…"
 (session-test the-cache-is-locked-while-systems-are-loaded
   (write-systems)
   (is (search (format nil "~acache/" *scratch*) (ecl-mcp::cache-lock-name)))
-  (ecl-mcp::call-in-child
+  (ecl-mcp::read-from-copy
    (lambda (stream)
      (ecl-mcp::lock-cache)
      (write-line "locked" stream)
