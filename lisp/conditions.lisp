@@ -53,14 +53,13 @@ Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
                      (exit-attempted-code condition)))))
 
 (define-condition evaluation-interrupted (serious-condition) ()
-  (:documentation "The host stops the evaluation: a cancellation, or the end of
-the session.")
+  (:documentation "The supervisor stops the evaluation: it was cancelled, or the
+session ends.")
   (:report "The evaluation was interrupted."))
 
 (define-condition time-limit-exceeded (evaluation-interrupted)
   ((seconds :initarg :seconds :reader time-limit-exceeded-seconds))
-  (:documentation "The host stops the evaluation because it has run for its
-time limit.")
+  (:documentation "The supervisor stops the evaluation at its time limit.")
   (:report (lambda (condition stream)
              (format stream "The evaluation was stopped at its time limit of ~
                              ~a s. The argument timeout sets another for one ~

@@ -9,7 +9,7 @@
   "What is known about a running call. It is also the tag to throw to."
   (base (history-top))              ; invocation history: below is ours
   (open nil)                        ; true while a throw to it is right
-  (interrupts 0 :type fixnum)       ; how often the host has interrupted it
+  (interrupts 0 :type fixnum)       ; how often it was interrupted
   (phase nil)                       ; :READ, :EVAL, :PRINT or NIL
   (form nil)                        ; the top-level form
   (form-number 0 :type fixnum)      ; its number in the code
@@ -112,7 +112,7 @@ loads its own compiler."
   (format nil "~a: ~a" (condition-label condition)
           (shorten (message-text condition) +warning-characters+)))
 
-;;; Interrupts by the host
+;;; Interrupts by the supervisor
 
 (defun signal-end (condition)
   "Signals CONDITION, after which the evaluation does not go on unless the code
@@ -130,7 +130,7 @@ an error of the macro and go on: then the evaluation ends at once."
         (string-right-trim "0" (format nil "~d.~3,'0d" seconds rest)))))
 
 (defun interruption ()
-  "Returns the condition that says why the host stops the evaluation."
+  "Returns the condition that says why the supervisor stops the evaluation."
   (case *stop-reason*
     (1 (make-condition 'time-limit-exceeded
                        :seconds (seconds-text *time-limit*)))

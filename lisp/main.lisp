@@ -1,24 +1,24 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; main.lisp: what the C host calls.
+;;;; main.lisp: what image/live.c calls.
 
 (in-package #:ecl-mcp)
 
 (defun flush-session-output ()
   "Hands everything written so far to the operating system."
   (ignore-errors
-   (finish-output *host-output*)
-   (finish-output *host-error-output*)))
+   (finish-output *pipe-output*)
+   (finish-output *pipe-error-output*)))
 
 (defun make-session-streams ()
-  "Makes the streams that user code sees, those that it has closed anew. They
-lead to the host's streams, which it cannot close that way."
+  "Makes the streams that user code sees, or makes those again that it has closed.
+They lead to the streams on the pipes, which code cannot close through them."
   (flet ((usable-p (stream)
            (and (streamp stream) (open-stream-p stream))))
     (unless (usable-p *session-output*)
-      (setf *session-output* (make-synonym-stream '*host-output*)))
+      (setf *session-output* (make-synonym-stream '*pipe-output*)))
     (unless (usable-p *session-error-output*)
       (setf *session-error-output*
-            (make-synonym-stream '*host-error-output*)))
+            (make-synonym-stream '*pipe-error-output*)))
     (unless (usable-p *session-input*)
       (setf *session-input* (make-concatenated-stream)))
     (unless (usable-p *session-terminal*)
@@ -71,8 +71,8 @@ session needs."
   "Makes this process a session that writes to the character streams OUTPUT and
 ERROR-OUTPUT and may have a heap of HEAP-BYTES. Called again with new streams
 when user code has closed the old ones."
-  (setf *host-output* output
-        *host-error-output* error-output
+  (setf *pipe-output* output
+        *pipe-error-output* error-output
         *heap-limit* heap-bytes)
   (make-session-streams)
   (set-global-streams)
@@ -154,6 +154,6 @@ reports a failure. Always returns, exactly once, whatever the user's code does."
                 failed t))
         (make-session-streams)
         (flush-session-output)
-        (forget-column *host-output*)
-        (forget-column *host-error-output*)
+        (forget-column *pipe-output*)
+        (forget-column *pipe-error-output*)
         (return-from answer (values text failed))))))

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; operations.lisp: the table of what the host can ask for.
+;;;; operations.lisp: the table of what the supervisor can ask for.
 
 (in-package #:ecl-mcp)
 

@@ -5,9 +5,9 @@
 (defpackage #:ecl-mcp
   (:use #:cl)
   (:documentation "The Lisp side of ecl-mcp: evaluates what a client sends
-and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
+and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
   (:export
-   ;; for the C host
+   ;; for image/live.c
    #:prepare
    #:start-session
    #:dispatch

@@ -73,9 +73,9 @@ of many packages."
 ;;; Bounded printing
 
 (defvar *reporting* nil
-  "True while an error is reported: then whatever a printer signals is kept from
-the reader, but an interruption by the host. When it is :SAFE, no printer of the
-user is run.")
+  "True while an error is reported: the reader then sees nothing of what a
+printer signals, except that the supervisor stops the call. :SAFE: none of the
+user's printers runs.")
 
 (defun ends-printing-p (condition)
   "True when CONDITION, signalled by a printer, is a matter of that printer."

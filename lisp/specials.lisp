@@ -109,11 +109,11 @@ memory it takes four times as much.")
   "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*: input at
 its end, output discarded.")
 
-(defvar *host-output* nil
-  "The character stream the C host made for standard output.")
+(defvar *pipe-output* nil
+  "The character stream on the pipe for standard output. image/live.c makes it.")
 
-(defvar *host-error-output* nil
-  "The character stream the C host made for error output.")
+(defvar *pipe-error-output* nil
+  "The character stream on the pipe for error output. image/live.c makes it.")
 
 (defvar *heap-limit* 0
   "Bytes the heap of this session may have.")
@@ -136,8 +136,8 @@ signal handler and other threads look at it.")
 else. Set by the C host before it calls the interrupt handler.")
 
 (defvar *time-limit* 0
-  "The time limit of the running call in milliseconds, 0 for none. Set by the C
-host.")
+  "The time limit of the running call in milliseconds, 0 for none. Set by
+image/live.c.")
 
 (defvar *last-error* nil
   "What is known about the last failed evaluation, an ERROR-RECORD, or NIL

@@ -25,9 +25,8 @@
 
 ;;; Asking
 
-(defun mend-streams ()
-  "Does what the C host does before a call: streams that were closed are made
-anew."
+(defun repair-streams ()
+  "Makes streams again that were closed, as image/live.c does before a call."
   (unless (and (open-stream-p *output*) (open-stream-p *error-output-sink*))
     (setf *output* (make-string-output-stream)
           *error-output-sink* (make-string-output-stream))
@@ -42,12 +41,12 @@ anew."
 (defun answer (code &rest rest)
   "Evaluates CODE in the session; REST are further arguments as a plist. Returns
 the text and whether it reports a failure."
-  (mend-streams)
+  (repair-streams)
   (ecl-mcp:dispatch "evaluate" (arguments code rest)))
 
 (defun call (operation &rest rest)
   "Runs OPERATION in the session with the arguments REST, a plist."
-  (mend-streams)
+  (repair-streams)
   (ecl-mcp:dispatch operation
                     (loop for (name value) on rest by #'cddr
                           collect (cons (string-downcase name) value))))
