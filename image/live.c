@@ -38,6 +38,9 @@
 /* Sleeping copies of one image, more than the supervisor ever wants. */
 #define LIVE_KEEPERS 64
 
+/* Reasons of a stop: as many as CONTROL_SIGNAL_VALUE has room for. */
+#define REASONS 4
+
 /* Bytes read from the socket at once. */
 #define CHUNK (64u * 1024)
 
@@ -60,9 +63,10 @@ static struct live {
     size_t keepers_n;
     cl_object streams[PIPES];
     cl_object dispatch;
-    cl_object stop_reason; /* the variable *STOP-REASON* */
-    cl_object time_limit;  /* the variable *TIME-LIMIT* */
-    char *stack_limit;     /* where ECL finds an overflow of the C stack */
+    cl_object stop_reason;      /* the variable *STOP-REASON*, */
+    cl_object reasons[REASONS]; /* and its values, keywords */
+    cl_object time_limit;       /* the variable *TIME-LIMIT* */
+    char *stack_limit;          /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -154,7 +158,7 @@ static void interrupt(int signal, siginfo_t *info, void *context)
             return;
         why = info->si_value.sival_int % 4;
     }
-    ECL_SET(live.stop_reason, ecl_make_fixnum(why));
+    ECL_SET(live.stop_reason, live.reasons[why]);
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
 
@@ -678,6 +682,30 @@ static void take_signals(void)
     linux_signal_on_orphaned(SIGRTMAX);
 }
 
+/* Looks up the names that C and Lisp share. The keywords are made here because
+   a signal handler must not make them. */
+static void find_names(void)
+{
+    static const char *const reasons[REASONS] = {
+        [STOP_CANCELLED] = "CANCELLED",
+        [STOP_TIME] = "TIME",
+        [STOP_ENDING] = "ENDING",
+        [STOP_BY_USER] = "USER",
+    };
+    int i;
+
+    live.dispatch = symbol("DISPATCH");
+    live.stop_reason = symbol("*STOP-REASON*");
+    live.time_limit = symbol("*TIME-LIMIT*");
+    ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.stop_reason);
+    ecl_register_root(&live.time_limit);
+    for (i = 0; i < REASONS; i++) {
+        live.reasons[i] = ecl_make_keyword(reasons[i]);
+        ecl_register_root(&live.reasons[i]);
+    }
+}
+
 void live_run(const struct control_message *open_message,
               const int fds[CONTROL_FDS])
 {
@@ -689,13 +717,8 @@ void live_run(const struct control_message *open_message,
     (void)setsid(); // a process group of its own and no terminal
     (void)snprintf(number, sizeof number, "%d", (int)getpid());
     (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
-    live.dispatch = symbol("DISPATCH");
-    live.stop_reason = symbol("*STOP-REASON*");
-    live.time_limit = symbol("*TIME-LIMIT*");
     live.stack_limit = ecl_process_env()->cs_limit;
-    ecl_register_root(&live.dispatch);
-    ecl_register_root(&live.stop_reason);
-    ecl_register_root(&live.time_limit);
+    find_names();
     ecl_register_root(&live.streams[OUT]);
     ecl_register_root(&live.streams[ERR]);
     start_streams();

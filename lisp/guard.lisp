@@ -132,9 +132,9 @@ an error of the macro and go on: then the evaluation ends at once."
 (defun interruption ()
   "Returns the condition that says why the supervisor stops the evaluation."
   (case *stop-reason*
-    (1 (make-condition 'time-limit-exceeded
-                       :seconds (seconds-text *time-limit*)))
-    (3 (make-condition 'stopped-by-user))
+    (:time (make-condition 'time-limit-exceeded
+                           :seconds (seconds-text *time-limit*)))
+    (:user (make-condition 'stopped-by-user))
     (t (make-condition 'evaluation-interrupted))))
 
 (defun note-unnamed-end (evaluation)

@@ -131,9 +131,9 @@ its end, output discarded.")
   "The evaluation that the main thread runs now, or NIL. Set, never bound: a
 signal handler and other threads look at it.")
 
-(defvar *stop-reason* 0
-  "Why the host interrupts: 1 for the time limit, 3 for the user, else something
-else. Set by the C host before it calls the interrupt handler.")
+(defvar *stop-reason* :cancelled
+  "Why the supervisor interrupts the call: :CANCELLED, :TIME for its time limit,
+:ENDING, or :USER. Set by image/live.c before it calls the interrupt handler.")
 
 (defvar *time-limit* 0
   "The time limit of the running call in milliseconds, 0 for none. Set by
