@@ -4,24 +4,19 @@
 (in-package #:ecl-mcp)
 
 (define-record (operation)
-  "An operation: its NAME, the PARAMETERS as written in DEFINE-OPERATION, its
-DOCUMENTATION, and the FUNCTION that takes the arguments, an alist."
-  name parameters documentation function)
+  "An operation: its NAME, and the FUNCTION that takes the arguments, an alist."
+  name function)
 
 (defvar *operations* '()
   "All operations.")
 
 (defun register-operation (operation)
-  "Puts OPERATION in the table, in place of one with the same name."
+  "Puts OPERATION in the table and replaces one with the same name."
   (setf *operations*
         (cons operation
               (remove (operation-name operation) *operations*
                       :key #'operation-name :test #'string=)))
   (operation-name operation))
-
-(defun operation-names ()
-  "Returns the names of all operations, sorted."
-  (sort (mapcar #'operation-name *operations*) #'string<))
 
 (defun find-operation (name)
   "Returns the operation named NAME, or NIL."
@@ -48,9 +43,12 @@ absent, which is an error if it is REQUIRED."
 (defmacro define-operation (name parameters documentation &body body)
   "Defines and registers the operation NAME, a string.
 
-PARAMETERS is a list of (VARIABLE TYPE), those after &OPTIONAL may be absent
-and are NIL then. On the wire a parameter has the name of its variable in lower
-case. BODY returns the text of the answer; failures are conditions."
+PARAMETERS is a list of (VARIABLE TYPE). Those after &OPTIONAL may be absent and
+are NIL then. On the wire a parameter has the name of its variable in lower case;
+the TYPE is STRING, INTEGER, or T for what is true or false. The tests compare
+NAME and PARAMETERS with the tools of the server. BODY returns the text of the
+answer; failures are conditions."
+  (check-type documentation string)
   (let ((arguments (gensym "ARGUMENTS"))
         (required t)
         (bindings '()))
@@ -64,9 +62,8 @@ case. BODY returns the text of the answer; failures are conditions."
                   bindings))))
     `(register-operation
       (make-operation :name ,name
-                      :parameters ',parameters
-                      :documentation ,documentation
                       :function (lambda (,arguments)
+                                  ,documentation
                                   (declare (ignorable ,arguments))
                                   (let* ,(reverse bindings)
                                     ,@body))))))

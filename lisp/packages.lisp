@@ -29,5 +29,4 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:not-profiled
    #:expansion-refused
    ;; operations
-   #:define-operation
-   #:operation-names))
+   #:define-operation))

@@ -254,6 +254,15 @@ SIMPLE-WARNING: w
      "[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
 …")))
 
+(test reasons-of-a-stop-have-conditions
+  (loop for (reason . type)
+          in '((:time . ecl-mcp:time-limit-exceeded)
+               (:user . ecl-mcp:stopped-by-user)
+               (:cancelled . ecl-mcp:evaluation-interrupted)
+               (:ending . ecl-mcp:evaluation-interrupted))
+        do (let ((ecl-mcp:*stop-reason* reason))
+             (is (eq type (type-of (ecl-mcp::interruption))) "~s" reason))))
+
 (session-test interruptions-between-calls-do-nothing
   (si:killpid (si:getpid) ext:+sigint+)
   (is (string= "=> 2" (answer "(+ 1 1)"))))
