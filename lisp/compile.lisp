@@ -18,7 +18,7 @@
   "Forms that the compiler gets as one file: it takes one at a time off the code,
 and does not know how many there are.")
 
-(defconstant +compilations-again+ 10
+(defconstant +compilation-retries+ 10
   "How often code is compiled again to find further errors.")
 
 (define-record (compilation (:constructor make-compilation (text stream scan)))
@@ -29,7 +29,7 @@ and does not know how many there are.")
   (forms '())                           ; (FORM NUMBER LINE), the newest first
   (package nil)                         ; current behind the last form
   (failed '())                          ; those of FORMS that do not compile
-  (again '())                           ; those still to be compiled again
+  (retry '())                           ; those still to be compiled again
   (done nil)                            ; there are no more forms
   (warnings '())                        ; texts, the newest first
   (errors '())
@@ -287,8 +287,8 @@ is current for it; NIL behind the last. Nothing is run by the reader."
 
 (defmacro next-form ()
   "In the file that is compiled: the next form of the code."
-  (cond ((compilation-again *compilation*)
-         (first (pop (compilation-again *compilation*))))
+  (cond ((compilation-retry *compilation*)
+         (first (pop (compilation-retry *compilation*))))
         ((compilation-done *compilation*) nil)
         (t (read-next-form))))
 
@@ -300,18 +300,18 @@ compiler is to be run if there is none."
       (compile-file file :output-file (make-pathname :type "fas" :defaults file)
                          :verbose nil :print nil))))
 
-(defun compile-again (compilation file package)
+(defun retry-compilation (compilation file package)
   "Compiles those forms of COMPILATION again in which no error was found, where
 PACKAGE is current: an error in another one has ended the work on all. What
 they write was written before."
   (let ((*standard-output* (make-broadcast-stream))
         (*error-output* (make-broadcast-stream)))
-    (loop repeat +compilations-again+
+    (loop repeat +compilation-retries+
           for failed = (compilation-failed compilation)
-          do (setf (compilation-again compilation)
+          do (setf (compilation-retry compilation)
                    (remove-if (lambda (entry) (member entry failed))
                               (reverse (compilation-forms compilation))))
-             (loop while (compilation-again compilation)
+             (loop while (compilation-retry compilation)
                    do (compile-forms-file file package))
           until (eq failed (compilation-failed compilation)))))
 
@@ -339,7 +339,7 @@ of forms, the lines about errors, and those about warnings."
         (loop until (compilation-done compilation)
               do (compile-forms-file file (compilation-package compilation))))
       (when (compilation-failed compilation)
-        (compile-again compilation file *package*)))
+        (retry-compilation compilation file *package*)))
     (list (length (compilation-forms compilation))
           (reverse (compilation-errors compilation))
           (append (reverse (compilation-warnings compilation))

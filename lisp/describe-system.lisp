@@ -16,11 +16,11 @@
 (defun system-value (reader system)
   "Returns what READER, the name of a function of ASDF, says of SYSTEM; NIL when
 it says nothing."
-  (ignore-errors (call-foreign reader "ASDF" system)))
+  (ignore-errors (call-library reader "ASDF" system)))
 
 (defun known-system (name)
   "Returns the system NAME if its definition is there already, else NIL."
-  (ignore-errors (call-foreign "REGISTERED-SYSTEM" "ASDF" name)))
+  (ignore-errors (call-library "REGISTERED-SYSTEM" "ASDF" name)))
 
 (defun loaded-p (name)
   "True when the system NAME is loaded."
@@ -29,7 +29,7 @@ it says nothing."
 
 (defun system-names (lister)
   "Returns the names that LISTER, the name of a function of ASDF, returns."
-  (ignore-errors (call-foreign lister "ASDF")))
+  (ignore-errors (call-library lister "ASDF")))
 
 ;;; What a definition says
 
@@ -46,11 +46,11 @@ it says nothing."
             (t (dependency-text (second dependency)))))
     (t (short-text dependency +argument-characters+))))
 
-(defun source-files-of (component)
+(defun component-files (component)
   "Returns the pathnames of the source files of COMPONENT, in their order."
-  (if (typep component (foreign "PARENT-COMPONENT" "ASDF"))
-      (mapcan #'source-files-of
-              (copy-list (call-foreign "COMPONENT-CHILDREN" "ASDF" component)))
+  (if (typep component (library-symbol "PARENT-COMPONENT" "ASDF"))
+      (mapcan #'component-files
+              (copy-list (call-library "COMPONENT-CHILDREN" "ASDF" component)))
       (let ((file (system-value "COMPONENT-PATHNAME" component)))
         (and file (list file)))))
 
@@ -81,7 +81,7 @@ it says nothing."
                   (format nil "~{~a~^, ~}" (mapcar #'dependency-text value))))))
     (let* ((file (system-value "SYSTEM-SOURCE-FILE" system))
            (directory (system-value "COMPONENT-PATHNAME" system))
-           (files (ignore-errors (source-files-of system))))
+           (files (ignore-errors (component-files system))))
       (remove nil
               (list (list "Version" (text "COMPONENT-VERSION"))
                     (list "Description" (text "SYSTEM-DESCRIPTION"))
@@ -110,7 +110,7 @@ copy of the process; NIL when there is no such system."
    (lambda ()
      (let* ((*package* *user-package*)
             (*load-verbose* nil)
-            (system (call-foreign "FIND-SYSTEM" "ASDF" name nil)))
+            (system (call-library "FIND-SYSTEM" "ASDF" name nil)))
        (and system (system-facts system))))))
 
 (defun fact-line (fact)
@@ -176,10 +176,11 @@ is one: its name, its project, and the names of what it depends on."
 (defun found-systems ()
   "Returns the names of the systems whose definition files ASDF finds, and of
 those whose definitions are there."
-  (ignore-errors (call-foreign "ENSURE-SOURCE-REGISTRY" "ASDF"))
+  (ignore-errors (call-library "ENSURE-SOURCE-REGISTRY" "ASDF"))
   (append (system-names "REGISTERED-SYSTEMS")
           (let ((table (ignore-errors
-                        (symbol-value (foreign "*SOURCE-REGISTRY*" "ASDF")))))
+                        (symbol-value (library-symbol "*SOURCE-REGISTRY*"
+                                                      "ASDF")))))
             (when (hash-table-p table)
               (loop for name being the hash-keys of table collect name)))
           (central-registry-systems)))
@@ -187,7 +188,8 @@ those whose definitions are there."
 (defun central-registry-systems ()
   "Returns the names of the definition files in ASDF's *CENTRAL-REGISTRY*."
   (loop for entry in (ignore-errors
-                      (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
+                      (symbol-value (library-symbol "*CENTRAL-REGISTRY*"
+                                                    "ASDF")))
         when (typep entry '(or string pathname))
           append (ignore-errors
                   (mapcar #'pathname-name

@@ -76,7 +76,7 @@ is not known."
 
 ;;; Files
 
-(defun system-path (pathname)
+(defun native-namestring (pathname)
   "Returns the name by which the system knows PATHNAME, as a simple base string,
 or NIL when it has none."
   (ignore-errors
@@ -227,7 +227,7 @@ status of its end. But it can be interrupted: system(3) ignores SIGINT."
           (unless status
             (kill-child pid))))))
 
-(defun install-shell ()
+(defun install-interruptible-shell ()
   "Makes EXT:SYSTEM what can be interrupted."
   (replace-function 'ext:system #'run-shell))
 

@@ -350,7 +350,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
     nil))
 
 (defvar *code-pprint-dispatch*
-  (let ((table (copy-pprint-dispatch *guarded-pprint-dispatch*)))
+  (let ((table (copy-pprint-dispatch *marking-pprint-dispatch*)))
     (loop for (operator . prefix) in *backquote-operators*
           do (let ((prefix prefix))
                (set-pprint-dispatch
@@ -431,4 +431,4 @@ it."
    (lambda ()
      (evaluate-in package
                   (lambda ()
-                    (expansion-text (read-only-form form "form") full))))))
+                    (expansion-text (read-single-form form "form") full))))))

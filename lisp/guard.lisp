@@ -137,7 +137,7 @@ an error of the macro and go on: then the evaluation ends at once."
     (:user (make-condition 'stopped-by-user))
     (t (make-condition 'evaluation-interrupted))))
 
-(defun note-unnamed-end (evaluation)
+(defun supply-end-condition (evaluation)
   "Gives EVALUATION, which came to no value, the interrupt as its condition when
 nothing else is known: with the heap full there may have been no room for a
 condition before the last throw."
@@ -230,7 +230,7 @@ read."
     (and (eq (evaluation-phase evaluation) :eval)
          (< (skip-to-form text position) (length text)))))
 
-(defun source-text (evaluation)
+(defun code-label (evaluation)
   "Returns how the code of EVALUATION is called: a file with the line of the form
 in it, or \"the code\"."
   (if (evaluation-source evaluation)
@@ -248,7 +248,7 @@ the code; the forms after it were not evaluated.\", \"In form 2 of the code; the
 forms before it stand, those after it were not evaluated.\""
   (let ((number (evaluation-form-number evaluation))
         (more (more-forms-p evaluation))
-        (source (source-text evaluation)))
+        (source (code-label evaluation)))
     (cond ((> number 1)
            (format nil "In form ~d of ~a; the forms before it stand~
                         ~:[.~;, those after it were not evaluated.~]"

@@ -366,7 +366,7 @@ it says it is, at the start, and at the end."
 (defun entry-of-table (component table)
   "Returns the value of TABLE for the key that COMPONENT spells, and T; NIL and
 NIL when there is none."
-  (let ((key (ignore-errors (read-only-form component "path"))))
+  (let ((key (ignore-errors (read-single-form component "path"))))
     (gethash key table)))
 
 (defun direct-part (component value)
@@ -475,7 +475,7 @@ index, car, cdr, a key of a hash table, or #N for the part number N, from 0."
      (check-session-variables)
      (with-misses
        (page-text (follow-path (value-of-expression
-                                (read-only-form expression "expression"))
+                                (read-single-form expression "expression"))
                                (or path ""))
                   (or offset 0)
                   limit)))))

@@ -23,9 +23,3 @@ frames with their local variables, all that are kept when FRAMES is true."
   (if *last-error*
       (record-text *last-error* (if frames +frames-kept+ +frames-shown+))
       "No error: the last evaluation succeeded, or there was none."))
-
-(define-operation "configure-limits" ((memory integer) &optional (text string))
-  "Makes MEMORY the bytes of heap that the session may have; answers TEXT."
-  (setf *heap-limit* memory)
-  (set-heap-limit memory)
-  (or text (format nil "memory: ~d bytes" memory)))

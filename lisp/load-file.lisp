@@ -5,11 +5,11 @@
 (in-package #:ecl-mcp)
 
 (define-condition file-missing (image-error file-error)
-  ((what :initarg :what :reader file-missing-what))
+  ((problem :initarg :problem :reader file-missing-problem))
   (:documentation "A file is not there, or is not one that can be loaded.")
   (:report (lambda (condition stream)
              (format stream "~a ~a." (file-error-pathname condition)
-                     (file-missing-what condition)))))
+                     (file-missing-problem condition)))))
 
 (defconstant +progress-seconds+ 2
   "Seconds between two lines that say how far a file has been loaded.")
@@ -42,24 +42,24 @@ the way ECL takes it."
                   (concatenate 'string (namestring *workspace*) name))))
     (or (find-if #'file-kind (list full (name-bytes full)))
         (error 'file-missing :pathname name
-                             :what (format nil "was not found in ~a"
-                                           (namestring *workspace*))))))
+                             :problem (format nil "was not found in ~a"
+                                              (namestring *workspace*))))))
 
 (defun check-loadable (file name)
   "Signals an error unless FILE, of which the user knows the NAME, can be read."
   (let ((kind (file-kind file)))
     (unless (eq kind :file)
       (error 'file-missing :pathname name
-                           :what (if (eq kind :directory)
-                                     "is a directory"
-                                     "is no file")))
+                           :problem (if (eq kind :directory)
+                                        "is a directory"
+                                        "is no file")))
     (unless (ignore-errors (truename file))
-      (error 'file-missing :pathname name :what "cannot be opened"))
-    (when (> (file-bytes file) +source-characters+)
+      (error 'file-missing :pathname name :problem "cannot be opened"))
+    (when (> (file-bytes file) +source-bytes+)
       (error 'file-missing
              :pathname name
-             :what (format nil "is larger than the limit of ~:d bytes for ~
-                                source files" +source-characters+)))))
+             :problem (format nil "is larger than the limit of ~:d bytes for ~
+                                   source files" +source-bytes+)))))
 
 ;;; Text
 

@@ -36,7 +36,7 @@ They lead to the streams on the pipes, which code cannot close through them."
         *query-io* *session-terminal*
         *terminal-io* *session-terminal*))
 
-(defun mend-global-streams ()
+(defun repair-global-streams ()
   "Gives those of the global standard streams that user code has closed, or set to
 something else, their values back."
   (loop for (variable . value) in '((*standard-output* . *session-output*)
@@ -60,7 +60,7 @@ session needs."
   (start-measuring-collections)
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
-  (install-shell)
+  (install-interruptible-shell)
   (install-before-children #'flush-session-output)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
@@ -102,7 +102,7 @@ answer, and T when it reports a failure."
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text
-      (note-unnamed-end evaluation))
+      (supply-end-condition evaluation))
     (and (or text (evaluation-condition evaluation))
          (answer-text evaluation text))))
 
@@ -123,7 +123,7 @@ keeps of earlier evaluations."
 integers, double-floats, T and NIL. Returns the text of the answer and T when it
 reports a failure. Always returns, exactly once, whatever the user's code does."
   (multiple-value-prog1 (answer-call name arguments)
-    (mend-global-streams)))
+    (repair-global-streams)))
 
 (defun answer-call (name arguments)
   "Does the work of DISPATCH with the session's streams as the standard ones."

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; measure.lisp: how long code takes, and where the memory is.
+;;;; measure.lisp: how long code takes, where the memory is, and its limit.
 
 (in-package #:ecl-mcp)
 
@@ -122,3 +122,9 @@ is true."
             (megabytes (bytes-held)) (megabytes *heap-limit*)
             (megabytes bytes) collections milliseconds
             (process-text))))
+
+(define-operation "configure-limits" ((memory integer) &optional (text string))
+  "Makes MEMORY the bytes of heap that the session may have; answers TEXT."
+  (setf *heap-limit* memory)
+  (set-heap-limit memory)
+  (or text (format nil "memory: ~d bytes" memory)))

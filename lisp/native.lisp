@@ -195,7 +195,7 @@ static int ecl_mcp_is_special(const char *path)
 }
 ")
 
-(defun open-fault (path mode)
+(defun open-error-number (path mode)
   "Returns the number of the error that opening PATH, a simple base string,
 gives, or 0. MODE is :READ, :WRITE (a file that is there) or :CREATE (a file in
 the folder PATH; none is made). What is neither file nor folder is left alone."

@@ -83,7 +83,7 @@ that are found in time."
           while (< (get-internal-real-time) deadline)
           append (ignore-errors (places-in-file symbol file)))))
 
-(defun own-file (symbol)
+(defun function-source-file (symbol)
   "Returns the file that the function or macro SYMBOL was loaded from, or NIL."
   (let ((file (and (fboundp symbol)
                    (source-file-of (or (macro-function symbol)
@@ -112,8 +112,8 @@ they are known."
                     :test #'string=))
         '()
         (let ((places (or (places-in-files symbol)
-                          (and (own-file symbol)
-                               (list (own-file symbol))))))
+                          (and (function-source-file symbol)
+                               (list (function-source-file symbol))))))
           (if (if places (evaluated-here-p symbol) users)
               (append places (list "this session"))
               places)))))

@@ -106,19 +106,19 @@ was written, T when there was more, and the condition that ended it or NIL."
   (format nil "#<~a: printing it signalled ~a>"
           (type-label value) (condition-label failure)))
 
-(defvar *guards* 0
-  "How many calls of PRINT-GUARDED are active.")
+(defvar *marking-depth* 0
+  "How many calls of PRINT-OR-MARK are active.")
 
-(defun print-guarded (stream value)
+(defun print-or-mark (stream value)
   "Prints VALUE on STREAM by its method, or that the method failed. An entry of
 *GUARDED-PPRINT-DISPATCH*. Methods that call each other without end are stopped
 while there is stack."
   (cond ((eq *reporting* :safe)
          (format stream "#<~a>" (type-label value)))
-        ((> *guards* 20)
+        ((> *marking-depth* 20)
          (write-string "#" stream))
         (t
-         (let ((*guards* (1+ *guards*)))
+         (let ((*marking-depth* (1+ *marking-depth*)))
            (multiple-value-bind (text full failure)
                (call-printing (lambda (stream) (print-object value stream))
                               +value-characters+)
@@ -129,18 +129,18 @@ while there is stack."
              (when full
                (write-string "…" stream)))))))
 
-(defvar *guarded-pprint-dispatch*
+(defvar *marking-pprint-dispatch*
   (let ((table (copy-pprint-dispatch nil)))
     (dolist (type '(standard-object structure-object condition) table)
-      (set-pprint-dispatch type #'print-guarded 1 table)))
+      (set-pprint-dispatch type #'print-or-mark 1 table)))
   "Pretty printing in which an object whose method fails is marked and what is
 around it is printed all the same.")
 
-(defun print-guarding-parts (value)
+(defun print-marking-failures (value)
   "Prints VALUE so that only the parts of it whose printing fails are marked.
 Returns what CALL-PRINTING does."
   (with-result-syntax (:pretty t)
-    (let ((*print-pprint-dispatch* *guarded-pprint-dispatch*))
+    (let ((*print-pprint-dispatch* *marking-pprint-dispatch*))
       (call-printing (lambda (stream) (prin1 value stream))
                      +value-characters+))))
 
@@ -153,7 +153,7 @@ Returns what CALL-PRINTING does."
     (let ((first-failure failure))
       (when failure
         (multiple-value-setq (text full failure)
-          (print-guarding-parts value)))
+          (print-marking-failures value)))
       (cond (failure (broken-printer-text value failure))
             ((and first-failure (string= text "#"))
              (broken-printer-text value first-failure))
@@ -307,7 +307,7 @@ no method of the user where none may be run."
                            :circle (and (survey-shared survey) (not custom))
                            :pretty safe)
         (let ((*print-pprint-dispatch* (if safe
-                                           *guarded-pprint-dispatch*
+                                           *marking-pprint-dispatch*
                                            *print-pprint-dispatch*)))
           (call-printing (lambda (stream) (prin1 value stream)) limit))))))
 

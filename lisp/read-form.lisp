@@ -18,7 +18,7 @@ reported with the place in the text."
                                         scan stream)))))
       (funcall function stream))))
 
-(defun read-only-form (text argument)
+(defun read-single-form (text argument)
   "Returns the form that TEXT, the client's argument named ARGUMENT, consists of.
 Nothing is evaluated while it is read."
   (let ((scan (scan-code text))

@@ -51,9 +51,9 @@ one that fails."
           ((eql 0 (search "#<" text)) nil)
           ((string= "" (string-trim '(#\Space #\Newline) text)) nil)
           (full (concatenate 'string text "…"))
-          (t (mend-report text)))))
+          (t (repair-report text)))))
 
-(defun mend-report (text)
+(defun repair-report (text)
   "Returns TEXT with the blank that ECL forgets in front of a word."
   (let ((position (search "which is not of the expected type" text)))
     (if (and position
@@ -119,14 +119,14 @@ rank that it puts in front, or NIL when CONDITION is another warning."
   "Returns why FILE, a system path, in FOLDER cannot be opened, in a few words,
 or NIL when it can."
   (flet ((text (number) (error-number-text number)))
-    (let* ((reading (open-fault file :read))
-           (writing (if (zerop reading) (open-fault file :write) 0)))
+    (let* ((reading (open-error-number file :read))
+           (writing (if (zerop reading) (open-error-number file :write) 0)))
       (cond ((plusp writing)
              (format nil "it can be read, not written: ~a" (text writing)))
             ((zerop reading) nil)
             ((not (eq :missing (error-number-kind reading))) (text reading))
             (t
-             (let ((making (open-fault folder :create)))
+             (let ((making (open-error-number folder :create)))
                (if (eq :denied (error-number-kind making))
                    (format nil "it does not exist, and cannot be made: ~a"
                            (text making))
@@ -138,10 +138,11 @@ the reason; NIL when there is none, or CONDITION is another one."
   (when (eq (class-of condition) (load-time-value (find-class 'file-error)))
     (let* ((pathname (ignore-errors
                       (merge-pathnames (file-error-pathname condition))))
-           (file (and pathname (system-path pathname)))
-           (folder (and file (system-path (make-pathname :name nil :type nil
-                                                         :version nil
-                                                         :defaults pathname))))
+           (file (and pathname (native-namestring pathname)))
+           (folder (and file
+                        (native-namestring
+                         (make-pathname :name nil :type nil :version nil
+                                        :defaults pathname))))
            (reason (and folder (open-failure file folder))))
       (and reason (format nil "Cannot open ~s: ~a." file reason)))))
 

@@ -18,9 +18,9 @@
   "The conses of all *EVALUATED-FORMS*.")
 
 (define-record (evaluated-form)
-  "A FORM that was evaluated where PACKAGE, a name, was current; the number of
-its conses; and the definitions found in it, NIL before they are looked for."
-  form package size (facts nil))
+  "A FORM that was evaluated while PACKAGE, a name, was current; SIZE, the number
+of its conses; and SOURCE, what xref.lisp has found in it, NIL before it looked."
+  form package size (source nil))
 
 ;;; Forms
 
@@ -84,11 +84,11 @@ do the macros of Lisp that are no definitions themselves."
 (defun system-files (name)
   "Returns the names of the Lisp files of the system NAME."
   (let ((system (known-system name))
-        (class (foreign "CL-SOURCE-FILE" "ASDF"))
+        (class (library-symbol "CL-SOURCE-FILE" "ASDF"))
         (files '()))
     (labels ((visit (component)
-               (if (typep component (foreign "PARENT-COMPONENT" "ASDF"))
-                   (mapc #'visit (call-foreign "COMPONENT-CHILDREN" "ASDF"
+               (if (typep component (library-symbol "PARENT-COMPONENT" "ASDF"))
+                   (mapc #'visit (call-library "COMPONENT-CHILDREN" "ASDF"
                                                component))
                    (when (typep component class)
                      (push (namestring (system-value "COMPONENT-PATHNAME"

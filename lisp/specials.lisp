@@ -90,7 +90,7 @@ by their number.")
 (defconstant +loader-characters+ 8000
   "Characters shown of what a system writes while it is loaded.")
 
-(defconstant +source-characters+ (* 16 1024 1024)
+(defconstant +source-bytes+ (* 16 1024 1024)
   "Bytes of a source file that is read: ten times what the largest have, and in
 memory it takes four times as much.")
 

@@ -25,7 +25,7 @@ than a call has, and the next one goes on from there.")
 (defconstant +expansion-seconds+ 3
   "Seconds after which a form whose macros do not come to an end is left out.")
 
-(defconstant +users-shown+ 100
+(defconstant +referrers-shown+ 100
   "Callers shown of one function.")
 
 (define-record (definition)
@@ -180,7 +180,7 @@ of ECL count where they were written."
 
 ;;; Here
 
-(define-record (reading (:constructor make-reading (sources deadline)))
+(define-record (xref-run (:constructor make-xref-run (sources deadline)))
   "How far the lines of a copy have been read: the vector of SOURCES, the time of
 the DEADLINE; the number of the source and of the form in it."
   sources deadline
@@ -189,58 +189,58 @@ the DEADLINE; the number of the source and of the form in it."
   (definitions '())                     ; of the source, the newest first
   (shared (make-hash-table :test #'equal))) ; texts that occur often
 
-(defun shared-text (text reading)
+(defun shared-text (text run)
   "Returns a text like TEXT, the same for all that are equal."
-  (let ((table (reading-shared reading)))
+  (let ((table (xref-run-shared run)))
     (or (gethash text table)
         (setf (gethash text table) (coerce text 'simple-string)))))
 
-(defun take-definition (text reading)
+(defun take-definition (text run)
   "Begins with a definition that TEXT, a line and a kind, tells of."
   (multiple-value-bind (line end) (parse-integer text :junk-allowed t)
     (push (make-definition :line line
-                           :kind (shared-text (subseq text (1+ end)) reading))
-          (reading-definitions reading))))
+                           :kind (shared-text (subseq text (1+ end)) run))
+          (xref-run-definitions run))))
 
-(defun take-line (line reading)
+(defun take-line (line run)
   "Takes LINE, of a copy, into READING."
   (let* ((text (subseq line 2))
-         (source (aref (reading-sources reading) (reading-number reading)))
+         (source (aref (xref-run-sources run) (xref-run-number run)))
          (event (car (rassoc (char line 0) *event-letters*)))
-         (definition (first (reading-definitions reading))))
+         (definition (first (xref-run-definitions run))))
     (if event
         (progn
           (incf *xref-count*)
-          (push (cons event (shared-text text reading))
+          (push (cons event (shared-text text run))
                 (definition-uses definition)))
         (ecase (char line 0)
-          (#\S (setf (reading-number reading) (parse-integer text)
-                     (reading-form reading) 0
-                     (reading-definitions reading) '()))
-          (#\F (setf (reading-form reading) (parse-integer text)))
-          (#\D (take-definition text reading))
-          (#\N (setf (definition-name definition) (shared-text text reading)))
+          (#\S (setf (xref-run-number run) (parse-integer text)
+                     (xref-run-form run) 0
+                     (xref-run-definitions run) '()))
+          (#\F (setf (xref-run-form run) (parse-integer text)))
+          (#\D (take-definition text run))
+          (#\N (setf (definition-name definition) (shared-text text run)))
           (#\X (pushnew text (source-failures source) :test #'string=))
           (#\U (setf (source-unread source) (parse-integer text)))
-          (#\E (finish-source source reading)
-           (incf (reading-number reading))
-           (setf (reading-form reading) 0))))))
+          (#\E (finish-source source run)
+           (incf (xref-run-number run))
+           (setf (xref-run-form run) 0))))))
 
-(defun finish-source (source reading)
-  "Keeps what READING has found in SOURCE."
-  (setf (source-definitions source) (reverse (reading-definitions reading))
+(defun finish-source (source run)
+  "Keeps what RUN has found in SOURCE."
+  (setf (source-definitions source) (reverse (xref-run-definitions run))
         (source-date source) (get-universal-time)
-        (reading-definitions reading) '())
+        (xref-run-definitions run) '())
   (if (source-file source)
       (setf (gethash (source-file source) *file-sources*) source)
-      (setf (evaluated-form-facts (source-form source)) source)))
+      (setf (evaluated-form-source (source-form source)) source)))
 
-(defun read-lines (stream descriptor reading)
+(defun read-lines (stream descriptor run)
   "Reads what a copy writes to STREAM. Returns :DONE, :STUCK when nothing comes any
 more, :ENDED when the copy has ended before its time, :LATE at the deadline, or
 :FULL when no more can be kept."
   (loop
-    (cond ((> (get-internal-real-time) (reading-deadline reading))
+    (cond ((> (get-internal-real-time) (xref-run-deadline run))
            (return :late))
           ((> *xref-count* +xref-names+) (return :full))
           ((not (or (listen stream)
@@ -248,41 +248,41 @@ more, :ENDED when the copy has ended before its time, :LATE at the deadline, or
            (return :stuck)))
     (let ((line (read-line stream nil)))
       (cond ((null line)
-             (return (if (= (reading-number reading)
-                            (length (reading-sources reading)))
+             (return (if (= (xref-run-number run)
+                            (length (xref-run-sources run)))
                          :done
                          :ended)))
-            ((> (length line) 2) (take-line line reading))))))
+            ((> (length line) 2) (take-line line run))))))
 
 (defun walk-in-copies (sources)
   "Walks SOURCES, a vector, in copies of the process, another one when one gets
 stuck. Returns how many were not looked at."
-  (let ((reading (make-reading sources (xref-deadline))))
+  (let ((run (make-xref-run sources (xref-deadline))))
     (loop
-      (when (= (reading-number reading) (length sources))
+      (when (= (xref-run-number run) (length sources))
         (return 0))
-      (let ((first (reading-number reading)))
+      (let ((first (xref-run-number run)))
         (ecase (read-from-copy
                 (lambda (stream) (walk-sources sources first stream))
                 (lambda (stream descriptor)
-                  (read-lines stream descriptor reading)))
+                  (read-lines stream descriptor run)))
           (:done (return 0))
           ((:late :full)
-           (return (- (length sources) (reading-number reading))))
-          ((:stuck :ended) (skip-form reading)))))))
+           (return (- (length sources) (xref-run-number run))))
+          ((:stuck :ended) (skip-form run)))))))
 
-(defun skip-form (reading)
-  "Makes the next copy leave out the form at which READING has ended; the whole
+(defun skip-form (run)
+  "Makes the next copy leave out the form at which RUN has ended; the whole
 source when that is not one of its forms, or was left out already."
-  (let ((source (aref (reading-sources reading) (reading-number reading)))
-        (form (reading-form reading)))
+  (let ((source (aref (xref-run-sources run) (xref-run-number run)))
+        (form (xref-run-form run)))
     (cond ((or (zerop form) (member form (source-skipped source)))
-           (finish-source source reading)
-           (incf (reading-number reading)))
+           (finish-source source run)
+           (incf (xref-run-number run)))
           (t
            (push form (source-skipped source))
-           (setf (reading-definitions reading) '())))
-    (setf (reading-form reading) 0)))
+           (setf (xref-run-definitions run) '())))
+    (setf (xref-run-form run) 0)))
 
 (defun xref-deadline ()
   "Returns the time until which may be searched."
@@ -304,7 +304,7 @@ source when that is not one of its forms, or was left out already."
 
 (defun form-source (evaluated)
   "Returns the source that is the form of EVALUATED, an EVALUATED-FORM."
-  (or (evaluated-form-facts evaluated)
+  (or (evaluated-form-source evaluated)
       (make-source :form evaluated :package (evaluated-form-package evaluated))))
 
 (defun all-sources ()
@@ -343,12 +343,12 @@ the earlier."
                 kind)
             (definition-name definition))))
 
-(defun find-users (key events sources)
+(defun find-referrers (key events sources)
   "Returns what uses the name of KEY by one of EVENTS in SOURCES, as a list of
 (DEFINITION SOURCE EVENTS). A definition that was replaced is none any more."
   (let ((replaced (make-hash-table :test #'equal))
-        (users '()))
-    (dolist (source sources (nreverse users))
+        (referrers '()))
+    (dolist (source sources (nreverse referrers))
       (dolist (definition (source-definitions source))
         (let ((found (loop for (event . name) in (definition-uses definition)
                            when (and (string= name key) (member event events))
@@ -358,7 +358,7 @@ the earlier."
                      (or (source-file source)
                          (string/= (definition-kind definition)
                                    "top-level form")))
-            (push (list definition source found) users))))
+            (push (list definition source found) referrers))))
       (dolist (definition (source-definitions source))
         (setf (gethash (replaces-key definition) replaced) t)))))
 
@@ -369,9 +369,9 @@ the earlier."
         (subseq file (length workspace))
         file)))
 
-(defun user-line (user verbs)
-  "Returns the line about USER, of FIND-USERS; VERBS are (EVENT . TEXT)."
-  (destructuring-bind (definition source events) user
+(defun referrer-line (referrer verbs)
+  "Returns the line about REFERRER, of FIND-REFERRERS; VERBS are (EVENT . TEXT)."
+  (destructuring-bind (definition source events) referrer
     (format nil "- ~a (~a)~@[ ~{~a~^, ~}~]~:[ evaluated in this session~;~:* in ~
                  ~a:~d~]"
             (key-label (definition-name definition))
@@ -411,30 +411,30 @@ the earlier."
             (let ((labels (mapcar #'key-label macros)))
               (subseq labels 0 (min 10 (length labels)))))))
 
-(defun users-text (heading name events verbs)
+(defun referrers-text (heading name events verbs)
   "Returns the answer, under HEADING, about what uses NAME by EVENTS."
   (multiple-value-bind (sources left) (walked-sources)
-    (let* ((users (find-users (name-key name) events sources))
-           (count (length users)))
+    (let* ((referrers (find-referrers (name-key name) events sources))
+           (count (length referrers)))
       (format nil "~a ~a: ~:[none found~;~:*~d~]~{~%~a~}~@[~%… ~d more~]~%~a"
               heading (short-text name +argument-characters+)
-              (and users count)
-              (mapcar (lambda (user) (user-line user verbs))
-                      (subseq users 0 (min count +users-shown+)))
-              (and (> count +users-shown+) (- count +users-shown+))
+              (and referrers count)
+              (mapcar (lambda (referrer) (referrer-line referrer verbs))
+                      (subseq referrers 0 (min count +referrers-shown+)))
+              (and (> count +referrers-shown+) (- count +referrers-shown+))
               (coverage-text sources left)))))
 
 (define-operation "who-calls" ((function string) &optional (package string))
   "Says what calls FUNCTION, a function or macro, in the sources that the session
 knows."
   (with-misses
-    (users-text "Callers of" (named-function function package)
-                '(:call :expand) '())))
+    (referrers-text "Callers of" (named-function function package)
+                    '(:call :expand) '())))
 
 (define-operation "who-references" ((variable string)
                                     &optional (package string))
   "Says what reads, sets or binds VARIABLE in the sources that the session knows."
   (with-misses
-    (users-text "References to" (named-symbol variable package)
-                '(:read :set :bind)
-                '((:read . "reads") (:set . "sets") (:bind . "binds")))))
+    (referrers-text "References to" (named-symbol variable package)
+                    '(:read :set :bind)
+                    '((:read . "reads") (:set . "sets") (:bind . "binds")))))

@@ -283,10 +283,3 @@ Restarts: …ABORT…
   (is (matches-p "…100: (DOWN 100)
      N = 100
 101: (EVAL (DOWN 100))" (call "describe-last-error" :frames t))))
-
-(session-test memory-limit-is-set
-  (is (equal "memory: 512 MiB"
-             (call "configure-limits" :memory (* 512 1024 1024)
-                                      :text "memory: 512 MiB")))
-  (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
-  (call "configure-limits" :memory *heap*))

@@ -131,11 +131,11 @@ The name \"\" does not designate any package." :package "")
     (is (string= "=> (1.0 ABC)" (answer "(list 1.0 'abc)"))
         "a reset after ~a" code)))
 
-(session-test evaluate-mends-the-default-pathname
+(session-test evaluate-repairs-the-default-pathname
   (answer "(setf *default-pathname-defaults* nil)")
   (is (string= "=> NIL" (answer "(probe-file \"no/such/file\")"))))
 
-(session-test evaluate-mends-the-global-streams
+(session-test evaluate-repairs-the-global-streams
   (dolist (code '("(close *terminal-io*)" "(close *query-io*)"
                   "(close *standard-input*)"))
     (is (matches-p "=> …" (answer code)))

@@ -96,7 +96,7 @@ no/such/file.lisp was not found in …")
                              (merge-pathnames "load/large.lisp" *scratch*))
                             :direction :output :if-exists :supersede
                             :element-type '(unsigned-byte 8))
-      (file-position stream ecl-mcp::+source-characters+)
+      (file-position stream ecl-mcp::+source-bytes+)
       (write-byte 10 stream))
     (is (matches-p "[ERROR] …load/large.lisp is larger than the limit of 16,777,216 bytes for source files."
                    (call "load-file"

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; measure.lisp: tests of time-execution and memory-report.
+;;;; measure.lisp: tests of time-execution, memory-report and configure-limits.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
@@ -81,3 +81,10 @@ Process: … MB (PSS…, … MB of it its own" before)
       (is (<= (number-after "Heap: " after)
               (+ 8 (number-after "Heap: " before)))
           "~a~%~a" before after))))
+
+(session-test memory-limit-is-set
+  (is (equal "memory: 512 MiB"
+             (call "configure-limits" :memory (* 512 1024 1024)
+                                      :text "memory: 512 MiB")))
+  (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
+  (call "configure-limits" :memory *heap*))

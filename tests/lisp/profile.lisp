@@ -57,21 +57,21 @@ NIL."
                            (find name entries
                                  :key (lambda (entry)
                                         (symbol-name
-                                         (ecl-mcp::entry-name entry)))
+                                         (ecl-mcp::meter-name entry)))
                                  :test #'string=))
                   1000000)))
     (let ((entries ecl-mcp::*profiled*))
       (answer "(outer) (again 6)")      ; ends the measurement
       ;; Whatever else the machine does is mostly counted where time is spent.
-      (let ((busy (milliseconds #'ecl-mcp::entry-own "BUSY" entries)))
+      (let ((busy (milliseconds #'ecl-mcp::meter-own "BUSY" entries)))
         (is (<= 100 busy) "BUSY ~a" busy)
         (loop for (name reader least most)
-                in `(("OUTER" ecl-mcp::entry-inclusive 45 ,busy)
-                     ("OUTER" ecl-mcp::entry-own 0 ,(floor busy 2))
-                     ("INNER" ecl-mcp::entry-inclusive 17 ,busy)
+                in `(("OUTER" ecl-mcp::meter-inclusive 45 ,busy)
+                     ("OUTER" ecl-mcp::meter-own 0 ,(floor busy 2))
+                     ("INNER" ecl-mcp::meter-inclusive 17 ,busy)
                      ;; A recursion of 60 ms does not count as 210.
-                     ("AGAIN" ecl-mcp::entry-inclusive 55 ,busy)
-                     ("AGAIN" ecl-mcp::entry-own 0 ,(floor busy 2)))
+                     ("AGAIN" ecl-mcp::meter-inclusive 55 ,busy)
+                     ("AGAIN" ecl-mcp::meter-own 0 ,(floor busy 2)))
               do (let ((value (milliseconds reader name entries)))
                    (is (<= least value most) "~a ~a ~a" name reader value)))))))
 

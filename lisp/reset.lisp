@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; session.lisp: puts the session back to its start.
+;;;; reset.lisp: puts the session back to its start.
 
 (in-package #:ecl-mcp)
 

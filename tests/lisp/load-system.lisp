@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; systems.lisp: tests of load-system, with systems written here.
+;;;; load-system.lisp: tests of load-system, with systems written here.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)

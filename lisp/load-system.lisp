@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; systems.lisp: loads ASDF systems, through Quicklisp when the user has it.
+;;;; load-system.lisp: loads ASDF systems, through Quicklisp when the user has it.
 ;;;; ASDF is loaded on first need, so its symbols are looked up by name.
 
 (in-package #:ecl-mcp)
@@ -20,14 +20,14 @@ under LABEL, the name of the class that the loader has for it.")
 (defmethod condition-label ((condition missing-system))
   (missing-system-label condition))
 
-(defun foreign (name package)
+(defun library-symbol (name package)
   "Returns the symbol NAME of PACKAGE, both strings, which exist."
   (or (find-symbol name package)
       (error 'argument-error :name name :problem "is not known to ASDF")))
 
-(defun call-foreign (name package &rest arguments)
+(defun call-library (name package &rest arguments)
   "Calls the function NAME of PACKAGE with ARGUMENTS."
-  (apply (foreign name package) arguments))
+  (apply (library-symbol name package) arguments))
 
 ;;; The cache of compiled files
 
@@ -36,7 +36,7 @@ under LABEL, the name of the class that the loader has for it.")
 compiled files, or NIL when there is no cache."
   (ignore-errors
    (let* ((file #p"/ecl-mcp.lock")
-          (in-cache (call-foreign "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
+          (in-cache (call-library "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
      (unless (equal (namestring file) (namestring in-cache))
        (ensure-directories-exist in-cache)
        (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
@@ -75,13 +75,13 @@ does: two that write the same files break each other's."
   "Makes ASDF tell us what is loaded, whoever asks it to, and compiled."
   (let ((*loading* t))
     (add-around-method
-     (fdefinition (foreign "OPERATE" "ASDF"))
-     (list (find-class (foreign "OPERATION" "ASDF")) (find-class t))
+     (fdefinition (library-symbol "OPERATE" "ASDF"))
+     (list (find-class (library-symbol "OPERATION" "ASDF")) (find-class t))
      #'call-operating)
     (add-around-method
-     (fdefinition (foreign "PERFORM" "ASDF"))
-     (list (find-class (foreign "COMPILE-OP" "ASDF"))
-           (find-class (foreign "CL-SOURCE-FILE" "ASDF")))
+     (fdefinition (library-symbol "PERFORM" "ASDF"))
+     (list (find-class (library-symbol "COMPILE-OP" "ASDF"))
+           (find-class (library-symbol "CL-SOURCE-FILE" "ASDF")))
      #'call-compiling)))
 
 (defvar *compiling-since* nil
@@ -97,7 +97,7 @@ file is compiled."
       (setf *compiling-since* now)
       (ignore-errors
        (format *session-output* "~&; compiling ~a~%"
-               (file-namestring (call-foreign "COMPONENT-PATHNAME" "ASDF"
+               (file-namestring (call-library "COMPONENT-PATHNAME" "ASDF"
                                               (second arguments))))
        (finish-output *session-output*))))
   (funcall call-next))
@@ -111,13 +111,13 @@ loaded."
         (funcall call-next)
         (multiple-value-prog1 (with-cache-lock
                                 (call-loading call-next))
-          (when (typep operation (foreign "LOAD-OP" "ASDF"))
+          (when (typep operation (library-symbol "LOAD-OP" "ASDF"))
             (note-loaded-system component))))))
 
 (defun note-loaded-system (component)
   "Remembers that the user has loaded COMPONENT, a system or its name."
   (let ((name (string-downcase
-               (call-foreign "COERCE-NAME" "ASDF" component))))
+               (call-library "COERCE-NAME" "ASDF" component))))
     (unless (member name '("asdf" "uiop") :test #'string=)
       (pushnew name *loaded-systems* :test #'string=))))
 
@@ -154,7 +154,7 @@ for definitions of the user."
   (unless (find-package "ASDF")
     (unless (c-compiler-present-p)
       (use-bytecodes-compiler))
-    (call-foreign "REQUIRE" "COMMON-LISP" "asdf")))
+    (call-library "REQUIRE" "COMMON-LISP" "asdf")))
 
 ;;; Quicklisp
 
@@ -193,9 +193,9 @@ means: \"Alexandria\", \":alexandria\" and \"#:alexandria\" are alexandria."
               (list (namestring (translate-logical-pathname
                                  (if (consp entry) (first entry) entry))))))
            (append (ignore-errors
-                    (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
+                    (symbol-value (library-symbol "*CENTRAL-REGISTRY*" "ASDF")))
                    (ignore-errors
-                    (call-foreign "FLATTEN-SOURCE-REGISTRY" "ASDF"))))
+                    (call-library "FLATTEN-SOURCE-REGISTRY" "ASDF"))))
    :test #'string=))
 
 (defun load-system-quietly (name quicklisp)
@@ -208,7 +208,7 @@ what was written meanwhile. Style warnings of the system are its author's."
       (handler-bind ((style-warning #'muffle-warning))
         (if quicklisp
             (quickload name)
-            (call-foreign "LOAD-SYSTEM" "ASDF" name :verbose nil))))))
+            (call-library "LOAD-SYSTEM" "ASDF" name :verbose nil))))))
 
 (defvar *quicklisp-missing* "QUICKLISP-CLIENT:SYSTEM-NOT-FOUND"
   "How Quicklisp's condition for a system that it does not know is shown.")
@@ -220,13 +220,13 @@ what was written meanwhile. Style warnings of the system are its author's."
                             (when (string= label *quicklisp-missing*)
                               (error 'missing-system :name name
                                                      :label label))))))
-    (call-foreign "QUICKLOAD" "QUICKLISP-CLIENT" name :silent t)))
+    (call-library "QUICKLOAD" "QUICKLISP-CLIENT" name :silent t)))
 
 (defun system-version (name)
   "Returns the version of the loaded system NAME, or NIL."
   (ignore-errors
-   (let ((system (call-foreign "FIND-SYSTEM" "ASDF" name nil)))
-     (and system (call-foreign "COMPONENT-VERSION" "ASDF" system)))))
+   (let ((system (call-library "FIND-SYSTEM" "ASDF" name nil)))
+     (and system (call-library "COMPONENT-VERSION" "ASDF" system)))))
 
 (define-operation "load-system" (&optional (system string) (system-name string))
   "Loads the ASDF system SYSTEM, through Quicklisp when the user has it."
@@ -236,7 +236,7 @@ what was written meanwhile. Style warnings of the system are its author's."
     (check-session-variables)
     (ensure-asdf)
     (let ((quicklisp (ensure-quicklisp)))
-      (unless (or quicklisp (call-foreign "FIND-SYSTEM" "ASDF" name nil))
+      (unless (or quicklisp (call-library "FIND-SYSTEM" "ASDF" name nil))
         (error 'missing-system :name name :places (searched-places)))
       (let ((lines (string-trim '(#\Space #\Newline)
                                 (let ((*package* *user-package*))
