@@ -23,8 +23,8 @@ the client or NIL."
                 :key #'first :test #'string-equal)
           (error 'argument-error
                  :name "kind"
-                 :problem (format nil "~s is not one of ~{~a~^, ~}"
-                                  kind (mapcar #'first *search-kinds*))))
+                 :problem (format nil "must be one of ~{~a~^, ~}, not ~s"
+                                  (mapcar #'first *search-kinds*) kind)))
     (declare (ignore name))
     (lambda (symbol)
       (let ((found (funcall kind-of symbol)))

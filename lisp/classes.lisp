@@ -106,7 +106,7 @@ defined yet."
                  (classes-text (direct-superclasses class)))
          (format nil "Subclasses: ~a"
                  (classes-text (direct-subclasses class)))
-         (format nil "Precedence: ~:[not known, a superclass is not defined~;~
+         (format nil "Precedence: ~:[unknown: a superclass is not defined~;~
                       ~:*~a~]"
                  (let ((classes (precedence-of class)))
                    (and classes (classes-text classes)))))

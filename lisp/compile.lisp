@@ -217,7 +217,7 @@ too few or too many arguments. The compiler knows those of Lisp and of the code.
         (multiple-value-bind (least most) (argument-counts parameters)
           (unless (<= least count (or most count))
             (push (cons name
-                        (format nil "WARNING: ~a takes ~a and gets ~d ~a"
+                        (format nil "WARNING: ~a takes ~a but gets ~d ~a"
                                 (short-text name +argument-characters+)
                                 (counts-text least most) count
                                 (newest-place compilation)))
@@ -372,8 +372,8 @@ or NIL, is current."
 
 (defun no-c-compiler-text ()
   "Returns what there is to say when the code was not compiled to the end."
-  (format nil "There is no C compiler: compiled as far as C, where all problems ~
-               of the Lisp code are found. To have one: apt install gcc ~
+  (format nil "No C compiler found: compiled down to C, which finds every ~
+               problem of the Lisp code. To install one: apt install gcc ~
                libc6-dev"))
 
 (define-operation "compile-form" ((code string) &optional (package string))
@@ -386,7 +386,7 @@ anything. PACKAGE is current for the first."
       (add-warning line *evaluation*))
     (when errors
       (error 'compilation-failed :lines errors :count count))
-    (format nil "~[No form in the code~:;~:*~d form~:p compiled~], ~
+    (format nil "~[No forms in the code~:;~:*~d form~:p compiled~], ~
                  ~:[no warnings~;~:*~d warning~:p~]; nothing was run or ~
                  defined.~@[~%~a~]"
             count (and warnings (length warnings))

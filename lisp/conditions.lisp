@@ -12,7 +12,7 @@
   (:documentation "An argument of an operation is missing or not one of the
 values it may have.")
   (:report (lambda (condition stream)
-             (format stream "Argument ~a: ~a"
+             (format stream "Argument ~a ~a"
                      (argument-error-name condition)
                      (argument-error-problem condition)))))
 
@@ -21,7 +21,7 @@ values it may have.")
   (:documentation "Code is nested deeper than +NESTING-LIMIT+.")
   (:report (lambda (condition stream)
              (format stream "The code is nested deeper than ~:d levels at ~
-                             line ~d; nothing of it was read."
+                             line ~d; none of it was read."
                      +nesting-limit+ (nesting-too-deep-line condition)))))
 
 (define-condition dangling-package-prefix (image-error reader-error)
@@ -48,8 +48,8 @@ the colons were not there.")
 Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
   (:report (lambda (condition stream)
              (format stream "The code tried to end the Lisp process with exit ~
-                             code ~a. The process goes on; use reset-session ~
-                             to start afresh."
+                             code ~a. The process keeps running; use ~
+                             reset-session to start afresh."
                      (exit-attempted-code condition)))))
 
 (define-condition evaluation-interrupted (serious-condition) ()
@@ -62,8 +62,8 @@ session ends.")
   (:documentation "The supervisor stops the evaluation at its time limit.")
   (:report (lambda (condition stream)
              (format stream "The evaluation was stopped at its time limit of ~
-                             ~a s. The argument timeout sets another for one ~
-                             call, configure-limits for all."
+                             ~a s. The argument timeout changes the limit for ~
+                             one call, configure-limits for all calls."
                      (time-limit-exceeded-seconds condition)))))
 
 (define-condition stopped-by-user (evaluation-interrupted) ()

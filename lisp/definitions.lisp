@@ -90,8 +90,8 @@ one of all, functions, variables, macros, classes, systems."
     (unless kinds
       (error 'argument-error
              :name "type"
-             :problem (format nil "~s is not one of all~{, ~a~}"
-                              type (mapcar #'first *definition-kinds*))))
+             :problem (format nil "must be one of all~{, ~a~}, not ~s"
+                              (mapcar #'first *definition-kinds*) type)))
     (let* ((symbols (user-symbols))
            (sections (loop for kind in kinds
                            for section = (definition-section kind symbols)

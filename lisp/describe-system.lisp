@@ -168,7 +168,7 @@ is one: its name, its project, and the names of what it depends on."
           (format nil "~a [system, ~:[not loaded~;loaded~]]~{~%~a~}"
                   name (loaded-p name) (mapcar #'fact-line facts))
           (format nil "System ~s not found; looked in ~{~a~^, ~}. ~
-                       list-systems shows what there is."
+                       list-systems lists what is available."
                   name (or (searched-places) '("no directory")))))))
 
 ;;; Lists

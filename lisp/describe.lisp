@@ -177,7 +177,7 @@ the count of the others."
     (append
      (list (format nil "Lambda list: ~a"
                    (or (signature-text symbol +lambda-list-characters+)
-                       "not known")))
+                       "unknown")))
      (labelled "Documentation" (function-documentation symbol))
      (when (compiler-macro-function symbol)
        (list "Compiler macro: yes"))
@@ -278,4 +278,4 @@ the count of the others."
               (symbol-text name)
               (if (consp name) "setf function" (function-kind name))
               (or (signature-text name +lambda-list-characters+)
-                  "lambda list not known")))))
+                  "lambda list unknown")))))

@@ -44,9 +44,9 @@ it: ECL compiles the body of a method to expand DEFMETHOD."
              (mentions-p '(macrolet load-time-value eval-when ext:compiler-let)
                          (rest form)))
     (error 'expansion-refused
-           :reason (format nil "DEFMETHOD is expanded by compiling its body, ~
-                                and code in MACROLET, LOAD-TIME-VALUE or ~
-                                EVAL-WHEN would run there. Use ~
+           :reason (format nil "Expanding DEFMETHOD compiles its body, and ~
+                                that would run the code in MACROLET, ~
+                                LOAD-TIME-VALUE or EVAL-WHEN. Use ~
                                 (macroexpand-1 '…) with evaluate-lisp."))))
 
 (defun expand-once (form environment)
@@ -57,8 +57,8 @@ FORM and NIL when it is none."
   (when (minusp (decf *expansion-room*))
     (error 'expansion-refused
            :reason (format nil "Stopped after ~:d expansions: a macro may ~
-                                expand into a call of itself. Without full, ~
-                                one step is shown."
+                                expand into a call to itself. Without full, ~
+                                only one step is expanded."
                            +expansions+)))
   (multiple-value-bind (expansion expanded) (macroexpand-1 form environment)
     (values expansion (and expanded t))))
@@ -395,13 +395,14 @@ anywhere in it."
 (defun no-macro-text (form)
   "Returns the text that says that FORM is no macro call."
   (let ((name (if (consp form) (car form) form)))
-    (format nil "~a is no macro form~@[: ~a~]."
+    (format nil "~a is not a macro form~@[: ~a~]."
             (short-text form +form-characters+)
             (and (symbolp name)
                  (if (consp form)
-                     (format nil "~a names ~:[no function~;a ~:*~a~]"
+                     (format nil "~a ~:[does not name a function~;names a ~:*~a~]"
                              (symbol-text name) (function-kind name))
-                     (variable-kind name))))))
+                     (let ((kind (variable-kind name)))
+                       (and kind (format nil "it names a ~a" kind))))))))
 
 (defun expansion-text (form full)
   "Returns the text about the expansion of FORM, one step or FULL."
@@ -409,15 +410,17 @@ anywhere in it."
         (*macros-left* '()))
     (when (and full (circular-code-p form))
       (error 'expansion-refused
-             :reason (format nil "The form is circular, or has more than ~:d ~
-                                  conses. Without full, one step is shown."
+             :reason (format nil "The form is circular or has more than ~:d ~
+                                  conses. Without full, only one step is ~
+                                  expanded."
                              +conses-expanded+)))
     (multiple-value-bind (expansion expanded)
         (if full
             (let ((expansion (expand-all form '(nil))))
               (values expansion (/= *expansion-room* +expansions+)))
             (expand-once form '(nil)))
-      (format nil "~a~@[~%; Not expanded, defined in the form: ~{~a~^, ~}~]"
+      (format nil "~a~@[~%; Not expanded, because the form defines them: ~
+                   ~{~a~^, ~}~]"
               (if expanded
                   (code-text expansion)
                   (nothing-expanded-text form full))

@@ -321,7 +321,7 @@ shown as from its package."
         (error-text (condition-label condition)
                     "The report of the condition was stopped." nil nil)
         (error-text "CONTROL-ERROR"
-                    "The code left the evaluation by a transfer of control."
+                    "The code left the evaluation through a non-local exit."
                     nil nil))))
 
 (defun answer-text (evaluation text)

@@ -450,7 +450,7 @@ its parts, or to be found without that, and T; else NIL and NIL."
      (mapcar #'part-line
              (funcall (parts-between parts) (min offset end) end))
      (list (cond ((and (plusp offset) (>= offset count))
-                  (format nil "No part at offset ~d, there are ~:d."
+                  (format nil "No part at offset ~d; there are ~:d parts."
                           offset count))
                  (t (more-line (- count end) end)))))))
 

@@ -52,7 +52,7 @@ the way ECL takes it."
       (error 'file-missing :pathname name
                            :problem (if (eq kind :directory)
                                         "is a directory"
-                                        "is no file")))
+                                        "is not a regular file")))
     (unless (ignore-errors (truename file))
       (error 'file-missing :pathname name :problem "cannot be opened"))
     (when (> (file-bytes file) +source-bytes+)

@@ -23,7 +23,7 @@ under LABEL, the name of the class that the loader has for it.")
 (defun library-symbol (name package)
   "Returns the symbol NAME of PACKAGE, both strings, which exist."
   (or (find-symbol name package)
-      (error 'argument-error :name name :problem "is not known to ASDF")))
+      (error 'argument-error :name name :problem "is unknown to ASDF")))
 
 (defun call-library (name package &rest arguments)
   "Calls the function NAME of PACKAGE with ARGUMENTS."
@@ -52,7 +52,7 @@ Returns a descriptor to be closed, or NIL when there is no lock."
            (progn
              (unless (setf locked (take-lock descriptor nil))
                (format *session-output*
-                       "~&; waiting: another process uses the cache ~a~%"
+                       "~&; waiting: another process is using the cache ~a~%"
                        (directory-namestring name))
                (finish-output *session-output*)
                (setf locked (take-lock descriptor t)))

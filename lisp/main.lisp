@@ -96,7 +96,7 @@ answer, and T when it reports a failure."
                   (unless operation
                     (error 'argument-error
                            :name "operation"
-                           :problem (format nil "there is no ~a" name)))
+                           :problem (format nil "~s is unknown" name)))
                   (funcall (the function (operation-function operation))
                            arguments)))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)

@@ -48,7 +48,7 @@ run so many times again, as one function."
     (unless (<= 1 runs +runs-limit+)
       (error 'argument-error
              :name "runs"
-             :problem (format nil "must be 1 to ~d" +runs-limit+)))
+             :problem (format nil "must be between 1 and ~d" +runs-limit+)))
     (evaluate-in package
                  (lambda ()
                    (evaluate-and-measure code runs)))))
@@ -103,7 +103,7 @@ the session began.")
                    sum (or (cdr (assoc name memory :test #'string=)) 0))))
       (when (assoc "Pss" memory :test #'string=)
         (format nil "Process: ~a (PSS: what it shares with checkpoints and ~
-                     other sessions is divided among them), ~a of it its own"
+                     other sessions is divided among them), ~a of it private"
                 (megabytes (count-of "Pss"))
                 (megabytes (count-of "Private_Clean" "Private_Dirty")))))))
 

@@ -118,8 +118,8 @@ ten."
   "Answers that there is no symbol NAME in PACKAGE, and what to do."
   (let ((others (found-elsewhere name)))
     (miss "Symbol ~a not found in package ~a. ~
-           ~:[Use apropos-search for names that contain a word.~;~
-              There is ~:*~{~a~^, ~}.~]~@[ ~a~]"
+           ~:[Use apropos-search to find names that contain a word.~;~
+              Found elsewhere: ~:*~{~a~^, ~}.~]~@[ ~a~]"
           (shorten name +argument-characters+)
           (package-name-short package)
           (mapcar #'symbol-text others)
@@ -132,7 +132,7 @@ prefix, else in that of PACKAGE-NAME, else in the current one. A miss when there
 is none. As a second value the package."
   (multiple-value-bind (prefix folded written) (split-name (bare-name text))
     (when (string= written "")
-      (miss "Symbol not found: ~s holds no name."
+      (miss "Symbol not found: ~s contains no name."
             (shorten text +argument-characters+)))
     (let ((package (cond ((null prefix) (optional-package package-name))
                          ((string= prefix "") (find-package "KEYWORD"))

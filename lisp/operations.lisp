@@ -33,7 +33,8 @@ absent, which is an error if it is REQUIRED."
     (cond ((and entry (cdr entry))
            (unless (typep (cdr entry) type)
              (error 'argument-error :name name
-                                    :problem (format nil "must be a ~(~a~)"
+                                    :problem (format nil "must be a~@[n~] ~(~a~)"
+                                                     (eq type 'integer)
                                                      type)))
            (cdr entry))
           (required

@@ -56,7 +56,7 @@ called.")
   (flet ((refuse (reason)
            (error 'not-profiled :package package :reason reason)))
     (cond ((member package *implementation-packages* :test #'eq)
-           (refuse "it is part of Lisp itself, which needs them"))
+           (refuse "it is part of Lisp itself, which depends on them"))
           ((null names)
            (refuse "there are none"))
           ((> (length names) +profiled-functions+)
@@ -162,11 +162,11 @@ of its own first."
         (format nil "; None of the ~:d function~:p of ~a was called through its ~
                      name."
                 (length meters) (package-name-short package))
-        (format nil "[profile] ~:d call~:p of ~:d of the ~:d function~:p of ~a~%~
+        (format nil "[profile] ~:d call~:p to ~:d of the ~:d function~:p of ~a~%~
                      ~10@a  ~11@a  ~11@a  ~a~{~%~a~}~@[~%~
-                     … ~:d more with less~]~%~
-                     ; Measuring takes about ~d ns of each call. Calls inside ~
-                     one compiled file may be direct and are not seen then."
+                     … ~:d more, with less time~]~%~
+                     ; Measuring adds about ~d ns to each call. Calls within ~
+                     one compiled file may be direct; those are not counted."
                 (reduce #'+ called :key #'meter-calls)
                 (length called) (length meters) (package-name-short package)
                 "calls" "own" "inclusive" "function"

@@ -34,8 +34,8 @@ Nothing is evaluated while it is read."
                                                  (file-position stream))
                           (list form (read stream nil stream) stream))))
       (cond ((eq form end)
-             (error 'argument-error :name argument :problem "holds no form"))
+             (error 'argument-error :name argument :problem "contains no form"))
             ((not (eq next end))
              (error 'argument-error :name argument
-                                    :problem "holds more than one form"))
+                                    :problem "contains more than one form"))
             (t form)))))

@@ -112,7 +112,7 @@ rank that it puts in front, or NIL when CONDITION is another warning."
   "Returns the message of an END-OF-FILE from the user's own code."
   (if (let ((stream (ignore-errors (stream-error-stream condition))))
         (member stream (list *session-input* *session-terminal*)))
-      "End of input: the code cannot read from the user, its input is empty."
+      "End of input: the code cannot read from the user; its input is empty."
       "Unexpected end of file."))
 
 (defun open-failure (file folder)
@@ -122,13 +122,13 @@ or NIL when it can."
     (let* ((reading (open-error-number file :read))
            (writing (if (zerop reading) (open-error-number file :write) 0)))
       (cond ((plusp writing)
-             (format nil "it can be read, not written: ~a" (text writing)))
+             (format nil "it can be read but not written: ~a" (text writing)))
             ((zerop reading) nil)
             ((not (eq :missing (error-number-kind reading))) (text reading))
             (t
              (let ((making (open-error-number folder :create)))
                (if (eq :denied (error-number-kind making))
-                   (format nil "it does not exist, and cannot be made: ~a"
+                   (format nil "it does not exist and cannot be created: ~a"
                            (text making))
                    "it does not exist")))))))
 

@@ -403,9 +403,9 @@ the earlier."
                  file~:p of systems~@[ (~{~a~^, ~})~].~
                  ~[~:; Not searched yet: ~:*~d; ask again.~]~
                  ~[~:; Not readable: ~:*~d form~:p.~]~
-                 ~[~:; Left out, since macros do not come to an end: forms in ~
+                 ~[~:; Left out, because their macros never finish: forms in ~
                  ~:*~d source~:p.~]~
-                 ~@[ Not expanded: ~{~a~^, ~}.~] Computed names are not seen."
+                 ~@[ Not expanded: ~{~a~^, ~}.~] Computed names are not found."
             (count-if #'source-form walked) own files systems
             left unread skipped
             (let ((labels (mapcar #'key-label macros)))

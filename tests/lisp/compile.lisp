@@ -19,8 +19,8 @@
   (compiles
     ("(defun f (x) (* x 2)) (setf *ran* t) (f 1)"
      "3 forms compiled, no warnings; nothing was run or defined.")
-    ("" "No form in the code, no warnings; nothing was run or defined.")
-    ("; only a comment" "No form in the code…"))
+    ("" "No forms in the code, no warnings; nothing was run or defined.")
+    ("; only a comment" "No forms in the code…"))
   (values-of
     ("(list *ran* (fboundp 'f))" "=> (NIL NIL)")))
 
@@ -138,11 +138,11 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
      "1 form compiled, no warnings; nothing was run or defined.")
     ("(list (one) (some-of 1 2 3) (any) (keys) (generic 1))"
      "[warnings]
-WARNING: ONE takes 1 argument and gets 0 [form 1, line 1: (LIST (ONE) ...)]
-WARNING: SOME-OF takes 1 to 2 arguments and gets 3 […]
-WARNING: ANY takes at least 1 argument and gets 0 […]
-WARNING: KEYS takes at least 1 argument and gets 0 […]
-WARNING: GENERIC takes 2 arguments and gets 1 […]
+WARNING: ONE takes 1 argument but gets 0 [form 1, line 1: (LIST (ONE) ...)]
+WARNING: SOME-OF takes 1 to 2 arguments but gets 3 […]
+WARNING: ANY takes at least 1 argument but gets 0 […]
+WARNING: KEYS takes at least 1 argument but gets 0 […]
+WARNING: GENERIC takes 2 arguments but gets 1 […]
 
 1 form compiled, 5 warnings; …")
     ("(defun two () (one 1 2)) (defun one (a b) (list a b))"

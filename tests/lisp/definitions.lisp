@@ -54,7 +54,7 @@
   (is (not (search "SQUARE" (definitions "functions"))))
   (multiple-value-bind (text failed) (call "list-definitions" :type "verbs")
     (is (string= "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument type: \"verbs\" is not one of all, functions, variables, macros, classes, systems"
+Argument type must be one of all, functions, variables, macros, classes, systems, not \"verbs\""
                  text))
     (is-true failed)))
 

@@ -116,13 +116,13 @@ Lambda list: (X)
   (answers-of "describe-symbol" :symbol
     ("XYZ" "Symbol XYZ not found in package COMMON-LISP. Use apropos-search …"
            :package "common-lisp")
-    ("open-it" "Symbol OPEN-IT not found in package CL-USER. There is INNER:OPEN-IT.")
+    ("open-it" "Symbol OPEN-IT not found in package CL-USER. Found elsewhere: INNER:OPEN-IT.")
     ("inner" "…names a package; see list-package-symbols…")
     ("nope:x" "Package \"nope\" not found. Packages: INNER, …CL-USER…")
     ("x" "Package \"\" not found. …" :package "")
-    ("" "Symbol not found: \"\" holds no name.")
-    ("::" "Symbol not found: \"::\" holds no name.")
-    ("||" "Symbol not found: \"||\" holds no name.")
+    ("" "Symbol not found: \"\" contains no name.")
+    ("::" "Symbol not found: \"::\" contains no name.")
+    ("||" "Symbol not found: \"||\" contains no name.")
     ("#:area" "AREA [function]…")
     (":no-such-keyword" "Symbol NO-SUCH-KEYWORD not found in package KEYWORD. …")
     ("( setf" "Symbol ( SETF not found …")
@@ -143,7 +143,7 @@ Lambda list: (X)
   ;; An unknown argument is an error, and so is a missing one.
   (multiple-value-bind (text failed)
       (call "apropos-search" :pattern "a" :kind "thing")
-    (is (matches-p "…\"thing\" is not one of function, macro, …" text))
+    (is (matches-p "…must be one of function, macro, …, not \"thing\"" text))
     (is-true failed))
   (is-true (nth-value 1 (call "describe-symbol"))))
 
@@ -161,7 +161,7 @@ Lambda list: (X)
     ("make-point" "MAKE-POINT [function] (&KEY (X 0) Y)")
     ("|f|" "|f| [function] ()")
     ("none" "NONE [macro] ()")
-    ("given" "GIVEN [macro] lambda list not known")
+    ("given" "GIVEN [macro] lambda list unknown")
     ("mapcar" "MAPCAR [function] (FUNCTION LIST &REST …)")
     ("let" "LET [special operator] (…BODY)")
     ("get-internal-real-time" "GET-INTERNAL-REAL-TIME [function] ()"))
@@ -295,7 +295,7 @@ Direct slots: none"))
   (expect-call "LATER [STANDARD-CLASS]
 Superclasses: NOT-YET
 Subclasses: none
-Precedence: not known, a superclass is not defined
+Precedence: unknown: a superclass is not defined
 …" "class-info" :class "later")
   (expect-call "NOT-YET […FORWARD-REFERENCED-CLASS]
 …" "class-info" :class "not-yet")

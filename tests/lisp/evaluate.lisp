@@ -210,11 +210,11 @@ e
 (session-test evaluate-checks-arguments
   (loop for (arguments pattern)
           in '((() "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument code: is missing")
+Argument code is missing")
                ((:code 17) "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument code: must be a string")
+Argument code must be a string")
                ((:code "1" :package 17) "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument package: must be a string"))
+Argument package must be a string"))
         do (multiple-value-bind (text failed)
                (apply #'call "evaluate" arguments)
              (is (string= pattern text))

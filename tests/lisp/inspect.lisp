@@ -215,7 +215,7 @@ environment: ((N . 0))
 …" "inspect-value" :expression name :path "77777")
     (expect-call "Part \"x\" not found …" "inspect-value"
                  :expression name :path "x")
-    (expect-call "…No part at offset 100000, there are 100,000." "inspect-value"
+    (expect-call "…No part at offset 100000; there are 100,000 parts." "inspect-value"
                  :expression name :offset 100000))
   (expect-call "[string of 9]
 \"de\"
@@ -228,7 +228,7 @@ environment: ((N . 0))
   (values-to-inspect)
   (refusals-of "inspect-value" :expression
     ("(launch)" "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument expression: (LAUNCH) is not evaluated here: …evaluate-lisp, then inspect *.")
+Argument expression (LAUNCH) is not evaluated here: …evaluate-lisp, then inspect *.")
     ("(list 1 (launch))" "…not evaluated here…")
     ("(car (launch))" "…(LAUNCH) is not evaluated here…")
     ("(point-x 1)" "…not evaluated here…")
@@ -244,8 +244,8 @@ Argument expression: (LAUNCH) is not evaluated here: …evaluate-lisp, then insp
     ("(mapcar 'launch '(1))" "…not evaluated here…")
     ("(car 5)" "[ERROR] …TYPE-ERROR…")
     ("(" "[ERROR] END-OF-FILE…")
-    ("" "…holds no form")
-    ("1 2" "…holds more than one form"))
+    ("" "…contains no form")
+    ("1 2" "…contains more than one form"))
   (answers-of "inspect-value" :expression
     ("*no-such*" "Variable *NO-SUCH* not found.")
     ("*unbound*" "Variable *UNBOUND* is unbound.")

@@ -85,7 +85,7 @@ In form 1 of …" t)
           in '(("no/such/file.lisp" "[ERROR] ECL-MCP:FILE-MISSING
 no/such/file.lisp was not found in …")
                ("/" "[ERROR] …/ is a directory.")
-               ("/dev/null" "[ERROR] …/dev/null is no file.")
+               ("/dev/null" "[ERROR] …/dev/null is not a regular file.")
                ("" "[ERROR] …is a directory.")
                ("a*b.lisp" "[ERROR] …was not found…"))
         do (multiple-value-bind (text failed) (call "load-file" :path path)

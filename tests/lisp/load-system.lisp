@@ -85,9 +85,9 @@ System \"nonexistent\" not found in any known place; looked in …systems/…")
                ("no such \"system\" ä" "[ERROR] ASDF:MISSING-COMPONENT
 …")
                ("" "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument system: is empty")
+Argument system is empty")
                (nil "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument system: is missing"))
+Argument system is missing"))
         do (multiple-value-bind (text failed) (call "load-system" :system name)
              (is (matches-p pattern text) "~s: ~a" name text)
              (is-true failed)))

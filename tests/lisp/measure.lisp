@@ -48,7 +48,7 @@ at 15
   (is (string= "=> 15" (answer "*n*")))
   (dolist (runs '(0 -1 100001))
     (is (matches-p "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument runs: must be 1 to 100000"
+Argument runs must be between 1 and 100000"
                    (call "time-execution" :code "1" :runs runs)))))
 
 (test durations-have-units
@@ -66,7 +66,7 @@ Argument runs: must be 1 to 100000"
   (let ((before (call "memory-report" :collect t)))
     (is (matches-p "Heap: … MB in use after a full collection, …, limit 256.0 MB
 Since the session began: … MB consed, … collections in … ms
-Process: … MB (PSS…, … MB of it its own" before)
+Process: … MB (PSS…, … MB of it private" before)
         "~a" before)
     (answer "(defvar *data* (make-array 30000000 :element-type 'base-char))")
     (let ((after (call "memory-report" :collect t)))

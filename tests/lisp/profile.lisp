@@ -28,9 +28,9 @@ NIL."
     (is (matches-p "=> 1
 => 2
 
-[profile] 357 calls of 3 of the 4 functions of CL-USER
+[profile] 357 calls to 3 of the 4 functions of CL-USER
 …calls…own…inclusive…function
-…; Measuring takes about … ns of each call.…" text) "~a" text)
+…; Measuring adds about … ns to each call.…" text) "~a" text)
     (is (eql 354 (calls-in text "FIB")))
     (is (eql 2 (calls-in text "TOP")))
     (is (eql 1 (calls-in text "(SETF PLACE)")))

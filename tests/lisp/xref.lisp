@@ -143,7 +143,7 @@ Searched: …" (callers "f")))
                                       "U2 (function)" "U1 (function)")
                                 (referrer-lines text) :test #'string=))
         "~a" text)
-    (is (matches-p "…Left out, since macros do not come to an end: forms in 2 sources. Not expanded: M2, M1.…" text)
+    (is (matches-p "…Left out, because their macros never finish: forms in 2 sources. Not expanded: M2, M1.…" text)
         "~a" text))
   (values-of
     ("(f)" "=> 1")
