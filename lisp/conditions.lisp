@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; conditions.lisp: the conditions this library signals.
+;;;; conditions.lisp: the conditions that this library signals.
 
 (in-package #:ecl-mcp)
 
@@ -9,8 +9,9 @@
 (define-condition argument-error (image-error)
   ((name :initarg :name :reader argument-error-name)
    (problem :initarg :problem :reader argument-error-problem))
-  (:documentation "An argument of an operation is missing or not one of the
-values it may have.")
+  (:documentation "An argument of an operation is missing, or has a value that
+is not allowed. PROBLEM completes the sentence that begins with the NAME of the
+argument.")
   (:report (lambda (condition stream)
              (format stream "Argument ~a ~a"
                      (argument-error-name condition)
@@ -18,7 +19,7 @@ values it may have.")
 
 (define-condition nesting-too-deep (image-error)
   ((line :initarg :line :reader nesting-too-deep-line))
-  (:documentation "Code is nested deeper than +NESTING-LIMIT+.")
+  (:documentation "The code is nested deeper than +NESTING-LIMIT+.")
   (:report (lambda (condition stream)
              (format stream "The code is nested deeper than ~:d levels at ~
                              line ~d; none of it was read."
@@ -27,8 +28,8 @@ values it may have.")
 (define-condition dangling-package-prefix (image-error reader-error)
   ((line :initarg :line :reader dangling-package-prefix-line)
    (column :initarg :column :reader dangling-package-prefix-column))
-  (:documentation "A token such as FOO:: names no symbol. ECL reads it as if
-the colons were not there.")
+  (:documentation "A token such as FOO:: does not name a symbol. ECL reads it as
+if it had no colons.")
   (:report (lambda (condition stream)
              (format stream "Line ~d, column ~d: the symbol name after the ~
                              package prefix is missing."
@@ -37,15 +38,15 @@ the colons were not there.")
 
 (define-condition unknown-package (image-error package-error)
   ((name :initarg :name :reader unknown-package-name))
-  (:documentation "The package argument of a call names no package.")
+  (:documentation "The package argument of a call does not name a package.")
   (:report (lambda (condition stream)
              (format stream "The name ~s does not designate any package."
                      (unknown-package-name condition)))))
 
 (define-condition exit-attempted (serious-condition)
   ((code :initarg :code :initform 0 :reader exit-attempted-code))
-  (:documentation "User code called a function that would end the process.
-Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
+  (:documentation "User code called a function that would end the process. This
+is not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
   (:report (lambda (condition stream)
              (format stream "The code tried to end the Lisp process with exit ~
                              code ~a. The process keeps running; use ~
@@ -67,8 +68,7 @@ session ends.")
                      (time-limit-exceeded-seconds condition)))))
 
 (define-condition stopped-by-user (evaluation-interrupted) ()
-  (:documentation "Another one who works in this Lisp stops the evaluation: the
-user.")
+  (:documentation "The user, who works in this Lisp too, stops the evaluation.")
   (:report "The user stopped the evaluation. Do not repeat it unchanged."))
 
 (define-condition evaluation-aborted (serious-condition) ()

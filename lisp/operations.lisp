@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; operations.lisp: the table of what the supervisor can ask for.
+;;;; operations.lisp: the table of operations that the supervisor can ask for.
 
 (in-package #:ecl-mcp)
 
@@ -26,16 +26,16 @@
       (return operation))))
 
 (defun argument (arguments name type required)
-  "Returns the argument NAME of ARGUMENTS, which must have TYPE; NIL when it is
-absent, which is an error if it is REQUIRED."
+  "Returns the argument NAME of ARGUMENTS, which must be of TYPE, or NIL when it
+is absent. A REQUIRED argument that is absent is an error."
   (declare (string name))
   (let ((entry (assoc name arguments :test #'string=)))
     (cond ((and entry (cdr entry))
            (unless (typep (cdr entry) type)
-             (error 'argument-error :name name
-                                    :problem (format nil "must be a~@[n~] ~(~a~)"
-                                                     (eq type 'integer)
-                                                     type)))
+             (error 'argument-error
+                    :name name
+                    :problem (format nil "must be a~@[n~] ~(~a~)"
+                                     (eq type 'integer) type)))
            (cdr entry))
           (required
            (error 'argument-error :name name :problem "is missing"))
@@ -44,11 +44,11 @@ absent, which is an error if it is REQUIRED."
 (defmacro define-operation (name parameters documentation &body body)
   "Defines and registers the operation NAME, a string.
 
-PARAMETERS is a list of (VARIABLE TYPE). Those after &OPTIONAL may be absent and
-are NIL then. On the wire a parameter has the name of its variable in lower case;
-the TYPE is STRING, INTEGER, or T for what is true or false. The tests compare
-NAME and PARAMETERS with the tools of the server. BODY returns the text of the
-answer; failures are conditions."
+PARAMETERS is a list of (VARIABLE TYPE); those after &OPTIONAL may be absent and
+are NIL then. On the wire a parameter has the name of its variable, in lower
+case. TYPE is STRING, INTEGER, or T for a truth value. The tests check NAME and
+PARAMETERS against the tools of the server. BODY returns the text of the answer,
+or signals a condition."
   (check-type documentation string)
   (let ((arguments (gensym "ARGUMENTS"))
         (required t)

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; packages.lisp: the one package of the image's code. No symbol of it is
+;;;; packages.lisp: the one package of the image's code. None of its symbols is
 ;;;; visible in CL-USER.
 
 (defpackage #:ecl-mcp
