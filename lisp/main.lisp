@@ -4,14 +4,15 @@
 (in-package #:ecl-mcp)
 
 (defun flush-session-output ()
-  "Hands everything written so far to the operating system."
+  "Passes everything written so far to the operating system."
   (ignore-errors
    (finish-output *pipe-output*)
    (finish-output *pipe-error-output*)))
 
 (defun make-session-streams ()
-  "Makes the streams that user code sees, or makes those again that it has closed.
-They lead to the streams on the pipes, which code cannot close through them."
+  "Makes the streams that user code sees, or makes those again that it has
+closed. They lead to the streams on the pipes, which code cannot close through
+them."
   (flet ((usable-p (stream)
            (and (streamp stream) (open-stream-p stream))))
     (unless (usable-p *session-output*)
@@ -27,7 +28,7 @@ They lead to the streams on the pipes, which code cannot close through them."
                                  (make-broadcast-stream))))))
 
 (defun set-global-streams ()
-  "Makes the session's streams the global standard ones; threads have those."
+  "Makes the session's streams the global standard streams, which threads use."
   (setf *standard-output* *session-output*
         *error-output* *session-error-output*
         *trace-output* *session-error-output*
@@ -37,8 +38,8 @@ They lead to the streams on the pipes, which code cannot close through them."
         *terminal-io* *session-terminal*))
 
 (defun repair-global-streams ()
-  "Gives those of the global standard streams that user code has closed, or set to
-something else, their values back."
+  "Restores the global standard streams that user code has closed or set to
+something else."
   (loop for (variable . value) in '((*standard-output* . *session-output*)
                                     (*error-output* . *session-error-output*)
                                     (*trace-output* . *session-error-output*)
@@ -52,8 +53,8 @@ something else, their values back."
              (setf (symbol-value variable) (symbol-value value)))))
 
 (defun prepare ()
-  "Does once, in the process that all sessions are forked from, what every
-session needs."
+  "Does what every session needs, once, in the process from which all sessions
+are forked."
   (setf *compile-verbose* nil
         *compile-print* nil
         *load-verbose* nil)
@@ -87,7 +88,7 @@ when user code has closed the old ones."
   (values))
 
 (defun run-operation (name arguments evaluation)
-  "Runs the operation NAME with ARGUMENTS as EVALUATION; returns the text of the
+  "Runs the operation NAME with ARGUMENTS as EVALUATION. Returns the text of the
 answer, and T when it reports a failure."
   (let* ((operation (find-operation name))
          (text (call-guarded
@@ -107,8 +108,8 @@ answer, and T when it reports a failure."
          (answer-text evaluation text))))
 
 (defun recover-memory ()
-  "Makes room after the memory has been exhausted: lets go of what the session
-keeps of earlier evaluations."
+  "Makes room after memory was exhausted: drops what the session keeps about
+earlier evaluations."
   (forget-history)
   (forget-evaluated-forms)
   (forget-xref)
@@ -120,13 +121,15 @@ keeps of earlier evaluations."
 
 (defun dispatch (name arguments)
   "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
-integers, double-floats, T and NIL. Returns the text of the answer and T when it
-reports a failure. Always returns, exactly once, whatever the user's code does."
+integers, double-floats, T and NIL. Returns the text of the answer, and T when
+it reports a failure. Always returns, exactly once, whatever the user's code
+does."
   (multiple-value-prog1 (answer-call name arguments)
     (repair-global-streams)))
 
 (defun answer-call (name arguments)
-  "Does the work of DISPATCH with the session's streams as the standard ones."
+  "Does the work of DISPATCH, with the session's streams as the standard
+streams."
   (let* ((*standard-output* *session-output*)
          (*error-output* *session-error-output*)
          (*trace-output* *session-error-output*)
@@ -147,7 +150,7 @@ reports a failure. Always returns, exactly once, whatever the user's code does."
                (run-operation name arguments evaluation)))
         (setf (evaluation-open evaluation) nil
               *evaluation* nil)
-        (when *profiled*                ; its cleanup forms were thrown past
+        (when *profiled*                ; a throw skipped its cleanup forms
           (end-profiling))
         (unless text
           (setf text (plain-failure-text evaluation)
