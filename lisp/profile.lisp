@@ -1,20 +1,21 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; profile.lisp: counts and times the calls of the functions of a package, by
-;;;; putting a function in the place of each while some code runs.
+;;;; profile.lisp: counts and times the calls to the functions of a package. While
+;;;; some code runs, a wrapper replaces each of them.
 
 (in-package #:ecl-mcp)
 
 (defconstant +profile-lines+ 30
-  "Functions shown of a profile: those below take next to no time.")
+  "Functions shown in a profile: the rest take next to no time.")
 
 (defconstant +profiled-functions+ 10000
-  "Functions that are measured at once: more than any package has by hand.")
+  "Functions that are measured together: more than any hand-written package
+has.")
 
 (define-record (meter)
-  "What is known about the function NAME: the ORIGINAL; what does the same, the
-WORKER; what stands in its place, the WRAPPER; how often it was called, the
-nanoseconds in it alone (OWN), those in it and what it called (INCLUSIVE), and
-how many calls of it are active (DEPTH)."
+  "Measures the function NAME: the ORIGINAL, the WORKER that does the same, and
+the WRAPPER that replaces it; the number of CALLS; the nanoseconds in it alone,
+OWN, and in it and what it called, INCLUSIVE; and DEPTH, the number of calls that
+are active."
   name original worker wrapper
   (calls 0 :type fixnum)
   (own 0)
@@ -26,7 +27,7 @@ how many calls of it are active (DEPTH)."
 that they are found however the measurement ends.")
 
 (defvar *inner-time* 0
-  "The nanoseconds that measured functions have taken which the running one
+  "The nanoseconds in those measured functions that the running function
 called.")
 
 (define-condition not-profiled (image-error)
@@ -66,8 +67,8 @@ called.")
 ;;; Measuring
 
 (defun make-wrapper (meter)
-  "Returns a function that does what the original one of METER does, and measures
-that. Other threads are not measured."
+  "Returns a function that does what the original function of METER does, and
+measures it. Calls in other threads are not measured."
   (declare (optimize (speed 3) (debug 0)))
   (let ((worker (meter-worker meter)))
     (declare (type function worker))
@@ -83,9 +84,9 @@ that. Other threads are not measured."
               (note-call meter (- (monotonic-nanoseconds) start) outer)))))))
 
 (defun note-call (meter elapsed outer)
-  "Adds a call of METER that has taken ELAPSED nanoseconds; before it, the measured
-calls beside it had taken OUTER. Of a recursion only the outermost call counts
-into the inclusive time."
+  "Adds a call of METER that took ELAPSED nanoseconds. OUTER are the nanoseconds
+in the measured calls before it in the same caller. In a recursion, only the
+outermost call counts toward the inclusive time."
   (declare (type integer elapsed outer))
   (incf (meter-own meter) (- elapsed *inner-time*))
   (when (zerop (decf (meter-depth meter)))
@@ -94,7 +95,7 @@ into the inclusive time."
 
 (defun new-meter (name)
   "Returns a meter for the function NAME. A generic function stays what it is,
-so that it can get methods meanwhile, and a copy of it works."
+so that methods can be added meanwhile, and a copy of it does the work."
   (let* ((original (fdefinition name))
          (meter (make-meter :name name
                             :original original
@@ -105,7 +106,7 @@ so that it can get methods meanwhile, and a copy of it works."
     meter))
 
 (defun begin-profiling (names)
-  "Measures the functions NAMES from now on."
+  "Begins to measure the functions NAMES."
   (setf *inner-time* 0
         *profiled* (mapcar #'new-meter names))
   (dolist (meter *profiled*)
@@ -114,8 +115,8 @@ so that it can get methods meanwhile, and a copy of it works."
         (replace-function (meter-name meter) (meter-wrapper meter)))))
 
 (defun end-profiling ()
-  "Gives all measured functions their definitions back, but for those that have
-been redefined meanwhile. Returns the entries. Can be called at any time."
+  "Restores all measured functions, except those that were redefined meanwhile,
+and returns the meters. May be called at any time."
   (let ((meters *profiled*))
     (dolist (meter meters)
       (let ((name (meter-name meter))
@@ -129,7 +130,7 @@ been redefined meanwhile. Returns the entries. Can be called at any time."
     meters))
 
 (defun cost-of-measuring ()
-  "Returns the nanoseconds that measuring adds to each call."
+  "Returns how many nanoseconds measuring adds to each call."
   (let ((meter (make-meter :worker (lambda () nil)))
         (calls 1000))
     (flet ((time-of (function)
@@ -152,8 +153,8 @@ been redefined meanwhile. Returns the entries. Can be called at any time."
           (short-text (meter-name meter) +argument-characters+)))
 
 (defun profile-text (package meters)
-  "Returns the table of METERS, functions of PACKAGE, the one with the most time
-of its own first."
+  "Returns the table of METERS, functions of PACKAGE. The function with the most
+time of its own comes first."
   (let* ((called (sort (remove-if (lambda (meter) (zerop (meter-calls meter)))
                                   meters)
                        #'> :key #'meter-own))
@@ -177,7 +178,7 @@ of its own first."
                 (cost-of-measuring)))))
 
 (define-operation "profile-code" ((code string) &optional (package string))
-  "Evaluates the forms of CODE, and counts and times the calls of the functions
+  "Evaluates the forms of CODE, and counts and times the calls to the functions
 of PACKAGE meanwhile. When the code fails, the table is part of its output."
   (check-session-variables)
   (let* ((evaluation *evaluation*)
