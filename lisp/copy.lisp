@@ -25,8 +25,8 @@ copy of the process or by the reader, and is shown with LABEL and MESSAGE.")
   (relayed-error-label condition))
 
 (defun run-as-copy (function descriptor)
-  "In the copy: calls FUNCTION with a stream to DESCRIPTOR, then ends the process,
-with status 0 if FUNCTION has returned."
+  "In the copy: calls FUNCTION with a stream to DESCRIPTOR, then ends the
+process, with status 0 if FUNCTION has returned."
   (let ((status 1))
     (unwind-protect
          (let ((stream (make-descriptor-stream descriptor :output)))
@@ -56,8 +56,8 @@ left by a non-local exit."
 ;;; Values from a copy: lists of strings, integers and symbols
 
 (defun write-outcome (function stream)
-  "Writes to STREAM what FUNCTION returns, or the condition that ends it. It runs
-as an evaluation of the copy."
+  "Writes to STREAM what FUNCTION returns, or the condition that ends it. It
+runs as an evaluation of the copy."
   (let* ((evaluation (make-evaluation))
          (value nil)
          (condition nil))
@@ -85,7 +85,7 @@ a RELAYED-ERROR for the condition."
       (t (error 'copy-failed :problem "ended before it was done")))))
 
 (defun call-in-copy (function)
-  "Returns what FUNCTION returns in a copy of this process: an object that can be
-printed and read back."
+  "Returns what FUNCTION returns in a copy of this process: an object that can
+be printed and read back."
   (read-from-copy (lambda (stream) (write-outcome function stream))
                   #'read-outcome))

@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; ecl-mcp.asd: the files of the library in load order; build.lisp reads them
-;;;; from here. native.lisp needs a C compiler.
+;;;; ecl-mcp.asd: lists the files of the library in load order, for build.lisp
+;;;; and for ASDF. native.lisp needs a C compiler.
 
 (defsystem "ecl-mcp"
   :description "Evaluates what a client sends and reports on it."

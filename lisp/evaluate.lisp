@@ -155,7 +155,8 @@ current one for this call only; NIL leaves the current package."
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t))
   "Evaluates the forms of CODE and returns the values of the last one. PACKAGE
-is current for this call only. With CAPTURE-TIME, a timing line ends the answer."
+is current for this call only. With CAPTURE-TIME, a timing line ends the
+answer."
   (let ((evaluation *evaluation*))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))

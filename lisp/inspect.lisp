@@ -96,8 +96,8 @@ slot, or the slot is unbound."
   "Represents the value of a part that has none.")
 
 (define-record (parts (:constructor make-parts (head count between)))
-  "The parts of a value: HEAD says what the value is, COUNT how many parts it has.
-The function BETWEEN returns the parts from one number to before another."
+  "The parts of a value: HEAD says what the value is, COUNT how many parts it
+has. The function BETWEEN returns the parts from one number to before another."
   head count between)
 
 (defun listed-parts (head parts)

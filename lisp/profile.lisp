@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; profile.lisp: counts and times the calls to the functions of a package. While
-;;;; some code runs, a wrapper replaces each of them.
+;;;; profile.lisp: counts and times the calls to the functions of a package.
+;;;; While some code runs, a wrapper replaces each of them.
 
 (in-package #:ecl-mcp)
 
@@ -14,8 +14,8 @@ has.")
 (define-record (meter)
   "Measures the function NAME: the ORIGINAL, the WORKER that does the same, and
 the WRAPPER that replaces it; the number of CALLS; the nanoseconds in it alone,
-OWN, and in it and what it called, INCLUSIVE; and DEPTH, the number of calls that
-are active."
+OWN, and in it and what it called, INCLUSIVE; and DEPTH, the number of active
+calls."
   name original worker wrapper
   (calls 0 :type fixnum)
   (own 0)

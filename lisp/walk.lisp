@@ -1,48 +1,49 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; walk.lisp: goes through code as a compiler would, and tells what it calls,
-;;;; which variables it uses, and what it defines. Macros are expanded; nothing
-;;;; else of the code is run. Knows nothing of what is done with that.
+;;;; walk.lisp: walks through code as a compiler would, and reports what it
+;;;; calls, which variables it uses, and what it defines. Expands macros; runs
+;;;; nothing else of the code. Does not know what the reports are for.
 
 (in-package #:ecl-mcp)
 
 (defconstant +walk-limit+ 200000
-  "Forms looked at in one top-level form: macros that expand without end, and
-circular code, end here.")
+  "Forms that are walked in one top-level form. Macros that expand without end,
+and circular code, end here.")
 
 (defconstant +walk-depth-limit+ 3000
-  "Forms inside each other that are looked at: deeper than the nesting that the
-reader is allowed, with room for macros, and well within the C stack.")
+  "Nested forms that are walked: deeper than the nesting that the reader allows,
+with room for macros, and well within the C stack.")
 
 (defvar *walk-note* nil
-  "A function of an event and a name. Events: :CALL of a function, :EXPAND of a
-macro, :READ, :SET and :BIND of a variable that is not lexical, :DEFINE of a
-function, :FAILURE of the macro named.")
+  "A function of an event and a name. Events: :CALL of a function; :EXPAND of a
+macro; :READ, :SET and :BIND of a variable that is not lexical; :DEFINE of a
+function; :FAILURE of the macro with that name.")
 
 (defvar *walk-call* nil
-  "The form that calls the function of which a :CALL tells, NIL when it is only
-named.")
+  "The form of the call that a :CALL event reports, NIL when the function is
+only named.")
 
 (defvar *walk-definer* nil
-  "What the code that is looked at is part of, a list (KIND NAME), or NIL.")
+  "The definition that contains the code being walked, a list (KIND NAME), or
+NIL.")
 
 (defvar *walkers* (make-hash-table :test #'eq)
-  "The functions that go through forms, by operator; those of a form and an
+  "The functions that walk forms, by operator. They take a form and an
 environment.")
 
 (defvar *walk-room* 0
-  "Forms that may still be looked at.")
+  "How many more forms may be walked.")
 
 (defvar *walk-depth* 0
-  "How many forms the one that is looked at is in.")
+  "How many forms surround the form being walked.")
 
 (defun note-event (event name)
-  "Tells of EVENT and NAME."
+  "Reports EVENT and NAME."
   (funcall *walk-note* event name))
 
 (defun walk-top-level (form note)
-  "Goes through the top-level FORM and calls NOTE as *WALK-NOTE* says, with
-*WALK-DEFINER* bound. What macros write is discarded. Returns true when all of
-it was looked at."
+  "Walks the top-level FORM and calls NOTE as *WALK-NOTE* says, with
+*WALK-DEFINER* bound. Discards what macros write. Returns true when all of FORM
+was walked."
   (let ((*standard-output* (make-broadcast-stream))
         (*error-output* (make-broadcast-stream))
         (*trace-output* (make-broadcast-stream))
@@ -57,7 +58,8 @@ it was looked at."
 ;;; Parts
 
 (defmacro do-parts ((part form) &body body)
-  "Runs BODY with PART bound to each element of FORM, proper list or not."
+  "Runs BODY with PART bound to each element of FORM, which need not be a proper
+list."
   (let ((tail (gensym "TAIL")))
     `(loop for ,tail = ,form then (cdr ,tail)
            while (consp ,tail)
@@ -65,12 +67,13 @@ it was looked at."
                 ,@body))))
 
 (defun walk-all (forms environment)
-  "Goes through FORMS."
+  "Walks FORMS."
   (do-parts (form forms)
     (walk form environment)))
 
 (defun body-parts (body)
-  "Returns the specifiers in the declarations of BODY, and the forms."
+  "Returns the specifiers in the declarations of BODY, and the forms after
+them."
   (let ((specifiers '()))
     (loop while (and (consp body)
                      (consp (car body))
@@ -81,7 +84,7 @@ it was looked at."
     (values specifiers body)))
 
 (defun skip-documentation (body)
-  "Returns BODY, of a function, without its docstring."
+  "Returns BODY, the body of a function, without its docstring."
   (if (and (consp body) (stringp (car body)) (consp (cdr body)))
       (cdr body)
       body))
@@ -95,8 +98,8 @@ it was looked at."
           (push name names))))))
 
 (defun bind (symbol specials environment)
-  "Returns ENVIRONMENT with SYMBOL as a lexical variable, or tells of the binding
-of a special one, which those in the list SPECIALS are, too."
+  "Returns ENVIRONMENT with SYMBOL as a lexical variable. If SYMBOL is special,
+or in the list SPECIALS, reports the binding instead."
   (cond ((or (null symbol) (not (symbolp symbol))) environment)
         ((or (special-variable-p symbol) (member symbol specials :test #'eq))
          (note-event :bind symbol)
@@ -104,13 +107,13 @@ of a special one, which those in the list SPECIALS are, too."
         (t (add-variable symbol environment))))
 
 (defun walk-body (body environment)
-  "Goes through BODY, declarations and forms."
+  "Walks BODY, declarations and forms."
   (walk-all (nth-value 1 (body-parts body)) environment))
 
 ;;; Symbols and calls
 
 (defun walk-symbol (symbol environment &optional (event :read))
-  "Goes through SYMBOL, where a variable is read, or what EVENT says."
+  "Walks SYMBOL, a variable that is read, or to which EVENT happens."
   (multiple-value-bind (expansion expanded) (macroexpand-1 symbol environment)
     (cond (expanded
            (let ((*walk-depth* (1+ *walk-depth*)))
@@ -121,7 +124,7 @@ of a special one, which those in the list SPECIALS are, too."
            (note-event event symbol)))))
 
 (defun walk (form environment)
-  "Goes through FORM in the lexical ENVIRONMENT."
+  "Walks FORM in the lexical ENVIRONMENT."
   (when (or (minusp (decf *walk-room*))
             (> *walk-depth* +walk-depth-limit+))
     (throw 'walk-limit nil))
@@ -137,7 +140,7 @@ of a special one, which those in the list SPECIALS are, too."
                   (t (walk-operator head form environment)))))))
 
 (defun walk-operator (head form environment)
-  "Goes through FORM, whose operator is the symbol HEAD."
+  "Walks FORM, whose operator is the symbol HEAD."
   (let ((walker (and (not (local-name-p head environment))
                      (gethash head *walkers*))))
     (cond (walker
@@ -157,8 +160,8 @@ of a special one, which those in the list SPECIALS are, too."
            (walk-all (cdr form) environment)))))
 
 (defun walk-macro-form (head form environment)
-  "Goes through FORM, a call of the macro HEAD. Where nothing else is defined,
-it is what the form defines: (TEST NAME …) is a test."
+  "Walks FORM, a call of the macro HEAD. If no definition surrounds it, FORM
+itself counts as one: (TEST NAME …) defines a test."
   (let ((name (and (consp (cdr form)) (cadr form))))
     (if (and (null *walk-definer*)
              (not (eq (symbol-package head) (find-package "COMMON-LISP")))
@@ -170,8 +173,8 @@ it is what the form defines: (TEST NAME …) is a test."
         (walk-macro head form environment))))
 
 (defun walk-macro (head form environment)
-  "Goes through what FORM, a call of the macro HEAD, expands to. When it cannot
-be expanded, through its parts as if it were a call."
+  "Walks the expansion of FORM, a call of the macro HEAD. If it cannot be
+expanded, walks its parts as if it were a function call."
   (unless (local-name-p head environment)
     (note-event :expand head))
   (multiple-value-bind (expansion failed)
@@ -187,13 +190,14 @@ be expanded, through its parts as if it were a call."
           (t (walk expansion environment)))))
 
 (defun macro-failure-p (condition)
-  "True when CONDITION, signalled by a macro, is its failure to expand."
+  "True when CONDITION, signalled by a macro, means that the macro failed to
+expand."
   (not (typep condition 'evaluation-interrupted)))
 
 ;;; Functions as objects
 
 (defun walk-function (function environment)
-  "Goes through FUNCTION, a name or a lambda expression."
+  "Walks FUNCTION, a name or a lambda expression."
   (cond ((and (consp function) (eq (car function) 'lambda))
          (walk-lambda (cdr function) environment))
         ((and (consp function) (eq (car function) 'setf))
@@ -210,10 +214,10 @@ be expanded, through its parts as if it were a call."
     notany notevery reduce sort stable-sort maphash member-if find-if
     find-if-not position-if position-if-not count-if count-if-not remove-if
     remove-if-not delete-if delete-if-not assoc-if complement)
-  "Functions to which others are given by name.")
+  "Functions that accept other functions by name.")
 
 (defun walk-quoted-functions (head arguments)
-  "Tells of the functions that are given by name as ARGUMENTS to HEAD."
+  "Reports the functions that ARGUMENTS of HEAD name with a quoted symbol."
   (when (or (member head *higher-order-functions* :test #'eq)
             (member-if (lambda (part) (member part '(:key :test :test-not)))
                        (and (ignore-errors (list-length arguments))
@@ -228,8 +232,8 @@ be expanded, through its parts as if it were a call."
         (note-event :call (cadr argument))))))
 
 (defun walk-lambda-list (lambda-list specials environment)
-  "Goes through the default values in LAMBDA-LIST, and returns ENVIRONMENT with
-its variables. Also takes lambda lists of macros, and specialisers."
+  "Walks the default values in LAMBDA-LIST, and returns ENVIRONMENT with its
+variables. Also accepts lambda lists of macros, and specializers."
   (let ((required t))
     (loop for tail = lambda-list then (cdr tail)
           while (consp tail)
@@ -251,7 +255,7 @@ its variables. Also takes lambda lists of macros, and specialisers."
     environment))
 
 (defun walk-parameter (parameter specials environment)
-  "Goes through the optional PARAMETER (VARIABLE DEFAULT SUPPLIED-P); returns
+  "Walks the optional PARAMETER (VARIABLE DEFAULT SUPPLIED-P) and returns
 ENVIRONMENT with its variables."
   (destructuring-bind (&optional variable default supplied &rest more) parameter
     (declare (ignore more))
@@ -265,7 +269,7 @@ ENVIRONMENT with its variables."
                 (bind name specials environment))))))
 
 (defun walk-lambda (parameters-and-body environment)
-  "Goes through a function, the list of its lambda list and its body."
+  "Walks a function, a list of its lambda list and its body."
   (when (consp parameters-and-body)
     (destructuring-bind (lambda-list &rest body) parameters-and-body
       (multiple-value-bind (specifiers forms)
@@ -275,7 +279,7 @@ ENVIRONMENT with its variables."
                                     environment))))))
 
 (defun walk-method-lambda (parameters-and-body environment)
-  "The same for a method."
+  "Walks a method, a list of its lambda list and its body."
   (when (consp parameters-and-body)
     (walk-lambda (cons (unspecialized (car parameters-and-body))
                        (cdr parameters-and-body))
@@ -283,7 +287,7 @@ ENVIRONMENT with its variables."
                                (add-function 'next-method-p environment)))))
 
 (defun unspecialized (lambda-list)
-  "Returns LAMBDA-LIST, of a method, without specialisers."
+  "Returns LAMBDA-LIST, of a method, without its specializers."
   (let ((required t))
     (loop for tail = lambda-list then (cdr tail)
           while (consp tail)

@@ -1,13 +1,13 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; walkers.lisp: how walk.lisp goes through the operators of Lisp, and through
-;;;; the macros that it looks at as they stand, above all definitions.
+;;;; walkers.lisp: the walkers of the operators of Lisp, and of those macros
+;;;; that are walked without expanding them, definitions above all.
 
 (in-package #:ecl-mcp)
 
 (defmacro define-walker (operators (&rest pattern) documentation &body body)
-  "Defines how forms with OPERATORS, a symbol or a list of them, are gone through:
-the rest of the form is taken apart by PATTERN, and ENVIRONMENT is visible. A
-form that does not fit is gone through as a call is."
+  "Defines how to walk forms with OPERATORS, a symbol or a list of symbols.
+PATTERN destructures the rest of the form, and ENVIRONMENT is visible in BODY. A
+form that does not fit PATTERN is walked like a function call."
   (let ((form (gensym "FORM")))
     `(dolist (operator ',(if (listp operators) operators (list operators)))
        (setf (gethash operator *walkers*)
@@ -20,7 +20,7 @@ form that does not fit is gone through as a call is."
                    (walk-all (cdr ,form) environment)))))))
 
 (defun fits-p (pattern list)
-  "True when LIST can be taken apart by PATTERN."
+  "True when PATTERN can destructure LIST."
   (loop (cond ((null pattern) (return (null list)))
               ((eq (first pattern) '&rest) (return (listp list)))
               ((eq (first pattern) '&optional)
@@ -36,7 +36,7 @@ form that does not fit is gone through as a call is."
 
 (define-walker (quote go declare declaim deftype defpackage in-package)
     (&rest nothing)
-  "Holds no code."
+  "Contains no code."
   (declare (ignore nothing)))
 
 (define-walker (block return-from the ext:truly-the ext:checked-value)
@@ -46,30 +46,30 @@ form that does not fit is gone through as a call is."
   (walk-all forms environment))
 
 (define-walker eval-when (situations &rest forms)
-  "Is code whenever it is run."
+  "Contains code, whenever that runs."
   (declare (ignore situations))
   (walk-all forms environment))
 
 (define-walker function (name)
-  "Names a function or is one."
+  "Names a function, or contains one."
   (walk-function name environment))
 
 (define-walker lambda (&rest function)
-  "The macro, without its expansion."
+  "Is a macro, which is not expanded."
   (walk-lambda function environment))
 
 (define-walker (locally) (&rest body)
-  "Declarations, then forms."
+  "Has declarations, then forms."
   (walk-body body environment))
 
 (define-walker tagbody (&rest statements)
-  "Symbols and integers are tags."
+  "Contains tags, which are symbols and integers."
   (do-parts (statement statements)
     (when (consp statement)
       (walk statement environment))))
 
 (define-walker setq (&rest pairs)
-  "Sets variables, or places behind symbol macros."
+  "Sets variables, or the places that symbol macros stand for."
   (loop for tail = pairs then (cddr tail)
         while (and (consp tail) (consp (cdr tail)))
         do (when (symbolp (car tail))
@@ -77,11 +77,11 @@ form that does not fit is gone through as a call is."
            (walk (cadr tail) environment)))
 
 (define-walker psetq (&rest pairs)
-  "As SETQ."
+  "Is like SETQ."
   (walk (cons 'setq pairs) environment))
 
 (defun walk-let (bindings body environment sequential)
-  "Goes through a LET, or LET* when SEQUENTIAL."
+  "Walks a LET, or a LET* if SEQUENTIAL is true."
   (multiple-value-bind (specifiers forms) (body-parts body)
     (let ((specials (declared-special specifiers))
           (inner environment))
@@ -97,11 +97,11 @@ form that does not fit is gone through as a call is."
   (walk-let bindings body environment nil))
 
 (define-walker (let*) (bindings &rest body)
-  "Binds one after the other."
+  "Binds sequentially."
   (walk-let bindings body environment t))
 
 (defun walk-local-functions (definitions body environment inner)
-  "Goes through DEFINITIONS in ENVIRONMENT and BODY in INNER."
+  "Walks DEFINITIONS in ENVIRONMENT and BODY in INNER."
   (do-parts (definition definitions)
     (when (consp definition)
       (walk-lambda (cdr definition) environment)))
@@ -115,17 +115,17 @@ form that does not fit is gone through as a call is."
   environment)
 
 (define-walker flet (definitions &rest body)
-  "Local functions that do not see each other."
+  "Defines local functions that do not see each other."
   (walk-local-functions definitions body environment
                         (with-local-functions definitions environment)))
 
 (define-walker labels (definitions &rest body)
-  "Local functions that do."
+  "Defines local functions that see each other."
   (let ((inner (with-local-functions definitions environment)))
     (walk-local-functions definitions body inner inner)))
 
 (define-walker macrolet (definitions &rest body)
-  "Local macros; what they do at compile time is code, too."
+  "Defines local macros. What they do at compile time is code, too."
   (let ((inner environment))
     (do-parts (definition definitions)
       (when (and (consp definition) (consp (cdr definition)))
@@ -140,7 +140,7 @@ form that does not fit is gone through as a call is."
     (walk-body body inner)))
 
 (define-walker symbol-macrolet (definitions &rest body)
-  "Local symbol macros."
+  "Defines local symbol macros."
   (let ((inner environment))
     (do-parts (definition definitions)
       (when (and (consp definition) (consp (cdr definition)))
@@ -149,8 +149,8 @@ form that does not fit is gone through as a call is."
     (walk-body body inner)))
 
 (defun walk-macro-lambda (parameters-and-body environment)
-  "Goes through a macro, the list of its lambda list and its body. Without what
-takes the lambda list apart, which only calls functions of the system."
+  "Walks a macro, a list of its lambda list and its body, but not the code that
+destructures the lambda list, which calls only functions of the system."
   (walk-lambda parameters-and-body environment))
 
 (define-walker multiple-value-bind (variables form &rest body)
@@ -159,14 +159,15 @@ takes the lambda list apart, which only calls functions of the system."
   (walk-let variables body environment nil))
 
 (define-walker destructuring-bind (lambda-list form &rest body)
-  "Binds the variables of a lambda list."
+  "Binds the variables in a lambda list."
   (walk form environment)
   (walk-lambda (cons lambda-list body) environment))
 
 ;;; Definitions
 
 (defmacro defining ((kind name) &body body)
-  "Runs BODY as part of the definition of NAME, of the kind KIND, a string."
+  "Runs BODY as part of the definition of NAME; KIND is the kind of definition,
+a string."
   `(let ((*walk-definer* (list ,kind ,name)))
      (note-event :define (second *walk-definer*))
      ,@body))
@@ -192,7 +193,7 @@ takes the lambda list apart, which only calls functions of the system."
     (walk-macro-lambda function environment)))
 
 (define-walker defmethod (name &rest rest)
-  "Defines a method: qualifiers, lambda list, body."
+  "Defines a method; has qualifiers, a lambda list, and a body."
   (let ((tail (member-if #'listp rest)))
     (defining ((format nil "method~{ ~(~s~)~}~@[ on ~a~]"
                        (ldiff rest tail)
@@ -201,7 +202,7 @@ takes the lambda list apart, which only calls functions of the system."
       (walk-method-lambda tail environment))))
 
 (defun specializers-text (lambda-list)
-  "Returns the specialisers in LAMBDA-LIST, of a method, or NIL."
+  "Returns the specializers in LAMBDA-LIST, of a method, or NIL."
   (let ((names (loop for parameter in lambda-list
                      until (member parameter lambda-list-keywords)
                      collect (if (consp parameter)
@@ -219,13 +220,13 @@ takes the lambda list apart, which only calls functions of the system."
         (walk-method-lambda (member-if #'listp (cdr option)) environment)))))
 
 (define-walker (defvar defparameter defconstant) (name &rest rest)
-  "Defines a variable; what follows is its value."
+  "Defines a variable; its value follows."
   (defining ("variable" name)
     (when (consp rest)
       (walk (car rest) environment))))
 
 (defun walk-slot-options (options environment)
-  "Goes through OPTIONS of a slot; tells of the functions that they define."
+  "Walks the OPTIONS of a slot, and reports the functions that they define."
   (loop for tail = options then (cddr tail)
         while (and (consp tail) (consp (cdr tail)))
         do (let ((value (cadr tail)))
@@ -237,7 +238,7 @@ takes the lambda list apart, which only calls functions of the system."
                 (note-event :define (list 'setf value)))))))
 
 (define-walker (defclass define-condition) (name supers &rest rest)
-  "Defines a class with slots; functions for them; initial values."
+  "Defines a class, functions for its slots, and initial values."
   (declare (ignore supers))
   (defining ("class" name)
     (do-parts (slot (and (consp rest) (car rest)))
@@ -254,7 +255,7 @@ takes the lambda list apart, which only calls functions of the system."
                      (walk-function (cadr option) environment))))))))
 
 (define-walker defstruct (name-and-options &rest slots)
-  "Defines a structure: default values of slots, and functions."
+  "Defines a structure, functions for it, and default values of slots."
   (let ((name (if (consp name-and-options)
                   (car name-and-options)
                   name-and-options)))
@@ -293,7 +294,7 @@ takes the lambda list apart, which only calls functions of the system."
                                               slot)))))))))
 
 (define-walker defsetf (name &rest rest)
-  "Defines how a place is set: by a function, or as a macro with two lists."
+  "Defines how to set a place: by a function, or as a macro with two lists."
   (defining ("setf expander" name)
     (if (and (consp rest) (symbolp (car rest)))
         (note-event :call (car rest))
@@ -305,5 +306,5 @@ takes the lambda list apart, which only calls functions of the system."
                        environment)))))
 
 (defun ensure-proper (list)
-  "Returns LIST, or NIL when that is none."
+  "Returns LIST, or NIL when it is not a proper list."
   (and (listp list) (ignore-errors (list-length list)) list))
