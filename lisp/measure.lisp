@@ -124,7 +124,7 @@ is true."
             (process-text))))
 
 (define-operation "configure-limits" ((memory integer) &optional (text string))
-  "Makes MEMORY the bytes of heap that the session may have; answers TEXT."
+  "Lets the session have a heap of MEMORY bytes. Answers TEXT."
   (setf *heap-limit* memory)
   (set-heap-limit memory)
   (or text (format nil "memory: ~d bytes" memory)))

@@ -145,7 +145,7 @@ and returns the meters. May be called at any time."
 ;;; The table
 
 (defun profile-line (meter)
-  "Returns the line about ENTRY."
+  "Returns the line about METER."
   (format nil "~10:d  ~11@a  ~11@a  ~a"
           (meter-calls meter)
           (duration-text (max 0 (meter-own meter)))

@@ -34,8 +34,8 @@ end.")
   "Frames shown of a backtrace.")
 
 (defconstant +frames-kept+ 200
-  "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to
-leave a recursion of some depth, few enough to collect with the stack full.")
+  "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to see
+past a recursion of some depth, few enough to collect with the stack full.")
 
 (defconstant +locals-shown+ 20
   "Local variables shown of one frame.")
@@ -59,8 +59,8 @@ leave a recursion of some depth, few enough to collect with the stack full.")
   "Symbols that a search shows unless the client sets another limit.")
 
 (defconstant +symbols-listed+ 500
-  "Names listed of one package and status: about as many as an answer of the
-usual length holds.")
+  "Names listed for one package and status: about as many as fit in an answer of
+the usual length.")
 
 (defconstant +metaobjects-shown+ 100
   "Slots, classes or methods shown in one list.")

@@ -188,7 +188,7 @@ a string."
     (walk-macro-lambda function environment)))
 
 (define-walker (define-setf-expander) (name &rest function)
-  "Defines how a place is set."
+  "Defines how to set a place."
   (defining ("setf expander" name)
     (walk-macro-lambda function environment)))
 
