@@ -138,14 +138,13 @@ RESULT notes the first token that ends in a colon."
       (return i))
     (incf i)))
 
+;; The nesting at a position is the number of open parentheses and of those
+;; prefixes (quote, backquote, comma, #' and such) that still wait for their
+;; object; each costs the reader one level of recursion. PENDING counts the
+;; prefixes since the last object, PREFIXES keeps the count from before each
+;; open parenthesis.
 (define-skipper scan-string ((result simple-vector))
-  "Scans TEXT into RESULT. Returns END, or the position at which it is too deep.
-
-The nesting at a position is the number of open parentheses and of those
-prefixes (quote, backquote, comma, #' and such) that still wait for their
-object; each costs the reader one level of recursion. PENDING counts the
-prefixes since the last object, PREFIXES keeps the count from before each open
-parenthesis."
+  "Scans TEXT into RESULT. Returns END, or the position at which it is too deep."
   (let ((i 0) (open 0) (nesting 0) (pending 0) (prefixes *scan-prefixes*))
     (declare (type fixnum i open nesting pending)
              (type (simple-array fixnum (*)) prefixes))

@@ -6,7 +6,7 @@
 
 (session-test copies-of-the-process-end
   (let ((pid nil))
-    ;; The reader leaves while the copy runs.
+    ;; The reader is left while the copy runs.
     (catch 'enough
       (ecl-mcp::read-from-copy
        (lambda (stream)

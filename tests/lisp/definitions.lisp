@@ -69,7 +69,7 @@ Argument type must be one of all, functions, variables, macros, classes, systems
 - *LIST* = (SHAPES::A B)
 - SHAPES:KNOWN = 1" (definitions))))
 
-(session-test definitions-bear-any-value
+(session-test definitions-show-any-value
   (answer "(defvar *circle* (let ((l (list 1))) (setf (cdr l) l)))
            (defvar *big* (make-array 10000 :initial-element 0))
            (defclass sour () ())

@@ -5,7 +5,7 @@
 (in-suite ecl-mcp)
 
 (defun write-described-systems ()
-  "Writes the systems of these tests, beside those of load-system's."
+  "Writes the systems for these tests, in addition to those for load-system."
   (write-systems)
   (write-file "systems/told.asd"
               "(defpackage :told-package (:use :cl :asdf))
@@ -32,7 +32,7 @@ License: MIT
 Depends on: good, needed (1.0 or later)
 Defined in: …systems/told.asd
 Files: 2: one.lisp, sub/two.lisp" text) "~a" text))
-  ;; Nothing of the definition has come here.
+  ;; The definition has left nothing here.
   (is (null (find-package "TOLD-PACKAGE")))
   (is (string= "=> NIL" (answer "(boundp (intern \"*TOLD*\"))")))
   (call "load-system" :system "held")
@@ -76,7 +76,7 @@ Depends on: needed
 - …
 … … more; a pattern narrows the list…" (call "list-systems" :limit 1))))
 
-(session-test quicklisp-s-systems-are-known
+(session-test systems-of-quicklisp-are-known
   (write-systems)
   (write-file "quicklisp/setup.lisp" "(error \"This need not be loaded.\")")
   (write-file "quicklisp/dists/quicklisp/systems.txt"

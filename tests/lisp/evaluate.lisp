@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; evaluate.lisp: tests of forms, values, packages and what stays.
+;;;; evaluate.lisp: tests of forms, values, packages, and what stays of them.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
@@ -82,7 +82,7 @@ The name \"\" does not designate any package." :package "")
     ("(in-package \"NOPE\")" "[ERROR] PACKAGE-ERROR
 …")))
 
-(session-test evaluate-keeps-the-variables-of-a-loop
+(session-test evaluate-keeps-the-variables-of-the-repl
   (loop for (code text) in '(("(+ 1 2)" "=> 3") ("*" "=> 3") ("(* 2 *)" "=> 6")
                              ("(list * ** ***)" "=> (6 3 3)")
                              ("(values 7 8)" "=> 7

@@ -5,7 +5,7 @@
 (in-suite ecl-mcp)
 
 (defun macros-to-expand ()
-  "Defines some in the session, and *LAUNCHED*, which must stay NIL."
+  "Defines some macros in the session, and *LAUNCHED*, which must stay NIL."
   (answer "(defvar *launched* nil)
            (defun launch () (setf *launched* t))
            (defmacro mm (a) `(when ,a (run ,a)))
@@ -104,7 +104,7 @@ The name \"nope\" does not designate any package." :package "nope"))
      "((LAMBDA (X) (IF X (PROGN (RUN X)))) (IF 1 (PROGN (RUN 1))))" :full t)
     ("(loop for x in y collect (mm x))" "…(IF X (PROGN (RUN X)))…" :full t)
     ("(defun f (x) \"doc\" (mm x))" "…(IF X (PROGN (RUN X)))…\"doc\"…" :full t)
-    ;; What no compiler would take.
+    ;; Forms that no compiler would accept.
     ("(let . 3)" "…" :full t)
     ("(let ((a . 1)) (mm a) . 2)" "…(IF A …" :full t)
     ("(setq a)" "…" :full t)

@@ -6,7 +6,7 @@
 
 (defparameter *reset-text* "Session reset. All definitions cleared.
 Current package: CL-USER"
-  "What every reset answers.")
+  "The answer of every reset.")
 
 (session-test reset-clears-everything
   (answer "(defun f () 1) (defvar *v* 2) (defmacro m () 3) (defclass c () ())

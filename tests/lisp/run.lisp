@@ -1,8 +1,9 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; run.lisp: runs the tests of the Lisp library in a real ECL, as
+;;;; run.lisp: runs the tests of the Lisp library in a real ECL. Run it as
 ;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY
-;;;; DIRECTORY is where lisp/build.lisp has built; FiveAM is compiled to a cache
-;;;; in it. Ends with "lisp: N passed, N failed", status 1 when any failed.
+;;;; where DIRECTORY has the output of lisp/build.lisp. FiveAM is compiled to a
+;;;; cache in it. The last line is "lisp: N passed, N failed"; the exit status is
+;;;; 1 when any test failed.
 
 (defpackage #:ecl-mcp-run
   (:use #:cl))
@@ -23,7 +24,7 @@
   (let ((name (format nil "~atests/" (namestring *directory*))))
     (ensure-directories-exist name)
     name)
-  "A directory for the tests, also their home.")
+  "A directory for the tests, which is also their home directory.")
 
 (setf *load-verbose* nil
       *compile-verbose* nil
@@ -33,7 +34,7 @@
 (ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
-;; Without these ECL may try to replace its ASDF, or compile for a minute.
+;; Without these lines ECL may replace its ASDF, or compile for a minute.
 (ext:install-bytecodes-compiler)
 (require :asdf)
 
@@ -54,7 +55,7 @@
     (call-asdf "LOAD-SYSTEM" "fiveam" :verbose nil)))
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
-;; The tests of limits come before those that fill the heap beyond them.
+;; The tests of limits run before those that fill the heap beyond them.
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "measure"
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"

@@ -5,24 +5,25 @@
 (in-suite ecl-mcp)
 
 (defun callers (function &optional package)
-  "Returns what who-calls answers for FUNCTION."
+  "Returns the answer of who-calls to FUNCTION."
   (call "who-calls" :function function :package package))
 
 (defun references (variable &optional package)
-  "Returns what who-references answers for VARIABLE."
+  "Returns the answer of who-references to VARIABLE."
   (call "who-references" :variable variable :package package))
 
 (defun referrer-lines (answer)
-  "Returns the lines of ANSWER that name a user, without the dash."
+  "Returns the lines of ANSWER that name a referrer, without the dash."
   (with-input-from-string (stream answer)
     (loop for line = (read-line stream nil)
           while line
           when (eql 0 (search "- " line)) collect (subseq line 2))))
 
-(defun here (&rest users)
-  "Returns the lines about USERS, evaluated in the session, the newest first."
-  (mapcar (lambda (user) (format nil "~a evaluated in this session" user))
-          users))
+(defun here (&rest referrers)
+  "Returns the lines about REFERRERS that were evaluated in the session."
+  (mapcar (lambda (referrer)
+            (format nil "~a evaluated in this session" referrer))
+          referrers))
 
 (session-test callers-among-what-was-evaluated
   (answer "(defun f (x) x)")
@@ -99,13 +100,13 @@ Searched: …" (callers "f")))
 "
   "The text of a file, with two holes.")
 
-(session-test users-in-files
+(session-test callers-in-files
   (write-file "xref/a.lisp" (format nil *xref-file* "1" "list"))
   (answer "(defmacro define-thing (name form) `(defun ,name () ,form))")
   (let* ((file (namestring (merge-pathnames "xref/a.lisp" *scratch*)))
          (label (ecl-mcp::file-label file)))
     (is (matches-p "Loaded: …" (call "load-file" :path file)))
-    ;; What is in it now cannot all be read, and must not be run.
+    ;; Some of the new text cannot be read, and none of it may run.
     (write-file "xref/a.lisp" (format nil *xref-file* "#.(error \"run\")"
                                       "nopackage:x"))
     (let ((text (callers "xref-a:f")))
@@ -116,8 +117,7 @@ Searched: …" (callers "f")))
                  (referrer-lines text))
           "~a" text)
       (is (matches-p "…1 loaded file,… Not readable: 1 form.…" text) "~a" text))
-    ;; A file that has changed is read again; what is evaluated replaces what
-    ;; is in it.
+    ;; A changed file is read again. What was evaluated replaces what is in it.
     (answer "(in-package :xref-a)")
     (answer "(defun i () 2)")
     (answer "(cl:in-package :cl-user)")
@@ -148,13 +148,13 @@ Searched: …" (callers "f")))
   (values-of
     ("(f)" "=> 1")
     ("(u1)" "=> 1"))
-  ;; What is known to be so is not tried again.
+  ;; Those macros are not tried again.
   (let ((start (get-internal-real-time)))
     (callers "f")
     (is (< (- (get-internal-real-time) start)
            (* 2 internal-time-units-per-second)))))
 
-(session-test names-that-are-not-there
+(session-test missing-names-are-reported
   (loop for (name package pattern)
           in '(("nosuch" nil "Symbol NOSUCH not found in package CL-USER.…")
                ("f" "nowhere" "Package \"nowhere\" not found.…")
@@ -190,7 +190,7 @@ Searched: 0 evaluated definitions, 0 loaded files, … files of systems (…five
   (is (= ecl-mcp::*evaluated-size*
          (reduce #'+ ecl-mcp::*evaluated-forms*
                  :key #'ecl-mcp::evaluated-form-size)))
-  ;; Loops are no problem.
+  ;; Circular code does no harm.
   (is (string= "=> #1=(PROGN 'X . #1#)"
                (answer "(quote #1=(progn 'x . #1#))")))
   (is-true (referrer-lines (callers "f"))))
