@@ -15,19 +15,16 @@ OBJ := $(BUILD)/obj
 
 # ---------------------------------------------------------------- sources
 
-# What of image/ makes the program that links ECL. The rest is the supervisor.
-IMAGE_PROGRAM := image/main.c image/live.c
-
-# What does input and output for all hosts of the core.
-HOST_SRC := $(wildcard core/host/*.c)
-CORE_SRC := $(filter-out $(HOST_SRC),$(wildcard core/*.c core/*/*.c))
-IMAGE_SRC := $(filter $(IMAGE_PROGRAM),$(wildcard image/*.c))
-SUPERVISOR_SRC := $(filter-out $(IMAGE_PROGRAM),$(wildcard image/*.c))
+CORE_SRC := $(wildcard core/*.c core/*/*.c)
+HOST_SRC := $(wildcard host/*.c)
+# What the supervisor shares with the image program, the only one with ECL.
+IMAGE_SHARED_SRC := $(addprefix image/,control.c landlock.c linux.c sandbox.c)
+IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
+SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
 MODULE_SRC := $(wildcard module/*.c)
 LISP_SRC := $(wildcard lisp/*.lisp)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
-IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
 IMAGE_TEST_SRC := $(wildcard tests/image/test_*.c)
 ELISP_SRC := $(wildcard elisp/*.el)
 ELISP_TEST_SRC := $(wildcard tests/elisp/*.el)
@@ -38,8 +35,8 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 PRODUCT_SRC := $(CORE_SRC) $(HOST_SRC) $(SUPERVISOR_SRC) $(IMAGE_SRC) $(SERVER_SRC) \
   $(MODULE_SRC)
 TEST_SRC := $(wildcard tests/*/*.c)
-HEADERS := $(wildcard core/*.h core/*/*.h image/*.h server/*.h \
-  module/*.h)
+HEADERS := $(wildcard core/*.h core/*/*.h host/*.h image/*.h supervisor/*.h \
+  server/*.h module/*.h)
 TEST_HEADERS := $(wildcard tests/*/*.h)
 
 # ------------------------------------------------------------------ flags
@@ -54,12 +51,12 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
   -Wswitch-enum -Wimplicit-fallthrough -Wnull-dereference \
   -Wdouble-promotion -Werror
 DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
-# Not -I: <limits.h> is the system's, "limits.h" is ours.
-INCLUDES := -iquote core $(patsubst %,-iquote %,$(sort $(patsubst %/,%,$(wildcard \
-  core/*/)))) -iquote image
+# An include says its floor: "gate/policy.h" is in core/gate/, all others are
+# found from here.
+INCLUDES := -iquote core -iquote .
 # The hosts use what Linux and glibc have beyond POSIX; the core does not.
-host_flags = $(if $(filter core/host/% image/% server/% module/% tests/image/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
-TEST_INCLUDES := -iquote server -iquote tests/support
+host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
+TEST_INCLUDES := -iquote tests
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
   -fstack-protector-strong
@@ -132,7 +129,7 @@ $(BUILD)/flags: FORCE
 	  echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' >$@
 
 # The core is in programs and in the module, which shows nothing of it.
-$(OBJ)/core/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibility=hidden
+$(OBJ)/core/%.o $(OBJ)/host/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibility=hidden
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
 $(foreach ext,o tidy,$(IMAGE_SRC:%.c=$(OBJ)/%.$(ext))): INCLUDES_HERE = $(ECL_CFLAGS)
@@ -170,23 +167,23 @@ $(IMAGE): FORCE
 	$(Q)$(MAKE) --no-print-directory PROFILE=release image
 	$(Q)mkdir -p $(@D) && cp -u build/release/ecl-mcp-image $@
 else
-$(IMAGE): $(call objects,$(IMAGE_SRC)) $(LISP_LIB) $(SUPERVISOR_LIB) $(CORE_LIB)
+$(IMAGE): $(call objects,$(IMAGE_SRC) $(IMAGE_SHARED_SRC)) $(LISP_LIB) $(CORE_LIB)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(SUPERVISOR_LIB) \
-	  $(CORE_LIB) $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS) -lseccomp
+	$(Q)$(CC) -pie -o $@ $(filter %.o,$^) $(LISP_LIB) $(CORE_LIB) \
+	  $(OUR_LDFLAGS) $(LDFLAGS) $(ECL_LDFLAGS) -lseccomp
 endif
 
-$(MODULE): $(call objects,$(filter-out module/facts.c,$(MODULE_SRC))) $(HOST_LIB) $(CORE_LIB)
+$(MODULE): $(call objects,$(filter-out module/version_facts.c,$(MODULE_SRC))) $(HOST_LIB) $(CORE_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -o $@ $(filter %.o,$^) $(HOST_LIB) $(CORE_LIB) \
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
 # What can be known of the module before it is loaded.
-$(OBJ)/module/facts: $(call objects,module/facts.c)
+$(OBJ)/module/version_facts: $(call objects,module/version_facts.c)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
 
-$(MODULE_FACTS): $(OBJ)/module/facts $(MODULE)
+$(MODULE_FACTS): $(OBJ)/module/version_facts $(MODULE)
 	$(Q)$< >$@
 
 # Compiled, and with the file of autoloads.
@@ -283,7 +280,12 @@ $(FUZZERS): $(BUILD)/%: $(OBJ)/%.o $(if $(filter fuzz,$(PROFILE)),,\
 TEST_LIBS = $(call objects,$(SUPPORT_SRC)) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB)
 WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
-$(UNIT) $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
+$(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
+	$(link) -lcmocka $(LIBS)
+
+# They also enter the sandbox themselves.
+$(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
+  image/syscall_filter.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
@@ -447,8 +449,8 @@ format: ## clang-format every C file
 
 layers: $(CORE_LIB) ## who includes whom, and what the core imports
 	$(Q)sh scripts/imports.sh $(CORE_LIB) scripts/core-imports.txt
-	$(Q)awk -f scripts/layers.awk core/LAYERS core/session.h \
-	  $(filter-out core/session.h,$(PRODUCT_SRC) $(HEADERS))
+	$(Q)awk -f scripts/layers.awk scripts/LAYERS core/core.h \
+	  $(filter-out core/core.h,$(PRODUCT_SRC) $(HEADERS))
 
 headers: $(HEADERS:%=$(OBJ)/%.ok) ## every header compiles alone
 
@@ -461,7 +463,7 @@ $(OBJ)/%.h.ok: %.h $(BUILD)/flags
 
 plain: ## licence lines, sizes, no absolute paths; the protocol's document
 	$(Q)sh scripts/plain.sh
-	$(Q)awk -f scripts/protocol-doc.awk core/image/wire.h image/control.h \
+	$(Q)awk -f scripts/protocol-doc.awk core/wire/wire.h image/control.h \
 	  docs/image-protocol.md
 
 lisp-lint: ## form, ECL's symbols in their files, docstrings

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* control.c: see control.h. Knows sockets, nothing of Lisp. */
-#include "control.h"
+#include "image/control.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-#include "limits.h"
-#include "sandbox.h"
-#include "status.h"
-#include "wire.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "image/sandbox.h"
+#include "wire/wire.h"
 
 /* The descriptor on which ecl-mcp-image finds its control socket. */
 #define CONTROL_FD 3

@@ -3,7 +3,7 @@
    folder holds for all that is in it. What is secret is therefore spared by
    allowing, in every folder on the way to it, the other names one by one; what
    appears later in such a folder is not allowed, either. */
-#include "landlock.h"
+#include "image/landlock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "secrets.h"
+#include "files/secrets.h"
 
 /* The interface of the kernel, whose header knows less on older systems. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };

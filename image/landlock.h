@@ -4,8 +4,8 @@
 #ifndef IMAGE_LANDLOCK_H
 #define IMAGE_LANDLOCK_H
 
-#include "sandbox.h"
-#include "status.h"
+#include "base/status.h"
+#include "image/sandbox.h"
 
 /* The version of the interface that the system has; 0: none. */
 int landlock_version(void);

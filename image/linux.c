@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* linux.c: see linux.h. Everything here degrades to "cannot tell" where the
    system refuses it. */
-#include "linux.h"
+#include "image/linux.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live.h"
+#include "image/names.h"
 
 /* How the names of live images and of their sleeping copies begin. */
 #define OUR_NAMES "ecl-mcp-"
@@ -255,7 +255,7 @@ static bool is_member(const struct processes *all,
     if (parent->pid != getpid() && parent->parent != getpid())
         return false;
     (void)snprintf(number, sizeof number, "%d", (int)sid);
-    return linux_has_environment(process->pid, LIVE_ENVIRONMENT, number);
+    return linux_has_environment(process->pid, NAME_ENVIRONMENT, number);
 }
 
 /* Marks the members of the family of image SID. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* live.c: see live.h. Everything about frames, descriptors and signals of a
    live image is here; everything about Lisp is in lisp/. */
-#include "live.h"
+#include "image/live.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +23,12 @@
 
 #include <ecl/ecl.h>
 
-#include "buf.h"
-#include "limits.h"
-#include "linux.h"
-#include "utf8.h"
-#include "wire.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "image/linux.h"
+#include "image/names.h"
+#include "wire/wire.h"
 
 /* Environment variable with the number of the collector's marker threads. */
 #define MARKERS "GC_MARKERS"
@@ -536,7 +537,7 @@ static void sleep_until_woken(int socket)
     if (live.socket < 0)
         _exit(1);
     (void)setsid(); // the end of the original must not reach this one
-    linux_set_name(LIVE_SLEEPER);
+    linux_set_name(NAME_SLEEPER);
     linux_signal_on_orphaned(SIGRTMAX);
     buf_reset(&live.in);
     live.used = 0;
@@ -547,9 +548,9 @@ static void sleep_until_woken(int socket)
     while (n < 0 && errno == EINTR);
     if (n <= 0)
         _exit(0);
-    linux_set_name(LIVE_NAME);
+    linux_set_name(NAME_LIVE);
     (void)snprintf(number, sizeof number, "%d", (int)getpid());
-    (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
+    (void)setenv(NAME_ENVIRONMENT, number, 1); // without it, orphans end later
     buf_reset(&live.out);
     start = wire_begin(&live.out, WIRE_WOKEN, 0, 0);
     wire_put_int(&live.out, getpid());
@@ -716,7 +717,7 @@ void live_run(const struct control_message *open_message,
     take_descriptors(fds);
     (void)setsid(); // a process group of its own and no terminal
     (void)snprintf(number, sizeof number, "%d", (int)getpid());
-    (void)setenv(LIVE_ENVIRONMENT, number, 1); // without it, orphans end later
+    (void)setenv(NAME_ENVIRONMENT, number, 1); // without it, orphans end later
     live.stack_limit = ecl_process_env()->cs_limit;
     find_names();
     ecl_register_root(&live.streams[OUT]);

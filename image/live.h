@@ -4,17 +4,8 @@
 #ifndef IMAGE_LIVE_H
 #define IMAGE_LIVE_H
 
-#include "control.h"
-#include "status.h"
-
-/* Environment variable that every program started by a live image inherits;
-   its value is the image's process number. */
-#define LIVE_ENVIRONMENT "ECL_MCP_IMAGE"
-
-/* Names of the process, as the system shows them: a live image, and a copy of
-   one that sleeps as a checkpoint. At most 15 bytes. */
-#define LIVE_NAME "ecl-mcp-image"
-#define LIVE_SLEEPER "ecl-mcp-sleeper"
+#include "base/status.h"
+#include "image/control.h"
 
 /* Boots ECL, which learns that it is program NAME, and the linked Lisp library.
    Ends the process with a message on standard error when that fails. */

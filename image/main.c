@@ -15,10 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "confine.h"
-#include "control.h"
-#include "linux.h"
-#include "live.h"
+#include "image/control.h"
+#include "image/linux.h"
+#include "image/live.h"
+#include "image/names.h"
+#include "image/sandbox_enter.h"
 
 /* Children looked at in one round of cleaning up. */
 #define CHILDREN_MAX 1024
@@ -91,7 +92,7 @@ static bool belongs_to_image(const struct images *images, pid_t pid)
 
     for (i = 0; i < images->n; i++) {
         (void)snprintf(number, sizeof number, "%d", (int)images->pids[i]);
-        if (linux_has_environment(pid, LIVE_ENVIRONMENT, number))
+        if (linux_has_environment(pid, NAME_ENVIRONMENT, number))
             return true;
     }
     return false;
@@ -120,7 +121,7 @@ static NO_RETURN void become_image(const struct control_message *message,
     (void)close(wake_pipe[0]); // the zygote's own
     (void)close(wake_pipe[1]);
     (void)close(CONTROL_FD);
-    if (confine_image(&sandbox, &places) != ST_OK) {
+    if (sandbox_enter_image(&sandbox, &places) != ST_OK) {
         (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
                       strerror(errno));
         _exit(1);
@@ -173,7 +174,7 @@ static enum status take_message(struct images *images)
    announced before: that message must be read first. */
 static bool is_orphan(struct images *images, pid_t pid)
 {
-    if (is_image(images, pid) || linux_has_name(pid, LIVE_SLEEPER))
+    if (is_image(images, pid) || linux_has_name(pid, NAME_SLEEPER))
         return false;
     while (take_message(images) == ST_OK)
         continue;
@@ -303,7 +304,7 @@ int main(int argc, char **argv)
         return 1;
     }
     sandbox_find_places(&sandbox, NULL, &places);
-    ready.sandbox = confine_zygote(&sandbox, &places);
+    ready.sandbox = sandbox_enter_zygote(&sandbox, &places);
     if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);
     end_everything();

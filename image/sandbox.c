@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sandbox.c: see sandbox.h. The sandbox itself is put up in confine.c. */
-#include "sandbox.h"
+#include "image/sandbox.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "landlock.h"
-#include "linux.h"
-#include "secrets.h"
+#include "files/secrets.h"
+#include "image/landlock.h"
+#include "image/linux.h"
 
 static const char *const names[] = {
     [SANDBOX_WORKSPACE] = "workspace",

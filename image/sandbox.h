@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "buf.h"
-#include "status.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
 
 /* The strictest that is of use comes first: what is left out is safe. */
 enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };

@@ -2,11 +2,11 @@
 /* functions_diff.c: what is different between two texts, for Emacs Lisp. */
 #include <string.h>
 
-#include "arena.h"
-#include "diff.h"
-#include "functions.h"
-#include "limits.h"
-#include "values.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "diff/diff.h"
+#include "module/functions.h"
+#include "module/values.h"
 
 #define NIL value_symbol(SYM_NIL)
 

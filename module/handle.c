@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* handle.c: see handle.h. */
-#include "handle.h"
+#include "module/handle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "values.h"
+#include "module/values.h"
 
 /* Options, read from the property list. The texts live in the buffers. */
 struct wishes {
     const char *workspace;
     const char *audit;
     const char *policy;
-    struct session_config config;
+    struct core_config config;
     struct buf texts[3];
 };
 
@@ -32,10 +32,10 @@ static void release_borrowed(struct handle *handle)
 
 void handle_close(struct handle *handle)
 {
-    if (!handle->session)
+    if (!handle->core)
         return;
-    session_free(handle->session);
-    handle->session = NULL;
+    core_free(handle->core);
+    handle->core = NULL;
     release_borrowed(handle);
     open_handles--;
 }
@@ -72,7 +72,7 @@ struct handle *handle_get_open(emacs_env *env, emacs_value value)
 {
     struct handle *handle = handle_get(env, value);
 
-    if (handle && !handle->session) {
+    if (handle && !handle->core) {
         signal_error(env, "The session is closed");
         return NULL;
     }
@@ -92,7 +92,7 @@ static bool add_rules(emacs_env *env, emacs_value list,
     for (ptrdiff_t i = 0; i < count && is_fine(env); i++) {
         if (!value_bytes(env, env->vec_get(env, vector, i), &name))
             break;
-        const struct tool *tool = session_find_tool(buf_view(&name));
+        const struct tool *tool = core_find_tool(buf_view(&name));
         if (!tool)
             signal_error(env, "There is no tool %.*s",
                          STR_ARG(buf_view(&name)));
@@ -135,15 +135,15 @@ static bool read_tools(emacs_env *env, emacs_value value, struct buf *text,
 {
     if (!value_name(env, value, ":tools", text, out))
         return false;
-    if (session_has_tool_sets(*out))
+    if (core_has_tool_sets(*out))
         return true;
     signal_error(env, ":tools %s is not valid; valid: %s", *out,
-                 session_tool_sets());
+                 core_tool_sets());
     return false;
 }
 
 static bool read_number(emacs_env *env, emacs_value key, emacs_value value,
-                        struct session_config *config)
+                        struct core_config *config)
 {
     int64_t n;
 
@@ -269,11 +269,11 @@ static void open_session(emacs_env *env, struct handle *handle,
             signal_error(env, "The system has no random bytes: %s",
                          strerror(errno));
         else
-            handle->session = session_new(&wishes.config);
+            handle->core = core_new(&wishes.config);
     }
     for (size_t i = 0; i < sizeof wishes.texts / sizeof wishes.texts[0]; i++)
         buf_release(&wishes.texts[i]);
-    if (handle->session)
+    if (handle->core)
         open_handles++;
     else if (is_fine(env))
         signal_nomem(env);

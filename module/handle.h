@@ -6,12 +6,12 @@
 
 #include <emacs-module.h>
 
-#include "host.h"
-#include "ring.h"
-#include "session.h"
+#include "core/core.h"
+#include "host/host.h"
+#include "module/ring.h"
 
 struct handle {
-    struct session *session; /* NULL: closed */
+    struct core *core; /* NULL: closed */
     struct host host;
     struct buf tools; /* the session borrows its text */
     struct buf secrets[LIMIT_SECRETS];

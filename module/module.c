@@ -2,8 +2,8 @@
 /* module.c: what Emacs calls when it loads the module. */
 #include <emacs-module.h>
 
-#include "functions.h"
-#include "values.h"
+#include "module/functions.h"
+#include "module/values.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

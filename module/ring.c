@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ring.c: see ring.h. */
-#include "ring.h"
+#include "module/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "limits.h"
-#include "log.h"
+#include "base/limits.h"
+#include "base/log.h"
 
 struct ring_line {
     enum log_level level;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* values.c: see values.h. */
-#include "values.h"
+#include "module/values.h"
 
 #include <math.h>
 #include <nettle/base64.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "limits.h"
-#include "utf8.h"
+#include "base/limits.h"
+#include "base/utf8.h"
 
 /* Characters of a message. */
 #define MESSAGE_SIZE 1000

@@ -11,8 +11,8 @@
 
 #include <emacs-module.h>
 
-#include "buf.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/str.h"
 
 /* The symbols and functions of Emacs that are used. */
 enum symbol {

@@ -1,19 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Checks who may include whom. Usage:
-#   awk -f scripts/layers.awk core/LAYERS core/session.h FILE...
-# core/: own header and lower layers of core/LAYERS. Hosts (server/, module/):
-# own folder, session.h and what it names, core/host/; server/ also
-# front.h, supervisor.h and sandbox.h, module/ also diff.h, arena.h and
-# utf8.h. image/: own folder and core/ up to the layer of
-# wire. The headers of libraries that must stay behind one door have their one
-# place.
-
-function module(path)
-{
-    sub(/.*\//, "", path)
-    sub(/\.[ch]$/, "", path)
-    return path
-}
+#   awk -f scripts/layers.awk scripts/LAYERS core/core.h FILE...
+# An include names its folder, and goes to the own folder or to one that
+# LAYERS allows. In one folder no files include each other in a circle; NAME.c
+# and NAME.h count as one. The header of a library that only one place may know
+# has that place in the table `door`.
 
 function wrong(text)
 {
@@ -21,81 +12,95 @@ function wrong(text)
     bad = 1
 }
 
-function core_may(dep)
+# "core/gate/policy.h" is included as "gate/policy.h".
+function as_included(path)
 {
-    return (dep in rank) && (me in rank) && rank[dep] < rank[me]
+    if (path ~ /^core\/.*\//)
+        sub(/^core\//, "", path)
+    return path
 }
 
-function host_may(dep)
+function folder_of(path)
 {
-    if ((dep in own) && own[dep] == folder)
-        return 1
-    return (dep in hosts) ||
-        (folder == "server" && dep ~ /^(front|supervisor|sandbox)$/) ||
-        (folder == "module" && dep ~ /^(diff|arena|utf8)$/)
+    sub(/\/[^\/]*$/, "", path)
+    return path
 }
 
-function image_may(dep)
+function stem(path)
 {
-    if ((dep in own) && own[dep] == folder)
-        return 1
-    return (dep in rank) && rank[dep] <= rank["wire"]
+    sub(/\.[ch]$/, "", path)
+    return path
 }
 
-function may(dep)
+function read_layer(    side, folders, below, i, j, n, m)
 {
-    if (dep == me && folder != "server")
-        return 1
-    if (folder == "core")
-        return core_may(dep)
-    if (folder == "image")
-        return image_may(dep)
-    return host_may(dep)
+    split($0, side, ":")
+    n = split(side[1], folders, " ")
+    m = split(side[2], below, " ")
+    for (j = 1; j <= m; j++)
+        if (below[j] != "core.h" && !(below[j] in layer))
+            wrong(below[j] " has no line above this one")
+    for (i = 1; i <= n; i++)
+        for (j = 1; j <= m; j++)
+            allowed[folders[i], below[j]] = 1
+    for (i = 1; i <= n; i++)
+        layer[folders[i]] = FNR
+}
+
+# What NODE includes in its folder is followed; 1: under way, 2: done.
+function follow(node, trail,    next_one, pair)
+{
+    if (state[node] == 2)
+        return
+    if (state[node] == 1) {
+        print "in a circle: " substr(trail, index(trail, node)) " -> " node
+        bad = 1
+        return
+    }
+    state[node] = 1
+    for (pair in edge) {
+        split(pair, next_one, SUBSEP)
+        if (next_one[1] == node)
+            follow(next_one[2], trail == "" ? node : trail " -> " node)
+    }
+    state[node] = 2
 }
 
 BEGIN {
-    door["jsmn.h"] = "^core/protocol/json\\.c$"
-    door["ecl/ecl.h"] = "^image/"
+    door["jsmn.h"] = "^core/json/json\\.c$"
+    door["ecl/ecl.h"] = "^image/live\\.c$"
     door["emacs-module.h"] = "^module/"
-    for (i = 1; i < ARGC; i++) {
-        top = ARGV[i]
-        sub(/\/.*/, "", top)
-        own[module(ARGV[i])] = top
-    }
-    hosts["session"] = 1
-    hosts["workspace"] = 1
-    hosts["policyfile"] = 1
-    hosts["auditfile"] = 1
-    hosts["reach"] = 1
-    hosts["host"] = 1
+    in_core_h["core/core.h"] = 1
 }
 
 FILENAME ~ /LAYERS$/ {
-    if ($1 !~ /^#/ && NF) {
-        layers++
-        for (i = 1; i <= NF; i++)
-            rank[$i] = layers
-    }
+    if ($0 !~ /^#/)
+        read_layer()
     next
 }
 
 FNR == 1 {
-    me = module(FILENAME)
-    folder = FILENAME
-    sub(/\/.*/, "", folder)
-    if (folder == "core" && !(me in rank))
-        wrong("not in core/LAYERS")
+    me = as_included(FILENAME)
+    floor = folder_of(me)
+    if (!(floor in layer))
+        wrong("the folder " floor " is not in LAYERS")
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
-    dep = module(part[2])
-    if (part[2] ~ /\//)
-        wrong("headers are included by their bare name: " part[2])
-    if (FILENAME == "core/session.h")
-        hosts[dep] = 1
-    if (!may(dep))
-        wrong(me " may not include " part[2])
+    dep = part[2]
+    to = folder_of(dep)
+    if (dep !~ /\//)
+        wrong("the include does not name its folder: " dep)
+    else if (to == floor) {
+        if (stem(dep) != stem(me))
+            edge[stem(me), stem(dep)] = 1
+        nodes[stem(me)] = 1
+    } else if (!((floor, to) in allowed) &&
+               !(((floor, "core.h") in allowed) && (dep in in_core_h)))
+        wrong(floor " may not include " dep)
+    if (FILENAME == "core/core.h")
+        in_core_h[dep] = 1
 }
 
 /^[ \t]*#[ \t]*include[ \t]*</ {
@@ -104,4 +109,8 @@ FNR == 1 {
         wrong(part[2] " may not be included here")
 }
 
-END { exit bad }
+END {
+    for (node in nodes)
+        follow(node, "")
+    exit bad
+}

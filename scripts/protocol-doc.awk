@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # docs/image-protocol.md has a row "| number | NAME |" for every kind of frame
 # and control message, and the version of the frames in its title. Usage:
-#   awk -f scripts/protocol-doc.awk core/image/wire.h image/control.h \
+#   awk -f scripts/protocol-doc.awk core/wire/wire.h image/control.h \
 #       docs/image-protocol.md
 
 # The kinds: enumerators of enum wire_kind and enum control_kind.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* address.c: see address.h. */
-#include "address.h"
+#include "server/address.h"
 
 #include <errno.h>
 #include <stdio.h>

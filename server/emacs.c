@@ -2,7 +2,7 @@
 /* emacs.c: see emacs.h. An Emacs that is stopped takes nothing more at some
    time: then what waits grows to LIMIT_EDITOR_BACKLOG, and it counts as gone.
  */
-#include "emacs.h"
+#include "server/emacs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "server/address.h"
 
 /* Bytes read at once, and how many of them in a turn: a client is to be heard
    meanwhile. */
@@ -20,7 +20,7 @@
 #define CHUNKS 16
 
 struct emacs {
-    struct session *session;
+    struct core *core;
     const struct log *log;
     char path[ADDRESS_SIZE];
     int fd;           /* -1: not connected */
@@ -69,7 +69,7 @@ static void hang_up(struct emacs *emacs, int64_t now_ms)
     (void)close(emacs->fd);
     emacs->fd = -1;
     emacs->tried_ms = now_ms;
-    session_editor_close(emacs->session, now_ms);
+    core_editor_close(emacs->core, now_ms);
 }
 
 /* Connects; that of a Unix socket is done, or refused, at once. */
@@ -91,17 +91,17 @@ static void look(struct emacs *emacs, int64_t now_ms)
         return;
     }
     emacs->fd = fd;
-    session_editor_open(emacs->session, now_ms);
+    core_editor_open(emacs->core, now_ms);
 }
 
-struct emacs *emacs_new(struct session *session, const struct log *log,
+struct emacs *emacs_new(struct core *core, const struct log *log,
                         int64_t now_ms)
 {
     struct emacs *emacs = calloc(1, sizeof *emacs);
 
     if (!emacs)
         return NULL;
-    *emacs = (struct emacs){.session = session, .log = log, .fd = -1};
+    *emacs = (struct emacs){.core = core, .log = log, .fd = -1};
     emacs->chunk = malloc(CHUNK);
     check_path(log);
     if (!emacs->chunk || !find_path(emacs->path, sizeof emacs->path)) {
@@ -133,7 +133,7 @@ void emacs_want(struct emacs *emacs, int64_t now_ms)
    it was told. */
 static bool wants_input(const struct emacs *emacs)
 {
-    return session_output(emacs->session)->n < LIMIT_OUTPUT_BACKLOG;
+    return core_output(emacs->core)->n < LIMIT_OUTPUT_BACKLOG;
 }
 
 struct pollfd emacs_fd(const struct emacs *emacs)
@@ -145,7 +145,7 @@ struct pollfd emacs_fd(const struct emacs *emacs)
     fd.fd = emacs->fd;
     if (wants_input(emacs))
         fd.events |= POLLIN;
-    if (session_editor_output(emacs->session)->n > 0)
+    if (core_editor_output(emacs->core)->n > 0)
         fd.events |= POLLOUT;
     return fd;
 }
@@ -159,8 +159,7 @@ static void read_all(struct emacs *emacs, int64_t now_ms)
         ssize_t n = recv(emacs->fd, emacs->chunk, CHUNK, MSG_DONTWAIT);
 
         if (n > 0) {
-            session_editor_feed(emacs->session, emacs->chunk, (size_t)n,
-                                now_ms);
+            core_editor_feed(emacs->core, emacs->chunk, (size_t)n, now_ms);
         } else if (n < 0 && errno == EINTR) {
             continue;
         } else {
@@ -173,7 +172,7 @@ static void read_all(struct emacs *emacs, int64_t now_ms)
 
 static void write_all(struct emacs *emacs, int64_t now_ms)
 {
-    struct buf *out = session_editor_output(emacs->session);
+    struct buf *out = core_editor_output(emacs->core);
 
     while (emacs->fd >= 0 && out->n > 0) {
         ssize_t n =

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
-#include "session.h"
+#include "base/log.h"
+#include "core/core.h"
 
 struct emacs;
 
@@ -21,7 +21,7 @@ bool emacs_may_come(void);
 
 /* Looks for Emacs at once. SESSION and LOG are borrowed. NULL: no Emacs may
    come, or memory ran out; all functions below accept that. */
-struct emacs *emacs_new(struct session *session, const struct log *log,
+struct emacs *emacs_new(struct core *core, const struct log *log,
                         int64_t now_ms);
 void emacs_free(struct emacs *emacs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* extras.c: nothing. */
-#include "extras.h"
+#include "server/extras.h"
 
 const struct extras extras = {0};

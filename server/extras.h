@@ -5,8 +5,8 @@
 #ifndef SERVER_EXTRAS_H
 #define SERVER_EXTRAS_H
 
-#include "resource.h"
-#include "tool.h"
+#include "gate/tool.h"
+#include "tools/resource.h"
 
 struct extras {
     const struct tool *const *tools;  /* ends with NULL; or NULL */

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buf.h"
-#include "status.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
 
 struct link;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* listener.c: see listener.h. */
-#include "listener.h"
+#include "server/listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "front.h"
-#include "limits.h"
+#include "base/deadline.h"
+#include "base/limits.h"
+#include "server/address.h"
+#include "supervisor/front.h"
 
 /* Bytes read at once of one connection. */
 #define CHUNK (64u * 1024)
@@ -421,13 +422,12 @@ size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)
 int64_t listener_deadline(const struct listener *listener)
 {
     const struct peer *peer = listener ? listener->peers : NULL;
-    int64_t deadline = -1;
+    int64_t deadline = DEADLINE_NEVER;
 
     if (listener && listener->accept_at > 0)
         deadline = listener->accept_at;
     for (; peer; peer = peer->next)
-        if (!front_is_greeted(peer->front) &&
-            (deadline < 0 || peer->hello_by < deadline))
-            deadline = peer->hello_by;
+        if (!front_is_greeted(peer->front))
+            deadline = deadline_earlier(deadline, peer->hello_by);
     return deadline;
 }

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buf.h"
-#include "log.h"
-#include "supervisor.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "supervisor/supervisor.h"
 
 struct listener;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* loop.c: see loop.h. */
-#include "loop.h"
+#include "server/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "host.h"
-#include "limits.h"
+#include "base/deadline.h"
+#include "base/limits.h"
+#include "host/host.h"
 
 /* Bytes read from the client at once. */
 #define CHUNK (64u * 1024)
@@ -27,7 +28,7 @@
 enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
 
 struct loop {
-    struct session *session; /* NULL: frames only */
+    struct core *core; /* NULL: frames only */
     struct link *link;
     struct emacs *emacs; /* NULL: none may come */
     struct pollfd *fds;
@@ -89,16 +90,15 @@ bool loop_prepare(void)
 
 static struct buf *output(struct loop *loop)
 {
-    return loop->session ? session_output(loop->session)
-                         : link_output(loop->link);
+    return loop->core ? core_output(loop->core) : link_output(loop->link);
 }
 
 /* No more input; the last answers go out. */
 static void end(struct loop *loop, int64_t grace, int64_t now)
 {
     loop->ended = true;
-    if (loop->session)
-        session_finish(loop->session, grace, now);
+    if (loop->core)
+        core_finish(loop->core, grace, now);
     else
         grace = 0; // who speaks in frames has asked for what it wants
     if (loop->end_by == 0 || now + grace + LAST_WRITE_MS < loop->end_by)
@@ -113,20 +113,20 @@ static void exchange(struct loop *loop, int64_t now)
     struct str why;
     bool moved;
 
-    if (!loop->session)
+    if (!loop->core)
         return;
-    out = session_image_output(loop->session);
+    out = core_image_output(loop->core);
     in = link_output(loop->link);
     do {
         moved = in->n > 0 || out->n > 0;
-        session_image_feed(loop->session, in->p, in->n, now);
+        core_image_feed(loop->core, in->p, in->n, now);
         buf_trim(in, CHUNK);
         buf_reset(in);
-        why = session_image_fault(loop->session);
+        why = core_image_fault(loop->core);
         if (why.n > 0)
             link_drop(loop->link, why, now);
         if (link_take_loss(loop->link, &why))
-            session_image_lost(loop->session, why, now);
+            core_image_lost(loop->core, why, now);
         // out of memory: nothing can be answered any more
         if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
             loop->lost = true;
@@ -145,8 +145,8 @@ static void read_client(struct loop *loop, int64_t now)
         return;
     }
     emacs_want(loop->emacs, now);
-    if (loop->session)
-        session_feed(loop->session, loop->chunk, (size_t)n, now);
+    if (loop->core)
+        core_feed(loop->core, loop->chunk, (size_t)n, now);
     else if (link_feed(loop->link, loop->chunk, (size_t)n, now) != ST_OK)
         end(loop, 0, now); // what follows cannot be understood
 }
@@ -191,9 +191,9 @@ static void take_signals(struct loop *loop, int64_t now)
 static size_t gather(struct loop *loop)
 {
     size_t need = FD_FIRST + link_fd_count(loop->link);
-    bool reads = !loop->ended &&
-                 (loop->session ? session_wants_input(loop->session)
-                                : output(loop)->n < LIMIT_OUTPUT_BACKLOG);
+    bool reads =
+        !loop->ended && (loop->core ? core_wants_input(loop->core)
+                                    : output(loop)->n < LIMIT_OUTPUT_BACKLOG);
 
     if (need > loop->fds_cap) {
         struct pollfd *fds = realloc(loop->fds, need * sizeof *fds);
@@ -214,25 +214,17 @@ static size_t gather(struct loop *loop)
            link_fds(loop->link, loop->fds + FD_FIRST, loop->fds_cap - FD_FIRST);
 }
 
-/* The earlier one; -1 is never. */
-static int64_t earlier(int64_t a, int64_t b)
-{
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return a < b ? a : b;
-}
-
 static int time_to_wait(const struct loop *loop, int64_t now)
 {
     int64_t deadline = link_deadline(loop->link);
 
-    if (loop->session)
-        deadline = earlier(deadline, session_deadline(loop->session, now));
-    deadline = earlier(deadline, emacs_deadline(loop->emacs));
+    if (loop->core)
+        deadline = deadline_earlier(deadline, core_deadline(loop->core, now));
+    deadline = deadline_earlier(deadline, emacs_deadline(loop->emacs));
     if (loop->end_by > 0)
-        deadline = earlier(deadline, loop->end_by);
+        deadline = deadline_earlier(deadline, loop->end_by);
     if (loop->end_by - LAST_WORD_MS > now)
-        deadline = earlier(deadline, loop->end_by - LAST_WORD_MS);
+        deadline = deadline_earlier(deadline, loop->end_by - LAST_WORD_MS);
     if (deadline < 0)
         return -1;
     if (deadline <= now)
@@ -247,15 +239,14 @@ static bool is_done(struct loop *loop, int64_t now)
     if (!loop->ended)
         return false;
     return now >= loop->end_by ||
-           (output(loop)->n == 0 &&
-            (!loop->session || session_is_idle(loop->session)));
+           (output(loop)->n == 0 && (!loop->core || core_is_idle(loop->core)));
 }
 
 /* The end is near: whoever has not answered by now will not. */
 static void give_up_images(struct loop *loop, int64_t now)
 {
-    if (loop->end_by > 0 && now >= loop->end_by - LAST_WORD_MS &&
-        loop->session && !session_is_idle(loop->session))
+    if (loop->end_by > 0 && now >= loop->end_by - LAST_WORD_MS && loop->core &&
+        !core_is_idle(loop->core))
         link_drop(loop->link,
                   STR("[ERROR] ECL-MCP:CONNECTION-LOST\nThe Lisp images have "
                       "not answered by the end of this server: whether the "
@@ -286,18 +277,18 @@ static void run(struct loop *loop)
         exchange(loop, now);
         link_run(loop->link, loop->fds + FD_FIRST, n - FD_FIRST, now);
         emacs_run(loop->emacs, &loop->fds[FD_EMACS], now);
-        if (loop->session)
-            session_tick(loop->session, now);
+        if (loop->core)
+            core_tick(loop->core, now);
         give_up_images(loop, now);
         exchange(loop, now);
         write_client(loop);
     }
 }
 
-int loop_run(struct session *session, struct link *link, struct emacs *emacs)
+int loop_run(struct core *core, struct link *link, struct emacs *emacs)
 {
     struct loop loop = {
-        .session = session, .link = link, .emacs = emacs, .out_flags = -1};
+        .core = core, .link = link, .emacs = emacs, .out_flags = -1};
     int status = 0;
 
     loop.fds_cap = FD_FIRST + 16;

@@ -4,15 +4,15 @@
 #ifndef SERVER_LOOP_H
 #define SERVER_LOOP_H
 
-#include "emacs.h"
-#include "link.h"
-#include "session.h"
+#include "core/core.h"
+#include "server/emacs.h"
+#include "server/link.h"
 
 /* Serves until end of input, a signal, or the loss of the client, as RULINGS
    "end of input" says; answers every call before it returns the exit status.
    Without SESSION, standard input and output carry the frames of LINK. EMACS
    may be NULL. */
-int loop_run(struct session *session, struct link *link, struct emacs *emacs);
+int loop_run(struct core *core, struct link *link, struct emacs *emacs);
 
 /* Installs the handlers of SIGCHLD, SIGTERM, SIGINT and SIGHUP, ignores
    SIGPIPE, and opens /dev/null where a standard descriptor is closed. False

@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach.h"
-#include "emacs.h"
-#include "extras.h"
-#include "host.h"
-#include "listener.h"
-#include "loop.h"
-#include "options.h"
-#include "own.h"
-#include "session.h"
+#include "core/core.h"
+#include "host/host.h"
+#include "server/emacs.h"
+#include "server/extras.h"
+#include "server/link_attach.h"
+#include "server/link_own.h"
+#include "server/listener.h"
+#include "server/loop.h"
+#include "server/options.h"
 
 /* Bytes of the longest path that is tried. */
 #define PATH_SIZE 4096
@@ -88,9 +88,9 @@ static struct link *open_link(const struct options *options, struct host *host,
         listener = listener_new(options->listen, &host->log, &why);
     *status = options->listen && !listener ? 2 : 1;
     if (options->attach)
-        link = attach_new(options->attach, &host->log);
+        link = link_attach_new(options->attach, &host->log);
     else if (*status == 1)
-        link = own_new(&images, listener, host_now());
+        link = link_own_new(&images, listener, host_now());
     if (*status == 2)
         (void)fprintf(stderr, "ecl-mcp: --listen: '%s': %.*s\n",
                       options->listen, STR_ARG(buf_view(&why)));
@@ -102,21 +102,21 @@ static struct link *open_link(const struct options *options, struct host *host,
 
 static int serve(const struct options *options, struct host *host)
 {
-    struct session *session = NULL;
+    struct core *core = NULL;
     struct link *link;
     struct emacs *emacs = NULL;
     int status = 1;
-    struct session_config config = {.max_message = options->max_message,
-                                    .max_output = options->max_output,
-                                    .memory =
-                                        options->attach ? 0 : options->memory,
-                                    .attached = options->attach != NULL,
-                                    .tools = options->tools,
-                                    .approval_ms = options->approval_ms,
-                                    .pid = getpid(),
-                                    .editor = emacs_may_come(),
-                                    .more_tools = extras.tools,
-                                    .more_resources = extras.resources};
+    struct core_config config = {.max_message = options->max_message,
+                                 .max_output = options->max_output,
+                                 .memory =
+                                     options->attach ? 0 : options->memory,
+                                 .attached = options->attach != NULL,
+                                 .tools = options->tools,
+                                 .approval_ms = options->approval_ms,
+                                 .pid = getpid(),
+                                 .editor = emacs_may_come(),
+                                 .more_tools = extras.tools,
+                                 .more_resources = extras.resources};
 
     const char *root = options->workspace ? options->workspace : ".";
     if (host_open_workspace(host, root, options->secrets) != ST_OK)
@@ -132,15 +132,15 @@ static int serve(const struct options *options, struct host *host)
     }
     link = open_link(options, host, &status);
     if (link && !options->supervise)
-        session = session_new(&config);
-    if (session)
-        emacs = emacs_new(session, &host->log, host_now());
-    if (link && !session && !options->supervise)
+        core = core_new(&config);
+    if (core)
+        emacs = emacs_new(core, &host->log, host_now());
+    if (link && !core && !options->supervise)
         (void)fputs("ecl-mcp: out of memory\n", stderr);
     else if (link)
-        status = loop_run(session, link, emacs);
+        status = loop_run(core, link, emacs);
     emacs_free(emacs);
-    session_free(session);
+    core_free(core);
     link_free(link);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* options.c: see options.h. One table says what there is; --help and the
    messages are made from it. */
-#include "options.h"
+#include "server/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "limits.h"
-#include "session.h"
-#include "version.h"
-#include "workspace.h"
+#include "base/limits.h"
+#include "base/version.h"
+#include "core/core.h"
+#include "host/workspace.h"
 
 enum option_id {
     OPT_WORKSPACE = 'w',
@@ -123,7 +123,7 @@ static void print_help(FILE *out)
             (void)fprintf(out, "      %-22s %s\n", name, row->help);
     }
     (void)fprintf(out, "\nTool sets: %s. SIZE takes K, M, G or T behind it.\n",
-                  session_tool_sets());
+                  core_tool_sets());
 }
 
 static int fail_value(const char *option, const char *value, const char *valid)
@@ -205,7 +205,7 @@ static int fail_tool(const char *option, const char *value)
     (void)fprintf(stderr,
                   "ecl-mcp: --%s: there is no tool '%s'; there are:", option,
                   value);
-    for (size_t i = 0; (name = session_tool_name(i)); i++)
+    for (size_t i = 0; (name = core_tool_name(i)); i++)
         (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", name);
     (void)fputs("\n", stderr);
     return 2;
@@ -214,7 +214,7 @@ static int fail_tool(const char *option, const char *value)
 static int add_rule(const char *option, const char *value,
                     enum policy_decision decision, struct options *options)
 {
-    const struct tool *tool = session_find_tool(str_from(value));
+    const struct tool *tool = core_find_tool(str_from(value));
 
     if (!tool)
         return fail_tool(option, value);
@@ -285,9 +285,9 @@ static int set_option(int id, const char *value, struct options *options)
         return set_workspace(value, options);
     case OPT_TOOLS:
         options->tools = value;
-        return session_has_tool_sets(value)
+        return core_has_tool_sets(value)
                    ? -1
-                   : fail_value("tools", value, session_tool_sets());
+                   : fail_value("tools", value, core_tool_sets());
     case OPT_LOG_LEVEL:
         if (log_level_find(str_from(value), &options->level) != ST_OK)
             return fail_value("log-level", value, "error, warn, info, debug");

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "address.h"
-#include "limits.h"
-#include "log.h"
-#include "policy.h"
-#include "sandbox.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "gate/policy.h"
+#include "image/sandbox.h"
+#include "server/address.h"
 
 struct options {
     const char *workspace; /* directory in which Lisp starts, or NULL */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arena.c: a list of chunks; the newest is filled from its start. */
-#include "arena.h"
+#include "base/arena.h"
 
 #include <stdalign.h>
 #include <stdarg.h>

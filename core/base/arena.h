@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* arena.h: memory with one lifetime, that of a request or a session. There is
    no free of single pieces. */
-#ifndef CORE_ARENA_H
-#define CORE_ARENA_H
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
 
 #include <stddef.h>
 
-#include "buf.h"
-#include "status.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
 
 struct arena_chunk;
 

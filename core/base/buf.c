@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* buf.c: growable bytes. */
-#include "buf.h"
+#include "base/buf.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -2,15 +2,15 @@
 /* buf.h: growable bytes. Appending never fails at the call: when memory runs
    out the buffer keeps what it has, ignores further appends and says so in
    buf_failed, which the owner asks once, at the end. */
-#ifndef CORE_BUF_H
-#define CORE_BUF_H
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "status.h"
-#include "str.h"
+#include "base/status.h"
+#include "base/str.h"
 
 struct buf {
     char *p;     /* owned; NULL while nothing was appended */

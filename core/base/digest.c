@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest.c: see digest.h. */
-#include "digest.h"
+#include "base/digest.h"
 
 #include <nettle/sha2.h>
 

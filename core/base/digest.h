@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* digest.h: the SHA-256 of a text. */
-#ifndef CORE_DIGEST_H
-#define CORE_DIGEST_H
+#ifndef BASE_DIGEST_H
+#define BASE_DIGEST_H
 
-#include "buf.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/str.h"
 
 /* Bytes. */
 #define DIGEST_SIZE 32

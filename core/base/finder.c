@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* finder.c: the algorithm of Knuth, Morris and Pratt (Fast Pattern Matching in
    Strings, SIAM Journal on Computing 1977). */
-#include "finder.h"
+#include "base/finder.h"
 
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* finder.h: finds a text in another in a time that grows with their lengths
    alone, whatever is in them. */
-#ifndef CORE_FINDER_H
-#define CORE_FINDER_H
+#ifndef BASE_FINDER_H
+#define BASE_FINDER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "status.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
 
 struct finder {
     struct str part;       /* borrowed */

@@ -3,7 +3,7 @@
    more; when that may not, the last double star does. What stands before a
    double star never has to be tried again: it can take whatever an earlier
    star could. */
-#include "glob.h"
+#include "base/glob.h"
 
 /* A place to go on from when what follows a star does not fit. */
 struct retry {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* glob.h: patterns of paths. A path has components between "/", none before
    the first and none behind the last. */
-#ifndef CORE_GLOB_H
-#define CORE_GLOB_H
+#ifndef BASE_GLOB_H
+#define BASE_GLOB_H
 
 #include <stdbool.h>
 
-#include "str.h"
+#include "base/str.h"
 
 /* Whether PATTERN fits the whole PATH. "*" is any text within a component, "**"
    any text. As a component of its own the latter is any number of components,

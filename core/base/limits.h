@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* limits.h: every limit on input, memory, time and number, each with its
    reason. A message that refuses something names the limit it met. */
-/* GCC's <limits.h> looks for the system's with #include_next and finds this one
-   instead, since -iquote comes first: pass it on. */
-#ifdef _GCC_NEXT_LIMITS_H
-#pragma GCC system_header
-#include_next <limits.h>
-#endif
-
-#ifndef CORE_LIMITS_H
-#define CORE_LIMITS_H
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
 
 /* One message line in bytes, default of --max-message: ten times what SDK
    clients send at most, small enough to be held twice. */

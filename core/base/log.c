@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* log.c: formats one event as one line and hands it to the sink. */
-#include "log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "buf.h"
-#include "limits.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/utf8.h"
 
 static const char *const level_names[] = {
     [LOG_ERROR] = "error",
@@ -32,7 +32,7 @@ static struct str cut(struct str s, size_t max)
 void log_line(const struct log *log, enum log_level level, const char *format,
               ...)
 {
-    if (log == NULL || log->sink == NULL || level > log->level)
+    if (!log_is_on(log, level))
         return;
     char text[LIMIT_LOG_LINE + 2]; // one byte more tells that it was cut
     va_list args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* status.h: what a function that can fail answers, and the compiler
    attributes used everywhere. */
-#ifndef CORE_STATUS_H
-#define CORE_STATUS_H
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
 
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))

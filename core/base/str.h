@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* str.h: a view of text that somebody else owns. Passed by value, never
    NUL-terminated by assumption. */
-#ifndef CORE_STR_H
-#define CORE_STR_H
+#ifndef BASE_STR_H
+#define BASE_STR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.c: integers only, since printf writes decimal points as the locale has
    them. */
-#include "units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stddef.h>

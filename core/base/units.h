@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* units.h: sizes and times in words. */
-#ifndef CORE_UNITS_H
-#define CORE_UNITS_H
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
 
 #include <stdint.h>
 

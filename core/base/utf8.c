@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* utf8.c: UTF-8 as RFC 3629 has it. */
-#include "utf8.h"
+#include "base/utf8.h"
 
 #define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
 

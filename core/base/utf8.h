@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* utf8.h: UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing
    above U+10FFFF. */
-#ifndef CORE_UTF8_H
-#define CORE_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buf.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/str.h"
 
 /* Bytes of the valid sequence at the start of S (1 to 4), or 0 when there is
    none. *CODE is the code point, written on success only; may be NULL. */

@@ -3,9 +3,9 @@
    later version of it. */
 #include <string.h>
 
-#include "diff.h"
-#include "limits.h"
-#include "lines.h"
+#include "base/limits.h"
+#include "diff/diff.h"
+#include "diff/lines.h"
 
 static bool is_chosen(const bool *chosen, size_t i)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* diff.c: lines that are not common become changes, changes become hunks. */
-#include "diff.h"
+#include "diff/diff.h"
 
 #include <string.h>
 
-#include "lines.h"
-#include "script.h"
+#include "diff/lines.h"
+#include "diff/script.h"
 
 /* --- Changes ---------------------------------------------------------------
  */

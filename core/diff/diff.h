@@ -2,17 +2,17 @@
 /* diff.h: what is different between two texts, line by line, and hunks of it
    that can be shown, chosen and applied one by one. A line is the bytes up to
    and including a line feed; the last one may lack it. */
-#ifndef CORE_DIFF_H
-#define CORE_DIFF_H
+#ifndef DIFF_DIFF_H
+#define DIFF_DIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "arena.h"
-#include "buf.h"
-#include "lines.h"
-#include "status.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "diff/lines.h"
 
 /* Unchanged lines around a hunk. */
 #define DIFF_CONTEXT 3

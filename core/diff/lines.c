@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lines.c: see lines.h. */
-#include "lines.h"
+#include "diff/lines.h"
 
 #include <string.h>
 
-#include "limits.h"
+#include "base/limits.h"
 
 enum status lines_cut(struct arena *arena, struct str text, struct lines *out)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lines.h: texts cut into lines, and equal lines known by a number. */
-#ifndef CORE_LINES_H
-#define CORE_LINES_H
+#ifndef DIFF_LINES_H
+#define DIFF_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "status.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
 
 /* A text and where its lines start. */
 struct lines {

@@ -3,9 +3,9 @@
    Algorithmica 1986) in linear space: search from both ends for the point where
    the shortest paths meet, then do the same on either side of it. A search that
    gets too expensive is given up at the point where most is matched. */
-#include "script.h"
+#include "diff/script.h"
 
-#include "limits.h"
+#include "base/limits.h"
 
 /* Positions in A and B. */
 struct point {

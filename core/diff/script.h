@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* script.h: which elements of two sequences are not common to both. */
-#ifndef CORE_SCRIPT_H
-#define CORE_SCRIPT_H
+#ifndef DIFF_SCRIPT_H
+#define DIFF_SCRIPT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "status.h"
+#include "base/arena.h"
+#include "base/status.h"
 
 /* A sequence; equal elements have equal numbers. */
 struct script_side {

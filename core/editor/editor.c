@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* editor.c: see editor.h. Strict about what it reads: an editor that says
    something else has said nothing. */
-#include "editor.h"
+#include "editor/editor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "audit.h"
-#include "jsonw.h"
-#include "limits.h"
-#include "rpc.h"
-#include "utf8.h"
-#include "version.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "base/version.h"
+#include "gate/audit.h"
+#include "json/jsonw.h"
+#include "json/rpc.h"
 
 /* Storage that the idle output keeps. */
 #define KEPT (64u * 1024)
@@ -20,12 +20,12 @@ void editor_init(struct editor *editor, const struct log *log,
                  const struct editor_about *about)
 {
     *editor = (struct editor){.log = log, .about = *about};
-    frame_init(&editor->frame, LIMIT_EDITOR_MESSAGE);
+    linereader_init(&editor->reader, LIMIT_EDITOR_MESSAGE);
 }
 
 void editor_release(struct editor *editor)
 {
-    frame_release(&editor->frame);
+    linereader_release(&editor->reader);
     buf_release(&editor->output);
 }
 
@@ -75,8 +75,8 @@ void editor_close(struct editor *editor)
     editor->there = false;
     buf_trim(&editor->output, KEPT);
     buf_reset(&editor->output);
-    frame_release(&editor->frame);
-    frame_init(&editor->frame, LIMIT_EDITOR_MESSAGE);
+    linereader_release(&editor->reader);
+    linereader_init(&editor->reader, LIMIT_EDITOR_MESSAGE);
     log_line(editor->log, LOG_INFO, "editor: gone");
 }
 
@@ -210,7 +210,7 @@ void editor_event(void *context, const struct gate_event *event)
 
 enum status editor_feed(struct editor *editor, const void *p, size_t n)
 {
-    return frame_feed(&editor->frame, p, n);
+    return linereader_feed(&editor->reader, p, n);
 }
 
 /* A number of ours as JSON has it. */
@@ -283,7 +283,7 @@ enum status editor_next(struct editor *editor, struct arena *arena,
     struct str line;
     enum status status;
 
-    while ((status = frame_next(&editor->frame, &line)) != ST_MISSING) {
+    while ((status = linereader_next(&editor->reader, &line)) != ST_MISSING) {
         if (status == ST_OK)
             status = read_line(editor, arena, line, out);
         else

@@ -2,22 +2,22 @@
 /* editor.h: the core's end of the connection to an editor: lines of JSON-RPC,
    as docs/editor-protocol.md has them. It writes and reads messages; who waits
    for which answer, and for how long, is calls.h's. */
-#ifndef CORE_EDITOR_H
-#define CORE_EDITOR_H
+#ifndef EDITOR_EDITOR_H
+#define EDITOR_EDITOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "buf.h"
-#include "frame.h"
-#include "gate.h"
-#include "json.h"
-#include "log.h"
-#include "status.h"
-#include "str.h"
-#include "tool.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "gate/gate.h"
+#include "gate/tool.h"
+#include "json/json.h"
+#include "json/linereader.h"
 
 /* The version of the protocol. */
 #define EDITOR_PROTOCOL 1
@@ -33,7 +33,7 @@ struct editor {
     const struct log *log; /* borrowed */
     struct editor_about about;
     bool there;
-    struct frame frame;
+    struct linereader reader;
     struct buf output; /* lines for the editor; the host takes them */
     uint64_t last_id;  /* of our requests; rising, over all connections */
 };

@@ -4,16 +4,16 @@
    or absolute. Every function resolves symbolic links first, and refuses what
    lies outside the root, what is secret, and what is neither a file nor a
    folder. */
-#ifndef CORE_FILES_H
-#define CORE_FILES_H
+#ifndef FILES_FILES_H
+#define FILES_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "digest.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/str.h"
 
 /* Bytes of a SHA-256. */
 #define FILES_HASH DIGEST_SIZE

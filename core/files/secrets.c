@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* secrets.c: see secrets.h. */
-#include "secrets.h"
+#include "files/secrets.h"
 
 const char *const secrets_patterns[] = {
     ".ssh",

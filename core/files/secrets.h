@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* secrets.h: files that no tool shows and no tool changes, known by their
    names: keys, passwords, and what the gate itself relies on. */
-#ifndef CORE_SECRETS_H
-#define CORE_SECRETS_H
+#ifndef FILES_SECRETS_H
+#define FILES_SECRETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "str.h"
+#include "base/str.h"
 
 /* The patterns that are always there, each one or more names of a path: the
    last may be a file or a folder, and what is in it is secret, too. "*" in a

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* seen.h: which content of which file the model has been shown or told to be
    there, so that it does not change what it does not know. */
-#ifndef CORE_SEEN_H
-#define CORE_SEEN_H
+#ifndef FILES_SEEN_H
+#define FILES_SEEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "files.h"
-#include "limits.h"
-#include "str.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "files/files.h"
 
 struct seen {
     struct seen_entry {

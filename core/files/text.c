@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.c: see text.h. */
-#include "text.h"
+#include "files/text.h"
 
 #include <string.h>
 
-#include "buf.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/utf8.h"
 
 #define BOM STR("\xef\xbb\xbf")
 

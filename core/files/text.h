@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* text.h: the bytes of a file as text for a model, and back without changing
    what the model did not mean to change: coding and line ends. */
-#ifndef CORE_TEXT_H
-#define CORE_TEXT_H
+#ifndef FILES_TEXT_H
+#define FILES_TEXT_H
 
-#include "arena.h"
-#include "status.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
 
 enum text_coding { TEXT_UTF8, TEXT_UTF8_BOM, TEXT_LATIN1 };
 

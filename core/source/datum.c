@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* datum.c: see datum.h. */
-#include "datum.h"
+#include "source/datum.h"
 
 /* See datum_is_wrapper. */
 static const char *const wrappers[] = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* datum.h: objects as they are written in source text, found and compared
    without reading them. */
-#ifndef CORE_DATUM_H
-#define CORE_DATUM_H
+#ifndef SOURCE_DATUM_H
+#define SOURCE_DATUM_H
 
 #include <stdbool.h>
 
-#include "buf.h"
-#include "str.h"
-#include "token.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "source/token.h"
 
 /* The object that comes next in TOKENS, as it is written; empty when there is
    none before the end of the list or the text. A closing parenthesis is left

@@ -3,14 +3,14 @@
    that is at the top level or as good as there, and notes those that fit and
    those worth naming when none does. A text whose parentheses do not balance
    is walked once more, taking each form in column 0 for a new one. */
-#include "definition.h"
+#include "source/definition.h"
 
-#include "buf.h"
-#include "datum.h"
-#include "limits.h"
-#include "nesting.h"
-#include "token.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "source/datum.h"
+#include "source/nesting.h"
+#include "source/token.h"
 
 /* What is looked for. */
 struct query {

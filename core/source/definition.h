@@ -2,16 +2,16 @@
 /* definition.h: finds a definition in source text by its kind and name, to
    replace it, delete it, or put something before or behind it. Goes by the
    text alone: nothing is evaluated, no package is known. */
-#ifndef CORE_DEFINITION_H
-#define CORE_DEFINITION_H
+#ifndef SOURCE_DEFINITION_H
+#define SOURCE_DEFINITION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "status.h"
-#include "str.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
 
 /* Where a definition stands; all are bytes from the start of the text.
 

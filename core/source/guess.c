@@ -4,11 +4,11 @@
    closing parenthesis too many follows in the same form, the sign was wrong,
    and the last of them is taken back. What remains at the next form is
    missing. */
-#include "guess.h"
+#include "source/guess.h"
 
 #include <stdlib.h>
 
-#include "datum.h"
+#include "source/datum.h"
 
 /* Lines of one form that may be such signs: more of them, and its lines say
    nothing. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* guess.h: where closing parentheses are missing or too many, by how the lines
    are indented: what is in a list stands to the right of its parenthesis. */
-#ifndef CORE_GUESS_H
-#define CORE_GUESS_H
+#ifndef SOURCE_GUESS_H
+#define SOURCE_GUESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "limits.h"
-#include "nesting.h"
-#include "status.h"
-#include "str.h"
-#include "token.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "source/nesting.h"
+#include "source/token.h"
 
 /* Parentheses missing at one place. */
 struct guess_fix {

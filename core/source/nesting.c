@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* nesting.c: see nesting.h. */
-#include "nesting.h"
+#include "source/nesting.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "limits.h"
+#include "base/limits.h"
 
 /* What a list has of a dot. */
 enum {

@@ -2,15 +2,15 @@
 /* nesting.h: what is open at a place in source text: lists, and the quotes and
    other prefixes that wait for their object. Grows with the depth, not with
    the text, and never calls itself. */
-#ifndef CORE_NESTING_H
-#define CORE_NESTING_H
+#ifndef SOURCE_NESTING_H
+#define SOURCE_NESTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "status.h"
-#include "token.h"
+#include "base/status.h"
+#include "source/token.h"
 
 /* Something open. The first five members are as in its token. */
 struct nesting_frame {

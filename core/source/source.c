@@ -3,12 +3,12 @@
    open at its end, guess.c looks where they should have been closed, and the
    text is scanned again as if they had been: so each form that is broken is
    told of, and what follows it is not mistaken for a part of it. */
-#include "source.h"
+#include "source/source.h"
 
-#include "buf.h"
-#include "guess.h"
-#include "nesting.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "source/guess.h"
+#include "source/nesting.h"
 
 struct scan {
     struct source_report *report;

@@ -4,18 +4,18 @@
    standard syntax and what ECL's reader makes of it. What stands behind #+ and
    #- may be for another Lisp, so that only its parentheses, strings and
    comments are checked. */
-#ifndef CORE_SOURCE_H
-#define CORE_SOURCE_H
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "limits.h"
-#include "status.h"
-#include "str.h"
-#include "token.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "source/token.h"
 
 struct source_place {
     size_t offset;   /* bytes from the start of the text */

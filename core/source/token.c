@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* token.c: see token.h. */
-#include "token.h"
+#include "source/token.h"
 
-#include "utf8.h"
+#include "base/utf8.h"
 
 /* Columns between the tab stops of an editor. */
 #define TAB 8

@@ -2,14 +2,14 @@
 /* token.h: cuts Common Lisp source text into tokens, by the standard syntax
    with what ECL's reader adds to it. Nothing is read in the sense of Lisp: no
    symbol is made, nothing is evaluated, features are unknown. */
-#ifndef CORE_TOKEN_H
-#define CORE_TOKEN_H
+#ifndef SOURCE_TOKEN_H
+#define SOURCE_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "str.h"
+#include "base/str.h"
 
 /* What can be wrong with source text. */
 enum token_fault {

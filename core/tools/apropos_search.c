@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* apropos_search.c: symbols whose names contain a text. */
-#include "catalog.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "tools/catalog.h"
 
 static const char *const kinds[] = {
     "all", "function", "macro", "variable", "class", NULL,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* catalog.h: the descriptors of all tools, each defined in a file of its
    name. */
-#ifndef CORE_CATALOG_H
-#define CORE_CATALOG_H
+#ifndef TOOLS_CATALOG_H
+#define TOOLS_CATALOG_H
 
-#include "tool.h"
+#include "gate/tool.h"
 
 extern const struct tool tool_apropos_search;
 extern const struct tool tool_checkpoint_session;

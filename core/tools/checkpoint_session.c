@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* checkpoint_session.c: keeps the state of a session under a name. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

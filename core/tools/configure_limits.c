@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* configure_limits.c: shows and sets the limits of the server. Those of time
    and output are kept here; that of memory is the image's. */
-#include "catalog.h"
-#include "limits.h"
-#include "units.h"
+#include "base/limits.h"
+#include "base/units.h"
+#include "tools/catalog.h"
 
 enum { TIMEOUT, MAX_OUTPUT, MEMORY, SESSION };
 #define LIMITS SESSION /* how many come first */

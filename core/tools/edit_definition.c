@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* edit_definition.c: changes one top-level form of a Lisp file, found by kind
    and name; everything else stays as it is. */
-#include "catalog.h"
-#include "definition.h"
-#include "review.h"
-#include "source.h"
+#include "gate/review.h"
+#include "source/definition.h"
+#include "source/source.h"
+#include "tools/catalog.h"
 
 enum { PATH, KIND, NAME, ACTION, CONTENT };
 

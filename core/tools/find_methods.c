@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* find_methods.c: the methods of a class. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* function_arglist.c: the lambda list of a function. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

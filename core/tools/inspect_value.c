@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inspect_value.c: the parts of a value, by a path into it and in pages. */
-#include "catalog.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list_definitions.c: what the user has defined in the image. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const char *const types[] = {
     "all", "functions", "variables", "macros", "classes", "systems", NULL,

@@ -2,10 +2,10 @@
 /* list_directory.c: what is in a folder. */
 #include <inttypes.h>
 
-#include "catalog.h"
-#include "limits.h"
-#include "units.h"
-#include "utf8.h"
+#include "base/limits.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "tools/catalog.h"
 
 enum { PATH };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* list_sessions.c: the sessions and what can be restored in them. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 const struct tool tool_list_sessions = {
     .name = "list-sessions",

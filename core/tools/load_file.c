@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* load_file.c: loads a file of the workspace into the image. */
-#include "catalog.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* propose_file_edit.c: replaces fragments of a file, hunk by hunk as the user
    decides. */
-#include "catalog.h"
-#include "finder.h"
-#include "review.h"
+#include "base/finder.h"
+#include "gate/review.h"
+#include "tools/catalog.h"
 
 enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };
 enum { OLD, NEW, EDIT_FIELDS };

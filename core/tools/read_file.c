@@ -2,11 +2,11 @@
 /* read_file.c: shows lines of a file. */
 #include <inttypes.h>
 
-#include "catalog.h"
-#include "limits.h"
-#include "seen.h"
-#include "text.h"
-#include "utf8.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "files/seen.h"
+#include "files/text.h"
+#include "tools/catalog.h"
 
 enum { PATH, OFFSET, LIMIT };
 

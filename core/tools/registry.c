@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* registry.c: the table of tools. */
-#include "registry.h"
+#include "tools/registry.h"
 
-#include "catalog.h"
+#include "tools/catalog.h"
 
 /* Each set once, by name: SETS is the table and the text about it. */
 #define EVAL "eval"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* registry.h: the table of tools, cut into sets that are offered or not. */
-#ifndef CORE_REGISTRY_H
-#define CORE_REGISTRY_H
+#ifndef TOOLS_REGISTRY_H
+#define TOOLS_REGISTRY_H
 
 #include <stddef.h>
 
-#include "status.h"
-#include "str.h"
-#include "tool.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "gate/tool.h"
 
 /* One bit for each set. */
 #define REGISTRY_ALL_SETS (~0u)

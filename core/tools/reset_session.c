@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* reset_session.c: takes a session back to an empty CL-USER, or ends it. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 enum { CLOSE };
 

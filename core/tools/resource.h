@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* resource.h: a resource that a host brings, besides those of the core
    (resources.h). */
-#ifndef CORE_RESOURCE_H
-#define CORE_RESOURCE_H
+#ifndef TOOLS_RESOURCE_H
+#define TOOLS_RESOURCE_H
 
-#include "tool.h"
+#include "gate/tool.h"
 
 /* What stands at ADDRESS is the answer of a call of SHOWN_BY: its text, or its
    content, which then is an array of resource contents. With "{name}" in it,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* restore_session.c: takes a session back to a checkpoint. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

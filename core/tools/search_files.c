@@ -3,10 +3,10 @@
    step. */
 #include <stdlib.h>
 
-#include "catalog.h"
-#include "finder.h"
-#include "limits.h"
-#include "utf8.h"
+#include "base/finder.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "tools/catalog.h"
 
 /* Characters of a line that are shown. */
 #define SHOWN_CHARS 200

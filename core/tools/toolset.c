@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* toolset.c: those of the registry come first. */
-#include "toolset.h"
+#include "tools/toolset.h"
 
-#include "registry.h"
+#include "tools/registry.h"
 
 static bool is_hidden(const struct toolset *toolset, const struct tool *tool)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* toolset.h: the tools that a connection has: those of some sets, and further
    ones that the host brings. */
-#ifndef CORE_TOOLSET_H
-#define CORE_TOOLSET_H
+#ifndef TOOLS_TOOLSET_H
+#define TOOLS_TOOLSET_H
 
 #include <stddef.h>
 
-#include "str.h"
-#include "tool.h"
+#include "base/str.h"
+#include "gate/tool.h"
 
 /* Zeroed it is empty. */
 struct toolset {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* validate_syntax.c: checks Lisp code without reading it. */
-#include "catalog.h"
-#include "source.h"
+#include "source/source.h"
+#include "tools/catalog.h"
 
 enum { CODE };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* views.c: what resources show of a session and no tool alone does: calls like
    any other, under the rules of the nearest tool. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field checkpoint_fields[] = {
     TOOL_SESSION_FIELD,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* who_references.c: what uses a variable, from the sources of the session. */
-#include "catalog.h"
+#include "tools/catalog.h"
 
 static const struct schema_field fields[] = {
     {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "caller.h"
-#include "life.h"
-#include "memory.h"
-#include "peer.h"
-#include "table.h"
+#include "bench/caller.h"
+#include "bench/life.h"
+#include "bench/memory.h"
+#include "bench/peer.h"
+#include "bench/table.h"
 
 enum {
     STARTS = 15,           /* of each program */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* caller.c: see caller.h. */
-#include "caller.h"
+#include "bench/caller.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* caller.h: an MCP client of a peer, as far as the bench needs one. An answer
    without the text that is expected ends the bench. */
-#ifndef BENCH_CALLER_H
-#define BENCH_CALLER_H
+#ifndef TESTS_BENCH_CALLER_H
+#define TESTS_BENCH_CALLER_H
 
-#include "peer.h"
+#include "bench/peer.h"
 
 /* The first exchange with a server. */
 void caller_initialize(struct peer *peer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* life.c: see life.h. */
-#include "life.h"
+#include "bench/life.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "caller.h"
-#include "memory.h"
-#include "peer.h"
-#include "table.h"
+#include "bench/caller.h"
+#include "bench/memory.h"
+#include "bench/peer.h"
+#include "bench/table.h"
 
 enum {
     SESSIONS = 200,   /* besides main */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* life.h: what it costs that a session cannot be lost: sessions, checkpoints,
    restores, stops, and evaluations beside sleeping copies. */
-#ifndef BENCH_LIFE_H
-#define BENCH_LIFE_H
+#ifndef TESTS_BENCH_LIFE_H
+#define TESTS_BENCH_LIFE_H
 
 /* SERVER is a command. Prints rows of the table. */
 void bench_life(const char *const *server);

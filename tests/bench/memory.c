@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.c: see memory.h. */
-#include "memory.h"
+#include "bench/memory.h"
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* memory.h: what /proc says about the memory of a process and its
    descendants, in megabytes. */
-#ifndef BENCH_MEMORY_H
-#define BENCH_MEMORY_H
+#ifndef TESTS_BENCH_MEMORY_H
+#define TESTS_BENCH_MEMORY_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* peer.c: see peer.h. */
-#include "peer.h"
+#include "bench/peer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,15 +2,15 @@
 /* peer.h: a program under measurement, started with pipes. Whatever goes wrong
    ends the bench with a message: a number that is not measured is not
    printed. */
-#ifndef BENCH_PEER_H
-#define BENCH_PEER_H
+#ifndef TESTS_BENCH_PEER_H
+#define TESTS_BENCH_PEER_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "buf.h"
-#include "status.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "base/str.h"
 
 struct peer {
     const char *name; /* of the program, for messages */

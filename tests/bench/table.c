@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.c: see table.h. */
-#include "table.h"
+#include "bench/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* table.h: the table that the bench prints: what was measured, the reference
    from the same run, their ratio, and the goal, if there is one. */
-#ifndef BENCH_TABLE_H
-#define BENCH_TABLE_H
+#ifndef TESTS_BENCH_TABLE_H
+#define TESTS_BENCH_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

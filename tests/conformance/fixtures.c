@@ -2,9 +2,9 @@
 /* fixtures.c: the tools and resources that the official conformance suite of
    MCP wants to find in a server, with the names (here with hyphens), texts and
    forms that it prescribes. Linked with the server into ecl-mcp-conformance. */
-#include "extras.h"
-#include "image.h"
-#include "wire.h"
+#include "server/extras.h"
+#include "wire/image.h"
+#include "wire/wire.h"
 
 /* A picture of one point, and a sound of one sample. */
 #define PNG                                                                    \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Only "accept" with "approve" approves, and hunks are as many as there are;
    what a human is shown has no hidden character. */
-#include "approval.h"
-#include "fuzz.h"
-#include "utf8.h"
+#include "base/utf8.h"
+#include "fuzz/fuzz.h"
+#include "gate/approval_form.h"
 
 static const struct tool tool = {.name = "tool", .title = "Tool"};
 

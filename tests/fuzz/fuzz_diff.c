@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two texts, cut at the first NUL: all hunks give the second, none the first.
  */
-#include "diff.h"
-#include "fuzz.h"
+#include "diff/diff.h"
+#include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,14 +3,14 @@
    hears lines of JSON, and every call is answered once the editor is gone. */
 #include <string.h>
 
-#include "fuzz.h"
-#include "json.h"
-#include "policy.h"
-#include "session.h"
+#include "core/core.h"
+#include "fuzz/fuzz.h"
+#include "gate/policy.h"
+#include "json/json.h"
 
-static void send(struct session *session, const char *line)
+static void send(struct core *core, const char *line)
 {
-    session_feed(session, line, strlen(line), 0);
+    core_feed(core, line, strlen(line), 0);
 }
 
 /* Whether TEXT has PART. */
@@ -43,44 +43,44 @@ static size_t check_lines(struct buf *buf)
     return answers;
 }
 
-static struct session *start(struct policy *policy)
+static struct core *start(struct policy *policy)
 {
-    struct session *session = NULL;
+    struct core *core = NULL;
 
     policy_init(policy);
-    if (policy_add(policy, session_find_tool(STR("evaluate-lisp")),
-                   POLICY_ASK) == ST_OK)
-        session = session_new(
-            &(struct session_config){.policy = policy, .editor = true});
-    REQUIRE(session != NULL);
-    send(session, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
-                  "\"params\":{\"protocolVersion\":\"2025-11-25\","
-                  "\"capabilities\":{},\"clientInfo\":{\"name\":\"f\","
-                  "\"version\":\"1\"}}}\n");
-    session_editor_open(session, 0);
-    send(session, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                  "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
-                  "\"code\":\"(f)\"}}}\n");
-    return session;
+    if (policy_add(policy, core_find_tool(STR("evaluate-lisp")), POLICY_ASK) ==
+        ST_OK)
+        core =
+            core_new(&(struct core_config){.policy = policy, .editor = true});
+    REQUIRE(core != NULL);
+    send(core, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
+               "\"params\":{\"protocolVersion\":\"2025-11-25\","
+               "\"capabilities\":{},\"clientInfo\":{\"name\":\"f\","
+               "\"version\":\"1\"}}}\n");
+    core_editor_open(core, 0);
+    send(core, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+               "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
+               "\"code\":\"(f)\"}}}\n");
+    return core;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str said = str_make((const char *)data, size);
     struct policy policy;
-    struct session *session = start(&policy);
+    struct core *core = start(&policy);
 
     for (size_t at = 0, n; at < size; at += n) { // in two pieces
         n = at == 0 ? size / 2 + 1 : size - at;
-        session_editor_feed(session, data + at, n, 0);
+        core_editor_feed(core, data + at, n, 0);
     }
-    bool runs = session_image_output(session)->n > 0;
+    bool runs = core_image_output(core)->n > 0;
     REQUIRE(!runs || has(said, STR("approve")) || has(said, STR("\\u")));
-    session_editor_close(session, 0);
+    core_editor_close(core, 0);
     // the answer of initialize, and that of the call unless the image has it
-    size_t answers = check_lines(session_output(session));
+    size_t answers = check_lines(core_output(core));
     REQUIRE(answers == (runs ? 1 : 2));
-    session_free(session);
+    core_free(core);
     policy_release(&policy);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is accepted can be walked, and strings are written as they are read. */
-#include "fuzz.h"
-#include "json.h"
-#include "jsonw.h"
+#include "fuzz/fuzz.h"
+#include "json/json.h"
+#include "json/jsonw.h"
 
 static void check(struct arena *arena, struct json value)
 {

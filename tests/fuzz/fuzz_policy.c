@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A policy file is right or has a fault, and what it says is the strictest of
    its rules; an address of a resource shows what it names, or nothing. */
-#include "fuzz.h"
-#include "policy.h"
-#include "resources.h"
-#include "utf8.h"
+#include "base/utf8.h"
+#include "fuzz/fuzz.h"
+#include "gate/policy.h"
+#include "mcp/resources.h"
 
 /* Every name is that of a tool with a path and a session. */
 static const struct schema_field fields[] = {

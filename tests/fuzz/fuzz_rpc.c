@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whatever the message, its error answer is one line of JSON with its id. */
-#include "fuzz.h"
-#include "rpc.h"
+#include "fuzz/fuzz.h"
+#include "json/rpc.h"
 
 static void check(struct arena *arena, struct json value)
 {

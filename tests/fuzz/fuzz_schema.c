@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arguments that pass the check are what the table says. */
-#include "fuzz.h"
-#include "schema.h"
+#include "fuzz/fuzz.h"
+#include "gate/schema.h"
 
 static const char *const kinds[] = {"all", "functions", NULL};
 static const struct schema_field fields[] = {

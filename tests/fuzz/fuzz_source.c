@@ -2,9 +2,9 @@
 /* Whatever the text, a report is about places in it, and a definition found in
    a text that is fine is a form of its own, without which the text is fine,
    too. The input is a kind, a name and the text, each on a line. */
-#include "definition.h"
-#include "fuzz.h"
-#include "source.h"
+#include "fuzz/fuzz.h"
+#include "source/definition.h"
+#include "source/source.h"
 
 static struct str cut_line(struct str *rest)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* No text is a ticket but what was written as one. */
-#include "fuzz.h"
-#include "ticket.h"
+#include "fuzz/fuzz.h"
+#include "mcp/ticket.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

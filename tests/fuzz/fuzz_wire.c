@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A frame whose fields can be read is written as the same bytes. */
-#include "fuzz.h"
-#include "wire.h"
+#include "fuzz/fuzz.h"
+#include "wire/wire.h"
 
 static void put(struct buf *out, const struct wire_field *field)
 {

@@ -3,7 +3,7 @@
      fuzz_json tests/fuzz/corpus/json/… */
 #include <stdio.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 /* Larger files do not belong into a corpus. */
 #define LARGEST (64 * 1024)

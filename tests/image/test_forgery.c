@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "folder.h"
-#include "imagehost.h"
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/imagehost.h"
 
 /* Lisp with C in it. A child of the image stops it, answers its call 2, waits
    for the order to make a copy, and says that the copy is process VICTIM. Then

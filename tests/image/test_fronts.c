@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "imagehost.h"
-#include "limits.h"
-#include "wire.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+#include "wire/wire.h"
 
 static struct front *owner;
 static struct front *guest;

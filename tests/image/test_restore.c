@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "imagehost.h"
-#include "limits.h"
-#include "linux.h"
-#include "wire.h"
+#include "base/limits.h"
+#include "image/linux.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+#include "wire/wire.h"
 
 #define KILL_MYSELF "(ext:system (format nil \"kill -9 ~d\" (ext:getpid)))"
 

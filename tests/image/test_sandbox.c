@@ -23,12 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "confine.h"
-#include "filter.h"
-#include "landlock.h"
-#include "limits.h"
-#include "linux.h"
+#include "base/limits.h"
+#include "image/landlock.h"
+#include "image/linux.h"
+#include "image/sandbox_enter.h"
+#include "image/syscall_filter.h"
+#include "support/check.h"
 
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static pid_t front; // this process
@@ -448,7 +448,8 @@ static NO_RETURN void be_zygote(const struct confinement *c)
     pid_t pid;
 
     sandbox_find_places(&c->sandbox, "ws", &places);
-    if (!linux_give_up_rights() || !filter_install(&c->sandbox, c->version))
+    if (!linux_give_up_rights() ||
+        !syscall_filter_install(&c->sandbox, c->version))
         _exit(101);
     pid = fork();
     if (pid == 0) {
@@ -462,7 +463,7 @@ static NO_RETURN void be_zygote(const struct confinement *c)
     _exit(WEXITSTATUS(status));
 }
 
-static void confine_and_attempt(enum sandbox_mode mode, bool network)
+static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
     struct confinement c = {{mode, network, NULL}, 0};
     int newest = landlock_version();
@@ -489,19 +490,19 @@ static void confine_and_attempt(enum sandbox_mode mode, bool network)
 static void sandbox_keeps_to_the_workspace(void **state)
 {
     (void)state;
-    confine_and_attempt(SANDBOX_WORKSPACE, false);
+    enter_and_attempt(SANDBOX_WORKSPACE, false);
 }
 
 static void sandbox_allows_the_internet_alone(void **state)
 {
     (void)state;
-    confine_and_attempt(SANDBOX_WORKSPACE, true);
+    enter_and_attempt(SANDBOX_WORKSPACE, true);
 }
 
 static void sandbox_changes_nothing_read_only(void **state)
 {
     (void)state;
-    confine_and_attempt(SANDBOX_READ_ONLY, false);
+    enter_and_attempt(SANDBOX_READ_ONLY, false);
 }
 
 /* ---- the whole, as the image program calls it */
@@ -517,8 +518,8 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
     int fd;
 
     sandbox_find_places(&sandbox, "ws", &places);
-    told = confine_zygote(&sandbox, &places);
-    if (!told.known || confine_image(&sandbox, &places) != ST_OK)
+    told = sandbox_enter_zygote(&sandbox, &places);
+    if (!told.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
         _exit(100);
     if (mode != SANDBOX_OFF &&
         (told.landlock != landlock_version() || !told.seccomp || !told.rights))
@@ -574,8 +575,8 @@ static void sandbox_makes_the_cache(void **state)
     assert_true(pid >= 0);
     if (pid == 0) {
         sandbox_find_places(&sandbox, "ws", &places);
-        (void)confine_zygote(&sandbox, &places);
-        _exit(confine_image(&sandbox, &places) != ST_OK ||
+        (void)sandbox_enter_zygote(&sandbox, &places);
+        _exit(sandbox_enter_image(&sandbox, &places) != ST_OK ||
               open_and_close("user/.cache/common-lisp/new", MAKING) != 0);
     }
     assert_int_equal(wait_for(pid, &status), pid);

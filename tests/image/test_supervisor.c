@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "imagehost.h"
-#include "linux.h"
-#include "wire.h"
+#include "image/linux.h"
+#include "support/check.h"
+#include "support/imagehost.h"
+#include "wire/wire.h"
 
 static void finish(int64_t grace_ms)
 {

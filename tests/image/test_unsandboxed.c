@@ -9,9 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "check.h"
-#include "imagehost.h"
-#include "landlock.h"
+#include "image/landlock.h"
+#include "support/check.h"
+#include "support/imagehost.h"
 
 /* Makes the kernel an old one for this process and its children. */
 static bool age_kernel(void)

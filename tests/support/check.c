@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* check.c: assertions, and test runs in which allocations fail. */
-#include "check.h"
+#include "support/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

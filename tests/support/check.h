@@ -5,8 +5,8 @@
    and so on, until it runs to its end undisturbed. Then an assertion of this
    file that meets the lost memory ends the test without failing it; its
    teardown function must free what it left, so that leaks show. */
-#ifndef TESTS_CHECK_H
-#define TESTS_CHECK_H
+#ifndef TESTS_SUPPORT_CHECK_H
+#define TESTS_SUPPORT_CHECK_H
 
 // clang-format off: cmocka.h needs the first four
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "status.h"
-#include "str.h"
+#include "base/status.h"
+#include "base/str.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

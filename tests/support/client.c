@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* client.c: a session with the test at both ends. */
-#include "client.h"
+#include "support/client.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "check.h"
-#include "frames.h"
+#include "support/check.h"
+#include "support/frames.h"
 
 struct client client;
 
@@ -19,18 +19,18 @@ static void keep_log(void *context, enum log_level level, struct str line)
     log->failed = false;
 }
 
-void client_restart(struct session_config config)
+void client_restart(struct core_config config)
 {
-    session_free(client.session);
+    core_free(client.core);
     config.log = (struct log){LOG_DEBUG, keep_log, &client.log};
-    client.session = session_new(&config);
-    assert_memory(client.session != NULL);
+    client.core = core_new(&config);
+    assert_memory(client.core != NULL);
 }
 
 int client_begin(void **state)
 {
     (void)state;
-    client = (struct client){.session = NULL};
+    client = (struct client){.core = NULL};
     return 0;
 }
 
@@ -38,11 +38,11 @@ int client_end(void **state)
 {
     (void)state;
     bool whole = true;
-    if (client.session != NULL) {
-        struct str rest = buf_view(session_output(client.session));
+    if (client.core != NULL) {
+        struct str rest = buf_view(core_output(client.core));
         whole = rest.n == 0 || rest.p[rest.n - 1] == '\n';
     }
-    session_free(client.session);
+    core_free(client.core);
     buf_release(&client.log);
     buf_release(&client.frames);
     return whole ? 0 : 1;
@@ -50,10 +50,10 @@ int client_end(void **state)
 
 void client_send(const char *line)
 {
-    if (client.session == NULL)
-        client_restart((struct session_config){.tools = NULL});
-    session_feed(client.session, line, strlen(line), client.now_ms);
-    session_feed(client.session, "\n", 1, client.now_ms);
+    if (client.core == NULL)
+        client_restart((struct core_config){.tools = NULL});
+    core_feed(client.core, line, strlen(line), client.now_ms);
+    core_feed(client.core, "\n", 1, client.now_ms);
 }
 
 bool client_matches(struct str text, const char *pattern)
@@ -74,7 +74,7 @@ bool client_matches(struct str text, const char *pattern)
 
 void client_expect(const char *pattern)
 {
-    struct buf *output = session_output(client.session);
+    struct buf *output = core_output(client.core);
     struct str got = buf_view(output);
     if (got.n > 0 && got.p[got.n - 1] == '\n')
         got.n--;
@@ -107,7 +107,7 @@ void client_initialize(const char *version)
 
 struct wire_head client_frame(struct str *body)
 {
-    struct buf *out = session_image_output(client.session);
+    struct buf *out = core_image_output(client.core);
     struct wire_head head = {.kind = 0};
     frames_skip_hello(out);
     buf_reset(&client.frames);
@@ -165,7 +165,7 @@ uint64_t client_expect_frame(enum wire_kind kind, const char *text)
 
 void client_expect_no_frame(void)
 {
-    assert_memory(session_image_output(client.session)->n == 0);
+    assert_memory(core_image_output(client.core)->n == 0);
 }
 
 static void send_text(enum wire_kind kind, unsigned flags, uint64_t id,
@@ -177,7 +177,7 @@ static void send_text(enum wire_kind kind, unsigned flags, uint64_t id,
     bool good = !buf_failed(&frame);
     if (good) {
         wire_end(&frame, start);
-        session_image_feed(client.session, frame.p, frame.n, client.now_ms);
+        core_image_feed(client.core, frame.p, frame.n, client.now_ms);
     }
     buf_release(&frame);
     assert_memory(good);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* client.h: a session with the test at both ends: as its client and as the
    supervisor of its images. */
-#ifndef TESTS_CLIENT_H
-#define TESTS_CLIENT_H
+#ifndef TESTS_SUPPORT_CLIENT_H
+#define TESTS_SUPPORT_CLIENT_H
 
 #include <stdint.h>
 
-#include "session.h"
-#include "str.h"
-#include "wire.h"
+#include "base/str.h"
+#include "core/core.h"
+#include "wire/wire.h"
 
 extern struct client {
-    struct session *session;
+    struct core *core;
     struct buf log;    /* "info: text" lines */
     struct buf frames; /* from the session, taken but for the last one */
     int64_t now_ms;    /* what the session is told; the test sets it */
@@ -23,7 +23,7 @@ int client_begin(void **state);
 int client_end(void **state);
 
 /* Starts the session anew with CONFIG, whose log is set here. */
-void client_restart(struct session_config config);
+void client_restart(struct core_config config);
 
 /* Opens with initialize at VERSION and drops the answer. */
 void client_initialize(const char *version);

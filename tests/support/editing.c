@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* editing.c: see editing.h. */
-#include "editing.h"
+#include "support/editing.h"
 
 #include <stdio.h>
 
@@ -81,7 +81,7 @@ int editing_end(void **state)
 
 void hears(const char *pattern)
 {
-    struct buf *output = session_editor_output(client.session);
+    struct buf *output = core_editor_output(client.core);
     struct str got = buf_view(output);
     bool good = client_matches(got, pattern);
 
@@ -93,28 +93,28 @@ void hears(const char *pattern)
 
 void says(const char *line)
 {
-    session_editor_feed(client.session, line, strlen(line), client.now_ms);
-    session_editor_feed(client.session, "\n", 1, client.now_ms);
+    core_editor_feed(client.core, line, strlen(line), client.now_ms);
+    core_editor_feed(client.core, "\n", 1, client.now_ms);
 }
 
 void pass_time(int64_t ms)
 {
     client.now_ms += ms;
-    session_tick(client.session, client.now_ms);
+    core_tick(client.core, client.now_ms);
 }
 
 void start_editing(void)
 {
-    const struct tool *tool = session_find_tool(STR("evaluate-lisp"));
+    const struct tool *tool = core_find_tool(STR("evaluate-lisp"));
 
     assert_ok(policy_add(&disk.policy, tool, POLICY_ASK));
-    client_restart((struct session_config){.policy = &disk.policy,
-                                           .files = &disk.files,
-                                           .approval_ms = 60000,
-                                           .editor = true,
-                                           .pid = 17});
+    client_restart((struct core_config){.policy = &disk.policy,
+                                        .files = &disk.files,
+                                        .approval_ms = 60000,
+                                        .editor = true,
+                                        .pid = 17});
     client_initialize("2025-11-25");
-    session_editor_open(client.session, client.now_ms);
+    core_editor_open(client.core, client.now_ms);
     hears(HELLO);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* editing.h: a session with the test at all ends (client.h): also as its
    editor, and as a disk with one file. */
-#ifndef TESTS_EDITING_H
-#define TESTS_EDITING_H
+#ifndef TESTS_SUPPORT_EDITING_H
+#define TESTS_SUPPORT_EDITING_H
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
-#include "policy.h"
+#include "base/limits.h"
+#include "gate/policy.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
 
 extern struct disk {
     struct policy policy;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* folder.c: see folder.h. */
-#include "folder.h"
+#include "support/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check.h"
+#include "support/check.h"
 
 char folder[FOLDER_SIZE];
 

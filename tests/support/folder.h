@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* folder.h: a temporary folder for one test. */
-#ifndef TESTS_FOLDER_H
-#define TESTS_FOLDER_H
+#ifndef TESTS_SUPPORT_FOLDER_H
+#define TESTS_SUPPORT_FOLDER_H
 
 /* Its path, below /tmp or what TMPDIR was for the first, and room for it. */
 #define FOLDER_SIZE 200

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* frames.c: see frames.h. */
-#include "frames.h"
+#include "support/frames.h"
 
-#include "wire.h"
+#include "wire/wire.h"
 
 void frames_skip_hello(struct buf *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* imagehost.c: see imagehost.h. */
-#include "imagehost.h"
+#include "support/imagehost.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "linux.h"
-#include "wire.h"
+#include "image/linux.h"
+#include "support/check.h"
+#include "wire/wire.h"
 
 #define MAX_FDS 2048
 

@@ -2,16 +2,16 @@
 /* imagehost.h: what tests of the supervisor share: a host with one supervisor,
    real zygote and real images, and one answer at a time. Everything waits for
    its event, HOST_PATIENCE_MS at most, and fails the test then. */
-#ifndef TESTS_IMAGEHOST_H
-#define TESTS_IMAGEHOST_H
+#ifndef TESTS_SUPPORT_IMAGEHOST_H
+#define TESTS_SUPPORT_IMAGEHOST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "buf.h"
-#include "front.h"
-#include "supervisor.h"
+#include "base/buf.h"
+#include "supervisor/front.h"
+#include "supervisor/supervisor.h"
 
 #define HOST_PATIENCE_MS 20000
 

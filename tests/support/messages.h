@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* messages.h: messages of a client, and answers of the server as patterns for
    client_expect, where "…" stands for any text. */
-#ifndef TESTS_MESSAGES_H
-#define TESTS_MESSAGES_H
+#ifndef TESTS_SUPPORT_MESSAGES_H
+#define TESTS_SUPPORT_MESSAGES_H
 
-#include "version.h"
+#include "base/version.h"
 
 #define OK(id, rest) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" rest "}"
 #define FAIL(id, code, rest)                                                   \

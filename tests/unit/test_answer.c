@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "capture.h"
-#include "check.h"
-#include "utf8.h"
+#include "base/utf8.h"
+#include "supervisor/answer.h"
+#include "supervisor/capture.h"
+#include "support/check.h"
 
 static struct capture output;
 static struct capture errors;

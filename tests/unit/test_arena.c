@@ -2,8 +2,8 @@
 /* Tests of arena.c. */
 #include <stdalign.h>
 
-#include "arena.h"
-#include "check.h"
+#include "base/arena.h"
+#include "support/check.h"
 
 static struct arena arena;
 

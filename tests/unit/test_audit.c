@@ -2,10 +2,10 @@
 /* Tests of audit.c, through the gate, and of clientinfo.c. */
 #include <stdio.h>
 
-#include "asker.h"
-#include "audit.h"
-#include "client.h"
-#include "clientinfo.h"
+#include "gate/audit.h"
+#include "mcp/clientinfo.h"
+#include "support/asker.h"
+#include "support/client.h"
 
 static struct audit audit;
 static struct buf lines; /* that the sink got */

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "auditfile.h"
-#include "check.h"
-#include "folder.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "host/auditfile.h"
+#include "support/check.h"
+#include "support/folder.h"
 
 static struct buf lines; /* of the log */
 static struct log log_of_lines;

@@ -2,8 +2,8 @@
 /* Tests of buf.c. */
 #include <stdio.h>
 
-#include "buf.h"
-#include "check.h"
+#include "base/buf.h"
+#include "support/check.h"
 
 static struct buf buf;
 

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "channel.h"
-#include "check.h"
+#include "supervisor/session.h"
+#include "support/check.h"
 
 static struct channel channel;
 static int image_socket = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of diff.c and apply.c; tests/diff compares them with diff(1) and
    patch(1). */
-#include "check.h"
-#include "diff.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "diff/diff.h"
+#include "support/check.h"
 
 static struct arena arena;
 static struct buf out;

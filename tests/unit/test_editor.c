@@ -3,29 +3,29 @@
    and calls make of it. */
 #include <stdio.h>
 
-#include "editing.h"
+#include "support/editing.h"
 
 /* --- Connection --------------------------------------------------------- */
 
 static void editor_is_greeted(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.pid = 17, .attached = true});
+    client_restart((struct core_config){.pid = 17, .attached = true});
     hears("");
-    session_editor_open(client.session, 0);
+    core_editor_open(client.core, 0);
     hears(
         "{\"jsonrpc\":\"2.0\",\"method\":\"hello\",\"params\":{\"protocol\":1,"
         "\"version\":\"" ECL_MCP_VERSION
         "\",\"pid\":17,\"workspace\":null,\"attached\":true}}\n");
-    session_editor_open(client.session, 0); // another one
+    core_editor_open(client.core, 0); // another one
     hears(HELLO);
-    session_editor_close(client.session, 0);
-    session_editor_close(client.session, 0);
+    core_editor_close(client.core, 0);
+    core_editor_close(client.core, 0);
     says("{}"); // there is nobody
     hears("");
     start_editing();
-    session_editor_close(client.session, 0);
-    session_editor_open(client.session, 0);
+    core_editor_close(client.core, 0);
+    core_editor_open(client.core, 0);
     hears("…\"workspace\":\"/w\",\"attached\":false}}\n");
 }
 
@@ -87,7 +87,7 @@ static void editor_passes_over_long_lines(void **state)
     start_asking();
     memset(chunk, 'x', sizeof chunk);
     for (size_t n = 0; n <= LIMIT_EDITOR_MESSAGE; n += sizeof chunk)
-        session_editor_feed(client.session, chunk, sizeof chunk, 0);
+        core_editor_feed(client.core, chunk, sizeof chunk, 0);
     says("");
     assert_memory(client_matches(buf_view(&client.log),
                                  "…editor: a line has over 67108864 bytes\n"));
@@ -112,7 +112,7 @@ static void editor_decides(void **state)
               "(f)\",\"remember\":false,\"seconds\":60"));
     says(RECEIVED("1"));
     client_expect("");
-    assert_memory(session_deadline(client.session, 100) == 60100);
+    assert_memory(core_deadline(client.core, 100) == 60100);
     says(OK("1", "{\"decision\":\"approve\",\"by\":\"human\"}"));
     client_expect("");
     client_reply(
@@ -242,173 +242,6 @@ static void editor_grants(void **state)
     assert_string_equal(disk.text, "b");
 }
 
-/* --- Time --------------------------------------------------------------- */
-
-static void editor_has_two_seconds_to_receive(void **state)
-{
-    (void)state;
-    start_editing();
-    client_send(EVAL);
-    hears(ASKED("1", "approve", "…"));
-    assert_int_equal(session_deadline(client.session, 0), 2000);
-    pass_time(1999);
-    client_expect("");
-    pass_time(1);
-    client_expect(ANSWER(
-        "evaluate-lisp was not run: it needs an approval, but the editor of "
-        "the user did not receive the question within 2 s, and this client "
-        "cannot ask its user. Try again when the editor answers.",
-        "true"));
-    hears(WITHDRAW("1", "the editor did not answer within 2 s") CALLED);
-    says(RECEIVED("1"));
-    says(OK("1", "{\"decision\":\"approve\"}"));
-    client_expect("");
-    client_expect_no_frame();
-    hears("");
-    assert_int_equal(session_deadline(client.session, client.now_ms), -1);
-}
-
-static void editor_lets_its_human_think(void **state)
-{
-    (void)state;
-    start_editing();
-    client_send(CALL_WITH_TOKEN("1", "7"));
-    hears(ASKED("1", "approve", "…"));
-    says(RECEIVED("1"));
-    pass_time(9999);
-    client_expect("");
-    pass_time(1);
-    client_expect(
-        PROGRESS("7", "1,\"message\":\"waiting for the user, 10 s\""));
-    pass_time(49999);
-    client_expect(
-        PROGRESS("7", "2,\"message\":\"waiting for the user, 59 s\""));
-    pass_time(1);
-    client_expect(ANSWER("…the user did not answer within 60 s. Nothing was "
-                         "changed.",
-                         "true"));
-    hears(WITHDRAW("1", "the user did not answer within 60 s") CALLED);
-}
-
-static void editor_may_be_slow_with_texts(void **state)
-{
-    (void)state;
-    write_disk("a\n");
-    start_editing();
-    client_send(WRITE("b\\n"));
-    hears(ASKED("1", "text", "\"path\":\"/w/f\""));
-    says(RECEIVED("1"));
-    pass_time(LIMIT_EDITOR_RECEIVE_MS + LIMIT_EDITOR_LOOK_MS - 1);
-    hears("");
-    pass_time(1);
-    hears(WITHDRAW("1", "it took too long")
-              ASKED("2", "approve", "…\"buffer\":false,…"));
-    says(OK("1", "{\"text\":\"c\\n\"}"));
-    says(OK("2", "{\"decision\":\"approve\"}"));
-    client_expect(ANSWER("APPLIED: 1 of 1 hunk applied to f\\nhunk 1: "
-                         "applied\\n…",
-                         "false"));
-    assert_string_equal(disk.text, "b\n");
-}
-
-/* --- Loss --------------------------------------------------------------- */
-
-static void editor_goes_while_it_asks(void **state)
-{
-    (void)state;
-    start_asking();
-    session_editor_close(client.session, 0);
-    client_expect(ANSWER("…there is no approval: the editor went away. Nothing "
-                         "was changed.",
-                         "true"));
-    client_send(EVAL);
-    client_expect(ANSWER("…but this client cannot ask its user…", "true"));
-    session_editor_open(client.session, 0);
-    hears(HELLO);
-    client_send(EVAL);
-    hears(ASKED("2", "approve", "…"));
-    session_editor_close(client.session, 0); // had not received it
-    client_expect(ANSWER("…did not receive the question…", "true"));
-    session_editor_open(client.session, 0);
-    client_send(WRITE("x"));
-    hears(HELLO ASKED("3", "text", "…"));
-    says(RECEIVED("3"));
-    session_editor_close(client.session, 0);
-    client_expect(ANSWER("REFUSED\\n…did not receive the question…", "true"));
-    assert_int_equal(disk.writes, 0);
-}
-
-static void editor_is_told_of_cancelled_calls(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(CANCEL("1"));
-    hears(WITHDRAW("1", "the call was cancelled") CALLED);
-    says(OK("1", "{\"decision\":\"approve\"}"));
-    client_send(WRITE("x"));
-    hears(ASKED("2", "text", "…"));
-    client_send(CANCEL("1"));
-    hears(WITHDRAW("2", "the call was cancelled") CALLED);
-    says(OK("2", "null"));
-    client_expect("");
-    client_expect_no_frame();
-    hears("");
-}
-
-static void editor_is_told_of_the_end(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(CALL("2", "write-file", "{\"path\":\"f\",\"content\":\"x\"}"));
-    hears(ASKED("2", "text", "…"));
-    session_finish(client.session, 1000, 0);
-    hears(WITHDRAW("1", "the client has closed the connection") CALLED WITHDRAW(
-        "2", "the client has closed the connection") CALLED);
-    client_expect("…the client has closed the connection…\n…the client has "
-                  "closed the connection…");
-    assert_true(session_is_idle(client.session));
-}
-
-static void editor_may_leave_with_calls_waiting(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(WRITE("x"));
-    hears(ASKED("2", "text", "…")); // client_end frees all of it
-}
-
-/* --- An editor that does not read ---------------------------------------- */
-
-static void editor_that_does_not_read_is_none(void **state)
-{
-    struct buf line = BUF_EMPTY;
-    size_t waiting = 0;
-
-    (void)state;
-    start_editing();
-    buf_str(&line,
-            STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
-                "\"code\":\""));
-    char *code = buf_reserve(&line, LIMIT_QUESTION / 2);
-    if (code != NULL) {
-        memset(code, 'x', LIMIT_QUESTION / 2);
-        line.n += LIMIT_QUESTION / 2;
-    }
-    buf_str(&line, STR("\"}}}\n"));
-    bool good = !buf_failed(&line);
-    while (good && session_output(client.session)->n == 0 && waiting < 50) {
-        session_feed(client.session, line.p, line.n, 0);
-        waiting++;
-    }
-    buf_release(&line);
-    assert_memory(good);
-    client_expect(ANSWER("…did not receive the question…", "true"));
-    assert_memory(waiting > 5 && waiting < 20);
-    assert_true(session_editor_output(client.session)->n <
-                LIMIT_EDITOR_BACKLOG);
-}
-
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
@@ -422,14 +255,6 @@ int main(void)
         TEST(editor_refuses),
         TEST(editor_changes_arguments),
         TEST(editor_grants),
-        TEST(editor_has_two_seconds_to_receive),
-        TEST(editor_lets_its_human_think),
-        TEST(editor_may_be_slow_with_texts),
-        TEST(editor_goes_while_it_asks),
-        TEST(editor_is_told_of_cancelled_calls),
-        TEST(editor_is_told_of_the_end),
-        TEST(editor_may_leave_with_calls_waiting),
-        TEST(editor_that_does_not_read_is_none),
     };
     return RUN_TESTS("editor", tests);
 }

@@ -2,7 +2,7 @@
 /* Tests of reviews in an editor: review.c with decision.c. */
 #include <stdio.h>
 
-#include "editing.h"
+#include "support/editing.h"
 
 static void editor_reviews_hunks(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of finder.c and digest.c. */
-#include "buf.h"
-#include "check.h"
-#include "digest.h"
-#include "finder.h"
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/finder.h"
+#include "support/check.h"
 
 static struct arena arena;
 static struct buf out;

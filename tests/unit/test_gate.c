@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of gate.c, with a table of tools of its own. */
-#include "check.h"
-#include "frames.h"
-#include "gate.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "gate/gate.h"
+#include "support/check.h"
+#include "support/frames.h"
 
 /* --- Tools -------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static struct log sink;
 static struct image image;
 static struct gate gate;
 static struct tool_call call;
-static struct gate_turn turn;
+static struct gate_step step;
 static const struct schema_value values[] = {
     {.given = true, .string = {"hello", 5}},
     {.given = true, .integer = -7},
@@ -132,9 +132,9 @@ static int tear_down(void **state)
 
 static enum status begin(const struct schema_value *given)
 {
-    turn = (struct gate_turn){
+    step = (struct gate_step){
         .gate = &gate, .arena = &arena, .call = &call, .now_ms = 1000};
-    return gate_start(&turn, (struct json){0}, given);
+    return gate_start(&step, (struct json){0}, given);
 }
 
 static enum status start(const struct tool *tool)
@@ -162,8 +162,8 @@ static void gate_runs_safe_and_cautious(void **state)
     (void)state;
     for (size_t i = 0; tools[i] != NULL; i++) {
         assert_ok(start(tools[i]));
-        assert_int_equal(turn.answer.state, TOOL_ANSWERED);
-        assert_text(turn.answer.text, "hello");
+        assert_int_equal(step.answer.state, TOOL_ANSWERED);
+        assert_text(step.answer.text, "hello");
         assert_true(call.approved);
         assert_int_equal(runs, i + 1);
     }
@@ -185,9 +185,9 @@ static void gate_refuses_without_approval(void **state)
         buf_reset(&lines);
         buf_reset(&events);
         assert_ok(start(tools[i]));
-        assert_int_equal(turn.answer.state, TOOL_FAILED);
+        assert_int_equal(step.answer.state, TOOL_FAILED);
         assert_false(call.approved);
-        assert_non_null(strstr(turn.answer.text.p, "approval"));
+        assert_non_null(strstr(step.answer.text.p, "approval"));
         struct str line = arena_printf(
             &arena,
             "info: gate: %s (dangerous) refused by no approver, 0 ms\n"
@@ -207,8 +207,8 @@ static void gate_reports_failures(void **state)
 {
     (void)state;
     assert_ok(start(&failing));
-    assert_int_equal(turn.answer.state, TOOL_FAILED);
-    assert_text(turn.answer.text, "it broke");
+    assert_int_equal(step.answer.state, TOOL_FAILED);
+    assert_text(step.answer.text, "it broke");
     assert_true(call.approved);
     expect_events("before failing ({})\nerror failing [it broke] 0 ms\n");
 }
@@ -229,7 +229,7 @@ static void gate_sends_operations(void **state)
     struct wire_field field;
     int64_t n;
     assert_ok(start(&in_image));
-    assert_int_equal(turn.answer.state, TOOL_WAITS);
+    assert_int_equal(step.answer.state, TOOL_WAITS);
     assert_int_equal(image.calls, 1);
     frames_skip_hello(&image.out);
     assert_ok(wire_frame(buf_view(&image.out), &head, &body));
@@ -328,10 +328,10 @@ static void gate_ends_waiting_calls(void **state)
     (void)state;
     assert_ok(start(&in_image));
     assert_ptr_equal(image_take(&image), &call.image);
-    turn.now_ms = 1250;
-    turn.answer = (struct tool_answer){.state = TOOL_FAILED,
+    step.now_ms = 1250;
+    step.answer = (struct tool_answer){.state = TOOL_FAILED,
                                        .text = STR("no such thing")};
-    gate_end(&turn);
+    gate_end(&step);
     expect_log("info: gate: in-image (cautious) allowed by level, 0 ms\n"
                "debug: gate: in-image failed after 250 ms\n");
     expect_events("before in-image ({})\n"
@@ -343,9 +343,9 @@ static void gate_names_the_limit_of_waiting_calls(void **state)
     (void)state;
     image.calls = LIMIT_PENDING_CALLS;
     assert_ok(start(&in_image));
-    assert_int_equal(turn.answer.state, TOOL_FAILED);
+    assert_int_equal(step.answer.state, TOOL_FAILED);
     assert_non_null(
-        strstr(turn.answer.text.p, "4096 calls and 67108864 bytes"));
+        strstr(step.answer.text.p, "4096 calls and 67108864 bytes"));
     assert_int_equal(image.out.n, 0);
     image.calls = 0;
 }
@@ -355,8 +355,8 @@ static void gate_reports_a_broken_connection(void **state)
     (void)state;
     image.broken = true;
     assert_ok(start(&in_image));
-    assert_int_equal(turn.answer.state, TOOL_FAILED);
-    assert_text(turn.answer.text, "The connection to the Lisp image is broken. "
+    assert_int_equal(step.answer.state, TOOL_FAILED);
+    assert_text(step.answer.text, "The connection to the Lisp image is broken. "
                                   "Restart the server.");
 }
 

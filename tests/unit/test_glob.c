@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of glob.c. */
-#include "check.h"
-#include "glob.h"
+#include "base/glob.h"
+#include "support/check.h"
 
 static bool fits(const char *pattern, const char *path)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of image.c. */
-#include "check.h"
-#include "image.h"
-#include "limits.h"
-#include "version.h"
+#include "base/limits.h"
+#include "base/version.h"
+#include "support/check.h"
+#include "wire/image.h"
 
 static struct image image;
 static struct log sink;

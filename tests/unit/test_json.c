@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "check.h"
-#include "json.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "json/json.h"
+#include "support/check.h"
 
 static struct arena arena;
 static char *big; // a large text, owned

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of jsonw.c. */
-#include "check.h"
-#include "json.h"
-#include "jsonw.h"
-#include "utf8.h"
+#include "base/utf8.h"
+#include "json/json.h"
+#include "json/jsonw.h"
+#include "support/check.h"
 
 static struct buf out;
 static struct arena arena;

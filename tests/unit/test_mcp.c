@@ -2,10 +2,10 @@
 /* Tests of mcp.c: what is sent and what is answered, through a session. */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
 
 static void mcp_wants_initialize_first(void **state)
 {
@@ -43,7 +43,7 @@ static void mcp_negotiates_the_version(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char line[300];
         char answer[300];
-        client_restart((struct session_config){.tools = NULL});
+        client_restart((struct core_config){.tools = NULL});
         snprintf(line, sizeof line,
                  "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"initialize\","
                  "\"params\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
@@ -76,10 +76,10 @@ static void mcp_shows_what_the_version_knows(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        client_restart((struct session_config){.tools = NULL});
+        client_restart((struct core_config){.tools = NULL});
         client_initialize(cases[i].version);
         client_send(REQUEST("1", "tools/list"));
-        struct str got = buf_view(session_output(client.session));
+        struct str got = buf_view(core_output(client.core));
         assert_memory(client_matches(got, "…\"annotations\":{\"title\":…"));
         assert_memory(client_matches(got, "…\"evaluate-lisp\",\"title\":…") ==
                       cases[i].title);
@@ -162,7 +162,7 @@ static void mcp_answers_protocol_errors(void **state)
         {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}", ""},
     };
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-06-18");
     client_play(cases, COUNT(cases));
 }
@@ -178,7 +178,7 @@ static void mcp_lists_one_page(void **state)
          OK("2", "{\"tools\":[…]}")},
     };
     (void)state;
-    client_restart((struct session_config){.tools = "session"});
+    client_restart((struct core_config){.tools = "session"});
     client_initialize("2025-11-25");
     client_play(cases, COUNT(cases));
     client_send(REQUEST("3", "tools/list"));
@@ -221,7 +221,7 @@ static void mcp_refuses_malformed_calls(void **state)
     static const char *const versions[] = {"2024-11-05", "2025-11-25"};
     (void)state;
     for (size_t i = 0; i < COUNT(versions); i++) {
-        client_restart((struct session_config){.tools = NULL});
+        client_restart((struct core_config){.tools = NULL});
         client_initialize(versions[i]);
         client_play(cases, COUNT(cases));
     }
@@ -242,7 +242,7 @@ static void mcp_reports_bad_arguments_by_version(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        client_restart((struct session_config){.tools = NULL});
+        client_restart((struct core_config){.tools = NULL});
         client_initialize(cases[i].version);
         client_send(CALL("1", "evaluate-lisp", "{\"code\":17}"));
         if (cases[i].result)
@@ -331,7 +331,7 @@ static void mcp_serves_the_modern_era(void **state)
 static void mcp_handles_batches(void **state)
 {
     (void)state;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_send("[" REQUEST("1", "ping") "]");
     client_expect(FAIL("null", "-32600", "\"Invalid Request: batches …\",…"));
     client_initialize("2025-03-26");
@@ -348,7 +348,7 @@ static void mcp_handles_batches(void **state)
         {"[]", FAIL("null", "-32600", "\"Invalid Request: empty batch\",…")},
     };
     client_play(cases, COUNT(cases));
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-06-18");
     client_send("[" REQUEST("1", "ping") "]");
     client_expect(FAIL("null", "-32600", "\"Invalid Request: batches …\",…"));
@@ -358,7 +358,7 @@ static void mcp_limits_batches(void **state)
 {
     (void)state;
     struct buf line = BUF_EMPTY;
-    client_restart((struct session_config){.tools = NULL});
+    client_restart((struct core_config){.tools = NULL});
     client_initialize("2025-03-26");
     for (int i = 0; i <= LIMIT_BATCH; i++)
         buf_str(&line, i == 0 ? STR("[1") : STR(",1"));

@@ -2,8 +2,8 @@
 /* Tests of policy.c, and of gate.c with rules. */
 #include <stdio.h>
 
-#include "asker.h"
-#include "policy.h"
+#include "gate/policy.h"
+#include "support/asker.h"
 
 static struct policy policy;
 

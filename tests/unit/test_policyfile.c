@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "folder.h"
-#include "policyfile.h"
-#include "session.h"
+#include "core/core.h"
+#include "host/policyfile.h"
+#include "support/check.h"
+#include "support/folder.h"
 
 static struct policy policy;
 static struct arena arena;
@@ -50,7 +50,7 @@ static void read_file(const char *name)
     assert_int_equal(setenv("HOME", name ? "/nonexistent" : path, 1), 0);
     policy_release(&policy);
     assert_ok(policyfile_read(&policy, name ? path : NULL, workspace,
-                              session_find_tool));
+                              core_find_tool));
 }
 
 /* The fault ends with TEXT. */
@@ -76,9 +76,9 @@ static void policyfile_is_found_in_the_home(void **state)
     assert_non_null(policy.rules);
     policy_release(&policy);
     assert_int_equal(setenv("HOME", "home", 1), 0); // none at all
-    assert_ok(policyfile_read(&policy, NULL, workspace, session_find_tool));
+    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
     assert_int_equal(unsetenv("HOME"), 0);
-    assert_ok(policyfile_read(&policy, NULL, workspace, session_find_tool));
+    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
     check_fault("");
     assert_null(policy.rules);
     // something that is no folder in its place
@@ -183,7 +183,7 @@ static void policyfile_in_a_home_that_is_the_workspace(void **state)
     assert_int_equal(setenv("HOME", path, 1), 0);
     policy_release(&policy);
     (void)snprintf(path, sizeof path, "%s/home/rules", folder);
-    assert_ok(policyfile_read(&policy, path, workspace, session_find_tool));
+    assert_ok(policyfile_read(&policy, path, workspace, core_find_tool));
     check_fault("where the agent could change it (start ecl-mcp with "
                 "--workspace and a folder that does not contain it)");
 }
@@ -193,7 +193,7 @@ static void policyfile_in_a_home_that_is_the_workspace(void **state)
 static void check_rule(const char *name, const char *path, const char *session,
                        enum policy_decision wanted)
 {
-    const struct tool *tool = session_find_tool(str_from(name));
+    const struct tool *tool = core_find_tool(str_from(name));
     struct schema_value values[8] = {{0}};
     struct policy_question question = {tool, values, &files, &arena};
     struct str why;
@@ -217,8 +217,7 @@ static void check_rule(const char *name, const char *path, const char *session,
 static void read_text(const char *text)
 {
     policy_release(&policy);
-    assert_ok(
-        policy_read(&policy, STR("p"), str_from(text), session_find_tool));
+    assert_ok(policy_read(&policy, STR("p"), str_from(text), core_find_tool));
     check_fault("");
 }
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-#include "limits.h"
-#include "preview.h"
-#include "utf8.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "gate/preview.h"
+#include "support/check.h"
 
 static const struct schema_field fields[] = {
     {.name = "code", .kind = SCHEMA_STRING},

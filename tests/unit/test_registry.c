@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of registry.c, and of every descriptor in it. */
-#include "check.h"
-#include "instructions.h"
-#include "registry.h"
+#include "mcp/instructions.h"
+#include "support/check.h"
+#include "tools/registry.h"
 
 static struct buf out;
 static struct arena arena;

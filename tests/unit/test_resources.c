@@ -2,10 +2,10 @@
 /* Tests of resources.c through a session: lists, pages, addresses, views. */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "limits.h"
-#include "messages.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
 
 #define READ(id, uri)                                                          \
     "{\"jsonrpc\":\"2.0\",\"id\":" id                                          \

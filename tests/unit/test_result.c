@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of result.c: what the answer of a tool becomes in each version. */
-#include "check.h"
-#include "client.h"
-#include "result.h"
+#include "mcp/result.h"
+#include "support/check.h"
+#include "support/client.h"
 
 static struct buf output;
 static const struct tool tool = {.name = "tool", .level = TOOL_CAUTIOUS};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of rpc.c. */
-#include "check.h"
-#include "rpc.h"
+#include "json/rpc.h"
+#include "support/check.h"
 
 static struct arena arena;
 static struct buf out;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "sandbox.h"
+#include "image/sandbox.h"
+#include "support/check.h"
 
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static struct sandbox_places places;

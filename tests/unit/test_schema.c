@@ -2,8 +2,8 @@
 /* Tests of schema.c. */
 #include <stdio.h>
 
-#include "check.h"
-#include "schema.h"
+#include "gate/schema.h"
+#include "support/check.h"
 
 enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, NAME, SIZE, FIELDS };
 

@@ -2,8 +2,8 @@
 /* Tests of source.c, guess.c and nesting.c: what is said of a text. */
 #include <stdio.h>
 
-#include "check.h"
-#include "source.h"
+#include "source/source.h"
+#include "support/check.h"
 
 static struct arena arena;
 

@@ -2,9 +2,9 @@
 /* Tests of definition.c and datum.c. */
 #include <stdio.h>
 
-#include "check.h"
-#include "definition.h"
-#include "limits.h"
+#include "base/limits.h"
+#include "source/definition.h"
+#include "support/check.h"
 
 static struct arena arena;
 

@@ -2,8 +2,8 @@
 /* Tests of str.h. */
 #include <stdio.h>
 
-#include "check.h"
-#include "str.h"
+#include "base/str.h"
+#include "support/check.h"
 
 static const struct str none = {NULL, 0};
 

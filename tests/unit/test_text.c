@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of text.c, secrets.c and seen.c. */
-#include "check.h"
-#include "secrets.h"
-#include "seen.h"
-#include "text.h"
+#include "files/secrets.h"
+#include "files/seen.h"
+#include "files/text.h"
+#include "support/check.h"
 
 static struct arena arena;
 

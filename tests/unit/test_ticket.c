@@ -2,8 +2,8 @@
 /* Tests of ticket.c. */
 #include <stdlib.h>
 
-#include "check.h"
-#include "ticket.h"
+#include "mcp/ticket.h"
+#include "support/check.h"
 
 static struct arena arena;
 static struct tickets tickets;

@@ -3,11 +3,11 @@
  */
 #include <stdio.h>
 
-#include "check.h"
-#include "client.h"
-#include "messages.h"
-#include "registry.h"
-#include "toolset.h"
+#include "support/check.h"
+#include "support/client.h"
+#include "support/messages.h"
+#include "tools/registry.h"
+#include "tools/toolset.h"
 
 static enum status greet(const struct tool_request *request,
                          struct tool_answer *answer)
@@ -78,7 +78,7 @@ static const struct resource resources[] = {
 
 static void restart(void)
 {
-    client_restart((struct session_config){
+    client_restart((struct core_config){
         .tools = "files", .more_tools = more, .more_resources = resources});
 }
 

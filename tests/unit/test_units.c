@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of units.c. */
-#include "check.h"
-#include "limits.h"
-#include "units.h"
+#include "base/limits.h"
+#include "base/units.h"
+#include "support/check.h"
 
 static void units_writes_sizes(void **state)
 {

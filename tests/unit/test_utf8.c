@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of utf8.c. */
-#include "check.h"
-#include "utf8.h"
+#include "base/utf8.h"
+#include "support/check.h"
 
 static struct buf buf;
 

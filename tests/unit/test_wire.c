@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of wire.c. */
-#include "check.h"
-#include "limits.h"
-#include "wire.h"
+#include "base/limits.h"
+#include "support/check.h"
+#include "wire/wire.h"
 
 static struct buf out;
 

@@ -8,10 +8,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "folder.h"
-#include "limits.h"
-#include "workspace.h"
+#include "base/limits.h"
+#include "host/workspace.h"
+#include "support/check.h"
+#include "support/folder.h"
 
 static struct arena arena;
 static struct workspace *workspace;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* audit.h: what happened to each call, as a line for a log that lasts. The
+   members of a line: docs/audit.md. */
+#ifndef GATE_AUDIT_H
+#define GATE_AUDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "gate/gate.h"
+#include "json/jsonw.h"
+
+/* Where the lines go: a function of the host. */
+struct audit_sink {
+    /* MEMBERS, which end with "}", are those of a JSON object about a call that
+       began AGE_MS ago; the host writes "{", members that say when and by what
+       process, a comma, and MEMBERS. LASTING: it is to be on the disk when this
+       returns. NULL: there is no log. */
+    void (*append)(void *context, int64_t age_ms, struct str members,
+                   bool lasting);
+    void *context; /* borrowed, handed to append */
+};
+
+struct audit {
+    const struct log *log; /* borrowed */
+    struct audit_sink sink;
+    struct buf line;
+};
+
+void audit_init(struct audit *audit, const struct log *log,
+                const struct audit_sink *sink);
+
+/* Accepts a zeroed one. */
+void audit_release(struct audit *audit);
+
+/* The hook of the gate, with an audit as its context. */
+void audit_event(void *context, const struct gate_event *event);
+
+/* Writes the members of a line about a call that is over, into an object. */
+void audit_write(struct jsonw *w, const struct gate_event *event);
+
+/* What became of a call that is over: "ok", "error", or "refused" when it did
+   not run. */
+const char *audit_outcome(const struct gate_event *event);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* metrics.h: counts and times of the calls of each tool since the start. */
+#ifndef GATE_METRICS_H
+#define GATE_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "gate/gate.h"
+#include "gate/tool.h"
+#include "json/jsonw.h"
+
+struct metrics {
+    struct metrics_tool {
+        char name[LIMIT_TOOL_NAME + 1]; /* of the tool, which may go */
+        enum tool_level level;
+        uint64_t calls;   /* that are over: */
+        uint64_t errors;  /* ran and failed, */
+        uint64_t refused; /* did not run */
+        uint64_t argument_bytes;
+        uint64_t answer_bytes;
+        int64_t
+            decision_ms;    /* of all of them: from the call to the decision, */
+        int64_t run_ms;     /* from there to the answer, */
+        int64_t longest_ms; /* and the longest of these */
+    } tools[LIMIT_METRICS]; /* in the order of their first calls */
+    size_t count;
+};
+
+/* The hook of the gate, with metrics (zeroed at first) as its context. */
+void metrics_event(void *context, const struct gate_event *event);
+
+/* Writes all there is as a JSON object, with the grants, rules and limits of
+   GATE. WAITING: calls whose answers are still to come. */
+void metrics_write(struct jsonw *w, const struct metrics *metrics,
+                   const struct gate *gate, size_t waiting);
+
+#endif

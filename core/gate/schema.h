@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* schema.h: the arguments of a tool as a table of fields. The JSON schema that
+   clients see and the check of what they send come from the same table. */
+#ifndef GATE_SCHEMA_H
+#define GATE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "json/json.h"
+#include "json/jsonw.h"
+
+enum schema_kind {
+    SCHEMA_STRING,
+    SCHEMA_INTEGER,
+    SCHEMA_NUMBER,
+    SCHEMA_BOOLEAN,
+    SCHEMA_CHOICE, /* a string out of a list */
+    SCHEMA_NAME,   /* a string that names a session or checkpoint */
+    SCHEMA_PATH,   /* a string that names a file of the workspace */
+    SCHEMA_SIZE,   /* a number of bytes, or a string like 512M, 2G, 1 GiB */
+    SCHEMA_LIST    /* an array of objects, each with the same fields */
+};
+
+/* One argument. A table of fields ends with a field without name; a NULL table
+   is an empty one. */
+struct schema_field {
+    const char *name;  /* words joined with hyphens */
+    const char *alias; /* another name that is accepted but not shown */
+    enum schema_kind kind;
+    bool required;
+    int64_t min;                /* range of integers, numbers and sizes; */
+    int64_t max;                /* 0: no range; from LIMIT_OUTPUT_KEPT on no
+                                   model is told of the range */
+    const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
+    const char *fallback;       /* what absence means, as JSON text, or NULL;
+                                   the first of the choices */
+    const char *instead_of;     /* a field that must not be given, too */
+    const struct schema_field *items; /* of SCHEMA_LIST; no lists in them */
+    const char *help; /* sentences for the model; NULL: the name says it */
+};
+
+/* The checked value of one field; all zero when it was not given. */
+struct schema_value {
+    bool given;
+    bool boolean;
+    int64_t integer; /* also the bytes of a size */
+    double real;
+    struct str string;          /* also the name of a choice */
+    struct schema_value *items; /* of a list: for each element a value of each
+                                   field, one element behind the other */
+    size_t count;               /* elements of a list */
+};
+
+/* What schema_check has to say besides its status. */
+struct schema_notes {
+    struct str problem; /* on ST_INVALID: starts with a small letter, no full
+                           stop, names the argument */
+    struct str extra;   /* the first argument that is in no field, or empty */
+    size_t extras;      /* how many there are */
+};
+
+/* Number of fields in a table. */
+size_t schema_count(const struct schema_field *fields);
+
+/* Whether NAME means EXPECTED: an underscore is the same as a hyphen. */
+bool schema_same_name(struct str name, const char *expected);
+
+/* Checks ARGUMENTS, an object or absent, against FIELDS and fills VALUES, one
+   for each field, cleared by the caller. A number may come as a string. null
+   for an argument that is not required counts as not given. ST_INVALID fills
+   NOTES->problem. Texts live in ARENA or in the document. */
+enum status MUST_CHECK schema_check(struct arena *arena,
+                                    const struct schema_field *fields,
+                                    struct json arguments,
+                                    struct schema_value *values,
+                                    struct schema_notes *notes);
+
+/* Writes the JSON schema of FIELDS as one value. */
+void schema_write(struct jsonw *w, const struct schema_field *fields);
+
+#endif

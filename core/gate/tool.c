@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tool.c: what is derived from a descriptor. */
+#include "gate/tool.h"
+
+#include <assert.h>
+#include <math.h>
+
+void tool_question_release(struct tool_question *question)
+{
+    buf_release(&question->message);
+    buf_release(&question->substance);
+    buf_release(&question->form);
+    buf_release(&question->carried);
+    buf_release(&question->review);
+    *question = (struct tool_question){0};
+}
+
+void tool_visit_release(struct tool_visit *visit)
+{
+    buf_release(&visit->text);
+    *visit = (struct tool_visit){0};
+}
+
+void tool_call_forget_question(struct tool_call *call)
+{
+    if (call->plan != NULL)
+        call->plan->free(call->plan);
+    call->plan = NULL;
+    tool_question_release(&call->question);
+}
+
+void tool_call_release(struct tool_call *call)
+{
+    if (call->work != NULL)
+        call->work->free(call->work);
+    call->work = NULL;
+    tool_call_forget_question(call);
+    buf_release(&call->arguments);
+    buf_release(&call->preview);
+    buf_release(&call->note);
+    buf_release(&call->change.path);
+    buf_release(&call->change.patch);
+    buf_release(&call->change.before);
+    buf_release(&call->change.after);
+    buf_release(&call->rule);
+    buf_release(&call->reason);
+    tool_visit_release(&call->visit);
+}
+
+bool tool_has_name(const struct tool *tool, struct str name)
+{
+    if (schema_same_name(name, tool->name))
+        return true;
+    for (size_t i = 0; tool->aliases && tool->aliases[i]; i++)
+        if (schema_same_name(name, tool->aliases[i]))
+            return true;
+    return false;
+}
+
+const char *tool_level_name(enum tool_level level)
+{
+    switch (level) {
+    case TOOL_SAFE:
+        return "safe";
+    case TOOL_CAUTIOUS:
+        return "cautious";
+    case TOOL_DANGEROUS:
+        break;
+    }
+    return "dangerous";
+}
+
+void tool_write(struct jsonw *w, const struct tool *tool, bool with_title)
+{
+    struct str title = str_from(tool->title);
+
+    jsonw_object(w);
+    jsonw_member(w, "name", str_from(tool->name));
+    if (with_title)
+        jsonw_member(w, "title", title);
+    jsonw_member(w, "description", str_from(tool->description));
+    jsonw_name(w, "inputSchema");
+    schema_write(w, tool->fields);
+    jsonw_name(w, "annotations");
+    jsonw_object(w);
+    jsonw_member(w, "title", title);
+    jsonw_member_bool(w, "readOnlyHint", tool->level == TOOL_SAFE);
+    jsonw_member_bool(w, "destructiveHint", tool->destructive);
+    jsonw_member_bool(w, "idempotentHint", tool->idempotent);
+    jsonw_member_bool(w, "openWorldHint", tool->open_world);
+    jsonw_end_object(w);
+    jsonw_end_object(w);
+}
+
+static void put_argument(struct buf *out, const struct schema_field *field,
+                         const struct schema_value *value)
+{
+    wire_put_string(out, str_from(field->name));
+    switch (field->kind) {
+    case SCHEMA_STRING:
+    case SCHEMA_CHOICE:
+    case SCHEMA_NAME:
+    case SCHEMA_PATH:
+        wire_put_string(out, value->string);
+        break;
+    case SCHEMA_INTEGER:
+    case SCHEMA_SIZE:
+        wire_put_int(out, value->integer);
+        break;
+    case SCHEMA_NUMBER:
+        wire_put_real(out, value->real);
+        break;
+    case SCHEMA_BOOLEAN:
+        wire_put_bool(out, value->boolean);
+        break;
+    case SCHEMA_LIST:
+        assert(false); // no operation takes one
+        break;
+    }
+}
+
+/* The value for the field NAME, or NULL when TOOL has no such field. */
+static const struct schema_value *find_value(const struct tool *tool,
+                                             const struct schema_value *values,
+                                             const char *name)
+{
+    for (size_t i = 0; i < schema_count(tool->fields); i++)
+        if (strcmp(tool->fields[i].name, name) == 0)
+            return &values[i];
+    return NULL;
+}
+
+struct str tool_session(const struct tool *tool,
+                        const struct schema_value *values)
+{
+    const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
+
+    if (value == NULL || tool->in_editor)
+        return STR("");
+    return value->given ? value->string : STR(TOOL_MAIN_SESSION);
+}
+
+int64_t tool_milliseconds(double seconds)
+{
+    return -(int64_t)floor(-seconds * 1000); // upwards
+}
+
+/* Of a call to an image; 0: none. */
+static int64_t timeout_of(const struct tool_request *request)
+{
+    const struct schema_value *seconds =
+        find_value(request->call->tool, request->values, TOOL_TIMEOUT);
+    int64_t general = request->limits->timeout_ms;
+    int64_t least = request->call->tool->timeout_ms;
+
+    if (seconds && seconds->given)
+        return tool_milliseconds(seconds->real);
+    return general > 0 && general < least ? least : general;
+}
+
+void tool_begin(const struct tool_request *request, const char *operation)
+{
+    struct str session = tool_session(request->call->tool, request->values);
+    struct image_task task = {
+        .session = session.n > 0 ? session : STR(TOOL_MAIN_SESSION),
+        .operation = str_from(operation),
+        .max_output = request->limits->max_output,
+        .timeout_ms = timeout_of(request),
+        .progress = request->call->progress,
+        .view = request->call->view,
+    };
+
+    image_begin_call(request->image, &task);
+}
+
+static bool is_argument(const struct schema_field *field)
+{
+    return strcmp(field->name, TOOL_SESSION) != 0 &&
+           strcmp(field->name, TOOL_TIMEOUT) != 0;
+}
+
+bool tool_has_files(const struct tool_request *request,
+                    struct tool_answer *answer)
+{
+    if (request->files)
+        return true;
+    answer->state = TOOL_FAILED;
+    answer->text = STR("This server has no workspace, so no files.");
+    return false;
+}
+
+enum status tool_send(const struct tool_request *request)
+{
+    const struct tool *tool = request->call->tool;
+    struct image *image = request->image;
+
+    tool_begin(request, tool->operation);
+    for (size_t i = 0; i < schema_count(tool->fields); i++)
+        if (request->values[i].given && is_argument(&tool->fields[i]))
+            put_argument(&image->out, &tool->fields[i], &request->values[i]);
+    return image_send(image, &request->call->image);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tool.h: what a tool is. Everything about one stands in its descriptor; what
+   clients see and what is checked is derived from it. */
+#ifndef GATE_TOOL_H
+#define GATE_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "files/files.h"
+#include "files/seen.h"
+#include "gate/schema.h"
+#include "json/json.h"
+#include "json/jsonw.h"
+#include "wire/image.h"
+
+/* How much a call can harm. Zero, and so a descriptor that says nothing, is
+   the strictest. */
+enum tool_level {
+    TOOL_DANGEROUS, /* runs only with an approval */
+    TOOL_CAUTIOUS,  /* is logged, then runs */
+    TOOL_SAFE       /* changes nothing */
+};
+
+struct tool;
+struct tool_request;
+struct tool_answer;
+
+/* What the handler of a call has found out before a human was asked. It is the
+   first member of a larger record of the tool's, from malloc; the gate calls
+   FREE once, whatever becomes of the call. */
+struct tool_plan {
+    void (*free)(struct tool_plan *plan);
+};
+
+/* What a human is asked before a call runs or goes on. Owned by the call. */
+struct tool_question {
+    struct buf message;   /* all there is to know: request, or the whole diff */
+    size_t hunks;         /* of a review: can be chosen by number, from 1 */
+    size_t changes;       /* of a review: hunks there are, chosen or not */
+    bool remember;        /* set by the gate: an approval may hold for later
+                             calls */
+    struct buf substance; /* what must not have changed when the answer comes,
+                             besides the message: hashes of files */
+    struct buf form;      /* of a handler that asks by itself: the JSON schema
+                             of the form; empty: the question is an approval, */
+    const char *name;     /* a name for it, static, */
+    struct buf carried;   /* and what the handler wants to be told with the
+                             reply, at most LIMIT_TICKET_EXTRA bytes with the
+                             name */
+    struct buf review;    /* for an editor: the change as a JSON object; empty:
+                             the question is about no change */
+};
+
+/* What an editor says about the file that a review is about. */
+struct tool_visit {
+    bool looked;   /* it was asked, */
+    bool visited;  /* and has a buffer of the file: it will make the change, */
+    bool modified; /* which differs from the file, */
+    struct buf text; /* with this text */
+};
+
+/* The reply to a question that a handler asked by itself. */
+struct tool_reply {
+    struct json value; /* an object with "action" (accept, decline, cancel) and,
+                          when accepted, "content"; absent when there is none */
+    struct str name;   /* of the question */
+    struct str carried;
+};
+
+/* What the human said. */
+enum tool_consent {
+    TOOL_NO_DECISION, /* timed out, cancelled, went away: refused */
+    TOOL_DENIED,
+    TOOL_STOPPED, /* denied, as will be what follows */
+    TOOL_APPROVED
+};
+
+/* About one hunk of a review, in an editor. */
+struct tool_hunk {
+    bool accepted;
+    bool edited;       /* TEXT stands in the place of its old lines: edited, */
+    bool part;         /* or, also true, a part of what was proposed */
+    struct str text;   /* lines with their ends, but maybe for the last */
+    struct str reason; /* may be empty */
+};
+
+/* A change that an editor has made in a buffer. */
+struct tool_applied {
+    struct str before; /* the whole texts */
+    struct str after;
+    bool saved;
+    struct str sha256; /* of the bytes that were saved, in hexadecimal digits;
+                          may be empty */
+    struct str note;   /* why it was not saved */
+    const bool *stale; /* one for each hunk: accepted, but it had no place */
+};
+
+struct tool_decision {
+    enum tool_consent consent;
+    struct str reason;  /* the human's words, or why there is none; may be
+                           empty */
+    const bool *chosen; /* of a review: one for each hunk; NULL: all */
+    const struct tool_hunk *hunks;      /* the same with more about each, or
+                                           NULL */
+    const struct tool_applied *applied; /* who decided has made the change, */
+    struct str failed; /* or could not, for this reason; empty: it is ours */
+};
+
+/* Work that is done in small steps, so that nothing else has to wait: the first
+   member of a larger record, from malloc. STEP does a few milliseconds' worth
+   and sets ANSWER->state, which is TOOL_WORKS before, when it is done. FREE is
+   called once, also when the call is cancelled. */
+struct tool_work {
+    enum status (*step)(struct tool_work *work,
+                        const struct tool_request *request,
+                        struct tool_answer *answer);
+    void (*free)(struct tool_work *work);
+};
+
+/* What a call has changed in a file, for the log. */
+struct tool_change {
+    struct buf path;   /* of the file, absolute; empty: nothing was changed */
+    struct buf patch;  /* in the unified format; empty when it is larger than
+                          LIMIT_PATCH, or has no lines */
+    struct buf before; /* hexadecimal SHA-256 of the file; empty: it was new, */
+    struct buf after;  /* or cannot be read */
+};
+
+/* One call of a tool, from the decision to the answer. The first nine members
+   are its caller's, the others the gate's; tool_call_release frees what they
+   own. */
+struct tool_call {
+    const struct tool *tool;
+    struct image_call image; /* while it waits; its owner is the caller's */
+    bool progress;           /* the client wants to hear of it meanwhile */
+    bool can_ask;            /* its client can put questions to a human */
+    bool editor;             /* there is an editor, which is asked first */
+    bool view;               /* shows a session, but opens none (image.h) */
+    bool resumed;            /* the human's answer is there already: the call
+                                asks, whatever allows it to run */
+    struct tool_reply reply; /* for the handler, when it is there already; valid
+                                until gate_start returns */
+    struct str client;       /* who calls, as JSON text (clientinfo.h); empty:
+                                it did not say */
+    int64_t started_ms;
+    char session[LIMIT_SESSION_NAME + 1]; /* where it runs; empty: in none */
+    bool approved;                        /* the gate let it run */
+    const char *decision;      /* "allowed", "refused", "approved", "modified",
+                                  "denied"; static, NULL before */
+    const char *decided_by;    /* "level", "policy", "grant", "human", ... ;
+                                  static */
+    struct buf rule;           /* of the editor, that decided; may be empty */
+    struct buf reason;         /* the human's words; may be empty */
+    bool may_remember;         /* the question may be spared next time */
+    bool ends_session;         /* set by the handler that sees to it */
+    int64_t decided_ms;        /* when; the human's time lies before it */
+    struct buf arguments;      /* JSON text, as asked for or as modified */
+    struct buf preview;        /* of them (preview.h) */
+    struct buf note;           /* what the answer has to say first */
+    struct tool_change change; /* that it has made */
+    struct tool_work *work;    /* while it works; owned */
+    struct tool_plan *plan;    /* from prepare; owned */
+    struct tool_question question; /* while it asks */
+    struct tool_visit visit;
+};
+
+/* The limits in force. */
+struct tool_limits {
+    size_t max_output;  /* characters of an answer */
+    int64_t timeout_ms; /* of a call to an image; 0: none */
+    int64_t memory;     /* bytes of the Lisp heap of a session */
+};
+
+/* What a handler gets; it lives until the handler returns, but for CALL. */
+struct tool_request {
+    struct arena *arena; /* of the request */
+    struct image *image;
+    const struct files *files;         /* NULL: the host has none to give */
+    struct seen *seen;                 /* of the connection */
+    struct tool_limits *limits;        /* of the server */
+    const struct schema_value *values; /* checked, in the order of the fields;
+                                          NULL in a step of work */
+    struct tool_call *call;
+    const struct tool_decision *decision; /* of a tool with prepare */
+    struct tool_reply reply; /* to what the handler asked, if anything */
+};
+
+/* What became of a call. */
+enum tool_state {
+    TOOL_WAITS,     /* the answer comes from the image */
+    TOOL_WORKS,     /* call->work has more steps to do */
+    TOOL_LOOKS,     /* the editor is asked for the text of a file first */
+    TOOL_ASKS,      /* a human has to answer call->question first */
+    TOOL_IN_EDITOR, /* the editor does it */
+    TOOL_ANSWERED,  /* the text is the answer, */
+    TOOL_FAILED     /* or the report of a failure */
+};
+
+struct tool_answer {
+    enum tool_state state;
+    struct str text;
+    struct str structured; /* the same as a JSON object, or empty */
+    bool missing;          /* it failed because what a view was to show is not
+                              there */
+    struct str content;    /* a JSON array of content blocks that stands in the
+                              place of the text, or empty */
+    const char *requires;  /* it failed because the client lacks this capability
+                              of MCP, by name; NULL: not because of that */
+};
+
+struct tool {
+    const char *name;
+    const char *title;
+    const char *description;    /* for the model; ends with a full stop */
+    const char *const *aliases; /* further names, ends with NULL; or NULL */
+    const struct schema_field *fields;
+    enum tool_level level;
+
+    /* The tool whose rules hold for this one; NULL: its own. */
+    const struct tool *rules_of;
+
+    /* An editor does it: there is neither operation nor handler. */
+    bool in_editor;
+
+    /* Hints for clients; "read only" follows from the level. */
+    bool destructive;
+    bool idempotent;
+    bool open_world;
+
+    /* What a call gets at least when it names no time limit itself. */
+    int64_t timeout_ms;
+
+    /* Of a dangerous tool whose review is its approval; else NULL. Looks at
+       what the call would do, before anyone is asked: fills call->plan and
+       QUESTION, or sets ANSWER->state (TOOL_ASKS before) to TOOL_ANSWERED or
+       TOOL_FAILED when there is nothing to ask: no change, refused path. */
+    enum status (*prepare)(const struct tool_request *request,
+                           struct tool_question *question,
+                           struct tool_answer *answer);
+
+    /* Either the Lisp operation that gets the arguments, or a function. It
+       fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
+       call->plan and a decision of TOOL_APPROVED. When call->can_ask it may
+       ask something itself, before it has any effect: with TOOL_ASKS and the
+       message, form and name of call->question it is called again, with the
+       reply, once there is one. ST_NOMEM, ST_LIMIT and ST_IO as
+       image_send. */
+    const char *operation;
+    enum status (*handler)(const struct tool_request *request,
+                           struct tool_answer *answer);
+};
+
+/* The arguments "session" and "timeout" (seconds) mean the same for every tool:
+   where and how long the call may run. They are no arguments of the
+   operation. What a session is stands with evaluate-lisp and in the
+   instructions: a word about it in each of 30 tools would be a tenth of all
+   that models are told. */
+#define TOOL_SESSION "session"
+#define TOOL_TIMEOUT "timeout"
+#define TOOL_MAIN_SESSION "main" /* where calls without a session run */
+#define TOOL_SESSION_FIELD                                                     \
+    {                                                                          \
+        .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
+    }
+
+/* The name of the session in which a call of TOOL with VALUES runs; empty when
+   it runs in none. */
+struct str tool_session(const struct tool *tool,
+                        const struct schema_value *values);
+
+/* Frees what CALL owns. Accepts a zeroed one. */
+void tool_call_release(struct tool_call *call);
+
+void tool_question_release(struct tool_question *question);
+void tool_visit_release(struct tool_visit *visit);
+
+/* Frees the plan and the question of CALL. */
+void tool_call_forget_question(struct tool_call *call);
+
+/* Whether NAME is the name or an alias of TOOL. */
+bool tool_has_name(const struct tool *tool, struct str name);
+
+/* "safe", "cautious", "dangerous". */
+const char *tool_level_name(enum tool_level level);
+
+/* Writes TOOL as an entry of tools/list; WITH_TITLE adds the member "title",
+   which older versions of MCP keep in the annotations only. */
+void tool_write(struct jsonw *w, const struct tool *tool, bool with_title);
+
+/* SECONDS of a time limit; what is more than none stays more than none. */
+int64_t tool_milliseconds(double seconds);
+
+/* Starts the frame of OPERATION with the session and the time limit of the
+   call. The caller appends the other arguments, then image_send. */
+void tool_begin(const struct tool_request *request, const char *operation);
+
+/* Whether there are files; ANSWER says so when there are none. */
+bool tool_has_files(const struct tool_request *request,
+                    struct tool_answer *answer);
+
+/* Sends the call to the image as TOOL's operation with its arguments. */
+enum status MUST_CHECK tool_send(const struct tool_request *request);
+
+#endif

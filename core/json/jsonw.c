@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* jsonw.c: writing JSON into a buf. */
+#include "json/jsonw.h"
+
+#include <inttypes.h>
+
+#include "base/utf8.h"
+
+void jsonw_init(struct jsonw *w, struct buf *out)
+{
+    w->out = out;
+    w->comma = false;
+}
+
+/* What stands before a name or a value. */
+static void separate(struct jsonw *w)
+{
+    if (w->comma)
+        buf_byte(w->out, ',');
+    w->comma = true;
+}
+
+static void open_container(struct jsonw *w, char bracket)
+{
+    separate(w);
+    buf_byte(w->out, bracket);
+    w->comma = false;
+}
+
+static void close_container(struct jsonw *w, char bracket)
+{
+    buf_byte(w->out, bracket);
+    w->comma = true;
+}
+
+void jsonw_object(struct jsonw *w)
+{
+    open_container(w, '{');
+}
+
+void jsonw_end_object(struct jsonw *w)
+{
+    close_container(w, '}');
+}
+
+void jsonw_array(struct jsonw *w)
+{
+    open_container(w, '[');
+}
+
+void jsonw_end_array(struct jsonw *w)
+{
+    close_container(w, ']');
+}
+
+/* Writes the character CODE as an escape. */
+static void append_escape(struct buf *out, uint32_t code)
+{
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    for (const char *pair = letters; *pair != '\0'; pair += 2) {
+        if ((uint32_t)*pair == code) {
+            buf_byte(out, '\\');
+            buf_byte(out, pair[1]);
+            return;
+        }
+    }
+    static const char hex[] = "0123456789abcdef";
+    const char escape[] = {'\\',
+                           'u',
+                           hex[code >> 12 & 15],
+                           hex[code >> 8 & 15],
+                           hex[code >> 4 & 15],
+                           hex[code & 15]};
+    buf_append(out, escape, sizeof escape);
+}
+
+static bool needs_escape(uint32_t code)
+{
+    return code < 0x20 || code == '"' || code == '\\' || code == 0x7f ||
+           code == 0x2028 || code == 0x2029;
+}
+
+/* Bytes at the start of S that are written as they are. */
+static size_t copied_run(struct str s)
+{
+    size_t n = 0;
+    for (;;) {
+        n += utf8_plain_run(str_make(s.p + n, s.n - n));
+        uint32_t code;
+        size_t length = utf8_decode(str_make(s.p + n, s.n - n), &code);
+        if (length == 0 || needs_escape(code))
+            return n;
+        n += length;
+    }
+}
+
+static void append_string(struct buf *out, struct str s)
+{
+    buf_byte(out, '"');
+    while (s.n > 0) {
+        size_t n = copied_run(s);
+        buf_append(out, s.p, n);
+        s = str_make(s.p + n, s.n - n);
+        if (s.n == 0)
+            break;
+        uint32_t code;
+        size_t length = utf8_decode(s, &code);
+        if (length > 0) {
+            append_escape(out, code);
+        } else {
+            buf_str(out, STR("\xef\xbf\xbd"));
+            length = 1;
+        }
+        s = str_make(s.p + length, s.n - length);
+    }
+    buf_byte(out, '"');
+}
+
+void jsonw_name(struct jsonw *w, const char *name)
+{
+    separate(w);
+    append_string(w->out, str_from(name));
+    buf_byte(w->out, ':');
+    w->comma = false;
+}
+
+void jsonw_string(struct jsonw *w, struct str s)
+{
+    separate(w);
+    append_string(w->out, s);
+}
+
+void jsonw_raw(struct jsonw *w, struct str json)
+{
+    separate(w);
+    buf_str(w->out, json);
+}
+
+void jsonw_digest(struct jsonw *w, const unsigned char digest[DIGEST_SIZE])
+{
+    separate(w);
+    buf_byte(w->out, '"');
+    digest_write(w->out, digest);
+    buf_byte(w->out, '"');
+}
+
+void jsonw_int(struct jsonw *w, int64_t n)
+{
+    separate(w);
+    buf_printf(w->out, "%" PRId64, n);
+}
+
+void jsonw_bool(struct jsonw *w, bool b)
+{
+    jsonw_raw(w, b ? STR("true") : STR("false"));
+}
+
+void jsonw_null(struct jsonw *w)
+{
+    jsonw_raw(w, STR("null"));
+}
+
+void jsonw_member(struct jsonw *w, const char *name, struct str value)
+{
+    jsonw_name(w, name);
+    jsonw_string(w, value);
+}
+
+void jsonw_member_int(struct jsonw *w, const char *name, int64_t value)
+{
+    jsonw_name(w, name);
+    jsonw_int(w, value);
+}
+
+void jsonw_member_bool(struct jsonw *w, const char *name, bool value)
+{
+    jsonw_name(w, name);
+    jsonw_bool(w, value);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* linereader.c: cuts a byte stream into lines. */
+#include "json/linereader.h"
+
+/* Storage that an idle reader keeps: what common messages need. */
+#define KEPT (64u * 1024)
+
+void linereader_init(struct linereader *reader, size_t max)
+{
+    *reader = (struct linereader){.line = BUF_EMPTY, .max = max};
+}
+
+void linereader_release(struct linereader *reader)
+{
+    buf_release(&reader->line);
+    linereader_init(reader, reader->max);
+}
+
+/* Forgets the lines that were handed out; gives the storage of a large one
+   back once it holds nothing more. */
+static void drop_done(struct linereader *reader)
+{
+    buf_consume(&reader->line, reader->done);
+    reader->scanned -= reader->done;
+    reader->done = 0;
+    if (reader->line.n == 0)
+        buf_trim(&reader->line, KEPT);
+}
+
+/* Room for N more bytes and the LF that linereader_finish may add. A line that
+   grows large gets at once all that it may have, so that doubling does not
+   pass the bound. */
+static char *make_room(struct linereader *reader, size_t n)
+{
+    struct buf *line = &reader->line;
+    if (n + 1 > line->cap - line->n && line->cap > reader->max / 2 &&
+        line->n <= reader->max)
+        return buf_reserve_exact(line, reader->max - line->n + n + 2);
+    return buf_reserve(line, n + 1);
+}
+
+/* Memory ran out: drops the line that N more bytes at P belong to, and them. */
+static void drop_fed(struct linereader *reader, const char *p, size_t n)
+{
+    struct buf *line = &reader->line;
+    size_t end = line->n;
+    while (end > reader->scanned && line->p[end - 1] != '\n')
+        end--;
+    buf_truncate(line, end);
+    line->failed = false;
+    reader->skipping = p[n - 1] != '\n';
+}
+
+enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
+{
+    drop_done(reader);
+    const char *from = p;
+    if (reader->skipping && n > 0) {
+        const char *lf = memchr(from, '\n', n);
+        if (lf == NULL)
+            return ST_OK;
+        reader->skipping = false;
+        n -= (size_t)(lf + 1 - from);
+        from = lf + 1;
+    }
+    if (n == 0)
+        return ST_OK;
+    char *to = make_room(reader, n);
+    if (to == NULL) {
+        drop_fed(reader, from, n);
+        return ST_NOMEM;
+    }
+    memcpy(to, from, n);
+    reader->line.n += n;
+    return ST_OK;
+}
+
+/* LINE without a byte order mark at the start of the stream and a CR at the
+   end. */
+static struct str strip(struct linereader *reader, struct str line)
+{
+    const struct str bom = STR("\xef\xbb\xbf");
+    if (!reader->started && str_starts(line, bom))
+        line = str_make(line.p + bom.n, line.n - bom.n);
+    reader->started = true;
+    if (line.n > 0 && line.p[line.n - 1] == '\r')
+        line.n--;
+    return line;
+}
+
+static bool is_blank(struct str line)
+{
+    for (size_t i = 0; i < line.n; i++)
+        if (line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\r')
+            return false;
+    return true;
+}
+
+/* No LF is there: the line either is incomplete or already too long. */
+static enum status partial_line(struct linereader *reader)
+{
+    reader->scanned = reader->line.n;
+    // One byte may be the CR of the line end, three a byte order mark.
+    size_t slack = reader->started ? 1 : 4;
+    if (reader->line.n <= slack || reader->line.n - slack <= reader->max)
+        return ST_MISSING;
+    reader->done = reader->line.n;
+    reader->skipping = true;
+    reader->started = true;
+    drop_done(reader);
+    return ST_LIMIT;
+}
+
+enum status linereader_next(struct linereader *reader, struct str *line)
+{
+    for (;;) {
+        drop_done(reader);
+        struct str rest = buf_view(&reader->line);
+        const char *lf = NULL;
+        if (rest.n > reader->scanned)
+            lf = memchr(rest.p + reader->scanned, '\n',
+                        rest.n - reader->scanned);
+        if (lf == NULL)
+            return partial_line(reader);
+        size_t n = (size_t)(lf - rest.p);
+        reader->scanned = reader->done = n + 1;
+        struct str found = strip(reader, str_make(rest.p, n));
+        if (found.n > reader->max)
+            return ST_LIMIT;
+        if (!is_blank(found)) {
+            *line = found;
+            return ST_OK;
+        }
+    }
+}
+
+void linereader_finish(struct linereader *reader)
+{
+    drop_done(reader);
+    reader->skipping = false;
+    // linereader_feed left room for it.
+    if (reader->line.n > 0)
+        buf_byte(&reader->line, '\n');
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* resources.c: a table of views and that of the host say what there is; lists,
+   templates and the reading of an address come from them. */
+#include "mcp/resources.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "mcp/result.h"
+#include "tools/catalog.h"
+#include "tools/registry.h"
+
+#define SESSIONS "lisp://session/"
+
+static const struct view {
+    const char *name; /* last part of the address */
+    const char *title;
+    const char *description;
+    const struct tool *offered; /* with this tool the view is */
+    const struct tool *shown_by;
+    bool numbered; /* a number follows; only in templates */
+} views[] = {
+    {"definitions", "Definitions",
+     "What was defined in the Lisp session since its start or reset.",
+     &tool_list_definitions, &tool_list_definitions, false},
+    {"last-error", "Last error",
+     "The error of the last evaluation, with restarts and stack frames.",
+     &tool_describe_last_error, &tool_describe_last_error, false},
+    {"checkpoints", "Checkpoints",
+     "State of the Lisp session, and what restore-session can go back to.",
+     &tool_list_sessions, &view_checkpoints, false},
+    {"output", "Long output",
+     "The whole of an output that was shortened, by the id its answer names.",
+     &tool_read_output, &view_output, true},
+};
+
+#define VIEWS (sizeof views / sizeof *views)
+
+static bool is_offered(unsigned sets, const struct view *view)
+{
+    return registry_find(sets, str_from(view->offered->name)) != NULL;
+}
+
+/* --- Lists -------------------------------------------------------------- */
+
+/* The members that resources and templates share. */
+static void write_entry(struct jsonw *w, bool with_title, const char *name,
+                        const char *title, const char *description)
+{
+    jsonw_member(w, "name", str_from(name));
+    if (with_title)
+        jsonw_member(w, "title", str_from(title));
+    jsonw_member(w, "description", str_from(description));
+}
+
+/* Where the braces of an address stand, the first one and behind the second.
+   False when it has none. */
+static bool find_braces(const struct resource *resource, size_t *start,
+                        size_t *end)
+{
+    const char *open = strchr(resource->address, '{');
+    const char *close = open != NULL ? strchr(open, '}') : NULL;
+
+    if (close == NULL)
+        return false;
+    *start = (size_t)(open - resource->address);
+    *end = (size_t)(close - resource->address) + 1;
+    return true;
+}
+
+/* Those of the host that are templates, or those that are none. */
+static void write_more(struct jsonw *w, const struct resources_page *page,
+                       bool templates)
+{
+    const struct resource *more = page->resources->more;
+    size_t start;
+    size_t end;
+
+    for (; more != NULL && more->address != NULL; more++) {
+        if (find_braces(more, &start, &end) != templates)
+            continue;
+        jsonw_object(w);
+        jsonw_member(w, templates ? "uriTemplate" : "uri",
+                     str_from(more->address));
+        write_entry(w, page->with_title, more->name, more->title,
+                    more->description);
+        jsonw_member(w, "mimeType", str_from(more->type));
+        jsonw_end_object(w);
+    }
+}
+
+static void write_metrics(struct jsonw *w, bool with_title)
+{
+    jsonw_object(w);
+    jsonw_member(w, "uri", STR(RESOURCES_METRICS));
+    write_entry(w, with_title, "metrics", "Metrics",
+                "Counts and times of all tool calls; grants, rules, limits.");
+    jsonw_member(w, "mimeType", STR(RESOURCES_METRICS_TYPE));
+    jsonw_end_object(w);
+}
+
+/* The texts of an address are plain: sessions have no other names. */
+static void write_view(struct jsonw *w, const struct resources_page *page,
+                       const struct sessions_entry *session,
+                       const struct view *view)
+{
+    char text[sizeof SESSIONS + LIMIT_SESSION_NAME + 32];
+    int prefix = snprintf(text, sizeof text, SESSIONS);
+
+    (void)snprintf(text + prefix, sizeof text - (size_t)prefix, "%s/%s",
+                   session->name, view->name);
+    jsonw_object(w);
+    jsonw_member(w, "uri", str_from(text));
+    write_entry(w, page->with_title, text + prefix, view->title,
+                view->description);
+    jsonw_member(w, "mimeType", STR(RESULT_VIEW_TYPE));
+    jsonw_end_object(w);
+}
+
+static void write_session(struct jsonw *w, const struct resources_page *page,
+                          const struct sessions_entry *session)
+{
+    for (size_t i = 0; i < VIEWS; i++)
+        if (!views[i].numbered && is_offered(page->resources->sets, &views[i]))
+            write_view(w, page, session, &views[i]);
+}
+
+void resources_list(struct jsonw *w, const struct resources_page *page)
+{
+    const struct sessions *sessions = page->resources->sessions;
+    size_t shown = 0;
+    size_t i = 0;
+
+    jsonw_name(w, "resources");
+    jsonw_array(w);
+    if (page->after == 0) {
+        write_metrics(w, page->with_title);
+        write_more(w, page, false);
+    }
+    while (i < sessions->count && sessions->entries[i].serial <= page->after)
+        i++;
+    for (; i < sessions->count && shown < LIMIT_RESOURCES_PAGE; i++, shown++)
+        write_session(w, page, &sessions->entries[i]);
+    jsonw_end_array(w);
+    if (i == sessions->count)
+        return;
+    char cursor[32];
+    (void)snprintf(cursor, sizeof cursor, "after-%llu",
+                   (unsigned long long)sessions->entries[i - 1].serial);
+    jsonw_member(w, "nextCursor", str_from(cursor));
+}
+
+enum status resources_read_cursor(struct arena *arena, struct json cursor,
+                                  struct resources_page *page)
+{
+    static const char before[] = "after-";
+    size_t start = sizeof before - 1;
+    struct str text;
+    uint64_t serial = 0;
+
+    if (json_is_absent(cursor) || json_type(cursor) == JSON_NULL)
+        return ST_OK;
+    enum status status = json_string(arena, cursor, &text);
+    if (status != ST_OK)
+        return status;
+    if (!str_starts(text, STR(before)) || text.n == start ||
+        text.n > start + 18 || text.p[start] == '0')
+        return ST_INVALID;
+    for (size_t i = start; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return ST_INVALID;
+        serial = serial * 10 + (uint64_t)(text.p[i] - '0');
+    }
+    if (serial > page->resources->sessions->last_serial)
+        return ST_INVALID;
+    page->after = serial;
+    return ST_OK;
+}
+
+void resources_list_templates(struct jsonw *w,
+                              const struct resources_page *page)
+{
+    jsonw_name(w, "resourceTemplates");
+    jsonw_array(w);
+    for (size_t i = 0; i < VIEWS; i++) {
+        char text[sizeof SESSIONS + 64];
+        (void)snprintf(text, sizeof text, SESSIONS "{name}/%s%s", views[i].name,
+                       views[i].numbered ? "/{id}" : "");
+        if (!is_offered(page->resources->sets, &views[i]))
+            continue;
+        jsonw_object(w);
+        jsonw_member(w, "uriTemplate", str_from(text));
+        write_entry(w, page->with_title, views[i].name, views[i].title,
+                    views[i].description);
+        jsonw_member(w, "mimeType", STR(RESULT_VIEW_TYPE));
+        jsonw_end_object(w);
+    }
+    write_more(w, page, true);
+    jsonw_end_array(w);
+}
+
+/* --- Addresses ---------------------------------------------------------- */
+
+/* Cuts S at its first "/"; without one *HEAD is all of it. */
+static bool split(struct str s, struct str *head, struct str *tail)
+{
+    const char *slash = s.n > 0 ? memchr(s.p, '/', s.n) : NULL;
+
+    *head = s;
+    *tail = STR("");
+    if (slash == NULL)
+        return false;
+    size_t n = (size_t)(slash - s.p);
+    *head = str_make(s.p, n);
+    *tail = str_make(slash + 1, s.n - n - 1);
+    return true;
+}
+
+static bool is_number(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return s.n > 0 && s.n <= 10 && s.p[0] != '0';
+}
+
+/* TEXT, an object, becomes the arguments, which the schema of the tool
+   checks. */
+static enum status make_call(struct arena *arena, const struct buf *text,
+                             struct resources_view *view)
+{
+    const struct schema_field *fields = view->tool->fields;
+    struct str copy;
+    struct json_error error;
+    struct schema_notes notes;
+    struct schema_value *values =
+        arena_array(arena, schema_count(fields), sizeof *values);
+
+    enum status status = buf_failed(text) || values == NULL
+                             ? ST_NOMEM
+                             : arena_str(arena, buf_view(text), &copy);
+    if (status == ST_OK)
+        status = json_parse(arena, copy, &view->arguments, &error);
+    if (status == ST_OK)
+        status = schema_check(arena, fields, view->arguments, values, &notes);
+    view->values = values;
+    return status == ST_OK || status == ST_NOMEM ? status : ST_MISSING;
+}
+
+static enum status call_view(struct arena *arena, struct str session,
+                             struct str number, struct resources_view *view)
+{
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
+
+    jsonw_init(&w, &text);
+    jsonw_object(&w);
+    jsonw_member(&w, TOOL_SESSION, session);
+    if (number.n > 0) {
+        jsonw_name(&w, "id");
+        jsonw_raw(&w, number);
+    }
+    jsonw_end_object(&w);
+    enum status status = make_call(arena, &text, view);
+    buf_release(&text);
+    return status;
+}
+
+static enum status find_view(struct arena *arena, unsigned sets, struct str uri,
+                             struct resources_view *view)
+{
+    size_t n = sizeof SESSIONS - 1;
+    struct str session;
+    struct str name;
+    struct str number;
+
+    if (!str_starts(uri, STR(SESSIONS)) ||
+        !split(str_make(uri.p + n, uri.n - n), &session, &name))
+        return ST_MISSING;
+    bool more = split(name, &name, &number);
+    for (size_t i = 0; i < VIEWS; i++) {
+        const struct view *found = &views[i];
+        if (!str_eq(name, str_from(found->name)) || !is_offered(sets, found))
+            continue;
+        if (found->numbered ? !is_number(number) : more)
+            return ST_MISSING;
+        view->tool = found->shown_by;
+        view->type = RESULT_VIEW_TYPE;
+        return call_view(arena, session, number, view);
+    }
+    return ST_MISSING;
+}
+
+/* Whether URI is an address of RESOURCE; then ARGUMENT is what stands in the
+   place of its braces, empty without them. */
+static bool fits(const struct resource *resource, struct str uri,
+                 struct str *argument)
+{
+    struct str address = str_from(resource->address);
+    size_t start;
+    size_t end;
+
+    *argument = STR("");
+    if (!find_braces(resource, &start, &end))
+        return str_eq(uri, address);
+    struct str head = str_make(address.p, start);
+    struct str tail = str_make(address.p + end, address.n - end);
+    if (uri.n <= head.n + tail.n || !str_starts(uri, head) ||
+        !str_eq(str_make(uri.p + uri.n - tail.n, tail.n), tail))
+        return false;
+    *argument = str_make(uri.p + start, uri.n - head.n - tail.n);
+    return memchr(argument->p, '/', argument->n) == NULL;
+}
+
+static enum status find_more(struct arena *arena, const struct resource *more,
+                             struct str uri, struct resources_view *view)
+{
+    struct str argument;
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
+
+    while (more != NULL && more->address != NULL && !fits(more, uri, &argument))
+        more++;
+    if (more == NULL || more->address == NULL)
+        return ST_MISSING;
+    view->tool = more->shown_by;
+    view->type = more->type;
+    jsonw_init(&w, &text);
+    jsonw_object(&w);
+    if (argument.n > 0)
+        jsonw_member(&w, view->tool->fields[0].name, argument);
+    jsonw_end_object(&w);
+    enum status status = make_call(arena, &text, view);
+    buf_release(&text);
+    return status;
+}
+
+enum status resources_find(struct arena *arena,
+                           const struct resources *resources, struct str uri,
+                           struct resources_view *view)
+{
+    enum status status = find_view(arena, resources->sets, uri, view);
+
+    return status == ST_MISSING ? find_more(arena, resources->more, uri, view)
+                                : status;
+}

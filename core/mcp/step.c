@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step.c: see step.h. */
+#include "mcp/step.h"
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+void step_report(const struct step *t, struct str text)
+{
+    struct pending *pending = t->pending;
+    struct buf *output = t->table->output;
+
+    if (!pending->remembered || pending->token.n == 0 ||
+        output->n >= LIMIT_OUTPUT_BACKLOG)
+        return;
+    pending->progress++;
+    enum status status =
+        result_progress(output, pending->version, pending->token,
+                        pending->progress, utf8_tail(text, LIMIT_PROGRESS));
+    if (status != ST_OK)
+        log_line(t->table->log, LOG_WARN, "mcp: no memory to report progress");
+}
+
+void step_end(struct step *t)
+{
+    pending_free(t->table, t->pending);
+}
+
+/* The answer of a view is a resource. */
+static enum status write_resource(const struct step *t)
+{
+    const struct pending *pending = t->pending;
+    const struct tool_answer *answer = &t->gate.answer;
+
+    if (answer->missing)
+        return result_no_resource(&pending->to, pending->version, pending->uri,
+                                  answer->text);
+    if (answer->state == TOOL_FAILED)
+        return rpc_error(&pending->to, RPC_INTERNAL_ERROR, answer->text);
+    if (answer->content.n > 0)
+        return result_of_contents(&pending->to, pending->version,
+                                  answer->content);
+    return result_of_text(&pending->to, pending->version, pending->uri,
+                          pending->type, answer->text);
+}
+
+/* Writes the answer in the form that the request wants. */
+static enum status write_answer(const struct step *t)
+{
+    const struct pending *pending = t->pending;
+    const struct tool_answer *answer = &t->gate.answer;
+
+    if (answer->requires != NULL && result_is_modern(pending->version))
+        return result_missing_capability(&pending->to, answer->requires,
+                                         answer->text);
+    if (pending->uri.n > 0)
+        return write_resource(t);
+    return result_of_call(&pending->to, pending->version, &pending->tool,
+                          answer, t->gate.now_ms);
+}
+
+void step_send(struct step *t)
+{
+    rpc_check_sent(t->table->log, write_answer(t));
+    step_end(t);
+}
+
+void step_give_up(struct step *t, struct str text)
+{
+    t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = text};
+    gate_end(&t->gate);
+}
+
+void step_fail(struct step *t, struct str text)
+{
+    step_give_up(t, text);
+    step_send(t);
+}
+
+enum status step_decide_without(struct step *t, struct str why)
+{
+    return gate_decide(&t->gate, (struct json){0}, why);
+}

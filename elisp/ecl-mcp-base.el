@@ -1,0 +1,309 @@
+;;; ecl-mcp-base.el --- What all parts of ecl-mcp share  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Customisation group, faces, errors, keymaps, messages, and JSON.  It knows
+;; nothing of connections, sessions or tools.  All other files require it, and
+;; get cl-lib and subr-x from it.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+(defgroup ecl-mcp nil
+  "A live Common Lisp shared with a coding agent."
+  :group 'tools
+  :prefix "ecl-mcp-")
+
+;; What the module signals.
+(define-error 'ecl-mcp-error "ecl-mcp" 'user-error)
+
+(defconst ecl-mcp-version "0.1.0"
+  "Version of the elisp; that of the module must be the same.")
+
+(defconst ecl-mcp--directory
+  (file-name-directory (or load-file-name buffer-file-name default-directory))
+  "The folder of the elisp.")
+
+(defun ecl-mcp--error-text (err)
+  "Return the text of ERR, a condition, without quotes around a sentence."
+  (if (and (eq (car err) 'ecl-mcp-error) (stringp (cadr err)))
+      (cadr err)
+    (error-message-string err)))
+
+(defun ecl-mcp--fail (format &rest args)
+  "Signal a `user-error' with a sentence made of FORMAT and ARGS.
+Emacs shows sentences of other errors in quotes."
+  (let ((text (apply #'format-message format args)))
+    (signal 'user-error
+            (list (concat "ecl-mcp: " (string-remove-prefix "ecl-mcp: " text))))))
+
+(defun ecl-mcp--plain-file (function &rest arguments)
+  "Call FUNCTION with ARGUMENTS, names of files that a client may have sent.
+No handler sees them: none connects to the host that a name may stand for."
+  (let ((file-name-handler-alist nil))
+    (apply function arguments)))
+
+;;;; Faces
+
+(defgroup ecl-mcp-faces nil
+  "Faces of ecl-mcp."
+  :group 'ecl-mcp
+  :group 'faces)
+
+(defface ecl-mcp-accepted '((t :inherit diff-added))
+  "Face of a hunk that was accepted.")
+
+(defface ecl-mcp-rejected '((t :inherit shadow))
+  "Face of a hunk that was rejected.")
+
+(defface ecl-mcp-open '((t :inherit default))
+  "Face of a hunk that is not decided yet.")
+
+(defface ecl-mcp-edited '((t :inherit diff-changed))
+  "Face of a hunk that the user changed.")
+
+(defface ecl-mcp-stale '((t :inherit warning))
+  "Face of a hunk whose place is no longer in the text.")
+
+(defface ecl-mcp-risk-high '((t :inherit error))
+  "Face of what can do harm.")
+
+(defface ecl-mcp-risk-low '((t :inherit success))
+  "Face of what only reads.")
+
+(defface ecl-mcp-key '((t :inherit help-key-binding))
+  "Face of a key in a line of help.")
+
+;;;; Keymaps
+
+(defun ecl-mcp-keymap (bindings &optional parent)
+  "Return a keymap with BINDINGS below PARENT, a keymap.
+A binding is (KEY . COMMAND); KEY is a text as `kbd' takes it, or a vector."
+  (let ((map (make-sparse-keymap)))
+    (when parent
+      (set-keymap-parent map parent))
+    (pcase-dolist (`(,key . ,command) bindings)
+      (define-key map (if (stringp key) (kbd key) key) command))
+    map))
+
+;;;; Text
+
+(defun ecl-mcp--string (value)
+  "Return VALUE if it is a string, else \"\"."
+  (if (stringp value) value ""))
+
+(defun ecl-mcp--some-text (value)
+  "Return VALUE if it is a string that is not empty, else nil."
+  (and (stringp value) (not (equal value "")) value))
+
+(defun ecl-mcp--visible (text)
+  "Return TEXT with control characters and line ends escaped.
+So that foreign text cannot forge a line."
+  (replace-regexp-in-string
+   "[[:cntrl:]\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+   (lambda (match)
+     (let ((char (aref match 0)))
+       (cond ((= char ?\n) "\\n")
+             ((= char ?\t) "\\t")
+             (t (format "\\u%04x" char)))))
+   text t t))
+
+;;;; Messages
+
+(defconst ecl-mcp--messages-buffer "*ecl-mcp messages*"
+  "Name of the buffer with what ecl-mcp noticed.")
+
+(defconst ecl-mcp--messages-limit 100000
+  "Characters kept in the buffer of messages; its older half goes first.")
+
+(defun ecl-mcp--note (level format &rest args)
+  "Add a line to the buffer of messages.
+LEVEL is a symbol: `error', `warn', `info' or `debug'.  The text is made of
+FORMAT and ARGS.  It shows nothing and never fails."
+  (condition-case nil
+      (let ((text (ecl-mcp--visible (apply #'format format args))))
+        (with-current-buffer (get-buffer-create ecl-mcp--messages-buffer)
+          (unless (derived-mode-p 'special-mode)
+            (special-mode)
+            (buffer-disable-undo))
+          (let ((inhibit-read-only t)
+                (inhibit-modification-hooks t)
+                (deactivate-mark nil))
+            (save-excursion
+              (goto-char (point-max))
+              (insert (format-time-string "%T ") (symbol-name level) ": "
+                      (truncate-string-to-width text 2000 nil nil t) "\n")
+              (when (> (buffer-size) ecl-mcp--messages-limit)
+                (goto-char (+ (point-min) (/ (buffer-size) 2)))
+                (forward-line 1)
+                (delete-region (point-min) (point)))))))
+    (error nil)))
+
+(defun ecl-mcp--report (format &rest args)
+  "Show a line in the echo area, with our name before it.
+It is made of FORMAT and ARGS, and is also added to the buffer of messages."
+  (apply #'ecl-mcp--note 'info format args)
+  (message "ecl-mcp: %s" (apply #'format-message format args)))
+
+(defmacro ecl-mcp--noting-errors (what &rest body)
+  "Run BODY; note an error in it as one of WHAT and go on.
+WHAT is a string.  For what filters, sentinels and timers do.  Return the value
+of BODY, or nil after an error or a quit."
+  (declare (indent 1) (debug (form body)))
+  (let ((err (make-symbol "err")))
+    `(condition-case ,err
+         (progn ,@body)
+       ((error quit)
+        (ecl-mcp--note 'error "%s: %s" ,what (ecl-mcp--error-text ,err))
+        nil))))
+
+(defun ecl-mcp--run-hook (hook &rest args)
+  "Run each function of HOOK with ARGS; one that fails does not stop the others."
+  (run-hook-wrapped
+   hook
+   (lambda (function)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
+       (apply function args))
+     nil)))
+
+(defun ecl-mcp--run-hook-until (hook &rest args)
+  "Run the functions of HOOK with ARGS until one returns non-nil; return that.
+One that fails counts as nil."
+  (run-hook-wrapped
+   hook
+   (lambda (function)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
+       (apply function args)))))
+
+;;;; JSON
+;;
+;; Two shapes.  Exact: objects are alists with symbols as keys, arrays are
+;; vectors, and :null, :false, t; it is what `json-serialize' takes.  Plain, for
+;; people: arrays are lists and null is nil.
+
+(defun ecl-mcp--unicode (text)
+  "Return TEXT as JSON can have it: what is no Unicode character is replaced."
+  (let ((text (if (multibyte-string-p text)
+                  text
+                (decode-coding-string text 'utf-8 t))))
+    (if (string-match-p "[^\u0000-\ud7ff\ue000-\U0010ffff]" text)
+        (replace-regexp-in-string "[^\u0000-\ud7ff\ue000-\U0010ffff]" "\ufffd"
+                                  text t t)
+      text)))
+
+(defun ecl-mcp--json-key (key)
+  "Return KEY, a symbol, keyword or string, as a symbol for `json-serialize'."
+  (cond ((stringp key) (intern (ecl-mcp--unicode key)))
+        ((keywordp key) (intern (substring (symbol-name key) 1)))
+        (t key)))
+
+(defun ecl-mcp--json-object-p (value)
+  "Non-nil when VALUE, a non-empty list, is an alist or a plist."
+  (let ((first (car value)))
+    (or (and (consp first) (or (stringp (car first))
+                               (and (symbolp (car first))
+                                    (not (memq (car first)
+                                               '(nil t :null :false))))))
+        (and (keywordp first) (not (memq first '(:null :false)))))))
+
+(defun ecl-mcp--json-members (value)
+  "Return the members of VALUE, an alist or plist, as an alist in exact shape.
+Members with the value nil are left out."
+  (let ((pairs (if (consp (car value))
+                   value
+                 (cl-loop for (key item) on value by #'cddr
+                          collect (cons key item)))))
+    (cl-loop for (key . item) in pairs
+             when item
+             collect (cons (ecl-mcp--json-key key) (ecl-mcp--json-exact item)))))
+
+(defun ecl-mcp--json-exact (value)
+  "Return VALUE, of either shape, in the exact shape.
+An alist or plist becomes an object in which members with the value nil are left
+out; another list becomes an array, nil null.  An empty array is [], an empty
+object is an empty hash table."
+  (cond ((stringp value) (ecl-mcp--unicode value))
+        ((vectorp value) (cl-map 'vector #'ecl-mcp--json-exact value))
+        ((null value) :null)
+        ((consp value)
+         (if (ecl-mcp--json-object-p value)
+             (or (ecl-mcp--json-members value) (make-hash-table :size 1))
+           (cl-map 'vector #'ecl-mcp--json-exact value)))
+        ((hash-table-p value)
+         (let ((table (make-hash-table :test #'equal)))
+           (maphash (lambda (key item)
+                      (puthash (if (stringp key) (ecl-mcp--unicode key)
+                                 (symbol-name (ecl-mcp--json-key key)))
+                               (ecl-mcp--json-exact item) table))
+                    value)
+           table))
+        ((or (numberp value) (memq value '(t :null :false))) value)
+        ((symbolp value) (symbol-name value))
+        (t (signal 'wrong-type-argument (list 'json-value-p value)))))
+
+(defun ecl-mcp--json-plain (value)
+  "Return VALUE, in the exact shape, in the plain one.
+Arrays become lists, and null and what is empty become nil."
+  (cond ((vectorp value) (mapcar #'ecl-mcp--json-plain value))
+        ((eq value :null) nil)
+        ((consp value)
+         (cl-loop for (key . item) in value
+                  collect (cons key (ecl-mcp--json-plain item))))
+        (t value)))
+
+(defun ecl-mcp--json-keep-last (object)
+  "Let OBJECT, an alist, have one member of each name: the last."
+  (let ((kept nil)
+        (seen (and (nthcdr 20 object) (make-hash-table :test #'eq))))
+    (dolist (member (reverse object))
+      (unless (if seen (gethash (car member) seen) (assq (car member) kept))
+        (when seen
+          (puthash (car member) t seen))
+        (push member kept)))
+    (setcar object (car kept))
+    (setcdr object (cdr kept))))
+
+(defun ecl-mcp--json-last (value)
+  "Let all objects in VALUE, in the exact shape, have one member of each name.
+It is the last: the core takes that, and so must whoever sees what it will do;
+since Emacs 30 the parser keeps all.  Return VALUE, which is changed."
+  (let ((left (list value)) one) ; calls could not be nested as deeply
+    (while (setq one (pop left))
+      (if (vectorp one)
+          (dotimes (index (length one))
+            (when (or (vectorp (aref one index)) (consp (aref one index)))
+              (push (aref one index) left)))
+        (ecl-mcp--json-keep-last one)
+        (dolist (member one)
+          (when (or (vectorp (cdr member)) (consp (cdr member)))
+            (push (cdr member) left)))))
+    value))
+
+(defun ecl-mcp--json-parse (bytes)
+  "Return the value that BYTES, UTF-8 text of JSON, have, in the exact shape.
+An empty object is nil.  Of a name that is given twice the last counts.
+Signals an error for what is no JSON."
+  (let ((text (decode-coding-string bytes 'utf-8-unix t)))
+    (when (string-match-p "[^\u0000-\U0010ffff]" text)
+      (error "Invalid UTF-8"))
+    (let ((value (json-parse-string text :object-type 'alist :array-type 'array
+                                    :null-object :null :false-object :false)))
+      (if (or (vectorp value) (consp value)) (ecl-mcp--json-last value)
+        value))))
+
+(defun ecl-mcp--json-bytes (value)
+  "Return the JSON text of VALUE, of either shape, as UTF-8 bytes in one line."
+  (let ((text (json-serialize (ecl-mcp--json-exact value)
+                              :null-object :null :false-object :false)))
+    ;; Bytes already, since Emacs 30; and the encoder may leave ASCII as it is.
+    (if (multibyte-string-p text)
+        (string-to-unibyte (encode-coding-string text 'utf-8-unix))
+      text)))
+
+(provide 'ecl-mcp-base)
+;;; ecl-mcp-base.el ends here

@@ -1,0 +1,217 @@
+;;; ecl-mcp-module-load.el --- Finding, checking, building the module  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The module ecl-mcp-module.so has the core.  A module that is mapped cannot be
+;; replaced in a running Emacs, and a wrong one may end it: so what the file
+;; ecl-mcp-module.version beside it says is checked before it is loaded.  It is
+;; loaded by the first command that needs it, and built when the user says so.
+;; Whatever is wrong is one sentence with the remedy.
+;;
+;; This file has another name than the module, or `require' would find the module
+;; in its place where both lie in one folder.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+
+(declare-function compilation-start "compile" t t)
+(declare-function ecl-mcp-module-version "ext:ecl-mcp-module-functions" ())
+
+(defcustom ecl-mcp-module-file nil
+  "File of the module, or nil: looked for beside the elisp and on `load-path'."
+  :type '(choice (const :tag "Look for it" nil) file)
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-module-functions
+  '(ecl-mcp-module-version ecl-mcp-module-open ecl-mcp-module-close
+    ecl-mcp-module-feed ecl-mcp-module-take ecl-mcp-module-editor
+    ecl-mcp-module-tick ecl-mcp-module-finish ecl-mcp-module-idle-p
+    ecl-mcp-module-image-lost ecl-mcp-module-log
+    ecl-mcp-module-diff ecl-mcp-module-apply)
+  "The functions that the elisp uses of the module.")
+
+(defvar ecl-mcp-module--mapped nil
+  "File and modification time of the module that was loaded, or nil.")
+
+;;;; Where things are
+
+(defun ecl-mcp-module--root ()
+  "Return the folder of the sources that the elisp is in, or nil."
+  (let ((root (file-name-directory (directory-file-name ecl-mcp--directory))))
+    (and (file-exists-p (expand-file-name "module/module.c" root))
+         (file-exists-p (expand-file-name "Makefile" root))
+         root)))
+
+(defun ecl-mcp-module--build-folder ()
+  "Return the folder in which the sources are built, or nil."
+  (when-let ((root (ecl-mcp-module--root)))
+    (expand-file-name "build/release/" root)))
+
+(defun ecl-mcp-module--find ()
+  "Return the absolute name of the module's file, or nil."
+  (if ecl-mcp-module-file
+      (expand-file-name ecl-mcp-module-file)
+    (let ((name (concat "ecl-mcp-module" module-file-suffix)))
+      (locate-file name (append (list ecl-mcp--directory
+                                      ;; That of the compiled elisp.
+                                      (expand-file-name "../" ecl-mcp--directory)
+                                      (expand-file-name "../../../../lib/ecl-mcp"
+                                                        ecl-mcp--directory))
+                                (when-let ((build (ecl-mcp-module--build-folder)))
+                                  (list build))
+                                load-path)))))
+
+;;;; Checking
+
+(defun ecl-mcp-module--remedy ()
+  "Return what the user can do about a module that is missing or wrong."
+  (if (ecl-mcp-module--root)
+      "build it with M-x ecl-mcp-build-module"
+    "install ecl-mcp and its module again, of one version"))
+
+(defun ecl-mcp-module--facts (file)
+  "Return what is written beside the module FILE, an alist of strings, or nil."
+  (let ((facts (concat (file-name-sans-extension file) ".version")))
+    (when (file-readable-p facts)
+      (with-temp-buffer
+        (insert-file-contents facts nil 0 4096)
+        (cl-loop for line in (split-string (buffer-string) "\n" t)
+                 for (name value) = (split-string line " ")
+                 collect (cons name value))))))
+
+(defun ecl-mcp-module--facts-problem (file)
+  "Return what is wrong with the module FILE by its version file, or nil."
+  (let* ((facts (ecl-mcp-module--facts file))
+         (version (cdr (assoc "version" facts)))
+         (emacs (string-to-number (or (cdr (assoc "emacs" facts)) "")))
+         (remedy (ecl-mcp-module--remedy)))
+    (cond
+     ((not version)
+      (format "Nothing beside %s says which version it is of; %s." file remedy))
+     ((not (equal version ecl-mcp-version))
+      (format "The module %s is of version %s, the elisp of version %s; %s."
+              file version ecl-mcp-version remedy))
+     ((> emacs emacs-major-version)
+      (format "The module needs Emacs %d; this is Emacs %d."
+              emacs emacs-major-version)))))
+
+(defun ecl-mcp-module--loaded-problem ()
+  "Return what is wrong with the module that is loaded, or nil."
+  (let ((version (and (fboundp 'ecl-mcp-module-version)
+                      (ecl-mcp-module-version))))
+    (unless (and (equal version ecl-mcp-version)
+                 (cl-every #'fboundp ecl-mcp-module-functions))
+      (format "%s, which does not fit the elisp of version %s; %s."
+              (if version
+                  (format "This Emacs has loaded the module of version %s" version)
+                "This Emacs has loaded another module")
+              ecl-mcp-version
+              "restart Emacs (a loaded module cannot be replaced)"))))
+
+(defun ecl-mcp-module-loaded-p ()
+  "Non-nil when a module is loaded, whether it fits or not."
+  (fboundp 'ecl-mcp-module-version))
+
+(defun ecl-mcp-module-problem ()
+  "Return a sentence that says why the module cannot be used, or nil.
+It names the remedy.  Nothing is loaded."
+  (if (ecl-mcp-module-loaded-p)
+      (ecl-mcp-module--loaded-problem)
+    (let ((file (and module-file-suffix (ecl-mcp-module--find))))
+      (cond
+       ((not (and module-file-suffix (fboundp 'module-load)))
+        (concat "This Emacs was built without modules, so it can ask you about"
+                " calls of running servers, but has no Lisp of its own; install"
+                " an Emacs built --with-modules."))
+       ((not (and file (file-readable-p file)))
+        (format "The module %s is not there; %s."
+                (or file "ecl-mcp-module") (ecl-mcp-module--remedy)))
+       (t (ecl-mcp-module--facts-problem file))))))
+
+(defun ecl-mcp-module--load (file)
+  "Load the module FILE, or signal a `user-error'."
+  (condition-case err
+      (module-load file)
+    (module-init-failed
+     (ecl-mcp--fail "The module %s does not fit this Emacs %s; %s."
+                    file emacs-version (ecl-mcp-module--remedy)))
+    (error
+     (ecl-mcp--fail "The module cannot be loaded (%s); %s."
+                    (error-message-string err) (ecl-mcp-module--remedy))))
+  (setq ecl-mcp-module--mapped (list file (ecl-mcp-module--time file))))
+
+(defun ecl-mcp-module--time (file)
+  "Return when FILE was last changed, or nil."
+  (file-attribute-modification-time (file-attributes file)))
+
+(defun ecl-mcp-module-ensure ()
+  "Load the module unless it is loaded.
+Signal a `user-error' with one readable sentence when it cannot be used."
+  (let ((problem (ecl-mcp-module-problem)))
+    (when problem
+      (ecl-mcp--fail "%s" problem))
+    (unless (ecl-mcp-module-loaded-p)
+      (ecl-mcp-module--load (ecl-mcp-module--find))
+      (when-let ((problem (ecl-mcp-module--loaded-problem)))
+        (ecl-mcp--fail "%s" problem)))))
+
+(defun ecl-mcp-module-outdated-p ()
+  "Non-nil when the file of the loaded module has changed since."
+  (when ecl-mcp-module--mapped
+    (let ((now (ecl-mcp-module--time (car ecl-mcp-module--mapped))))
+      (and now (not (equal now (cadr ecl-mcp-module--mapped)))))))
+
+;;;; Building
+
+(defun ecl-mcp-module--check-tools ()
+  "Signal an error when the module cannot be built here."
+  (unless (ecl-mcp-module--root)
+    (ecl-mcp--fail "There are no sources beside %s; build from a clone of ecl-mcp."
+                   ecl-mcp--directory))
+  (unless (and module-file-suffix (fboundp 'module-load))
+    (ecl-mcp--fail "This Emacs was built without modules and could not load one."))
+  (dolist (tool '(("make" "make" "gmake") ("a C compiler" "cc" "gcc")
+                  ("ECL" "ecl-config")))
+    (unless (cl-some #'executable-find (cdr tool))
+      (ecl-mcp--fail "There is no program %s; %s."
+                     (mapconcat #'identity (cdr tool) " or ")
+                     "in Debian: apt install make gcc libc6-dev ecl libecl-dev"))))
+
+(defun ecl-mcp-module--built (buffer result)
+  "Say what came of building in the compilation BUFFER; RESULT says how it ended."
+  (cond
+   ((not (string-match-p "\\`finished" result))
+    (ecl-mcp--report "Building failed; see %s.  `make deps' installs what it needs."
+                     (buffer-name buffer)))
+   ((ecl-mcp-module-loaded-p)
+    (ecl-mcp--report (concat "The module is built; restart Emacs to use it (a"
+                             " loaded module cannot be replaced)")))
+   (t
+    (let ((problem (ecl-mcp-module-problem)))
+      (if problem
+          (ecl-mcp--report "%s" problem)
+        (ecl-mcp--report "The module is built and is loaded when it is needed"))))))
+
+;;;###autoload
+(defun ecl-mcp-build-module ()
+  "Build the module and the programs from the sources beside the elisp.
+It is asked first, and done in a compilation buffer."
+  (interactive)
+  (ecl-mcp-module--check-tools)
+  (let ((default-directory (ecl-mcp-module--root))
+        (make (if (executable-find "make") "make" "gmake")))
+    (when (y-or-n-p (format "Build ecl-mcp with %s in %s? "
+                            make default-directory))
+      (require 'compile)
+      (with-current-buffer
+          (compilation-start (concat make " server image module") nil
+                             (lambda (_mode) "*ecl-mcp build*"))
+        (add-hook 'compilation-finish-functions #'ecl-mcp-module--built nil t)
+        (current-buffer)))))
+
+(provide 'ecl-mcp-module-load)
+;;; ecl-mcp-module-load.el ends here

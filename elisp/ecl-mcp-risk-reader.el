@@ -1,0 +1,202 @@
+;;; ecl-mcp-risk-reader.el --- Common Lisp code as data  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Reads Common Lisp code in the standard syntax, and evaluates and interns
+;; nothing.  What would need that, it notes.  What is read: a symbol is a string
+;; in upper case, with its package; a list is (list . ITEMS); others are
+;; (quote . ITEM), (function . ITEM), (backquote . ITEM), (comma . ITEM) and
+;; (text . STRING); anything else is the symbol `atom'.
+;; This file knows nothing of what the code means.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+
+(defconst ecl-mcp-risk--depth 100
+  "Nesting of code that is looked at, well below `max-lisp-eval-depth'.")
+
+(define-error 'ecl-mcp-risk--unreadable "Cannot be read")
+
+(defsubst ecl-mcp-risk--unreadable (format &rest arguments)
+  "Say by FORMAT and ARGUMENTS why the code cannot be read."
+  (signal 'ecl-mcp-risk--unreadable (list (apply #'format format arguments))))
+
+(defvar ecl-mcp-risk--opaque nil
+  "Why more may happen than can be seen, while code is read and walked.")
+
+(defun ecl-mcp-risk--note-opaque (text)
+  "Note TEXT, why more may happen than can be seen."
+  (cl-pushnew text ecl-mcp-risk--opaque :test #'equal))
+
+(defun ecl-mcp-risk--read-blanks ()
+  "Go to the next thing to read."
+  (while (progn
+           (skip-chars-forward " \t\n\r\f\v\u00a0")
+           (cond ((eq (char-after) ?\;) (forward-line 1) (not (eobp)))
+                 ((looking-at-p "#|") (ecl-mcp-risk--read-comment) t)))))
+
+(defun ecl-mcp-risk--read-comment ()
+  "Go behind the comment that starts here with #|."
+  (let ((start (point)) (depth 0))
+    (while (progn
+             (cond ((looking-at-p "#|") (cl-incf depth) (forward-char 2))
+                   ((looking-at-p "|#") (cl-decf depth) (forward-char 2))
+                   ((eobp)
+                    (ecl-mcp-risk--unreadable "the comment of line %d has no end"
+                                              (line-number-at-pos start)))
+                   (t (forward-char 1)
+                      (skip-chars-forward "^#|")))
+             (> depth 0)))))
+
+(defun ecl-mcp-risk--read-string ()
+  "Read the string that starts here."
+  (let ((start (1+ (point))))
+    (forward-char 1)
+    (while (progn
+             (skip-chars-forward "^\"\\\\")
+             (cond ((eobp)
+                    (ecl-mcp-risk--unreadable "the string of line %d has no end"
+                                              (line-number-at-pos start)))
+                   ((eq (char-after) ?\\)
+                    (forward-char (if (= (1+ (point)) (point-max)) 1 2))
+                    t))))
+    (forward-char 1)
+    (cons 'text (replace-regexp-in-string
+                 "\\\\\\(.\\|\n\\)" "\\1"
+                 (buffer-substring-no-properties start (1- (point)))))))
+
+(defun ecl-mcp-risk--read-name ()
+  "Read the token that starts here; a symbol or `atom', a number.
+Upper case as the reader makes it; what is escaped stays as it is."
+  (let ((parts nil) (escaped nil) (going t))
+    (while going
+      (let ((start (point)))
+        (skip-chars-forward "^ \t\n\r\f\v\u00a0\"'(),;`|\\\\")
+        (push (upcase (buffer-substring-no-properties start (point))) parts))
+      (pcase (char-after)
+        (?\\ (setq escaped t)
+             (when (= (1+ (point)) (point-max))
+               (ecl-mcp-risk--unreadable "it ends behind a backslash"))
+             (push (string (char-after (1+ (point)))) parts)
+             (forward-char 2))
+        (?| (setq escaped t)
+            (push (ecl-mcp-risk--read-bars) parts))
+        (_ (setq going nil))))
+    (let ((name (apply #'concat (nreverse parts))))
+      (if (and (not escaped) (ecl-mcp-risk--number-p name)) 'atom name))))
+
+(defun ecl-mcp-risk--read-bars ()
+  "Read the part of a name between the bars here."
+  (let ((start (1+ (point))))
+    (forward-char 1)
+    (while (progn (skip-chars-forward "^|\\\\")
+                  (and (eq (char-after) ?\\) (< (1+ (point)) (point-max))))
+      (forward-char 2))
+    (unless (eq (char-after) ?|)
+      (ecl-mcp-risk--unreadable "the | of line %d has no other"
+                                (line-number-at-pos start)))
+    (forward-char 1)
+    (replace-regexp-in-string
+     "\\\\\\(.\\)" "\\1"
+     (buffer-substring-no-properties start (1- (point))))))
+
+(defun ecl-mcp-risk--number-p (name)
+  "Whether NAME is a number; those in other bases count as symbols."
+  (let ((case-fold-search t))
+    (string-match-p
+     (concat "\\`[-+]?\\(?:[0-9]+\\.?\\|[0-9]+/[0-9]+"
+             "\\|[0-9]*\\.?[0-9]+\\(?:[esfdl][-+]?[0-9]+\\)?"
+             "\\|[0-9]+\\.?[0-9]*[esfdl][-+]?[0-9]+\\)\\'")
+     name)))
+
+(defun ecl-mcp-risk--read-items (depth)
+  "Read what stands in the parentheses that were opened before point.
+DEPTH is how many are open."
+  (when (> depth ecl-mcp-risk--depth)
+    (ecl-mcp-risk--unreadable "it is nested deeper than %d" ecl-mcp-risk--depth))
+  (let ((start (point)) (items nil))
+    (while (progn
+             (ecl-mcp-risk--read-blanks)
+             (cond ((eobp)
+                    (ecl-mcp-risk--unreadable "the list of line %d has no end"
+                                              (line-number-at-pos start)))
+                   ((eq (char-after) ?\)) (forward-char 1) nil)
+                   (t (let ((item (ecl-mcp-risk--read-item depth)))
+                        (unless (memq item '(dot nothing))
+                          (push item items)))
+                      t))))
+    (cons 'list (nreverse items))))
+
+(defun ecl-mcp-risk--read-next (depth)
+  "Read what follows a prefix such as a quote, below DEPTH."
+  (ecl-mcp-risk--read-blanks)
+  (when (or (eobp) (eq (char-after) ?\)))
+    (ecl-mcp-risk--unreadable "nothing follows a prefix in line %d"
+                              (line-number-at-pos)))
+  (let ((item (ecl-mcp-risk--read-item depth)))
+    (if (eq item 'nothing) (ecl-mcp-risk--read-next depth) item)))
+
+(defun ecl-mcp-risk--read-item (depth)
+  "Read the thing that starts here, below DEPTH.
+It may be `dot', or `nothing' for what stands for nothing."
+  (cl-incf depth)
+  (when (> depth (* 2 ecl-mcp-risk--depth))
+    (ecl-mcp-risk--unreadable "it is nested too deeply"))
+  (pcase (char-after)
+    (?\( (forward-char 1) (ecl-mcp-risk--read-items depth))
+    (?\) (ecl-mcp-risk--unreadable "line %d closes what is not open"
+                                   (line-number-at-pos)))
+    (?\" (ecl-mcp-risk--read-string))
+    (?' (forward-char 1) (cons 'quote (ecl-mcp-risk--read-next depth)))
+    (?` (forward-char 1) (cons 'backquote (ecl-mcp-risk--read-next depth)))
+    (?, (skip-chars-forward ",@.") (cons 'comma (ecl-mcp-risk--read-next depth)))
+    (?# (ecl-mcp-risk--read-sharp depth))
+    (_ (if (looking-at-p "\\.[] \t\n\r\f\v\"'(),;`]")
+           (progn (forward-char 1) 'dot)
+         (ecl-mcp-risk--read-name)))))
+
+(defun ecl-mcp-risk--read-sharp (depth)
+  "Read what starts here with #, below DEPTH."
+  (let ((start (point)))
+    (forward-char 1)
+    (skip-chars-forward "0-9")
+    (let ((char (or (char-after) (ecl-mcp-risk--unreadable "it ends behind #"))))
+      (forward-char 1)
+      (pcase (downcase char)
+        (?\\ (unless (eobp)
+               (forward-char 1)
+               (skip-chars-forward "^ \t\n\r\f\v\u00a0\"'(),;`"))
+             'atom)
+        (?' (cons 'function (ecl-mcp-risk--read-next depth)))
+        (?\( (cons 'quote (ecl-mcp-risk--read-items depth)))
+        ((or ?+ ?-)
+         ;; Whatever the condition: both are looked at, as one would be.
+         (ecl-mcp-risk--read-next depth) 'nothing)
+        (?: (ecl-mcp-risk--read-name))
+        (?. (ecl-mcp-risk--note-opaque "#. evaluates while it is read")
+            (ecl-mcp-risk--read-next depth))
+        ((or ?b ?o ?x ?r ?*) (ecl-mcp-risk--read-name) 'atom)
+        (?= (ecl-mcp-risk--read-next depth))
+        (?# 'atom)
+        ((or ?p ?c ?a ?s) (cons 'quote (ecl-mcp-risk--read-next depth)))
+        (_ (ecl-mcp-risk--note-opaque
+            (format "%s has no meaning that is known here"
+                    (buffer-substring-no-properties start (point))))
+           'atom)))))
+
+(defun ecl-mcp-risk--read-code (code)
+  "Read all of CODE, a string; a list of what is described above."
+  (with-temp-buffer
+    (insert code)
+    (goto-char (point-min))
+    (let ((items nil))
+      (while (progn (ecl-mcp-risk--read-blanks) (not (eobp)))
+        (let ((item (ecl-mcp-risk--read-item 0)))
+          (unless (memq item '(dot nothing))
+            (push item items))))
+      (nreverse items))))
+
+(provide 'ecl-mcp-risk-reader)
+;;; ecl-mcp-risk-reader.el ends here

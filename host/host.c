@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* host.c: see host.h. */
+#include "host/host.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "host/policyfile.h"
+
+void host_init(struct host *host, const struct log *log)
+{
+    *host = (struct host){.log = *log};
+    policy_init(&host->policy);
+}
+
+void host_release(struct host *host)
+{
+    auditfile_free(host->audit);
+    workspace_free(host->workspace);
+    policy_release(&host->policy);
+    *host = (struct host){.audit = NULL};
+}
+
+enum status host_open_audit(struct host *host, const char *path)
+{
+    if (path && strcmp(path, "off") == 0)
+        return ST_OK;
+    host->audit = auditfile_new(path, &host->log);
+    if (host->audit)
+        return ST_OK;
+    if (path)
+        return ST_IO;
+    log_line(&host->log, LOG_WARN,
+             "audit: calls are not logged: there is no HOME");
+    return ST_OK;
+}
+
+enum status host_open_workspace(struct host *host, const char *root,
+                                const char *const *secrets)
+{
+    host->workspace = workspace_new(root, secrets);
+    if (!host->workspace)
+        return ST_IO;
+    host->files = workspace_files(host->workspace);
+    return ST_OK;
+}
+
+enum status host_fill(struct host *host, const char *policy,
+                      struct core_config *config)
+{
+    enum status status =
+        policyfile_read(&host->policy, policy, host->workspace, core_find_tool);
+    const char *reach = NULL;
+
+    (void)status; // without memory there is a fault as well
+    if (host->policy.fault.n > 0)
+        log_line(&host->log, LOG_ERROR, "policy: no dangerous tool runs: %.*s",
+                 STR_ARG(host->policy.fault));
+    if (host->audit)
+        reach = auditfile_reach(host->audit, host->workspace);
+    if (reach)
+        log_line(&host->log, LOG_WARN, "audit: the log %s", reach);
+    config->log = host->log;
+    config->policy = &host->policy;
+    if (host->workspace)
+        config->files = &host->files;
+    if (host->audit)
+        config->audit = auditfile_sink(host->audit);
+    if (getrandom(config->key, sizeof config->key, 0) !=
+        (ssize_t)sizeof config->key)
+        return ST_IO;
+    return ST_OK;
+}
+
+int64_t host_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

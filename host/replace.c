@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* replace.c: see replace.h. */
+#include "host/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* Names that are tried. */
+#define TRIES 100
+
+/* Attributes of a file and their values, as the system bounds them. */
+struct attributes {
+    char names[XATTR_LIST_MAX];
+    char value[XATTR_SIZE_MAX];
+};
+
+static bool write_all(int fd, struct str bytes)
+{
+    size_t done = 0;
+
+    while (done < bytes.n) {
+        ssize_t n = write(fd, bytes.p + done, bytes.n - done);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Whether the attribute NAME belongs to the file, whatever its content is. What
+   lends rights to those who run it (security.capability) does not. */
+static bool is_kept(const char *name)
+{
+    return strncmp(name, "user.", 5) == 0 ||
+           strcmp(name, "system.posix_acl_access") == 0;
+}
+
+/* Copies the attribute NAME from the file FROM to TO, by means of VALUE. False
+   with errno. */
+static bool copy_attribute(int from, int to, const char *name,
+                           char value[XATTR_SIZE_MAX])
+{
+    ssize_t n = fgetxattr(from, name, value, XATTR_SIZE_MAX);
+
+    if (n < 0)
+        return errno == ENODATA; // it has gone meanwhile
+    return fsetxattr(to, name, value, (size_t)n, 0) == 0;
+}
+
+/* Copies the attributes from the file FROM to TO; a file system that has none
+   has none to keep. False with errno. */
+static bool copy_attributes(int from, int to)
+{
+    struct attributes *a = malloc(sizeof *a);
+    const char *name;
+    bool ok = true;
+
+    if (!a) {
+        errno = ENOMEM;
+        return false;
+    }
+    ssize_t n = flistxattr(from, a->names, sizeof a->names);
+    for (ssize_t at = 0; ok && at < n; at += (ssize_t)strlen(name) + 1) {
+        name = a->names + at;
+        if (is_kept(name))
+            ok = copy_attribute(from, to, name, a->value);
+    }
+    free(a);
+    return ok;
+}
+
+/* Gives FD the attributes of LAST in PARENT. False with errno. */
+static bool take_attributes(int fd, int parent, const char *last)
+{
+    int from =
+        openat(parent, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool ok = from >= 0 && copy_attributes(from, fd);
+    int error = errno;
+
+    if (from >= 0)
+        (void)close(from); // it was only read
+    errno = error;
+    return ok;
+}
+
+/* Gives FD what LAST in PARENT, which OLD tells of, has besides its content, or
+   the mode of a new file. False with errno. */
+static bool dress(int fd, int parent, const char *last, const struct stat *old)
+{
+    if (!old) {
+        mode_t mask = umask(0);
+
+        (void)umask(mask);
+        return fchmod(fd, 0666 & ~mask) == 0;
+    }
+    // another owner's file stays that owner's where the system allows it; else
+    // it must not lend the new owner's rights to whoever runs it
+    mode_t mode = old->st_mode & 07777;
+    if (fchown(fd, old->st_uid, old->st_gid) < 0) {
+        (void)!fchown(fd, (uid_t)-1, old->st_gid);
+        mode &= 01777;
+    }
+    // without its list the mode of a file would mean another thing: that first
+    return take_attributes(fd, parent, last) && fchmod(fd, mode) == 0;
+}
+
+/* Makes a new file in PARENT and copies its name to NAME; one that is taken, by
+   a server that was killed, is passed over. A descriptor or -1. */
+static int make(int parent, unsigned *counter, char name[REPLACE_NAME])
+{
+    int fd = -1;
+
+    for (int tries = 0; fd < 0 && tries < TRIES; tries++) {
+        (void)snprintf(name, REPLACE_NAME, ".ecl-mcp-%ld-%u.tmp",
+                       (long)getpid(), ++*counter);
+        fd = openat(parent, name,
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
+int replace_write(int parent, const char *last, const struct stat *old,
+                  struct str bytes, unsigned *counter, char name[REPLACE_NAME])
+{
+    int error = 0;
+    int fd = make(parent, counter, name);
+
+    if (fd < 0)
+        return errno;
+    if (!write_all(fd, bytes) || !dress(fd, parent, last, old) || fsync(fd) < 0)
+        error = errno;
+    if (close(fd) < 0 && error == 0)
+        error = errno;
+    if (error != 0)
+        (void)unlinkat(parent, name, 0);
+    return error;
+}
+
+int replace_move(int parent, const char *name, const char *last, bool is_new)
+{
+    if (!is_new)
+        return renameat(parent, name, parent, last) < 0 ? errno : 0;
+    if (renameat2(parent, name, parent, last, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    if (linkat(parent, name, parent, last, 0) < 0)
+        return errno;
+    (void)unlinkat(parent, name, 0);
+    return 0;
+}

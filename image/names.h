@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* names.h: by what the processes of live images are recognised. */
+#ifndef IMAGE_NAMES_H
+#define IMAGE_NAMES_H
+
+/* Environment variable that every program started by a live image inherits;
+   its value is the image's process number. */
+#define NAME_ENVIRONMENT "ECL_MCP_IMAGE"
+
+/* Names of the process, as the system shows them: a live image, and a copy of
+   one that sleeps as a checkpoint. At most 15 bytes. */
+#define NAME_LIVE "ecl-mcp-image"
+#define NAME_SLEEPER "ecl-mcp-sleeper"
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sandbox_enter.c: see sandbox_enter.h. */
+#include "image/sandbox_enter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/limits.h"
+#include "image/landlock.h"
+#include "image/linux.h"
+#include "image/syscall_filter.h"
+
+/* A rule needs a folder that is there; links in the path are followed then. */
+static void make_cache(struct sandbox_places *places)
+{
+    char *path = places->writable[SANDBOX_CACHE];
+    char real[SANDBOX_PATH];
+    char *slash = path;
+
+    while (path[0] != '\0' && (slash = strchr(slash + 1, '/'))) {
+        *slash = '\0';
+        (void)mkdir(path, 0777); // it may be there; else nothing is cached
+        *slash = '/';
+    }
+    if (path[0] != '\0')
+        (void)mkdir(path, 0777);
+    if (realpath(path, real))
+        memcpy(path, real, sizeof real);
+}
+
+static void lower_limit(int resource, rlim_t most)
+{
+    struct rlimit limit;
+
+    if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+        return;
+    if (limit.rlim_max > most)
+        limit.rlim_max = most;
+    if (limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit((__rlimit_resource_t)resource,
+                    &limit); // lowering is always allowed
+}
+
+struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
+                                          struct sandbox_places *places)
+{
+    struct sandbox_state state = {.known = true};
+
+    lower_limit(RLIMIT_CORE, 0);
+    lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
+    lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
+    if (sandbox->mode == SANDBOX_OFF)
+        return state;
+    if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
+        make_cache(places);
+    state.landlock = landlock_version();
+    state.rights = linux_give_up_rights();
+    state.seccomp = syscall_filter_install(sandbox, state.landlock);
+    return state;
+}
+
+enum status sandbox_enter_image(const struct sandbox *sandbox,
+                                const struct sandbox_places *places)
+{
+    int version = sandbox->mode == SANDBOX_OFF ? 0 : landlock_version();
+
+    return version > 0 ? landlock_confine(version, sandbox, places) : ST_OK;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* functions_core.c: the core, for Emacs Lisp. Bytes that were fed or taken
+   are so wholly or not at all: a quit comes before or after.
+
+   Whatever calls Lisp may collect garbage, and then anything may run, also what
+   closes the session: it is looked at when all that has been done. */
+#include <stdio.h>
+
+#include "module/functions.h"
+#include "module/handle.h"
+#include "module/values.h"
+
+/* Bytes that a session is fed at once. */
+#define CHUNK ((size_t)64 * 1024)
+
+#define NIL value_symbol(SYM_NIL)
+
+static emacs_value get_version(emacs_env *env, ptrdiff_t count,
+                               emacs_value *args, void *data)
+{
+    (void)count;
+    (void)args;
+    (void)data;
+    return value_text(env, STR(ECL_MCP_VERSION));
+}
+
+static emacs_value open_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                            void *data)
+{
+    (void)count;
+    (void)data;
+    return handle_open(env, args[0]);
+}
+
+static emacs_value close_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                             void *data)
+{
+    struct handle *handle = handle_get(env, args[0]);
+
+    (void)count;
+    (void)data;
+    if (handle)
+        handle_close(handle);
+    return NIL;
+}
+
+/* The channel that VALUE names; SYM_NIL, and it is signalled, when none. */
+static enum symbol get_channel(emacs_env *env, emacs_value value)
+{
+    static const enum symbol channels[] = {SYM_CLIENT, SYM_IMAGE, SYM_EDITOR};
+
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
+        if (value_is(env, value, channels[i]))
+            return channels[i];
+    }
+    signal_type(env, SYM_CHANNELP, value);
+    return SYM_NIL;
+}
+
+/* Whether the bytes in VALUE may go to CHANNEL. */
+static bool may_feed(emacs_env *env, const struct handle *handle,
+                     enum symbol channel, emacs_value value)
+{
+    if (channel == SYM_CLIENT &&
+        core_output(handle->core)->n >= LIMIT_OUTPUT_BACKLOG) {
+        signal_error(env, "%u bytes of answers wait; take them first",
+                     LIMIT_OUTPUT_BACKLOG);
+        return false;
+    }
+    if (channel != SYM_IMAGE)
+        return true;
+    emacs_value multibyte = value_call(env, FN_MULTIBYTE_STRING_P, 1, &value);
+    if (is_fine(env) && env->is_not_nil(env, multibyte))
+        signal_type(env, SYM_UNIBYTEP, value); // frames are no text
+    return is_fine(env);
+}
+
+static void feed(struct handle *handle, enum symbol channel, struct str bytes)
+{
+    int64_t now = host_now();
+
+    while (bytes.n > 0) {
+        size_t n = bytes.n < CHUNK ? bytes.n : CHUNK;
+
+        if (channel == SYM_CLIENT)
+            core_feed(handle->core, bytes.p, n, now);
+        else if (channel == SYM_EDITOR)
+            core_editor_feed(handle->core, bytes.p, n, now);
+        else
+            core_image_feed(handle->core, bytes.p, n, now);
+        bytes = str_make(bytes.p + n, bytes.n - n);
+    }
+}
+
+/* Signals why the images cannot be talked to any more. */
+static void tell_fault(emacs_env *env, const struct handle *handle)
+{
+    struct str why = core_image_fault(handle->core);
+
+    if (why.n > 0)
+        signal_error(env, "%.*s", STR_ARG(why));
+}
+
+static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                            void *data)
+{
+    struct handle *handle = handle_get_open(env, args[0]);
+    enum symbol channel = handle ? get_channel(env, args[1]) : SYM_NIL;
+    struct buf bytes = BUF_EMPTY;
+
+    (void)count;
+    (void)data;
+    if (handle && is_fine(env) && may_feed(env, handle, channel, args[2]) &&
+        value_bytes(env, args[2], &bytes) && handle_get_open(env, args[0])) {
+        feed(handle, channel, buf_view(&bytes));
+        if (channel == SYM_IMAGE)
+            tell_fault(env, handle);
+    }
+    buf_release(&bytes);
+    return NIL;
+}
+
+static emacs_value lose_image(emacs_env *env, ptrdiff_t count,
+                              emacs_value *args, void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+    struct buf why = BUF_EMPTY;
+
+    (void)count;
+    (void)data;
+    if (handle && value_bytes(env, args[1], &why) &&
+        handle_get_open(env, args[0]))
+        core_image_lost(handle->core, buf_view(&why), host_now());
+    buf_release(&why);
+    return NIL;
+}
+
+static struct buf *output(struct core *core, enum symbol channel)
+{
+    if (channel == SYM_CLIENT)
+        return core_output(core);
+    return channel == SYM_EDITOR ? core_editor_output(core)
+                                 : core_image_output(core);
+}
+
+static emacs_value take_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                            void *data)
+{
+    struct handle *handle = handle_get_open(env, args[0]);
+    enum symbol channel = handle ? get_channel(env, args[1]) : SYM_NIL;
+    struct buf *from;
+
+    (void)count;
+    (void)data;
+    if (!handle || !is_fine(env))
+        return NIL;
+    from = output(handle->core, channel);
+    if (from->n == 0)
+        return NIL;
+    emacs_value bytes = value_unibyte(env, buf_view(from));
+    if (is_fine(env)) {
+        buf_trim(from, CHUNK);
+        buf_reset(from);
+    }
+    return bytes;
+}
+
+static emacs_value set_editor(emacs_env *env, ptrdiff_t count,
+                              emacs_value *args, void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+
+    (void)count;
+    (void)data;
+    if (!handle)
+        return NIL;
+    if (env->is_not_nil(env, args[1]))
+        core_editor_open(handle->core, host_now());
+    else
+        core_editor_close(handle->core, host_now());
+    return NIL;
+}
+
+static emacs_value tick(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                        void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+
+    (void)count;
+    (void)data;
+    if (!handle)
+        return NIL;
+    core_tick(handle->core, host_now());
+    int64_t now = host_now();
+    int64_t deadline = core_deadline(handle->core, now);
+    if (deadline < 0)
+        return NIL;
+    return env->make_float(env, deadline > now ? (double)(deadline - now) / 1000
+                                               : 0.0);
+}
+
+static emacs_value finish(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                          void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+    int64_t grace_ms;
+
+    (void)count;
+    (void)data;
+    if (handle && value_ms(env, args[1], &grace_ms))
+        core_finish(handle->core, grace_ms, host_now());
+    return NIL;
+}
+
+static emacs_value stop_others(emacs_env *env, ptrdiff_t count,
+                               emacs_value *args, void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+
+    (void)count;
+    (void)data;
+    if (handle)
+        core_stop_others(handle->core);
+    return NIL;
+}
+
+static emacs_value is_idle(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                           void *data)
+{
+    const struct handle *handle = handle_get_open(env, args[0]);
+
+    (void)count;
+    (void)data;
+    return value_symbol(handle && core_is_idle(handle->core) ? SYM_T : SYM_NIL);
+}
+
+static emacs_value log_entry(emacs_env *env, enum log_level level,
+                             struct str text)
+{
+    static const enum symbol symbols[] = {[LOG_ERROR] = SYM_ERROR,
+                                          [LOG_WARN] = SYM_WARN,
+                                          [LOG_INFO] = SYM_INFO,
+                                          [LOG_DEBUG] = SYM_DEBUG};
+
+    return value_cons(env, value_symbol(symbols[level]), value_text(env, text));
+}
+
+/* The lines in RING as a list for Emacs Lisp. */
+static emacs_value log_list(emacs_env *env, const struct ring *ring)
+{
+    emacs_value list = NIL;
+
+    for (size_t i = ring->count; i-- > 0 && is_fine(env);) {
+        const struct ring_line *line = ring_at(ring, i);
+        emacs_value entry =
+            log_entry(env, line->level, str_make(line->p, line->n));
+
+        list = value_cons(env, entry, list);
+    }
+    if (ring->lost > 0) {
+        char text[80];
+
+        (void)snprintf(text, sizeof text, "module: %zu older lines are lost",
+                       ring->lost);
+        list = value_cons(env, log_entry(env, LOG_WARN, str_from(text)), list);
+    }
+    return list;
+}
+
+static emacs_value get_log(emacs_env *env, ptrdiff_t count, emacs_value *args,
+                           void *data)
+{
+    struct handle *handle = handle_get(env, args[0]);
+    struct ring ring;
+
+    (void)count;
+    (void)data;
+    if (!handle)
+        return NIL;
+    ring = handle->log;
+    handle->log = (struct ring){0}; // what is logged meanwhile
+    emacs_value list = log_list(env, &ring);
+    if (is_fine(env) || handle->log.count > 0)
+        ring_clear(&ring);
+    else
+        handle->log = ring; // a quit comes before
+    return list;
+}
+
+const struct function FUNCTIONS_SESSION[] = {
+    {"ecl-mcp-module-version", 0, get_version,
+     "Return the version of the module, a string like \"0.1.0\".\n\n(fn)"},
+    {"ecl-mcp-module-open", 1, open_one,
+     "Open a session of the core and return it.\n"
+     "OPTIONS is a property list; an option that is absent or nil has its\n"
+     "default:\n"
+     "  :workspace  absolute name of the folder whose files the tools may\n"
+     "              use; default: none\n"
+     "  :tools      tool sets, separated by commas; default: all\n"
+     "  :audit      absolute name of the file for the log of calls, or\n"
+     "              \"off\"; default: a file of each day\n"
+     "  :policy     absolute name of the file of rules\n"
+     "  :allow, :deny  lists of names of tools, strings\n"
+     "  :secrets    further files to keep from the agent, a list of\n"
+     "              patterns, as those of the option --secret\n"
+     "  :approval-seconds  for which a human may think, an integer\n"
+     "  :max-output  characters of an answer, an integer\n"
+     "  :memory     bytes of Lisp heap of an image, an integer\n"
+     "Signal `ecl-mcp-error' with a sentence when one is not valid or\n"
+     "cannot be had.\n"
+     "The session is closed by `ecl-mcp-module-close', or when nobody\n"
+     "refers to it any more and garbage is collected.\n\n(fn OPTIONS)"},
+    {"ecl-mcp-module-close", 1, close_one,
+     "Close SESSION: calls that wait get no answer.\n"
+     "Afterwards only its log can be asked for; closing it again does\n"
+     "nothing.\n\n(fn SESSION)"},
+    {"ecl-mcp-module-feed", 3, feed_one,
+     "Give SESSION the string BYTES that came from CHANNEL.\n"
+     "CHANNEL is `client' (lines of MCP), `image' (what the process\n"
+     "\"ecl-mcp --supervise\" wrote, a unibyte string) or `editor' (lines of\n"
+     "the editor protocol).  Lines may be fed in pieces; text of a multibyte\n"
+     "string is taken as UTF-8.  What is to be sent then, on any channel,\n"
+     "`ecl-mcp-module-take' returns.\n"
+     "Signal `ecl-mcp-error' when SESSION is closed, or when megabytes for\n"
+     "the client were not taken.  Signal it, too, while what came from\n"
+     "`image' makes no sense or is of another version: calls are refused\n"
+     "then until `ecl-mcp-module-image-lost' says that it ended.\n"
+     "\n(fn SESSION CHANNEL BYTES)"},
+    {"ecl-mcp-module-image-lost", 2, lose_image,
+     "Tell SESSION that the process which keeps the Lisp images has ended.\n"
+     "Calls that wait for it are answered with WHY, a sentence for the\n"
+     "model; what was to be sent to it is dropped.  What is taken for\n"
+     "`image' next is for a new process.\n\n(fn SESSION WHY)"},
+    {"ecl-mcp-module-take", 2, take_one,
+     "Return all bytes that SESSION has for CHANNEL, or nil when none.\n"
+     "CHANNEL is `client' (whole lines of MCP), `image' (for the process\n"
+     "\"ecl-mcp --supervise\") or `editor' (whole lines of the editor\n"
+     "protocol).  The bytes are a unibyte string, lines in UTF-8.\n"
+     "To be called for all channels after each call that feeds or ticks.\n"
+     "\n(fn SESSION CHANNEL)"},
+    {"ecl-mcp-module-editor", 2, set_editor,
+     "Tell SESSION that the editor is there when ON is non-nil.\n"
+     "With nil it is told that the editor went away.\n\n(fn SESSION ON)"},
+    {"ecl-mcp-module-tick", 1, tick,
+     "Let SESSION do what does not wait for bytes.\n"
+     "Return the seconds, a float, after which it wants to be called again,\n"
+     "or nil when it need not be called before it is fed.\n\n(fn SESSION)"},
+    {"ecl-mcp-module-stop-others", 1, stop_others,
+     "Let the calls of others that share the Lisp of SESSION be stopped.\n"
+     "Each is answered that the user stopped it.\n\n(fn SESSION)"},
+    {"ecl-mcp-module-finish", 2, finish,
+     "Let SESSION end: no more is read from the client.\n"
+     "Calls that run get SECONDS, a number, and are stopped then; each is\n"
+     "answered.  `ecl-mcp-module-idle-p' tells when all are.\n"
+     "\n(fn SESSION SECONDS)"},
+    {"ecl-mcp-module-idle-p", 1, is_idle,
+     "Return t when SESSION was let end and has answered every call.\n"
+     "\n(fn SESSION)"},
+    {"ecl-mcp-module-log", 1, get_log,
+     "Return what SESSION has logged since it was asked last.\n"
+     "The result is a list of (LEVEL . TEXT), oldest first; LEVEL is\n"
+     "`error', `warn' or `info'.  When it was not asked for long, the oldest\n"
+     "lines are lost, which the first one tells.  Works when SESSION is\n"
+     "closed.\n\n(fn SESSION)"},
+    {0}};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* link_attach.c: see link_attach.h. */
+#include "server/link_attach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "server/address.h"
+
+/* Bytes read at once. */
+#define CHUNK (64u * 1024)
+
+struct attach {
+    struct link link;
+    const char *path;
+    const struct log *log;
+    int fd;         /* -1: not connected */
+    struct buf in;  /* frames from the supervisor */
+    struct buf out; /* frames for it */
+    size_t written; /* bytes of out that are out */
+    bool lost;      /* and nobody has been told yet */
+    struct buf why; /* what calls are told */
+    bool told;      /* it holds for later calls, too */
+    int64_t try_at; /* not before then is the socket tried again */
+    int64_t say_by; /* when the supervisor must have said something; or 0 */
+};
+
+static struct attach *attach_of(struct link *link)
+{
+    return (struct attach *)link;
+}
+
+/* The connection is over; WHY is for the calls that wait. */
+static void lose(struct attach *attach, struct str why)
+{
+    if (attach->fd >= 0)
+        (void)close(attach->fd); // what it had not taken is lost
+    attach->fd = -1;
+    buf_reset(&attach->out);
+    attach->written = 0;
+    attach->say_by = 0;
+    buf_reset(&attach->why);
+    buf_str(&attach->why, why);
+    if (buf_failed(&attach->why))
+        buf_reset(&attach->why);
+    attach->lost = true;
+}
+
+/* Nothing was begun. */
+static void refuse(struct attach *attach, const char *reason)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\n"
+               "The Lisp images of this server are kept behind %s, and it "
+               "cannot be used: %s. The call was not begun. Start the images "
+               "with M-x ecl-mcp in Emacs, then call again.",
+               attach->path, reason);
+    log_line(attach->log, LOG_WARN, "attach: %s: %s", attach->path, reason);
+    lose(attach, buf_view(&text));
+    attach->told = true;
+    buf_release(&text);
+}
+
+/* What was under way is unknown. */
+static void break_off(struct attach *attach, const char *reason)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:CONNECTION-LOST\n"
+               "The connection to the Lisp images behind %s was lost during "
+               "this call (%s): whether it was done, in part or not at all, is "
+               "unknown, and so is the state of the session. Look before you "
+               "call again. If the images are gone, M-x ecl-mcp in Emacs "
+               "starts them.",
+               attach->path, reason);
+    log_line(attach->log, LOG_WARN, "attach: %s: connection lost: %s",
+             attach->path, reason);
+    lose(attach, buf_view(&text));
+    attach->told = false;
+    buf_release(&text);
+}
+
+static void connect_to(struct attach *attach, int64_t now)
+{
+    pid_t pid;
+
+    attach->try_at = now + LIMIT_ATTACH_MS;
+    attach->fd = address_connect(attach->path);
+    if (attach->fd < 0) {
+        refuse(attach, errno == EAGAIN ? "it is busy" : strerror(errno));
+        return;
+    }
+    if (!address_is_ours(attach->fd, &pid)) {
+        refuse(attach, "it belongs to another user");
+        return;
+    }
+    buf_reset(&attach->in);
+    attach->say_by = now + LIMIT_HELLO_MS;
+    log_line(attach->log, LOG_INFO, "attach: %s: connected to process %d",
+             attach->path, (int)pid);
+}
+
+/* Reads what is there, as far as it is good at once; false when no more can
+   come. */
+static bool read_all(struct attach *attach)
+{
+    while (attach->in.n < LIMIT_OUTPUT_BACKLOG) {
+        char *room = buf_reserve(&attach->in, CHUNK);
+        ssize_t n;
+
+        if (!room)
+            return false;
+        n = recv(attach->fd, room, CHUNK, 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN;
+        if (n == 0)
+            return false;
+        attach->say_by = 0;
+        attach->in.n += (size_t)n;
+        if ((size_t)n < CHUNK)
+            return true;
+    }
+    return true;
+}
+
+/* Writes what is taken. An end is noticed when it is read, after what was said
+   before it. */
+static void write_out(struct attach *attach)
+{
+    while (attach->written < attach->out.n) {
+        ssize_t n = send(attach->fd, attach->out.p + attach->written,
+                         attach->out.n - attach->written, MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return;
+        attach->written += (size_t)n;
+    }
+    buf_trim(&attach->out, CHUNK);
+    buf_reset(&attach->out);
+    attach->written = 0;
+}
+
+static enum status feed(struct link *link, const void *p, size_t n,
+                        int64_t now_ms)
+{
+    struct attach *attach = attach_of(link);
+
+    if (attach->fd < 0 && now_ms < attach->try_at) {
+        if (!attach->told)
+            refuse(attach, "the connection has just been lost");
+        attach->lost = true;
+        return ST_OK;
+    }
+    if (attach->fd < 0)
+        connect_to(attach, now_ms);
+    if (attach->fd < 0)
+        return ST_OK;
+    buf_append(&attach->out, p, n);
+    if (buf_failed(&attach->out))
+        break_off(attach, "out of memory");
+    else
+        write_out(attach);
+    return ST_OK;
+}
+
+static struct buf *output(struct link *link)
+{
+    return &attach_of(link)->in;
+}
+
+static bool take_loss(struct link *link, struct str *why)
+{
+    struct attach *attach = attach_of(link);
+
+    if (!attach->lost)
+        return false;
+    attach->lost = false;
+    *why = attach->why.n > 0 ? buf_view(&attach->why)
+                             : STR("The Lisp images are lost: out of memory.");
+    return true;
+}
+
+static void drop(struct link *link, struct str why, int64_t now_ms)
+{
+    struct attach *attach = attach_of(link);
+
+    buf_reset(&attach->in);
+    lose(attach, why);
+    attach->told = true;
+    attach->try_at = now_ms + LIMIT_ATTACH_MS;
+}
+
+static size_t fd_count(const struct link *link)
+{
+    (void)link;
+    return 1;
+}
+
+static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
+{
+    const struct attach *attach = attach_of(link);
+    short wanted = POLLIN;
+
+    if (max == 0)
+        return 0;
+    if (attach->written < attach->out.n)
+        wanted |= POLLOUT;
+    fds[0] = (struct pollfd){attach->fd, wanted, 0};
+    return 1;
+}
+
+static void run(struct link *link, const struct pollfd *fds, size_t n,
+                int64_t now_ms)
+{
+    struct attach *attach = attach_of(link);
+
+    if (attach->fd < 0 || n == 0 || fds[0].fd != attach->fd)
+        return;
+    if (fds[0].revents & POLLOUT)
+        write_out(attach);
+    if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) && !read_all(attach))
+        break_off(attach, "the other end is gone");
+    else if (attach->say_by > 0 && now_ms >= attach->say_by)
+        break_off(attach, "nobody answers there");
+}
+
+static int64_t deadline(const struct link *link)
+{
+    const struct attach *attach = (const struct attach *)link;
+
+    return attach->say_by > 0 ? attach->say_by : -1;
+}
+
+static void reap(struct link *link, int64_t now_ms)
+{
+    (void)link;
+    (void)now_ms; // it has no children
+}
+
+static void release(struct link *link)
+{
+    struct attach *attach = attach_of(link);
+
+    if (attach->fd >= 0)
+        (void)close(attach->fd); // the supervisor stops what runs
+    buf_release(&attach->in);
+    buf_release(&attach->out);
+    buf_release(&attach->why);
+    free(attach);
+}
+
+static const struct link_kind KIND = {
+    feed,   output, take_loss, drop, fd_count,
+    fds_of, run,    deadline,  reap, release,
+};
+
+struct link *link_attach_new(const char *path, const struct log *log)
+{
+    struct attach *attach = calloc(1, sizeof *attach);
+
+    if (!attach)
+        return NULL;
+    attach->link.kind = &KIND;
+    attach->path = path;
+    attach->log = log;
+    attach->fd = -1;
+    return &attach->link;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* link_own.c: see link_own.h. */
+#include "server/link_own.h"
+
+#include <stdlib.h>
+
+#include "base/deadline.h"
+#include "supervisor/front.h"
+
+struct own {
+    struct link link;
+    struct supervisor *supervisor;
+    struct front *front; /* that of this process */
+    struct listener *listener;
+    size_t split; /* the listener's descriptors begin there */
+};
+
+static struct own *own_of(struct link *link)
+{
+    return (struct own *)link;
+}
+
+static enum status feed(struct link *link, const void *p, size_t n,
+                        int64_t now_ms)
+{
+    return front_feed(own_of(link)->front, p, n, now_ms);
+}
+
+static struct buf *output(struct link *link)
+{
+    return front_output(own_of(link)->front);
+}
+
+static bool take_loss(struct link *link, struct str *why)
+{
+    (void)link;
+    (void)why;
+    return false; // it lives as long as this process
+}
+
+static void drop(struct link *link, struct str why, int64_t now_ms)
+{
+    (void)link;
+    (void)why;
+    (void)now_ms; // there is no other one
+}
+
+static size_t fd_count(const struct link *link)
+{
+    const struct own *own = (const struct own *)link;
+
+    return supervisor_fd_count(own->supervisor) +
+           listener_fd_count(own->listener);
+}
+
+static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
+{
+    struct own *own = own_of(link);
+
+    own->split = supervisor_fds(own->supervisor, fds, max);
+    return own->split +
+           listener_fds(own->listener, fds + own->split, max - own->split);
+}
+
+static void run(struct link *link, const struct pollfd *fds, size_t n,
+                int64_t now_ms)
+{
+    struct own *own = own_of(link);
+    size_t split = n < own->split ? n : own->split;
+
+    listener_read(own->listener, own->supervisor, fds + split, n - split,
+                  now_ms);
+    supervisor_run(own->supervisor, fds, split, now_ms);
+    listener_write(own->listener, now_ms);
+}
+
+static int64_t deadline(const struct link *link)
+{
+    const struct own *own = (const struct own *)link;
+
+    return deadline_earlier(supervisor_deadline(own->supervisor),
+                            listener_deadline(own->listener));
+}
+
+static void reap(struct link *link, int64_t now_ms)
+{
+    supervisor_reap(own_of(link)->supervisor, now_ms);
+}
+
+static void release(struct link *link)
+{
+    listener_free(own_of(link)->listener); // nobody new while images end
+    supervisor_free(own_of(link)->supervisor);
+    free(link);
+}
+
+static const struct link_kind KIND = {
+    feed,   output, take_loss, drop, fd_count,
+    fds_of, run,    deadline,  reap, release,
+};
+
+struct link *link_own_new(const struct supervisor_config *config,
+                          struct listener *listener, int64_t now_ms)
+{
+    struct own *own = calloc(1, sizeof *own);
+
+    if (!own) {
+        listener_free(listener);
+        return NULL;
+    }
+    own->link.kind = &KIND;
+    own->listener = listener;
+    own->supervisor = supervisor_new(config, now_ms);
+    if (own->supervisor)
+        own->front = front_open(own->supervisor, true);
+    if (own->front)
+        return &own->link;
+    release(&own->link);
+    return NULL;
+}

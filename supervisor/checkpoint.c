@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* checkpoint.c: see checkpoint.h. */
+#include "supervisor/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+
+/* Evaluations that history_list shows. */
+#define LISTED 10
+
+void checkpoint_free(struct checkpoint *checkpoint)
+{
+    if (!checkpoint)
+        return;
+    if (checkpoint->socket >= 0)
+        (void)close(checkpoint->socket); // by this the copy ends
+    free(checkpoint);
+}
+
+void checkpoints_take(struct checkpoints *checkpoints,
+                      struct checkpoint *checkpoint)
+{
+    struct checkpoint **link = &checkpoints->newest;
+
+    while (*link != checkpoint)
+        link = &(*link)->next;
+    *link = checkpoint->next;
+    checkpoint->next = NULL;
+}
+
+static void drop(struct checkpoints *checkpoints, struct checkpoint *checkpoint)
+{
+    checkpoints_take(checkpoints, checkpoint);
+    checkpoint_free(checkpoint);
+}
+
+void checkpoints_release(struct checkpoints *checkpoints)
+{
+    while (checkpoints->newest)
+        drop(checkpoints, checkpoints->newest);
+}
+
+/* The oldest of those that have a name, or that have none, when there are more
+   than LIMIT_CHECKPOINTS of them. */
+static struct checkpoint *surplus(const struct checkpoints *checkpoints,
+                                  bool named)
+{
+    struct checkpoint *checkpoint = checkpoints->newest;
+    struct checkpoint *oldest = NULL;
+    int n = 0;
+
+    for (; checkpoint; checkpoint = checkpoint->next) {
+        if ((checkpoint->name[0] != '\0') != named)
+            continue;
+        oldest = checkpoint;
+        n++;
+    }
+    return n > LIMIT_CHECKPOINTS ? oldest : NULL;
+}
+
+struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
+                                   pid_t pid, uint64_t evaluation,
+                                   struct str name)
+{
+    struct checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    struct checkpoint *old;
+
+    if (!checkpoint) {
+        (void)close(socket); // by this the copy ends
+        return NULL;
+    }
+    if (name.n > 0 && (old = checkpoints_named(checkpoints, name)))
+        drop(checkpoints, old);
+    checkpoint->socket = socket;
+    checkpoint->pid = pid;
+    checkpoint->evaluation = evaluation;
+    checkpoint->taken = (int64_t)time(NULL);
+    (void)snprintf(checkpoint->name, sizeof checkpoint->name, "%.*s",
+                   STR_ARG(name));
+    checkpoint->next = checkpoints->newest;
+    checkpoints->newest = checkpoint;
+    if ((old = surplus(checkpoints, name.n > 0)))
+        drop(checkpoints, old);
+    return checkpoint;
+}
+
+struct checkpoint *checkpoints_named(const struct checkpoints *checkpoints,
+                                     struct str name)
+{
+    struct checkpoint *checkpoint = checkpoints->newest;
+
+    while (checkpoint && !str_eq(name, str_from(checkpoint->name)))
+        checkpoint = checkpoint->next;
+    return checkpoint;
+}
+
+struct checkpoint *checkpoints_before(const struct checkpoints *checkpoints,
+                                      uint64_t evaluation)
+{
+    struct checkpoint *best = NULL;
+    struct checkpoint *checkpoint = checkpoints->newest;
+
+    for (; checkpoint; checkpoint = checkpoint->next)
+        if (!checkpoint->apart && checkpoint->evaluation <= evaluation &&
+            (!best || checkpoint->evaluation > best->evaluation))
+            best = checkpoint;
+    return best;
+}
+
+void checkpoints_restored(struct checkpoints *checkpoints,
+                          const struct checkpoint *restored)
+{
+    struct checkpoint *checkpoint = checkpoints->newest;
+
+    while (checkpoint) {
+        struct checkpoint *next = checkpoint->next;
+        bool left = restored->apart != checkpoint->apart ||
+                    checkpoint->evaluation > restored->evaluation;
+
+        if (left && checkpoint->name[0] == '\0')
+            drop(checkpoints, checkpoint);
+        else
+            checkpoint->apart = left;
+        checkpoint = next;
+    }
+}
+
+void history_restored(struct history *history, uint64_t evaluation, bool apart)
+{
+    history->last = evaluation;
+    if (apart)
+        history->first = evaluation + 1;
+}
+
+void history_add(struct history *history, struct str code)
+{
+    char *line = history->lines[++history->last % LIMIT_HISTORY];
+    struct buf text = BUF_EMPTY;
+    const char *end;
+
+    while (code.n > 0 && strchr(" \t\r\n", code.p[0])) {
+        code.p++;
+        code.n--;
+    }
+    end = code.n > 0 ? memchr(code.p, '\n', code.n) : NULL;
+    if (end)
+        code.n = (size_t)(end - code.p);
+    if (code.n > EVALUATION_LINE) {
+        code.n = EVALUATION_LINE - sizeof "…";
+        utf8_append_visible(&text, code);
+        buf_truncate(&text, utf8_head(buf_view(&text), code.n).n);
+        buf_str(&text, STR("…"));
+    } else {
+        utf8_append_visible(&text, code);
+    }
+    (void)snprintf(line, EVALUATION_LINE + 1, "%.*s", STR_ARG(buf_view(&text)));
+    buf_release(&text);
+}
+
+void history_describe(const struct history *history, uint64_t evaluation,
+                      struct buf *out)
+{
+    buf_printf(out, "evaluation %llu", (unsigned long long)evaluation);
+    if (evaluation + LIMIT_HISTORY > history->last && evaluation > 0 &&
+        evaluation >= history->first)
+        buf_printf(out, ": %s", history->lines[evaluation % LIMIT_HISTORY]);
+}
+
+void history_list(const struct history *history, uint64_t first, uint64_t last,
+                  struct buf *out)
+{
+    uint64_t evaluation;
+
+    for (evaluation = first; evaluation <= last; evaluation++) {
+        if (evaluation - first == LISTED) {
+            buf_printf(out, "\n- … %llu more",
+                       (unsigned long long)(last - evaluation + 1));
+            return;
+        }
+        buf_str(out, STR("\n- "));
+        history_describe(history, evaluation, out);
+    }
+}

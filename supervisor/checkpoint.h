@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* checkpoint.h: what a session can go back to: sleeping copies of its image,
+   newest first, and the evaluations that it has answered. Keeps the books
+   only; restore.c takes and wakes the copies. */
+#ifndef SUPERVISOR_CHECKPOINT_H
+#define SUPERVISOR_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+/* Bytes of the first line of an evaluation that are remembered. */
+#define EVALUATION_LINE 60
+
+struct checkpoint {
+    struct checkpoint *next; /* the one taken before it */
+    int socket;              /* wakes the copy; owned */
+    pid_t pid;
+    int64_t start;       /* of the process, see linux_find; 0: not known */
+    uint64_t evaluation; /* number of the last one that it contains */
+    int64_t taken;       /* seconds since 1970 */
+    bool apart; /* of evaluations that were undone since, or came after it in
+                   a past that was left: it is found by its name only */
+    char name[LIMIT_SESSION_NAME + 1]; /* empty: taken by itself */
+};
+
+struct checkpoints {
+    struct checkpoint *newest;
+};
+
+/* The last LIMIT_HISTORY evaluations of a session. */
+struct history {
+    uint64_t last;  /* number of the newest; 0 when there was none */
+    uint64_t first; /* oldest whose line is known */
+    char lines[LIMIT_HISTORY][EVALUATION_LINE + 1];
+};
+
+/* Drops all of them: the copies end. */
+void checkpoints_release(struct checkpoints *checkpoints);
+
+/* Adds the newest one; SOCKET is owned from now on. What is beyond
+   LIMIT_CHECKPOINTS of its kind (named, unnamed) is dropped, and so is an older
+   one of the same name. NULL when memory runs out: SOCKET is closed then. */
+struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
+                                   pid_t pid, uint64_t evaluation,
+                                   struct str name);
+
+/* The newest one with NAME, and the one with the most evaluations that contains
+   none after EVALUATION, the newest of equals; NULL when there is none. */
+struct checkpoint *checkpoints_named(const struct checkpoints *checkpoints,
+                                     struct str name);
+struct checkpoint *checkpoints_before(const struct checkpoints *checkpoints,
+                                      uint64_t evaluation);
+
+/* Takes CHECKPOINT out; the caller owns it and frees it with checkpoint_free,
+   which closes its socket unless that is -1. */
+void checkpoints_take(struct checkpoints *checkpoints,
+                      struct checkpoint *checkpoint);
+void checkpoint_free(struct checkpoint *checkpoint);
+
+/* RESTORED, which was taken out, is the present now: unnamed ones of what was
+   left are dropped, named ones stay, apart. */
+void checkpoints_restored(struct checkpoints *checkpoints,
+                          const struct checkpoint *restored);
+
+/* Notes an evaluation of CODE as the next one. */
+void history_add(struct history *history, struct str code);
+
+/* EVALUATION is the last one again. APART: the lines are those of another past
+   and are forgotten. */
+void history_restored(struct history *history, uint64_t evaluation, bool apart);
+
+/* Appends "evaluation 7: (defun f …" or, when it is too long ago, the number
+   alone. */
+void history_describe(const struct history *history, uint64_t evaluation,
+                      struct buf *out);
+
+/* Appends a line for each evaluation from FIRST to LAST, at most some of
+   them. */
+void history_list(const struct history *history, uint64_t first, uint64_t last,
+                  struct buf *out);
+
+#endif

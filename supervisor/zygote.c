@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* zygote.c: see zygote.h. What the process itself does is in main.c. */
+#include "supervisor/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+
+/* Milliseconds that the process gets to end all images. */
+#define END_MS 3000
+
+void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
+                 const struct sandbox *sandbox, const struct log *log)
+{
+    memset(zygote, 0, sizeof *zygote);
+    zygote->path = path;
+    zygote->workspace = workspace;
+    zygote->sandbox = *sandbox;
+    zygote->log = log;
+    zygote->control = -1;
+}
+
+bool zygote_is_ready(const struct zygote *zygote)
+{
+    return zygote->ready;
+}
+
+bool zygote_is_down(const struct zygote *zygote)
+{
+    return zygote->control < 0;
+}
+
+static void note_failure(struct zygote *zygote, const char *why, int64_t now)
+{
+    (void)snprintf(zygote->why, sizeof zygote->why, "%s", why);
+    zygote->failures++;
+    if (zygote->failures >= LIMIT_ZYGOTE_TRIES)
+        zygote->retry_at = now + LIMIT_ZYGOTE_RETRY_MS;
+    log_line(zygote->log, LOG_ERROR, "image: %s: %s", zygote->path, why);
+}
+
+/* ECL's reader recurses without looking at its stack: the stack of the process
+   is made much larger than ECL is told (see live_boot). */
+static void widen_stack(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_STACK, &limit) < 0 || limit.rlim_cur >= LIMIT_C_STACK)
+        return;
+    limit.rlim_cur =
+        limit.rlim_max < LIMIT_C_STACK ? limit.rlim_max : LIMIT_C_STACK;
+    (void)setrlimit(RLIMIT_STACK, &limit); // else the old one must do
+}
+
+/* In the child: only async-signal-safe calls. */
+static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
+{
+    const char *mode = sandbox_mode_name(zygote->sandbox.mode);
+    const char *network = zygote->sandbox.network ? "network" : "no-network";
+    const char *const *secrets = zygote->sandbox.secrets;
+    char *argv[3 + LIMIT_SECRETS + 1] = {
+        (char *)(uintptr_t)zygote->path, // execv's type
+        (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
+    sigset_t none;
+    int null = open("/dev/null", O_RDWR);
+    size_t i;
+
+    for (i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
+        argv[3 + i] = (char *)(uintptr_t)secrets[i];
+
+    (void)sigemptyset(&none);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+        dup2(null, STDOUT_FILENO) < 0)
+        _exit(126);
+    if (control == CONTROL_FD) {
+        if (fcntl(control, F_SETFD, 0) < 0)
+            _exit(126);
+    } else if (dup2(control, CONTROL_FD) < 0) {
+        _exit(126);
+    }
+    if (null > CONTROL_FD)
+        (void)close(null); // a spare copy
+    if (zygote->workspace && chdir(zygote->workspace) < 0)
+        _exit(125);
+    widen_stack();
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
+    (void)execv(zygote->path, argv);
+    _exit(127);
+}
+
+void zygote_start(struct zygote *zygote, int64_t now_ms)
+{
+    int pair[2];
+    sigset_t all;
+    sigset_t before;
+    pid_t pid;
+
+    if (zygote->control >= 0 || now_ms < zygote->retry_at)
+        return;
+    if (access(zygote->path, X_OK) < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+        note_failure(zygote, strerror(errno), now_ms);
+        return;
+    }
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
+    pid = fork();
+    if (pid == 0)
+        exec_zygote(zygote, pair[1]);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
+    (void)close(pair[1]);                          // the child has it
+    if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
+        note_failure(zygote, strerror(errno), now_ms);
+        (void)close(pair[0]); // a child that is there ends by this
+        return;
+    }
+    zygote->pid = pid;
+    zygote->control = pair[0];
+    zygote->generation++;
+    zygote->ready = false;
+    zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
+}
+
+/* The process is lost. It is started again at once, unless it never got ready:
+   then it waits for the next call, and after some tries for the time, too. */
+static void lost(struct zygote *zygote, const char *why, int64_t now)
+{
+    bool was_ready = zygote->ready;
+
+    if (zygote->control < 0)
+        return;
+    (void)close(zygote->control); // it is of no more use
+    zygote->control = -1;
+    zygote->ready = false;
+    if (zygote->pid > 0)
+        (void)kill(zygote->pid, SIGKILL); // it may be gone already
+    if (was_ready) {
+        log_line(zygote->log, LOG_WARN,
+                 "image: the zygote is lost (%s); starting another", why);
+        zygote_start(zygote, now);
+        return;
+    }
+    note_failure(zygote, why, now);
+    if (zygote->failures < LIMIT_ZYGOTE_TRIES)
+        zygote_start(zygote, now);
+}
+
+void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
+{
+    char why[128];
+
+    if (WIFSIGNALED(wait_status))
+        (void)snprintf(why, sizeof why, "killed by signal %d",
+                       WTERMSIG(wait_status));
+    else if (WEXITSTATUS(wait_status) == 125)
+        (void)snprintf(why, sizeof why, "cannot change to the directory %s",
+                       zygote->workspace);
+    else
+        (void)snprintf(why, sizeof why, "exit status %d",
+                       WEXITSTATUS(wait_status));
+    zygote->pid = 0;
+    lost(zygote, why, now_ms);
+}
+
+/* The control socket has ended: the process is ending, or must. What kills it
+   here comes too late to change the status of one that was ending. */
+static void note_closed(struct zygote *zygote, int64_t now)
+{
+    int wait_status;
+    pid_t pid;
+
+    (void)kill(zygote->pid, SIGKILL); // it may be gone already
+    do
+        pid = waitpid(zygote->pid, &wait_status, 0);
+    while (pid < 0 && errno == EINTR);
+    if (pid < 0 ||
+        (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)) {
+        zygote->pid = 0;
+        lost(zygote, "it closed its connection or was killed", now);
+        return;
+    }
+    zygote_note_exit(zygote, wait_status, now);
+}
+
+enum status zygote_receive(struct zygote *zygote,
+                           struct control_message *message, int64_t now_ms)
+{
+    int fds[CONTROL_FDS];
+    enum status status;
+
+    if (zygote->control < 0)
+        return ST_MISSING;
+    status = control_receive(zygote->control, message, fds);
+    if (status == ST_MISSING)
+        return ST_MISSING;
+    if (status != ST_OK) {
+        note_closed(zygote, now_ms);
+        return ST_IO;
+    }
+    if (message->kind == CONTROL_READY && message->version != WIRE_VERSION) {
+        lost(zygote, "it is of another version than this program", now_ms);
+        return ST_IO;
+    }
+    if (message->kind == CONTROL_READY) {
+        zygote->ready = true;
+        zygote->failures = 0;
+    }
+    return ST_OK;
+}
+
+void zygote_tend(struct zygote *zygote, int64_t now_ms)
+{
+    if (zygote->control >= 0 && !zygote->ready && now_ms >= zygote->ready_by)
+        lost(zygote, "it did not start in time", now_ms);
+}
+
+int64_t zygote_deadline(const struct zygote *zygote)
+{
+    return zygote->control >= 0 && !zygote->ready ? zygote->ready_by : -1;
+}
+
+void zygote_release(struct zygote *zygote)
+{
+    const struct timespec pause = {0, 2 * 1000 * 1000};
+    int waited;
+
+    if (zygote->control >= 0)
+        (void)close(zygote->control); // by this it knows
+    zygote->control = -1;
+    if (zygote->pid > 0 && !zygote->ready)
+        (void)kill(zygote->pid, SIGKILL); // it has no children yet
+    for (waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
+        if (waitpid(zygote->pid, NULL, WNOHANG) != 0)
+            zygote->pid = 0;
+        else
+            (void)nanosleep(&pause, NULL); // a signal only shortens it
+    }
+    if (zygote->pid > 0)
+        (void)kill(zygote->pid,
+                   SIGKILL); // its children see their sockets close
+    zygote->pid = 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* zygote.h: the supervisor's hold on the zygote process: started, heard,
+   started again when it dies, given up for a while when it cannot start. */
+#ifndef SUPERVISOR_ZYGOTE_H
+#define SUPERVISOR_ZYGOTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "image/control.h"
+
+struct zygote {
+    const char *path;      /* of ecl-mcp-image, borrowed */
+    const char *workspace; /* its working directory, borrowed, or NULL */
+    struct sandbox sandbox;
+    const struct log *log; /* borrowed */
+    pid_t pid;             /* 0 when there is none */
+    int control;           /* -1 when there is none */
+    uint64_t generation;   /* counts starts */
+    bool ready;            /* Lisp is booted */
+    int64_t ready_by;      /* until when it has to be ready */
+    int failures;          /* starts in a row that did not get ready */
+    int64_t retry_at;      /* no start before, after too many failures */
+    char why[128];         /* of the last failure, for answers */
+};
+
+void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
+                 const struct sandbox *sandbox, const struct log *log);
+
+/* Ends the process and waits for it, 3 seconds at most. */
+void zygote_release(struct zygote *zygote);
+
+/* Starts the process unless one is there or it is too early to try again. */
+void zygote_start(struct zygote *zygote, int64_t now_ms);
+
+bool zygote_is_ready(const struct zygote *zygote);
+
+/* Whether there is no process and none will be started before somebody asks
+   again. */
+bool zygote_is_down(const struct zygote *zygote);
+
+/* Receives one control message. The loss of the process is handled here: it is
+   started again, and ST_IO returned. ST_MISSING: nothing is there. */
+enum status MUST_CHECK zygote_receive(struct zygote *zygote,
+                                      struct control_message *message,
+                                      int64_t now_ms);
+
+/* Does what is due: a zygote that is not ready in time is ended. */
+void zygote_tend(struct zygote *zygote, int64_t now_ms);
+
+/* When zygote_tend has to be called, -1: no need. */
+int64_t zygote_deadline(const struct zygote *zygote);
+
+/* wait(2) has told that the process ended. */
+void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms);
+
+#endif

@@ -1,0 +1,109 @@
+;;; test-module-load.el --- Finding and checking the module  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+(require 'ecl-mcp-module-load)
+
+(defun test-module--copy (folder &rest facts)
+  "Copy the module into FOLDER, with its version file changed by FACTS.
+FACTS is a plist of names and values; return the name of the module's file."
+  (let ((file (expand-file-name "ecl-mcp-module.so" folder)))
+    (copy-file (expand-file-name "ecl-mcp-module.so" ecl-mcp-test-build) file)
+    (with-temp-file (expand-file-name "ecl-mcp-module.version" folder)
+      (insert-file-contents (expand-file-name "ecl-mcp-module.version"
+                                              ecl-mcp-test-build))
+      (cl-loop for (name value) on facts by #'cddr
+               do (goto-char (point-min))
+               (re-search-forward (format "^%s .*" name))
+               (replace-match (format "%s %s" name value))))
+    file))
+
+(defun test-module--problem ()
+  "Return the message of the error that using the module signals."
+  (let ((err (should-error (ecl-mcp-module-ensure) :type 'user-error)))
+    (should (string-prefix-p "ecl-mcp: " (error-message-string err)))
+    (should-not (ecl-mcp-module-loaded-p))
+    (cadr err)))
+
+(ert-deftest ecl-mcp-module-versions-agree ()
+  "The elisp and the C have the same version."
+  (with-temp-buffer
+    (insert-file-contents (expand-file-name "../core/base/version.h"
+                                            ecl-mcp-test-elisp))
+    (should (re-search-forward "ECL_MCP_VERSION \"\\([^\"]+\\)\""))
+    (should (equal (match-string 1) ecl-mcp-version))))
+
+(ert-deftest ecl-mcp-module-missing ()
+  "A module that is not there is one sentence with the remedy."
+  (let ((ecl-mcp-module-file "/nonexistent/ecl-mcp-module.so"))
+    (should (string-match-p "/nonexistent/.* is not there; build it with M-x"
+                            (test-module--problem)))
+    (let ((ecl-mcp--directory "/nonexistent/elisp/"))
+      (should (string-match-p "install ecl-mcp and its module again"
+                              (test-module--problem))))))
+
+(ert-deftest ecl-mcp-module-old ()
+  "An old module is not loaded."
+  (ecl-mcp-test-with-folder folder
+    (let ((ecl-mcp-module-file (test-module--copy folder "version" "0.0.9")))
+      (should (string-match-p
+               "of version 0.0.9, the elisp of version .*ecl-mcp-build-module"
+               (test-module--problem))))
+    (delete-file (expand-file-name "ecl-mcp-module.version" folder))
+    (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so" folder)))
+      (should (string-match-p "Nothing beside .* says which version"
+                              (test-module--problem))))))
+
+(ert-deftest ecl-mcp-module-for-a-newer-emacs ()
+  "A module for a newer Emacs is not loaded."
+  (ecl-mcp-test-with-folder folder
+    (let ((ecl-mcp-module-file (test-module--copy folder "emacs" "99")))
+      (should (string-match-p "needs Emacs 99" (test-module--problem))))))
+
+(ert-deftest ecl-mcp-module-not-loadable ()
+  "A file that is no module is one sentence with the remedy."
+  (ecl-mcp-test-with-folder folder
+    (let ((ecl-mcp-module-file (test-module--copy folder)))
+      (write-region "nonsense" nil ecl-mcp-module-file nil 'silent)
+      (should (string-match-p "cannot be loaded .*ecl-mcp-build-module"
+                              (test-module--problem))))))
+
+(ert-deftest ecl-mcp-module-does-not-fit ()
+  "A module whose init refuses this Emacs is one sentence with the remedy."
+  (ecl-mcp-test-with-folder folder
+    (let ((source (expand-file-name "m.c" folder))
+          (ecl-mcp-module-file (test-module--copy folder)))
+      (write-region (concat "#include <emacs-module.h>\n"
+                            "int plugin_is_GPL_compatible;\n"
+                            "int emacs_module_init(struct emacs_runtime *r)"
+                            "{ (void)r; return 2; }\n")
+                    nil source nil 'silent)
+      (delete-file ecl-mcp-module-file)
+      (should (= 0 (call-process "cc" nil nil nil "-shared" "-fPIC"
+                                 "-o" ecl-mcp-module-file source)))
+      (should (string-match-p "does not fit this Emacs" (test-module--problem))))))
+
+(ert-deftest ecl-mcp-module-no-module-support ()
+  "An Emacs without modules is told so."
+  (let ((module-file-suffix nil))
+    (should (string-match-p "built without modules" (test-module--problem)))))
+
+(ert-deftest ecl-mcp-module-no-compiler ()
+  "Building without a compiler names what to install; nothing is asked."
+  (cl-letf (((symbol-function 'y-or-n-p)
+             (lambda (_) (ert-fail "It asked"))))
+    (let ((exec-path nil))
+      (should (string-match-p
+               "apt install make"
+               (cadr (should-error (ecl-mcp-build-module)
+                                   :type 'user-error)))))
+    (let ((ecl-mcp--directory "/nonexistent/elisp/"))
+      (should (string-match-p
+               "no sources"
+               (cadr (should-error (ecl-mcp-build-module)
+                                   :type 'user-error)))))))
+
+(provide 'test-module-load)
+;;; test-module-load.el ends here

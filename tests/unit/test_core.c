@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of core.c: bytes in, bytes out, limits, the end. */
+#include "base/limits.h"
+#include "core/core.h"
+#include "support/check.h"
+#include "support/client.h"
+
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":\"ä\",\"method\":\"ping\"}"
+#define PONG "{\"jsonrpc\":\"2.0\",\"id\":\"ä\",\"result\":{}}"
+
+static void begin(const char *version)
+{
+    client_restart((struct core_config){.tools = NULL});
+    client_initialize(version);
+}
+
+/* Sends a call of evaluate-lisp with ID and a code of N letters. */
+static void send_code(int id, size_t n)
+{
+    struct buf line = BUF_EMPTY;
+    buf_printf(&line,
+               "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+               "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":"
+               "{\"code\":\"",
+               id);
+    char *to = buf_reserve(&line, n);
+    if (to != NULL) {
+        memset(to, 'x', n);
+        line.n += n;
+    }
+    buf_str(&line, STR("\"}}}\n"));
+    bool good = !buf_failed(&line);
+    if (good)
+        core_feed(client.core, line.p, line.n, client.now_ms);
+    buf_release(&line);
+    assert_memory(good);
+}
+
+static void session_knows_tool_sets(void **state)
+{
+    (void)state;
+    assert_true(core_has_tool_sets(core_tool_sets()) ||
+                strchr(core_tool_sets(), ' ') != NULL);
+    assert_true(core_has_tool_sets("eval"));
+    assert_true(core_has_tool_sets("session,eval"));
+    assert_false(core_has_tool_sets("evil"));
+    assert_false(core_has_tool_sets(""));
+    assert_null(core_new(&(struct core_config){.tools = "evil"}));
+    core_free(NULL);
+}
+
+static void session_takes_any_pieces(void **state)
+{
+    (void)state;
+    const struct str text =
+        STR("\xef\xbb\xbf" PING "\r\n\n  \r\n  " PING " \n");
+    for (size_t piece = 1; piece < 50; piece++) {
+        client_restart((struct core_config){.tools = NULL});
+        for (size_t at = 0; at < text.n; at += piece) {
+            size_t n = text.n - at < piece ? text.n - at : piece;
+            core_feed(client.core, text.p + at, n, 0);
+        }
+        client_expect(PONG "\n" PONG);
+    }
+}
+
+static void session_refuses_large_messages(void **state)
+{
+    (void)state;
+    client_restart((struct core_config){.max_message = 5000});
+    client_initialize("2025-11-25");
+    send_code(1, 5000);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
+                  "\"message\":\"Invalid Request: message larger than 5000 "
+                  "bytes\",\"data\":\"Message larger than 5000 bytes\"}}");
+    client_send(PING);
+    client_expect(PONG);
+    send_code(2, 4000);
+    client_expect("");
+    struct str body;
+    assert_int_equal(client_frame(&body).kind, WIRE_CALL);
+}
+
+static void session_refuses_deep_and_wide_json(void **state)
+{
+    (void)state;
+    static char line[3 * 1024 * 1024 + 10];
+    begin("2025-11-25");
+    memset(line, '[', 100 * 1000);
+    client_send(line);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
+                  "\"message\":\"Parse error: nesting deeper than 512…\",…}}");
+    line[0] = '[';
+    for (size_t i = 1; i + 1 < sizeof line; i += 2) {
+        line[i] = '1';
+        line[i + 1] = ',';
+    }
+    line[sizeof line - 1] = '\0';
+    client_send(line);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
+                  "\"message\":\"Invalid Request: more than 1048576 …\",…}}");
+    client_send(PING);
+    client_expect(PONG);
+}
+
+static void session_survives_bad_lines(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    for (int i = 0; i < 200; i++) {
+        client_send("}{");
+        client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{…}}");
+    }
+    client_send(PING);
+    client_expect(PONG);
+}
+
+static void session_stops_reading_when_answers_pile_up(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    size_t n = 0;
+    while (core_wants_input(client.core)) {
+        client_send("{\"jsonrpc\":\"2.0\",\"id\":1,"
+                    "\"method\":\"tools/list\"}");
+        assert_memory(core_output(client.core)->n > n + 1000);
+        n = core_output(client.core)->n;
+    }
+    assert_in_range(n, LIMIT_OUTPUT_BACKLOG, LIMIT_OUTPUT_BACKLOG + 20000);
+    buf_consume(core_output(client.core), 20000);
+    assert_true(core_wants_input(client.core));
+    buf_consume(core_output(client.core), n);
+    client_send(PING); // the storage of the large output is given back
+    client_expect(PONG);
+    assert_true(core_output(client.core)->cap < 100 * 1024);
+}
+
+static void session_limits_waiting_calls(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    for (int i = 0; i < LIMIT_PENDING_CALLS; i++) {
+        send_code(i, 1);
+        client_expect("");
+        struct str body;
+        assert_memory(client_frame(&body).kind == WIRE_CALL);
+    }
+    send_code(9999, 1);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":9999,\"result\":{\"content\":"
+                  "[{\"type\":\"text\",\"text\":\"Too many calls are waiting: "
+                  "the limit is 4096 calls and 67108864 bytes of "
+                  "arguments.…\"}],\"isError\":true,…}}");
+    client_expect_no_frame();
+    client_reply(1, 0, STR("=> 1"));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":…}");
+    send_code(10000, 1);
+    client_expect("");
+    client_reply(LIMIT_PENDING_CALLS, 0, STR("=> 1"));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":4095,\"result\":…}");
+}
+
+static void session_carries_large_texts(void **state)
+{
+    (void)state;
+    const size_t large = 10u * 1024 * 1024;
+    begin("2025-11-25");
+    send_code(1, large);
+    struct str body;
+    struct str text = STR("");
+    struct wire_head head = client_frame(&body);
+    while (body.n > 0)
+        if (wire_take_string(&body, &text) != ST_OK) {
+            int64_t n;
+            assert_ok(wire_take_int(&body, &n));
+        }
+    assert_int_equal(text.n, large);
+    client_reply(head.id, 0, text);
+    struct str got = buf_view(core_output(client.core));
+    assert_memory(got.n > large);
+    assert_true(str_starts(
+        got, STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
+                 "[{\"type\":\"text\",\"text\":\"xxx")));
+}
+
+static void session_finishes(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    assert_false(core_is_idle(client.core));
+    send_code(1, 1);
+    send_code(2, 1);
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
+    // the last line lacks its end
+    core_feed(client.core, PING, sizeof PING - 1, 0);
+    client_expect("");
+    core_finish(client.core, 2000, 1000);
+    client_expect(PONG);
+    client_expect_frame(WIRE_FINISH, "2000");
+    assert_false(core_is_idle(client.core));
+    assert_false(core_wants_input(client.core));
+
+    core_finish(client.core, 2000, 1500); // would be later
+    client_expect_no_frame();
+    core_finish(client.core, 500, 1600);
+    client_expect_frame(WIRE_FINISH, "500");
+
+    client_send(PING);
+    client_expect("");
+    client_reply(1, WIRE_ERROR, STR("stopped"));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":…true…}");
+    assert_false(core_is_idle(client.core));
+    client_reply(2, 0, STR("=> 1"));
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…}");
+    assert_true(core_is_idle(client.core));
+}
+
+static void session_does_not_wait_for_cancelled_calls(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    send_code(1, 1);
+    client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
+    client_send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                "\"params\":{\"requestId\":1}}");
+    core_finish(client.core, 2000, 0);
+    assert_memory(core_is_idle(client.core));
+}
+
+static void session_ends_with_calls_waiting(void **state)
+{
+    (void)state;
+    begin("2025-03-26");
+    send_code(1, 1);
+    send_code(2, 1);
+    client_send("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                "\"params\":{\"requestId\":1}}");
+    client_send("[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\","
+                "\"params\":{\"name\":\"reset-session\"}},"
+                "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\","
+                "\"params\":{\"name\":\"reset-session\"}}]");
+    client_expect(""); // client_end frees all of it
+}
+
+static void session_answers_when_the_supervisor_is_gone_mad(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    send_code(1, 1);
+    client_expect("");
+    core_image_feed(client.core, "\xff\xff\xff\xff not a frame", 20, 0);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
+                  "[{\"type\":\"text\",\"text\":\"The connection to the Lisp "
+                  "image is broken.\"}],\"isError\":true,…}}");
+    send_code(2, 1);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…broken…}");
+    client_send(PING);
+    client_expect(PONG);
+}
+
+/* What is lost for want of memory is answered, and the next message is served
+   as if nothing had been. */
+static void session_recovers_from_lost_memory(void **state)
+{
+    (void)state;
+    begin("2025-11-25");
+    client_send("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+    struct str got = buf_view(core_output(client.core));
+    bool answered =
+        client_matches(got, "{\"jsonrpc\":\"2.0\",\"id\":1,…}\n") ||
+        client_matches(got, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":"
+                            "{\"code\":-32603,…}\n");
+    assert_true(answered);
+    check_memory_is_back();
+    buf_consume(core_output(client.core), got.n);
+    client_send(PING);
+    got = buf_view(core_output(client.core));
+    assert_true(client_matches(got, PONG "\n"));
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, client_begin, client_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(session_knows_tool_sets),
+        TEST(session_takes_any_pieces),
+        TEST(session_refuses_large_messages),
+        TEST(session_refuses_deep_and_wide_json),
+        TEST(session_survives_bad_lines),
+        TEST(session_stops_reading_when_answers_pile_up),
+        TEST(session_limits_waiting_calls),
+        TEST(session_carries_large_texts),
+        TEST(session_finishes),
+        TEST(session_does_not_wait_for_cancelled_calls),
+        TEST(session_ends_with_calls_waiting),
+        TEST(session_answers_when_the_supervisor_is_gone_mad),
+        TEST(session_recovers_from_lost_memory),
+    };
+    return RUN_TESTS("session", tests);
+}
