@@ -228,11 +228,9 @@ was written meanwhile. Style warnings concern the authors of systems only."
    (let ((system (call-library "FIND-SYSTEM" "ASDF" name nil)))
      (and system (call-library "COMPONENT-VERSION" "ASDF" system)))))
 
-(define-operation "load-system" (&optional (system string) (system-name string))
+(define-operation "load-system" ((system string))
   "Loads the ASDF system SYSTEM, through Quicklisp if the user has it."
-  (let ((name (system-name (or system system-name
-                               (error 'argument-error
-                                      :name "system" :problem "is missing")))))
+  (let ((name (system-name system)))
     (check-session-variables)
     (ensure-asdf)
     (let ((quicklisp (ensure-quicklisp)))

@@ -55,7 +55,7 @@ Loaded: good (version 2.5)" text) "~a" text)
   (dolist (name '("Good" ":good" "#:GOOD" " good "))
     (is (matches-p "Loading system: good
 …
-Loaded: good (version 2.5)" (call "load-system" :system-name name)) name))
+Loaded: good (version 2.5)" (call "load-system" :system name)) name))
   (values-of
     ("(good:greet 1)" "=> \"hello\"")
     ("(make-instance 'good::thing)" "=> thing")

@@ -1,17 +1,22 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; run.lisp: runs the tests of the Lisp library in a real ECL. Run it as
-;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY
-;;;; where DIRECTORY has the output of lisp/build.lisp. FiveAM is compiled to a
-;;;; cache in it. The last line is "lisp: N passed, N failed"; the exit status is
-;;;; 1 when any test failed.
+;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY TOOLS
+;;;; where DIRECTORY has the output of lisp/build.lisp, and the file TOOLS that
+;;;; of tests/lisp/registry.c. FiveAM is compiled to a cache in DIRECTORY. The
+;;;; last line is "lisp: N passed, N failed"; the exit status is 1 when any test
+;;;; failed.
 
 (defpackage #:ecl-mcp-run
   (:use #:cl))
 
 (in-package #:ecl-mcp-run)
 
+(defvar *arguments*
+  (rest (member "--" (ext:command-args) :test #'string=))
+  "The arguments on the command line.")
+
 (defvar *directory*
-  (let ((name (second (member "--" (ext:command-args) :test #'string=))))
+  (let ((name (first *arguments*)))
     (truename (if (char= #\/ (char name (1- (length name))))
                   name
                   (concatenate 'string name "/"))))
@@ -59,7 +64,7 @@
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "measure"
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
-                "xref" "expand" "inspect"))
+                "xref" "expand" "inspect" "operations"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 
@@ -67,4 +72,4 @@
   "Calls the function NAME of the tests with ARGUMENTS."
   (apply (find-symbol name "ECL-MCP-TESTS") arguments))
 
-(call-tests "RUN-TESTS" *scratch*)
+(call-tests "RUN-TESTS" *scratch* (truename (second *arguments*)))

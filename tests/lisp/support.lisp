@@ -14,6 +14,9 @@
 (defvar *scratch* nil
   "A directory for the files of the tests.")
 
+(defvar *tools* nil
+  "The file with the table of tools that tests/lisp/registry.c prints.")
+
 (defvar *output* (make-string-output-stream)
   "The standard output of the session.")
 
@@ -165,9 +168,11 @@ seconds, and names WHAT."
 
 ;;; Running
 
-(defun run-tests (scratch)
-  "Runs all tests with the directory SCRATCH, then ends the process."
-  (setf *scratch* scratch)
+(defun run-tests (scratch tools)
+  "Runs all tests with the directory SCRATCH and the file TOOLS, then ends the
+process."
+  (setf *scratch* scratch
+        *tools* tools)
   (let ((console *standard-output*)
         (exit (fdefinition 'ext:exit)))
     (ecl-mcp:prepare)
