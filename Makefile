@@ -373,8 +373,17 @@ check-docs: all ## the documents agree with the program and the code
 docs: server ## write docs/tools.md
 	$(Q)node scripts/tools-doc.mjs $(SERVER) >docs/tools.md
 
-check-lisp: all ## the Lisp library in a real ECL
-	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/
+$(BUILD)/registry: $(call objects,tests/lisp/registry.c) $(CORE_LIB)
+	$(link) $(LIBS)
+
+# What the tools of the core send, for the tests of the operations.
+$(OBJ)/lisp/tools.sexp: $(BUILD)/registry
+	@mkdir -p $(@D)
+	$(Q)$< >$@
+
+check-lisp: all $(OBJ)/lisp/tools.sexp ## the Lisp library in a real ECL
+	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ \
+	  $(OBJ)/lisp/tools.sexp
 
 check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 	$(suite) terminal node tests/terminal/run.mjs

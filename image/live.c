@@ -30,15 +30,19 @@
 /* Environment variable with the number of the collector's marker threads. */
 #define MARKERS "GC_MARKERS"
 
+/* Reasons of a stop: as many as CONTROL_SIGNAL_VALUE has room for. */
+#define REASONS 4
+
 static struct live {
     struct connection connection;
     struct sleepers sleepers;
     uint64_t heap;
     cl_object streams[CONNECTION_PIPES];
     cl_object dispatch;
-    cl_object stop_reason; /* the variable *STOP-REASON* */
-    cl_object time_limit;  /* the variable *TIME-LIMIT* */
-    char *stack_limit;     /* where ECL finds an overflow of the C stack */
+    cl_object stop_reason;      /* the variable *STOP-REASON*, */
+    cl_object reasons[REASONS]; /* and its values, keywords */
+    cl_object time_limit;       /* the variable *TIME-LIMIT* */
+    char *stack_limit;          /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -130,7 +134,7 @@ static void interrupt(int signal, siginfo_t *info, void *context)
             return;
         why = info->si_value.sival_int % 4;
     }
-    ECL_SET(live.stop_reason, ecl_make_fixnum(why));
+    ECL_SET(live.stop_reason, live.reasons[why]);
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
 
@@ -368,6 +372,29 @@ static void take_signals(void)
     linux_signal_on_orphaned(SIGRTMAX);
 }
 
+/* Looks up the names that C and Lisp share. The keywords are made here because
+   a signal handler must not make them. */
+static void find_names(void)
+{
+    static const char *const reasons[REASONS] = {
+        [STOP_CANCELLED] = "CANCELLED",
+        [STOP_TIME] = "TIME",
+        [STOP_ENDING] = "ENDING",
+        [STOP_BY_USER] = "USER",
+    };
+
+    live.dispatch = symbol("DISPATCH");
+    live.stop_reason = symbol("*STOP-REASON*");
+    live.time_limit = symbol("*TIME-LIMIT*");
+    ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.stop_reason);
+    ecl_register_root(&live.time_limit);
+    for (int i = 0; i < REASONS; i++) {
+        live.reasons[i] = ecl_make_keyword(reasons[i]);
+        ecl_register_root(&live.reasons[i]);
+    }
+}
+
 void live_run(const struct control_message *open_message,
               const int fds[CONTROL_FDS])
 {
@@ -375,13 +402,8 @@ void live_run(const struct control_message *open_message,
     connection_take(&live.connection, open_message, fds);
     (void)setsid(); // a process group of its own, and no terminal
     linux_mark_programs();
-    live.dispatch = symbol("DISPATCH");
-    live.stop_reason = symbol("*STOP-REASON*");
-    live.time_limit = symbol("*TIME-LIMIT*");
     live.stack_limit = ecl_process_env()->cs_limit;
-    ecl_register_root(&live.dispatch);
-    ecl_register_root(&live.stop_reason);
-    ecl_register_root(&live.time_limit);
+    find_names();
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);
     ecl_register_root(&live.streams[CONNECTION_STDERR]);
     start_streams();

@@ -1,18 +1,18 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; systems.lisp: tests of load-system, with systems written here.
+;;;; load-system.lisp: tests of load-system, with systems of their own.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
 (defun write-file (name text)
-  "Writes TEXT to the file NAME of the scratch directory."
+  "Writes TEXT to the file NAME in the scratch directory."
   (let ((file (merge-pathnames name *scratch*)))
     (ensure-directories-exist file)
     (with-open-file (stream file :direction :output :if-exists :supersede)
       (write-string text stream))))
 
 (defun write-systems ()
-  "Writes the systems of these tests and tells ASDF of them."
+  "Writes the systems for these tests and makes ASDF find them."
   (write-file "systems/good.asd"
               "(defsystem \"good\" :version \"2.5\" :depends-on (\"needed\")
                  :components ((:file \"good\")))")
@@ -33,13 +33,13 @@
   (write-file "systems/leaving.asd"
               "(defsystem \"leaving\" :components ((:file \"leaving\")))")
   (write-file "systems/leaving.lisp" "(ext:quit 3)")
-  ;; Written in the same second they were no newer than what is loaded.
+  ;; Files written in the same second are not newer than what is loaded.
   (dolist (name '("good" "needed" "broken" "leaving"))
     (funcall (find-symbol "CLEAR-SYSTEM" "ASDF") name))
   (pushnew (merge-pathnames "systems/" *scratch*)
            (symbol-value (find-symbol "*CENTRAL-REGISTRY*" "ASDF"))
            :test #'equal)
-  ;; Here ASDF was there before the session.
+  ;; In the tests, ASDF was loaded before the session began.
   (ecl-mcp::adopt-asdf))
 
 (session-test systems-are-loaded
@@ -55,12 +55,12 @@ Loaded: good (version 2.5)" text) "~a" text)
   (dolist (name '("Good" ":good" "#:GOOD" " good "))
     (is (matches-p "Loading system: good
 …
-Loaded: good (version 2.5)" (call "load-system" :system-name name)) name))
+Loaded: good (version 2.5)" (call "load-system" :system name)) name))
   (values-of
     ("(good:greet 1)" "=> \"hello\"")
     ("(make-instance 'good::thing)" "=> thing")
     ("(package-name *package*)" "=> \"COMMON-LISP-USER\""))
-  ;; A reset leaves what belongs to systems.
+  ;; A reset keeps what belongs to systems.
   (answer "(use-package :good) (defun mine () (greet 1))")
   (call "reset-session")
   (values-of
@@ -85,9 +85,9 @@ System \"nonexistent\" not found in any known place; looked in …systems/…")
                ("no such \"system\" ä" "[ERROR] ASDF:MISSING-COMPONENT
 …")
                ("" "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument system: is empty")
+Argument system is empty")
                (nil "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument system: is missing"))
+Argument system is missing"))
         do (multiple-value-bind (text failed) (call "load-system" :system name)
              (is (matches-p pattern text) "~s: ~a" name text)
              (is-true failed)))
@@ -106,7 +106,7 @@ Argument system: is missing"))
     (is-true failed))
   (is (string= "=> 2" (answer "(+ 1 1)"))))
 
-(session-test quicklisp-is-used-where-it-is
+(session-test quicklisp-is-used-if-present
   (write-systems)
   (write-file "quicklisp/setup.lisp"
               "(defpackage :quicklisp-client (:use :cl) (:nicknames :ql)
@@ -135,7 +135,7 @@ System \"unknown\" not found in any known distribution.…"
 (session-test the-cache-is-locked-while-systems-are-loaded
   (write-systems)
   (is (search (format nil "~acache/" *scratch*) (ecl-mcp::cache-lock-name)))
-  (ecl-mcp::call-in-child
+  (ecl-mcp::read-from-copy
    (lambda (stream)
      (ecl-mcp::lock-cache)
      (write-line "locked" stream)
@@ -147,7 +147,7 @@ System \"unknown\" not found in any known distribution.…"
      (let ((lock (ecl-mcp::open-lock (ecl-mcp::cache-lock-name))))
        (is (not (ecl-mcp::take-lock lock nil)))
        (ecl-mcp::close-descriptor lock))))
-  ;; Its end frees the lock.
+  ;; When that process ends, the lock is free.
   (let ((lock (ecl-mcp::open-lock (ecl-mcp::cache-lock-name))))
     (is-true (ecl-mcp::take-lock lock nil))
     (ecl-mcp::close-descriptor lock))

@@ -1,11 +1,11 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; session.lisp: puts the session back to its start.
+;;;; reset.lisp: puts the session back to its start.
 
 (in-package #:ecl-mcp)
 
 (defun restore-standard-functions ()
-  "Gives the functions and macros of COMMON-LISP that the user has redefined
-their definitions back."
+  "Restores the functions and macros of COMMON-LISP that the user has
+redefined."
   (loop for (symbol function . macro) in *standard-definitions*
         do (if macro
                (unless (eq function (macro-function symbol))
@@ -16,7 +16,7 @@ their definitions back."
                  (replace-function symbol function)))))
 
 (defun forget-definitions (symbol)
-  "Takes every global definition from SYMBOL that would outlive it."
+  "Removes every global definition of SYMBOL that would outlive the symbol."
   (ignore-errors
    (when (find-class symbol nil)
      (setf (find-class symbol) nil)))
@@ -26,7 +26,7 @@ their definitions back."
   (setf (symbol-plist symbol) '()))
 
 (defun clear-user-package ()
-  "Makes CL-USER what it was: its name, its symbols, and the packages it uses."
+  "Restores CL-USER: its name, its symbols, and the packages it uses."
   (let ((package *user-package*))
     (without-package-locks
       (rename-package package "COMMON-LISP-USER" '("CL-USER"))
@@ -62,7 +62,7 @@ their definitions back."
         (delete-package package)))))
 
 (defun restore-variables ()
-  "Gives the variables of reader, printer and loop their values back."
+  "Restores the variables of the reader, the printer and the loop."
   (loop for (symbol . value) in *initial-variables*
         do (setf (symbol-value symbol) value))
   (unless (ignore-errors (list-length *features*))
@@ -78,13 +78,13 @@ their definitions back."
   (forget-history))
 
 (defun restore-package-locks ()
-  "Locks and unlocks the packages of the system as they were."
+  "Locks and unlocks the packages of the system as they were at the start."
   (dolist (package *system-packages*)
     (when (package-name package)
       (lock-package package (member package *locked-packages* :test #'eq)))))
 
 (define-operation "reset-session" ()
-  "Takes back everything that the user has defined; loaded systems stay."
+  "Undoes everything that the user has defined. Loaded systems stay."
   (restore-standard-functions)
   (restore-variables)
   (remove-user-methods)
