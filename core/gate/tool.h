@@ -258,17 +258,10 @@ struct tool {
 };
 
 /* The arguments "session" and "timeout" (seconds) mean the same for every tool:
-   where and how long the call may run. They are no arguments of the
-   operation. What a session is stands with evaluate-lisp and in the
-   instructions: a word about it in each of 30 tools would be a tenth of all
-   that models are told. */
+   where and how long the call may run. The operation does not get them. */
 #define TOOL_SESSION "session"
 #define TOOL_TIMEOUT "timeout"
 #define TOOL_MAIN_SESSION "main" /* where calls without a session run */
-#define TOOL_SESSION_FIELD                                                     \
-    {                                                                          \
-        .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
-    }
 
 /* The name of the session in which a call of TOOL with VALUES runs; empty when
    it runs in none. */

@@ -3,7 +3,8 @@
    and output are kept here; that of memory is the image's. */
 #include "base/limits.h"
 #include "base/units.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { TIMEOUT, MAX_OUTPUT, MEMORY, SESSION };
 #define LIMITS SESSION /* how many come first */
@@ -32,11 +33,7 @@ static const struct schema_field fields[] = {
             .max = LIMIT_HEAP_MAX,
             .help = "Lisp heap, such as 2G.",
         },
-    [SESSION] =
-        {
-            .name = TOOL_SESSION,
-            .kind = SCHEMA_NAME,
-        },
+    [SESSION] = FIELD_SESSION,
     {0},
 };
 

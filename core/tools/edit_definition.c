@@ -4,7 +4,8 @@
 #include "gate/review.h"
 #include "source/definition.h"
 #include "source/source.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, KIND, NAME, ACTION, CONTENT };
 
@@ -12,12 +13,7 @@ static const char *const actions[] = {"replace", "insert-before",
                                       "insert-after", "delete", NULL};
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [KIND] =
         {
             .name = "kind",

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 enum { PATH };
 

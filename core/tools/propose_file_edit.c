@@ -3,7 +3,8 @@
    decides. */
 #include "base/finder.h"
 #include "gate/review.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };
 enum { OLD, NEW, EDIT_FIELDS };
@@ -21,12 +22,7 @@ static const struct schema_field edit_fields[] = {
 };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [DESCRIPTION] =
         {
             .name = "description",

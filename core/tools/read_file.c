@@ -6,17 +6,13 @@
 #include "base/utf8.h"
 #include "files/seen.h"
 #include "files/text.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, OFFSET, LIMIT };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [OFFSET] =
         {
             .name = "offset",

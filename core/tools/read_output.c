@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* read_output.c: pages through an output that was too long for an answer. */
 #include "base/limits.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 enum { ID, OFFSET, LIMIT };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* reset_session.c: takes a session back to an empty CL-USER, or ends it. */
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { CLOSE };
 
@@ -12,7 +13,7 @@ static const struct schema_field fields[] = {
             .fallback = "false",
             .help = "End the session with its checkpoints.",
         },
-    TOOL_SESSION_FIELD,
+    FIELD_SESSION,
     {0},
 };
 

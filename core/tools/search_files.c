@@ -6,7 +6,7 @@
 #include "base/finder.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 /* Characters of a line that are shown. */
 #define SHOWN_CHARS 200
