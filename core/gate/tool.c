@@ -168,6 +168,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
         .timeout_ms = timeout_of(request),
         .progress = request->call->progress,
         .view = request->call->view,
+        .reads = request->call->tool->reads_only,
     };
 
     image_begin_call(request->image, &task);

@@ -229,7 +229,11 @@ struct tool {
     /* An editor does it: there is neither operation nor handler. */
     bool in_editor;
 
-    /* Hints for clients; "read only" follows from the level. */
+    /* Its operation changes nothing that a checkpoint would keep. The others
+       count as evaluations, which restore-session takes back. */
+    bool reads_only;
+
+    /* Hints for clients; their "read only" follows from the level. */
     bool destructive;
     bool idempotent;
     bool open_world;

@@ -123,6 +123,7 @@ const struct tool tool_configure_limits = {
     .description = "Set or show limits: time, length of answers, memory.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
+    .reads_only = true, // no limit is part of a session
     .idempotent = true,
     .handler = configure_limits,
 };

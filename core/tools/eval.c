@@ -14,6 +14,7 @@ const struct tool tool_describe_last_error = {
                       .help = "Show the whole backtrace."},
                      FIELD_SESSION),
     .level = TOOL_SAFE,
+    .reads_only = true,
     .idempotent = true,
     .operation = "describe-last-error",
 };
@@ -95,6 +96,7 @@ const struct tool *const tools_eval[] = {
             "undefined functions and variables, errors.",
         .fields = FIELDS(FIELD_CODE, FIELD_PACKAGE, FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
+        .reads_only = true,
         .idempotent = true,
         .operation = "compile-form",
     },
@@ -109,6 +111,7 @@ const struct tool *const tools_eval[] = {
                           .help = "All calls in the form, repeatedly."},
                          FIELD_SESSION),
         .level = TOOL_SAFE,
+        .reads_only = true,
         .idempotent = true,
         .operation = "macroexpand-form",
     },

@@ -47,6 +47,7 @@ const struct tool *const tools_measure[] = {
                           .help = "Collect garbage first."},
                          FIELD_SESSION),
         .level = TOOL_SAFE,
+        .reads_only = true,
         .idempotent = true,
         .operation = "memory-report",
     },

@@ -19,6 +19,7 @@ const struct tool tool_list_definitions = {
                       .fallback = "\"all\""},
                      FIELD_SESSION),
     .level = TOOL_SAFE,
+    .reads_only = true,
     .idempotent = true,
     .operation = "list-definitions",
 };
@@ -28,6 +29,7 @@ const struct tool tool_list_sessions = {
     .title = "List sessions",
     .description = "List the open sessions, their checkpoints and memory.",
     .level = TOOL_SAFE,
+    .reads_only = true,
     .idempotent = true,
     .operation = "list-sessions",
 };
@@ -45,6 +47,7 @@ const struct tool *const tools_session[] = {
             FIELDS({.name = "name", .kind = SCHEMA_NAME, .required = true},
                    FIELD_SESSION),
         .level = TOOL_SAFE,
+        .reads_only = true,
         .operation = "checkpoint-session",
     },
     &(const struct tool){

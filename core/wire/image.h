@@ -73,6 +73,7 @@ struct image_task {
     int64_t timeout_ms; /* 0: none */
     bool progress;      /* its output is wanted while it runs */
     bool view;          /* opens no session; see WIRE_VIEW */
+    bool reads;         /* changes nothing; see WIRE_READS */
 };
 
 /* Start a frame. The caller of image_begin_call appends the arguments to

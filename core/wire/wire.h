@@ -45,11 +45,13 @@ enum wire_flag {
                           before it was read; the image marks the end of that
                           call's output */
     WIRE_PROGRESS = 4, /* CALL to the supervisor: OUTPUT is wanted */
-    WIRE_VIEW = 8,    /* CALL to the supervisor: the session has to be open, and
-                         the answer is what the operation says, whole and
-                         without what was printed meanwhile */
-    WIRE_MISSING = 16 /* REPLY: the session or output of such a CALL is not
-                         there */
+    WIRE_VIEW = 8, /* CALL to the supervisor: the session has to be open, and
+                      the answer is what the operation says, whole and
+                      without what was printed meanwhile */
+    WIRE_MISSING = 16, /* REPLY: the session or output of such a CALL is not
+                          there */
+    WIRE_READS = 32    /* CALL to the supervisor: the operation changes nothing
+                          that a checkpoint would keep */
 };
 
 struct wire_head {
