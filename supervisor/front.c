@@ -205,6 +205,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     call->max_chars = max_chars > 0 ? (size_t)max_chars : LIMIT_OUTPUT;
     call->ours = operation_is_ours(operation);
     call->view = (head.flags & WIRE_VIEW) != 0;
+    call->reads = (head.flags & WIRE_READS) != 0;
     call->progress = (head.flags & WIRE_PROGRESS) != 0;
     queue_call(front, channel, call, now);
     return ST_OK;

@@ -48,6 +48,7 @@ struct call {
     enum stop_why why;   /* when it is stopping */
     int64_t started_at;  /* when nothing was before it any more; -1: not yet */
     bool view;           /* its answer is what the image says, and no more */
+    bool reads;          /* changes nothing that a checkpoint would keep */
     bool progress;       /* its output is told while it runs */
     int64_t told_at;     /* when that was done last */
     size_t told[CHANNEL_PIPES]; /* bytes of it */
