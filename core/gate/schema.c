@@ -25,6 +25,15 @@ size_t schema_count(const struct schema_field *fields)
     return n;
 }
 
+const struct schema_field *schema_first(const struct schema_field *fields,
+                                        enum schema_kind kind)
+{
+    for (; fields && fields->name; fields++)
+        if (fields->kind == kind)
+            return fields;
+    return NULL;
+}
+
 bool schema_same_name(struct str name, const char *expected)
 {
     for (size_t i = 0; i < name.n; i++) {
@@ -59,6 +68,7 @@ static struct str expected(struct arena *arena,
     switch (field->kind) {
     case SCHEMA_STRING:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         return STR("a string");
     case SCHEMA_NAME:
         return arena_printf(arena,
@@ -259,11 +269,12 @@ static enum status check_text(struct arena *arena, struct json value,
 {
     enum status status = json_string(arena, value, &out->string);
 
-    if (status != ST_OK || field->kind == SCHEMA_STRING ||
-        field->kind == SCHEMA_PATH)
+    if (status != ST_OK)
         return status;
     if (field->kind == SCHEMA_NAME)
         return is_name(out->string) ? ST_OK : ST_INVALID;
+    if (field->kind != SCHEMA_CHOICE)
+        return ST_OK;
     for (size_t i = 0; field->choices[i]; i++)
         if (str_eq(out->string, str_from(field->choices[i])))
             return ST_OK;
@@ -282,6 +293,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         return check_text(arena, value, field, out);
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
@@ -453,8 +465,8 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
         [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
         [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
         [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
-        [SCHEMA_PATH] = "string",   [SCHEMA_SIZE] = "string",
-        [SCHEMA_LIST] = "array",
+        [SCHEMA_PATH] = "string",   [SCHEMA_CODE] = "string",
+        [SCHEMA_SIZE] = "string",   [SCHEMA_LIST] = "array",
     };
 
     jsonw_name(w, field->name);

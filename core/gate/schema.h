@@ -22,6 +22,7 @@ enum schema_kind {
     SCHEMA_CHOICE, /* a string out of a list */
     SCHEMA_NAME,   /* a string that names a session or checkpoint */
     SCHEMA_PATH,   /* a string that names a file of the workspace */
+    SCHEMA_CODE,   /* a string of Common Lisp that the tool looks at or runs */
     SCHEMA_SIZE,   /* a number of bytes, or a string like 512M, 2G, 1 GiB */
     SCHEMA_LIST    /* an array of objects, each with the same fields */
 };
@@ -66,6 +67,10 @@ struct schema_notes {
 
 /* Number of fields in a table. */
 size_t schema_count(const struct schema_field *fields);
+
+/* The first field of KIND, or NULL. */
+const struct schema_field *schema_first(const struct schema_field *fields,
+                                        enum schema_kind kind);
 
 /* Whether NAME means EXPECTED: an underscore is the same as a hyphen. */
 bool schema_same_name(struct str name, const char *expected);

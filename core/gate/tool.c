@@ -101,6 +101,7 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         wire_put_string(out, value->string);
         break;
     case SCHEMA_INTEGER:

@@ -30,7 +30,7 @@ const struct tool *const tools_eval[] = {
         .aliases = (const char *const[]){"eval-form", NULL},
         .fields = FIELDS(
             {.name = "code",
-             .kind = SCHEMA_STRING,
+             .kind = SCHEMA_CODE,
              .required = true,
              .help = "Common Lisp expression(s) to evaluate. Can be a single "
                      "form or multiple forms."},
@@ -78,7 +78,7 @@ const struct tool *const tools_eval[] = {
         .description = "Load a Lisp source or compiled file; says which form "
                        "fails, and in which line.",
         .fields = FIELDS({.name = "path",
-                          .kind = SCHEMA_STRING,
+                          .kind = SCHEMA_PATH,
                           .required = true,
                           .help = "Lisp file, from the workspace."},
                          FIELD_SESSION),
@@ -104,12 +104,14 @@ const struct tool *const tools_eval[] = {
         .name = "macroexpand-form",
         .title = "Macroexpand form",
         .description = "Expand a macro call by one step, or fully.",
-        .fields = FIELDS(FIELD_REQUIRED("form"), FIELD_PACKAGE,
-                         {.name = "full",
-                          .kind = SCHEMA_BOOLEAN,
-                          .fallback = "false",
-                          .help = "All calls in the form, repeatedly."},
-                         FIELD_SESSION),
+        .fields =
+            FIELDS({.name = "form", .kind = SCHEMA_CODE, .required = true},
+                   FIELD_PACKAGE,
+                   {.name = "full",
+                    .kind = SCHEMA_BOOLEAN,
+                    .fallback = "false",
+                    .help = "All calls in the form, repeatedly."},
+                   FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
         .idempotent = true,

@@ -27,7 +27,10 @@
     }
 
 /* The Lisp code that a tool is about. */
-#define FIELD_CODE FIELD_REQUIRED("code")
+#define FIELD_CODE                                                             \
+    {                                                                          \
+        .name = "code", .kind = SCHEMA_CODE, .required = true                  \
+    }
 
 /* The package in which code or a name is read. */
 #define FIELD_PACKAGE FIELD_OPTIONAL("package")

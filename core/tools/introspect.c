@@ -112,7 +112,7 @@ const struct tool *const tools_introspect[] = {
         .title = "Inspect value",
         .description = "Show the parts of a value: elements, slots, entries.",
         .fields = FIELDS({.name = "expression",
-                          .kind = SCHEMA_STRING,
+                          .kind = SCHEMA_CODE,
                           .required = true,
                           .help = "Variable or accessor call."},
                          {.name = "path",

@@ -103,13 +103,13 @@ static void editor_decides(void **state)
     start_editing();
     client.now_ms = 100;
     client_send(EVAL);
-    hears(
-        ASKED("1", "approve",
-              "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
-              "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
-              "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"message\":"
-              "\"evaluate-lisp (Evaluate Lisp) asks to be run.\\n\\ncode: "
-              "(f)\",\"remember\":false,\"seconds\":60"));
+    hears(ASKED(
+        "1", "approve",
+        "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
+        "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
+        "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"code\":\"code\",\"message\":"
+        "\"evaluate-lisp (Evaluate Lisp) asks to be run.\\n\\ncode: "
+        "(f)\",\"remember\":false,\"seconds\":60"));
     says(RECEIVED("1"));
     client_expect("");
     assert_memory(core_deadline(client.core, 100) == 60100);

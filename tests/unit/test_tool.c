@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of tool.c: what of a descriptor goes with a call. */
-#include "support/check.h"
-#include "support/client.h"
-#include "support/messages.h"
+/* Tests of tool.c: what of a descriptor goes with a call, to the supervisor and
+   to the editor. */
+#include <stdio.h>
+
+#include "support/editing.h"
 
 /* The supervisor hears which calls only read, whatever their level. */
 static void tools_say_which_calls_only_read(void **state)
@@ -34,13 +35,53 @@ static void tools_say_which_calls_only_read(void **state)
     }
 }
 
+/* The editor hears which argument is code, and which is a file. */
+static void tools_say_what_their_arguments_are(void **state)
+{
+    static const struct {
+        const char *sent;
+        const char *said;
+    } cases[] = {
+        {CALL("1", "evaluate-lisp", "{\"code\":\"1\"}"),
+         "{\"code\":\"1\"},\"code\":\"code\""},
+        {CALL("1", "macroexpand-form", "{\"form\":\"(f)\"}"),
+         "{\"form\":\"(f)\"},\"code\":\"form\""},
+        {CALL("1", "inspect-value",
+              "{\"expression\":\"x\",\"path\":\"slots\"}"),
+         "{\"expression\":\"x\",\"path\":\"slots\"},\"code\":\"expression\""},
+        {CALL("1", "load-file", "{\"path\":\"a.lisp\"}"),
+         "{\"path\":\"a.lisp\"},\"path\":\"path\""},
+        {CALL("1", "list-directory", "{}"), "{},\"path\":\"path\""},
+        {CALL("1", "load-system", "{\"system\":\"asdf\"}"),
+         "{\"system\":\"asdf\"}"},
+    };
+    (void)state;
+    start_editing();
+    assert_ok(policy_add(&disk.policy, NULL, POLICY_ASK));
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char heard[200];
+        char result[100];
+        client_send(cases[i].sent);
+        snprintf(heard, sizeof heard,
+                 ASKED("%zu", "approve", "…\"arguments\":%s,\"message\":…"),
+                 i + 1, cases[i].said);
+        hears(heard);
+        snprintf(result, sizeof result, OK("%zu", "{\"decision\":\"deny\"}"),
+                 i + 1);
+        says(result);
+        client_expect(ANSWER("User denied tool execution", "true"));
+        hears(CALLED);
+    }
+}
+
 #define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, client_begin, client_end)
+    cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tools_say_which_calls_only_read),
+        TEST(tools_say_what_their_arguments_are),
     };
     return RUN_TESTS("tool", tests);
 }
