@@ -233,6 +233,11 @@ struct tool {
        count as evaluations, which restore-session takes back. */
     bool reads_only;
 
+    /* An editor calls it by itself, as for what is being typed. It does not
+       list such calls, which it makes under a name of its own; without this
+       flag a call is listed, whoever makes it. */
+    bool look_up;
+
     /* Hints for clients; their "read only" follows from the level. */
     bool destructive;
     bool idempotent;

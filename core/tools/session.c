@@ -30,6 +30,7 @@ const struct tool tool_list_sessions = {
     .description = "List the open sessions, their checkpoints and memory.",
     .level = TOOL_SAFE,
     .reads_only = true,
+    .look_up = true,
     .idempotent = true,
     .operation = "list-sessions",
 };

@@ -74,6 +74,30 @@ static void tools_say_what_their_arguments_are(void **state)
     }
 }
 
+/* The editor hears which calls may have been its own look-ups. */
+static void tools_say_what_looks_up(void **state)
+{
+    static const struct {
+        const char *sent;
+        const char *heard;
+    } cases[] = {
+        {CALL("1", "function-arglist", "{\"function\":\"car\"}"),
+         "{…\"tool\":\"function-arglist\",\"level\":\"safe\",\"lookup\":true,"
+         "\"decision\":…}\n"},
+        {CALL("1", "describe-symbol", "{\"symbol\":\"car\"}"),
+         "{…\"tool\":\"describe-symbol\",\"level\":\"safe\",\"decision\":…}\n"},
+    };
+    (void)state;
+    start_editing();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct str body;
+        client_send(cases[i].sent);
+        client_reply(client_frame(&body).id, 0, STR(""));
+        client_expect("{…}");
+        hears(cases[i].heard);
+    }
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
@@ -82,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(tools_say_which_calls_only_read),
         TEST(tools_say_what_their_arguments_are),
+        TEST(tools_say_what_looks_up),
     };
     return RUN_TESTS("tool", tests);
 }
