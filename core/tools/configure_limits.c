@@ -15,7 +15,7 @@ static const struct schema_field fields[] = {
             .name = TOOL_TIMEOUT,
             .kind = SCHEMA_NUMBER,
             .max = LIMIT_TIMEOUT_MAX,
-            .help = "Seconds for a call, 0 for none.",
+            .help = "Seconds per call; 0 for no limit.",
         },
     [MAX_OUTPUT] =
         {
@@ -23,7 +23,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = LIMIT_OUTPUT_MIN,
             .max = LIMIT_OUTPUT_MAX,
-            .help = "Characters of an answer.",
+            .help = "Characters per answer.",
         },
     [MEMORY] =
         {

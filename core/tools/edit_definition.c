@@ -39,7 +39,7 @@ static const struct schema_field fields[] = {
         {
             .name = "content",
             .kind = SCHEMA_STRING,
-            .help = "Form(s) to put there.",
+            .help = "New form(s).",
         },
     {0},
 };
@@ -128,11 +128,10 @@ static enum status propose(struct review *review, struct str text,
     struct str why = source_describe(&review->arena, &report);
     if (why.n == 0)
         return ST_NOMEM;
-    return review_fail(
-        &review->arena, answer, "ERROR",
-        "%.*s could not be read afterwards. Nothing was written, "
-        "and the user was not asked.\n%.*s",
-        STR_ARG(review->name), STR_ARG(why));
+    return review_fail(&review->arena, answer, "ERROR",
+                       "%.*s would not be readable after this change. "
+                       "Nothing was written, and the user was not asked.\n%.*s",
+                       STR_ARG(review->name), STR_ARG(why));
 }
 
 static enum status prepare(const struct tool_request *request,
@@ -151,8 +150,8 @@ static enum status prepare(const struct tool_request *request,
 
     if (!deletes && content.n == 0)
         return review_fail(request->arena, answer, "ERROR",
-                           "argument content is missing: the form to put "
-                           "there. Nothing was written.");
+                           "argument content is missing: the new form. "
+                           "Nothing was written.");
     enum status status =
         review_open(request, values[PATH].string, false, &review, answer);
     if (status != ST_OK || !review)
@@ -179,8 +178,8 @@ static enum status prepare(const struct tool_request *request,
 const struct tool tool_edit_definition = {
     .name = "edit-definition",
     .title = "Edit definition",
-    .description = "Replace, delete or put something around a top-level form "
-                   "of a Lisp file; the user reviews it.",
+    .description = "Replace or delete a top-level form of a Lisp file, or "
+                   "insert forms next to it; the user reviews it.",
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,

@@ -58,8 +58,8 @@ const struct tool *const tools_eval[] = {
         .name = "load-system",
         .title = "Load system",
         .description =
-            "Load a library (ASDF system) with what it depends on; with "
-            "Quicklisp where the user has it.",
+            "Load a library (ASDF system) and its dependencies, through "
+            "Quicklisp if the user has it.",
         .aliases = (const char *const[]){"quickload", NULL},
         .fields = FIELDS({.name = "system",
                           .alias = "system-name",
@@ -75,12 +75,12 @@ const struct tool *const tools_eval[] = {
     &(const struct tool){
         .name = "load-file",
         .title = "Load file",
-        .description = "Load a Lisp source or compiled file; says which form "
-                       "fails, and in which line.",
+        .description = "Load a Lisp source or compiled file; reports which "
+                       "form fails, and on which line.",
         .fields = FIELDS({.name = "path",
                           .kind = SCHEMA_PATH,
                           .required = true,
-                          .help = "Lisp file, from the workspace."},
+                          .help = "Lisp file in the workspace."},
                          FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .destructive = true,
@@ -110,7 +110,7 @@ const struct tool *const tools_eval[] = {
                    {.name = "full",
                     .kind = SCHEMA_BOOLEAN,
                     .fallback = "false",
-                    .help = "All calls in the form, repeatedly."},
+                    .help = "Expand every call in the form, repeatedly."},
                    FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,

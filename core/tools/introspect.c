@@ -57,7 +57,7 @@ const struct tool *const tools_introspect[] = {
                          {.name = "include-internal",
                           .kind = SCHEMA_BOOLEAN,
                           .fallback = "false",
-                          .help = "Internal ones, too."},
+                          .help = "List internal symbols, too."},
                          FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
@@ -146,8 +146,8 @@ const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "list-systems",
         .title = "List systems",
-        .description = "List ASDF systems: loaded first, then those that "
-                       "load-system finds.",
+        .description = "List ASDF systems: the loaded ones, then those that "
+                       "load-system can find.",
         .fields = FIELDS(FIELD_OPTIONAL("pattern"),
                          {.name = "limit",
                           .kind = SCHEMA_INTEGER,

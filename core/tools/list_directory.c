@@ -36,7 +36,7 @@ static void write_entry(struct buf *out, const struct files_entry *entry)
         buf_str(out, STR("  (symbolic link)"));
         break;
     case FILES_OTHER:
-        buf_str(out, STR("  (no file)"));
+        buf_str(out, STR("  (special file)"));
         break;
     }
     buf_str(out, entry->secret ? STR("  (secret)\n") : STR("\n"));
@@ -60,7 +60,7 @@ static void write_folder(struct buf *out, const struct files_folder *folder,
     if (shown < folder->count)
         buf_printf(out, "… and %zu more\n", folder->count - shown);
     if (folder->cut)
-        buf_printf(out, "Only %d entries of a folder are looked at.\n",
+        buf_printf(out, "Only %d entries of a folder are read.\n",
                    LIMIT_FOLDER_ENTRIES);
 }
 
@@ -91,7 +91,8 @@ static enum status list_directory(const struct tool_request *request,
 const struct tool tool_list_directory = {
     .name = "list-directory",
     .title = "List directory",
-    .description = "List a folder of the workspace: names, bytes, times (UTC).",
+    .description =
+        "List a folder of the workspace: names, sizes in bytes, times (UTC).",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -14,7 +14,7 @@ const struct tool *const tools_measure[] = {
                           .kind = SCHEMA_INTEGER,
                           .min = 1,
                           .max = LIMIT_RUNS,
-                          .help = "Repeat so often."},
+                          .help = "Number of runs."},
                          FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .destructive = true,
@@ -24,14 +24,14 @@ const struct tool *const tools_measure[] = {
     &(const struct tool){
         .name = "profile-code",
         .title = "Profile code",
-        .description = "Profile Lisp code: evaluates it, counts and times "
-                       "calls of the functions of a package.",
-        .fields =
-            FIELDS(FIELD_CODE,
-                   {.name = "package",
-                    .kind = SCHEMA_STRING,
-                    .help = "Whose functions to measure; default the current."},
-                   FIELD_SESSION),
+        .description = "Profile Lisp code: evaluate it, count and time calls "
+                       "to the functions of a package.",
+        .fields = FIELDS(
+            FIELD_CODE,
+            {.name = "package",
+             .kind = SCHEMA_STRING,
+             .help = "Whose functions to measure; default: the current one."},
+            FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .destructive = true,
         .open_world = true,

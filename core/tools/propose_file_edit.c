@@ -27,7 +27,7 @@ static const struct schema_field fields[] = {
         {
             .name = "description",
             .kind = SCHEMA_STRING,
-            .help = "What for; the user reads it.",
+            .help = "Purpose; the user reads it.",
         },
     [ORIGINAL] =
         {
@@ -39,7 +39,7 @@ static const struct schema_field fields[] = {
         {
             .name = "modified",
             .kind = SCHEMA_STRING,
-            .help = "In place of original.",
+            .help = "Replacement for original.",
         },
     [EDITS] =
         {

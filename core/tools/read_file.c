@@ -92,12 +92,13 @@ static struct str show(struct arena *arena, const struct files_content *file,
     struct str out;
 
     if (page->last < page->lines)
-        rest = arena_printf(arena, "; go on with offset %zu", page->last + 1);
+        rest =
+            arena_printf(arena, "; continue with offset %zu", page->last + 1);
     utf8_append_visible(&name, file->name);
     if (page->lines == 0)
         out = arena_printf(arena, "%.*s: empty", (int)name.n, name.p);
     else if (page->last < first)
-        out = arena_printf(arena, "%.*s: there is no line %zu, it has %zu",
+        out = arena_printf(arena, "%.*s: there is no line %zu; the last is %zu",
                            (int)name.n, name.p, first, page->lines);
     else
         out = arena_printf(
@@ -134,9 +135,9 @@ static enum status read_file(const struct tool_request *request,
         return ST_OK;
     enum status status = text_decode(request->arena, file.bytes, &text);
     if (status == ST_INVALID) {
-        answer->text =
-            arena_printf(request->arena, "it is no text but %zu bytes of data.",
-                         file.bytes.n);
+        answer->text = arena_printf(
+            request->arena, "not a text file: %zu bytes of binary data.",
+            file.bytes.n);
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     if (status != ST_OK)

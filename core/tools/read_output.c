@@ -48,8 +48,8 @@ static enum status read_output(const struct tool_request *request,
 const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
-    .description = "Read a part of a long output, by the id in the answer that "
-                   "shortened it.",
+    .description =
+        "Read part of a long output, by the id in the shortened answer.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -19,7 +19,7 @@ static const struct schema_field fields[] = {
             .name = "pattern",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "Text, as it stands.",
+            .help = "Literal text.",
         },
     [PATH] =
         {
@@ -201,13 +201,13 @@ static enum status finish(struct search *search,
         buf_printf(out, ", %zu skipped (too large or unreadable)",
                    search->skipped);
     if (search->cut)
-        buf_printf(out, "; of a folder only %d entries are looked at",
+        buf_printf(out, "; only %d entries of a folder are read",
                    LIMIT_FOLDER_ENTRIES);
     if (search->limit)
         buf_printf(
             out,
             "; stopped at the limit of %s (%d matches, %d files, %u MiB): "
-            "search a smaller folder or a longer text",
+            "search a smaller folder, or for a longer text",
             search->limit, LIMIT_SEARCH_MATCHES, LIMIT_SEARCH_FILES,
             LIMIT_SEARCH_BYTES >> 20);
     buf_byte(out, '.');

@@ -57,7 +57,7 @@ const struct tool *const tools_session[] = {
         .description = "Undo: return the Lisp session to the state before its "
                        "last evaluations or to a checkpoint.",
         .fields = FIELDS(
-            {.name = "name", .kind = SCHEMA_NAME, .help = "Of a checkpoint."},
+            {.name = "name", .kind = SCHEMA_NAME, .help = "A checkpoint."},
             {.name = "back",
              .kind = SCHEMA_INTEGER,
              .min = 1,

@@ -25,7 +25,7 @@ const struct tool view_output = {
                       .required = true,
                       .min = 1,
                       .max = INT32_MAX,
-                      .help = "Number that the shortened answer names."},
+                      .help = "The id in the shortened answer."},
                      FIELD_SESSION),
     .level = TOOL_SAFE,
     .reads_only = true,
