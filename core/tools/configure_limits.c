@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* configure_limits.c: shows and sets the limits of the server. Those of time
-   and output are kept here; that of memory is the image's. */
+/* configure_limits.c: shows and sets limits. This server keeps those of time
+   and output itself; the images keep that of memory. */
 #include "base/limits.h"
 #include "base/units.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
 enum { TIMEOUT, MAX_OUTPUT, MEMORY, SESSION };
-#define LIMITS SESSION /* how many come first */
+#define LIMITS SESSION /* the number of limits, which come first */
 
 static const struct schema_field fields[] = {
     [TIMEOUT] =
@@ -37,7 +37,7 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* TEXT with one line more. */
+/* TEXT and LINE on a line of its own. *STATUS changes when memory runs out. */
 static struct str add_line(struct arena *arena, struct str text,
                            enum status *status, struct str line)
 {
@@ -49,7 +49,7 @@ static struct str add_line(struct arena *arena, struct str text,
     return more;
 }
 
-/* Those of LIMITS that VALUES set, or all when they set none. */
+/* Describes the limits that VALUES set, or all when they set none. */
 static enum status describe(struct arena *arena,
                             const struct tool_limits *limits,
                             const struct schema_value *values, struct str *out)
@@ -79,7 +79,7 @@ static enum status describe(struct arena *arena,
     return status;
 }
 
-/* The image answers with TEXT when it has taken the limit. */
+/* Sends the limit to the image, which then answers with TEXT. */
 static enum status send_memory(const struct tool_request *request,
                                int64_t memory, struct str text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* edit_definition.c: changes one top-level form of a Lisp file, found by kind
-   and name; everything else stays as it is. */
+   and name, and nothing else. */
 #include "gate/review.h"
 #include "source/definition.h"
 #include "source/source.h"
@@ -44,7 +44,7 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* The text that goes in, without the line ends around it. */
+/* CONTENT without line ends around it and blanks after it. */
 static struct str trimmed(struct str content)
 {
     while (content.n > 0 && (content.p[0] == '\n' || content.p[0] == '\r')) {
@@ -64,7 +64,7 @@ static void put_indent(struct buf *out, uint32_t column)
         buf_byte(out, ' ');
 }
 
-/* TEXT with what lies from FROM to TO replaced by MIDDLE. */
+/* Writes TEXT with MIDDLE instead of the bytes from FROM to TO. */
 static void splice(struct buf *out, struct str text, size_t from, size_t to,
                    struct str middle)
 {
@@ -73,7 +73,7 @@ static void splice(struct buf *out, struct str text, size_t from, size_t to,
     buf_append(out, text.p + to, text.n - to);
 }
 
-/* Takes the form away with its comment, and the empty lines behind it. */
+/* Writes TEXT without FORM, its comment, and the empty lines after it. */
 static void delete_form(struct buf *out, struct str text,
                         const struct definition *form)
 {
@@ -86,7 +86,7 @@ static void delete_form(struct buf *out, struct str text,
         while (to < text.n && (text.p[to] == '\n' || text.p[to] == '\r'))
             to++;
     else
-        from = form->comment; // something stands before it on its line
+        from = form->comment; // something precedes it on its line
     splice(out, text, from, to, STR(""));
 }
 
@@ -113,7 +113,8 @@ static void edit(struct buf *out, struct str text,
     }
 }
 
-/* The file must be readable afterwards, whatever it was before. */
+/* Proposes TEXT, unless Lisp could not read it, whatever the file was before.
+ */
 static enum status propose(struct review *review, struct str text,
                            struct tool_question *question,
                            struct tool_answer *answer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* list_directory.c: what is in a folder. */
+/* list_directory.c: lists a folder of the workspace. */
 #include <inttypes.h>
 
 #include "base/limits.h"
@@ -42,7 +42,8 @@ static void write_entry(struct buf *out, const struct files_entry *entry)
     buf_str(out, entry->secret ? STR("  (secret)\n") : STR("\n"));
 }
 
-/* Folders first; as many as CHARS allow, then how many are left. */
+/* Writes the folders, then the files, in about CHARS bytes, then how many
+   entries were left out. */
 static void write_folder(struct buf *out, const struct files_folder *folder,
                          size_t chars)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* propose_file_edit.c: replaces fragments of a file, hunk by hunk as the user
-   decides. */
+/* propose_file_edit.c: replaces parts of a file; the user decides about each
+   hunk. */
 #include "base/finder.h"
 #include "gate/review.h"
 #include "tools/fields.h"
@@ -52,8 +52,8 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* Where PART, which is not empty, stands in TEXT; *COUNT is 0, 1, or 2 for
-   more. */
+/* Finds PART, which is not empty, in TEXT. *COUNT: how often it occurs, 0, 1,
+   or 2 for more. */
 static enum status find_part(struct arena *arena, struct str text,
                              struct str part, size_t *at, int *count)
 {
@@ -69,7 +69,7 @@ static enum status find_part(struct arena *arena, struct str text,
     return ST_OK;
 }
 
-/* Why PART cannot be replaced; it is edit I of N. */
+/* Answers that edit I of N is impossible, and WHY. */
 static enum status cannot_edit(struct review *review, size_t i, size_t n,
                                const char *why, struct tool_answer *answer)
 {
@@ -82,8 +82,8 @@ static enum status cannot_edit(struct review *review, size_t i, size_t n,
                        STR_ARG(review->name), STR_ARG(which), why);
 }
 
-/* Replaces OLD in *TEXT by NEW; ANSWER->state changes when that is not
-   possible. */
+/* Makes edit I of N in *TEXT. When that is impossible, ANSWER says why and its
+   state changes. */
 static enum status replace(struct review *review, const struct str edit[2],
                            size_t i, size_t n, struct str *text,
                            struct tool_answer *answer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_file.c: shows lines of a file. */
+/* read_file.c: shows lines of a text file. */
 #include <inttypes.h>
 
 #include "base/limits.h"
@@ -36,12 +36,12 @@ static const struct schema_field fields[] = {
 struct page {
     size_t start; /* bytes */
     size_t end;
-    size_t last;  /* line; one less than the first when there is none */
+    size_t last;  /* line; the one before the first when there is none */
     size_t lines; /* of the whole text */
-    bool cut;     /* in the middle of its only line */
+    bool cut;     /* its only line is longer than the page */
 };
 
-/* The bytes behind the line that starts at AT. */
+/* Where the line ends that starts at AT. */
 static size_t line_end(struct str text, size_t at)
 {
     const char *feed = memchr(text.p + at, '\n', text.n - at);
@@ -130,7 +130,7 @@ static enum status read_file(const struct tool_request *request,
     if (result == FILES_NOMEM)
         return ST_NOMEM;
     if (result == FILES_MISSING)
-        answer->state = TOOL_ANSWERED; // the answer to a question, no failure
+        answer->state = TOOL_ANSWERED; // that is an answer, not a failure
     if (result != FILES_OK)
         return ST_OK;
     enum status status = text_decode(request->arena, file.bytes, &text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_output.c: pages through an output that was too long for an answer. */
+/* read_output.c: shows a part of an output that was too long for its answer. */
 #include "base/limits.h"
 #include "tools/sets.h"
 

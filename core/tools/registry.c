@@ -60,7 +60,7 @@ enum status registry_read_sets(struct str names, unsigned *chosen)
 bool registry_has_editor_set(unsigned chosen)
 {
     for (size_t i = 0; i < SET_COUNT; i++)
-        if (sets[i].tools == NULL && (chosen & 1u << i) != 0)
+        if (!sets[i].tools && (chosen & 1u << i))
             return true;
     return false;
 }
@@ -70,15 +70,14 @@ static const struct tool *const *tools_of(unsigned chosen, size_t i)
 {
     static const struct tool *const none[] = {NULL};
 
-    return (chosen & 1u << i) != 0 && sets[i].tools != NULL ? sets[i].tools
-                                                            : none;
+    return (chosen & 1u << i) && sets[i].tools ? sets[i].tools : none;
 }
 
 const struct tool *registry_find(unsigned chosen, struct str name)
 {
     for (size_t i = 0; i < SET_COUNT; i++)
-        for (const struct tool *const *tool = tools_of(chosen, i);
-             *tool != NULL; tool++)
+        for (const struct tool *const *tool = tools_of(chosen, i); *tool;
+             tool++)
             if (tool_has_name(*tool, name))
                 return *tool;
     return NULL;
@@ -87,8 +86,8 @@ const struct tool *registry_find(unsigned chosen, struct str name)
 const struct tool *registry_at(unsigned chosen, size_t index)
 {
     for (size_t i = 0; i < SET_COUNT; i++)
-        for (const struct tool *const *tool = tools_of(chosen, i);
-             *tool != NULL; tool++)
+        for (const struct tool *const *tool = tools_of(chosen, i); *tool;
+             tool++)
             if (index-- == 0)
                 return *tool;
     return NULL;

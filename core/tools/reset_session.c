@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reset_session.c: takes a session back to an empty CL-USER, or ends it. */
+/* reset_session.c: empties a session, or ends it. */
 #include "tools/fields.h"
 #include "tools/sets.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* validate_syntax.c: checks Lisp code without reading it. */
+/* validate_syntax.c: checks the syntax of Lisp code without the Lisp reader. */
 #include "source/source.h"
 #include "tools/fields.h"
 #include "tools/sets.h"

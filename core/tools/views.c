@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* views.c: what resources show of a session and no tool alone does: calls like
-   any other, under the rules of the nearest tool. */
+/* views.c: calls that show, as resources, what no tool shows of a session. They
+   pass the gate under the rules of the nearest tool. */
 #include "tools/fields.h"
 #include "tools/sets.h"
 

@@ -5,17 +5,17 @@
 #include "tools/registry.h"
 
 /* Models read the name, description and schema of every tool with each of their
-   requests, in a context that is there for the user's work. So a tool costs at
-   most TOOL_SHARE bytes, some 90 tokens, on average: that was 12,000 bytes for
-   34 tools. One more brings its own share: it fits when it is as terse as the
-   others, which need not become shorter for it, and none of them may become
-   wordier. TOOL_MOST is for one alone, as evaluate-lisp, which says what a
-   session is for all. */
+   requests, in a context that should be free for the user's work. So the tools
+   have a budget of TOOL_SHARE bytes each, some 90 tokens: 12,000 bytes when
+   there were 34. A new tool brings its own share. It fits when it is as terse
+   as the others, which need not become shorter for it, nor may become wordier.
+   TOOL_MOST bounds one alone; evaluate-lisp needs it, which explains sessions
+   for all of them. */
 #define TOOL_SHARE 353
 #define TOOL_MOST 900
 
-/* The whole list, with the titles and hints that only clients read. No client
-   has to ask for a second page of it. */
+/* The whole list, with the titles and hints that only clients read: it must fit
+   on one page. */
 #define LIST_MOST 20000
 
 static struct buf out;
@@ -96,7 +96,7 @@ static void registry_reads_sets(void **state)
         assert_status(registry_read_sets(str_from(bad[i]), &both), ST_MISSING);
 }
 
-/* Every set that the text names exists; together they have all tools, but for
+/* Every set that the text names exists. Together they have all tools except
    those of an editor. */
 static void registry_names_its_sets(void **state)
 {
@@ -140,7 +140,7 @@ static bool is_sentence(const char *s)
     return n > 1 && n < 2048 && s[0] >= 'A' && s[0] <= 'Z' && s[n - 1] == '.';
 }
 
-/* Words that mean the same in every tool, and what they say. */
+/* Words that need no help: they mean the same in every tool. */
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
@@ -162,7 +162,7 @@ static void check_field(const struct schema_field *field)
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
     if (field->kind == SCHEMA_CHOICE && field->fallback != NULL) {
-        // no client is told of it: it is the first one
+        // clients are not told: it is always the first one
         size_t n = strlen(field->choices[0]);
         assert_int_equal(strlen(field->fallback), n + 2);
         assert_memory_equal(field->fallback + 1, field->choices[0], n);
@@ -173,7 +173,7 @@ static void check_field(const struct schema_field *field)
         assert_true(field->max > 0);
 }
 
-/* The fallback is what the check itself would accept. */
+/* The check itself would accept the fallback. */
 static void check_fallback(const struct tool *tool, size_t i)
 {
     struct schema_value values[20] = {{.given = false}};
@@ -262,10 +262,10 @@ static void registry_writes_a_small_list(void **state)
 
 /* --- What others act on ------------------------------------------------- */
 
-/* The supervisor and the editor act on what a descriptor says of its tool, and
-   nobody would notice that it says nothing: a look-up would count as an
-   evaluation, code would be approved without its risk. So each tool says it, or
-   stands in one of these tables, with the reason. */
+/* The supervisor and the editor act on facts about a tool that its descriptor
+   states. Nobody would notice a missing one: a look-up would count as an
+   evaluation, code would be approved without its risk. So each tool states
+   them, or is in one of these tables with a reason. */
 struct exception {
     const char *tool; /* NULL: any */
     const char *name; /* of a field, or NULL */
@@ -282,8 +282,8 @@ static bool is_exception(const struct exception *table, size_t n,
     return false;
 }
 
-/* What is safe and runs in the image only reads; what only reads may be less
-   than safe for a reason. */
+/* A safe operation only reads. One that only reads is safe, or there is a
+   reason why not. */
 static void registry_says_what_only_reads(void **state)
 {
     static const struct exception cautious[] = {
@@ -303,7 +303,7 @@ static void registry_says_what_only_reads(void **state)
     }
 }
 
-/* A string is code, or a path, or known to be neither. */
+/* A string is code, a path, or known to be neither. */
 static void check_string(const struct tool *tool,
                          const struct schema_field *field)
 {
@@ -333,8 +333,8 @@ static void check_string(const struct tool *tool,
                  field->name, tool->name);
 }
 
-/* An editor finds the argument by the name of its field: there is one, with no
-   other spelling. */
+/* An editor finds the argument by the name of its field: there must be only
+   one, with one spelling. */
 static void check_single(const struct tool *tool, enum schema_kind kind)
 {
     const struct schema_field *field = schema_first(tool->fields, kind);
@@ -361,8 +361,8 @@ static void registry_says_what_arguments_are(void **state)
     }
 }
 
-/* An editor may use what is safe and reads for its own look-ups, or it is shown
-   to the human whenever it is called. */
+/* A safe tool that only reads is one with which Emacs looks things up by
+   itself, or its calls are always shown, for a reason. */
 static void registry_says_what_looks_up(void **state)
 {
     static const struct exception shown[] = {
@@ -439,8 +439,8 @@ static void registry_writes_tools(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
-/* What a model is told of is there: words with hyphens are tools, but for two
-   that are not. */
+/* The tools that the instructions name exist. Words with hyphens are tools,
+   except for two. */
 static void instructions_name_tools(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
