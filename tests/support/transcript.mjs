@@ -2,6 +2,9 @@
 // transcript.mjs: reads transcripts, see tests/server/README.md. It knows how
 // they are written, not what their words do.
 
+// The version of MCP without initialize.
+export const MODERN = '2026-07-28';
+
 const INDENT = /^ {2,}/;
 
 // One step of a transcript:

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// fault.mjs: what a transcript finds wrong with a program, and how much of a
+// text it shows.
+
+export class Fault extends Error {}
+
+export const cut = (text, size = 1500) => text.length > size
+    ? `${text.slice(0, size)} [${text.length - size} characters cut]` : text;
