@@ -12,7 +12,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-save)
 
@@ -240,12 +240,12 @@ The result is a cons of the new text and the list of places (nil: stale)."
             ((and (boundp mode) (symbol-value mode)) (push mode global))))
     (unwind-protect
         (progn (dolist (mode local)
-                 (ecl-mcp--guard (format "%s off" mode)
+                 (ecl-mcp--noting-errors (format "%s off" mode)
                    (funcall mode -1)))
                (cl-progv global (make-list (length global) nil)
                  (funcall body)))
       (dolist (mode local)
-        (ecl-mcp--guard (format "%s on again" mode)
+        (ecl-mcp--noting-errors (format "%s on again" mode)
           (funcall mode 1))))))
 
 (defun ecl-mcp-apply--check (expected)

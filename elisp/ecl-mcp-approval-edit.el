@@ -8,24 +8,23 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-guard)
-(require 'ecl-mcp-queue)
-(require 'ecl-mcp-show)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-typing)
+(require 'ecl-mcp-request)
+(require 'ecl-mcp-approval-answer)
+(require 'ecl-mcp-approval-text)
 
-(defvar-local ecl-mcp--edit-request nil
+(defvar-local ecl-mcp-approval-edit--request nil
   "The request whose call is edited here.")
-(defvar-local ecl-mcp--edit-opened 0
+(defvar-local ecl-mcp-approval-edit--came-up 0
   "When the buffer came up, as `float-time' has it.")
-(defvar-local ecl-mcp--edit-seen nil
+(defvar-local ecl-mcp-approval-edit--end-shown nil
   "Whether the end of the buffer has been on the screen.")
 
 (defvar ecl-mcp-approval-edit-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map "\C-c\C-c" #'ecl-mcp-approval-edit-run)
-    (define-key map "\C-c\C-k" #'ecl-mcp-approval-edit-leave)
-    map)
+  (ecl-mcp-keymap
+   '(("C-c C-c" . ecl-mcp-approval-edit-run)
+     ("C-c C-k" . ecl-mcp-approval-edit-leave)))
   "Keys where a call is edited.")
 
 (define-minor-mode ecl-mcp-approval-edit-mode
@@ -41,27 +40,27 @@
                    "\\[ecl-mcp-approval-edit-leave] leaves it waiting")))
     (setq-local truncate-lines nil
                 bidi-paragraph-direction 'left-to-right)
-    (add-hook 'post-command-hook #'ecl-mcp--edit-look nil t)))
+    (add-hook 'post-command-hook #'ecl-mcp-approval-edit--look nil t)))
 
-(defun ecl-mcp--edit-look ()
+(defun ecl-mcp-approval-edit--look ()
   "Note when the end of the buffer is on the screen."
-  (when (and (not ecl-mcp--edit-seen)
+  (when (and (not ecl-mcp-approval-edit--end-shown)
              (not (input-pending-p))
-             (> (- (float-time) ecl-mcp--edit-opened) ecl-mcp-approval-grace)
+             (> (- (float-time) ecl-mcp-approval-edit--came-up) ecl-mcp-approval-grace)
              (eq (current-buffer) (window-buffer (selected-window)))
              (not (buffer-narrowed-p))
              (pos-visible-in-window-p (max (point-min) (1- (point-max)))))
-    (setq ecl-mcp--edit-seen t)))
+    (setq ecl-mcp-approval-edit--end-shown t)))
 
-(defun ecl-mcp--edit-argument (request)
+(defun ecl-mcp-approval-edit--argument (request)
   "The argument of REQUEST that is code, a symbol, or nil."
   (let ((subject (ecl-mcp-request-subject request)))
     (and (ecl-mcp-subject-code subject)
          (cdr (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)))))
 
-(defun ecl-mcp--edit-insert (request)
+(defun ecl-mcp-approval-edit--insert (request)
   "Insert what can be edited of REQUEST."
-  (if-let ((argument (ecl-mcp--edit-argument request)))
+  (if-let ((argument (ecl-mcp-approval-edit--argument request)))
       (progn (insert (substring-no-properties
                       (alist-get argument (ecl-mcp-request-exact request))))
              (lisp-mode))
@@ -69,29 +68,29 @@
              (ecl-mcp--json-bytes (or (ecl-mcp-request-exact request)
                                       (make-hash-table)))
              'utf-8))
-    (when (< (buffer-size) ecl-mcp--show-pretty)
+    (when (< (buffer-size) ecl-mcp-approval-text--pretty)
       (ignore-errors (json-pretty-print-buffer)))
     (fundamental-mode)))
 
-(defun ecl-mcp-edit-request (request)
+(defun ecl-mcp-approval-edit-request (request)
   "Edit the call that REQUEST wants, in a buffer of its own."
   (let ((buffer (get-buffer-create
                  (format "*ecl-mcp edit #%d*" (ecl-mcp-request-number request)))))
     (with-current-buffer buffer
-      (unless ecl-mcp--edit-request
-        (ecl-mcp--edit-insert request)
-        (ecl-mcp-show-escapes-here)
+      (unless ecl-mcp-approval-edit--request
+        (ecl-mcp-approval-edit--insert request)
+        (ecl-mcp-approval-text-escapes-here)
         (set-buffer-modified-p nil)
-        (setq ecl-mcp--edit-request request
-              ecl-mcp--edit-opened (float-time))
+        (setq ecl-mcp-approval-edit--request request
+              ecl-mcp-approval-edit--came-up (float-time))
         (ecl-mcp-approval-edit-mode 1)))
     (pop-to-buffer buffer)))
 
-(defun ecl-mcp--edit-result ()
+(defun ecl-mcp-approval-edit--result ()
   "The arguments of the call as they are edited here, of the exact shape."
-  (let* ((request ecl-mcp--edit-request)
+  (let* ((request ecl-mcp-approval-edit--request)
          (text (buffer-substring-no-properties (point-min) (point-max)))
-         (argument (ecl-mcp--edit-argument request)))
+         (argument (ecl-mcp-approval-edit--argument request)))
     (if argument
         (mapcar (lambda (member)
                   (if (eq argument (car member)) (cons argument text) member))
@@ -107,18 +106,18 @@
 (defun ecl-mcp-approval-edit-run ()
   "Let the call run as it is edited here."
   (interactive)
-  (unless (and ecl-mcp--edit-request
-               (ecl-mcp-waiting-p ecl-mcp--edit-request))
+  (unless (and ecl-mcp-approval-edit--request
+               (ecl-mcp-request-waiting-p ecl-mcp-approval-edit--request))
     (user-error "The call waits no longer"))
-  (when (or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
+  (when (or executing-kbd-macro ecl-mcp-typing--key-given (not ecl-mcp-typing--key-fresh))
     (user-error "Only keys that are typed let a call run"))
   (widen)
-  (ecl-mcp--edit-look)
-  (unless ecl-mcp--edit-seen
+  (ecl-mcp-approval-edit--look)
+  (unless ecl-mcp-approval-edit--end-shown
     (user-error "Look at the end of it first (%s)"
                 (substitute-command-keys "\\[end-of-buffer]")))
-  (let* ((request ecl-mcp--edit-request)
-         (arguments (ecl-mcp--edit-result))
+  (let* ((request ecl-mcp-approval-edit--request)
+         (arguments (ecl-mcp-approval-edit--result))
          (same (equal arguments (ecl-mcp-request-exact request)))
          (buffer (current-buffer)))
     (when (ecl-mcp-allow request (and (not same)
@@ -131,10 +130,10 @@
 (defun ecl-mcp-approval-edit-leave ()
   "Throw away what was edited; the call waits."
   (interactive)
-  (let ((request ecl-mcp--edit-request))
+  (let ((request ecl-mcp-approval-edit--request))
     (set-buffer-modified-p nil)
     (quit-windows-on (current-buffer) t)
-    (when (and request (ecl-mcp-waiting-p request))
+    (when (and request (ecl-mcp-request-waiting-p request))
       (ecl-mcp--report "#%d waits" (ecl-mcp-request-number request)))))
 
 (provide 'ecl-mcp-approval-edit)

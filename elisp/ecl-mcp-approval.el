@@ -1,272 +1,264 @@
-;;; ecl-mcp-approval.el --- The window in which calls are decided  -*- lexical-binding: t; -*-
+;;; ecl-mcp-approval.el --- When and how requests come up  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The buffer *ecl-mcp approval* shows one request in a window that is not
-;; selected.  It is noted whether the end of the request has been on the screen.
-;; What the keys there do is not known here.
+;; A request that no rule answers waits under a lighter in the mode line.  It
+;; comes up as the user wants it: as a question, in a window, or not at all; never
+;; while they do something else.  M-x ecl-mcp-review goes to what waits.
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-guard)
-(require 'ecl-mcp-queue)
-(require 'ecl-mcp-show)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-typing)
+(require 'ecl-mcp-notify)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-request)
+(require 'ecl-mcp-permissions)
+(require 'ecl-mcp-review)
+(require 'ecl-mcp-approval-answer)
+(require 'ecl-mcp-approval-text)
+(require 'ecl-mcp-approval-window)
+(require 'ecl-mcp-approval-keys)
+(require 'ecl-mcp-approval-prompt)
 
-(declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
+(defcustom ecl-mcp-approval-style 'prompt
+  "How a request comes up when nobody is typing.
+With `prompt' a short one is asked with `y-or-n-p' below a window that
+shows it; a longer one, or a change of a file, is shown as with `popup', and so
+are all while somebody may be working on another terminal.
+With `popup' it is shown in a window that is not selected.  With `queue'
+only the mode line says that it waits.  The command `ecl-mcp-review' goes
+to what waits."
+  :type '(choice (const :tag "Question" prompt)
+                 (const :tag "Window" popup)
+                 (const :tag "Mode line only" queue))
+  :group 'ecl-mcp)
 
-(defconst ecl-mcp-approval-buffer "*ecl-mcp approval*"
-  "Name of the buffer in which calls are decided.")
+(defcustom ecl-mcp-approval-notify 15
+  "Seconds after which a request that waits is brought to notice, or nil.
+By a notification of the desktop if there is one, else by a bell."
+  :type '(choice (const :tag "Never" nil) number)
+  :group 'ecl-mcp)
 
-(defconst ecl-mcp--approval-slot 7
-  "Slot of its side window, one that others are unlikely to use.")
+(defconst ecl-mcp-approval--interval 0.25
+  "Seconds between two looks whether a request can come up.")
 
-(defvar-local ecl-mcp--approval-request nil
-  "The request that this buffer shows, or nil.")
-(defvar-local ecl-mcp--approval-shown 0
-  "When what the next key answers came up, as `float-time' has it.")
-(defvar-local ecl-mcp--approval-seen nil
-  "Whether the end of the request has been on the screen.")
-(defvar-local ecl-mcp--approval-whole nil
-  "Whether all of the request is in the buffer.")
-(defvar-local ecl-mcp--approval-raw nil
-  "Whether the request is shown as it came.")
-(defvar-local ecl-mcp--approval-offer nil
-  "The rule that is offered: (RULES . INDEX), or nil.")
-(defvar-local ecl-mcp--approval-offer-end nil
-  "Where the rule that is offered ends, or nil.")
-(defvar-local ecl-mcp--approval-tall nil
-  "Whether the window takes what the frame has.")
-(defvar-local ecl-mcp--approval-width nil
-  "Columns of the window, which the line above the request has too.")
+(defvar ecl-mcp-approval--timer nil
+  "The timer that looks whether a request can come up, while one waits.")
 
-;;;; Showing
+(defvar ecl-mcp-approval--displayed nil
+  "Requests that have come up in a window, which do not do so again.")
 
-(defun ecl-mcp--approval-header ()
-  "The line above the request."
-  (let ((request ecl-mcp--approval-request))
-    (replace-regexp-in-string
-     "%" "%%"
-     (if (not request) " Nothing waits"
-       (format " #%d · %s · %s · %s" (ecl-mcp-request-number request)
-               (ecl-mcp-request-title request)
-               (ecl-mcp-queue-place request)
-               (ecl-mcp-age request)))
-     t t)))
+(defvar ecl-mcp-approval--notified nil
+  "Requests that have been brought to notice.")
 
-(defun ecl-mcp-age (request)
-  "How long REQUEST has waited, in words."
-  (let ((seconds (truncate (- (float-time)
-                              (or (ecl-mcp-request-time request)
-                                  (float-time))))))
-    (if (< seconds 120) (format "%d s" seconds)
-      (format "%d min" (/ seconds 60)))))
+;;;; The mode line
 
-(defun ecl-mcp--approval-keys ()
-  "The line below the request: what the keys do."
-  (mapconcat (lambda (key)
-               (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
-             (if ecl-mcp--approval-offer
-                 '(("y" . "yes") ("-" . "narrower") ("+" . "wider")
-                   ("TAB" . "where") ("q" . "back"))
-               '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
-                 ("!" . "session") ("A" . "always") ("D" . "never")
-                 ("s" . "stop") ("q" . "later") ("?" . "")))
-             "  "))
+(define-obsolete-variable-alias 'ecl-mcp-approve-lighter-map
+  'ecl-mcp-approval-lighter-map "0.1.0")
 
-(defun ecl-mcp--approval-insert-offer ()
-  "Insert the rule that is offered."
-  (let* ((rule (nth (cdr ecl-mcp--approval-offer)
-                    (car ecl-mcp--approval-offer)))
-         (file (ecl-mcp-permissions-file rule ecl-mcp--approval-request)))
-    (insert (propertize
-             (format "%s %s?\n"
-                     (if (eq 'allow (ecl-mcp-rule-effect rule)) "Allow" "Deny")
-                     (pcase (ecl-mcp-rule-scope rule)
-                       ('session "until this server ends")
-                       ('project "always, in this project")
-                       ('user "always, in all projects")))
-             'face 'bold)
-            (propertize (concat "  " (ecl-mcp-show-line
-                                      (ecl-mcp-rule-text rule)))
-                        'face 'warning)
-            (if file (concat "\n  to stand in "
-                             (ecl-mcp-show-line (abbreviate-file-name file)))
-              "")
-            "\n\n")
-    (setq ecl-mcp--approval-offer-end (1- (point)))))
+(defvar ecl-mcp-approval-lighter-map
+  (ecl-mcp-keymap '(([mode-line mouse-1] . ecl-mcp-review)))
+  "Keys on the lighter.")
 
-(defun ecl-mcp--approval-insert ()
-  "Insert the request of this buffer, or what became of it."
-  (let ((request ecl-mcp--approval-request))
-    (cond ((not request) (insert "Nothing waits for you.\n"))
-          ((not (ecl-mcp-waiting-p request))
-           (insert (propertize
-                    (format "#%d waits no longer: it was %s. %s\n"
-                            (ecl-mcp-request-number request)
-                            (ecl-mcp-request-state request)
-                            (let ((why (ecl-mcp-request-answer request)))
-                              (if (stringp why) (ecl-mcp-show-line why) "")))
-                    'face 'warning)))
-          (t (when ecl-mcp--approval-offer
-               (ecl-mcp--approval-insert-offer))
-             (when (> (string-width (ecl-mcp--approval-header))
-                      (or ecl-mcp--approval-width (frame-width)))
-               (insert (propertize (ecl-mcp-request-title request) 'face 'bold)
-                       "\n"))
-             (setq ecl-mcp--approval-whole
-                   (if ecl-mcp--approval-raw (ecl-mcp-show-raw request)
-                     (ecl-mcp-show-request
-                      request (ecl-mcp-permissions-faults request))))))))
+(defun ecl-mcp-approval-lighter ()
+  "What the mode line says of requests that wait."
+  (if (not ecl-mcp-requests) ""
+    (propertize (format " MCP:%d" (length ecl-mcp-requests))
+                'face 'warning
+                'help-echo "Requests wait for you; mouse-1: look at them"
+                'mouse-face 'mode-line-highlight
+                'local-map ecl-mcp-approval-lighter-map)))
 
-(defun ecl-mcp--approval-draw ()
-  "Show the request of the buffer from its beginning, whichever is current."
-  (with-current-buffer (ecl-mcp--approval-buffer)
-    (let ((inhibit-read-only t))
-      (erase-buffer)
-      (setq ecl-mcp--approval-shown (float-time)
-            ecl-mcp--approval-offer-end nil
-            ecl-mcp--approval-whole nil
-            truncate-lines nil) ; whatever a hook of the user has made of it
-      (ecl-mcp-unsettle)
-      (ecl-mcp--approval-insert)
-      (goto-char (point-min))
-      (set-buffer-modified-p nil)
-      (dolist (window (get-buffer-window-list nil nil t))
-        (set-window-point window (point-min))
-        (set-window-start window (point-min))))))
+(defconst ecl-mcp-approval-mode-line '(:eval (ecl-mcp-approval-lighter))
+  "The lighter as a construct of the mode line.")
+(put 'ecl-mcp-approval-mode-line 'risky-local-variable t)
 
-(defun ecl-mcp--approval-set (request)
-  "Let the buffer show REQUEST."
-  (with-current-buffer (ecl-mcp--approval-buffer)
-    (setq ecl-mcp--approval-request request
-          ecl-mcp--approval-seen nil
-          ecl-mcp--approval-raw nil
-          ecl-mcp--approval-offer nil)
-    (ecl-mcp--approval-draw)))
+;;;; Coming up
 
-(defun ecl-mcp--approval-buffer ()
-  "The buffer in which calls are decided, made when there is none."
-  (or (get-buffer ecl-mcp-approval-buffer)
-      (with-current-buffer (get-buffer-create ecl-mcp-approval-buffer)
-        (ecl-mcp-approval-mode)
-        (current-buffer))))
+(defun ecl-mcp-approval--candidate ()
+  "The first request that may come up by itself."
+  (cl-find-if-not (lambda (request)
+                    (or (ecl-mcp-request-put-off-p request)
+                        (memq request ecl-mcp-approval--displayed)))
+                  ecl-mcp-requests))
 
-(defun ecl-mcp-approval-shows (request)
-  "Whether the buffer shows REQUEST in a window of a frame that is visible."
-  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
-    (and (eq request (buffer-local-value 'ecl-mcp--approval-request buffer))
-         (get-buffer-window buffer 'visible))))
+(defun ecl-mcp-approval--show (request)
+  "Show REQUEST and select nothing; its window, or nil."
+  (push request ecl-mcp-approval--displayed)
+  (if (ecl-mcp-request-review request)
+      (progn (save-selected-window (ecl-mcp-review-request request nil))
+             nil)
+    (ecl-mcp-approval-window-display request)))
 
-(defun ecl-mcp--approval-fit (window)
-  "Give WINDOW the lines that its buffer needs, if it can have them."
-  (when (window-live-p window)
-    (let ((tall (buffer-local-value 'ecl-mcp--approval-tall
-                                    (window-buffer window)))
-          (height (frame-height (window-frame window))))
-      (ignore-errors
-        (fit-window-to-buffer window (if tall (- height 8) (/ height 2)) 4)))))
+(defun ecl-mcp-approval--window-busy-p ()
+  "Whether the window of approvals shows a request that its human looks at."
+  (when-let* ((buffer (get-buffer ecl-mcp-approval-buffer))
+              (window (get-buffer-window buffer 'visible))
+              (request (buffer-local-value 'ecl-mcp-approval-window--request buffer)))
+    (ecl-mcp-request-waiting-p request)))
 
-(defun ecl-mcp-approval-display (request)
-  "Show REQUEST in a window below the others and do not select it.
-Return the window, or nil when there is no place for one."
-  (let ((buffer (ecl-mcp--approval-buffer)))
-    (with-current-buffer buffer
-      (unless (and (eq request ecl-mcp--approval-request)
-                   (ecl-mcp-waiting-p request))
-        (ecl-mcp--approval-set request)))
-    (let ((window (or (get-buffer-window buffer)
-                      (ignore-errors
-                        (display-buffer
-                         buffer
-                         `((display-buffer-in-side-window)
-                           (side . bottom) (slot . ,ecl-mcp--approval-slot)
-                           (inhibit-switch-frame . t)
-                           (window-height . ecl-mcp--approval-fit)))))))
-      (when (and window (eq buffer (window-buffer window)))
-        (with-current-buffer buffer
-          (setq ecl-mcp--approval-shown (float-time))
-          (unless (eql ecl-mcp--approval-width (window-width window))
-            (setq ecl-mcp--approval-width (window-width window))
-            (ecl-mcp--approval-draw)))
-        (ecl-mcp--approval-fit window)
-        (set-window-start window (with-current-buffer buffer (point-min)))
-        window))))
+(defun ecl-mcp-approval--prompt (request)
+  "Ask about REQUEST if it fits a window, else show it."
+  (let ((window (ecl-mcp-approval--show request)))
+    (when (and window
+               (not (ecl-mcp-request-review request))
+               (ecl-mcp-alone-p))
+      (redisplay)
+      ;; Not in this timer, which does not come again before it is done.
+      (run-at-time 0 nil #'ecl-mcp-approval--ask request window))))
 
-(defun ecl-mcp--approval-quit (window)
-  "Take WINDOW away, or what it shows; select no other in its place.
-It would select that from which it came, and take a minibuffer its keys."
-  (save-current-buffer
-    (if (eq window (selected-window))
-        (quit-restore-window window 'bury)
-      (save-selected-window
-        (ignore-errors (quit-restore-window window 'bury))))))
+(defun ecl-mcp-approval--ask (request window)
+  "Ask about REQUEST, which WINDOW shows, if this still is a moment for that."
+  (ecl-mcp--noting-errors "approvals"
+    (when (and (ecl-mcp-request-waiting-p request)
+               (not ecl-mcp-approval-prompt--question)
+               (not (ecl-mcp-typing-why-not-ask))
+               (ecl-mcp-approval-window-shows-p request)
+               (ecl-mcp-approval-window--end-visible-p window)
+               (eq 'typing (ecl-mcp-approval-prompt-ask request window)))
+      ;; It comes up again when they have stopped.
+      (cl-callf2 delq request ecl-mcp-approval--displayed))))
 
-(defun ecl-mcp-approval-hide ()
-  "Take the windows of the buffer away, except a selected one."
-  (dolist (window (get-buffer-window-list ecl-mcp-approval-buffer nil t))
-    (unless (eq window (selected-window))
-      (ecl-mcp--approval-quit window))))
+(defun ecl-mcp-approval--come-up ()
+  "Let a request come up if this is a moment for that."
+  (when-let ((request (ecl-mcp-approval--candidate)))
+    (unless (ecl-mcp-approval--window-busy-p)
+      (pcase ecl-mcp-approval-style
+        ('prompt (unless (ecl-mcp-typing-why-not-ask)
+                   (ecl-mcp-approval--prompt request)))
+        ('popup (unless (ecl-mcp-typing-why-not-show)
+                  (ecl-mcp-approval--show request)))))))
 
-(defun ecl-mcp--approval-end-visible-p (window)
-  "Whether the end of the request is in WINDOW, on the screen."
-  (and (window-live-p window)
-       (ecl-mcp-frame-in-front-p (window-frame window))
-       (with-current-buffer (window-buffer window)
-         ;; What is cut off on the right would count as visible.
-         (and ecl-mcp--approval-whole
-              (not truncate-lines)
-              (not truncate-partial-width-windows)
-              (not (buffer-narrowed-p))
-              (pos-visible-in-window-p (max (point-min) (1- (point-max)))
-                                       window)
-              t))))
+(defun ecl-mcp-approval--tick ()
+  "Look what is to be done for the requests that wait."
+  (ecl-mcp--noting-errors "approvals"
+    (ecl-mcp-pulse)
+    (ecl-mcp-approval-prompt-check)
+    (if (not (or ecl-mcp-requests ecl-mcp-approval-prompt--question))
+        (ecl-mcp-approval--unwatch)
+      (ecl-mcp-approval-window-look)
+      (when (get-buffer-window ecl-mcp-approval-buffer 'visible)
+        (with-current-buffer ecl-mcp-approval-buffer
+          (force-mode-line-update)))
+      (ecl-mcp-approval--notify)
+      (unless (or ecl-mcp-approval-prompt--question ecl-mcp-typing--answer-timer)
+        (ecl-mcp-approval--come-up)))))
 
-(defun ecl-mcp-approval-look ()
-  "Note when the end of the request is on the screen."
-  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
-    (with-current-buffer buffer
-      (unless ecl-mcp--approval-seen
-        (when (and (not (input-pending-p))
-                   (cl-some #'ecl-mcp--approval-end-visible-p
-                            (get-buffer-window-list buffer nil 'visible)))
-          (setq ecl-mcp--approval-seen t))))))
+(defun ecl-mcp-approval--watch ()
+  "Begin to look after the requests that wait."
+  (unless ecl-mcp-approval--timer
+    (ecl-mcp-typing-watch)
+    (setq ecl-mcp-approval--timer
+          (run-at-time ecl-mcp-approval--interval ecl-mcp-approval--interval
+                       #'ecl-mcp-approval--tick))))
 
-(defun ecl-mcp--approval-surprise ()
-  "Wait longer for an answer: the buffer shows another request by itself.
-A key for the one before may still be on its way, from a terminal far away."
-  (with-current-buffer (ecl-mcp--approval-buffer)
-    (cl-incf ecl-mcp--approval-shown
-             (max 0 (- ecl-mcp-approval-idle ecl-mcp-approval-grace)))))
+(defun ecl-mcp-approval--unwatch ()
+  "Nothing waits: look after nothing."
+  (when ecl-mcp-approval--timer
+    (cancel-timer ecl-mcp-approval--timer)
+    (setq ecl-mcp-approval--timer nil))
+  (ecl-mcp-typing-unwatch)
+  (setq ecl-mcp-approval--displayed nil
+        ecl-mcp-approval--notified nil
+        ecl-mcp-request--put-off nil))
 
-(defun ecl-mcp-approval-request-gone (request)
+;;;; Bringing to notice
+
+(defun ecl-mcp-approval--due-p (request)
+  "Whether REQUEST is to be brought to notice: after a while, or if nobody is here."
+  (and (not (memq request ecl-mcp-approval--notified))
+       (or (>= (- (float-time) (or (ecl-mcp-request-time request) 0))
+               ecl-mcp-approval-notify)
+           (cl-notany #'ecl-mcp-frame-attended-p (frame-list)))))
+
+(defun ecl-mcp-approval--notify ()
+  "Bring those requests to notice that are due, all at once."
+  (when-let ((due (and ecl-mcp-approval-notify
+                       (not (ecl-mcp-notify-busy-p))
+                       (cl-remove-if-not #'ecl-mcp-approval--due-p
+                                         ecl-mcp-requests))))
+    (setq ecl-mcp-approval--notified (append due ecl-mcp-approval--notified))
+    (ecl-mcp-notify "ecl-mcp"
+                    (concat (ecl-mcp-request-title (car due))
+                            (if (cdr due)
+                                (format ", and %d more" (length (cdr due)))
+                              ""))
+                    (lambda () (ding t)))))
+
+;;;; What the connections tell
+
+(defun ecl-mcp-approval-arrived (request)
+  "Take in REQUEST, which waits for its human."
+  (ecl-mcp-request-number request)
+  (if (not (ecl-mcp-human-p))
+      (ecl-mcp-no-human request)
+    (ecl-mcp-approval--watch)
+    (force-mode-line-update t)
+    (unless (ecl-mcp-typing-why-not-show)
+      (message "ecl-mcp: %s (M-x ecl-mcp-review)"
+               (ecl-mcp-request-title request)))))
+
+(defun ecl-mcp-approval-gone (request)
   "Take REQUEST, which waits no longer, off the screen."
-  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
-    (when (eq request (buffer-local-value 'ecl-mcp--approval-request buffer))
-      (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
-            (window (get-buffer-window buffer t)))
-        (cond ((and window next)
-               (ecl-mcp--approval-set next)
-               (unless (eq 'answered (ecl-mcp-request-state request))
-                 (ecl-mcp--approval-surprise))
-               (ecl-mcp--approval-fit window))
-              ;; The keys of somebody who is about to answer must not go to
-              ;; what comes up below.
-              ((and window (eq window (selected-window))
-                    (not (eq 'answered (ecl-mcp-request-state request))))
-               (ecl-mcp--approval-draw))
-              (t (ecl-mcp--approval-set nil)
-                 (mapc #'ecl-mcp--approval-quit
-                       (get-buffer-window-list buffer nil t))))))))
+  (when (eq request (ecl-mcp-approval-prompt-request))
+    (run-at-time 0 nil #'ecl-mcp-approval-prompt-check))
+  (ecl-mcp-approval-window-request-gone request)
+  (cl-callf2 delq request ecl-mcp-approval--displayed)
+  (cl-callf2 delq request ecl-mcp-approval--notified)
+  (force-mode-line-update t))
 
-(defun ecl-mcp--approval-selected (window)
-  "Begin anew to wait for an answer when WINDOW is selected."
-  (when (eq window (selected-window))
-    (with-current-buffer (window-buffer window)
-      (setq ecl-mcp--approval-shown (float-time))
-      (ecl-mcp-unsettle))))
+(defun ecl-mcp-approval-connection (connection)
+  "Forget what was granted to CONNECTION when it has ended."
+  (when (ecl-mcp-connection-closed connection)
+    (ecl-mcp-permissions-forget connection)))
+
+(defun ecl-mcp-approval-activate ()
+  "Let requests be answered by rules and come up here."
+  (add-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
+  (add-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approval-arrived)
+  (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-approval-gone)
+  (add-hook 'ecl-mcp-connections-functions #'ecl-mcp-approval-connection)
+  (unless global-mode-string
+    (setq global-mode-string '("")))
+  (when (listp global-mode-string)
+    (add-to-list 'global-mode-string 'ecl-mcp-approval-mode-line t)))
+
+(defun ecl-mcp-approval-deactivate ()
+  "Let requests come up here no longer."
+  (remove-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
+  (remove-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approval-arrived)
+  (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-approval-gone)
+  (remove-hook 'ecl-mcp-connections-functions #'ecl-mcp-approval-connection)
+  (when (listp global-mode-string)
+    (cl-callf2 delq 'ecl-mcp-approval-mode-line global-mode-string))
+  (ecl-mcp-approval--unwatch))
+
+(defun ecl-mcp-approval--next ()
+  "The request to go to: behind the review that is here, or the first.
+Approvals have a key for the next one."
+  (with-current-buffer (window-buffer (selected-window))
+    (cond ((and (derived-mode-p 'ecl-mcp-review-mode) ecl-mcp-review--current)
+           (ecl-mcp-request-next
+            (ecl-mcp-review--request ecl-mcp-review--current) 1))
+          ((and (derived-mode-p 'ecl-mcp-approval-mode)
+                (memq ecl-mcp-approval-window--request ecl-mcp-requests))
+           ecl-mcp-approval-window--request)
+          (t (car ecl-mcp-requests)))))
+
+;;;###autoload
+(defun ecl-mcp-review (&optional request)
+  "Go to the first request that waits for you; from a review, to the next.
+From Lisp, go to REQUEST."
+  (interactive)
+  (let ((request (or request (ecl-mcp-approval--next))))
+    (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
+          ((ecl-mcp-request-review request)
+           (ecl-mcp-review-request request t))
+          (t (if-let ((window (ecl-mcp-approval-window-display request)))
+                 (select-window window)
+               (pop-to-buffer (ecl-mcp-approval-window--buffer)))))))
 
 (provide 'ecl-mcp-approval)
 ;;; ecl-mcp-approval.el ends here

@@ -11,7 +11,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-tools)
 
 (defcustom ecl-mcp-private-files
@@ -62,7 +62,7 @@ buffer visits, the same with links followed, and the buffer's folder."
 
 ;;;; What is private
 
-(defun ecl-mcp--auth-files ()
+(defun ecl-mcp-buffers--auth-files ()
   "Return the files that auth-source reads, absolute."
   (when (boundp 'auth-sources)
     (cl-loop for source in (ensure-list auth-sources)
@@ -70,14 +70,14 @@ buffer visits, the same with links followed, and the buffer's folder."
                           (ignore-errors (plist-get source :source)))
              when (stringp file) collect (expand-file-name file))))
 
-(defun ecl-mcp--private-file-p (file)
+(defun ecl-mcp-buffers--private-file-p (file)
   "Non-nil when the absolute name FILE says that it may hold secrets."
   (let ((case-fold-search t))
     (or (cl-some (lambda (regexp) (string-match-p regexp file))
                  ecl-mcp-private-files)
-        (member file (ecl-mcp--auth-files)))))
+        (member file (ecl-mcp-buffers--auth-files)))))
 
-(defun ecl-mcp--places (buffer)
+(defun ecl-mcp-buffers--places (buffer)
   "Return absolute names of what BUFFER shows: its file and its folder."
   (let* ((base (or (buffer-base-buffer buffer) buffer))
          (file (buffer-file-name base))
@@ -95,13 +95,13 @@ buffer visits, the same with links followed, and the buffer's folder."
                  ecl-mcp-private-buffers)
         (with-current-buffer buffer
           (apply #'derived-mode-p ecl-mcp-private-modes))
-        (cl-some #'ecl-mcp--private-file-p (ecl-mcp--places buffer)))))
+        (cl-some #'ecl-mcp-buffers--private-file-p (ecl-mcp-buffers--places buffer)))))
 
-(defun ecl-mcp--visible-buffers ()
+(defun ecl-mcp-buffers--visible-buffers ()
   "Return the buffers that models may see, most recently used first."
   (cl-remove-if #'ecl-mcp-private-buffer-p (buffer-list)))
 
-(defun ecl-mcp--named-buffer (name)
+(defun ecl-mcp-buffers--named-buffer (name)
   "Return the buffer that a model calls NAME: a buffer's name, or its file's.
 Signal an error, which is the same for one that is private, when there is none."
   (or (cl-find-if (lambda (buffer)
@@ -110,12 +110,12 @@ Signal an error, which is the same for one that is private, when there is none."
                              (buffer-file-name buffer)
                              (equal (buffer-file-name buffer)
                                     (expand-file-name name)))))
-                  (ecl-mcp--visible-buffers))
+                  (ecl-mcp-buffers--visible-buffers))
       (error "There is no buffer %s; list-buffers shows those there are" name)))
 
 ;;;; Descriptions
 
-(defun ecl-mcp--describe-buffer (buffer)
+(defun ecl-mcp-buffers--describe-buffer (buffer)
   "Return a line about BUFFER."
   (with-current-buffer buffer
     (concat (ecl-mcp--visible (buffer-name))
@@ -128,7 +128,7 @@ Signal an error, which is the same for one that is private, when there is none."
             (and buffer-file-name (buffer-modified-p) ", not saved")
             (and buffer-read-only ", read-only"))))
 
-(defun ecl-mcp--line-text (position)
+(defun ecl-mcp-buffers--line-text (position)
   "Return the text of the line at POSITION, shortened."
   (save-excursion
     (goto-char position)
@@ -139,7 +139,7 @@ Signal an error, which is the same for one that is private, when there is none."
 
 ;;;; The tools
 
-(defun ecl-mcp--read-lines (offset limit)
+(defun ecl-mcp-buffers--read-lines (offset limit)
   "Return (TEXT LAST CUT) of LIMIT lines of this buffer from line OFFSET on.
 LAST is the number of the last line; CUT is non-nil when it is not whole."
   (goto-char (point-min))
@@ -161,40 +161,40 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
             (+ offset -1 (max 1 (count-lines start (point))))
             cut))))
 
-(defun ecl-mcp--tool-read-buffer (arguments)
+(defun ecl-mcp-buffers--read-buffer (arguments)
   "Return what `read-buffer' answers to ARGUMENTS."
-  (with-current-buffer (ecl-mcp--named-buffer (alist-get 'buffer arguments))
+  (with-current-buffer (ecl-mcp-buffers--named-buffer (alist-get 'buffer arguments))
     (save-excursion
       (save-restriction
         (widen)
         (let ((lines (count-lines (point-min) (point-max)))
               (offset (or (alist-get 'offset arguments) 1)))
           (if (= lines 0)
-              (concat (ecl-mcp--describe-buffer (current-buffer)) ": empty")
+              (concat (ecl-mcp-buffers--describe-buffer (current-buffer)) ": empty")
             (pcase-let ((`(,text ,last ,cut)
-                         (ecl-mcp--read-lines
+                         (ecl-mcp-buffers--read-lines
                           offset (min ecl-mcp-buffers-lines
                                       (or (alist-get 'limit arguments)
                                           ecl-mcp-buffers-lines)))))
-              (concat (ecl-mcp--describe-buffer (current-buffer))
+              (concat (ecl-mcp-buffers--describe-buffer (current-buffer))
                       (format ": lines %d-%d" offset last)
                       (and cut "; the line is cut")
                       (and (< last lines)
                            (format "; go on with offset %d" (1+ last)))
                       "\n" text))))))))
 
-(defun ecl-mcp--tool-list-buffers (_arguments)
+(defun ecl-mcp-buffers--list-buffers (_arguments)
   "Return what `list-buffers' answers."
-  (let* ((buffers (ecl-mcp--visible-buffers))
+  (let* ((buffers (ecl-mcp-buffers--visible-buffers))
          (rest (nthcdr ecl-mcp-buffers-listed buffers)))
-    (concat (mapconcat #'ecl-mcp--describe-buffer
+    (concat (mapconcat #'ecl-mcp-buffers--describe-buffer
                        (seq-take buffers ecl-mcp-buffers-listed) "\n")
             (and rest (format "\n[… %d more]" (length rest)))
             (and (null buffers) "There is no buffer to be seen."))))
 
-(defun ecl-mcp--tool-search-in-buffer (arguments)
+(defun ecl-mcp-buffers--search-in-buffer (arguments)
   "Return what `search-in-buffer' answers to ARGUMENTS."
-  (with-current-buffer (ecl-mcp--named-buffer (alist-get 'buffer arguments))
+  (with-current-buffer (ecl-mcp-buffers--named-buffer (alist-get 'buffer arguments))
     (let ((pattern (alist-get 'pattern arguments))
           (case-fold-search nil)
           (found nil)
@@ -209,7 +209,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
                       (search-forward pattern nil t))
             (cl-incf count)
             (push (format "%d: %s" (line-number-at-pos (match-beginning 0))
-                          (ecl-mcp--line-text (match-beginning 0)))
+                          (ecl-mcp-buffers--line-text (match-beginning 0)))
                   found)
             (forward-line 1))))
       (cond ((= count 0)
@@ -220,7 +220,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
                              ecl-mcp-buffers-matches)))
             (t (string-join (nreverse found) "\n"))))))
 
-(defun ecl-mcp--region-text ()
+(defun ecl-mcp-buffers--region-text ()
   "Return the text of the active region of this buffer, or nil."
   (when (use-region-p)
     (let ((start (region-beginning))
@@ -232,7 +232,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
         start (min end (+ start ecl-mcp-buffers-characters)))
        (and (> (- end start) ecl-mcp-buffers-characters) "\n[… cut]")))))
 
-(defun ecl-mcp--tool-editor-context (_arguments)
+(defun ecl-mcp-buffers--editor-context (_arguments)
   "Return what `editor-context' answers."
   (let ((buffer (window-buffer (if (minibufferp (window-buffer (selected-window)))
                                    (or (minibuffer-selected-window)
@@ -241,28 +241,29 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
         (others (cl-loop for window in (window-list nil 'no-minibuffer)
                          for shown = (window-buffer window)
                          unless (ecl-mcp-private-buffer-p shown)
-                         collect (ecl-mcp--describe-buffer shown))))
+                         collect (ecl-mcp-buffers--describe-buffer shown))))
     (concat
      (if (ecl-mcp-private-buffer-p buffer)
          "The user is in a buffer that is not shown to models.\n"
        (with-current-buffer buffer
          (concat
-          "Buffer: " (ecl-mcp--describe-buffer buffer) "\n"
+          "Buffer: " (ecl-mcp-buffers--describe-buffer buffer) "\n"
           (format "Point: line %d, column %d\n" (line-number-at-pos nil t)
                   (current-column))
-          (format "Line: %s\n" (ecl-mcp--line-text (point)))
-          (and (ecl-mcp--region-text) (concat (ecl-mcp--region-text) "\n")))))
+          (format "Line: %s\n" (ecl-mcp-buffers--line-text (point)))
+          (and (ecl-mcp-buffers--region-text)
+               (concat (ecl-mcp-buffers--region-text) "\n")))))
      "Windows:\n" (string-join (delete-dups others) "\n"))))
 
 (ecl-mcp-define-tool
  "editor-context" :level 'safe :title "Editor context"
  :description "Where the user is in Emacs: buffer, line, region, windows."
- :handler #'ecl-mcp--tool-editor-context)
+ :handler #'ecl-mcp-buffers--editor-context)
 
 (ecl-mcp-define-tool
  "list-buffers" :level 'safe :title "List buffers"
  :description "List the buffers of the user's Emacs: name, mode, lines, file."
- :handler #'ecl-mcp--tool-list-buffers)
+ :handler #'ecl-mcp-buffers--list-buffers)
 
 (ecl-mcp-define-tool
  "read-buffer" :level 'safe :title "Read buffer"
@@ -270,14 +271,14 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
  :fields '((buffer text "Name, or absolute file name." :required t)
            (offset integer "First line." :least 1 :most 2147483647)
            (limit integer "Number of lines." :least 1 :most 2147483647))
- :handler #'ecl-mcp--tool-read-buffer)
+ :handler #'ecl-mcp-buffers--read-buffer)
 
 (ecl-mcp-define-tool
  "search-in-buffer" :level 'safe :title "Search in buffer"
  :description "Find a text in a buffer of the user's Emacs: line number, line."
  :fields '((buffer text "Name, or absolute file name." :required t)
            (pattern text "Text, as it stands." :required t))
- :handler #'ecl-mcp--tool-search-in-buffer)
+ :handler #'ecl-mcp-buffers--search-in-buffer)
 
 (provide 'ecl-mcp-buffers)
 ;;; ecl-mcp-buffers.el ends here

@@ -5,15 +5,15 @@
 
 ;;; Commentary:
 
-;; M-x ecl-mcp-call-tool: any tool of the session, its arguments asked for by its
+;; M-x ecl-mcp-call-tool: any tool of the core, its arguments asked for by its
 ;; schema.
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 
-(defconst ecl-mcp--result-buffer "*ecl-mcp result*"
+(defconst ecl-mcp-call-tool--buffer "*ecl-mcp result*"
   "Name of the buffer with the result of a tool.")
 
 (defvar ecl-mcp-tool-history nil
@@ -22,13 +22,11 @@
 (defvar ecl-mcp-argument-history nil
   "Arguments of tools that were called by hand.")
 
-(defvar-local ecl-mcp--result-again nil
+(defvar-local ecl-mcp-call-tool--again nil
   "Tool and arguments of which this buffer shows the result.")
 
 (defvar ecl-mcp-result-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "g") #'ecl-mcp-result-again)
-    map)
+  (ecl-mcp-keymap '(("g" . ecl-mcp-result-again)))
   "Keymap of `ecl-mcp-result-mode'.")
 
 (define-derived-mode ecl-mcp-result-mode special-mode "ecl-mcp result"
@@ -38,34 +36,34 @@
 
 ;;;; Reading arguments
 
-(defun ecl-mcp--hint (tool)
+(defun ecl-mcp-call-tool--hint (tool)
   "Return a word about what TOOL, an alist of tools/list, may do."
   (let ((annotations (alist-get 'annotations tool)))
     (cond ((eq (alist-get 'readOnlyHint annotations) t) "reads")
           ((eq (alist-get 'destructiveHint annotations) t) "may destroy")
           (t "changes"))))
 
-(defun ecl-mcp--annotate-tool (name)
+(defun ecl-mcp-call-tool--annotate-tool (name)
   "Return what completion shows behind the tool NAME."
-  (when-let ((tool (ecl-mcp-session-tool name)))
+  (when-let ((tool (ecl-mcp-client-tool name)))
     (concat (make-string (max 1 (- 24 (length name))) ?\s)
-            (format "%-12s" (ecl-mcp--hint tool))
+            (format "%-12s" (ecl-mcp-call-tool--hint tool))
             (alist-get 'description tool))))
 
 (defun ecl-mcp-read-tool (prompt)
-  "Ask for the name of a tool of the session with PROMPT."
+  "Ask for the name of a tool of the core with PROMPT."
   (let ((names (mapcar (lambda (tool) (alist-get 'name tool))
-                       (ecl-mcp-session-tools))))
+                       (ecl-mcp-client-tools))))
     (completing-read
      prompt
      (lambda (string predicate action)
        (if (eq action 'metadata)
            '(metadata (category . ecl-mcp-tool)
-                      (annotation-function . ecl-mcp--annotate-tool))
+                      (annotation-function . ecl-mcp-call-tool--annotate-tool))
          (complete-with-action action names string predicate)))
      nil t nil 'ecl-mcp-tool-history)))
 
-(defun ecl-mcp--argument-prompt (name schema required)
+(defun ecl-mcp-call-tool--argument-prompt (name schema required)
   "Return the prompt for the argument NAME with SCHEMA.
 When it is not REQUIRED, it says so."
   (let ((help (alist-get 'description schema))
@@ -76,7 +74,7 @@ When it is not REQUIRED, it says so."
                   (default (format ", optional [%s]" default))
                   (t ", optional")))))
 
-(defun ecl-mcp--read-number (prompt required)
+(defun ecl-mcp-call-tool--read-number (prompt required)
   "Ask for a number with PROMPT; nothing is nil unless it is REQUIRED."
   (let (text value)
     (while (and (null value)
@@ -86,7 +84,7 @@ When it is not REQUIRED, it says so."
         (setq value (string-to-number text))))
     value))
 
-(defun ecl-mcp--read-json (prompt required)
+(defun ecl-mcp-call-tool--read-json (prompt required)
   "Ask for a JSON text with PROMPT; nothing is nil unless it is REQUIRED."
   (let ((done nil)
         value)
@@ -103,17 +101,17 @@ When it is not REQUIRED, it says so."
            (message "No JSON: %s" (error-message-string err))))))
     value))
 
-(defun ecl-mcp--read-path (prompt required)
+(defun ecl-mcp-call-tool--read-path (prompt required)
   "Ask for a file with PROMPT; nothing is nil unless it is REQUIRED.
-The name is taken from the workspace of the session, if the file is in it."
-  (let* ((workspace (ecl-mcp-session-workspace (ecl-mcp-session-ensure)))
+The name is taken from the workspace of Lisp, if the file is in it."
+  (let* ((workspace (ecl-mcp-lisp-workspace (ecl-mcp-client-ensure)))
          (file (read-file-name prompt workspace (if required nil "") nil)))
     (cond ((string-empty-p file) nil)
           ((file-in-directory-p file workspace)
            (file-relative-name (expand-file-name file workspace) workspace))
           (t (expand-file-name file workspace)))))
 
-(defun ecl-mcp--read-text (name prompt required)
+(defun ecl-mcp-call-tool--read-text (name prompt required)
   "Ask for the text of the argument NAME with PROMPT.
 Nothing is nil unless it is REQUIRED.  The active region is what code may be."
   (let* ((region (and (memq name '(code form expression)) (use-region-p)
@@ -122,10 +120,10 @@ Nothing is nil unless it is REQUIRED.  The active region is what code may be."
          (text (read-string prompt region 'ecl-mcp-argument-history)))
     (and (or required (not (string-empty-p text))) text)))
 
-(defun ecl-mcp--read-argument (name schema required)
+(defun ecl-mcp-call-tool--read-argument (name schema required)
   "Ask for the argument NAME, a symbol, that has SCHEMA; nil is none.
 With REQUIRED non-nil there must be one."
-  (let ((prompt (ecl-mcp--argument-prompt name schema required))
+  (let ((prompt (ecl-mcp-call-tool--argument-prompt name schema required))
         (choices (alist-get 'enum schema))
         (type (alist-get 'type schema)))
     (cond
@@ -137,12 +135,13 @@ With REQUIRED non-nil there must be one."
      ((equal type "boolean")
       (cond ((y-or-n-p (concat (string-remove-suffix ": " prompt) "? ")) t)
             (required :false)))
-     ((member type '("integer" "number")) (ecl-mcp--read-number prompt required))
+     ((member type '("integer" "number"))
+      (ecl-mcp-call-tool--read-number prompt required))
      ((member type '("array" "object"))
-      (ecl-mcp--read-json (concat (string-remove-suffix ": " prompt) " as JSON: ")
-                          required))
-     ((eq name 'path) (ecl-mcp--read-path prompt required))
-     (t (ecl-mcp--read-text name prompt required)))))
+      (ecl-mcp-call-tool--read-json
+       (concat (string-remove-suffix ": " prompt) " as JSON: ") required))
+     ((eq name 'path) (ecl-mcp-call-tool--read-path prompt required))
+     (t (ecl-mcp-call-tool--read-text name prompt required)))))
 
 (defun ecl-mcp-read-arguments (tool all)
   "Ask for the arguments of TOOL, an alist of tools/list; return an alist.
@@ -152,12 +151,12 @@ Optional ones are asked for only when ALL is non-nil."
     (cl-loop for (name . field) in (alist-get 'properties schema)
              for needed = (and (member (symbol-name name) required) t)
              for value = (and (or needed all)
-                              (ecl-mcp--read-argument name field needed))
+                              (ecl-mcp-call-tool--read-argument name field needed))
              when value collect (cons name value))))
 
 ;;;; Showing results
 
-(defun ecl-mcp--show-result (tool arguments result)
+(defun ecl-mcp-call-tool--show-result (tool arguments result)
   "Show RESULT, the plist of a call of TOOL with ARGUMENTS.
 A short text is shown in the echo area, a longer one and an error in a buffer."
   (let ((text (plist-get result :content)))
@@ -165,9 +164,9 @@ A short text is shown in the echo area, a longer one and an error in a buffer."
              (< (length text) 200)
              (not (string-search "\n" text)))
         (message "%s" text)
-      (with-current-buffer (get-buffer-create ecl-mcp--result-buffer)
+      (with-current-buffer (get-buffer-create ecl-mcp-call-tool--buffer)
         (ecl-mcp-result-mode)
-        (setq ecl-mcp--result-again (cons tool arguments))
+        (setq ecl-mcp-call-tool--again (cons tool arguments))
         (let ((inhibit-read-only t))
           (erase-buffer)
           (insert (propertize tool 'face 'bold)
@@ -181,19 +180,19 @@ A short text is shown in the echo area, a longer one and an error in a buffer."
                  (if (plist-get result :success) " is done" " failed")
                  (buffer-name))))))
 
-(defun ecl-mcp--call-shown (tool arguments)
+(defun ecl-mcp-call-tool--call (tool arguments)
   "Call TOOL with ARGUMENTS and show the result."
   (prog1 (ecl-mcp-call tool arguments
                        (lambda (result)
-                         (ecl-mcp--show-result tool arguments result)))
+                         (ecl-mcp-call-tool--show-result tool arguments result)))
     (message "%s …" tool)))
 
 (defun ecl-mcp-result-again ()
   "Call the tool whose result this buffer shows again, with the same arguments."
   (interactive nil ecl-mcp-result-mode)
-  (unless ecl-mcp--result-again
+  (unless ecl-mcp-call-tool--again
     (user-error "This buffer shows no result"))
-  (ecl-mcp--call-shown (car ecl-mcp--result-again) (cdr ecl-mcp--result-again)))
+  (ecl-mcp-call-tool--call (car ecl-mcp-call-tool--again) (cdr ecl-mcp-call-tool--again)))
 
 ;;;###autoload
 (defun ecl-mcp-call-tool (tool arguments)
@@ -203,11 +202,11 @@ prefix argument, for all.  A dangerous tool is put to you like one that a model
 calls."
   (interactive
    (progn
-     (ecl-mcp-session-ensure)
+     (ecl-mcp-client-ensure)
      (let ((name (ecl-mcp-read-tool "Call tool: ")))
-       (list name (ecl-mcp-read-arguments (ecl-mcp-session-tool name)
+       (list name (ecl-mcp-read-arguments (ecl-mcp-client-tool name)
                                           current-prefix-arg)))))
-  (ecl-mcp--call-shown tool arguments))
+  (ecl-mcp-call-tool--call tool arguments))
 
 (provide 'ecl-mcp-call-tool)
 ;;; ecl-mcp-call-tool.el ends here

@@ -9,15 +9,13 @@
 ;; runs in the background: a command starts it and returns, the answer is shown
 ;; when it comes, several in the order in which they were started.
 ;;
-;; Other files start calls with `ecl-mcp--start'.
+;; Other files start calls with `ecl-mcp-eval--start'.
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'lisp-mode)
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 (require 'ecl-mcp-output)
 
 (defcustom ecl-mcp-eval-session "main"
@@ -46,22 +44,22 @@ A longer answer is shown in a buffer."
 
 ;;;; Packages
 
-(defconst ecl-mcp--in-package-regexp
+(defconst ecl-mcp-eval--in-package-regexp
   (concat "^[ \t]*(\\(?:cl:\\|common-lisp:\\)?in-package[ \t\n\r]+"
           "\\(?:\"\\([^\"\\]+\\)\"\\|#?:?|\\([^|\\]+\\)|"
           "\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
   "Matches what tells the package: a string, a name in bars, or a name.")
 
-(defvar-local ecl-mcp--code-start nil
+(defvar-local ecl-mcp-eval--code-start nil
   "Function that returns where code begins, before which there is other text.")
 
-(defun ecl-mcp--syntax-state (&optional position)
+(defun ecl-mcp-eval--syntax-state (&optional position)
   "What `syntax-ppss' says of POSITION, by default point, in a buffer of Lisp.
 Elsewhere the text is read as Lisp from the beginning, or from where code
 begins."
   (let* ((position (or position (point)))
-         (start (and ecl-mcp--code-start
-                     (min position (funcall ecl-mcp--code-start)))))
+         (start (and ecl-mcp-eval--code-start
+                     (min position (funcall ecl-mcp-eval--code-start)))))
     (save-excursion
       (if (and (null start) (eq (syntax-table) lisp-mode-syntax-table))
           (syntax-ppss position)
@@ -69,7 +67,7 @@ begins."
         (with-syntax-table lisp-mode-syntax-table
           (parse-partial-sexp (or start (point-min)) position))))))
 
-(defun ecl-mcp--in-package (position)
+(defun ecl-mcp-eval--in-package (position)
   "The package that the last `in-package' before POSITION names, or nil."
   (save-excursion
     (save-restriction
@@ -78,12 +76,12 @@ begins."
       (let ((case-fold-search t)
             (found nil))
         (while (and (not found)
-                    (re-search-backward ecl-mcp--in-package-regexp nil t))
+                    (re-search-backward ecl-mcp-eval--in-package-regexp nil t))
           (let ((string (match-string-no-properties 1))
                 (bars (match-string-no-properties 2))
                 (name (match-string-no-properties 3)))
             (unless (save-match-data
-                      (nth 8 (ecl-mcp--syntax-state (match-beginning 0))))
+                      (nth 8 (ecl-mcp-eval--syntax-state (match-beginning 0))))
               (setq found (or string bars (upcase name))))))
         found))))
 
@@ -92,168 +90,168 @@ begins."
 It is `ecl-mcp-buffer-package', or what the last `in-package' before POSITION
 says; nil when there is none: then the current package of the session is meant."
   (or ecl-mcp-buffer-package
-      (ecl-mcp--in-package (or position (point)))))
+      (ecl-mcp-eval--in-package (or position (point)))))
 
 ;;;; Calls that run
 
-(cl-defstruct (ecl-mcp--job (:constructor ecl-mcp--make-job))
+(cl-defstruct (ecl-mcp-eval--job (:constructor ecl-mcp-eval--make-job))
   "A call that was started by a command."
   (id nil :documentation "For `ecl-mcp-cancel'.")
   (what nil :documentation "What is done, in a few words.")
   (start nil :documentation "When it was started, as `float-time' has it.")
   (reporter nil :documentation "Tells the human that it is under way."))
 
-(defvar ecl-mcp--jobs nil
+(defvar ecl-mcp-eval--jobs nil
   "The calls that run, oldest first.")
 
-(defvar ecl-mcp--jobs-timer nil
+(defvar ecl-mcp-eval--jobs-timer nil
   "Tells the human about those that take longer; nil when none runs.")
 
-(defvar ecl-mcp--progress-shown nil
+(defvar ecl-mcp-eval--progress-shown nil
   "What the timer has written in the echo area.")
 
-(defun ecl-mcp--echo-area-free-p ()
+(defun ecl-mcp-eval--echo-area-free-p ()
   "Whether nobody else uses the echo area."
   (and (not (active-minibuffer-window))
        (or (null (current-message))
-           (equal (current-message) ecl-mcp--progress-shown))))
+           (equal (current-message) ecl-mcp-eval--progress-shown))))
 
-(defun ecl-mcp--tell-progress ()
+(defun ecl-mcp-eval--tell-progress ()
   "Say that the oldest of the calls is under way."
-  (ecl-mcp--guard "progress"
-    (when-let ((job (car ecl-mcp--jobs)))
-      (when (and (not noninteractive) (ecl-mcp--echo-area-free-p))
+  (ecl-mcp--noting-errors "progress"
+    (when-let ((job (car ecl-mcp-eval--jobs)))
+      (when (and (not noninteractive) (ecl-mcp-eval--echo-area-free-p))
         (let ((message-log-max nil))
-          (unless (ecl-mcp--job-reporter job)
-            (setf (ecl-mcp--job-reporter job)
+          (unless (ecl-mcp-eval--job-reporter job)
+            (setf (ecl-mcp-eval--job-reporter job)
                   (make-progress-reporter
-                   (format "ecl-mcp: %s..." (ecl-mcp--job-what job)))))
+                   (format "ecl-mcp: %s..." (ecl-mcp-eval--job-what job)))))
           (progress-reporter-update
-           (ecl-mcp--job-reporter job) nil
-           (format "%d s" (- (float-time) (ecl-mcp--job-start job)))))
-        (setq ecl-mcp--progress-shown (current-message))))))
+           (ecl-mcp-eval--job-reporter job) nil
+           (format "%d s" (- (float-time) (ecl-mcp-eval--job-start job)))))
+        (setq ecl-mcp-eval--progress-shown (current-message))))))
 
-(defun ecl-mcp--finish-job (job)
+(defun ecl-mcp-eval--finish-job (job)
   "JOB is over; nothing says any longer that it is under way."
-  (setq ecl-mcp--jobs (delq job ecl-mcp--jobs))
-  (when (and (null ecl-mcp--jobs) ecl-mcp--jobs-timer)
-    (cancel-timer ecl-mcp--jobs-timer)
-    (setq ecl-mcp--jobs-timer nil))
-  (when (and ecl-mcp--progress-shown
-             (equal (current-message) ecl-mcp--progress-shown))
+  (setq ecl-mcp-eval--jobs (delq job ecl-mcp-eval--jobs))
+  (when (and (null ecl-mcp-eval--jobs) ecl-mcp-eval--jobs-timer)
+    (cancel-timer ecl-mcp-eval--jobs-timer)
+    (setq ecl-mcp-eval--jobs-timer nil))
+  (when (and ecl-mcp-eval--progress-shown
+             (equal (current-message) ecl-mcp-eval--progress-shown))
     (message nil))
-  (setq ecl-mcp--progress-shown nil))
+  (setq ecl-mcp-eval--progress-shown nil))
 
-(cl-defun ecl-mcp--start (what tool arguments handler
-                               &key progress
-                               (session ecl-mcp-eval-session))
+(cl-defun ecl-mcp-eval--start (what tool arguments handler
+                                    &key progress
+                                    (session ecl-mcp-eval-session))
   "Call TOOL with ARGUMENTS, an alist, in the background; return the job.
 WHAT says in a few words what is done.  HANDLER is called with the answer, as
 `ecl-mcp-call' has it; PROGRESS with what is printed meanwhile; an error in
 either is reported, no more.  SESSION is that of commands by default; nil for a
 tool that runs in none."
-  (let* ((job (ecl-mcp--make-job :what what :start (float-time)))
+  (let* ((job (ecl-mcp-eval--make-job :what what :start (float-time)))
          (guarded
           (lambda (answer)
-            (ecl-mcp--finish-job job)
+            (ecl-mcp-eval--finish-job job)
             (condition-case problem
                 (funcall handler answer)
               (error (ecl-mcp--report "%s: %s" what
                                       (error-message-string problem)))))))
-    (setq ecl-mcp--jobs (append ecl-mcp--jobs (list job)))
-    (unless ecl-mcp--jobs-timer
-      (setq ecl-mcp--jobs-timer
-            (run-at-time 1 1 #'ecl-mcp--tell-progress)))
+    (setq ecl-mcp-eval--jobs (append ecl-mcp-eval--jobs (list job)))
+    (unless ecl-mcp-eval--jobs-timer
+      (setq ecl-mcp-eval--jobs-timer
+            (run-at-time 1 1 #'ecl-mcp-eval--tell-progress)))
     (condition-case problem
-        (setf (ecl-mcp--job-id job)
+        (setf (ecl-mcp-eval--job-id job)
               (ecl-mcp-call tool arguments guarded
                             :session session
                             :progress progress))
-      (error (ecl-mcp--finish-job job)
+      (error (ecl-mcp-eval--finish-job job)
              (signal (car problem) (cdr problem))))
     job))
 
 ;;;; Answers
 
-(defun ecl-mcp--one-line (text width)
+(defun ecl-mcp-eval--one-line (text width)
   "TEXT on one line, shortened to WIDTH columns."
   (truncate-string-to-width
    (string-trim (replace-regexp-in-string "[ \t\n\r\f]+" " " text))
    width nil nil "…"))
 
-(defun ecl-mcp--fits-echo-area-p (text)
+(defun ecl-mcp-eval--fits-echo-area-p (text)
   "Whether the echo area can show TEXT."
   (and (<= (cl-count ?\n text) (1- (max 1 ecl-mcp-eval-echo-lines)))
        (<= (string-width text)
            (* (max 1 ecl-mcp-eval-echo-lines) (1- (frame-width))))
        (not (string-match-p "[[:cntrl:]]" (string-replace "\n" "" text)))))
 
-(defun ecl-mcp--show-values (text)
+(defun ecl-mcp-eval--show-values (text)
   "Show TEXT, an answer, in the echo area if it fits, else in a buffer."
   (let ((text (string-trim text "\n+" "[ \n]+")))
-    (if (ecl-mcp--fits-echo-area-p text)
+    (if (ecl-mcp-eval--fits-echo-area-p text)
         (message "%s" text)
-      (ecl-mcp--show-text "*ecl-mcp result*" text)
+      (ecl-mcp-output--show "*ecl-mcp result*" text)
       (let ((value (and (string-match "^\\(=> .*\\|; No values\\)" text)
                         (match-string 1 text))))
-        (message "%s" (ecl-mcp--one-line
+        (message "%s" (ecl-mcp-eval--one-line
                        (concat (or value "") "  (in *ecl-mcp result*)")
                        (max 40 (1- (frame-width)))))))))
 
-(defun ecl-mcp--error-summary (text)
+(defun ecl-mcp-eval--error-summary (text)
   "Class and message of the error in TEXT, on one line."
   (let ((head (if (string-match "^\\[ERROR\\].*\\(?:\n.+\\)*" text)
                   (match-string 0 text)
                 (car (split-string (concat text "\n") "\n" t)))))
-    (ecl-mcp--one-line (or head "No answer") (max 40 (1- (frame-width))))))
+    (ecl-mcp-eval--one-line (or head "No answer") (max 40 (1- (frame-width))))))
 
-(defun ecl-mcp--show-error (what text)
+(defun ecl-mcp-eval--show-error (what text)
   "Show TEXT, about an error while doing WHAT, in a buffer and the echo area."
-  (ecl-mcp--show-text "*ecl-mcp error*" (concat "; " what "\n" text) t)
-  (message "%s" (ecl-mcp--error-summary text)))
+  (ecl-mcp-output--show "*ecl-mcp error*" (concat "; " what "\n" text) t)
+  (message "%s" (ecl-mcp-eval--error-summary text)))
 
-(defun ecl-mcp--show-answer (what answer)
+(defun ecl-mcp-eval--show-answer (what answer)
   "Show the ANSWER to a call that did WHAT.
 Who has interrupted it needs no window to know that."
   (let ((failure (plist-get answer :error)))
     (cond ((plist-get answer :success)
-           (ecl-mcp--show-values (or (plist-get answer :content) "")))
+           (ecl-mcp-eval--show-values (or (plist-get answer :content) "")))
           ((equal failure ecl-mcp-cancelled)
            (message "ecl-mcp: interrupted %s" what))
-          (t (ecl-mcp--show-error what (or failure "No answer."))))))
+          (t (ecl-mcp-eval--show-error what (or failure "No answer."))))))
 
 ;;;; Evaluating
 
 (defvar ecl-mcp-evaluated-hook nil
   "Normal hook, run when a command has evaluated something, or has failed to.")
 
-(defun ecl-mcp--eval-arguments (code &optional package)
+(defun ecl-mcp-eval--arguments (code &optional package)
   "The arguments that evaluate CODE in PACKAGE, nil for the current one."
   `((code . ,code)
     ,@(and package `((package . ,package)))
     ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))
 
-(defun ecl-mcp--evaluate (code package)
+(defun ecl-mcp-eval--evaluate (code package)
   "Evaluate CODE in PACKAGE, nil for the session's current one; show the answer."
   (when (string-blank-p code)
     (user-error "There is nothing to evaluate"))
-  (let ((what (concat "evaluating " (ecl-mcp--one-line code 40))))
-    (ecl-mcp--start
+  (let ((what (concat "evaluating " (ecl-mcp-eval--one-line code 40))))
+    (ecl-mcp-eval--start
      what "evaluate-lisp"
-     (ecl-mcp--eval-arguments code package)
+     (ecl-mcp-eval--arguments code package)
      (lambda (answer)
        (run-hooks 'ecl-mcp-evaluated-hook)
-       (ecl-mcp--show-answer what answer)))))
+       (ecl-mcp-eval--show-answer what answer)))))
 
 ;;;###autoload
 (defun ecl-mcp-eval-region (start end)
   "Evaluate what is between START and END in the Lisp session.
 The package is that of the last `in-package' before START."
   (interactive "r")
-  (ecl-mcp--evaluate (buffer-substring-no-properties start end)
-                     (ecl-mcp-package start)))
+  (ecl-mcp-eval--evaluate (buffer-substring-no-properties start end)
+                          (ecl-mcp-package start)))
 
-(defun ecl-mcp--defun-bounds ()
+(defun ecl-mcp-eval--defun-bounds ()
   "Where the form at the top level around or before point begins and ends."
   (with-syntax-table lisp-mode-syntax-table
     (save-excursion
@@ -268,10 +266,10 @@ The package is that of the last `in-package' before START."
 (defun ecl-mcp-eval-defun ()
   "Evaluate the form at the top level around point in the Lisp session."
   (interactive)
-  (let ((bounds (ecl-mcp--defun-bounds)))
+  (let ((bounds (ecl-mcp-eval--defun-bounds)))
     (ecl-mcp-eval-region (car bounds) (cdr bounds))))
 
-(defun ecl-mcp--last-sexp-bounds ()
+(defun ecl-mcp-eval--last-sexp-bounds ()
   "Where the expression before point begins and ends."
   (with-syntax-table lisp-mode-syntax-table
     (save-excursion
@@ -288,7 +286,7 @@ The package is that of the last `in-package' before START."
 (defun ecl-mcp-eval-last-sexp ()
   "Evaluate the expression before point in the Lisp session."
   (interactive)
-  (let ((bounds (ecl-mcp--last-sexp-bounds)))
+  (let ((bounds (ecl-mcp-eval--last-sexp-bounds)))
     (ecl-mcp-eval-region (car bounds) (cdr bounds))))
 
 ;;;###autoload
@@ -298,8 +296,8 @@ An `in-package' in it holds to the end of the buffer only."
   (interactive)
   (save-restriction
     (widen)
-    (ecl-mcp--evaluate (buffer-substring-no-properties (point-min) (point-max))
-                       (or ecl-mcp-buffer-package "COMMON-LISP-USER"))))
+    (ecl-mcp-eval--evaluate (buffer-substring-no-properties (point-min) (point-max))
+                            (or ecl-mcp-buffer-package "COMMON-LISP-USER"))))
 
 ;;;###autoload
 (defun ecl-mcp-load-file (file)
@@ -318,10 +316,10 @@ A buffer that visits it is saved first, if you say so."
                (y-or-n-p (format "Save %s first? " (buffer-name buffer))))
       (with-current-buffer buffer
         (save-buffer)))
-    (ecl-mcp--start what "load-file" `((path . ,path))
-                    (lambda (answer)
-                      (run-hooks 'ecl-mcp-evaluated-hook)
-                      (ecl-mcp--show-answer what answer)))))
+    (ecl-mcp-eval--start what "load-file" `((path . ,path))
+                         (lambda (answer)
+                           (run-hooks 'ecl-mcp-evaluated-hook)
+                           (ecl-mcp-eval--show-answer what answer)))))
 
 (provide 'ecl-mcp-eval)
 

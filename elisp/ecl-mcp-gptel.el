@@ -5,14 +5,14 @@
 
 ;;; Commentary:
 
-;; Offers the tools of the session to gptel, a client of models in Emacs, when it
+;; Offers the tools of the core to gptel, a client of models in Emacs, when it
 ;; is installed.  The models' calls pass the same gate as those of any other
 ;; client, so gptel itself need not ask.
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 
 (declare-function gptel-make-tool "ext:gptel-request" (&rest slots))
 
@@ -105,24 +105,24 @@ It gets a callback and a value for each field, nil for none."
      :function (ecl-mcp-gptel--function name (mapcar #'car properties)))))
 
 (defun ecl-mcp-gptel--update ()
-  "Make the tools of gptel anew, since those of the session changed."
+  "Make the tools of gptel anew, since those of the core changed."
   (when (fboundp 'gptel-make-tool)
-    (mapc #'ecl-mcp-gptel--make (ecl-mcp-session-tools))))
+    (mapc #'ecl-mcp-gptel--make (ecl-mcp-client-tools))))
 
 ;;;###autoload
 (defun ecl-mcp-gptel-register ()
-  "Offer the tools of the session to gptel, in its category \"ecl-mcp\".
+  "Offer the tools of ecl-mcp to gptel, in its category \"ecl-mcp\".
 Choose those that a model shall have in the menu of gptel."
   (interactive)
   (unless (or (fboundp 'gptel-make-tool) (require 'gptel nil t))
     (ecl-mcp--fail "gptel is not installed; install it from NonGNU ELPA"))
   (unless (fboundp 'gptel-make-tool)
     (ecl-mcp--fail "This gptel has no tools; install a newer one"))
-  (ecl-mcp-session-ensure)
+  (ecl-mcp-client-ensure)
   (ecl-mcp-gptel--update)
   (add-hook 'ecl-mcp-tools-changed-functions #'ecl-mcp-gptel--update)
   (ecl-mcp--report "%d tools are offered to gptel"
-                   (length (ecl-mcp-session-tools))))
+                   (length (ecl-mcp-client-tools))))
 
 (provide 'ecl-mcp-gptel)
 ;;; ecl-mcp-gptel.el ends here

@@ -15,8 +15,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
+(require 'ecl-mcp-base)
 
 (defconst ecl-mcp-hunk-edits-limit 500
   "Changed lines after which a difference need not be the smallest any more.
@@ -34,7 +33,7 @@ The search for it takes the square of that.")
   (parts nil :documentation "The hunks into which this one was divided.")
   (state 'open :documentation "`open', `accepted' or `rejected'.")
   (folded nil :documentation "Whether its lines are hidden on the screen.")
-  (seen nil :documentation "Whether its end has been on the screen.")
+  (shown nil :documentation "Whether its end has been on the screen.")
   (stale nil :documentation "Whether its old lines are not there any more.")
   (reason nil :documentation "The human's remark."))
 

@@ -12,7 +12,7 @@
 ;;; Code:
 
 (require 'tabulated-list)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-undo)
@@ -285,12 +285,11 @@ there since stays."
 ;;;; The mode
 
 (defvar ecl-mcp-log-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'ecl-mcp-log-show)
-    (define-key map (kbd "f") #'ecl-mcp-log-filter)
-    (define-key map (kbd "u") #'ecl-mcp-log-undo)
-    (define-key map (kbd "U") #'ecl-mcp-log-undo-run)
-    map)
+  (ecl-mcp-keymap
+   '(("RET" . ecl-mcp-log-show)
+     ("f" . ecl-mcp-log-filter)
+     ("u" . ecl-mcp-log-undo)
+     ("U" . ecl-mcp-log-undo-run)))
   "Keymap of `ecl-mcp-log-mode'.")
 
 (define-derived-mode ecl-mcp-log-mode tabulated-list-mode "Calls"

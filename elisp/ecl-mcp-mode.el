@@ -11,10 +11,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'eldoc)
 (require 'thingatpt)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-names)
 (require 'ecl-mcp-describe)
@@ -22,15 +21,15 @@
 (autoload 'ecl-mcp-repl "ecl-mcp-repl" nil t)
 (autoload 'ecl-mcp-interrupt "ecl-mcp" nil t)
 
-(defconst ecl-mcp--eldoc-width 400
+(defconst ecl-mcp-mode--eldoc-width 400
   "Characters of a lambda list that are shown.")
 
 ;;;; Eldoc
 
-(defun ecl-mcp--operator-at-point ()
+(defun ecl-mcp-mode--operator-at-point ()
   "The operator of the list that point is in, as a string, or nil."
   (save-excursion
-    (let* ((state (ecl-mcp--syntax-state))
+    (let* ((state (ecl-mcp-eval--syntax-state))
            (open (nth 1 state)))
       (with-syntax-table lisp-mode-syntax-table
         (when (and open (not (nth 4 state)))
@@ -46,13 +45,13 @@
   "Give CALLBACK the lambda list of the operator around point.
 For `eldoc-documentation-functions'; when it is not known yet, CALLBACK gets it
 later."
-  (when-let ((name (ecl-mcp--operator-at-point)))
+  (when-let ((name (ecl-mcp-mode--operator-at-point)))
     (let* ((buffer (current-buffer))
            (show (lambda (arglist)
                    (when arglist
                      (funcall callback
                               (truncate-string-to-width
-                               arglist ecl-mcp--eldoc-width nil nil "…")
+                               arglist ecl-mcp-mode--eldoc-width nil nil "…")
                               :thing name
                               :face 'font-lock-function-name-face))))
            (known (ecl-mcp-arglist
@@ -60,7 +59,7 @@ later."
                    (lambda (arglist)
                      (when (and (eq buffer (window-buffer (selected-window)))
                                 (with-current-buffer buffer
-                                  (equal name (ecl-mcp--operator-at-point))))
+                                  (equal name (ecl-mcp-mode--operator-at-point))))
                        (funcall show arglist))))))
       (cond ((eq known 'asked) t)
             (known (funcall show known)
@@ -68,24 +67,24 @@ later."
 
 ;;;; Completion
 
-(defun ecl-mcp--symbol-bounds ()
+(defun ecl-mcp-mode--symbol-bounds ()
   "Where the symbol that ends at point or is around it begins and ends, or nil."
   (with-syntax-table lisp-mode-syntax-table
     (let ((bounds (bounds-of-thing-at-point 'symbol)))
       (and bounds
            (< (car bounds) (point))
            (< (- (cdr bounds) (car bounds)) 200)
-           (not (nth 3 (ecl-mcp--syntax-state)))
+           (not (nth 3 (ecl-mcp-eval--syntax-state)))
            bounds))))
 
 (defun ecl-mcp-completion-at-point ()
   "Complete the symbol before point with names of the live image.
 For `completion-at-point-functions'.  What is not known yet is asked for, and
 completed when it has come; other functions are tried meanwhile."
-  (when-let ((bounds (ecl-mcp--symbol-bounds)))
+  (when-let ((bounds (ecl-mcp-mode--symbol-bounds)))
     (let* ((text (buffer-substring-no-properties (car bounds) (point)))
            (names (ecl-mcp-names text (ecl-mcp-package)
-                                 (ecl-mcp--names-completer))))
+                                 (ecl-mcp-names--completer))))
       (when names
         (list (car bounds) (cdr bounds) names
               :exclusive 'no
@@ -97,17 +96,16 @@ completed when it has come; other functions are tried meanwhile."
 ;;;; The mode
 
 (defvar ecl-mcp-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-M-x") #'ecl-mcp-eval-defun)
-    (define-key map (kbd "C-x C-e") #'ecl-mcp-eval-last-sexp)
-    (define-key map (kbd "C-c C-r") #'ecl-mcp-eval-region)
-    (define-key map (kbd "C-c C-k") #'ecl-mcp-eval-buffer)
-    (define-key map (kbd "C-c C-l") #'ecl-mcp-load-file)
-    (define-key map (kbd "C-c C-z") #'ecl-mcp-repl)
-    (define-key map (kbd "C-c C-b") #'ecl-mcp-interrupt)
-    (define-key map (kbd "C-c C-d") #'ecl-mcp-describe-symbol)
-    (define-key map (kbd "C-c RET") #'ecl-mcp-macroexpand)
-    map)
+  (ecl-mcp-keymap
+   '(("C-M-x" . ecl-mcp-eval-defun)
+     ("C-x C-e" . ecl-mcp-eval-last-sexp)
+     ("C-c C-r" . ecl-mcp-eval-region)
+     ("C-c C-k" . ecl-mcp-eval-buffer)
+     ("C-c C-l" . ecl-mcp-load-file)
+     ("C-c C-z" . ecl-mcp-repl)
+     ("C-c C-b" . ecl-mcp-interrupt)
+     ("C-c C-d" . ecl-mcp-describe-symbol)
+     ("C-c RET" . ecl-mcp-macroexpand)))
   "Keys of `ecl-mcp-mode'.")
 
 ;;;###autoload

@@ -11,89 +11,87 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 (require 'ecl-mcp-eval)
 
-(defconst ecl-mcp--names-kept 500
+(defconst ecl-mcp-names--kept 500
   "Answers that are kept; then all are forgotten.")
 
-(defconst ecl-mcp--names-patience 5
+(defconst ecl-mcp-names--patience 5
   "Seconds after which a question is taken back that got no answer.")
 
-(defconst ecl-mcp--names-asked 200
+(defconst ecl-mcp-names--asked 200
   "Names that one question is answered with at most.")
 
-(defvar ecl-mcp--names-cache (make-hash-table :test #'equal)
+(defvar ecl-mcp-names--cache (make-hash-table :test #'equal)
   "The answers, parsed, by question: a list of a kind and strings.")
 
-(defvar ecl-mcp--names-waiting nil
+(defvar ecl-mcp-names--waiting nil
   "Alist from a kind of question to (ID . TIME) of the one that waits.")
 
-(defun ecl-mcp--names-forget (&rest _)
+(defun ecl-mcp-names--forget (&rest _)
   "Forget all answers: something was evaluated."
-  (clrhash ecl-mcp--names-cache))
+  (clrhash ecl-mcp-names--cache))
 
-(defun ecl-mcp--names-note-call (line &rest _)
+(defun ecl-mcp-names--note-call (line &rest _)
   "Forget the answers when the call in LINE, of the log, may have made names."
   (unless (equal (alist-get 'level line) "safe")
-    (ecl-mcp--names-forget)))
+    (ecl-mcp-names--forget)))
 
-(defun ecl-mcp--names-follow ()
+(defun ecl-mcp-names--follow ()
   "Notice from now on when something is evaluated."
-  (add-hook 'ecl-mcp-evaluated-hook #'ecl-mcp--names-forget)
-  (add-hook 'ecl-mcp-called-functions #'ecl-mcp--names-note-call))
+  (add-hook 'ecl-mcp-evaluated-hook #'ecl-mcp-names--forget)
+  (add-hook 'ecl-mcp-called-functions #'ecl-mcp-names--note-call))
 
-(defun ecl-mcp--names-may-ask-p (kind)
+(defun ecl-mcp-names--may-ask-p (kind)
   "Whether a question of KIND may be asked now.
 One that has waited too long is taken back."
-  (let ((waiting (alist-get kind ecl-mcp--names-waiting)))
+  (let ((waiting (alist-get kind ecl-mcp-names--waiting)))
     (when (and waiting
-               (> (- (float-time) (cdr waiting)) ecl-mcp--names-patience))
-      (setf (alist-get kind ecl-mcp--names-waiting nil t) nil)
+               (> (- (float-time) (cdr waiting)) ecl-mcp-names--patience))
+      (setf (alist-get kind ecl-mcp-names--waiting nil t) nil)
       (ecl-mcp-cancel (car waiting))
       (setq waiting nil))
     (and (not waiting)
-         (null ecl-mcp--jobs)
-         ecl-mcp-session
-         (process-live-p (ecl-mcp-session-process ecl-mcp-session)))))
+         (null ecl-mcp-eval--jobs)
+         ecl-mcp-lisp
+         (process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp)))))
 
-(defun ecl-mcp--names-ask (key tool arguments parse &optional then)
+(defun ecl-mcp-names--ask (key tool arguments parse &optional then)
   "Ask TOOL with ARGUMENTS what KEY stands for, unless a question waits.
 KEY is a list whose first element is the kind.  PARSE makes of the text of the
 answer what is kept; THEN is called with that."
   (let ((kind (car key)))
-    (when (ecl-mcp--names-may-ask-p kind)
-      (ecl-mcp--names-follow)
+    (when (ecl-mcp-names--may-ask-p kind)
+      (ecl-mcp-names--follow)
       (let ((waiting (cons nil (float-time))))
-        (setf (alist-get kind ecl-mcp--names-waiting) waiting)
+        (setf (alist-get kind ecl-mcp-names--waiting) waiting)
         (setcar waiting
                 (ecl-mcp-lookup
                  tool arguments
                  (lambda (answer)
-                   (ecl-mcp--names-note key waiting answer parse then))
+                   (ecl-mcp-names--note key waiting answer parse then))
                  :session ecl-mcp-eval-session))))))
 
-(defun ecl-mcp--names-note (key waiting answer parse then)
+(defun ecl-mcp-names--note (key waiting answer parse then)
   "Keep ANSWER to KEY, as PARSE makes it, and call THEN with it.
 WAITING is the note that the question was asked."
-  (when (eq waiting (alist-get (car key) ecl-mcp--names-waiting))
-    (setf (alist-get (car key) ecl-mcp--names-waiting nil t) nil)
-    (ecl-mcp--guard "names"
+  (when (eq waiting (alist-get (car key) ecl-mcp-names--waiting))
+    (setf (alist-get (car key) ecl-mcp-names--waiting nil t) nil)
+    (ecl-mcp--noting-errors "names"
       (let ((found (and (plist-get answer :success)
                         (funcall parse (plist-get answer :content)))))
-        (when (>= (hash-table-count ecl-mcp--names-cache) ecl-mcp--names-kept)
-          (ecl-mcp--names-forget))
-        (puthash key (or found 'none) ecl-mcp--names-cache)
+        (when (>= (hash-table-count ecl-mcp-names--cache) ecl-mcp-names--kept)
+          (ecl-mcp-names--forget))
+        (puthash key (or found 'none) ecl-mcp-names--cache)
         (when then
           (funcall then found))))))
 
 ;;;; Lambda lists
 
-(defun ecl-mcp--parse-arglist (text)
+(defun ecl-mcp-names--parse-arglist (text)
   "The lambda list in TEXT, which `function-arglist' answered; or nil."
   (and (string-match "\\`.+ \\[[a-z ]+\\] \\((.*\\)" text)
        (match-string 1 text)))
@@ -103,24 +101,24 @@ WAITING is the note that the question was asked."
 When it has to be asked for, the value is `asked', and THEN is called with it
 later, unless something else is being asked: then the value is nil."
   (let* ((key (list 'arglist ecl-mcp-eval-session package name))
-         (known (gethash key ecl-mcp--names-cache)))
+         (known (gethash key ecl-mcp-names--cache)))
     (cond ((eq known 'none) nil)
           (known)
-          ((ecl-mcp--names-ask key "function-arglist"
+          ((ecl-mcp-names--ask key "function-arglist"
                                `((function . ,name)
                                  ,@(and package `((package . ,package))))
-                               #'ecl-mcp--parse-arglist then)
+                               #'ecl-mcp-names--parse-arglist then)
            'asked))))
 
 ;;;; Names that begin with a text
 
-(defun ecl-mcp--split-name (name)
+(defun ecl-mcp-names--split-name (name)
   "NAME as (PACKAGE COLONS NAME); PACKAGE and COLONS are nil without one."
   (if (string-match "\\`\\([^:]*\\)\\(::?\\)\\([^:]*\\)\\'" name)
       (list (match-string 1 name) (match-string 2 name) (match-string 3 name))
     (list nil nil name)))
 
-(defun ecl-mcp--parse-entries (text)
+(defun ecl-mcp-names--parse-entries (text)
   "The names and kinds in TEXT, which `apropos-search' answered.
 The value is a list of names, each with its kinds as property `kind'; its first
 element tells whether there are no more."
@@ -133,9 +131,9 @@ element tells whether there are no more."
               names)))
     (cons whole (nreverse names))))
 
-(defun ecl-mcp--parse-symbols (text)
+(defun ecl-mcp-names--parse-symbols (text)
   "The names in TEXT, which `list-package-symbols' answered.
-The value is as that of `ecl-mcp--parse-entries'."
+The value is as that of `ecl-mcp-names--parse-entries'."
   (let ((kind nil)
         (names '()))
     (dolist (line (split-string text "\n"))
@@ -149,22 +147,22 @@ The value is as that of `ecl-mcp--parse-entries'."
                  (push (propertize name 'kind kind) names))))))
     (cons (not (string-match-p "…" text)) (nreverse names))))
 
-(defun ecl-mcp--names-known (key)
+(defun ecl-mcp-names--known (key)
   "What is kept for KEY, or for one whose text is a beginning of that of KEY.
-Nil when nothing is; else a list as `ecl-mcp--parse-entries' makes it."
+Nil when nothing is; else a list as `ecl-mcp-names--parse-entries' makes it."
   (let* ((text (car (last key)))
          (stem (butlast key))
-         (known (gethash key ecl-mcp--names-cache))
+         (known (gethash key ecl-mcp-names--cache))
          (n (1- (length text))))
     (while (and (not known) (>= n 0))
       (let ((shorter (gethash (append stem (list (substring text 0 n)))
-                              ecl-mcp--names-cache)))
+                              ecl-mcp-names--cache)))
         (when (or (eq shorter 'none) (car-safe shorter))
           (setq known shorter)))
       (setq n (1- n)))
     (if (eq known 'none) (list t) known)))
 
-(defun ecl-mcp--names-fitting (names prefix head)
+(defun ecl-mcp-names--fitting (names prefix head)
   "Those of NAMES that begin with PREFIX, whatever the case, with HEAD before.
 They are in lower case, unless PREFIX has an upper-case letter."
   (let ((change (let ((case-fold-search nil))
@@ -183,35 +181,35 @@ They are in lower case, unless PREFIX has an upper-case letter."
   "The names that TEXT may be the beginning of, seen from PACKAGE.
 What has to be asked for is not waited for; THEN is called, without arguments,
 when it has come.  Names that need bars are left out."
-  (pcase-let* ((`(,home ,colons ,name) (ecl-mcp--split-name text))
+  (pcase-let* ((`(,home ,colons ,name) (ecl-mcp-names--split-name text))
                (key (if home
                         (list 'names ecl-mcp-eval-session home colons "")
                       (list 'names ecl-mcp-eval-session package nil
                             (upcase name))))
-               (known (ecl-mcp--names-known key)))
+               (known (ecl-mcp-names--known key)))
     (cond ((equal home "") nil)         ; a keyword
           ((and (not known) home)
-           (ecl-mcp--names-ask
+           (ecl-mcp-names--ask
             key "list-package-symbols"
             `((package . ,home)
               ,@(and (equal colons "::") '((include-internal . t))))
-            #'ecl-mcp--parse-symbols (and then (lambda (_) (funcall then)))))
+            #'ecl-mcp-names--parse-symbols (and then (lambda (_) (funcall then)))))
           ((and (not known) (not (string-empty-p name)))
-           (ecl-mcp--names-ask
+           (ecl-mcp-names--ask
             key "apropos-search"
             `((pattern . ,name) (package . ,(or package "COMMON-LISP-USER"))
-              (limit . ,ecl-mcp--names-asked))
-            #'ecl-mcp--parse-entries (and then (lambda (_) (funcall then))))))
-    (ecl-mcp--names-fitting (cdr known) name
+              (limit . ,ecl-mcp-names--asked))
+            #'ecl-mcp-names--parse-entries (and then (lambda (_) (funcall then))))))
+    (ecl-mcp-names--fitting (cdr known) name
                             (and home (concat home colons)))))
 
 ;;;; Completing when the names have come
 
-(defun ecl-mcp--names-asked-p ()
+(defun ecl-mcp-names--asked-p ()
   "Whether names are being asked for."
-  (and (alist-get 'names ecl-mcp--names-waiting) t))
+  (and (alist-get 'names ecl-mcp-names--waiting) t))
 
-(defun ecl-mcp--names-wanted-p (buffer position tick)
+(defun ecl-mcp-names--wanted-p (buffer position tick)
   "Whether the last key was to complete in BUFFER, at POSITION with TICK."
   (and (eq buffer (window-buffer (selected-window)))
        (with-current-buffer buffer
@@ -221,7 +219,7 @@ when it has come.  Names that need bars are left out."
              '(completion-at-point indent-for-tab-command complete-symbol))
        (memq (active-minibuffer-window) (list nil (selected-window)))))
 
-(defun ecl-mcp--names-completer ()
+(defun ecl-mcp-names--completer ()
   "Return a function that completes at point, if no key was pressed since.
 Completion that may ask in the minibuffer cannot be begun from a filter; then it
 is said that the names are there."
@@ -229,7 +227,7 @@ is said that the names are there."
         (position (point))
         (tick (buffer-chars-modified-tick)))
     (lambda ()
-      (when (ecl-mcp--names-wanted-p buffer position tick)
+      (when (ecl-mcp-names--wanted-p buffer position tick)
         (if (eq completion-in-region-function #'completion--in-region)
             (with-current-buffer buffer
               (let ((this-command 'completion-at-point)

@@ -11,19 +11,19 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
-(defvar ecl-mcp--notify-seconds 10
+(defvar ecl-mcp-notify--seconds 10
   "Seconds within which a desktop must have shown a notification.")
 
-(defvar ecl-mcp--notify-process nil
+(defvar ecl-mcp-notify--process nil
   "The Emacs that shows a notification, or nil.")
 
 (defun ecl-mcp-notify-busy-p ()
   "Whether a notification is on its way."
-  (process-live-p ecl-mcp--notify-process))
+  (process-live-p ecl-mcp-notify--process))
 
-(defun ecl-mcp--notify-form (title body)
+(defun ecl-mcp-notify--form (title body)
   "The text of a form that shows TITLE and BODY, in ASCII, and ends its Emacs."
   (let ((print-escape-multibyte t) (print-escape-newlines t)
         (print-escape-control-characters t))
@@ -37,7 +37,7 @@
                                        (substring-no-properties body) t t)
              t t))))
 
-(defun ecl-mcp--notify-start (bus title body otherwise)
+(defun ecl-mcp-notify--start (bus title body otherwise)
   "Let another Emacs show TITLE and BODY on the desktop at the address BUS.
 Call OTHERWISE when it cannot."
   (let* ((process-environment (cons (concat "DBUS_SESSION_BUS_ADDRESS=" bus)
@@ -49,20 +49,20 @@ Call OTHERWISE when it cannot."
            :connection-type 'pipe
            :command (list (expand-file-name invocation-name invocation-directory)
                           "-Q" "--batch" "-l" "notifications"
-                          "--eval" (ecl-mcp--notify-form title body))
+                          "--eval" (ecl-mcp-notify--form title body))
            :filter #'ignore
            :sentinel (lambda (process _event)
                        (unless (or (process-live-p process)
                                    (and (eq 'exit (process-status process))
                                         (= 0 (process-exit-status process))))
-                         (ecl-mcp--guard "notification"
+                         (ecl-mcp--noting-errors "notification"
                            (funcall otherwise)))))))
     (process-send-eof process)
-    (run-at-time ecl-mcp--notify-seconds nil
+    (run-at-time ecl-mcp-notify--seconds nil
                  (lambda ()
                    (when (process-live-p process)
                      (signal-process process 'SIGKILL))))
-    (setq ecl-mcp--notify-process process)))
+    (setq ecl-mcp-notify--process process)))
 
 (defun ecl-mcp-notify (title body otherwise)
   "Show a notification with TITLE and BODY on the desktop, without waiting.
@@ -71,7 +71,7 @@ Call OTHERWISE, now or later, when there is no desktop that does so."
                  (getenv "DBUS_SESSION_BUS_ADDRESS"))))
     (unless (and (featurep 'dbusbind) bus
                  (ignore-errors
-                   (ecl-mcp--notify-start bus title body otherwise)))
+                   (ecl-mcp-notify--start bus title body otherwise)))
       (funcall otherwise))))
 
 (provide 'ecl-mcp-notify)

@@ -10,26 +10,25 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'button)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 
 (declare-function ecl-mcp-describe-symbol "ecl-mcp-describe"
                   (name &optional package))
-(declare-function ecl-mcp--show-output "ecl-mcp-describe" (id offset))
+(declare-function ecl-mcp-describe--show-output "ecl-mcp-describe" (id offset))
 (autoload 'ecl-mcp-describe-symbol "ecl-mcp-describe" nil t)
-(autoload 'ecl-mcp--show-output "ecl-mcp-describe")
+(autoload 'ecl-mcp-describe--show-output "ecl-mcp-describe")
 
-(defconst ecl-mcp--shown-limit 200000
+(defconst ecl-mcp-output--limit 200000
   "Characters that a buffer of answers keeps; the oldest go first.")
 
 ;;;; Buttons
 
 (define-button-type 'ecl-mcp-place
   'action (lambda (button)
-            (ecl-mcp--show-place (button-get button 'file)
-                                 (button-get button 'line)))
+            (ecl-mcp-output--show-place (button-get button 'file)
+                                        (button-get button 'line)))
   'follow-link t
   'help-echo "RET: show this place")
 
@@ -43,15 +42,15 @@
 
 (define-button-type 'ecl-mcp-output
   'action (lambda (button)
-            (ecl-mcp--show-output (button-get button 'output) 0))
+            (ecl-mcp-describe--show-output (button-get button 'output) 0))
   'follow-link t
   'help-echo "RET: show all of it")
 
-(defun ecl-mcp--show-place (file line)
+(defun ecl-mcp-output--show-place (file line)
   "Show LINE of FILE, whose name may be as seen from the workspace."
   (let ((path (expand-file-name
-               file (and ecl-mcp-session
-                         (ecl-mcp-session-workspace ecl-mcp-session)))))
+               file (and ecl-mcp-lisp
+                         (ecl-mcp-lisp-workspace ecl-mcp-lisp)))))
     (unless (file-exists-p path)
       (user-error "There is no file %s" path))
     (with-current-buffer (find-file-noselect path)
@@ -60,14 +59,14 @@
       (goto-char (point-min))
       (forward-line (1- line)))))
 
-(defconst ecl-mcp--places-limit 1000
+(defconst ecl-mcp-output--places-limit 1000
   "Places in one text that are looked at; more are noise of a program.")
 
-(defun ecl-mcp--make-place-buttons (start end)
+(defun ecl-mcp-output--make-place-buttons (start end)
   "Make buttons of the places in files between START and END: name:line."
   (goto-char start)
   (cl-loop
-   repeat ecl-mcp--places-limit
+   repeat ecl-mcp-output--places-limit
    while (re-search-forward ":\\([0-9]+\\)" end t)
    do
    (let* ((after (point))
@@ -83,7 +82,7 @@
        (make-text-button before after :type 'ecl-mcp-place
                          'file file 'line line)))))
 
-(defun ecl-mcp--make-name-buttons (start end)
+(defun ecl-mcp-output--make-name-buttons (start end)
   "Make buttons of the names with which lines between START and END begin."
   (goto-char start)
   (while (re-search-forward
@@ -93,27 +92,25 @@
                       'name (match-string-no-properties 1)
                       'package nil)))
 
-(defun ecl-mcp--make-buttons (start end &optional names)
+(defun ecl-mcp-output--make-buttons (start end &optional names)
   "Make buttons of what can be followed between START and END.
 That are places in files and shortened outputs; with NAMES, also the names with
 which lines begin."
   (save-excursion
-    (ecl-mcp--make-place-buttons start end)
+    (ecl-mcp-output--make-place-buttons start end)
     (goto-char start)
     (while (re-search-forward "read-output id \\([0-9]+\\)" end t)
       (make-text-button (match-beginning 0) (match-end 0)
                         :type 'ecl-mcp-output
                         'output (string-to-number (match-string 1))))
     (when names
-      (ecl-mcp--make-name-buttons start end))))
+      (ecl-mcp-output--make-name-buttons start end))))
 
 ;;;; Buffers
 
 (defvar ecl-mcp-output-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map
-                                                 special-mode-map))
-    map)
+  (ecl-mcp-keymap
+   nil (make-composed-keymap button-buffer-map special-mode-map))
   "Keys where answers are shown.")
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"
@@ -123,16 +120,16 @@ which lines begin."
         bidi-inhibit-bpa t)
   (setq-local revert-buffer-function #'ignore))
 
-(defun ecl-mcp--bound-buffer (start)
+(defun ecl-mcp-output--bound-buffer (start)
   "Delete the oldest of what is too much before START; return where START is."
-  (let ((excess (min (- (point-max) (point-min) ecl-mcp--shown-limit)
+  (let ((excess (min (- (point-max) (point-min) ecl-mcp-output--limit)
                      (- start (point-min)))))
     (if (<= excess 0)
         start
       (delete-region (point-min) (+ (point-min) excess))
       (- start excess))))
 
-(defun ecl-mcp--show-text (name text &optional keep names)
+(defun ecl-mcp-output--show (name text &optional keep names)
   "Show TEXT in the buffer NAME, without selecting it; return the buffer.
 With KEEP it goes behind what is there.  With NAMES the names with which its
 lines begin can be followed."
@@ -148,8 +145,8 @@ lines begin can be followed."
         (insert "\n\f\n"))
       (setq start (point))
       (insert (string-trim-right text "\n+") "\n")
-      (ecl-mcp--make-buttons start (point-max) names)
-      (setq start (ecl-mcp--bound-buffer start))
+      (ecl-mcp-output--make-buttons start (point-max) names)
+      (setq start (ecl-mcp-output--bound-buffer start))
       (set-buffer-modified-p nil)
       (goto-char start)
       (when-let ((window (display-buffer (current-buffer))))

@@ -8,16 +8,17 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
 (require 'tabulated-list)
-(require 'ecl-mcp-show)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-rules)
 (require 'ecl-mcp-permissions)
+(require 'ecl-mcp-approval-text)
 
-(defvar-local ecl-mcp--permissions-roots nil
+(defvar-local ecl-mcp-permissions--roots nil
   "Roots of the projects whose rules are listed here.")
 
-(defun ecl-mcp--permissions-known-roots ()
+(defun ecl-mcp-permissions--known-roots ()
   "Roots of the projects that are known: of connections, and of this buffer."
   (let ((roots (delq nil (mapcar #'ecl-mcp-connection-workspace
                                  ecl-mcp-connections)))
@@ -31,25 +32,26 @@
              (if (and here (not (file-remote-p here))) (cons here roots)
                roots)))))
 
-(defun ecl-mcp--permissions-rules (roots)
+(defun ecl-mcp-permissions--listed (roots)
   "All rules: of the session, of the projects at ROOTS, of the user."
-  (append ecl-mcp--session-rules
+  (append ecl-mcp-permissions--session-rules
           (mapcan (lambda (root)
                     (copy-sequence
-                     (ecl-mcp-rules-rules
-                      (ecl-mcp--project-rules root))))
+                     (ecl-mcp-permissions--rules-rules
+                      (ecl-mcp-permissions--project-rules root))))
                   roots)
-          (ecl-mcp-rules-rules (ecl-mcp--user-rules))))
+          (ecl-mcp-permissions--rules-rules (ecl-mcp-permissions--user-rules))))
 
-(defun ecl-mcp--permissions-unused-p (rule)
+(defun ecl-mcp-permissions--unused-p (rule)
   "Whether RULE allows nothing, since its project is not trusted as it is."
   (and (eq 'project (ecl-mcp-rule-scope rule))
        (eq 'allow (ecl-mcp-rule-effect rule))
        (let ((root (string-remove-suffix ecl-mcp-project-permissions-file
                                          (ecl-mcp-rule-file rule))))
-         (not (ecl-mcp--trusted-p root (ecl-mcp--project-rules root))))))
+         (not (ecl-mcp-permissions--trusted-p
+               root (ecl-mcp-permissions--project-rules root))))))
 
-(defun ecl-mcp--permissions-row (rule)
+(defun ecl-mcp-permissions--row (rule)
   "The row of RULE."
   (list rule
         (vector (symbol-name (ecl-mcp-rule-scope rule))
@@ -58,31 +60,31 @@
                                     ('allow 'ecl-mcp-risk-low)
                                     ('deny 'ecl-mcp-risk-high)
                                     (_ 'default)))
-                (ecl-mcp-show-line (ecl-mcp-rule-tool rule))
-                (concat (if (ecl-mcp--permissions-unused-p rule)
+                (ecl-mcp-approval-text-line (ecl-mcp-rule-tool rule))
+                (concat (if (ecl-mcp-permissions--unused-p rule)
                             "(not trusted) " "")
-                        (ecl-mcp-show-line (ecl-mcp-rule-conditions rule)))
-                (ecl-mcp-show-line (ecl-mcp-rule-origin rule))
+                        (ecl-mcp-approval-text-line (ecl-mcp-rule-conditions rule)))
+                (ecl-mcp-approval-text-line (ecl-mcp-rule-origin rule))
                 (if-let ((used (ecl-mcp-rule-used rule)))
                     (format-time-string "%F %R" used) "-")
                 (number-to-string (ecl-mcp-rule-count rule)))))
 
-(defun ecl-mcp--permissions-fill ()
+(defun ecl-mcp-permissions--fill ()
   "Fill the list anew."
   (setq tabulated-list-entries
-        (mapcar #'ecl-mcp--permissions-row
-                (ecl-mcp--permissions-rules ecl-mcp--permissions-roots))))
+        (mapcar #'ecl-mcp-permissions--row
+                (ecl-mcp-permissions--listed ecl-mcp-permissions--roots))))
 
-(defun ecl-mcp--permissions-here ()
+(defun ecl-mcp-permissions--here ()
   "The rule in this line."
   (or (tabulated-list-get-id) (user-error "There is no rule in this line")))
 
 (defun ecl-mcp-permissions-revoke ()
   "Let the rule in this line hold no longer."
   (interactive)
-  (let ((rule (ecl-mcp--permissions-here)))
+  (let ((rule (ecl-mcp-permissions--here)))
     (when (y-or-n-p (format "Revoke \"%s\"? "
-                            (ecl-mcp-show-line (ecl-mcp-rule-text rule) 100)))
+                            (ecl-mcp-approval-text-line (ecl-mcp-rule-text rule) 100)))
       (let ((fault (ecl-mcp-permissions-remove rule)))
         (when fault (display-warning 'ecl-mcp fault :error))
         (revert-buffer)
@@ -91,10 +93,10 @@
 (defun ecl-mcp-permissions-details ()
   "Show all of the rule in this line."
   (interactive)
-  (let ((rule (ecl-mcp--permissions-here)))
+  (let ((rule (ecl-mcp-permissions--here)))
     (with-help-window (help-buffer)
       (with-current-buffer standard-output
-        (insert (ecl-mcp-show-line (ecl-mcp-rule-text rule)) "\n\n")
+        (insert (ecl-mcp-approval-text-line (ecl-mcp-rule-text rule)) "\n\n")
         (pcase-dolist (`(,name . ,value)
                        `(("Scope" . ,(symbol-name (ecl-mcp-rule-scope rule)))
                          ("File" . ,(ecl-mcp-rule-file rule))
@@ -109,26 +111,25 @@
                          ("Used" . ,(format "%d times in this Emacs"
                                             (ecl-mcp-rule-count rule)))))
           (when value
-            (insert (format "%-10s %s\n" name (ecl-mcp-show-line value)))))))))
+            (insert (format "%-10s %s\n" name (ecl-mcp-approval-text-line value)))))))))
 
 (defun ecl-mcp-permissions-export (file)
   "Write all rules that are listed to FILE, as files of rules have them."
   (interactive "FExport rules to: ")
   (when (or (not (file-exists-p file))
             (y-or-n-p (format "Overwrite %s? " file)))
-    (ecl-mcp--write-rules
+    (ecl-mcp-permissions--write
      (expand-file-name file)
-     (mapcar #'ecl-mcp--rule-plist
-             (ecl-mcp--permissions-rules ecl-mcp--permissions-roots)))
+     (mapcar #'ecl-mcp-permissions--plist
+             (ecl-mcp-permissions--listed ecl-mcp-permissions--roots)))
     (ecl-mcp--report "Wrote %s" (abbreviate-file-name file))))
 
 (defvar ecl-mcp-permissions-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map tabulated-list-mode-map)
-    (define-key map "d" #'ecl-mcp-permissions-revoke)
-    (define-key map "\r" #'ecl-mcp-permissions-details)
-    (define-key map "x" #'ecl-mcp-permissions-export)
-    map)
+  (ecl-mcp-keymap
+   '(("d" . ecl-mcp-permissions-revoke)
+     ("RET" . ecl-mcp-permissions-details)
+     ("x" . ecl-mcp-permissions-export))
+   tabulated-list-mode-map)
   "Keys in the list of rules.")
 
 (define-derived-mode ecl-mcp-permissions-mode tabulated-list-mode "MCP-Rules"
@@ -141,23 +142,23 @@ Deny beats ask, and ask beats allow, wherever they stand.
         [("Scope" 8 t) ("Effect" 7 t) ("Tool" 18 t) ("Rule" 40 t)
          ("Origin" 26 t) ("Last used" 16 t) ("Count" 5 t)]
         tabulated-list-padding 1)
-  (add-hook 'tabulated-list-revert-hook #'ecl-mcp--permissions-fill nil t)
+  (add-hook 'tabulated-list-revert-hook #'ecl-mcp-permissions--fill nil t)
   (tabulated-list-init-header))
 
 ;;;###autoload
 (defun ecl-mcp-permissions ()
   "List the rules that say which calls are denied, asked about, or allowed."
   (interactive)
-  (let ((roots (ecl-mcp--permissions-known-roots)))
+  (let ((roots (ecl-mcp-permissions--known-roots)))
     (pop-to-buffer (get-buffer-create "*ecl-mcp permissions*"))
     (ecl-mcp-permissions-mode)
-    (setq ecl-mcp--permissions-roots roots)
+    (setq ecl-mcp-permissions--roots roots)
     (revert-buffer)
-    (dolist (rules (cons (ecl-mcp--user-rules)
+    (dolist (rules (cons (ecl-mcp-permissions--user-rules)
                          (mapcar (lambda (root)
-                                   (ecl-mcp--project-rules root))
+                                   (ecl-mcp-permissions--project-rules root))
                                  roots)))
-      (when-let ((fault (ecl-mcp-rules-fault rules)))
+      (when-let ((fault (ecl-mcp-permissions--rules-fault rules)))
         (display-warning 'ecl-mcp fault :error)))))
 
 ;;;###autoload
@@ -166,29 +167,29 @@ Deny beats ask, and ask beats allow, wherever they stand.
 When they are changed by anything but the keys of approvals, they must be
 trusted again."
   (interactive
-   (list (let ((roots (ecl-mcp--permissions-known-roots)))
+   (list (let ((roots (ecl-mcp-permissions--known-roots)))
            (if (cdr roots) (completing-read "Project: " roots nil t)
              (or (car roots) (user-error "There is no project with rules"))))))
-  (let* ((rules (ecl-mcp--project-rules root))
-         (allow (cl-remove 'allow (ecl-mcp-rules-rules rules)
+  (let* ((rules (ecl-mcp-permissions--project-rules root))
+         (allow (cl-remove 'allow (ecl-mcp-permissions--rules-rules rules)
                            :key #'ecl-mcp-rule-effect :test-not #'eq)))
-    (when (ecl-mcp-rules-fault rules)
-      (user-error "%s" (ecl-mcp-rules-fault rules)))
-    (unless (ecl-mcp-rules-digest rules)
+    (when (ecl-mcp-permissions--rules-fault rules)
+      (user-error "%s" (ecl-mcp-permissions--rules-fault rules)))
+    (unless (ecl-mcp-permissions--rules-digest rules)
       (user-error "%s has no rules" root))
     (with-current-buffer-window "*ecl-mcp rules*" nil
         (lambda (window value)
           (unwind-protect
               (ecl-mcp--report
-               "%s" (ecl-mcp--permissions-trust root rules window))
+               "%s" (ecl-mcp-permissions--ask-trust root rules window))
             (quit-restore-window window 'kill))
           value)
       (insert (format "What these %d rules allow is done without asking:\n\n"
                       (length allow)))
       (dolist (rule allow)
-        (insert "  " (ecl-mcp-show-line (ecl-mcp-rule-text rule)) "\n")))))
+        (insert "  " (ecl-mcp-approval-text-line (ecl-mcp-rule-text rule)) "\n")))))
 
-(defun ecl-mcp--permissions-trust (root rules window)
+(defun ecl-mcp-permissions--ask-trust (root rules window)
   "Ask whether to trust RULES, those of the project at ROOT, shown in WINDOW.
 Do so if they are to be trusted, and return what was done."
   (let* ((seen nil)
@@ -203,11 +204,11 @@ Do so if they are to be trusted, and return what was done."
                 ;; Behind it windows are as they were before.
                 (add-hook 'minibuffer-exit-hook look nil t))
             (read-string (format "Trust these rules of %s? Type yes: "
-                                 (ecl-mcp-show-line
+                                 (ecl-mcp-approval-text-line
                                   (abbreviate-file-name root)))))))
     (cond ((not (equal answer "yes")) "Not trusted")
           ((not seen) "Not trusted: go to the end of them first, with C-M-v")
-          ((ecl-mcp--trust root (ecl-mcp-rules-digest rules)))
+          ((ecl-mcp-permissions--trust root (ecl-mcp-permissions--rules-digest rules)))
           (t "Trusted"))))
 
 (provide 'ecl-mcp-permissions-list)

@@ -13,9 +13,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-rules)
 
 (defcustom ecl-mcp-user-permissions-file
@@ -34,12 +34,12 @@ that has changed must be trusted again with \\[ecl-mcp-trust-project]."
 (defconst ecl-mcp-project-permissions-file ".ecl-mcp/permissions.eld"
   "File with the rules of a project, from its root.")
 
-(defconst ecl-mcp--permissions-bytes (* 256 1024)
+(defconst ecl-mcp-permissions--bytes (* 256 1024)
   "How long a file of rules may be; a longer one is no file of rules.")
 
 ;;;; Files
 
-(defconst ecl-mcp--rule-members
+(defconst ecl-mcp-permissions--members
   `((:effect . ,(lambda (value) (memq value '(allow ask deny trust))))
     (:tool . stringp) (:package . stringp) (:session . stringp)
     (:path . stringp) (:digest . stringp) (:client . stringp)
@@ -49,31 +49,31 @@ that has changed must be trusted again with \\[ecl-mcp-trust-project]."
                           (cl-every #'stringp value)))))
   "What a rule in a file may say, with a test of each value.")
 
-(cl-defstruct (ecl-mcp-rules (:copier nil))
+(cl-defstruct (ecl-mcp-permissions--rules (:copier nil))
   "The rules of FILE, which had STAMP; FAULT says why it cannot be read.
 DIGEST is of its text; TRUSTS is an alist from the root of a project to the
 digest of its file when the user trusted it."
   file stamp fault digest rules trusts)
 
-(defvar ecl-mcp--rule-files nil
-  "Alist from the name of a file to its `ecl-mcp-rules'.")
+(defvar ecl-mcp-permissions--files nil
+  "Alist from the name of a file to its `ecl-mcp-permissions--rules'.")
 
-(defvar ecl-mcp--session-rules nil
+(defvar ecl-mcp-permissions--session-rules nil
   "The rules that live in this Emacs only.")
 
-(defun ecl-mcp--rule-plist-p (plist)
+(defun ecl-mcp-permissions--plist-p (plist)
   "Whether PLIST is a rule as files have it."
   (and (proper-list-p plist)
        (cl-evenp (length plist))
        (cl-loop for (key value) on plist by #'cddr
-                for test = (alist-get key ecl-mcp--rule-members)
+                for test = (alist-get key ecl-mcp-permissions--members)
                 always (and test (funcall test value)))
        (plist-get plist :effect)
        (if (eq (plist-get plist :effect) 'trust)
            (and (plist-get plist :path) (plist-get plist :digest))
          (plist-get plist :tool))))
 
-(defun ecl-mcp--check-rules-here ()
+(defun ecl-mcp-permissions--check-here ()
   "Check that this buffer has nothing but a list of lists of names and strings.
 Nothing else is given to the reader, which knows more than data."
   (goto-char (point-min))
@@ -95,18 +95,18 @@ Nothing else is given to the reader, which knows more than data."
     (unless (and (= depth 0) (= lists 1))
       (error "It is not one list of rules"))))
 
-(defun ecl-mcp--read-rules-here ()
+(defun ecl-mcp-permissions--read-here ()
   "The plists of the rules in this buffer; an error when it has anything else."
   (with-syntax-table emacs-lisp-mode-syntax-table
-    (ecl-mcp--check-rules-here))
+    (ecl-mcp-permissions--check-here))
   (goto-char (point-min))
   (let ((data (read (current-buffer))))
     (cl-loop for plist in data for number from 1
-             unless (ecl-mcp--rule-plist-p plist)
+             unless (ecl-mcp-permissions--plist-p plist)
              do (error "Rule %d is none" number))
     data))
 
-(defun ecl-mcp--file-stamp (file)
+(defun ecl-mcp-permissions--file-stamp (file)
   "What changes when FILE does, nil when it does not exist."
   (when-let ((attributes (ecl-mcp--plain-file #'file-attributes file)))
     (list (file-attribute-modification-time attributes)
@@ -114,59 +114,60 @@ Nothing else is given to the reader, which knows more than data."
           (file-attribute-inode-number attributes)
           (file-attribute-status-change-time attributes))))
 
-(defun ecl-mcp--load-rules (file scope stamp)
-  "Read FILE, which has STAMP: the `ecl-mcp-rules' of SCOPE in it."
-  (let ((result (make-ecl-mcp-rules :file file :stamp stamp)))
+(defun ecl-mcp-permissions--load (file scope stamp)
+  "Read FILE, which has STAMP: the `ecl-mcp-permissions--rules' of SCOPE in it."
+  (let ((result (make-ecl-mcp-permissions--rules :file file :stamp stamp)))
     (condition-case err
         (with-temp-buffer
           (unless (file-regular-p file) (error "It is no file"))
           (let ((coding-system-for-read 'utf-8-unix)
                 (file-name-handler-alist nil))
-            (insert-file-contents file nil 0 (1+ ecl-mcp--permissions-bytes)))
-          (when (> (buffer-size) ecl-mcp--permissions-bytes)
-            (error "It has more than %d bytes" ecl-mcp--permissions-bytes))
-          (setf (ecl-mcp-rules-digest result)
+            (insert-file-contents file nil 0 (1+ ecl-mcp-permissions--bytes)))
+          (when (> (buffer-size) ecl-mcp-permissions--bytes)
+            (error "It has more than %d bytes" ecl-mcp-permissions--bytes))
+          (setf (ecl-mcp-permissions--rules-digest result)
                 (secure-hash 'sha256 (encode-coding-string (buffer-string)
                                                            'utf-8-unix)))
-          (dolist (plist (ecl-mcp--read-rules-here))
+          (dolist (plist (ecl-mcp-permissions--read-here))
             (if (eq 'trust (plist-get plist :effect))
                 (push (cons (plist-get plist :path) (plist-get plist :digest))
-                      (ecl-mcp-rules-trusts result))
+                      (ecl-mcp-permissions--rules-trusts result))
               (push (apply #'make-ecl-mcp-rule :scope scope :file file plist)
-                    (ecl-mcp-rules-rules result))))
-          (cl-callf nreverse (ecl-mcp-rules-rules result)))
-      (error (setf (ecl-mcp-rules-rules result) nil
-                   (ecl-mcp-rules-trusts result) nil
-                   (ecl-mcp-rules-fault result)
+                    (ecl-mcp-permissions--rules-rules result))))
+          (cl-callf nreverse (ecl-mcp-permissions--rules-rules result)))
+      (error (setf (ecl-mcp-permissions--rules-rules result) nil
+                   (ecl-mcp-permissions--rules-trusts result) nil
+                   (ecl-mcp-permissions--rules-fault result)
                    (format
                     (concat "The rules in %s are not used: %s. Until it is "
                             "mended nothing is allowed by rule")
                     (abbreviate-file-name file) (error-message-string err)))
-             (ecl-mcp--report "%s" (ecl-mcp-rules-fault result))))
+             (ecl-mcp--report "%s" (ecl-mcp-permissions--rules-fault result))))
     result))
 
-(defun ecl-mcp--rules-in (file scope)
-  "The `ecl-mcp-rules' of SCOPE in FILE, read again when it has changed."
-  (let* ((known (alist-get file ecl-mcp--rule-files nil nil #'equal))
-         (stamp (ecl-mcp--file-stamp file)))
-    (cond ((not stamp) (make-ecl-mcp-rules :file file))
-          ((and known (equal stamp (ecl-mcp-rules-stamp known))) known)
-          (t (let ((new (ecl-mcp--load-rules file scope stamp)))
+(defun ecl-mcp-permissions--in-file (file scope)
+  "The `ecl-mcp-permissions--rules' of SCOPE in FILE.
+They are read again when the file has changed."
+  (let* ((known (alist-get file ecl-mcp-permissions--files nil nil #'equal))
+         (stamp (ecl-mcp-permissions--file-stamp file)))
+    (cond ((not stamp) (make-ecl-mcp-permissions--rules :file file))
+          ((and known (equal stamp (ecl-mcp-permissions--rules-stamp known))) known)
+          (t (let ((new (ecl-mcp-permissions--load file scope stamp)))
                (when known
-                 (ecl-mcp--keep-use (ecl-mcp-rules-rules known)
-                                    (ecl-mcp-rules-rules new)))
-               (setf (alist-get file ecl-mcp--rule-files nil nil #'equal)
+                 (ecl-mcp-permissions--keep-use (ecl-mcp-permissions--rules-rules known)
+                                                (ecl-mcp-permissions--rules-rules new)))
+               (setf (alist-get file ecl-mcp-permissions--files nil nil #'equal)
                      new))))))
 
-(defun ecl-mcp--keep-use (old new)
+(defun ecl-mcp-permissions--keep-use (old new)
   "Let the rules NEW have the use of their equals in OLD."
   (dolist (rule new)
-    (when-let ((same (cl-find (ecl-mcp--rule-plist rule) old
-                              :key #'ecl-mcp--rule-plist :test #'equal)))
+    (when-let ((same (cl-find (ecl-mcp-permissions--plist rule) old
+                              :key #'ecl-mcp-permissions--plist :test #'equal)))
       (setf (ecl-mcp-rule-used rule) (ecl-mcp-rule-used same)
             (ecl-mcp-rule-count rule) (ecl-mcp-rule-count same)))))
 
-(defun ecl-mcp--rule-plist (rule)
+(defun ecl-mcp-permissions--plist (rule)
   "RULE as files have it."
   (cl-loop for (key . accessor) in
            '((:effect . ecl-mcp-rule-effect) (:tool . ecl-mcp-rule-tool)
@@ -178,7 +179,7 @@ Nothing else is given to the reader, which knows more than data."
            for value = (funcall accessor rule)
            when value append (list key value)))
 
-(defun ecl-mcp--write-rules (file plists)
+(defun ecl-mcp-permissions--write (file plists)
   "Make FILE hold PLISTS, whole or not at all; the digest of its text."
   (let* ((file (ecl-mcp--plain-file #'file-truename file))
          (folder (file-name-directory file))
@@ -202,33 +203,33 @@ Nothing else is given to the reader, which knows more than data."
                                                      'utf-8-unix)))
       (when temporary (ignore-errors (delete-file temporary))))))
 
-(defun ecl-mcp--change-rules (file rules change &optional root)
+(defun ecl-mcp-permissions--change (file rules change &optional root)
   "Let CHANGE, a function of a list of plists, make new ones of RULES, in FILE.
 What else has been written there meanwhile is lost.  The project at ROOT, if
 there is one, is trusted as it is then if it was so with RULES.
 Return nil, or what went wrong in words."
-  (let ((trusted (and root (ecl-mcp--trusted-p root rules))))
-    (or (ecl-mcp-rules-fault rules)
+  (let ((trusted (and root (ecl-mcp-permissions--trusted-p root rules))))
+    (or (ecl-mcp-permissions--rules-fault rules)
         (condition-case err
             (let ((digest
-                   (ecl-mcp--write-rules
+                   (ecl-mcp-permissions--write
                     file
                     (funcall change
                              (append
-                              (mapcar #'ecl-mcp--rule-plist
-                                      (ecl-mcp-rules-rules rules))
+                              (mapcar #'ecl-mcp-permissions--plist
+                                      (ecl-mcp-permissions--rules-rules rules))
                               (cl-loop for (path . digest)
-                                       in (ecl-mcp-rules-trusts rules)
+                                       in (ecl-mcp-permissions--rules-trusts rules)
                                        collect (list :effect 'trust :path path
                                                      :digest digest)))))))
-              (and trusted (ecl-mcp--trust root digest)))
+              (and trusted (ecl-mcp-permissions--trust root digest)))
           (error (format "%s cannot be written: %s"
                          (abbreviate-file-name file)
                          (error-message-string err)))))))
 
 ;;;; Projects
 
-(defun ecl-mcp--project-root (request)
+(defun ecl-mcp-permissions--project-root (request)
   "The root of the project of REQUEST, ends with a slash, or nil."
   (when-let ((workspace (ecl-mcp-connection-workspace
                          (ecl-mcp-request-connection request))))
@@ -236,38 +237,38 @@ Return nil, or what went wrong in words."
      #'file-name-as-directory
      (ecl-mcp--plain-file #'file-truename workspace))))
 
-(defun ecl-mcp--project-file (root)
+(defun ecl-mcp-permissions--project-file (root)
   "The file of the rules of the project at ROOT."
   (concat root ecl-mcp-project-permissions-file))
 
-(defun ecl-mcp--user-rules ()
-  "The `ecl-mcp-rules' of the user."
-  (ecl-mcp--rules-in (expand-file-name ecl-mcp-user-permissions-file) 'user))
+(defun ecl-mcp-permissions--user-rules ()
+  "The `ecl-mcp-permissions--rules' of the user."
+  (ecl-mcp-permissions--in-file (expand-file-name ecl-mcp-user-permissions-file) 'user))
 
-(defun ecl-mcp--trusted-p (root rules)
+(defun ecl-mcp-permissions--trusted-p (root rules)
   "Whether RULES, those of the project at ROOT, are trusted, or there are none.
 They are to be those that hold then: whoever writes the file could change it
 between two looks at it."
-  (or (and (not (ecl-mcp-rules-stamp rules))
-           (not (ecl-mcp-rules-digest rules)))
+  (or (and (not (ecl-mcp-permissions--rules-stamp rules))
+           (not (ecl-mcp-permissions--rules-digest rules)))
       (cl-some (lambda (trusted)
                  (equal root (file-name-as-directory
                               (expand-file-name trusted))))
                ecl-mcp-trusted-projects)
-      (equal (ecl-mcp-rules-digest rules)
-             (or (cdr (assoc root (ecl-mcp-rules-trusts
-                                   (ecl-mcp--user-rules))))
+      (equal (ecl-mcp-permissions--rules-digest rules)
+             (or (cdr (assoc root (ecl-mcp-permissions--rules-trusts
+                                   (ecl-mcp-permissions--user-rules))))
                  'none))))
 
-(defun ecl-mcp--project-rules (root)
-  "The `ecl-mcp-rules' of the project at ROOT."
-  (ecl-mcp--rules-in (ecl-mcp--project-file root) 'project))
+(defun ecl-mcp-permissions--project-rules (root)
+  "The `ecl-mcp-permissions--rules' of the project at ROOT."
+  (ecl-mcp-permissions--in-file (ecl-mcp-permissions--project-file root) 'project))
 
-(defun ecl-mcp--trust (root digest)
+(defun ecl-mcp-permissions--trust (root digest)
   "Trust the rules of the project at ROOT while their text has DIGEST.
 Return nil, or what went wrong in words."
-  (ecl-mcp--change-rules
-   (expand-file-name ecl-mcp-user-permissions-file) (ecl-mcp--user-rules)
+  (ecl-mcp-permissions--change
+   (expand-file-name ecl-mcp-user-permissions-file) (ecl-mcp-permissions--user-rules)
    (lambda (plists)
      (append (cl-remove-if (lambda (plist)
                              (and (eq 'trust (plist-get plist :effect))
@@ -277,31 +278,31 @@ Return nil, or what went wrong in words."
 
 ;;;; Decisions
 
-(defun ecl-mcp--all-rules (root)
+(defun ecl-mcp-permissions--all (root)
   "A cons of all rules that hold for the project at ROOT, and what is wrong."
-  (let* ((user (ecl-mcp--user-rules))
-         (project (and root (ecl-mcp--project-rules root)))
-         (trusted (and project (ecl-mcp-rules-rules project)
-                       (ecl-mcp--trusted-p root project))))
-    (cons (append ecl-mcp--session-rules
+  (let* ((user (ecl-mcp-permissions--user-rules))
+         (project (and root (ecl-mcp-permissions--project-rules root)))
+         (trusted (and project (ecl-mcp-permissions--rules-rules project)
+                       (ecl-mcp-permissions--trusted-p root project))))
+    (cons (append ecl-mcp-permissions--session-rules
                   (and project
-                       (if trusted (ecl-mcp-rules-rules project)
-                         (cl-remove 'allow (ecl-mcp-rules-rules project)
+                       (if trusted (ecl-mcp-permissions--rules-rules project)
+                         (cl-remove 'allow (ecl-mcp-permissions--rules-rules project)
                                     :key #'ecl-mcp-rule-effect)))
-                  (ecl-mcp-rules-rules user))
+                  (ecl-mcp-permissions--rules-rules user))
           (delq nil
-                (list (ecl-mcp-rules-fault user)
-                      (and project (ecl-mcp-rules-fault project)))))))
+                (list (ecl-mcp-permissions--rules-fault user)
+                      (and project (ecl-mcp-permissions--rules-fault project)))))))
 
 (defun ecl-mcp-permissions-faults (request)
   "Sentences on what is wrong with the rules that REQUEST could meet."
-  (let* ((root (ecl-mcp--project-root request))
-         (project (and root (ecl-mcp--project-rules root))))
+  (let* ((root (ecl-mcp-permissions--project-root request))
+         (project (and root (ecl-mcp-permissions--project-rules root))))
     (append
-     (cdr (ecl-mcp--all-rules root))
+     (cdr (ecl-mcp-permissions--all root))
      (and root
-          (not (ecl-mcp--trusted-p root project))
-          (cl-find 'allow (ecl-mcp-rules-rules project)
+          (not (ecl-mcp-permissions--trusted-p root project))
+          (cl-find 'allow (ecl-mcp-permissions--rules-rules project)
                    :key #'ecl-mcp-rule-effect)
           (list (format (concat "What %s allows is not used: it is not trusted "
                                 "as it is (M-x ecl-mcp-trust-project)")
@@ -311,7 +312,7 @@ Return nil, or what went wrong in words."
   "The rule that decides about REQUEST, or nil when a human is to be asked.
 A rule with the effect `ask' is a rule that decided so."
   (pcase-let* ((`(,rules . ,faults)
-                (ecl-mcp--all-rules (ecl-mcp--project-root request)))
+                (ecl-mcp-permissions--all (ecl-mcp-permissions--project-root request)))
                (subject (and rules (ecl-mcp-request-subject request)))
                (found (cl-remove-if-not
                        (lambda (rule)
@@ -356,47 +357,47 @@ It is the first of `ecl-mcp-request-functions'."
   "The file in which RULE, made for REQUEST, is to stand; nil for the session."
   (pcase (ecl-mcp-rule-scope rule)
     ('user (expand-file-name ecl-mcp-user-permissions-file))
-    ('project (when-let ((root (ecl-mcp--project-root request)))
-                (ecl-mcp--project-file root)))))
+    ('project (when-let ((root (ecl-mcp-permissions--project-root request)))
+                (ecl-mcp-permissions--project-file root)))))
 
 (defun ecl-mcp-permissions-add (rule request)
   "Let RULE, made for REQUEST, hold from now on.
 Return nil, or in words why it holds for this session only."
   (let* ((file (ecl-mcp-permissions-file rule request))
          (scope (ecl-mcp-rule-scope rule))
-         (root (and (eq scope 'project) (ecl-mcp--project-root request)))
-         (rules (and file (ecl-mcp--rules-in file scope)))
+         (root (and (eq scope 'project) (ecl-mcp-permissions--project-root request)))
+         (rules (and file (ecl-mcp-permissions--in-file file scope)))
          (fault
           (pcase scope
-            ('session (push rule ecl-mcp--session-rules) nil)
+            ('session (push rule ecl-mcp-permissions--session-rules) nil)
             ((guard (not file)) "There is no project")
             ((guard (and root
                          (eq 'allow (ecl-mcp-rule-effect rule))
-                         (not (ecl-mcp--trusted-p root rules))))
+                         (not (ecl-mcp-permissions--trusted-p root rules))))
              (format "%s is not trusted as it is (M-x ecl-mcp-trust-project)"
                      (abbreviate-file-name file)))
-            (_ (ecl-mcp--change-rules
+            (_ (ecl-mcp-permissions--change
                 file rules
                 (lambda (plists)
-                  (append plists (list (ecl-mcp--rule-plist rule))))
+                  (append plists (list (ecl-mcp-permissions--plist rule))))
                 root)))))
     (when fault
-      (let ((copy (ecl-mcp--rule-copy rule)))
+      (let ((copy (ecl-mcp-rules--copy rule)))
         (setf (ecl-mcp-rule-scope copy) 'session
               (ecl-mcp-rule-connection copy) (ecl-mcp-request-connection request)
               (ecl-mcp-rule-client copy) (ecl-mcp-request-client request))
-        (push copy ecl-mcp--session-rules))
+        (push copy ecl-mcp-permissions--session-rules))
       (concat fault "; the rule holds for this session only"))))
 
 (defun ecl-mcp-permissions-remove (rule)
   "Let RULE hold no longer; nil, or what went wrong in words."
-  (let ((plist (ecl-mcp--rule-plist rule)) (file (ecl-mcp-rule-file rule)))
+  (let ((plist (ecl-mcp-permissions--plist rule)) (file (ecl-mcp-rule-file rule)))
     (if (not file)
-        (progn (setq ecl-mcp--session-rules (delq rule ecl-mcp--session-rules))
+        (progn (cl-callf2 delq rule ecl-mcp-permissions--session-rules)
                nil)
       (let ((scope (ecl-mcp-rule-scope rule)))
-        (ecl-mcp--change-rules
-         file (ecl-mcp--rules-in file scope)
+        (ecl-mcp-permissions--change
+         file (ecl-mcp-permissions--in-file file scope)
          (lambda (plists) (remove plist plists))
          (and (eq scope 'project)
               (string-remove-suffix ecl-mcp-project-permissions-file
@@ -404,8 +405,8 @@ Return nil, or in words why it holds for this session only."
 
 (defun ecl-mcp-permissions-forget (connection)
   "Forget the rules that were made for CONNECTION, which has ended."
-  (setq ecl-mcp--session-rules
-        (cl-remove connection ecl-mcp--session-rules
+  (setq ecl-mcp-permissions--session-rules
+        (cl-remove connection ecl-mcp-permissions--session-rules
                    :key #'ecl-mcp-rule-connection)))
 
 (provide 'ecl-mcp-permissions)

@@ -10,11 +10,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 (require 'ecl-mcp-repl-write)
 
 (defcustom ecl-mcp-repl-show-calls nil
@@ -24,106 +22,106 @@
 
 ;;;; The package
 
-(defun ecl-mcp--repl-ask-package ()
+(defun ecl-mcp-repl--ask-package ()
   "Ask for the current package of the session; the prompt follows it."
-  (if ecl-mcp--repl-asking
-      (setq ecl-mcp--repl-asking 'again)
+  (if ecl-mcp-repl--asking
+      (setq ecl-mcp-repl--asking 'again)
     (let ((buffer (current-buffer)))
-      (setq ecl-mcp--repl-asking t)
+      (setq ecl-mcp-repl--asking t)
       (ecl-mcp-lookup "inspect-value" '((expression . "cl:*package*"))
                     (lambda (answer)
-                      (ecl-mcp--in-repl buffer
-                        (ecl-mcp--repl-note-package answer)))
-                    :session ecl-mcp--repl-session))))
+                      (ecl-mcp-repl--in-repl buffer
+                        (ecl-mcp-repl--note-package answer)))
+                    :session ecl-mcp-repl--session))))
 
-(defun ecl-mcp--repl-note-package (answer)
+(defun ecl-mcp-repl--note-package (answer)
   "Keep the package that ANSWER tells, and show it in the prompt."
-  (let ((again (eq ecl-mcp--repl-asking 'again))
+  (let ((again (eq ecl-mcp-repl--asking 'again))
         (text (or (plist-get answer :content) "")))
-    (setq ecl-mcp--repl-asking nil)
+    (setq ecl-mcp-repl--asking nil)
     (when (string-match "^name: \"\\(.*\\)\"" text)
       (let ((name (match-string 1 text)))
         (unless (equal name ecl-mcp-buffer-package)
-          (ecl-mcp--repl-again
+          (ecl-mcp-repl--again
            (lambda () (setq ecl-mcp-buffer-package name))))))
     (when again
-      (ecl-mcp--repl-ask-package))))
+      (ecl-mcp-repl--ask-package))))
 
 ;;;; What others do
 
-(defconst ecl-mcp--repl-call-lines 10
+(defconst ecl-mcp-repl--call-lines 10
   "Lines of the code and of the answer of a call of others that are shown.")
 
-(defun ecl-mcp--repl-head (text)
+(defun ecl-mcp-repl--head (text)
   "The first lines of TEXT, nil for one that is empty."
   (let ((lines (and (stringp text) (split-string (string-trim text) "\n"))))
     (cond ((equal lines '("")) nil)
-          ((nthcdr ecl-mcp--repl-call-lines lines)
-           (append (seq-take lines ecl-mcp--repl-call-lines) '("…")))
+          ((nthcdr ecl-mcp-repl--call-lines lines)
+           (append (seq-take lines ecl-mcp-repl--call-lines) '("…")))
           (t lines))))
 
-(defun ecl-mcp--repl-call-text (line)
+(defun ecl-mcp-repl--call-text (line)
   "What is said of the call in LINE, of the log."
   (string-join
    (mapcar (lambda (text)
              (ecl-mcp--visible (truncate-string-to-width text 200 nil nil "…")))
            (cons (format "%s: %s, %s, %s ms"
-                         (or (ecl-mcp--client-name (alist-get 'client line))
+                         (or (ecl-mcp-editor-client-name (alist-get 'client line))
                              "somebody")
                          (alist-get 'tool line)
                          (alist-get 'outcome line)
                          (alist-get 'runMs line))
                  (append
-                  (ecl-mcp--repl-head
+                  (ecl-mcp-repl--head
                    (alist-get 'code (alist-get 'arguments line)))
-                  (ecl-mcp--repl-head (alist-get 'text line)))))
+                  (ecl-mcp-repl--head (alist-get 'text line)))))
    "\n; "))
 
-(defun ecl-mcp--repl-buffers ()
+(defun ecl-mcp-repl--buffers ()
   "The buffers that have a REPL."
   (seq-filter (lambda (buffer)
-                (and (buffer-local-value 'ecl-mcp--repl-session buffer)
+                (and (buffer-local-value 'ecl-mcp-repl--session buffer)
                      (get-buffer-process buffer)))
               (buffer-list)))
 
-(defun ecl-mcp--repl-ours-p (connection)
+(defun ecl-mcp-repl--ours-p (connection)
   "Whether what CONNECTION tells is of the Lisp of this Emacs."
-  (and ecl-mcp-session
-       (or (eq connection (ecl-mcp-session-connection ecl-mcp-session))
+  (and ecl-mcp-lisp
+       (or (eq connection (ecl-mcp-lisp-connection ecl-mcp-lisp))
            (ecl-mcp-connection-attached connection))))
 
-(defun ecl-mcp--repl-others-p (line connection)
+(defun ecl-mcp-repl--others-p (line connection)
   "Whether the call in LINE of CONNECTION was not made by a command of Emacs."
   (not (or (ecl-mcp-lookup-p line)
-           (and (eq connection (ecl-mcp-session-connection ecl-mcp-session))
+           (and (eq connection (ecl-mcp-lisp-connection ecl-mcp-lisp))
                 (equal "Emacs" (alist-get 'name (alist-get 'client line)))))))
 
-(defun ecl-mcp--repl-note-call (line connection)
+(defun ecl-mcp-repl--note-call (line connection)
   "Follow the call in LINE, of the log of CONNECTION, in the REPL of its session."
-  (when (ecl-mcp--repl-ours-p connection)
-    (dolist (buffer (ecl-mcp--repl-buffers))
+  (when (ecl-mcp-repl--ours-p connection)
+    (dolist (buffer (ecl-mcp-repl--buffers))
       (when (and (equal (alist-get 'session line)
-                        (buffer-local-value 'ecl-mcp--repl-session buffer))
-                 (not (buffer-local-value 'ecl-mcp--repl-job buffer)))
-        (ecl-mcp--in-repl buffer
+                        (buffer-local-value 'ecl-mcp-repl--session buffer))
+                 (not (buffer-local-value 'ecl-mcp-repl--job buffer)))
+        (ecl-mcp-repl--in-repl buffer
           (when (and ecl-mcp-repl-show-calls
-                     (ecl-mcp--repl-others-p line connection))
-            (ecl-mcp--repl-again #'ecl-mcp--repl-note
-                                 (ecl-mcp--repl-call-text line)))
+                     (ecl-mcp-repl--others-p line connection))
+            (ecl-mcp-repl--again #'ecl-mcp-repl--note
+                                 (ecl-mcp-repl--call-text line)))
           (unless (equal (alist-get 'level line) "safe")
-            (ecl-mcp--repl-ask-package)))))))
+            (ecl-mcp-repl--ask-package)))))))
 
-(defun ecl-mcp--repl-note-session (session what)
-  "Say in each REPL what has become of SESSION: WHAT is `lost' or `ended'."
+(defun ecl-mcp-repl--note-lisp (lisp what)
+  "Say in each REPL what has become of LISP: WHAT is `lost' or `ended'."
   (let ((text (pcase what
-                ('lost (or (ecl-mcp-session-lost session) "The Lisp was lost."))
+                ('lost (or (ecl-mcp-lisp-lost lisp) "The Lisp was lost."))
                 ('ended "ecl-mcp was stopped."))))
     (when text
-      (dolist (buffer (ecl-mcp--repl-buffers))
-        (ecl-mcp--in-repl buffer
+      (dolist (buffer (ecl-mcp-repl--buffers))
+        (ecl-mcp-repl--in-repl buffer
           (setq ecl-mcp-buffer-package "COMMON-LISP-USER"
-                ecl-mcp--repl-asking nil)
-          (ecl-mcp--repl-again #'ecl-mcp--repl-note text))))))
+                ecl-mcp-repl--asking nil)
+          (ecl-mcp-repl--again #'ecl-mcp-repl--note text))))))
 
 (provide 'ecl-mcp-repl-follow)
 

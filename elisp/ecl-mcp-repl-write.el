@@ -11,8 +11,7 @@
 ;;; Code:
 
 (require 'comint)
-(require 'subr-x)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-eval)
 
 (defcustom ecl-mcp-repl-size 1000000
@@ -24,57 +23,57 @@
   "What the REPL itself says."
   :group 'ecl-mcp)
 
-(defvar-local ecl-mcp--repl-session nil
+(defvar-local ecl-mcp-repl--session nil
   "The Lisp session of this REPL.")
 
-(defvar-local ecl-mcp--repl-job nil
+(defvar-local ecl-mcp-repl--job nil
   "The evaluation that runs; nil when the REPL waits for input.")
 
-(defvar-local ecl-mcp--repl-asking nil
+(defvar-local ecl-mcp-repl--asking nil
   "Whether the package is being asked for; `again' when that may be outdated.")
 
-(defvar-local ecl-mcp--repl-prompted nil
+(defvar-local ecl-mcp-repl--prompted nil
   "Whether a prompt is shown and nothing was sent since.")
 
-(defmacro ecl-mcp--in-repl (buffer &rest body)
+(defmacro ecl-mcp-repl--in-repl (buffer &rest body)
   "Do BODY in BUFFER, unless that is gone; an error is noted, no more."
   (declare (indent 1) (debug t))
   `(when (and (buffer-live-p ,buffer) (get-buffer-process ,buffer))
      (with-current-buffer ,buffer
-       (ecl-mcp--guard "REPL" ,@body))))
+       (ecl-mcp--noting-errors "REPL" ,@body))))
 
-(defun ecl-mcp--repl-process ()
+(defun ecl-mcp-repl--process ()
   "The process of this buffer, which keeps comint's marks."
   (get-buffer-process (current-buffer)))
 
-(defun ecl-mcp--repl-clean (text)
+(defun ecl-mcp-repl--clean (text)
   "TEXT with line ends of one kind."
   (replace-regexp-in-string "\r\n?" "\n" text))
 
-(defun ecl-mcp--repl-write (text &optional face)
+(defun ecl-mcp-repl--write (text &optional face)
   "Put TEXT before what is being typed, in FACE."
   (unless (string-empty-p text)
-    (let ((text (ecl-mcp--repl-clean text)))
-      (comint-output-filter (ecl-mcp--repl-process)
+    (let ((text (ecl-mcp-repl--clean text)))
+      (comint-output-filter (ecl-mcp-repl--process)
                             (if face
                                 (propertize text 'font-lock-face face)
                               text))
       ;; What was there before is not taken back any more.
       (setq buffer-undo-list nil))))
 
-(defun ecl-mcp--repl-fresh-line ()
+(defun ecl-mcp-repl--fresh-line ()
   "Begin a new line unless the output is at the beginning of one."
   (unless (save-excursion
-            (goto-char (process-mark (ecl-mcp--repl-process)))
+            (goto-char (process-mark (ecl-mcp-repl--process)))
             (bolp))
-    (ecl-mcp--repl-write "\n")))
+    (ecl-mcp-repl--write "\n")))
 
-(defun ecl-mcp--repl-note (text)
+(defun ecl-mcp-repl--note (text)
   "Say TEXT as a comment, on a line of its own."
-  (ecl-mcp--repl-fresh-line)
-  (ecl-mcp--repl-write (concat "; " text "\n") 'ecl-mcp-repl-note))
+  (ecl-mcp-repl--fresh-line)
+  (ecl-mcp-repl--write (concat "; " text "\n") 'ecl-mcp-repl-note))
 
-(defun ecl-mcp--repl-bound ()
+(defun ecl-mcp-repl--bound ()
   "Delete the oldest of what is too much, whole lines."
   (let ((excess (- (point-max) (point-min) ecl-mcp-repl-size)))
     (when (> excess 0)
@@ -84,32 +83,32 @@
         (let ((inhibit-read-only t))
           (delete-region (point-min)
                          (min (point)
-                              (process-mark (ecl-mcp--repl-process)))))))))
+                              (process-mark (ecl-mcp-repl--process)))))))))
 
-(defun ecl-mcp--repl-prompt-name ()
+(defun ecl-mcp-repl--prompt-name ()
   "The name of the package as the prompt has it."
   (let ((name (if (member ecl-mcp-buffer-package '(nil "COMMON-LISP-USER"))
                   "CL-USER"
                 ecl-mcp-buffer-package)))
     (replace-regexp-in-string "[^[:graph:]]\\|>" "_" name)))
 
-(defun ecl-mcp--repl-prompt ()
+(defun ecl-mcp-repl--prompt ()
   "Ask for input."
-  (ecl-mcp--repl-fresh-line)
-  (ecl-mcp--repl-write (concat (ecl-mcp--repl-prompt-name) "> "))
-  (setq ecl-mcp--repl-prompted t)
-  (ecl-mcp--repl-bound))
+  (ecl-mcp-repl--fresh-line)
+  (ecl-mcp-repl--write (concat (ecl-mcp-repl--prompt-name) "> "))
+  (setq ecl-mcp-repl--prompted t)
+  (ecl-mcp-repl--bound))
 
-(defun ecl-mcp--repl-again (function &rest arguments)
+(defun ecl-mcp-repl--again (function &rest arguments)
   "Call FUNCTION with ARGUMENTS before the prompt, which is then shown anew.
 What is being typed stays.  Without a prompt nothing is special."
-  (if (not ecl-mcp--repl-prompted)
+  (if (not ecl-mcp-repl--prompted)
       (apply function arguments)
     (let ((inhibit-read-only t))
       (delete-region (car comint-last-prompt)
-                     (process-mark (ecl-mcp--repl-process))))
+                     (process-mark (ecl-mcp-repl--process))))
     (apply function arguments)
-    (ecl-mcp--repl-prompt)))
+    (ecl-mcp-repl--prompt)))
 
 (provide 'ecl-mcp-repl-write)
 

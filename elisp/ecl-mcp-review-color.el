@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'smerge-mode)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-review-draw)
 
 (defconst ecl-mcp-review-refine-limit 20000
@@ -131,7 +132,7 @@ They are added when they come to be seen."
                 region (and unit (ecl-mcp-review--unit-region unit)))
           (when (and region (not (get-text-property (car region)
                                                     'ecl-mcp-done)))
-            (ecl-mcp--guard "colours of a hunk"
+            (ecl-mcp--noting-errors "colours of a hunk"
               (ecl-mcp-review--decorate-unit region)))
           (setq place (if region
                           (cdr region)

@@ -13,7 +13,7 @@
 ;;; Code:
 
 (require 'diff-mode)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-visit)
 
@@ -27,7 +27,7 @@ Emacs is slow with longer ones.")
 (defconst ecl-mcp-review-piece 1000
   "Characters of such a piece.")
 
-(cl-defstruct (ecl-mcp-review--data (:constructor ecl-mcp-review--make)
+(cl-defstruct (ecl-mcp-review--data (:constructor ecl-mcp-review--create)
                                     (:conc-name ecl-mcp-review--)
                                     (:copier nil))
   "A change that waits for decisions."
@@ -43,7 +43,7 @@ Emacs is slow with longer ones.")
   (history nil :documentation "Earlier states of the hunks.")
   (buffer nil :documentation "That shows it.")
   (edits nil :documentation "Buffers in which hunks are edited.")
-  (shown nil :documentation "When it was put on the screen.")
+  (came-up nil :documentation "When it was put on the screen.")
   (over nil :documentation "Why nothing can be decided any more.")
   (finish nil :documentation "Called with the result, without a request."))
 

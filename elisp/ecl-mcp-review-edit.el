@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'ediff)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-submit)
@@ -45,7 +46,7 @@
     (user-error "This hunk is no longer there to be decided"))
   (ecl-mcp-review--remember review)
   (ecl-mcp-hunk-edit unit (ecl-mcp-review-edit--whole-lines unit text))
-  (setf (ecl-mcp-hunk-seen unit) t)
+  (setf (ecl-mcp-hunk-shown unit) t)
   (setf (ecl-mcp-hunk-state unit) 'accepted)
   (when (buffer-live-p (ecl-mcp-review--buffer review))
     (with-current-buffer (ecl-mcp-review--buffer review)
@@ -54,10 +55,9 @@
 ;;;; The edit buffer
 
 (defvar ecl-mcp-review-edit-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "C-c C-c") #'ecl-mcp-review-edit-done)
-    (define-key map (kbd "C-c C-k") #'ecl-mcp-review-edit-cancel)
-    map)
+  (ecl-mcp-keymap
+   '(("C-c C-c" . ecl-mcp-review-edit-done)
+     ("C-c C-k" . ecl-mcp-review-edit-cancel)))
   "Keymap of `ecl-mcp-review-edit-mode'.")
 
 (define-minor-mode ecl-mcp-review-edit-mode
@@ -81,7 +81,7 @@
     (push buffer (ecl-mcp-review--edits review))
     (with-current-buffer buffer
       (insert (ecl-mcp-hunk-new-text unit))
-      (ecl-mcp--guard "mode of an edited hunk"
+      (ecl-mcp--noting-errors "mode of an edited hunk"
         (funcall (ecl-mcp-visit-mode (ecl-mcp-review--path review))))
       (setq ecl-mcp-review-edit--unit unit
             ecl-mcp-review-edit--review review
@@ -135,7 +135,7 @@
   "Make a buffer called NAME with TEXT in MODE for ediff."
   (with-current-buffer (generate-new-buffer name)
     (insert text)
-    (ecl-mcp--guard "mode of an edited hunk"
+    (ecl-mcp--noting-errors "mode of an edited hunk"
       (funcall mode))
     (set-buffer-modified-p nil)
     (current-buffer)))

@@ -11,8 +11,9 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-editor)
-(require 'ecl-mcp-guard)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-request)
+(require 'ecl-mcp-typing)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
@@ -89,9 +90,9 @@ Return those that had one before."
   (let ((last (ecl-mcp-review--last-change
                (ecl-mcp-review--unit-region unit))))
     (when (and (< last end) (not (invisible-p (1- last))))
-      (setf (ecl-mcp-hunk-seen unit) t))))
+      (setf (ecl-mcp-hunk-shown unit) t))))
 
-(defun ecl-mcp-review--note-seen ()
+(defun ecl-mcp-review--note-shown ()
   "Note which units have been seen to their end.  In batch nobody sees any."
   (dolist (window (get-buffer-window-list nil nil 'visible))
     (let ((place (window-start window)) (end (window-end window t)))
@@ -102,7 +103,7 @@ Return those that had one before."
                                                  nil end)))))
   (when noninteractive
     (dolist (unit (ecl-mcp-review--units ecl-mcp-review--current))
-      (setf (ecl-mcp-hunk-seen unit) t))))
+      (setf (ecl-mcp-hunk-shown unit) t))))
 
 ;;;; Submission
 
@@ -152,7 +153,7 @@ There is no default; keys that are on their way are no answers."
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (not (funcall stale-p unit))
-                                       (not (ecl-mcp-hunk-seen unit))))
+                                       (not (ecl-mcp-hunk-shown unit))))
             "accept what you have not seen to its end (%s)")
            (and (not (ecl-mcp-review--in-buffer review))
                 buffer (buffer-modified-p buffer)
@@ -246,7 +247,7 @@ with `:failed', why there is no place for them."
   (ecl-mcp--report "%s: %s"
                    (ecl-mcp--visible (ecl-mcp-review--name review)) words))
 
-(defun ecl-mcp-review--settle (review)
+(defun ecl-mcp-review--carry-out (review)
   "Make what was decided about REVIEW, unless that is nothing.
 Return a plist as `ecl-mcp-review--make-change' does, or nil."
   (and (not (ecl-mcp-review--refused-p review))
@@ -258,7 +259,7 @@ Return a plist as `ecl-mcp-review--make-change' does, or nil."
 What was made is told, whatever key is pressed meanwhile."
   (let* ((inhibit-quit t)
          (result (let ((inhibit-quit nil))
-                   (ecl-mcp-review--settle review))))
+                   (ecl-mcp-review--carry-out review))))
     (ecl-mcp-review--tell review (ecl-mcp-review--verdict review result))
     (if (ecl-mcp-review--request review)
         (ecl-mcp-review--send review (ecl-mcp-review--answer review result))
@@ -270,12 +271,12 @@ What was made is told, whatever key is pressed meanwhile."
 When some are open, or have no place any more, that is asked about first."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
-         (shown (ecl-mcp-review--shown review)))
+         (shown (ecl-mcp-review--came-up review)))
     (when (and shown (< (- (float-time) shown) ecl-mcp-review-fresh))
       (discard-input)
       (user-error "This review has only just appeared; look first"))
     (ecl-mcp-review-refresh)
-    (ecl-mcp-review--note-seen)
+    (ecl-mcp-review--note-shown)
     (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                             (ecl-mcp-review--target review))))
       (ecl-mcp-apply-refuse-read-only buffer))

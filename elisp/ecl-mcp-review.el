@@ -12,6 +12,7 @@
 
 ;;; Code:
 
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
@@ -191,7 +192,7 @@
   "The review that WINDOW shows has come onto the screen, or may be selected."
   (when-let ((review (buffer-local-value 'ecl-mcp-review--current
                                          (window-buffer window))))
-    (setf (ecl-mcp-review--shown review) (float-time))))
+    (setf (ecl-mcp-review--came-up review) (float-time))))
 
 (defun ecl-mcp-review-gone (request)
   "REQUEST does not wait any more: its review goes away, or says so.
@@ -214,7 +215,7 @@ Keys that were meant for it may reach another one, which is not submitted yet."
   "The review that REQUEST asks for."
   (let-alist (ecl-mcp-request-review request)
     (let ((review
-           (ecl-mcp-review--make
+           (ecl-mcp-review--create
             :request request
             :title (format "%s %s (%s%s)"
                            (if (eq .exists :false) "Create" "Change") .name
@@ -296,7 +297,7 @@ In a terminal, that which is in front there."
           (with-selected-frame frame
             (display-buffer buffer action)))))
     (unless (and seen (not select))
-      (setf (ecl-mcp-review--shown review) (float-time)))
+      (setf (ecl-mcp-review--came-up review) (float-time)))
     buffer))
 
 (defun ecl-mcp-review-request (request &optional select)
@@ -309,22 +310,22 @@ Decisions made before, should its buffer have been killed, are still there."
     (ecl-mcp-review--show review select)))
 
 (defun ecl-mcp-review-open (select &rest properties)
-  "Show a review of our own with PROPERTIES, those of `ecl-mcp-review--make'.
+  "Show a review of our own with PROPERTIES, those of `ecl-mcp-review--create'.
 With SELECT, in the selected window.  `:finish' is called with the review and
 the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
-  (let ((review (apply #'ecl-mcp-review--make properties)))
+  (let ((review (apply #'ecl-mcp-review--create properties)))
     (push review ecl-mcp-review--all)
     (ecl-mcp-review--show review select)))
 
 ;;;; On and off
 
-(defun ecl-mcp-review-start ()
+(defun ecl-mcp-review-activate ()
   "Give cores the texts of buffers, and let reviews and buffers follow them."
   (setq ecl-mcp-text-function #'ecl-mcp-visit-text)
   (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
 
-(defun ecl-mcp-review-stop ()
+(defun ecl-mcp-review-deactivate ()
   "Leave cores and buffers to themselves."
   (setq ecl-mcp-text-function nil)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
@@ -339,31 +340,27 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
     (ecl-mcp-review--forget ecl-mcp-review--current)))
 
 (defvar ecl-mcp-review-mode-map
-  (let ((map (make-sparse-keymap)))
-    (pcase-dolist
-        (`(,key . ,command)
-         '(("n" . ecl-mcp-review-next)
-           ("p" . ecl-mcp-review-previous)
-           ("TAB" . ecl-mcp-review-fold)
-           ("a" . ecl-mcp-review-accept)
-           ("r" . ecl-mcp-review-reject)
-           ("SPC" . ecl-mcp-review-toggle)
-           ("A" . ecl-mcp-review-accept-all)
-           ("R" . ecl-mcp-review-reject-all)
-           ("c" . ecl-mcp-review-comment)
-           ("e" . ecl-mcp-review-edit-hunk)
-           ("s" . ecl-mcp-review-split)
-           ("u" . ecl-mcp-review-undo)
-           ("RET" . ecl-mcp-review-visit-place)
-           ("o" . ecl-mcp-review-show-place)
-           ("=" . ecl-mcp-review-toggle-refine)
-           ("w" . ecl-mcp-review-toggle-space)
-           ("E" . ecl-mcp-review-ediff)
-           ("g" . ecl-mcp-review-refresh)
-           ("C-c C-c" . ecl-mcp-review-submit)
-           ("C-c C-k" . ecl-mcp-review-refuse)))
-      (define-key map (kbd key) command))
-    map)
+  (ecl-mcp-keymap
+   '(("n" . ecl-mcp-review-next)
+     ("p" . ecl-mcp-review-previous)
+     ("TAB" . ecl-mcp-review-fold)
+     ("a" . ecl-mcp-review-accept)
+     ("r" . ecl-mcp-review-reject)
+     ("SPC" . ecl-mcp-review-toggle)
+     ("A" . ecl-mcp-review-accept-all)
+     ("R" . ecl-mcp-review-reject-all)
+     ("c" . ecl-mcp-review-comment)
+     ("e" . ecl-mcp-review-edit-hunk)
+     ("s" . ecl-mcp-review-split)
+     ("u" . ecl-mcp-review-undo)
+     ("RET" . ecl-mcp-review-visit-place)
+     ("o" . ecl-mcp-review-show-place)
+     ("=" . ecl-mcp-review-toggle-refine)
+     ("w" . ecl-mcp-review-toggle-space)
+     ("E" . ecl-mcp-review-ediff)
+     ("g" . ecl-mcp-review-refresh)
+     ("C-c C-c" . ecl-mcp-review-submit)
+     ("C-c C-k" . ecl-mcp-review-refuse)))
   "Keymap of `ecl-mcp-review-mode'.")
 
 (define-derived-mode ecl-mcp-review-mode special-mode "Review"
@@ -380,7 +377,7 @@ killing the buffer.
         bidi-display-reordering nil)
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
-  (add-hook 'post-command-hook #'ecl-mcp-review--note-seen nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-review--note-shown nil t)
   (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 

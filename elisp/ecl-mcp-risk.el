@@ -11,16 +11,15 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-reader)
-(require 'ecl-mcp-operators)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-risk-reader)
+(require 'ecl-mcp-risk-operators)
 
 (defconst ecl-mcp-risk-limit 200000
   "Characters of code that are looked at; longer code is unknown.
 It takes about a second then, and Emacs waits for it.")
 
-(cl-defstruct (ecl-mcp-risk (:constructor ecl-mcp--risk-make) (:copier nil))
+(cl-defstruct (ecl-mcp-risk (:constructor ecl-mcp-risk--make) (:copier nil))
   "What is known of code.
 OPERATORS is an alist from class to names in lower case, worst class first;
 PROBLEM says why the code could not be read, or is nil; OPAQUE says, a string
@@ -36,323 +35,323 @@ functions that the code itself defines."
 
 ;;;; Walking
 
-(defvar ecl-mcp--risk-found nil
+(defvar ecl-mcp-risk--found nil
   "Hash table of the operators found, while code is walked.")
-(defvar ecl-mcp--risk-defined nil
+(defvar ecl-mcp-risk--defined nil
   "Names of the functions that the code defines, while it is walked.")
-(defvar ecl-mcp--risk-macros nil
+(defvar ecl-mcp-risk--macros nil
   "Whether the code defines macros, while it is walked.")
-(defvar ecl-mcp--risk-loose nil
+(defvar ecl-mcp-risk--loose nil
   "Whether the code calls functions that it computes, while it is walked.")
-(defvar ecl-mcp--risk-quoted nil
+(defvar ecl-mcp-risk--quoted nil
   "Names of functions that may be quoted data, while code is walked.")
-(defvar ecl-mcp--risk-bare nil
+(defvar ecl-mcp-risk--bare nil
   "Dangerous names that stand where a variable could, while code is walked.")
 
-(defun ecl-mcp--dangerous-p (name)
+(defun ecl-mcp-risk--dangerous-p (name)
   "Whether NAME is an operator that is known to do harm."
   (or (memq (ecl-mcp-operator-class name) '(ffi process network file))
       (ecl-mcp-operator-opaque-p name)))
 
-(defun ecl-mcp--found (name &optional soft argument)
+(defun ecl-mcp-risk--note (name &optional soft argument)
   "Note the operator NAME; with SOFT only when it is a dangerous one.
 ARGUMENT is whether it is an argument for another that calls it."
   (when (and (stringp name)
              (not (string-prefix-p ":" name))
-             (or (not soft) (ecl-mcp--dangerous-p name)))
-    (puthash (ecl-mcp-operator-name name) t ecl-mcp--risk-found)
+             (or (not soft) (ecl-mcp-risk--dangerous-p name)))
+    (puthash (ecl-mcp-operator-name name) t ecl-mcp-risk--found)
     ;; `apply' as an argument of another calls what that gives it.
     (when (and argument (ecl-mcp-operator-caller-p name))
-      (setq ecl-mcp--risk-loose t))
+      (setq ecl-mcp-risk--loose t))
     (when (ecl-mcp-operator-opaque-p name)
-      (ecl-mcp--opaque (format "%s can call anything"
-                               (ecl-mcp-operator-name name))))))
+      (ecl-mcp-risk--note-opaque (format "%s can call anything"
+                                         (ecl-mcp-operator-name name))))))
 
-(defun ecl-mcp--defined (name)
+(defun ecl-mcp-risk--note-defined (name)
   "Note that the code defines the function NAME."
   (pcase name
-    (`(list ,_ ,of) (ecl-mcp--defined of)) ; (setf of)
+    (`(list ,_ ,of) (ecl-mcp-risk--note-defined of)) ; (setf of)
     ((pred stringp) (cl-pushnew (ecl-mcp-operator-name name)
-                                ecl-mcp--risk-defined :test #'equal))))
+                                ecl-mcp-risk--defined :test #'equal))))
 
-(defun ecl-mcp--walk-all (forms &optional soft)
+(defun ecl-mcp-risk--walk-all (forms &optional soft)
   "Walk each of FORMS, in SOFT or not."
-  (dolist (form forms) (ecl-mcp--walk form soft)))
+  (dolist (form forms) (ecl-mcp-risk--walk form soft)))
 
-(defun ecl-mcp--walk (form &optional soft)
+(defun ecl-mcp-risk--walk (form &optional soft)
   "Note the operators in FORM.
 With SOFT it may be data: then only dangerous names count, wherever they are."
   (pcase form
     ((pred stringp)
-     (cond ((ecl-mcp--dangerous-p form)
-            (if soft (ecl-mcp--found form) (push form ecl-mcp--risk-bare)))
-           (soft (push form ecl-mcp--risk-quoted))))
-    (`(list . ,items) (ecl-mcp--walk-list items soft))
-    (`(quote . ,item) (ecl-mcp--walk item t))
+     (cond ((ecl-mcp-risk--dangerous-p form)
+            (if soft (ecl-mcp-risk--note form) (push form ecl-mcp-risk--bare)))
+           (soft (push form ecl-mcp-risk--quoted))))
+    (`(list . ,items) (ecl-mcp-risk--walk-list items soft))
+    (`(quote . ,item) (ecl-mcp-risk--walk item t))
     (`(function . ,item)
-     (if (stringp item) (ecl-mcp--found item soft t) (ecl-mcp--walk item soft)))
-    (`(backquote . ,item) (ecl-mcp--walk item t))
-    (`(comma . ,item) (ecl-mcp--walk item))
-    (`(text . ,text) (ecl-mcp--walk-text text))))
+     (if (stringp item) (ecl-mcp-risk--note item soft t) (ecl-mcp-risk--walk item soft)))
+    (`(backquote . ,item) (ecl-mcp-risk--walk item t))
+    (`(comma . ,item) (ecl-mcp-risk--walk item))
+    (`(text . ,text) (ecl-mcp-risk--walk-text text))))
 
-(defun ecl-mcp--walk-text (text)
+(defun ecl-mcp-risk--walk-text (text)
   "Note the functions that TEXT names as a control string of `format' does."
   (let ((start 0))
     (while (string-match "~[^/~a-zA-Z]*/\\([^/ ]+\\)/" text start)
       (setq start (match-end 0))
-      (ecl-mcp--found (upcase (match-string 1 text))))))
+      (ecl-mcp-risk--note (upcase (match-string 1 text))))))
 
-(defun ecl-mcp--walk-list (items soft)
+(defun ecl-mcp-risk--walk-list (items soft)
   "Note the operators in the list of ITEMS, in SOFT or not."
   (let ((operator (car items)) (arguments (cdr items)))
     (cond
-     (soft (ecl-mcp--walk-all items t))
-     ((not (stringp operator)) (ecl-mcp--walk-all items))
+     (soft (ecl-mcp-risk--walk-all items t))
+     ((not (stringp operator)) (ecl-mcp-risk--walk-all items))
      ((member operator '("QUOTE" "CL:QUOTE"))
-      (ecl-mcp--walk-all arguments t))
+      (ecl-mcp-risk--walk-all arguments t))
      ((member operator '("FUNCTION" "CL:FUNCTION"))
-      (ecl-mcp--walk (cons 'function (car arguments))))
+      (ecl-mcp-risk--walk (cons 'function (car arguments))))
      (t
-      (ecl-mcp--found operator)
+      (ecl-mcp-risk--note operator)
       (let ((walker (ecl-mcp-operator-shape operator)))
         (if walker
-            (ecl-mcp--walk-shape walker arguments)
-          (ecl-mcp--walk-call operator arguments)))))))
+            (ecl-mcp-risk--walk-shape walker arguments)
+          (ecl-mcp-risk--walk-call operator arguments)))))))
 
-(defun ecl-mcp--constant-function-p (form)
+(defun ecl-mcp-risk--constant-function-p (form)
   "Whether FORM says which function it is."
   (pcase form
     (`(function . ,_) t)
     (`(quote . ,(pred stringp)) t)
     (`(list ,(or "LAMBDA" "FUNCTION" "CL:LAMBDA" "CL:FUNCTION") . ,_) t)))
 
-(defun ecl-mcp--scan (form)
+(defun ecl-mcp-risk--scan (form)
   "Note in all of FORM, whatever its shape, what names functions in other ways."
   (pcase form
     ((pred stringp)
      (when (string-suffix-p "-HOOK*" form)
-       (ecl-mcp--opaque (format "%s is called when something happens"
-                                (ecl-mcp-operator-name form)))))
+       (ecl-mcp-risk--note-opaque (format "%s is called when something happens"
+                                          (ecl-mcp-operator-name form)))))
     (`(list . ,items)
      (when (member (car items) '("SATISFIES" "CL:SATISFIES"))
-       (mapc #'ecl-mcp--found (cdr items)))
+       (mapc #'ecl-mcp-risk--note (cdr items)))
      (cl-loop for (key value) on items
               do (when (member key '(":REPORT" ":INTERACTIVE" ":PRINT-FUNCTION"
                                      ":PRINT-OBJECT"))
-                   (ecl-mcp--found value)))
-     (mapc #'ecl-mcp--scan items))
+                   (ecl-mcp-risk--note value)))
+     (mapc #'ecl-mcp-risk--scan items))
     (`(,(or 'quote 'function 'backquote 'comma) . ,item)
-     (ecl-mcp--scan item))))
+     (ecl-mcp-risk--scan item))))
 
-(defun ecl-mcp--walk-call (operator arguments)
+(defun ecl-mcp-risk--walk-call (operator arguments)
   "Note the operators in ARGUMENTS, those of a call of OPERATOR."
   (let ((calls (ecl-mcp-operator-caller-p operator)) (before nil))
     (dolist (argument arguments)
       (pcase argument
         ((and `(quote . ,(and name (pred stringp)))
               (guard (or calls (member before '(":KEY" ":TEST" ":TEST-NOT")))))
-         (ecl-mcp--found name nil t))
-        (_ (ecl-mcp--walk argument)))
+         (ecl-mcp-risk--note name nil t))
+        (_ (ecl-mcp-risk--walk argument)))
       (when (and (member before '(":KEY" ":TEST" ":TEST-NOT"))
-                 (not (ecl-mcp--constant-function-p argument)))
-        (setq ecl-mcp--risk-loose t))
+                 (not (ecl-mcp-risk--constant-function-p argument)))
+        (setq ecl-mcp-risk--loose t))
       (setq before argument)))
   (when-let ((index (ecl-mcp-operator-called operator)))
-    (unless (ecl-mcp--constant-function-p (nth index arguments))
-      (setq ecl-mcp--risk-loose t)))
+    (unless (ecl-mcp-risk--constant-function-p (nth index arguments))
+      (setq ecl-mcp-risk--loose t)))
   (when-let ((control (ecl-mcp-operator-control operator)))
     (dolist (index control)
       (when-let ((argument (nth index arguments)))
         (unless (memq (car-safe argument) '(text quote))
           (unless (member argument '("NIL" "T"))
-            (ecl-mcp--opaque
+            (ecl-mcp-risk--note-opaque
              (format "the control string of %s is computed"
                      (ecl-mcp-operator-name operator)))))))))
 
-(defun ecl-mcp--items (form)
+(defun ecl-mcp-risk--items (form)
   "The items of FORM when it is a list."
   (and (eq (car-safe form) 'list) (cdr form)))
 
-(defun ecl-mcp--walk-bindings (bindings)
+(defun ecl-mcp-risk--walk-bindings (bindings)
   "Walk the initial forms of BINDINGS, each a name or (NAME FORM…)."
-  (dolist (binding (ecl-mcp--items bindings))
-    (ecl-mcp--walk-all (cdr (ecl-mcp--items binding)))))
+  (dolist (binding (ecl-mcp-risk--items bindings))
+    (ecl-mcp-risk--walk-all (cdr (ecl-mcp-risk--items binding)))))
 
-(defun ecl-mcp--walk-lambda-list (parameters)
+(defun ecl-mcp-risk--walk-lambda-list (parameters)
   "Walk the default forms in PARAMETERS, a lambda list."
   (let ((optional nil))
-    (dolist (parameter (ecl-mcp--items parameters))
+    (dolist (parameter (ecl-mcp-risk--items parameters))
       (cond ((and (stringp parameter) (string-prefix-p "&" parameter))
              (setq optional (member parameter '("&OPTIONAL" "&KEY" "&AUX"))))
-            ((ecl-mcp--items parameter)
+            ((ecl-mcp-risk--items parameter)
              (if optional
-                 (ecl-mcp--walk-all (cdr (ecl-mcp--items parameter)))
-               (ecl-mcp--walk-lambda-list parameter)))))))
+                 (ecl-mcp-risk--walk-all (cdr (ecl-mcp-risk--items parameter)))
+               (ecl-mcp-risk--walk-lambda-list parameter)))))))
 
-(defun ecl-mcp--walk-function (definition)
+(defun ecl-mcp-risk--walk-function (definition)
   "Walk DEFINITION, (LAMBDA-LIST BODY…) as items, qualifiers before it."
   (while (and definition (stringp (car definition)))
     (pop definition))
-  (ecl-mcp--walk-lambda-list (car definition))
-  (ecl-mcp--walk-all (cdr definition)))
+  (ecl-mcp-risk--walk-lambda-list (car definition))
+  (ecl-mcp-risk--walk-all (cdr definition)))
 
-(defun ecl-mcp--walk-slots (slots)
+(defun ecl-mcp-risk--walk-slots (slots)
   "Walk the initial forms of SLOTS and note the functions they define."
-  (dolist (slot (ecl-mcp--items slots))
-    (cl-loop for (key value) on (cdr (ecl-mcp--items slot)) by #'cddr
+  (dolist (slot (ecl-mcp-risk--items slots))
+    (cl-loop for (key value) on (cdr (ecl-mcp-risk--items slot)) by #'cddr
              do (pcase key
                   ((or ":READER" ":WRITER" ":ACCESSOR")
-                   (ecl-mcp--defined value))
-                  (":INITFORM" (ecl-mcp--walk value))))))
+                   (ecl-mcp-risk--note-defined value))
+                  (":INITFORM" (ecl-mcp-risk--walk value))))))
 
-(defun ecl-mcp--walk-structure (name slots)
+(defun ecl-mcp-risk--walk-structure (name slots)
   "Walk the SLOTS of a defstruct and note what it defines for NAME."
-  (let ((options (cdr (ecl-mcp--items name)))
-        (name (or (car (ecl-mcp--items name)) name)))
+  (let ((options (cdr (ecl-mcp-risk--items name)))
+        (name (or (car (ecl-mcp-risk--items name)) name)))
     (when (stringp name)
       (dolist (format '("MAKE-%s" "COPY-%s" "%s-P"))
-        (ecl-mcp--defined (format format name)))
+        (ecl-mcp-risk--note-defined (format format name)))
       (dolist (slot slots)
-        (let ((slot-name (if (stringp slot) slot (car (ecl-mcp--items slot)))))
+        (let ((slot-name (if (stringp slot) slot (car (ecl-mcp-risk--items slot)))))
           (when (stringp slot-name)
-            (ecl-mcp--defined (concat name "-" slot-name))))
-        (ecl-mcp--walk-all (cdr (ecl-mcp--items slot)))))
+            (ecl-mcp-risk--note-defined (concat name "-" slot-name))))
+        (ecl-mcp-risk--walk-all (cdr (ecl-mcp-risk--items slot)))))
     (dolist (option options)
-      (let ((items (ecl-mcp--items option)))
+      (let ((items (ecl-mcp-risk--items option)))
         (if (member (car items) '(":CONSTRUCTOR" ":PREDICATE" ":COPIER"))
-            (ecl-mcp--defined (cadr items))
-          (ecl-mcp--walk-all (cdr items) t))))))
+            (ecl-mcp-risk--note-defined (cadr items))
+          (ecl-mcp-risk--walk-all (cdr items) t))))))
 
-(defun ecl-mcp--walk-loop (items)
+(defun ecl-mcp-risk--walk-loop (items)
   "Walk the ITEMS of a loop; what is bound in it is no form."
   (let ((binds nil))
     (dolist (item items)
-      (unless (and binds (ecl-mcp--items item))
+      (unless (and binds (ecl-mcp-risk--items item))
         (unless (stringp item)
-          (ecl-mcp--walk item)))
+          (ecl-mcp-risk--walk item)))
       (setq binds (and (stringp item)
                        (member (string-remove-prefix ":" item)
                                '("FOR" "AS" "WITH" "AND")))))))
 
-(defun ecl-mcp--walk-shape (shape arguments)
+(defun ecl-mcp-risk--walk-shape (shape arguments)
   "Walk ARGUMENTS, those of a form that is built like SHAPE says."
   (pcase shape
     ('ignore nil)
-    ('let (ecl-mcp--walk-bindings (car arguments))
-          (ecl-mcp--walk-all (cdr arguments)))
-    ('flet (dolist (definition (ecl-mcp--items (car arguments)))
-             (let ((items (ecl-mcp--items definition)))
-               (ecl-mcp--defined (car items))
-               (ecl-mcp--walk-function (cdr items))))
-           (ecl-mcp--walk-all (cdr arguments)))
-    ('macrolet (setq ecl-mcp--risk-macros t)
-               (ecl-mcp--walk-shape 'flet arguments))
-    ('bind (dolist (binding (ecl-mcp--items (car arguments)))
-             (dolist (form (cdr (ecl-mcp--items binding)))
+    ('let (ecl-mcp-risk--walk-bindings (car arguments))
+          (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('flet (dolist (definition (ecl-mcp-risk--items (car arguments)))
+             (let ((items (ecl-mcp-risk--items definition)))
+               (ecl-mcp-risk--note-defined (car items))
+               (ecl-mcp-risk--walk-function (cdr items))))
+           (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('macrolet (setq ecl-mcp-risk--macros t)
+               (ecl-mcp-risk--walk-shape 'flet arguments))
+    ('bind (dolist (binding (ecl-mcp-risk--items (car arguments)))
+             (dolist (form (cdr (ecl-mcp-risk--items binding)))
                (pcase form
                  (`(quote . ,(and name (pred stringp)))
-                  (ecl-mcp--found name nil t))
-                 (_ (ecl-mcp--walk form)))))
-           (ecl-mcp--walk-all (cdr arguments)))
-    ('do (ecl-mcp--walk-bindings (car arguments))
-         (ecl-mcp--walk-all (ecl-mcp--items (cadr arguments)))
-         (ecl-mcp--walk-all (cddr arguments)))
-    ('first (ecl-mcp--walk-all (ecl-mcp--items (car arguments)))
-            (ecl-mcp--walk-all (cdr arguments)))
-    ('skip (ecl-mcp--walk-all (cdr arguments)))
-    ('lambda (ecl-mcp--walk-lambda-list (car arguments))
-             (ecl-mcp--walk-all (cdr arguments)))
-    ('defun (ecl-mcp--defined (car arguments))
-            (ecl-mcp--walk-function (cdr arguments)))
-    ('defmacro (setq ecl-mcp--risk-macros t)
-               (ecl-mcp--walk-shape 'defun arguments))
+                  (ecl-mcp-risk--note name nil t))
+                 (_ (ecl-mcp-risk--walk form)))))
+           (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('do (ecl-mcp-risk--walk-bindings (car arguments))
+         (ecl-mcp-risk--walk-all (ecl-mcp-risk--items (cadr arguments)))
+         (ecl-mcp-risk--walk-all (cddr arguments)))
+    ('first (ecl-mcp-risk--walk-all (ecl-mcp-risk--items (car arguments)))
+            (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('skip (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('lambda (ecl-mcp-risk--walk-lambda-list (car arguments))
+             (ecl-mcp-risk--walk-all (cdr arguments)))
+    ('defun (ecl-mcp-risk--note-defined (car arguments))
+            (ecl-mcp-risk--walk-function (cdr arguments)))
+    ('defmacro (setq ecl-mcp-risk--macros t)
+               (ecl-mcp-risk--walk-shape 'defun arguments))
     ('defgeneric
-     (ecl-mcp--defined (car arguments))
+     (ecl-mcp-risk--note-defined (car arguments))
      (dolist (option (cddr arguments))
-       (let ((items (ecl-mcp--items option)))
+       (let ((items (ecl-mcp-risk--items option)))
          (if (equal (car items) ":METHOD")
-             (ecl-mcp--walk-function (cdr items))
-           (ecl-mcp--walk-all (cdr items) t)))))
+             (ecl-mcp-risk--walk-function (cdr items))
+           (ecl-mcp-risk--walk-all (cdr items) t)))))
     ('defclass
-     (ecl-mcp--walk-slots (nth 2 arguments))
+     (ecl-mcp-risk--walk-slots (nth 2 arguments))
      (dolist (option (nthcdr 3 arguments))
-       (when (equal (car (ecl-mcp--items option)) ":DEFAULT-INITARGS")
-         (ecl-mcp--walk-all (cdr (ecl-mcp--items option))))))
-    ('defstruct (ecl-mcp--walk-structure (car arguments) (cdr arguments)))
-    ('case (ecl-mcp--walk (car arguments))
+       (when (equal (car (ecl-mcp-risk--items option)) ":DEFAULT-INITARGS")
+         (ecl-mcp-risk--walk-all (cdr (ecl-mcp-risk--items option))))))
+    ('defstruct (ecl-mcp-risk--walk-structure (car arguments) (cdr arguments)))
+    ('case (ecl-mcp-risk--walk (car arguments))
            (dolist (clause (cdr arguments))
-             (ecl-mcp--walk-all (cdr (ecl-mcp--items clause)))))
+             (ecl-mcp-risk--walk-all (cdr (ecl-mcp-risk--items clause)))))
     ('cond (dolist (clause arguments)
-             (ecl-mcp--walk-all (ecl-mcp--items clause))))
+             (ecl-mcp-risk--walk-all (ecl-mcp-risk--items clause))))
     ('handler-case
-     (ecl-mcp--walk (car arguments))
+     (ecl-mcp-risk--walk (car arguments))
      (dolist (clause (cdr arguments))
-       (ecl-mcp--walk-function (cdr (ecl-mcp--items clause)))))
-    ('loop (ecl-mcp--walk-loop arguments))))
+       (ecl-mcp-risk--walk-function (cdr (ecl-mcp-risk--items clause)))))
+    ('loop (ecl-mcp-risk--walk-loop arguments))))
 
 ;;;; The result
 
-(defun ecl-mcp--risk-classify ()
+(defun ecl-mcp-risk--classify ()
   "The operators found, an alist from class to sorted names, worst first."
   (let ((classes nil))
     (maphash (lambda (name _)
                (let ((class (ecl-mcp-operator-class name)))
                  (unless (and (eq class 'unknown)
-                              (member name ecl-mcp--risk-defined))
+                              (member name ecl-mcp-risk--defined))
                    (push name (alist-get class classes)))))
-             ecl-mcp--risk-found)
+             ecl-mcp-risk--found)
     (cl-loop for (class) in ecl-mcp-risk-classes
              for names = (alist-get class classes)
              when names collect (cons class (sort names #'string<)))))
 
-(defun ecl-mcp--risk-bare-names ()
+(defun ecl-mcp-risk--judge-bare ()
   "Judge the dangerous names that stand where a variable could.
 A macro can make calls of them; a rule must not be led astray by them."
-  (when ecl-mcp--risk-macros
-    (ecl-mcp--opaque "it makes macros, and these make calls"))
-  (when ecl-mcp--risk-loose
-    (dolist (name ecl-mcp--risk-quoted)
+  (when ecl-mcp-risk--macros
+    (ecl-mcp-risk--note-opaque "it makes macros, and these make calls"))
+  (when ecl-mcp-risk--loose
+    (dolist (name ecl-mcp-risk--quoted)
       (unless (or (member name '("NIL" "T")) (string-prefix-p ":" name)
                   (string-prefix-p "&" name))
-        (ecl-mcp--found name))))
-  (dolist (name ecl-mcp--risk-bare)
-    (if (or ecl-mcp--risk-macros (string-match-p "[-:]" name))
-        (ecl-mcp--found name)
-      (ecl-mcp--opaque (format "%s may be a variable, or not"
-                               (ecl-mcp-operator-name name))))))
+        (ecl-mcp-risk--note name))))
+  (dolist (name ecl-mcp-risk--bare)
+    (if (or ecl-mcp-risk--macros (string-match-p "[-:]" name))
+        (ecl-mcp-risk--note name)
+      (ecl-mcp-risk--note-opaque (format "%s may be a variable, or not"
+                                         (ecl-mcp-operator-name name))))))
 
 (defun ecl-mcp-risk-of (code)
   "What CODE, a string of Common Lisp, can do: an `ecl-mcp-risk'."
-  (let ((ecl-mcp--risk-found (make-hash-table :test #'equal))
-        (ecl-mcp--reader-opaque nil) (ecl-mcp--risk-defined nil)
-        (ecl-mcp--risk-macros nil) (ecl-mcp--risk-bare nil)
-        (ecl-mcp--risk-loose nil) (ecl-mcp--risk-quoted nil)
+  (let ((ecl-mcp-risk--found (make-hash-table :test #'equal))
+        (ecl-mcp-risk--opaque nil) (ecl-mcp-risk--defined nil)
+        (ecl-mcp-risk--macros nil) (ecl-mcp-risk--bare nil)
+        (ecl-mcp-risk--loose nil) (ecl-mcp-risk--quoted nil)
         (problem nil))
     (condition-case err
         (if (> (length code) ecl-mcp-risk-limit)
             (setq problem (format "it has more than %d characters"
                                   ecl-mcp-risk-limit))
-          (let ((forms (ecl-mcp--read-code code)))
-            (ecl-mcp--walk-all forms)
-            (mapc #'ecl-mcp--scan forms))
-          (ecl-mcp--risk-bare-names))
-      (ecl-mcp--unreadable (setq problem (cadr err))))
+          (let ((forms (ecl-mcp-risk--read-code code)))
+            (ecl-mcp-risk--walk-all forms)
+            (mapc #'ecl-mcp-risk--scan forms))
+          (ecl-mcp-risk--judge-bare))
+      (ecl-mcp-risk--unreadable (setq problem (cadr err))))
     (when problem
-      (ecl-mcp--risk-names-in code))
-    (ecl-mcp--risk-make
-     :operators (ecl-mcp--risk-classify)
+      (ecl-mcp-risk--names-in code))
+    (ecl-mcp-risk--make
+     :operators (ecl-mcp-risk--classify)
      :problem (and problem
                    (format "cannot be read: treated as unknown (%s)" problem))
-     :opaque (nreverse ecl-mcp--reader-opaque)
-     :defined (nreverse ecl-mcp--risk-defined))))
+     :opaque (nreverse ecl-mcp-risk--opaque)
+     :defined (nreverse ecl-mcp-risk--defined))))
 
-(defun ecl-mcp--risk-names-in (code)
+(defun ecl-mcp-risk--names-in (code)
   "Note every dangerous name in CODE, which cannot be read, wherever it is."
   (let ((start 0)
         (code (substring code 0 (min (length code) ecl-mcp-risk-limit))))
     (while (string-match "[-:a-zA-Z0-9*+%]+" code start)
       (setq start (match-end 0))
-      (ecl-mcp--found (upcase (match-string 0 code)) t))))
+      (ecl-mcp-risk--note (upcase (match-string 0 code)) t))))
 
 (defun ecl-mcp-risk-names (risk)
   "All operators of RISK, a list of names, worst first."

@@ -10,12 +10,12 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'subr-x)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-risk)
 
-(cl-defstruct (ecl-mcp-rule (:copier ecl-mcp--rule-copy))
+(cl-defstruct (ecl-mcp-rule (:copier ecl-mcp-rules--copy))
   "What happens to calls, and to which.
 EFFECT is `allow', `ask' or `deny'; TOOL a name or \"*\".  The others are nil, or
 must fit too: OPERATORS, names in lower case; PACKAGE, of the code; SESSION, the
@@ -35,7 +35,7 @@ it came to be.  USED and COUNT are of this Emacs."
     ("inspect-value" . expression))
   "Tools that get Common Lisp code, with the argument that it is.")
 
-(defconst ecl-mcp--path-arguments
+(defconst ecl-mcp-rules--path-arguments
   '("read-file" "list-directory" "search-files" "write-file"
     "propose-file-edit" "edit-definition" "load-file")
   "Tools whose argument `path' is a file or folder of the workspace.")
@@ -51,7 +51,7 @@ project, or cannot be told; DIGEST of the arguments."
   "NAME of a tool with hyphens."
   (replace-regexp-in-string "_" "-" name t t))
 
-(defun ecl-mcp--path-inside (path root)
+(defun ecl-mcp-rules--path-inside (path root)
   "PATH as seen from the folder ROOT, links resolved, nil when it is not in it."
   (when (and (stringp path) root
              (not (string-match-p "[\0\n]" path)))
@@ -66,11 +66,7 @@ project, or cannot be told; DIGEST of the arguments."
         (cond ((string-prefix-p root full) (substring full (length root)))
               ((equal (concat full "/") root) "."))))))
 
-(defun ecl-mcp--some-text (text)
-  "TEXT when it is a string that is not empty."
-  (and (stringp text) (not (equal text "")) text))
-
-(defun ecl-mcp--digest (arguments)
+(defun ecl-mcp-rules--digest (arguments)
   "A digest of ARGUMENTS, an alist, whatever their order."
   (secure-hash 'sha256
                (encode-coding-string
@@ -79,40 +75,40 @@ project, or cannot be told; DIGEST of the arguments."
                        (lambda (a b) (string< (car a) (car b)))))
                 'utf-8-unix)))
 
-(defun ecl-mcp--argument (request name)
+(defun ecl-mcp-rules--argument (request name)
   "The argument NAME, a symbol, of REQUEST when it is a string."
   (let ((value (alist-get name (ecl-mcp-request-arguments request))))
     (and (stringp value) value)))
 
-(defvar ecl-mcp--subjects (make-hash-table :test #'eq :weakness 'key)
+(defvar ecl-mcp-rules--subjects (make-hash-table :test #'eq :weakness 'key)
   "What requests are about, so that their code is read once.")
 
 (defun ecl-mcp-request-subject (request)
   "What REQUEST is about, an `ecl-mcp-subject'."
-  (or (gethash request ecl-mcp--subjects)
-      (puthash request (ecl-mcp--make-subject request) ecl-mcp--subjects)))
+  (or (gethash request ecl-mcp-rules--subjects)
+      (puthash request (ecl-mcp-rules--make-subject request) ecl-mcp-rules--subjects)))
 
-(defun ecl-mcp--make-subject (request)
+(defun ecl-mcp-rules--make-subject (request)
   "Find out what REQUEST is about."
   (let* ((tool (ecl-mcp-tool-name (ecl-mcp-request-tool request)))
          (code (when-let ((argument (cdr (assoc tool ecl-mcp-code-arguments))))
-                 (ecl-mcp--argument request argument)))
-         (has-path (or (member tool ecl-mcp--path-arguments)
+                 (ecl-mcp-rules--argument request argument)))
+         (has-path (or (member tool ecl-mcp-rules--path-arguments)
                        (alist-get 'path (ecl-mcp-request-arguments request))))
          (path (and has-path
-                    (ecl-mcp--path-inside
-                     (ecl-mcp--argument request 'path)
+                    (ecl-mcp-rules--path-inside
+                     (ecl-mcp-rules--argument request 'path)
                      (ecl-mcp-connection-workspace
                       (ecl-mcp-request-connection request))))))
     (make-ecl-mcp-subject
      :tool tool :code code :risk (and code (ecl-mcp-risk-of code))
-     :package (and code (ecl-mcp--argument request 'package))
+     :package (and code (ecl-mcp-rules--argument request 'package))
      :path path :outside (and has-path (not path))
-     :digest (ecl-mcp--digest (ecl-mcp-request-arguments request)))))
+     :digest (ecl-mcp-rules--digest (ecl-mcp-request-arguments request)))))
 
 ;;;; Which calls a rule covers
 
-(defun ecl-mcp--path-regexp (pattern)
+(defun ecl-mcp-rules--path-regexp (pattern)
   "The regular expression of PATTERN, in which * and ** stand for names.
 A name alone, and what ends with /**, is also the folder itself."
   (let ((start 0) (parts (list "\\`")))
@@ -130,16 +126,16 @@ A name alone, and what ends with /**, is also the folder itself."
     (push "\\'" parts)
     (apply #'concat (nreverse parts))))
 
-(defun ecl-mcp--path-fits (pattern path)
+(defun ecl-mcp-rules--path-fits (pattern path)
   "Whether PATH, seen from the project's root, fits PATTERN."
   (let ((case-fold-search nil))
-    (string-match-p (ecl-mcp--path-regexp pattern) path)))
+    (string-match-p (ecl-mcp-rules--path-regexp pattern) path)))
 
-(defun ecl-mcp--bare (operator)
+(defun ecl-mcp-rules--bare (operator)
   "OPERATOR without its package."
   (replace-regexp-in-string "\\`.*:" "" operator))
 
-(defun ecl-mcp--operators-fit (effect operators risk)
+(defun ecl-mcp-rules--operators-fit (effect operators risk)
   "Whether a rule with EFFECT about OPERATORS covers code of RISK.
 To be allowed, code must be known to do nothing else; to be denied or asked
 about, it need only name one of them, in whatever package."
@@ -148,8 +144,8 @@ about, it need only name one of them, in whatever package."
          (and (not (ecl-mcp-risk-problem risk))
               (not (ecl-mcp-risk-opaque risk))
               (cl-subsetp (ecl-mcp-risk-names risk) operators :test #'equal)))
-        (t (cl-intersection (mapcar #'ecl-mcp--bare operators)
-                            (mapcar #'ecl-mcp--bare (ecl-mcp-risk-names risk))
+        (t (cl-intersection (mapcar #'ecl-mcp-rules--bare operators)
+                            (mapcar #'ecl-mcp-rules--bare (ecl-mcp-risk-names risk))
                             :test #'equal))))
 
 (defun ecl-mcp-rule-covers-p (rule request subject)
@@ -166,16 +162,16 @@ What cannot be told fits rules that deny or ask, not those that allow."
            (fits (ecl-mcp-rule-session rule) (ecl-mcp-request-session request))
            (fits (ecl-mcp-rule-digest rule) (ecl-mcp-subject-digest subject))
            (or (not (ecl-mcp-rule-operators rule))
-               (and (ecl-mcp--operators-fit (ecl-mcp-rule-effect rule)
-                                            (ecl-mcp-rule-operators rule)
-                                            (ecl-mcp-subject-risk subject))
+               (and (ecl-mcp-rules--operators-fit (ecl-mcp-rule-effect rule)
+                                                  (ecl-mcp-rule-operators rule)
+                                                  (ecl-mcp-subject-risk subject))
                     ;; In another package the names may mean something else.
                     (or doubt (equal (ecl-mcp-rule-package rule)
                                      (ecl-mcp-subject-package subject)))))
            (or (not (ecl-mcp-rule-path rule))
                (if (ecl-mcp-subject-path subject)
-                   (ecl-mcp--path-fits (ecl-mcp-rule-path rule)
-                                       (ecl-mcp-subject-path subject))
+                   (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule)
+                                             (ecl-mcp-subject-path subject))
                  (and doubt (ecl-mcp-subject-outside subject))))))))
 
 ;;;; Rules for humans
@@ -208,10 +204,10 @@ What cannot be told fits rules that deny or ask, not those that allow."
 
 ;;;; Rules that can be offered
 
-(defconst ecl-mcp--loading '("load-file" "load-system")
+(defconst ecl-mcp-rules--loading '("load-file" "load-system")
   "Tools that run code that is not in the call.")
 
-(defun ecl-mcp--never (subject scope)
+(defun ecl-mcp-rules--never (subject scope)
   "Why no rule of SCOPE may allow calls like SUBJECT, or nil."
   (let* ((risk (ecl-mcp-subject-risk subject))
          (worst (and risk (ecl-mcp-risk-worst risk)))
@@ -222,7 +218,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
      ((and (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)
            (not risk))
       "it has no code")
-     ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp--loading))
+     ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp-rules--loading))
       "what it loads may do anything tomorrow")
      ((not risk) nil)
      ((ecl-mcp-risk-problem risk) "its code cannot be read")
@@ -236,7 +232,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
       (format "it names %s, which may do anything tomorrow"
               (string-join (cdar (ecl-mcp-risk-operators risk)) ", "))))))
 
-(defun ecl-mcp--rule-shapes (request subject effect)
+(defun ecl-mcp-rules--shapes (request subject effect)
   "Plists of what rules with EFFECT for REQUEST about SUBJECT can be about.
 The widest is first."
   (let* ((path (ecl-mcp-subject-path subject))
@@ -270,7 +266,7 @@ A string says why there are none."
     (or (and (eq effect 'allow)
              (or (and (not (ecl-mcp-request-remember request))
                       "a rule of the server says to ask each time")
-                 (ecl-mcp--never subject scope)))
+                 (ecl-mcp-rules--never subject scope)))
         (mapcar
          (lambda (shape)
            (apply #'make-ecl-mcp-rule
@@ -282,7 +278,7 @@ A string says why there are none."
                    (and (eq scope 'session)
                         (list :connection (ecl-mcp-request-connection request)
                               :client (ecl-mcp-request-client request))))))
-         (ecl-mcp--rule-shapes request subject effect)))))
+         (ecl-mcp-rules--shapes request subject effect)))))
 
 (provide 'ecl-mcp-rules)
 ;;; ecl-mcp-rules.el ends here

@@ -10,7 +10,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
 (defcustom ecl-mcp-save-after-apply 'if-clean
   "Whether a buffer is saved after a reviewed change was made in it."

@@ -13,7 +13,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
 (defconst ecl-mcp-send-piece (* 64 1024)
   "Bytes that are sent at once: what an empty pipe takes.")
@@ -30,8 +30,8 @@
 (defconst ecl-mcp-send-rate (* 256 1024)
   "Bytes that who reads takes in a second, at least.")
 
-(cl-defstruct (ecl-mcp--outbox (:constructor ecl-mcp--outbox-create)
-                               (:copier nil))
+(cl-defstruct (ecl-mcp-send--outbox (:constructor ecl-mcp-send--outbox-create)
+                                    (:copier nil))
   "What is to be sent to a process."
   (process nil :documentation "The process.")
   (seconds 1 :documentation "For which it need not read anything.")
@@ -45,92 +45,93 @@
   (busy nil :documentation "Whether a piece is being sent.")
   (timer nil :documentation "When the next one is."))
 
-(defun ecl-mcp--outbox-take (outbox)
+(defun ecl-mcp-send--take (outbox)
   "Remove the next piece from OUTBOX, which is not empty, and return it."
-  (let* ((string (car (ecl-mcp--outbox-strings outbox)))
-         (start (ecl-mcp--outbox-start outbox))
+  (let* ((string (car (ecl-mcp-send--outbox-strings outbox)))
+         (start (ecl-mcp-send--outbox-start outbox))
          (end (min (length string) (+ start ecl-mcp-send-piece))))
-    (setf (ecl-mcp--outbox-start outbox) end)
+    (setf (ecl-mcp-send--outbox-start outbox) end)
     (when (= end (length string))
-      (pop (ecl-mcp--outbox-strings outbox))
-      (setf (ecl-mcp--outbox-start outbox) 0))
+      (pop (ecl-mcp-send--outbox-strings outbox))
+      (setf (ecl-mcp-send--outbox-start outbox) 0))
     (if (and (= start 0) (= end (length string)))
         string
       (substring string start end))))
 
-(defun ecl-mcp--outbox-clear (outbox)
+(defun ecl-mcp-send--clear (outbox)
   "Forget what OUTBOX has."
-  (when (ecl-mcp--outbox-timer outbox)
-    (cancel-timer (ecl-mcp--outbox-timer outbox)))
-  (setf (ecl-mcp--outbox-strings outbox) nil
-        (ecl-mcp--outbox-start outbox) 0
-        (ecl-mcp--outbox-since outbox) nil
-        (ecl-mcp--outbox-stuck outbox) nil
-        (ecl-mcp--outbox-timer outbox) nil))
+  (when (ecl-mcp-send--outbox-timer outbox)
+    (cancel-timer (ecl-mcp-send--outbox-timer outbox)))
+  (setf (ecl-mcp-send--outbox-strings outbox) nil
+        (ecl-mcp-send--outbox-start outbox) 0
+        (ecl-mcp-send--outbox-since outbox) nil
+        (ecl-mcp-send--outbox-stuck outbox) nil
+        (ecl-mcp-send--outbox-timer outbox) nil))
 
-(defun ecl-mcp--outbox-late-p (outbox)
+(defun ecl-mcp-send--late-p (outbox)
   "Non-nil when the process of OUTBOX does not read, or too slowly."
   (let ((now (float-time))
-        (seconds (ecl-mcp--outbox-seconds outbox)))
-    (or (> (- now (ecl-mcp--outbox-read outbox)) seconds)
-        (> (- now (ecl-mcp--outbox-since outbox))
-           (+ seconds (/ (ecl-mcp--outbox-size outbox)
+        (seconds (ecl-mcp-send--outbox-seconds outbox)))
+    (or (> (- now (ecl-mcp-send--outbox-read outbox)) seconds)
+        (> (- now (ecl-mcp-send--outbox-since outbox))
+           (+ seconds (/ (ecl-mcp-send--outbox-size outbox)
                          (float ecl-mcp-send-rate)))))))
 
-(defun ecl-mcp--outbox-send-piece (outbox)
+(defun ecl-mcp-send--send-piece (outbox)
   "Send the next piece of OUTBOX, or go on with it.
 Return nil when that went wrong."
-  (let ((piece (if (ecl-mcp--outbox-stuck outbox)
+  (let ((piece (if (ecl-mcp-send--outbox-stuck outbox)
                    ""
-                 (ecl-mcp--outbox-take outbox)))
+                 (ecl-mcp-send--take outbox)))
         (inhibit-quit t))
     (condition-case err
         (progn
           (if (with-timeout (ecl-mcp-send-patience)
-                (process-send-string (ecl-mcp--outbox-process outbox) piece)
+                (process-send-string (ecl-mcp-send--outbox-process outbox) piece)
                 t)
-              (setf (ecl-mcp--outbox-stuck outbox) nil
-                    (ecl-mcp--outbox-read outbox) (float-time))
-            (setf (ecl-mcp--outbox-stuck outbox) t))
+              (setf (ecl-mcp-send--outbox-stuck outbox) nil
+                    (ecl-mcp-send--outbox-read outbox) (float-time))
+            (setf (ecl-mcp-send--outbox-stuck outbox) t))
           t)
       (error
-       (ecl-mcp--note 'warn "sending to %s: %s" (ecl-mcp--outbox-process outbox)
+       (ecl-mcp--note 'warn "sending to %s: %s" (ecl-mcp-send--outbox-process outbox)
                       (ecl-mcp--error-text err))
        nil))))
 
-(defun ecl-mcp--outbox-run (outbox)
+(defun ecl-mcp-send--run (outbox)
   "Send a piece of OUTBOX, and see to it that the next one is sent."
-  (setf (ecl-mcp--outbox-timer outbox) nil
-        (ecl-mcp--outbox-busy outbox) t)
-  (let ((sent (unwind-protect (ecl-mcp--outbox-send-piece outbox)
-                (setf (ecl-mcp--outbox-busy outbox) nil)))
-        (stuck (ecl-mcp--outbox-stuck outbox)))
-    (cond ((or (not sent) (and stuck (ecl-mcp--outbox-late-p outbox)))
-           (ecl-mcp--outbox-clear outbox)
-           (funcall (ecl-mcp--outbox-failed outbox)))
-          ((or stuck (ecl-mcp--outbox-strings outbox))
-           (setf (ecl-mcp--outbox-timer outbox)
+  (setf (ecl-mcp-send--outbox-timer outbox) nil
+        (ecl-mcp-send--outbox-busy outbox) t)
+  (let ((sent (unwind-protect (ecl-mcp-send--send-piece outbox)
+                (setf (ecl-mcp-send--outbox-busy outbox) nil)))
+        (stuck (ecl-mcp-send--outbox-stuck outbox)))
+    (cond ((or (not sent) (and stuck (ecl-mcp-send--late-p outbox)))
+           (ecl-mcp-send--clear outbox)
+           (funcall (ecl-mcp-send--outbox-failed outbox)))
+          ((or stuck (ecl-mcp-send--outbox-strings outbox))
+           (setf (ecl-mcp-send--outbox-timer outbox)
                  (run-at-time (if stuck
                                   ecl-mcp-send-long-pause
                                 ecl-mcp-send-pause)
-                              nil #'ecl-mcp--outbox-go outbox)))
-          (t (setf (ecl-mcp--outbox-since outbox) nil
-                   (ecl-mcp--outbox-size outbox) 0)))))
+                              nil #'ecl-mcp-send--continue outbox)))
+          (t (setf (ecl-mcp-send--outbox-since outbox) nil
+                   (ecl-mcp-send--outbox-size outbox) 0)))))
 
-(defun ecl-mcp--outbox-go (outbox)
+(defun ecl-mcp-send--continue (outbox)
   "Go on sending what OUTBOX has, unless its process is stopped or has ended."
-  (ecl-mcp--guard "sending"
-    (pcase (process-status (ecl-mcp--outbox-process outbox))
+  (ecl-mcp--noting-errors "sending"
+    (pcase (process-status (ecl-mcp-send--outbox-process outbox))
       ((or 'run 'open)
-       (when (or (ecl-mcp--outbox-stuck outbox) (ecl-mcp--outbox-strings outbox))
-         (ecl-mcp--outbox-run outbox)))
-      ('stop (setf (ecl-mcp--outbox-timer outbox) nil))
-      (_ (ecl-mcp--outbox-clear outbox)))))
+       (when (or (ecl-mcp-send--outbox-stuck outbox)
+                 (ecl-mcp-send--outbox-strings outbox))
+         (ecl-mcp-send--run outbox)))
+      ('stop (setf (ecl-mcp-send--outbox-timer outbox) nil))
+      (_ (ecl-mcp-send--clear outbox)))))
 
-(defun ecl-mcp--outbox (process)
+(defun ecl-mcp-send--outbox (process)
   "Return what is to be sent to PROCESS."
   (or (process-get process 'ecl-mcp-outbox)
-      (let ((outbox (ecl-mcp--outbox-create :process process)))
+      (let ((outbox (ecl-mcp-send--outbox-create :process process)))
         (process-put process 'ecl-mcp-outbox outbox)
         outbox)))
 
@@ -138,25 +139,25 @@ Return nil when that went wrong."
   "Send BYTES to PROCESS, behind all that is still to be sent to it.
 FAILED is a function that is called without arguments when PROCESS reads nothing
 for SECONDS, or much too slowly; then nothing more is sent."
-  (let ((outbox (ecl-mcp--outbox process)))
-    (setf (ecl-mcp--outbox-seconds outbox) seconds
-          (ecl-mcp--outbox-failed outbox) failed)
-    (unless (ecl-mcp--outbox-since outbox)
-      (setf (ecl-mcp--outbox-since outbox) (float-time)
-            (ecl-mcp--outbox-read outbox) (float-time)))
-    (setf (ecl-mcp--outbox-strings outbox)
-          (nconc (ecl-mcp--outbox-strings outbox) (list bytes)))
-    (cl-incf (ecl-mcp--outbox-size outbox) (length bytes))
-    (unless (or (ecl-mcp--outbox-busy outbox) (ecl-mcp--outbox-timer outbox))
-      (ecl-mcp--outbox-go outbox))))
+  (let ((outbox (ecl-mcp-send--outbox process)))
+    (setf (ecl-mcp-send--outbox-seconds outbox) seconds
+          (ecl-mcp-send--outbox-failed outbox) failed)
+    (unless (ecl-mcp-send--outbox-since outbox)
+      (setf (ecl-mcp-send--outbox-since outbox) (float-time)
+            (ecl-mcp-send--outbox-read outbox) (float-time)))
+    (setf (ecl-mcp-send--outbox-strings outbox)
+          (nconc (ecl-mcp-send--outbox-strings outbox) (list bytes)))
+    (cl-incf (ecl-mcp-send--outbox-size outbox) (length bytes))
+    (unless (or (ecl-mcp-send--outbox-busy outbox) (ecl-mcp-send--outbox-timer outbox))
+      (ecl-mcp-send--continue outbox))))
 
 (defun ecl-mcp-send-on (process)
   "Go on sending to PROCESS, which was stopped and runs again."
   (when-let ((outbox (process-get process 'ecl-mcp-outbox)))
-    (setf (ecl-mcp--outbox-since outbox) (float-time)
-          (ecl-mcp--outbox-read outbox) (float-time))
-    (unless (or (ecl-mcp--outbox-busy outbox) (ecl-mcp--outbox-timer outbox))
-      (ecl-mcp--outbox-go outbox))))
+    (setf (ecl-mcp-send--outbox-since outbox) (float-time)
+          (ecl-mcp-send--outbox-read outbox) (float-time))
+    (unless (or (ecl-mcp-send--outbox-busy outbox) (ecl-mcp-send--outbox-timer outbox))
+      (ecl-mcp-send--continue outbox))))
 
 (provide 'ecl-mcp-send)
 ;;; ecl-mcp-send.el ends here

@@ -11,7 +11,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-send)
 
@@ -100,12 +100,12 @@ So that somebody who only looks whether the socket is alive is none."
 
 (defun ecl-mcp-socket--filter (process bytes)
   "Take in BYTES that a server sent over PROCESS."
-  (ecl-mcp--guard "socket"
+  (ecl-mcp--noting-errors "socket"
     (ecl-mcp-editor-feed (ecl-mcp-socket--connection process) bytes)))
 
 (defun ecl-mcp-socket--sentinel (process event)
   "Note that PROCESS, a connection, has ended; EVENT says how."
-  (ecl-mcp--guard "socket"
+  (ecl-mcp--noting-errors "socket"
     (unless (process-live-p process)
       (when-let ((connection (process-get process 'ecl-mcp-connection)))
         (ecl-mcp-editor-disconnect connection (string-trim event))))))
@@ -121,7 +121,7 @@ So that somebody who only looks whether the socket is alive is none."
   "Take in PROCESS, a new connection, or turn it away.
 It is no reason to ask before Emacs ends; that it does not have from its server.
 PROCESS is nil when there was no descriptor for it."
-  (ecl-mcp--guard "socket"
+  (ecl-mcp--noting-errors "socket"
     (when (processp process)
       (set-process-query-on-exit-flag process nil)
       (process-put process 'ecl-mcp-since (float-time))
@@ -241,7 +241,7 @@ Signal an error when somebody does, or when it is something else."
   "Listen no longer; the file goes unless another one has taken its name."
   (when ecl-mcp-socket--server
     (delete-process ecl-mcp-socket--server)
-    (ecl-mcp--guard "socket"
+    (ecl-mcp--noting-errors "socket"
       (when (ecl-mcp-socket--ours-p)
         (delete-file ecl-mcp-socket--file)))
     (setq ecl-mcp-socket--server nil
@@ -278,7 +278,7 @@ The reason why not is kept, and reported when it is a new one."
 
 (defun ecl-mcp-socket--look ()
   "See to it that servers find this Emacs, from a timer."
-  (ecl-mcp--guard "socket"
+  (ecl-mcp--noting-errors "socket"
     (ecl-mcp-socket--end-silent)
     (unless (ecl-mcp-socket--works-p)
       (when (ecl-mcp-socket--try)

@@ -5,18 +5,18 @@
 
 ;;; Commentary:
 
-;; The buffer of M-x ecl-mcp: the session in this Emacs, servers that are
+;; The buffer of M-x ecl-mcp: the Lisp in this Emacs, servers that are
 ;; connected, requests that wait, calls that were made.  It follows what
 ;; happens; it decides nothing.
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-socket)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 
-(declare-function ecl-mcp-review "ecl-mcp-approve" (&optional request))
+(declare-function ecl-mcp-review "ecl-mcp-approval" (&optional request))
 (declare-function ecl-mcp-stop "ecl-mcp" ())
 (declare-function ecl-mcp-restart-lisp "ecl-mcp" ())
 (declare-function ecl-mcp-interrupt "ecl-mcp" (&optional all))
@@ -25,7 +25,7 @@
 (declare-function ecl-mcp-repl "ecl-mcp-repl" (&optional session))
 (declare-function ecl-mcp-call-tool "ecl-mcp-call-tool" (tool arguments))
 (declare-function ecl-mcp "ecl-mcp" ())
-(declare-function ecl-mcp-build-module "ecl-mcp-load" ())
+(declare-function ecl-mcp-build-module "ecl-mcp-module-load" ())
 
 (defcustom ecl-mcp-status-calls 12
   "How many of the recent calls the status buffer shows."
@@ -48,21 +48,19 @@
   "Whether that may have changed since.")
 
 (defvar ecl-mcp-status-mode-map
-  (let ((map (make-sparse-keymap)))
-    (set-keymap-parent map (make-composed-keymap button-buffer-map
-                                                 special-mode-map))
-    (define-key map (kbd "g") #'ecl-mcp-status-refresh)
-    (define-key map (kbd "r") #'ecl-mcp-review)
-    (define-key map (kbd "s") #'ecl-mcp)
-    (define-key map (kbd "S") #'ecl-mcp-stop)
-    (define-key map (kbd "R") #'ecl-mcp-restart-lisp)
-    (define-key map (kbd "i") #'ecl-mcp-interrupt)
-    (define-key map (kbd "z") #'ecl-mcp-repl)
-    (define-key map (kbd "c") #'ecl-mcp-call-tool)
-    (define-key map (kbd "p") #'ecl-mcp-permissions)
-    (define-key map (kbd "l") #'ecl-mcp-log)
-    (define-key map (kbd "m") #'ecl-mcp-status-messages)
-    map)
+  (ecl-mcp-keymap
+   '(("g" . ecl-mcp-status-refresh)
+     ("r" . ecl-mcp-review)
+     ("s" . ecl-mcp)
+     ("S" . ecl-mcp-stop)
+     ("R" . ecl-mcp-restart-lisp)
+     ("i" . ecl-mcp-interrupt)
+     ("z" . ecl-mcp-repl)
+     ("c" . ecl-mcp-call-tool)
+     ("p" . ecl-mcp-permissions)
+     ("l" . ecl-mcp-log)
+     ("m" . ecl-mcp-status-messages))
+   (make-composed-keymap button-buffer-map special-mode-map))
   "Keymap of `ecl-mcp-status-mode'.")
 
 ;;;; Pieces
@@ -102,33 +100,33 @@ How long ago that is would be wrong as soon as it stands there."
 
 ;;;; Sections
 
-(defun ecl-mcp-status--workspace (session)
-  "Return what there is to say about the workspace of SESSION."
-  (let ((workspace (ecl-mcp-session-workspace session)))
+(defun ecl-mcp-status--workspace (lisp)
+  "Return what there is to say about the workspace of LISP."
+  (let ((workspace (ecl-mcp-lisp-workspace lisp)))
     (concat (ecl-mcp--visible (abbreviate-file-name workspace))
             (when (file-equal-p workspace "~/")
               (concat "  " (propertize "your home folder; set ecl-mcp-workspace"
                                        'face 'warning))))))
 
-(defun ecl-mcp-status--insert-session ()
-  "Insert what there is to say about the session in this Emacs."
+(defun ecl-mcp-status--insert-lisp ()
+  "Insert what there is to say about the Lisp in this Emacs."
   (ecl-mcp-status--heading "Lisp in this Emacs")
-  (if-let ((session ecl-mcp-session))
-      (let ((process (ecl-mcp-session-process session)))
-        (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace session))
+  (if-let ((lisp ecl-mcp-lisp))
+      (let ((process (ecl-mcp-lisp-process lisp)))
+        (ecl-mcp-status--line "workspace" (ecl-mcp-status--workspace lisp))
         (ecl-mcp-status--line
          "process"
          (if (process-live-p process)
              (format "%d, %s" (process-id process)
                      (ecl-mcp-status--since
-                      (car (ecl-mcp-session-started session))))
+                      (car (ecl-mcp-lisp-started lisp))))
            (propertize "none; restart Lisp" 'face 'error)))
-        (when (ecl-mcp-session-lost session)
+        (when (ecl-mcp-lisp-lost lisp)
           (ecl-mcp-status--line
-           "lost" (format "%d times; last: %s" (ecl-mcp-session-losses session)
-                          (ecl-mcp-session-lost session))))
+           "lost" (format "%d times; last: %s" (ecl-mcp-lisp-losses lisp)
+                          (ecl-mcp-lisp-lost lisp))))
         (ecl-mcp-status--line "running" (format "calls from Emacs: %d"
-                                                (length (ecl-mcp-session-calls))))
+                                                (length (ecl-mcp-client-calls))))
         (ecl-mcp-status--insert-buttons
          '(("z" "REPL" ecl-mcp-repl) ("c" "Call tool" ecl-mcp-call-tool)
            ("i" "Interrupt" ecl-mcp-interrupt)
@@ -142,7 +140,7 @@ How long ago that is would be wrong as soon as it stands there."
 
 (defun ecl-mcp-status--insert-sessions ()
   "Insert what list-sessions said."
-  (when (and ecl-mcp-session ecl-mcp-status--sessions)
+  (when (and ecl-mcp-lisp ecl-mcp-status--sessions)
     (ecl-mcp-status--heading "Lisp sessions")
     (dolist (line (split-string ecl-mcp-status--sessions "\n" t))
       (insert "  " line "\n"))))
@@ -195,7 +193,7 @@ How long ago that is would be wrong as soon as it stands there."
             (if (equal outcome "ok") outcome (propertize outcome 'face 'warning))
             (or (alist-get 'runMs line) "-")
             (or (if (stringp client) (ecl-mcp--visible client)
-                  (ecl-mcp--client-name client))
+                  (ecl-mcp-editor-client-name client))
                 ""))))
 
 (defun ecl-mcp-status--insert-calls ()
@@ -222,7 +220,7 @@ How long ago that is would be wrong as soon as it stands there."
     (erase-buffer)
     (insert (propertize "ecl-mcp" 'face 'bold) " " ecl-mcp-version "\n")
     (ecl-mcp-status--insert-requests)
-    (ecl-mcp-status--insert-session)
+    (ecl-mcp-status--insert-lisp)
     (ecl-mcp-status--insert-sessions)
     (ecl-mcp-status--insert-servers)
     (ecl-mcp-status--insert-calls)
@@ -236,7 +234,7 @@ How long ago that is would be wrong as soon as it stands there."
   "Draw the status buffer again, if there is one.
 Where it is seen, the Lisp sessions are asked for when they may have changed."
   (setq ecl-mcp-status--timer nil)
-  (ecl-mcp--guard "status"
+  (ecl-mcp--noting-errors "status"
     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
       (with-current-buffer buffer
         (ecl-mcp-status--draw)
@@ -266,7 +264,7 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
                    (ecl-mcp-called-functions . ecl-mcp-status--soon)
                    (ecl-mcp-called-functions . ecl-mcp-status--note-call)
                    (ecl-mcp-connections-functions . ecl-mcp-status--soon)
-                   (ecl-mcp-session-functions . ecl-mcp-status--soon)))
+                   (ecl-mcp-lisp-functions . ecl-mcp-status--soon)))
     (if on
         (add-hook hook function)
       (remove-hook hook function))))
@@ -277,8 +275,8 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
 
 (defun ecl-mcp-status--ask-sessions ()
   "Ask which Lisp sessions there are, to draw them when that is known."
-  (when (and ecl-mcp-session
-             (process-live-p (ecl-mcp-session-process ecl-mcp-session)))
+  (when (and ecl-mcp-lisp
+             (process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp)))
     (setq ecl-mcp-status--outdated nil)
     (ecl-mcp-lookup "list-sessions" nil
                   (lambda (result)

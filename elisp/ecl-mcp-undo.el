@@ -11,7 +11,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)

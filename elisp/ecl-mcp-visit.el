@@ -12,7 +12,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 (require 'ecl-mcp-apply)
 
 (defconst ecl-mcp-visit-text-limit (* 16 1024 1024)
@@ -92,7 +92,7 @@ Nil when there is none, or when the file on the disk is what counts."
               "%s was written by a tool; its buffer has unsaved changes."
               (file-name-nondirectory path)))
             (t
-             (ecl-mcp--guard (format "reading %s again" path)
+             (ecl-mcp--noting-errors (format "reading %s again" path)
                (ecl-mcp-visit--revert)))))))
 
 (defun ecl-mcp-visit-called (line _connection)

@@ -20,20 +20,20 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-module-load)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-socket)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 (require 'ecl-mcp-tools)
 (require 'ecl-mcp-buffers)
-(require 'ecl-mcp-execute)
+(require 'ecl-mcp-agent)
 (require 'ecl-mcp-call-tool)
 (require 'ecl-mcp-gptel)
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-permissions-list)
 (require 'ecl-mcp-review)
-(require 'ecl-mcp-approve)
+(require 'ecl-mcp-approval)
 (require 'ecl-mcp-log)
 (require 'ecl-mcp-eval)
 (require 'ecl-mcp-describe)
@@ -41,26 +41,26 @@
 (require 'ecl-mcp-repl)
 (require 'ecl-mcp-status)
 
-(defvar ecl-mcp--active nil
+(defvar ecl-mcp-activated nil
   "Whether requests come up in this Emacs.")
 
 (defun ecl-mcp-activate ()
   "Let requests come up in this Emacs, and cores see the texts of buffers."
-  (unless ecl-mcp--active
-    (setq ecl-mcp--active t)
-    (ecl-mcp-approve-start)
-    (ecl-mcp-review-start)))
+  (unless ecl-mcp-activated
+    (setq ecl-mcp-activated t)
+    (ecl-mcp-approval-activate)
+    (ecl-mcp-review-activate)))
 
 (defun ecl-mcp-deactivate ()
   "Let requests come up in this Emacs no longer."
-  (when ecl-mcp--active
-    (setq ecl-mcp--active nil)
-    (ecl-mcp-review-stop)
-    (ecl-mcp-approve-stop)))
+  (when ecl-mcp-activated
+    (setq ecl-mcp-activated nil)
+    (ecl-mcp-review-deactivate)
+    (ecl-mcp-approval-deactivate)))
 
-(defun ecl-mcp--rest ()
+(defun ecl-mcp-deactivate-if-unused ()
   "Deactivate unless there is something that may ask."
-  (unless (or ecl-mcp-session (bound-and-true-p ecl-mcp-global-mode))
+  (unless (or ecl-mcp-lisp (bound-and-true-p ecl-mcp-global-mode))
     (ecl-mcp-deactivate)))
 
 ;;;###autoload
@@ -74,7 +74,7 @@ They find it by a socket.  The mode line says how many requests wait."
          (ecl-mcp-socket-start))
         (t
          (ecl-mcp-socket-stop)
-         (ecl-mcp--rest))))
+         (ecl-mcp-deactivate-if-unused))))
 
 ;;;###autoload
 (defun ecl-mcp ()
@@ -85,7 +85,7 @@ nevertheless."
   (interactive)
   (ecl-mcp-global-mode 1)
   (condition-case err
-      (ecl-mcp-session-ensure)
+      (ecl-mcp-client-ensure)
     (user-error
      (message "%s" (error-message-string err))))
   (ecl-mcp-status-show))
@@ -93,9 +93,9 @@ nevertheless."
 ;;;###autoload
 (defun ecl-mcp-stop ()
   "Stop the Lisp of this Emacs, and let servers ask it no longer.
-What the session had is lost; requests that wait are refused."
+What was defined in it is lost; requests that wait are refused."
   (interactive)
-  (ecl-mcp-session-stop)
+  (ecl-mcp-lisp-stop)
   (ecl-mcp-global-mode -1)
   (ecl-mcp-deactivate)
   (message "ecl-mcp: Stopped"))
@@ -105,9 +105,9 @@ What the session had is lost; requests that wait are refused."
   "Start a fresh Lisp in place of the one of this Emacs.
 It works whatever that one does.  All it had is lost, and who uses it is told."
   (interactive)
-  (if (not ecl-mcp-session)
-      (ecl-mcp-session-ensure)
-    (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")))
+  (if (not ecl-mcp-lisp)
+      (ecl-mcp-client-ensure)
+    (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")))
 
 ;;;###autoload
 (defun ecl-mcp-interrupt (&optional all)
@@ -115,11 +115,11 @@ It works whatever that one does.  All it had is lost, and who uses it is told."
 When that is nothing, or with a prefix argument ALL, stop what agents evaluate
 there; they are told that the user stopped it."
   (interactive "P")
-  (let ((calls (ecl-mcp-session-calls)))
+  (let ((calls (ecl-mcp-client-calls)))
     (mapc #'ecl-mcp-cancel calls)
-    (when (and ecl-mcp-session (or all (null calls)))
-      (ecl-mcp-session-stop-others ecl-mcp-session))
-    (message (cond ((null ecl-mcp-session) "ecl-mcp: Nothing runs")
+    (when (and ecl-mcp-lisp (or all (null calls)))
+      (ecl-mcp-lisp-stop-others ecl-mcp-lisp))
+    (message (cond ((null ecl-mcp-lisp) "ecl-mcp: Nothing runs")
                    ((null calls) "ecl-mcp: What agents evaluate is stopped")
                    (all "ecl-mcp: %d stopped, and what agents evaluate")
                    (t "ecl-mcp: %d stopped"))

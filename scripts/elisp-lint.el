@@ -6,6 +6,7 @@
 ;; Usage: Emacs -Q --batch -L elisp -l scripts/elisp-lint.el FOLDER FILE…
 ;; Byte-compiles FILE… into FOLDER with warnings as errors, and runs checkdoc (but
 ;; over tests), check-declare, and package-lint and relint where they are installed.
+;; A private name begins with the name of its file, or with a beginning of that.
 
 ;;; Code:
 
@@ -57,6 +58,29 @@
     (while (re-search-forward "^.\\{91,\\}" nil t)
       (elisp-lint-complain file (line-number-at-pos) "longer than 90 columns"))))
 
+(defun elisp-lint-families (file)
+  "The beginnings of private names that FILE may define."
+  (let ((name (file-name-base file))
+        (families nil))
+    (if (equal name "ecl-mcp-base")
+        '("ecl-mcp--")
+      (while (string-match "\\`ecl-mcp-" name)
+        (push (concat name "--") families)
+        (setq name (replace-regexp-in-string "-[^-]*\\'" "" name)))
+      families)))
+
+(defun elisp-lint-names (file)
+  "Look for private names in FILE that do not say where they are defined."
+  (with-current-buffer (find-file-noselect file)
+    (goto-char (point-min))
+    (while (re-search-forward
+            "^(\\(?:cl-\\)?def[a-z-]* [('\"]*\\(ecl-mcp[a-z0-9-]*--[a-z0-9-]+\\)" nil t)
+      (let ((name (match-string 1)))
+        (unless (seq-some (lambda (family) (string-prefix-p family name))
+                          (elisp-lint-families file))
+          (elisp-lint-complain file (line-number-at-pos)
+                               (concat name " is not named after its file")))))))
+
 (defun elisp-lint-declare (file)
   "Check the declarations of functions in FILE."
   (dolist (wrong (check-declare-file file))
@@ -104,6 +128,8 @@
         (elisp-lint-checkdoc file))
       (elisp-lint-declare file)
       (elisp-lint-columns file)
+      (when (and product (equal (file-name-directory file) product))
+        (elisp-lint-names file))
       (when (require 'relint nil t)
         (elisp-lint-relint file))
       (when (and product (equal (file-name-directory file) product)

@@ -11,7 +11,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 (require 'support)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 (require 'ecl-mcp-eval)
 
 (defvar live-folder
@@ -40,7 +40,7 @@
 
 (defun live-idle ()
   "Wait until all calls of commands have been answered."
-  (live-wait "answers to all commands" (lambda () (null ecl-mcp--jobs))))
+  (live-wait "answers to all commands" (lambda () (null ecl-mcp-eval--jobs))))
 
 (defun live-call (tool arguments &rest options)
   "The answer to TOOL with ARGUMENTS and OPTIONS."
@@ -86,6 +86,16 @@
      (if (search-forward "@@" nil t)
          (replace-match ""))
      ,@body))
+
+(defun live-message-of (command text)
+  "What the echo area shows after COMMAND in a buffer of Lisp with TEXT."
+  (live-with-messages
+    (live-in-lisp text
+      (let ((before (buffer-string)))
+        (call-interactively command)
+        (should (equal before (buffer-string))))
+      (live-idle))
+    (car live-messages)))
 
 (defun live-text (buffer)
   "All that BUFFER shows, or nil when there is none."
@@ -154,7 +164,7 @@ What other programs of the machine do is not counted.  Return the value of BODY.
 
 (defun live-supervisor ()
   "The number of the process that keeps the Lisp images."
-  (process-id (ecl-mcp-session-process ecl-mcp-session)))
+  (process-id (ecl-mcp-lisp-process ecl-mcp-lisp)))
 
 (defun live-zygote ()
   "The number of the process that live images are made from."

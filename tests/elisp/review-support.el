@@ -12,7 +12,7 @@
 (require 'ecl-mcp-apply)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 ;;;; Files
 
@@ -55,6 +55,26 @@
                 'rejected
               'accepted)))
     hunks))
+
+(defun test-apply-random-text (count)
+  "A text of at most COUNT lines, few of which are different."
+  (let ((lines (cl-loop repeat (random (1+ count))
+                        collect (format "%s" (random 5)))))
+    (concat (string-join lines "\n")
+            (if (or (null lines) (zerop (random 3))) "" "\n"))))
+
+(defun test-log-patch (name old new)
+  "What the core writes about a change of NAME from OLD to NEW."
+  (format "--- a/%s\n+++ b/%s\n%s" name name
+          (mapconcat
+           (lambda (hunk)
+             (format "@@ %s %s @@\n%s"
+                     (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place hunk)
+                                         (ecl-mcp-hunk-old-count hunk))
+                     (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place hunk)
+                                         (ecl-mcp-hunk-new-count hunk))
+                     (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))))
+           (ecl-mcp-hunk-from-texts old new) "")))
 
 (defun test-apply-chosen (hunks)
   "Those of HUNKS that are accepted."

@@ -50,20 +50,20 @@ After SECONDS (20) fail, saying WHAT was waited for."
 
 ;;;; A session with real images
 
-(defvar ecl-mcp-session)
+(defvar ecl-mcp-lisp)
 (defvar ecl-mcp-program)
 (defvar ecl-mcp-module-file)
 (defvar ecl-mcp-workspace)
 (defvar ecl-mcp-activate-function)
-(declare-function ecl-mcp-call "ecl-mcp-session")
-(declare-function ecl-mcp-session-stop "ecl-mcp-host")
-(declare-function ecl-mcp-session-process "ecl-mcp-host" t t)
+(declare-function ecl-mcp-call "ecl-mcp-client")
+(declare-function ecl-mcp-lisp-stop "ecl-mcp-lisp")
+(declare-function ecl-mcp-lisp-process "ecl-mcp-lisp" t t)
 
 (defun ecl-mcp-test-end-session ()
   "End the session and wait for the end of its process."
-  (when ecl-mcp-session
-    (let ((process (ecl-mcp-session-process ecl-mcp-session)))
-      (ecl-mcp-session-stop)
+  (when ecl-mcp-lisp
+    (let ((process (ecl-mcp-lisp-process ecl-mcp-lisp)))
+      (ecl-mcp-lisp-stop)
       (ecl-mcp-test-await "the end of the supervisor"
                           (lambda () (not (process-live-p process)))))))
 
@@ -73,7 +73,7 @@ FOLDER is bound to its workspace; all of it goes away in the end.  Requests do
 not come up: a test that is about that calls what lets them."
   (declare (indent 1) (debug (symbolp body)))
   `(ecl-mcp-test-with-folder ,folder
-     (require 'ecl-mcp-session)
+     (require 'ecl-mcp-client)
      (let ((ecl-mcp-program (expand-file-name "ecl-mcp" ecl-mcp-test-build))
            (ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so"
                                                   ecl-mcp-test-build))
@@ -94,12 +94,12 @@ not come up: a test that is about that calls what lets them."
 
 ;;;; A core's end of the line protocol
 
-(declare-function ecl-mcp-connection-create "ecl-mcp-editor" t t)
+(declare-function ecl-mcp-connection-create "ecl-mcp-connection" t t)
 (declare-function ecl-mcp-editor-connect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-disconnect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-feed "ecl-mcp-editor")
-(declare-function ecl-mcp--json-parse "ecl-mcp-core")
-(declare-function ecl-mcp--json-bytes "ecl-mcp-core")
+(declare-function ecl-mcp--json-parse "ecl-mcp-base")
+(declare-function ecl-mcp--json-bytes "ecl-mcp-base")
 
 (defvar ecl-mcp-test-sent nil
   "What the editor said to the core, newest first: alists in exact shape.")

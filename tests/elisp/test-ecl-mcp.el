@@ -106,7 +106,7 @@
                       (princ (plist-get result :content))
                       (princ (byte-code-function-p
                               (symbol-function 'ecl-mcp-call)))
-                      (ecl-mcp-session-stop))))
+                      (ecl-mcp-lisp-stop))))
                  (buffer-string))))
     (should (string-suffix-p "nil=> 42t" text))))
 
@@ -251,8 +251,8 @@ With a hook `use-package' loads nothing unless it is told to."
                  (progn ,@body)
                (when (get-buffer ecl-mcp-status-buffer)
                  (kill-buffer ecl-mcp-status-buffer))
-               (let ((process (and ecl-mcp-session
-                                   (ecl-mcp-session-process ecl-mcp-session))))
+               (let ((process (and ecl-mcp-lisp
+                                   (ecl-mcp-lisp-process ecl-mcp-lisp))))
                  (ecl-mcp-stop)
                  (when process
                    (ecl-mcp-test-await
@@ -315,7 +315,7 @@ With a hook `use-package' loads nothing unless it is told to."
                     (lambda (it) (setq result it)))
       (ecl-mcp-interrupt)
       (should (plist-get result :error))
-      (should-not (ecl-mcp-session-calls))
+      (should-not (ecl-mcp-client-calls))
       (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
                                                    '((code . "*kept*")))
                                 :content)
@@ -345,7 +345,7 @@ With a hook `use-package' loads nothing unless it is told to."
       (ecl-mcp)
       (test-ecl-mcp--shows "state +The module is not there; build it.")
       (test-ecl-mcp--shows "Build")
-      (should-not ecl-mcp-session)
+      (should-not ecl-mcp-lisp)
       (let ((client (make-network-process
                      :name "server" :family 'local :service ecl-mcp-socket
                      :noquery t)))
@@ -362,7 +362,7 @@ With a hook `use-package' loads nothing unless it is told to."
                                               (symbol-value variable))))
            '(ecl-mcp-request-functions ecl-mcp-arrived-functions
              ecl-mcp-gone-functions ecl-mcp-called-functions
-             ecl-mcp-connections-functions ecl-mcp-session-functions
+             ecl-mcp-connections-functions ecl-mcp-lisp-functions
              kill-emacs-hook pre-command-hook post-command-hook))
    (list (cons 'global-mode-string (remove "" global-mode-string))
          (cons 'processes (process-list))
@@ -425,7 +425,7 @@ With a hook `use-package' loads nothing unless it is told to."
   (should
    (equal
     (test-ecl-mcp--emacs
-     "-l" "ecl-mcp-session"
+     "-l" "ecl-mcp-client"
      "--eval"
      (format
       "%S"
@@ -440,9 +440,9 @@ With a hook `use-package' loads nothing unless it is told to."
          (with-timeout (20)
            (while (not result)
              (accept-process-output nil 0.1)))
-         (princ (featurep 'ecl-mcp-approve))
+         (princ (featurep 'ecl-mcp-approval))
          (princ (if (plist-get result :error) " refused"))
-         (ecl-mcp-session-stop))))
+         (ecl-mcp-lisp-stop))))
     "t refused")))
 
 (provide 'test-ecl-mcp)

@@ -11,31 +11,6 @@
   (mapcar (lambda (message) (alist-get 'method message))
           (reverse ecl-mcp-test-sent)))
 
-(ert-deftest ecl-mcp-json-shapes ()
-  "Both shapes become the JSON they mean, in UTF-8."
-  (dolist (case '((((a . "b")) "{\"a\":\"b\"}")
-                  ((:path "x" :all t) "{\"path\":\"x\",\"all\":true}")
-                  (((a) (b . 1) (c . :false)) "{\"b\":1,\"c\":false}")
-                  (((a . [])) "{\"a\":[]}")
-                  (((a . ((b)))) "{\"a\":{}}")
-                  ((1 2.5 nil t) "[1,2.5,null,true]")
-                  (((edits . (((old . "x") (new . "y")))))
-                   "{\"edits\":[{\"old\":\"x\",\"new\":\"y\"}]}")
-                  (((a . "Grüße\n")) "{\"a\":\"Grüße\\n\"}")
-                  (("\x3fffe9") "[\"\ufffd\"]")
-                  (("\xd800") "[\"\ufffd\"]")))
-    (should (equal (ecl-mcp--json-bytes (car case))
-                   (encode-coding-string (cadr case) 'utf-8)))))
-
-(ert-deftest ecl-mcp-json-plain-shape ()
-  "What is parsed is exact, and plain on demand."
-  (let ((exact (ecl-mcp--json-parse
-                "{\"a\":[1,null,false],\"b\":null,\"c\":{},\"d\":\"\xc3\xa9\"}")))
-    (should (equal exact
-                   '((a . [1 :null :false]) (b . :null) (c) (d . "é"))))
-    (should (equal (ecl-mcp--json-plain exact)
-                   '((a . (1 nil :false)) (b) (c) (d . "é"))))))
-
 (ert-deftest ecl-mcp-editor-request-arrives ()
   "A request is confirmed at once, shown once, and answered once."
   (let* ((shown nil)
@@ -140,11 +115,11 @@
 
 (ert-deftest ecl-mcp-editor-line-limit ()
   "A message beyond the limit is left out, and memory stays bounded."
-  (let ((ecl-mcp-editor-line-limit 1000))
+  (let ((ecl-mcp-receive-line-limit 1000))
     (ecl-mcp-test-with-connection core
       (dotimes (_ 50)
         (ecl-mcp-editor-feed core (make-string 100 ?x))
-        (should (<= (ecl-mcp-connection-size core) 1100)))
+        (should (<= (ecl-mcp-inbox-size (ecl-mcp-connection-inbox core)) 1100)))
       (ecl-mcp-editor-feed core "\n")
       (ecl-mcp-test-ask core 3)
       (should (= (length ecl-mcp-requests) 1))

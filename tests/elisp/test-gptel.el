@@ -44,7 +44,7 @@
 (ert-deftest ecl-mcp-gptel-tools-are-made ()
   "Each tool of the session is made, with its arguments, required ones first."
   (test-gptel--with
-    (should (= (length test-gptel--made) (length (ecl-mcp-session-tools))))
+    (should (= (length test-gptel--made) (length (ecl-mcp-client-tools))))
     (let ((tool (test-gptel--tool "evaluate_lisp")))
       (should (plist-get tool :async))
       (should (equal (plist-get tool :category) "ecl-mcp"))

@@ -166,7 +166,7 @@ Then Lisp must go on within a second or two; return how long that took."
       (signal-process pid 'SIGCONT)
       (live-wait "20 answers" (lambda () (= 20 answers)))
       (signal-process pid 'SIGSTOP)
-      (ecl-mcp-session-renew ecl-mcp-session "It does not answer.")
+      (ecl-mcp-lisp-renew ecl-mcp-lisp "It does not answer.")
       (live-wait "a fresh Lisp"
                  (lambda () (equal (live-eval "(+ 1 1)") "=> 2"))))))
 
@@ -191,8 +191,8 @@ Then Lisp must go on within a second or two; return how long that took."
       (cl-flet ((ready ()
                   (live-wait "the prompt"
                              (lambda ()
-                               (and (null ecl-mcp--repl-job)
-                                    (null ecl-mcp--repl-asking))))))
+                               (and (null ecl-mcp-repl--job)
+                                    (null ecl-mcp-repl--asking))))))
         (ready)
         (insert "(defpackage :lost (:use :cl)) (in-package :lost)")
         (ecl-mcp-repl-return)

@@ -1,4 +1,4 @@
-;;; test-log.el --- Tests of the log of calls, and of undoing edits  -*- lexical-binding: t; -*-
+;;; test-log.el --- Tests of the log of calls  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Code:
@@ -20,19 +20,6 @@
                       value))
     (concat (ecl-mcp--json-bytes line) "\n")))
 
-(defun test-log-patch (name old new)
-  "What the core writes about a change of NAME from OLD to NEW."
-  (format "--- a/%s\n+++ b/%s\n%s" name name
-          (mapconcat
-           (lambda (hunk)
-             (format "@@ %s %s @@\n%s"
-                     (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place hunk)
-                                         (ecl-mcp-hunk-old-count hunk))
-                     (ecl-mcp-hunk-range "+" (ecl-mcp-hunk-new-place hunk)
-                                         (ecl-mcp-hunk-new-count hunk))
-                     (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))))
-           (ecl-mcp-hunk-from-texts old new) "")))
-
 (defmacro test-log-with (days &rest body)
   "Evaluate BODY with a log of DAYS, each (NAME BYTES…)."
   (declare (indent 1))
@@ -48,8 +35,6 @@
          (dolist (name '("*ecl-mcp log*" "*ecl-mcp call*"))
            (when (get-buffer name)
              (kill-buffer name)))))))
-
-;;;; The list
 
 (ert-deftest ecl-mcp-log-lists-the-last-calls-first ()
   (test-log-with
@@ -108,90 +93,6 @@
       (kill-buffer))
     (should-error (ecl-mcp-undo-edits) :type 'user-error)))
 
-;;;; Edits taken back
-
-(ert-deftest ecl-mcp-undo-patch-is-turned-around ()
-  (random "ecl-mcp")
-  (let ((text (lambda ()
-                (let ((lines (cl-loop repeat (random 30)
-                                      collect (format "%d" (random 40)))))
-                  (concat (string-join lines "\n")
-                          (if (or (null lines) (zerop (random 3))) "" "\n"))))))
-    (dotimes (_ 200)
-      (let ((old (funcall text)) (new (funcall text)))
-        (should (equal (ecl-mcp-undo--patch new (test-log-patch "x" old new))
-                       (cons old 0)))))))
-
-(defun test-log-edits (file &rest texts)
-  "Lines of a log, the newest first: FILE had TEXTS, one after the other."
-  (let ((lines nil))
-    (while (cdr texts)
-      (push `((path . ,file) (server . 7)
-              (patch . ,(test-log-patch (file-name-nondirectory file)
-                                        (car texts) (cadr texts))))
-            lines)
-      (pop texts))
-    lines))
-
-(ert-deftest ecl-mcp-undo-all-edits-of-a-file ()
-  "Edits upon edits are one review; what the human changed since then stays."
-  (let* ((one (test-apply-numbers 1 60))
-         (two (string-replace "line 10\n" "ten\n" one))
-         (three (string-replace "ten\n" "zehn\nzehn\n" two))
-         (four (string-replace "line 40\n" "" three))
-         (mine (string-replace "line 55\n" "line 55, mine\n"
-                               (concat "top\n" four))))
-    (test-apply-with-file (file buffer) mine
-      (test-review-with-core
-        (ecl-mcp-undo-lines (test-log-edits file one two three four))
-        (set-buffer (test-review-buffer))
-        (goto-char (point-min))
-        (should (looking-at "Take back 3 edits in "))
-        (should (equal (test-review-tags) '("[open]" "[open]")))
-        (ecl-mcp-review-accept-all)
-        (ecl-mcp-review-submit)
-        (should-not (test-review-buffer))
-        (should (equal (test-apply-bytes file)
-                       (string-replace "line 55\n" "line 55, mine\n"
-                                       (concat "top\n" one))))
-        (with-current-buffer buffer
-          (test-apply-undo-once)
-          (should (equal (buffer-string) mine)))))))
-
-(ert-deftest ecl-mcp-undo-leaves-what-does-not-fit ()
-  (let* ((one (test-apply-numbers 1 60))
-         (two (string-replace "line 50\n" "fifty\n"
-                              (string-replace "line 10\n" "ten\n" one)))
-         (mine (string-replace "ten\n" "ten, mine\n" two)))
-    (test-apply-with-file (file buffer) mine
-      (test-review-with-core
-        (ecl-mcp-undo-lines (test-log-edits file one two))
-        (set-buffer (test-review-buffer))
-        (goto-char (point-min))
-        (should (re-search-forward "left out (1 hunk)" nil t))
-        (should (= (length (test-review-tags)) 1))
-        (ecl-mcp-review-accept-all)
-        (ecl-mcp-review-submit)
-        (should (equal (test-apply-bytes file)
-                       (string-replace "fifty\n" "line 50\n" mine)))))))
-
-(ert-deftest ecl-mcp-undo-goes-from-file-to-file ()
-  (test-apply-with-file (a buffer-a) "a\nnew\n"
-    (test-apply-with-file (b buffer-b) "b\nnew\n"
-      (test-review-with-core
-        (ecl-mcp-undo-lines
-         (append (test-log-edits a "a\n" "a\nnew\n")
-                 (test-log-edits "/nowhere/gone" "x\n" "y\n")
-                 (test-log-edits b "b\n" "b\nnew\n")))
-        (set-buffer (test-review-buffer))
-        (ecl-mcp-review-refuse nil)
-        (set-buffer (test-review-buffer))
-        (ecl-mcp-review-accept)
-        (ecl-mcp-review-submit)
-        (should-not (test-review-buffer))
-        (should (equal (test-apply-bytes a) "a\nnew\n"))
-        (should (equal (test-apply-bytes b) "b\n"))))))
-
 (ert-deftest ecl-mcp-undo-edits-offers-runs-and-calls ()
   (test-apply-with-file (file buffer) "1\n2\n3\n"
     (test-log-with
@@ -217,26 +118,6 @@
         (ecl-mcp-review-accept-all)
         (ecl-mcp-review-submit)
         (should (equal (test-apply-bytes file) "1\n"))))))
-
-(ert-deftest ecl-mcp-undo-of-a-new-file-may-delete-it ()
-  (dolist (delete '(t nil))
-    (test-apply-with-file (file buffer) "a\nb\n"
-      (test-review-with-core
-        (ecl-mcp-undo-lines (test-log-edits file "" "a\n" "a\nb\n"))
-        (set-buffer (test-review-buffer))
-        (ecl-mcp-review-accept-all)
-        (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) delete)))
-          (ecl-mcp-review-submit))
-        (should (eq (file-exists-p file) (not delete)))
-        (should (eq (buffer-live-p buffer) (not delete)))))))
-
-(ert-deftest ecl-mcp-undo-killed-review-is-given-up ()
-  (test-apply-with-file (file buffer) "a\nnew\n"
-    (test-review-with-core
-      (ecl-mcp-undo-lines (test-log-edits file "a\n" "a\nnew\n"))
-      (kill-buffer (test-review-buffer))
-      (should-not ecl-mcp-review--all)
-      (should (equal (test-apply-bytes file) "a\nnew\n")))))
 
 (provide 'test-log)
 ;;; test-log.el ends here

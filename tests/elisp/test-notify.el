@@ -9,7 +9,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-approve)
+(require 'ecl-mcp-approval)
 
 (defconst test-desktop
   (expand-file-name "desktop.el" (file-name-directory load-file-name))
@@ -80,7 +80,7 @@ The function `shown' returns the notifications that came, oldest first."
        (unwind-protect
            (progn ,@body)
          (when (ecl-mcp-notify-busy-p)
-           (signal-process ecl-mcp--notify-process 'SIGKILL)
+           (signal-process ecl-mcp-notify--process 'SIGKILL)
            (ecl-mcp-test-await "the end of it"
                                (lambda () (not (ecl-mcp-notify-busy-p)))))))))
 
@@ -100,18 +100,18 @@ The function `shown' returns the notifications that came, oldest first."
 (ert-deftest ecl-mcp-notify-of-all-that-are-due-at-once ()
   "Each request is brought to notice once, all that are due with one another."
   (test-with-desktop
-    (let ((ecl-mcp-requests nil) (ecl-mcp--approve-notified nil)
+    (let ((ecl-mcp-requests nil) (ecl-mcp-approval--notified nil)
           (ecl-mcp-approval-notify 0))
       (ecl-mcp-test-with-connection core
         (dotimes (id 3) (ecl-mcp-test-ask core id))
-        (ecl-mcp--approve-notify)
+        (ecl-mcp-approval--notify)
         (should (ecl-mcp-notify-busy-p))
         (ecl-mcp-test-ask core 4)
-        (ecl-mcp--approve-notify)
+        (ecl-mcp-approval--notify)
         (dotimes (_ 2)
           (ecl-mcp-test-await "its end"
                               (lambda () (not (ecl-mcp-notify-busy-p))))
-          (ecl-mcp--approve-notify))
+          (ecl-mcp-approval--notify))
         (should-not (ecl-mcp-notify-busy-p))
         (ecl-mcp-test-await "both" (lambda () (cdr (shown))))
         (should (equal '("tester 1 wants write-file (dangerous), and 2 more"
@@ -121,32 +121,32 @@ The function `shown' returns the notifications that came, oldest first."
 
 (ert-deftest ecl-mcp-notify-waits-a-while ()
   "After the time of the option, or at once when no frame has the focus."
-  (let* ((ecl-mcp-requests nil) (ecl-mcp--approve-notified nil)
+  (let* ((ecl-mcp-requests nil) (ecl-mcp-approval--notified nil)
          (ecl-mcp-approval-notify 15) (attended t))
     (test-with-notifications nil
       (cl-letf (((symbol-function 'ecl-mcp-frame-attended-p)
                  (lambda (&rest _) attended)))
         (ecl-mcp-test-with-connection core
           (ecl-mcp-test-ask core 1)
-          (ecl-mcp--approve-notify)
+          (ecl-mcp-approval--notify)
           (should (= 0 test-rung))
           (setf (ecl-mcp-request-time (car ecl-mcp-requests))
                 (- (float-time) 14))
-          (ecl-mcp--approve-notify)
+          (ecl-mcp-approval--notify)
           (should (= 0 test-rung))
           (setf (ecl-mcp-request-time (car ecl-mcp-requests))
                 (- (float-time) 15))
-          (ecl-mcp--approve-notify)
-          (ecl-mcp--approve-notify)
+          (ecl-mcp-approval--notify)
+          (ecl-mcp-approval--notify)
           (should (= 1 test-rung))
           (ecl-mcp-test-ask core 2)
-          (ecl-mcp--approve-notify)
+          (ecl-mcp-approval--notify)
           (should (= 1 test-rung))
           (setq attended nil)
           (let ((ecl-mcp-approval-notify nil))
-            (ecl-mcp--approve-notify)
+            (ecl-mcp-approval--notify)
             (should (= 1 test-rung)))
-          (ecl-mcp--approve-notify)
+          (ecl-mcp-approval--notify)
           (should (= 2 test-rung)))))))
 
 (ert-deftest ecl-mcp-notify-rings-without-a-desktop ()
@@ -168,7 +168,7 @@ Connecting to it from here would never return."
     (let ((silent (make-network-process :name "silent" :server t :noquery t
                                         :family 'local :filter #'ignore
                                         :service (concat folder "bus")))
-          (ecl-mcp--notify-seconds 0.5))
+          (ecl-mcp-notify--seconds 0.5))
       (unwind-protect
           (test-with-notifications (concat "unix:path=" folder "bus")
             (let ((start (float-time)))

@@ -9,7 +9,7 @@
 
 (require 'support)
 (require 'ecl-mcp-permissions-list)
-(require 'ecl-mcp-queue)
+(require 'ecl-mcp-approval-answer)
 
 (defvar test-root nil "Root of the project of a test, with a slash.")
 (defvar test-core nil "The connection of a test.")
@@ -21,7 +21,7 @@
      (let* ((test-root (file-name-as-directory (file-truename test-root)))
             (ecl-mcp-user-permissions-file
              (concat test-root "home/permissions.eld"))
-            (ecl-mcp--session-rules nil) (ecl-mcp--rule-files nil)
+            (ecl-mcp-permissions--session-rules nil) (ecl-mcp-permissions--files nil)
             (ecl-mcp-trusted-projects nil) (ecl-mcp-requests nil)
             (ecl-mcp-request-functions '(ecl-mcp-permissions-answer))
             (ecl-mcp-arrived-functions nil) (ecl-mcp-gone-functions nil))
@@ -53,7 +53,7 @@
 (defun test-rules (where text)
   "Let the file of rules of WHERE, `user' or `project', hold TEXT."
   (with-temp-file (if (eq where 'user) ecl-mcp-user-permissions-file
-                    (ecl-mcp--project-file test-root))
+                    (ecl-mcp-permissions--project-file test-root))
     (insert text)))
 
 (defun test-offer (id effect scope &optional index)
@@ -97,9 +97,9 @@
                       :client '((name . "other"))
                       :arguments '((code . "(list 1)")))
     (should-not (test-decision 22))
-    (should (= 1 (ecl-mcp-rule-count (car ecl-mcp--session-rules))))
+    (should (= 1 (ecl-mcp-rule-count (car ecl-mcp-permissions--session-rules))))
     ;; Revoked, it asks again.
-    (ecl-mcp-permissions-remove (car ecl-mcp--session-rules))
+    (ecl-mcp-permissions-remove (car ecl-mcp-permissions--session-rules))
     (test-code 30 "(list 1)")
     (should-not (test-decision 30))))
 
@@ -113,7 +113,7 @@
         (should-not (test-decision 1)))
       (setq ecl-mcp-test-sent sent)
       (ecl-mcp-permissions-forget first)
-      (should-not ecl-mcp--session-rules))))
+      (should-not ecl-mcp-permissions--session-rules))))
 
 (ert-deftest ecl-mcp-permissions-code-without-operators ()
   "A rule about no operators is not one about all."
@@ -184,7 +184,7 @@
       (ask 3 "write-file" "{\"path\":\"src/a\",\"x\":1,\"path\":\"b\"}")
       (should-not (cl-some #'test-decision '(1 2 3)))
       (with-temp-buffer
-        (ecl-mcp-show-request (test-request 1) nil)
+        (ecl-mcp-approval-text-request (test-request 1) nil)
         (should (string-match-p "ext:quit" (buffer-string)))
         (should-not (string-match-p "car x" (buffer-string))))
       (ask 4 "evaluate-lisp" "{\"code\":\"(ext:quit)\",\"code\":\"(car x)\"}")
@@ -210,7 +210,7 @@
                   (should (equal decision (test-decision id)))))
     ;; A name that would be a pattern is offered with its arguments only.
     (test-write 20 "src/**")
-    (setq ecl-mcp--session-rules nil)
+    (setq ecl-mcp-permissions--session-rules nil)
     (test-write 21 "**")
     (should (equal '(nil) (mapcar #'ecl-mcp-rule-path
                                   (ecl-mcp-rule-offers (test-request 21) 'allow
@@ -224,7 +224,7 @@
              ("**/*.key" "c.keys" nil) ("**" "a/b" t) ("a.b" "axb" nil)
              ("A" "a" nil) ("a?c" "abc" t) ("a?c" "a/c" nil))
            do (ert-info ((format "%s %s" pattern path))
-                (should (eq fits (and (ecl-mcp--path-fits pattern path) t))))))
+                (should (eq fits (and (ecl-mcp-rules--path-fits pattern path) t))))))
 
 (ert-deftest ecl-mcp-permissions-deny-beats-ask-beats-allow ()
   (test-with-rules
@@ -240,7 +240,7 @@
     (should (equal "deny" (test-decision 3)))
     (should (string-match-p "deny evaluate-lisp with any of {delete-file}"
                             (alist-get 'reason (ecl-mcp-test-result 3))))
-    (setq ecl-mcp--session-rules
+    (setq ecl-mcp-permissions--session-rules
           (list (make-ecl-mcp-rule :effect 'deny :tool "*" :scope 'session)))
     (test-write 4 "src/a")
     (should (equal "deny" (test-decision 4)))))
@@ -286,7 +286,7 @@
                        (ecl-mcp-permissions-add (test-offer 2 'deny 'user)
                                                 (test-request 2)))))
             ;; Denials that can be read still deny.
-            (setq ecl-mcp--session-rules nil)
+            (setq ecl-mcp-permissions--session-rules nil)
             (test-rules 'project "((:effect deny :tool \"write-file\"))")
             (test-write 3 "a")
             (should (equal "deny" (test-decision 3)))))))))
@@ -299,7 +299,7 @@
       (with-temp-file (concat test-root "file") (insert "no folder"))
       (setq fault (ecl-mcp-permissions-add rule (test-request 1)))
       (should (string-match-p "cannot be written: .*this session only" fault))
-      (should (eq 'session (ecl-mcp-rule-scope (car ecl-mcp--session-rules))))
+      (should (eq 'session (ecl-mcp-rule-scope (car ecl-mcp-permissions--session-rules))))
       (test-code 2 "(list 2)")
       (should (equal "approve" (test-decision 2))))))
 
@@ -310,15 +310,16 @@
                                          (test-request 1)))
     (should-not (ecl-mcp-permissions-add (test-offer 1 'deny 'user 0)
                                          (test-request 1)))
-    (setq ecl-mcp--rule-files nil) ; as another Emacs
-    (let ((rules (ecl-mcp-rules-rules (ecl-mcp--user-rules))))
+    (setq ecl-mcp-permissions--files nil) ; as another Emacs
+    (let ((rules (ecl-mcp-permissions--rules-rules (ecl-mcp-permissions--user-rules))))
       (should (equal '(allow deny) (mapcar #'ecl-mcp-rule-effect rules)))
       (should (equal '("list") (ecl-mcp-rule-operators (car rules))))
       (ecl-mcp-permissions-remove (cadr rules)))
     (test-code 2 "(list 2)")
     (should (equal "approve" (test-decision 2)))
     (should (equal 1 (ecl-mcp-rule-count
-                      (car (ecl-mcp-rules-rules (ecl-mcp--user-rules))))))
+                      (car (ecl-mcp-permissions--rules-rules
+                            (ecl-mcp-permissions--user-rules))))))
     (should (equal #o600 (logand #o777 (file-modes
                                         ecl-mcp-user-permissions-file))))
     (should-not (directory-files (file-name-directory
@@ -339,10 +340,10 @@
     (ecl-mcp-test-ask test-core 2 :tool "load-file"
                       :arguments '((path . "a.lisp")))
     (should (equal "deny" (test-decision 2)))
-    (should-not (ecl-mcp--trust
-                 test-root (ecl-mcp-rules-digest
-                            (ecl-mcp--rules-in
-                             (ecl-mcp--project-file test-root) 'project))))
+    (should-not (ecl-mcp-permissions--trust
+                 test-root (ecl-mcp-permissions--rules-digest
+                            (ecl-mcp-permissions--in-file
+                             (ecl-mcp-permissions--project-file test-root) 'project))))
     (test-write 3 "a")
     (should (equal "approve" (test-decision 3)))
     ;; A grant of the user keeps the trust.
@@ -354,9 +355,9 @@
     (should (equal "approve" (test-decision 5)))
     (should (equal "approve" (test-decision 6)))
     (ecl-mcp-permissions-remove
-     (car (last (ecl-mcp-rules-rules
-                 (ecl-mcp--rules-in (ecl-mcp--project-file test-root)
-                                    'project)))))
+     (car (last (ecl-mcp-permissions--rules-rules
+                 (ecl-mcp-permissions--in-file
+                  (ecl-mcp-permissions--project-file test-root) 'project)))))
     (test-code 7 "(list 2)")
     (should-not (test-decision 7))
     ;; A change by anybody else ends it.
@@ -367,7 +368,7 @@
              "not trusted.*this session only"
              (ecl-mcp-permissions-add (test-offer 8 'allow 'project)
                                       (test-request 8))))
-    (setq ecl-mcp--session-rules nil)
+    (setq ecl-mcp-permissions--session-rules nil)
     (let ((ecl-mcp-trusted-projects (list test-root)))
       (test-write 9 "a")
       (should (equal "approve" (test-decision 9))))))
@@ -377,10 +378,10 @@
 A text that is nil is no file.  Behind the last one they start again."
   (declare (indent 1) (debug t))
   `(let ((texts ,texts) (look 0)
-         (stamp (symbol-function 'ecl-mcp--file-stamp)))
-     (cl-letf (((symbol-function 'ecl-mcp--file-stamp)
+         (stamp (symbol-function 'ecl-mcp-permissions--file-stamp)))
+     (cl-letf (((symbol-function 'ecl-mcp-permissions--file-stamp)
                 (lambda (file)
-                  (when (equal file (ecl-mcp--project-file test-root))
+                  (when (equal file (ecl-mcp-permissions--project-file test-root))
                     (let ((text (nth (mod look (length texts)) texts)))
                       (cl-incf look)
                       (if text (test-rules 'project text)
@@ -394,8 +395,9 @@ A text that is nil is no file.  Behind the last one they start again."
         (evil "((:effect allow :tool \"write-file\"))"))
     (test-with-rules
       (test-rules 'project good)
-      (should-not (ecl-mcp--trust test-root (ecl-mcp-rules-digest
-                                             (ecl-mcp--project-rules test-root))))
+      (should-not (ecl-mcp-permissions--trust
+                   test-root (ecl-mcp-permissions--rules-digest
+                              (ecl-mcp-permissions--project-rules test-root))))
       (dolist (texts (list (list evil good) (list good evil)))
         (test-with-flipping-file texts
           (dotimes (id 8)
@@ -409,8 +411,9 @@ A text that is nil is no file.  Behind the last one they start again."
         (test-code 1 "(list 1)")
         (when (car texts)
           (test-rules 'project good)
-          (ecl-mcp--trust test-root (ecl-mcp-rules-digest
-                                     (ecl-mcp--project-rules test-root))))
+          (ecl-mcp-permissions--trust
+           test-root (ecl-mcp-permissions--rules-digest
+                      (ecl-mcp-permissions--project-rules test-root))))
         (let ((rule (test-offer 1 'allow 'project)))
           (test-with-flipping-file texts
             (ecl-mcp-permissions-add rule (test-request 1))))
@@ -485,9 +488,9 @@ A text that is nil is no file.  Behind the last one they start again."
         (ecl-mcp-permissions-revoke))
       (should-not (string-match-p "write-file" (buffer-string)))
       (kill-buffer))
-    (should-not (ecl-mcp-rules-rules (ecl-mcp--user-rules)))
-    (should (equal 3 (length (ecl-mcp-rules-rules
-                              (ecl-mcp--load-rules
+    (should-not (ecl-mcp-permissions--rules-rules (ecl-mcp-permissions--user-rules)))
+    (should (equal 3 (length (ecl-mcp-permissions--rules-rules
+                              (ecl-mcp-permissions--load
                                (concat test-root "export.eld") 'user nil)))))))
 
 (ert-deftest ecl-mcp-permissions-list-has-its-columns-and-keys ()
@@ -513,7 +516,7 @@ A text that is nil is no file.  Behind the last one they start again."
       (goto-char (point-min))
       (cl-letf (((symbol-function 'y-or-n-p) #'ignore))
         (ecl-mcp-permissions-revoke))
-      (should ecl-mcp--session-rules)
+      (should ecl-mcp-permissions--session-rules)
       (kill-buffer))))
 
 (provide 'test-permissions)

@@ -14,8 +14,8 @@
 (defun test-repl-ready ()
   "Wait until the REPL in this buffer waits for input."
   (live-wait "the prompt" (lambda ()
-                            (and (null ecl-mcp--repl-job)
-                                 (null ecl-mcp--repl-asking)))))
+                            (and (null ecl-mcp-repl--job)
+                                 (null ecl-mcp-repl--asking)))))
 
 (defmacro test-repl (&rest body)
   "Do BODY in a fresh REPL on a session of its own."
@@ -86,7 +86,7 @@
     (run-hook-with-args 'ecl-mcp-called-functions
                         `((tool . "evaluate-lisp") (level . "cautious")
                           (session . ,ecl-mcp-eval-session))
-                        (ecl-mcp-session-connection ecl-mcp-session))
+                        (ecl-mcp-lisp-connection ecl-mcp-lisp))
     (test-repl-ready)
     (should (string-suffix-p "=> X\nCL-USER> (list " (test-repl-text)))
     (should (= (point) (point-max)))
@@ -105,17 +105,17 @@
     (test-repl-type "(list 1")
     (should (string-suffix-p "\nCL-USER> (list 1\n               " (test-repl-text)))
     (insert "(car ")
-    (should (equal (ecl-mcp--operator-at-point) "car"))
+    (should (equal (ecl-mcp-mode--operator-at-point) "car"))
     (insert "fo")
-    (should (equal (ecl-mcp--symbol-bounds) (cons (- (point) 2) (point))))
+    (should (equal (ecl-mcp-mode--symbol-bounds) (cons (- (point) 2) (point))))
     (insert " \"in a string")
-    (should-not (ecl-mcp--symbol-bounds))
+    (should-not (ecl-mcp-mode--symbol-bounds))
     (insert "\"")
     (comint-kill-input)
     ;; in an earlier input
     (goto-char (point-min))
     (search-forward "write-line ")
-    (should (equal (ecl-mcp--operator-at-point) "write-line"))))
+    (should (equal (ecl-mcp-mode--operator-at-point) "write-line"))))
 
 (ert-deftest ecl-mcp-repl-return-copies-an-earlier-input ()
   (test-repl
@@ -137,19 +137,19 @@
 (ert-deftest ecl-mcp-repl-takes-many-lines ()
   (test-repl
     (test-repl-type "(list 1")
-    (should-not ecl-mcp--repl-job)
+    (should-not ecl-mcp-repl--job)
     (test-repl-type "\"a")
-    (should-not ecl-mcp--repl-job)
+    (should-not ecl-mcp-repl--job)
     (test-repl-type "b\" #| c")
-    (should-not ecl-mcp--repl-job)
+    (should-not ecl-mcp-repl--job)
     (test-repl-type "|# ; d")
-    (should-not ecl-mcp--repl-job)
+    (should-not ecl-mcp-repl--job)
     (test-repl-type ")")
     (test-repl-ready)
     (should (string-match-p "=> (1 \"a\n *b\")\nCL-USER> \\'"
                             (test-repl-text)))
     (test-repl-type "'")
-    (should-not ecl-mcp--repl-job)
+    (should-not ecl-mcp-repl--job)
     (should (equal (test-repl-send "a") "=> A\nCL-USER> "))
     ;; too much is an error of Lisp, not a wait
     (should (string-match-p "ERROR" (test-repl-send "(list))")))
@@ -160,7 +160,7 @@
   (test-repl
     (test-repl-type "(progn (princ \"early\") (terpri) (finish-output) (sleep 30))")
     (live-wait "output" (lambda () (string-match-p "^early" (test-repl-text))))
-    (should ecl-mcp--repl-job)
+    (should ecl-mcp-repl--job)
     ;; what is typed meanwhile stays, and waits
     (goto-char (point-max))
     (insert "(+ 1 1)")
@@ -189,7 +189,7 @@
 (ert-deftest ecl-mcp-repl-interrupts ()
   (test-repl
     (test-repl-type "(loop)")
-    (should ecl-mcp--repl-job)
+    (should ecl-mcp-repl--job)
     (let ((start (float-time)))
       (call-interactively (key-binding (kbd "C-c C-c")))
       (test-repl-ready)
@@ -260,7 +260,7 @@
     (goto-char (point-max))
     (insert "(multiple-value-pr")
     (completion-at-point)
-    (live-wait "names" (lambda () (null ecl-mcp--names-waiting)))
+    (live-wait "names" (lambda () (null ecl-mcp-names--waiting)))
     (completion-at-point)
     (should (string-suffix-p "(multiple-value-prog1" (test-repl-text)))))
 
@@ -305,7 +305,7 @@
 (defun test-repl-called (line)
   "Let LINE, of the log, be that of a call to the core of this Emacs."
   (run-hook-with-args 'ecl-mcp-called-functions line
-                      (ecl-mcp-session-connection ecl-mcp-session)))
+                      (ecl-mcp-lisp-connection ecl-mcp-lisp)))
 
 (ert-deftest ecl-mcp-repl-can-show-what-others-do ()
   (test-repl

@@ -127,11 +127,11 @@
        (unwind-protect
            (save-current-buffer
              (should (ecl-mcp-socket-start))
-             (ecl-mcp-review-start)
+             (ecl-mcp-review-activate)
              (test-server-start home)
              ,@body)
          (test-server-stop)
-         (ecl-mcp-review-stop)
+         (ecl-mcp-review-deactivate)
          (ecl-mcp-socket-stop)
          (dolist (buffer (buffer-list))
            (when (or (string-prefix-p "*ecl-mcp " (buffer-name buffer))

@@ -442,18 +442,18 @@
 (ert-deftest ecl-mcp-review-withdrawn-leaves-no-keys-to-another ()
   "Another review that is seen is not submitted by keys meant for this one."
   (test-review-with (file buffer request) test-review-old test-review-new ()
-    (let ((other (ecl-mcp-review--make :path file :buffer (current-buffer)
-                                       :shown 0)))
+    (let ((other (ecl-mcp-review--create :path file :buffer (current-buffer)
+                                         :came-up 0)))
       (push other ecl-mcp-review--all)
       (setq-local ecl-mcp-review--current other)
       (switch-to-buffer (current-buffer))
       (ecl-mcp-review-gone (test-review-request file "1\n" "2\n"))
-      (should (eql (ecl-mcp-review--shown other) 0))
+      (should (eql (ecl-mcp-review--came-up other) 0))
       (setf (ecl-mcp-review--buffer
              (cl-find request ecl-mcp-review--all :key #'ecl-mcp-review--request))
             nil)
       (test-review-withdraw request)
-      (should (< (- (float-time) (ecl-mcp-review--shown other)) 5))
+      (should (< (- (float-time) (ecl-mcp-review--came-up other)) 5))
       (ecl-mcp-review--forget other))))
 
 (ert-deftest ecl-mcp-review-withdrawn-with-work-in-it-stays-to-be-read ()

@@ -3,7 +3,7 @@
 
 ;;; Commentary:
 
-;; Tests of ecl-mcp-reader.el, ecl-mcp-operators.el and ecl-mcp-risk.el.
+;; Tests of ecl-mcp-risk-reader.el, ecl-mcp-risk-operators.el and ecl-mcp-risk.el.
 
 ;;; Code:
 

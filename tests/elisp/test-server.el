@@ -156,7 +156,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
 (ert-deftest ecl-mcp-server-has-the-tools-of-emacs ()
   "The tools of Emacs are listed, change, and work, through a server."
   (test-server--with ((agent))
-    (let* ((ecl-mcp--tools ecl-mcp--tools)
+    (let* ((ecl-mcp-tools--all ecl-mcp-tools--all)
            (names (lambda ()
                     (mapcar (lambda (tool) (alist-get 'name tool))
                             (alist-get 'tools

@@ -346,8 +346,8 @@ It held Emacs for two seconds."
           (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
           (live-with-watch
-            (should (ecl-mcp-editor-send connection
-                                         (test-socket--long-message 1000000)))
+            (should (ecl-mcp-connection-send-message connection
+                                                     (test-socket--long-message 1000000)))
             (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))
             (should (string-match-p "does not read"
                                     (with-current-buffer ecl-mcp--messages-buffer
@@ -376,7 +376,8 @@ It held Emacs for two seconds."
                 (ecl-mcp-test-await
                  flood
                  (lambda ()
-                   (setq most (max most (ecl-mcp-connection-queued connection)))
+                   (setq most (max most (ecl-mcp-inbox-queued
+                                         (ecl-mcp-connection-inbox connection))))
                    (equal "behind" (ecl-mcp-connection-version connection)))
                  60)
                 (should (<= (length ecl-mcp-requests) 64))
@@ -429,9 +430,9 @@ It was let go in the middle."
            (ecl-mcp-socket-send-seconds 1))
       (unwind-protect
           (live-with-watch
-            (should (ecl-mcp-editor-send connection
-                                         (test-socket--long-message size)))
-            (should (ecl-mcp-editor-send connection '((method . "behind"))))
+            (should (ecl-mcp-connection-send-message connection
+                                                     (test-socket--long-message size)))
+            (should (ecl-mcp-connection-send-message connection '((method . "behind"))))
             (ecl-mcp-test-await
              "all of it"
              (lambda ()

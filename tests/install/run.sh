@@ -53,9 +53,9 @@ links_lead_somewhere()
 emacs_evaluates()
 {
     HOME=/nonexistent emacs -Q --batch -L "$root/opt/share/emacs/site-lisp/ecl-mcp" \
-        --eval "(progn (require 'ecl-mcp-session) (setq ecl-mcp-image-socket nil)
+        --eval "(progn (require 'ecl-mcp-client) (setq ecl-mcp-image-socket nil)
                   (ecl-mcp-module-ensure)
-                  (princ (ecl-mcp-session-program)))" |
+                  (princ (ecl-mcp-lisp-program)))" |
         grep -qxF "$root/opt/bin/ecl-mcp"
 }
 

@@ -134,7 +134,7 @@ Return what it printed on standard output; it must end well."
       (copy-file file folder))
     (should (equal (ecl-mcp-module-version)
                    (test-in-emacs `(add-to-list 'load-path ,folder)
-                                  '(require 'ecl-mcp-load)
+                                  '(require 'ecl-mcp-module-load)
                                   '(ecl-mcp-module-ensure)
                                   '(princ (ecl-mcp-module-version)))))))
 

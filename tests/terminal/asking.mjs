@@ -6,7 +6,7 @@ import { ROOT, check, lisp, pause } from './terminal.mjs';
 
 // Options of a Terminal with that core, and FORM evaluated behind it.
 export const asking = (form = 'nil') => ({ form: `(progn (load ${lisp(path.join(
-    ROOT, 'tests/terminal/approve.el'))} nil t) ${form})` });
+    ROOT, 'tests/terminal/asking.el'))} nil t) ${form})` });
 
 // The same where it is not times that are tested.
 export const QUICK = 200; // ms, a little more than the grace of these
@@ -37,8 +37,8 @@ export async function empty(emacs) {
 
 // Waits for the question about ID and past the moment in which no key counts.
 export async function question(emacs, id = 1, grace = GRACE) {
-    await emacs.until(`(and (ecl-mcp-asking)
-        (= ${id} (ecl-mcp-request-number (ecl-mcp-asking))))`);
+    await emacs.until(`(and (ecl-mcp-approval-prompt-request)
+        (= ${id} (ecl-mcp-request-number (ecl-mcp-approval-prompt-request))))`);
     await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
     await pause(grace);
 }

@@ -100,7 +100,7 @@ test('quit: calls with a megabyte are answered, or were never made', options,
         await emacs.eval(`(progn
             (setq made 0 answered 0 code (concat "(length \\""
                                        (make-string 500000 ?λ) "\\")"))
-            (ecl-mcp-session-ensure) nil)`, 30);
+            (ecl-mcp-client-ensure) nil)`, 30);
         await emacs.eval(`(test-command
             (while (< made 1000)
               (ecl-mcp-call "evaluate-lisp" \`((code . ,code))
@@ -108,7 +108,7 @@ test('quit: calls with a megabyte are answered, or were never made', options,
               (cl-incf made)))`);
         for (const ms of [30, 90, 200, 450])
             check(await interrupt(emacs, ms) === 'quit', 'it went on');
-        await emacs.until('(null (ecl-mcp-session-calls))', 60);
+        await emacs.until('(null (ecl-mcp-client-calls))', 60);
         const [made, answered] = (await emacs.eval('(list made answered)'))
             .match(/\d+/g).map(Number);
         check(answered >= made && answered <= made + 4,

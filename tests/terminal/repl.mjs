@@ -64,7 +64,7 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
     // who interrupts it is shown no window about that
     await emacs.keys('C-c', 'C-b');
     await emacs.see(/^ecl-mcp: 1 stopped$/m);
-    await emacs.until('(null ecl-mcp--jobs)');
+    await emacs.until('(null ecl-mcp-eval--jobs)');
     check(await emacs.eval('(length (window-list))') === '1', 'windows');
 });
 
@@ -108,7 +108,7 @@ test('restore: the checkpoints come while one is asked for', options, async emac
     await emacs.type('ecl-mcp-restore');
     await emacs.keys('Enter');
     await emacs.see(/Restore checkpoint/);
-    await emacs.until('ecl-mcp--checkpoints');
+    await emacs.until('ecl-mcp-describe--checkpoints');
     await emacs.type('be');
     await emacs.keys('Tab', 'Enter');
     await emacs.see(/^Session main restored to the state after evaluation 1/m);

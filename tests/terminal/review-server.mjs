@@ -88,7 +88,7 @@ test('review, all together: two of three, and back', options, async emacs => {
         await emacs.keys('Enter');
         await emacs.until(here("(derived-mode-p 'ecl-mcp-review-mode)"));
         await emacs.until(here(`(> (float-time) (+ ecl-mcp-review-fresh
-            (ecl-mcp-review--shown ecl-mcp-review--current)))`));
+            (ecl-mcp-review--came-up ecl-mcp-review--current)))`));
         await emacs.keys('a', 'r', 'p', 'c');
         await emacs.see(/About hunk 2/);
         await emacs.type('keep it');
@@ -109,7 +109,7 @@ test('review, all together: two of three, and back', options, async emacs => {
         await emacs.see(/2 hunks · 2 open/);
         await emacs.until(here(`(and ecl-mcp-review--current
             (> (float-time) (+ ecl-mcp-review-fresh
-              (ecl-mcp-review--shown ecl-mcp-review--current))))`));
+              (ecl-mcp-review--came-up ecl-mcp-review--current))))`));
         await emacs.keys('A', 'C-c', 'C-c');
         await emacs.see(/2 of 2 hunks applied and saved/);
         check(fs.readFileSync(file, 'utf8') === old, 'not back');

@@ -18,7 +18,7 @@ const options = {
       (add-to-list 'load-path ${lisp(path.join(ROOT, 'tests/elisp'))})
       (require 'review-support)
       (setq make-backup-files nil test-review-core (ecl-mcp-test-connection))
-      (ecl-mcp-review-start))`,
+      (ecl-mcp-review-activate))`,
 };
 
 // FORM in the buffer of the selected window.
@@ -46,13 +46,13 @@ async function propose(emacs, file, before = OLD, after = NEW, more = '') {
 async function enter(emacs) {
     await emacs.keys('C-x', 'o');
     await emacs.until(here('(derived-mode-p \'ecl-mcp-review-mode)'));
-    await settle(emacs);
+    await submittable(emacs);
 }
 
 // A review that has only just come up takes no submission.
-async function settle(emacs) {
+async function submittable(emacs) {
     await emacs.until(here(`(> (float-time) (+ ecl-mcp-review-fresh
-      (ecl-mcp-review--shown ecl-mcp-review--current)))`));
+      (ecl-mcp-review--came-up ecl-mcp-review--current)))`));
 }
 
 // Lets SECONDS of Emacs's time pass.
@@ -170,7 +170,7 @@ test('review: what comes in the place of another is not submitted', options,
         await emacs.see(/look first/);
         check(await emacs.eval(answers) === '0', 'answered');
         holds(file, OLD);
-        await settle(emacs);
+        await submittable(emacs);
         await emacs.keys('C-c', 'C-c');
         await answered(emacs);
         holds(file, NEW);
@@ -219,7 +219,7 @@ test('review: odd windows stay as they were', options, async emacs => {
     await propose(emacs, file);
     check(await emacs.eval('(window-edges)') === selected, 'another is selected');
     await emacs.eval(`(progn (ecl-mcp-review-request (car ecl-mcp-requests) t) t)`);
-    await settle(emacs);
+    await submittable(emacs);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
     check(await emacs.eval(layout) === before, `${before}\n${await emacs.eval(layout)}`);
@@ -289,7 +289,7 @@ test('review: ediff and back', options, async emacs => {
     await emacs.keys('y');
     await emacs.see(/\[edited\]/);
     check(await emacs.eval('(length (window-list nil \'no))') === windows, 'windows');
-    await settle(emacs);
+    await submittable(emacs);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
     holds(file, NEW.replace('ten\n', 'ten and more\n'));
@@ -331,7 +331,7 @@ test('review: what is folded has not been seen', options, async emacs => {
       (with-current-buffer (ecl-mcp-review-request (car ecl-mcp-requests) t)
         (ecl-mcp-review-fold)) t)`);
     await emacs.see(/hunk 1 of 1 \[open\]\.\.\./);
-    await settle(emacs);
+    await submittable(emacs);
     await emacs.keys('a');
     await emacs.see(/hunk 1 of 1 \[accepted\]\.\.\./);
     await emacs.keys('C-c', 'C-c');

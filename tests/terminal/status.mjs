@@ -22,7 +22,7 @@ test('status: M-x ecl-mcp starts and shows', options, async emacs => {
     await emacs.see(/^ {2}workspace +~\/work\/$/m);
     await emacs.see(/^ {2}socket +~\/\.local\/state\/ecl-mcp\/emacs\.sock$/m);
     await emacs.see(/^Lisp sessions\n {2}No session is open yet\.$/m);
-    check(await emacs.eval('(process-live-p (ecl-mcp-session-process ecl-mcp-session))')
+    check(await emacs.eval('(process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp))')
         !== 'nil', 'no supervisor');
     await emacs.keys('q');
     await emacs.see(/^;; This buffer is for text|scratch/m);
@@ -86,15 +86,15 @@ test('call-tool: C-g in the middle calls nothing', options, async emacs => {
         (string-suffix-p "1)" (minibuffer-contents)))`);
     await emacs.keys('C-g');
     await emacs.until('(= 0 (minibuffer-depth))');
-    check(await emacs.eval('(ecl-mcp-session-calls)') === 'nil', 'a call');
+    check(await emacs.eval('(ecl-mcp-client-calls)') === 'nil', 'a call');
 });
 
 test('tools: C-g stops one that does not end', options, async emacs => {
     await emacs.eval(`(progn (ecl-mcp-define-tool "spin" :description "Spins."
         :level 'safe :handler (lambda (_) (while t)))
-        (ecl-mcp-session-ensure)
+        (ecl-mcp-client-ensure)
         (setq result nil) t)`);
-    await emacs.until('(ecl-mcp-session-tool "spin")');
+    await emacs.until('(ecl-mcp-client-tool "spin")');
     // From a timer: what asks would wait for the answer.
     await emacs.eval(`(progn (run-at-time 0.1 nil (lambda ()
         (ecl-mcp-call "spin" nil (lambda (it) (setq result it))))) t)`);

@@ -1,110 +1,34 @@
-;;; test-session.el --- Calls of tools, with real images  -*- lexical-binding: t; -*-
+;;; test-lisp.el --- The Lisp of this Emacs, with real images  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-client)
 
-(ert-deftest ecl-mcp-call-evaluates ()
-  "A call starts the session and comes back with its result."
-  (ecl-mcp-test-with-session folder
-    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(* 6 7)")))))
-      (should (equal (plist-get result :content) "=> 42"))
-      (should (eq (plist-get result :success) t))
-      (should-not (plist-get result :error))
-      (should (equal (alist-get 'ecl-mcp/safetyLevel (plist-get result :meta))
-                     "cautious")))
-    (should-not (ecl-mcp-session-calls))
-    (should (ecl-mcp-session-tool "evaluate-lisp"))))
-
-(ert-deftest ecl-mcp-call-fails ()
-  "A failure has its text in :error."
-  (ecl-mcp-test-with-session folder
-    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))))
-      (should-not (plist-get result :success))
-      (should (string-match-p "DIVISION-BY-ZERO" (plist-get result :error))))
-    (let ((result (ecl-mcp-test-call 'no-such-tool nil)))
-      (should-not (plist-get result :success))
-      (should (string-match-p "no-such-tool" (plist-get result :error))))))
-
-(ert-deftest ecl-mcp-call-sessions-and-text ()
-  "Sessions are apart; text of all kinds goes through unharmed."
-  (ecl-mcp-test-with-session folder
-    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *x* \"Grüße, 世界 🙂\")")))
-    (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
-                                                 '((code . "*x*")))
-                              :content)
-                   "=> \"Grüße, 世界 🙂\""))
-    (should (string-match-p
-             "UNBOUND-VARIABLE"
-             (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "*x*"))
-                                           :session "other")
-                        :error)))))
-
-(ert-deftest ecl-mcp-call-progress-and-client ()
-  "Progress is told while a call runs; the client is the one that is named."
-  (let* ((lines nil)
-         (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
-         (texts nil))
-    (ecl-mcp-test-with-session folder
-      (ecl-mcp-test-call 'evaluate-lisp
-                         '((code . "(progn (write-line \"BEGUN\")
-                                           (sleep 1.5) 1)"))
-                         :progress (lambda (text) (push text texts))
-                         :client "gptel 0.9")
-      (should (string-match-p "BEGUN" (apply #'concat texts)))
-      (ecl-mcp-test-await "the log" (lambda () lines))
-      (should (string-match-p "gptel" (format "%S" (car lines)))))))
-
-(ert-deftest ecl-mcp-call-cancelled ()
-  "A cancelled call fails at once; the session is there for the next one."
-  (ecl-mcp-test-with-session folder
-    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 5)")))
-    (let* ((results nil)
-           (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
-                             (lambda (result) (push result results)))))
-      (should (equal (ecl-mcp-session-calls) (list id)))
-      (should (ecl-mcp-cancel id))
-      (should-not (ecl-mcp-cancel id))
-      (should (equal (mapcar (lambda (result) (plist-get result :error)) results)
-                     '("Cancelled.")))
-      (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
-                                                   '((code . "*kept*")))
-                                :content)
-                     "=> 5"))
-      (should (= (length results) 1)))))
-
-(ert-deftest ecl-mcp-call-timeout ()
-  "The time limit of a call is that of the evaluation."
-  (ecl-mcp-test-with-session folder
-    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(loop)"))
-                                     :timeout 0.5)))
-      (should (string-match-p "0.5 s" (plist-get result :error))))))
-
-(ert-deftest ecl-mcp-session-supervisor-killed ()
+(ert-deftest ecl-mcp-lisp-supervisor-killed ()
   "When the supervisor dies, waiting calls are answered and it is restarted."
   (ecl-mcp-test-with-session folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *gone* 1)")))
     (let ((result nil)
-          (process (ecl-mcp-session-process ecl-mcp-session)))
+          (process (ecl-mcp-lisp-process ecl-mcp-lisp)))
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
       (signal-process process 'SIGKILL)
       (ecl-mcp-test-await "the answer" (lambda () result))
       (should (string-match-p "are lost" (plist-get result :error)))
-      (should-not (eq process (ecl-mcp-session-process ecl-mcp-session)))
+      (should-not (eq process (ecl-mcp-lisp-process ecl-mcp-lisp)))
       (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))))
         (should (plist-get result :success))
         (should (string-suffix-p "=> 2" (plist-get result :content)))))))
 
-(ert-deftest ecl-mcp-session-lost-is-told-once ()
+(ert-deftest ecl-mcp-lisp-lost-is-told-once ()
   "The next evaluation after a loss tells of it, later ones do not."
   (ecl-mcp-test-with-session folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
-    (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+    (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
     (ecl-mcp-test-await "the loss"
-                        (lambda () (ecl-mcp-session-lost ecl-mcp-session)))
+                        (lambda () (ecl-mcp-lisp-lost ecl-mcp-lisp)))
     (let ((text (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "2")))
                            :content)))
       (should (string-match-p "defined there is lost" text))
@@ -113,7 +37,7 @@
                               :content)
                    "=> 3"))))
 
-(ert-deftest ecl-mcp-session-supervisor-keeps-dying ()
+(ert-deftest ecl-mcp-lisp-supervisor-keeps-dying ()
   "A supervisor that keeps dying is not started for ever."
   (ecl-mcp-test-with-folder folder
     (let* ((program (expand-file-name "ecl-mcp" folder))
@@ -135,15 +59,15 @@
                                     (plist-get result :error)))
             (ecl-mcp-test-await "the end of it"
                                 (lambda ()
-                                  (not (ecl-mcp-session-process
-                                        ecl-mcp-session))))
+                                  (not (ecl-mcp-lisp-process
+                                        ecl-mcp-lisp))))
             ;; Nothing waits for a Lisp that does not come.
             (setq result (ecl-mcp-test-call 'evaluate-lisp '((code . "1"))))
             (should (string-match-p "M-x ecl-mcp-restart-lisp"
                                     (plist-get result :error))))
-        (ecl-mcp-session-stop)))))
+        (ecl-mcp-lisp-stop)))))
 
-(ert-deftest ecl-mcp-session-program-is-gone ()
+(ert-deftest ecl-mcp-lisp-program-is-gone ()
   "When the program cannot be started again, calls say so, until it can.
 They had no answer at all."
   (ecl-mcp-test-with-session folder
@@ -159,17 +83,17 @@ They had no answer at all."
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
       (delete-file ecl-mcp-program)
-      (signal-process (ecl-mcp-session-process ecl-mcp-session) 'SIGKILL)
+      (signal-process (ecl-mcp-lisp-process ecl-mcp-lisp) 'SIGKILL)
       (ecl-mcp-test-await "the answer" (lambda () result))
       (dolist (text (list (plist-get result :error) (funcall call)))
         (should (string-match-p "killed\\. The program .*/ecl-mcp is not there"
                                 text))
         (should (string-match-p "M-x ecl-mcp-restart-lisp" text)))
       (make-symbolic-link program ecl-mcp-program)
-      (ecl-mcp-session-renew ecl-mcp-session "The user restarted Lisp.")
+      (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
       (should (string-suffix-p "=> 2" (funcall call))))))
 
-(ert-deftest ecl-mcp-session-no-frames ()
+(ert-deftest ecl-mcp-lisp-no-frames ()
   "A program that does not speak frames is ended, and the call answered."
   (ecl-mcp-test-with-folder folder
     (let* ((program (expand-file-name "ecl-mcp" folder))
@@ -187,9 +111,9 @@ They had no answer at all."
                           (lambda (it) (setq result it)))
             (ecl-mcp-test-await "the answer" (lambda () result))
             (should-not (plist-get result :success)))
-        (ecl-mcp-session-stop)))))
+        (ecl-mcp-lisp-stop)))))
 
-(ert-deftest ecl-mcp-session-quit-comes-behind ()
+(ert-deftest ecl-mcp-lisp-quit-comes-behind ()
   "C-g in the middle of a call, or of an answer, does not leave the half of it.
 What had been noted as sent was not sent then."
   (ecl-mcp-test-with-session folder
@@ -223,22 +147,22 @@ What had been noted as sent was not sent then."
       (ecl-mcp-test-await "the answer" (lambda () result))
       (should (string-match-p "no" (plist-get result :error)))
       (should (= quits 2))
-      (should-not (ecl-mcp-session-calls)))))
+      (should-not (ecl-mcp-client-calls)))))
 
-(ert-deftest ecl-mcp-session-stop-answers ()
+(ert-deftest ecl-mcp-lisp-stop-answers ()
   "Stopping answers what waits and leaves no process and no timer."
   (let (result)
     (ecl-mcp-test-with-session folder
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
-      (let ((process (ecl-mcp-session-process ecl-mcp-session)))
-        (ecl-mcp-session-stop)
+      (let ((process (ecl-mcp-lisp-process ecl-mcp-lisp)))
+        (ecl-mcp-lisp-stop)
         (should (string-match-p "stopped" (plist-get result :error)))
         (should-not ecl-mcp-connections)
         (ecl-mcp-test-await "the end of the process"
                             (lambda () (not (process-live-p process))))))))
 
-(ert-deftest ecl-mcp-session-asks-this-emacs ()
+(ert-deftest ecl-mcp-lisp-asks-this-emacs ()
   "A dangerous call is put to this Emacs, and done as it is decided."
   (ecl-mcp-test-with-session folder
     (let (result)
@@ -265,7 +189,7 @@ What had been noted as sent was not sent then."
       (should (string-match-p "not now" (plist-get result :error)))
       (should-not (file-exists-p (expand-file-name "b.txt" folder))))))
 
-(ert-deftest ecl-mcp-session-many-megabytes ()
+(ert-deftest ecl-mcp-lisp-many-megabytes ()
   "Ten megabytes of output and a large argument go through."
   (ecl-mcp-test-with-session folder
     (let ((result (ecl-mcp-test-call
@@ -280,7 +204,7 @@ What had been noted as sent was not sent then."
                    `((code . ,(format "(length %S)" (make-string 3000000 ?y)))))))
       (should (string-suffix-p "=> 3000000" (plist-get result :content))))))
 
-(ert-deftest ecl-mcp-session-keeps-secrets ()
+(ert-deftest ecl-mcp-lisp-keeps-secrets ()
   "Further secrets are kept from the tools for files and from Lisp."
   (let ((ecl-mcp-module-options '(:secrets ("vault" "*.pem")))
         (file (expand-file-name "~/vault/token")))
@@ -296,7 +220,7 @@ What had been noted as sent was not sent then."
         (should-not (plist-get result :success))
         (should (string-match-p "FILE-ERROR" (plist-get result :error)))))))
 
-(defun test-session--emacs (home &rest forms)
+(defun test-lisp--emacs (home &rest forms)
   "Start an Emacs with HOME that has a session and evaluates FORMS."
   (let ((process-environment (cons (concat "HOME=" home) process-environment))
         (work (expand-file-name "work/" home)))
@@ -321,13 +245,13 @@ What had been noted as sent was not sent then."
                 (lambda (result)
                   (princ (format "%s supervisor %d\n"
                                  (plist-get result :content)
-                                 (process-id (ecl-mcp-session-process
-                                              ecl-mcp-session))))
+                                 (process-id (ecl-mcp-lisp-process
+                                              ecl-mcp-lisp))))
                   ,@forms))
                (while t
                  (accept-process-output nil 1))))))))
 
-(defun test-session--supervisor (emacs)
+(defun test-lisp--supervisor (emacs)
   "Return the supervisor of EMACS, once it has evaluated something."
   (ecl-mcp-test-await "an answer"
                       (lambda ()
@@ -339,17 +263,17 @@ What had been noted as sent was not sent then."
                                  (string-to-number (match-string 1))))))
                       60))
 
-(defun test-session--gone-p (pid)
+(defun test-lisp--gone-p (pid)
   "Non-nil when there is no process PID, or it has ended."
   (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
 
-(defun test-session--children (pid)
+(defun test-lisp--children (pid)
   "Return the processes below PID."
   (cl-loop for process in (list-system-processes)
            when (eql pid (alist-get 'ppid (process-attributes process)))
-           append (cons process (test-session--children process))))
+           append (cons process (test-lisp--children process))))
 
-(ert-deftest ecl-mcp-session-ends-with-its-emacs ()
+(ert-deftest ecl-mcp-lisp-ends-with-its-emacs ()
   "When Emacs exits or is killed, its processes end, whatever they do."
   (ecl-mcp-test-with-folder home
     (pcase-dolist
@@ -358,7 +282,7 @@ What had been noted as sent was not sent then."
            ;; What nothing interrupts is under way.
            (busy t (kill-emacs))
            (stopped nil (progn (signal-process
-                                (ecl-mcp-session-process ecl-mcp-session)
+                                (ecl-mcp-lisp-process ecl-mcp-lisp)
                                 'SIGSTOP)
                                (kill-emacs)))
            (kill nil nil)
@@ -367,7 +291,7 @@ What had been noted as sent was not sent then."
              (runs (expand-file-name "work/runs" home))
              (code (format "(progn (close (open %S :direction :output)) %s)"
                            runs "(mp:without-interrupts (loop))"))
-             (emacs (test-session--emacs
+             (emacs (test-lisp--emacs
                      home
                      (and call `(ecl-mcp-call "evaluate-lisp"
                                               '((code . ,code)) #'ignore))
@@ -375,8 +299,8 @@ What had been noted as sent was not sent then."
                                              (lambda ()
                                                (when (file-exists-p ,now)
                                                  ,form))))))
-             (supervisor (test-session--supervisor emacs))
-             (images (test-session--children supervisor)))
+             (supervisor (test-lisp--supervisor emacs))
+             (images (test-lisp--children supervisor)))
         (should images)
         (unwind-protect
             (progn
@@ -389,14 +313,14 @@ What had been noted as sent was not sent then."
               (ecl-mcp-test-await
                (format "the end of all processes: %s" how)
                (lambda ()
-                 (cl-every #'test-session--gone-p (cons supervisor images))))
+                 (cl-every #'test-lisp--gone-p (cons supervisor images))))
               (mapc #'delete-file (seq-filter #'file-exists-p (list now runs))))
           (delete-process emacs)
-          (unless (test-session--gone-p supervisor)
+          (unless (test-lisp--gone-p supervisor)
             (signal-process supervisor 'SIGKILL))
           (kill-buffer (process-buffer emacs)))))))
 
-(ert-deftest ecl-mcp-session-without-clients ()
+(ert-deftest ecl-mcp-lisp-without-clients ()
   "Where no client can attach Emacs has its Lisp nevertheless.
 It had none at all: the supervisor ended again and again."
   (dolist (way '(open-folder no-folder no-socket full))
@@ -424,21 +348,21 @@ It had none at all: the supervisor ended again and again."
           (let ((inhibit-read-only t))
             (erase-buffer)))))))
 
-(ert-deftest ecl-mcp-session-second-emacs ()
+(ert-deftest ecl-mcp-lisp-second-emacs ()
   "A second Emacs has a Lisp of its own; clients go on attaching to the first."
   (ecl-mcp-test-with-folder home
-    (let* ((one (test-session--emacs home))
-           (first (test-session--supervisor one))
-           (two (test-session--emacs home))
-           (second (test-session--supervisor two)))
+    (let* ((one (test-lisp--emacs home))
+           (first (test-lisp--supervisor one))
+           (two (test-lisp--emacs home))
+           (second (test-lisp--supervisor two)))
       (should (/= first second))
       (dolist (emacs (list one two))
         (delete-process emacs)
         (kill-buffer (process-buffer emacs)))
       (ecl-mcp-test-await "their end"
                           (lambda ()
-                            (cl-every #'test-session--gone-p
+                            (cl-every #'test-lisp--gone-p
                                       (list first second)))))))
 
-(provide 'test-session)
-;;; test-session.el ends here
+(provide 'test-lisp)
+;;; test-lisp.el ends here

@@ -1,4 +1,4 @@
-;;; ecl-mcp-reader.el --- Common Lisp code as data  -*- lexical-binding: t; -*-
+;;; ecl-mcp-risk-reader.el --- Common Lisp code as data  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -12,53 +12,53 @@
 
 ;;; Code:
 
-(require 'cl-lib)
+(require 'ecl-mcp-base)
 
-(defconst ecl-mcp--reader-depth 100
+(defconst ecl-mcp-risk--depth 100
   "Nesting of code that is looked at, well below `max-lisp-eval-depth'.")
 
-(define-error 'ecl-mcp--unreadable "Cannot be read")
+(define-error 'ecl-mcp-risk--unreadable "Cannot be read")
 
-(defsubst ecl-mcp--unreadable (format &rest arguments)
+(defsubst ecl-mcp-risk--unreadable (format &rest arguments)
   "Say by FORMAT and ARGUMENTS why the code cannot be read."
-  (signal 'ecl-mcp--unreadable (list (apply #'format format arguments))))
+  (signal 'ecl-mcp-risk--unreadable (list (apply #'format format arguments))))
 
-(defvar ecl-mcp--reader-opaque nil
+(defvar ecl-mcp-risk--opaque nil
   "Why more may happen than can be seen, while code is read and walked.")
 
-(defun ecl-mcp--opaque (text)
+(defun ecl-mcp-risk--note-opaque (text)
   "Note TEXT, why more may happen than can be seen."
-  (cl-pushnew text ecl-mcp--reader-opaque :test #'equal))
+  (cl-pushnew text ecl-mcp-risk--opaque :test #'equal))
 
-(defun ecl-mcp--read-blanks ()
+(defun ecl-mcp-risk--read-blanks ()
   "Go to the next thing to read."
   (while (progn
            (skip-chars-forward " \t\n\r\f\v\u00a0")
            (cond ((eq (char-after) ?\;) (forward-line 1) (not (eobp)))
-                 ((looking-at-p "#|") (ecl-mcp--read-comment) t)))))
+                 ((looking-at-p "#|") (ecl-mcp-risk--read-comment) t)))))
 
-(defun ecl-mcp--read-comment ()
+(defun ecl-mcp-risk--read-comment ()
   "Go behind the comment that starts here with #|."
   (let ((start (point)) (depth 0))
     (while (progn
              (cond ((looking-at-p "#|") (cl-incf depth) (forward-char 2))
                    ((looking-at-p "|#") (cl-decf depth) (forward-char 2))
                    ((eobp)
-                    (ecl-mcp--unreadable "the comment of line %d has no end"
-                                         (line-number-at-pos start)))
+                    (ecl-mcp-risk--unreadable "the comment of line %d has no end"
+                                              (line-number-at-pos start)))
                    (t (forward-char 1)
                       (skip-chars-forward "^#|")))
              (> depth 0)))))
 
-(defun ecl-mcp--read-string ()
+(defun ecl-mcp-risk--read-string ()
   "Read the string that starts here."
   (let ((start (1+ (point))))
     (forward-char 1)
     (while (progn
              (skip-chars-forward "^\"\\\\")
              (cond ((eobp)
-                    (ecl-mcp--unreadable "the string of line %d has no end"
-                                         (line-number-at-pos start)))
+                    (ecl-mcp-risk--unreadable "the string of line %d has no end"
+                                              (line-number-at-pos start)))
                    ((eq (char-after) ?\\)
                     (forward-char (if (= (1+ (point)) (point-max)) 1 2))
                     t))))
@@ -67,7 +67,7 @@
                  "\\\\\\(.\\|\n\\)" "\\1"
                  (buffer-substring-no-properties start (1- (point)))))))
 
-(defun ecl-mcp--read-name ()
+(defun ecl-mcp-risk--read-name ()
   "Read the token that starts here; a symbol or `atom', a number.
 Upper case as the reader makes it; what is escaped stays as it is."
   (let ((parts nil) (escaped nil) (going t))
@@ -78,16 +78,16 @@ Upper case as the reader makes it; what is escaped stays as it is."
       (pcase (char-after)
         (?\\ (setq escaped t)
              (when (= (1+ (point)) (point-max))
-               (ecl-mcp--unreadable "it ends behind a backslash"))
+               (ecl-mcp-risk--unreadable "it ends behind a backslash"))
              (push (string (char-after (1+ (point)))) parts)
              (forward-char 2))
         (?| (setq escaped t)
-            (push (ecl-mcp--read-bars) parts))
+            (push (ecl-mcp-risk--read-bars) parts))
         (_ (setq going nil))))
     (let ((name (apply #'concat (nreverse parts))))
-      (if (and (not escaped) (ecl-mcp--number-p name)) 'atom name))))
+      (if (and (not escaped) (ecl-mcp-risk--number-p name)) 'atom name))))
 
-(defun ecl-mcp--read-bars ()
+(defun ecl-mcp-risk--read-bars ()
   "Read the part of a name between the bars here."
   (let ((start (1+ (point))))
     (forward-char 1)
@@ -95,14 +95,14 @@ Upper case as the reader makes it; what is escaped stays as it is."
                   (and (eq (char-after) ?\\) (< (1+ (point)) (point-max))))
       (forward-char 2))
     (unless (eq (char-after) ?|)
-      (ecl-mcp--unreadable "the | of line %d has no other"
-                           (line-number-at-pos start)))
+      (ecl-mcp-risk--unreadable "the | of line %d has no other"
+                                (line-number-at-pos start)))
     (forward-char 1)
     (replace-regexp-in-string
      "\\\\\\(.\\)" "\\1"
      (buffer-substring-no-properties start (1- (point))))))
 
-(defun ecl-mcp--number-p (name)
+(defun ecl-mcp-risk--number-p (name)
   "Whether NAME is a number; those in other bases count as symbols."
   (let ((case-fold-search t))
     (string-match-p
@@ -111,92 +111,92 @@ Upper case as the reader makes it; what is escaped stays as it is."
              "\\|[0-9]+\\.?[0-9]*[esfdl][-+]?[0-9]+\\)\\'")
      name)))
 
-(defun ecl-mcp--read-items (depth)
+(defun ecl-mcp-risk--read-items (depth)
   "Read what stands in the parentheses that were opened before point.
 DEPTH is how many are open."
-  (when (> depth ecl-mcp--reader-depth)
-    (ecl-mcp--unreadable "it is nested deeper than %d" ecl-mcp--reader-depth))
+  (when (> depth ecl-mcp-risk--depth)
+    (ecl-mcp-risk--unreadable "it is nested deeper than %d" ecl-mcp-risk--depth))
   (let ((start (point)) (items nil))
     (while (progn
-             (ecl-mcp--read-blanks)
+             (ecl-mcp-risk--read-blanks)
              (cond ((eobp)
-                    (ecl-mcp--unreadable "the list of line %d has no end"
-                                         (line-number-at-pos start)))
+                    (ecl-mcp-risk--unreadable "the list of line %d has no end"
+                                              (line-number-at-pos start)))
                    ((eq (char-after) ?\)) (forward-char 1) nil)
-                   (t (let ((item (ecl-mcp--read-item depth)))
+                   (t (let ((item (ecl-mcp-risk--read-item depth)))
                         (unless (memq item '(dot nothing))
                           (push item items)))
                       t))))
     (cons 'list (nreverse items))))
 
-(defun ecl-mcp--read-next (depth)
+(defun ecl-mcp-risk--read-next (depth)
   "Read what follows a prefix such as a quote, below DEPTH."
-  (ecl-mcp--read-blanks)
+  (ecl-mcp-risk--read-blanks)
   (when (or (eobp) (eq (char-after) ?\)))
-    (ecl-mcp--unreadable "nothing follows a prefix in line %d"
-                         (line-number-at-pos)))
-  (let ((item (ecl-mcp--read-item depth)))
-    (if (eq item 'nothing) (ecl-mcp--read-next depth) item)))
+    (ecl-mcp-risk--unreadable "nothing follows a prefix in line %d"
+                              (line-number-at-pos)))
+  (let ((item (ecl-mcp-risk--read-item depth)))
+    (if (eq item 'nothing) (ecl-mcp-risk--read-next depth) item)))
 
-(defun ecl-mcp--read-item (depth)
+(defun ecl-mcp-risk--read-item (depth)
   "Read the thing that starts here, below DEPTH.
 It may be `dot', or `nothing' for what stands for nothing."
   (cl-incf depth)
-  (when (> depth (* 2 ecl-mcp--reader-depth))
-    (ecl-mcp--unreadable "it is nested too deeply"))
+  (when (> depth (* 2 ecl-mcp-risk--depth))
+    (ecl-mcp-risk--unreadable "it is nested too deeply"))
   (pcase (char-after)
-    (?\( (forward-char 1) (ecl-mcp--read-items depth))
-    (?\) (ecl-mcp--unreadable "line %d closes what is not open"
-                              (line-number-at-pos)))
-    (?\" (ecl-mcp--read-string))
-    (?' (forward-char 1) (cons 'quote (ecl-mcp--read-next depth)))
-    (?` (forward-char 1) (cons 'backquote (ecl-mcp--read-next depth)))
-    (?, (skip-chars-forward ",@.") (cons 'comma (ecl-mcp--read-next depth)))
-    (?# (ecl-mcp--read-sharp depth))
+    (?\( (forward-char 1) (ecl-mcp-risk--read-items depth))
+    (?\) (ecl-mcp-risk--unreadable "line %d closes what is not open"
+                                   (line-number-at-pos)))
+    (?\" (ecl-mcp-risk--read-string))
+    (?' (forward-char 1) (cons 'quote (ecl-mcp-risk--read-next depth)))
+    (?` (forward-char 1) (cons 'backquote (ecl-mcp-risk--read-next depth)))
+    (?, (skip-chars-forward ",@.") (cons 'comma (ecl-mcp-risk--read-next depth)))
+    (?# (ecl-mcp-risk--read-sharp depth))
     (_ (if (looking-at-p "\\.[] \t\n\r\f\v\"'(),;`]")
            (progn (forward-char 1) 'dot)
-         (ecl-mcp--read-name)))))
+         (ecl-mcp-risk--read-name)))))
 
-(defun ecl-mcp--read-sharp (depth)
+(defun ecl-mcp-risk--read-sharp (depth)
   "Read what starts here with #, below DEPTH."
   (let ((start (point)))
     (forward-char 1)
     (skip-chars-forward "0-9")
-    (let ((char (or (char-after) (ecl-mcp--unreadable "it ends behind #"))))
+    (let ((char (or (char-after) (ecl-mcp-risk--unreadable "it ends behind #"))))
       (forward-char 1)
       (pcase (downcase char)
         (?\\ (unless (eobp)
                (forward-char 1)
                (skip-chars-forward "^ \t\n\r\f\v\u00a0\"'(),;`"))
              'atom)
-        (?' (cons 'function (ecl-mcp--read-next depth)))
-        (?\( (cons 'quote (ecl-mcp--read-items depth)))
+        (?' (cons 'function (ecl-mcp-risk--read-next depth)))
+        (?\( (cons 'quote (ecl-mcp-risk--read-items depth)))
         ((or ?+ ?-)
          ;; Whatever the condition: both are looked at, as one would be.
-         (ecl-mcp--read-next depth) 'nothing)
-        (?: (ecl-mcp--read-name))
-        (?. (ecl-mcp--opaque "#. evaluates while it is read")
-            (ecl-mcp--read-next depth))
-        ((or ?b ?o ?x ?r ?*) (ecl-mcp--read-name) 'atom)
-        (?= (ecl-mcp--read-next depth))
+         (ecl-mcp-risk--read-next depth) 'nothing)
+        (?: (ecl-mcp-risk--read-name))
+        (?. (ecl-mcp-risk--note-opaque "#. evaluates while it is read")
+            (ecl-mcp-risk--read-next depth))
+        ((or ?b ?o ?x ?r ?*) (ecl-mcp-risk--read-name) 'atom)
+        (?= (ecl-mcp-risk--read-next depth))
         (?# 'atom)
-        ((or ?p ?c ?a ?s) (cons 'quote (ecl-mcp--read-next depth)))
-        (_ (ecl-mcp--opaque
+        ((or ?p ?c ?a ?s) (cons 'quote (ecl-mcp-risk--read-next depth)))
+        (_ (ecl-mcp-risk--note-opaque
             (format "%s has no meaning that is known here"
                     (buffer-substring-no-properties start (point))))
            'atom)))))
 
-(defun ecl-mcp--read-code (code)
+(defun ecl-mcp-risk--read-code (code)
   "Read all of CODE, a string; a list of what is described above."
   (with-temp-buffer
     (insert code)
     (goto-char (point-min))
     (let ((items nil))
-      (while (progn (ecl-mcp--read-blanks) (not (eobp)))
-        (let ((item (ecl-mcp--read-item 0)))
+      (while (progn (ecl-mcp-risk--read-blanks) (not (eobp)))
+        (let ((item (ecl-mcp-risk--read-item 0)))
           (unless (memq item '(dot nothing))
             (push item items))))
       (nreverse items))))
 
-(provide 'ecl-mcp-reader)
-;;; ecl-mcp-reader.el ends here
+(provide 'ecl-mcp-risk-reader)
+;;; ecl-mcp-risk-reader.el ends here

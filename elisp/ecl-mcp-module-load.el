@@ -1,4 +1,4 @@
-;;; ecl-mcp-load.el --- Finding, checking, building the module  -*- lexical-binding: t; -*-
+;;; ecl-mcp-module-load.el --- Finding, checking, building the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
@@ -16,7 +16,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
 (declare-function compilation-start "compile" t t)
 (declare-function ecl-mcp-module-version "ext:ecl-mcp-module-functions" ())
@@ -213,5 +213,5 @@ It is asked first, and done in a compilation buffer."
         (add-hook 'compilation-finish-functions #'ecl-mcp-module--built nil t)
         (current-buffer)))))
 
-(provide 'ecl-mcp-load)
-;;; ecl-mcp-load.el ends here
+(provide 'ecl-mcp-module-load)
+;;; ecl-mcp-module-load.el ends here

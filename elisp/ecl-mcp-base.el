@@ -1,12 +1,13 @@
-;;; ecl-mcp-core.el --- What all parts of ecl-mcp share  -*- lexical-binding: t; -*-
+;;; ecl-mcp-base.el --- What all parts of ecl-mcp share  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; Customisation group, faces, errors, messages, and JSON.  It knows nothing of
-;; connections, sessions or tools.
+;; Customisation group, faces, errors, keymaps, messages, and JSON.  It knows
+;; nothing of connections, sessions or tools.  All other files require it, and
+;; get cl-lib and subr-x from it.
 
 ;;; Code:
 
@@ -78,13 +79,27 @@ No handler sees them: none connects to the host that a name may stand for."
 (defface ecl-mcp-key '((t :inherit help-key-binding))
   "Face of a key in a line of help.")
 
-;;;; Messages
+;;;; Keymaps
 
-(defconst ecl-mcp--messages-buffer "*ecl-mcp messages*"
-  "Name of the buffer with what ecl-mcp noticed.")
+(defun ecl-mcp-keymap (bindings &optional parent)
+  "Return a keymap with BINDINGS below PARENT, a keymap.
+A binding is (KEY . COMMAND); KEY is a text as `kbd' takes it, or a vector."
+  (let ((map (make-sparse-keymap)))
+    (when parent
+      (set-keymap-parent map parent))
+    (pcase-dolist (`(,key . ,command) bindings)
+      (define-key map (if (stringp key) (kbd key) key) command))
+    map))
 
-(defconst ecl-mcp--messages-limit 100000
-  "Characters kept in the buffer of messages; its older half goes first.")
+;;;; Text
+
+(defun ecl-mcp--string (value)
+  "Return VALUE if it is a string, else \"\"."
+  (if (stringp value) value ""))
+
+(defun ecl-mcp--some-text (value)
+  "Return VALUE if it is a string that is not empty, else nil."
+  (and (stringp value) (not (equal value "")) value))
 
 (defun ecl-mcp--visible (text)
   "Return TEXT with control characters and line ends escaped.
@@ -97,6 +112,14 @@ So that foreign text cannot forge a line."
              ((= char ?\t) "\\t")
              (t (format "\\u%04x" char)))))
    text t t))
+
+;;;; Messages
+
+(defconst ecl-mcp--messages-buffer "*ecl-mcp messages*"
+  "Name of the buffer with what ecl-mcp noticed.")
+
+(defconst ecl-mcp--messages-limit 100000
+  "Characters kept in the buffer of messages; its older half goes first.")
 
 (defun ecl-mcp--note (level format &rest args)
   "Add a line to the buffer of messages.
@@ -127,7 +150,7 @@ It is made of FORMAT and ARGS, and is also added to the buffer of messages."
   (apply #'ecl-mcp--note 'info format args)
   (message "ecl-mcp: %s" (apply #'format-message format args)))
 
-(defmacro ecl-mcp--guard (what &rest body)
+(defmacro ecl-mcp--noting-errors (what &rest body)
   "Run BODY; note an error in it as one of WHAT and go on.
 WHAT is a string.  For what filters, sentinels and timers do.  Return the value
 of BODY, or nil after an error or a quit."
@@ -144,7 +167,7 @@ of BODY, or nil after an error or a quit."
   (run-hook-wrapped
    hook
    (lambda (function)
-     (ecl-mcp--guard (format "%s in %s" function hook)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
        (apply function args))
      nil)))
 
@@ -154,7 +177,7 @@ One that fails counts as nil."
   (run-hook-wrapped
    hook
    (lambda (function)
-     (ecl-mcp--guard (format "%s in %s" function hook)
+     (ecl-mcp--noting-errors (format "%s in %s" function hook)
        (apply function args)))))
 
 ;;;; JSON
@@ -282,5 +305,5 @@ Signals an error for what is no JSON."
         (string-to-unibyte (encode-coding-string text 'utf-8-unix))
       text)))
 
-(provide 'ecl-mcp-core)
-;;; ecl-mcp-core.el ends here
+(provide 'ecl-mcp-base)
+;;; ecl-mcp-base.el ends here

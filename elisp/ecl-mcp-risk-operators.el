@@ -1,4 +1,4 @@
-;;; ecl-mcp-operators.el --- The operators of Common Lisp  -*- lexical-binding: t; -*-
+;;; ecl-mcp-risk-operators.el --- The operators of Common Lisp  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -10,9 +10,9 @@
 
 ;;; Code:
 
-(require 'cl-lib)
+(require 'ecl-mcp-base)
 
-(defconst ecl-mcp--operators
+(defconst ecl-mcp-risk--operators
   '((ffi . "quit exit %exit abort-process bye halt c-inline c-progn clines
 callback callback-function defcallback defcbody defentry definline defla
 load-foreign-library load-foreign-module unload-foreign-module
@@ -166,7 +166,7 @@ with-standard-io-syntax write write-byte write-char write-line write-sequence
 write-string write-to-string y-or-n-p yes-or-no-p zerop"))
   "Names of operators by what they can do.")
 
-(defconst ecl-mcp--operators-opaque
+(defconst ecl-mcp-risk--operators-opaque
   "eval compile disassemble read read-preserving-whitespace read-from-string
 read-delimited-list intern find-symbol find-all-symbols do-symbols
 do-all-symbols do-external-symbols symbol-function fdefinition macro-function
@@ -181,7 +181,7 @@ method-function set-funcallable-instance-function ensure-class-using-class
 standard-instance-access make-method-lambda package-lock"
   "Names of operators that can call what is not in the code.")
 
-(defconst ecl-mcp--operators-packages
+(defconst ecl-mcp-risk--operators-packages
   '(("ffi" . ffi) ("clffi" . ffi) ("cffi" . ffi) ("cffi-sys" . ffi)
     ("uffi" . ffi) ("sb-alien" . ffi) ("sb-sys" . ffi) ("si" . ffi)
     ("sys" . ffi) ("c" . ffi) ("compiler" . ffi) ("sb-impl" . ffi)
@@ -193,7 +193,7 @@ standard-instance-access make-method-lambda package-lock"
     ("cl+ssl" . network) ("hunchentoot" . network))
   "What can be done by an operator of a package that no other table has.")
 
-(defconst ecl-mcp--operators-calling
+(defconst ecl-mcp-risk--operators-calling
   "funcall apply mapc mapcar mapcan mapl maplist mapcon map map-into reduce
 some every notany notevery sort stable-sort merge find-if find-if-not
 position-if position-if-not count-if count-if-not remove-if remove-if-not
@@ -203,7 +203,7 @@ rassoc-if-not subst-if subst-if-not nsubst-if nsubst-if-not maphash
 multiple-value-call complement constantly coerce"
   "Names of operators that call an argument of theirs.")
 
-(defconst ecl-mcp--operators-called
+(defconst ecl-mcp-risk--operators-called
   '((1 . "map map-into sort stable-sort substitute-if substitute-if-not
 nsubstitute-if nsubstitute-if-not subst-if subst-if-not nsubst-if
 nsubst-if-not")
@@ -211,7 +211,7 @@ nsubst-if-not")
     (nil . "constantly coerce"))
   "Which argument these operators call, where it is not the first.")
 
-(defconst ecl-mcp--operators-shapes
+(defconst ecl-mcp-risk--operators-shapes
   '((ignore . "declare declaim proclaim defpackage in-package go")
     (let . "let let* prog prog* symbol-macrolet compiler-let")
     (flet . "flet labels")
@@ -238,20 +238,20 @@ define-modify-macro define-method-combination")
     (loop . "loop"))
   "Names of operators whose forms are no calls, by how these are built.")
 
-(defconst ecl-mcp--operators-control
+(defconst ecl-mcp-risk--operators-control
   '(("format" 1) ("error" 0) ("cerror" 0 1) ("warn" 0) ("signal" 0)
     ("break" 0) ("assert" 2) ("y-or-n-p" 0) ("yes-or-no-p" 0)
     ("invalid-method-error" 1) ("method-combination-error" 0)
     ("with-simple-restart" 0))
   "Which arguments are control strings, in which a function may be named.")
 
-(defvar ecl-mcp--operators-table nil
+(defvar ecl-mcp-risk--operators-table nil
   "Hash table from name to a plist.
 It has :class, :opaque, :shape, :calls and :called.")
 
-(defun ecl-mcp--operators-table ()
+(defun ecl-mcp-risk--operators-table ()
   "The table of all names, made when it is first wanted."
-  (or ecl-mcp--operators-table
+  (or ecl-mcp-risk--operators-table
       (let ((table (make-hash-table :test #'equal :size 1500)))
         (cl-flet ((note (names property value)
                     (dolist (name (split-string names))
@@ -259,17 +259,17 @@ It has :class, :opaque, :shape, :calls and :called.")
                         (unless (plist-member known property)
                           (puthash name (plist-put known property value)
                                    table))))))
-          (pcase-dolist (`(,class . ,names) ecl-mcp--operators)
+          (pcase-dolist (`(,class . ,names) ecl-mcp-risk--operators)
             (note names :class class))
-          (note ecl-mcp--operators-opaque :opaque t)
-          (note ecl-mcp--operators-calling :calls t)
-          (pcase-dolist (`(,index . ,names) ecl-mcp--operators-called)
+          (note ecl-mcp-risk--operators-opaque :opaque t)
+          (note ecl-mcp-risk--operators-calling :calls t)
+          (pcase-dolist (`(,index . ,names) ecl-mcp-risk--operators-called)
             (note names :called (or index 'none)))
-          (pcase-dolist (`(,shape . ,names) ecl-mcp--operators-shapes)
+          (pcase-dolist (`(,shape . ,names) ecl-mcp-risk--operators-shapes)
             (note names :shape shape)))
-        (setq ecl-mcp--operators-table table))))
+        (setq ecl-mcp-risk--operators-table table))))
 
-(defun ecl-mcp--operator-parts (name)
+(defun ecl-mcp-risk--operator-parts (name)
   "NAME in lower case as (PACKAGE . BASE), PACKAGE nil for that of the standard."
   (let ((name (downcase name)))
     (if (not (string-match "\\`\\([^:]+\\)::?\\([^:]+\\)\\'" name))
@@ -281,52 +281,52 @@ It has :class, :opaque, :shape, :calls and :called.")
                    package)
               base)))))
 
-(defun ecl-mcp--operator (name)
+(defun ecl-mcp-risk--operator (name)
   "What is known of the operator NAME when it is one of the standard."
-  (pcase-let ((`(,package . ,base) (ecl-mcp--operator-parts name)))
+  (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (and (not package)
-         (gethash base (ecl-mcp--operators-table)))))
+         (gethash base (ecl-mcp-risk--operators-table)))))
 
 (defun ecl-mcp-operator-name (name)
   "NAME as humans and rules have it: in lower case, no package of the standard."
-  (pcase-let ((`(,package . ,base) (ecl-mcp--operator-parts name)))
+  (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (if package (concat package ":" base) base)))
 
 (defun ecl-mcp-operator-class (name)
   "What the operator NAME can do: a key of `ecl-mcp-risk-classes'."
-  (pcase-let* ((`(,package . ,base) (ecl-mcp--operator-parts name))
-               (class (plist-get (gethash base (ecl-mcp--operators-table))
+  (pcase-let* ((`(,package . ,base) (ecl-mcp-risk--operator-parts name))
+               (class (plist-get (gethash base (ecl-mcp-risk--operators-table))
                                  :class)))
     (cond ((memq class '(ffi process network file)) class)
-          (package (alist-get package ecl-mcp--operators-packages 'unknown
+          (package (alist-get package ecl-mcp-risk--operators-packages 'unknown
                               nil #'equal))
           (t (or class 'unknown)))))
 
 (defun ecl-mcp-operator-opaque-p (name)
   "Whether the operator NAME can call what is not in the code."
-  (plist-get (gethash (cdr (ecl-mcp--operator-parts name))
-                      (ecl-mcp--operators-table))
+  (plist-get (gethash (cdr (ecl-mcp-risk--operator-parts name))
+                      (ecl-mcp-risk--operators-table))
              :opaque))
 
 (defun ecl-mcp-operator-shape (name)
   "How forms of the operator NAME are built, nil for calls."
-  (plist-get (ecl-mcp--operator name) :shape))
+  (plist-get (ecl-mcp-risk--operator name) :shape))
 
 (defun ecl-mcp-operator-caller-p (name)
   "Whether the operator NAME calls an argument of its."
-  (plist-get (ecl-mcp--operator name) :calls))
+  (plist-get (ecl-mcp-risk--operator name) :calls))
 
 (defun ecl-mcp-operator-called (name)
   "The index of the argument that the operator NAME calls, or nil."
   (and (ecl-mcp-operator-caller-p name)
-       (let ((called (plist-get (ecl-mcp--operator name) :called)))
+       (let ((called (plist-get (ecl-mcp-risk--operator name) :called)))
          (if (eq called 'none) nil (or called 0)))))
 
 (defun ecl-mcp-operator-control (name)
   "Indices of the arguments of NAME that are control strings."
-  (pcase-let ((`(,package . ,base) (ecl-mcp--operator-parts name)))
+  (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (and (not package)
-         (cdr (assoc base ecl-mcp--operators-control)))))
+         (cdr (assoc base ecl-mcp-risk--operators-control)))))
 
-(provide 'ecl-mcp-operators)
-;;; ecl-mcp-operators.el ends here
+(provide 'ecl-mcp-risk-operators)
+;;; ecl-mcp-risk-operators.el ends here

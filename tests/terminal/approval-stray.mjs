@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-stray.mjs: keys, clicks and pasted text that were meant for something
+// approval-stray.mjs: keys, clicks and pasted text that were meant for something
 // else, on every way to an answer that we could think of.
 import { GRACE, QUICK, SCRATCH, ask, asking, decided, open, question, quick,
     review } from './asking.mjs';
@@ -17,7 +17,7 @@ async function undecided(emacs, id = 1) {
 const READER = count => `(global-set-key [f5] (lambda () (interactive)
     (dotimes (_ ${count}) (read-char "Save it? (y or n)"))))`;
 
-test('approve: a key behind those that a command has read', asking(
+test('approval: a key behind those that a command has read', asking(
     `${QUEUE} ${READER(2)}`), async emacs => {
     await ask(emacs, 1, '(car x)');
     await review(emacs);
@@ -38,15 +38,15 @@ test('approve: a key behind those that a command has read', asking(
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: somebody who types slowly is no one who says yes', asking(),
+test('approval: somebody who types slowly is no one who says yes', asking(),
     async emacs => {
         await emacs.keys('M->');
         await emacs.type('well, ', 100);
         await ask(emacs, 1, '(car x)');
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await pause(GRACE);
         await emacs.type('yesyn', 800);
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(string-suffix-p "well, yesyn" ${SCRATCH})`);
         await open(emacs, 1);
         // And it can be answered.
@@ -55,19 +55,19 @@ test('approve: somebody who types slowly is no one who says yes', asking(),
         await decided(emacs, 1, 'approve');
     });
 
-test('approve: a question leaves more time to those who type', asking(),
+test('approval: a question leaves more time to those who type', asking(),
     async emacs => {
         await emacs.keys('C-n', 'C-p', 'a', 'DEL'); // nobody writes, keys are typed
         await emacs.eval(`(progn (local-set-key "j" #'ignore) nil)`);
         await emacs.keys('j');
         await emacs.until('(eq last-command (quote ignore))');
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(ecl-mcp-asking)', 2.4);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.4);
         await question(emacs);
     });
 
 for (const [name, where] of [['a question', question], ['the buffer', review]]) {
-    test(`approve: the first key in a frame that gets the focus, to ${name}`,
+    test(`approval: the first key in a frame that gets the focus, to ${name}`,
         asking(where === review ? QUEUE : ''), async emacs => {
             await ask(emacs, 1, '(car x)');
             await where(emacs);
@@ -80,7 +80,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             await decided(emacs, 1, 'approve');
         });
 
-    test(`approve: a window that is pasted into, as text or keys, ${name}`,
+    test(`approval: a window that is pasted into, as text or keys, ${name}`,
         quick(where === review ? QUEUE : ''), async emacs => {
             await ask(emacs, 1, '(car x)');
             await where(emacs, where === review ? QUICK : 1);
@@ -92,7 +92,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             check(await emacs.eval('(minibuffer-depth)') <= '1', 'depth');
         });
 
-    test(`approve: keys of other keymaps, to ${name}`, quick(`
+    test(`approval: keys of other keymaps, to ${name}`, quick(`
         ${where === review ? QUEUE : ''}
         (defvar test-map (make-sparse-keymap))
         (define-key test-map "y" (lambda () (interactive)))
@@ -115,7 +115,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         await decided(emacs, 1, 'approve');
     });
 
-    test(`approve: macros, repeated commands and searches, ${name}`, quick(`
+    test(`approval: macros, repeated commands and searches, ${name}`, quick(`
         ${where === review ? QUEUE : ''}
         (setq last-kbd-macro "y" ecl-mcp-approval-idle-writing 0.3)`),
     async emacs => {
@@ -125,12 +125,12 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             ['M-y'], ['M-p'], ['M-n'], ['C-M-c'], ['C-j'], ['M-r'], ['C-]'],
             ['C-h', 'k', 'y']]) {
             if (id === 0 || where === question &&
-                await emacs.eval('(ecl-mcp-asking)') === 'nil') {
+                await emacs.eval('(ecl-mcp-approval-prompt-request)') === 'nil') {
                 await ask(emacs, ++id, '(car x)');
                 if (where === review)
                     await where(emacs, QUICK);
                 else
-                    await emacs.until(`(eq (ecl-mcp-asking)
+                    await emacs.until(`(eq (ecl-mcp-approval-prompt-request)
                         (car (last ecl-mcp-requests)))`);
                 await pause(QUICK);
             }
@@ -142,20 +142,20 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
     });
 }
 
-test('approve: a key in a transient map, and no question meanwhile', quick(),
+test('approval: a key in a transient map, and no question meanwhile', quick(),
     async emacs => {
         await emacs.eval(`(progn (set-transient-map
             (let ((map (make-sparse-keymap)))
               (define-key map "y" #'ignore) map) t) nil)`);
         await emacs.until('overriding-terminal-local-map');
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         await emacs.keys('y');
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         await open(emacs, 1);
     });
 
-test('approve: keys that are typed ahead of a question', asking(),
+test('approval: keys that are typed ahead of a question', asking(),
     async emacs => {
         await emacs.keys('M->');
         emacs.eval(`(progn (ecl-mcp-test-code 1 "(car x)")
@@ -168,7 +168,7 @@ test('approve: keys that are typed ahead of a question', asking(),
         await open(emacs, 1);
     });
 
-test('approve: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
+test('approval: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
     async emacs => {
         const click = (column, line) => emacs.bytes(
             `\x1b[<0;${column};${line}M\x1b[<0;${column};${line}m`);
@@ -190,7 +190,7 @@ test('approve: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
         await open(emacs, 2);
     });
 
-test('approve: a buffer that was renamed, or a copy, decides nothing', quick(QUEUE),
+test('approval: a buffer that was renamed, or a copy, decides nothing', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await review(emacs, QUICK);
@@ -204,10 +204,10 @@ test('approve: a buffer that was renamed, or a copy, decides nothing', quick(QUE
         await review(emacs, QUICK);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
-        check(await emacs.eval('ecl-mcp--session-rules') === 'nil', 'a rule');
+        check(await emacs.eval('ecl-mcp-permissions--session-rules') === 'nil', 'a rule');
     });
 
-test('approve: commands by name elsewhere answer nothing', quick(QUEUE),
+test('approval: commands by name elsewhere answer nothing', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         for (const name of ['yes', 'session', 'always', 'no', 'stop']) {
@@ -224,7 +224,7 @@ test('approve: commands by name elsewhere answer nothing', quick(QUEUE),
         await undecided(emacs);
     });
 
-test('approve: a terminal that is closed under a question', {
+test('approval: a terminal that is closed under a question', {
     ...quick(), daemon: true }, async emacs => {
     const first = await emacs.client();
     await ask(emacs, 1, '(car x)');
@@ -245,7 +245,7 @@ test('approve: a terminal that is closed under a question', {
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: what is withdrawn while Emacs is stopped', asking(),
+test('approval: what is withdrawn while Emacs is stopped', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -256,13 +256,13 @@ test('approve: what is withdrawn while Emacs is stopped', asking(),
         await pause(2000);
         kill(emacs.pid, 'CONT');
         await withdrawn;
-        await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+        await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
         await open(emacs, 1);
         await ask(emacs, 2, '(cdr x)');
         await emacs.never('(ecl-mcp-test-decision 2)', 1);
     });
 
-test('approve: a request that arrives is told of once, not in the way', quick(
+test('approval: a request that arrives is told of once, not in the way', quick(
     QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await emacs.see(/^ecl-mcp: claude 1\.0 wants evaluate-lisp \(dangerous\) \(M-x ecl-mcp-review\)/m);
@@ -276,7 +276,7 @@ test('approve: a request that arrives is told of once, not in the way', quick(
     await emacs.see(/^M-x y$/m);
 });
 
-test('approve: C-g takes an answer back, also while Emacs is busy', asking(QUEUE),
+test('approval: C-g takes an answer back, also while Emacs is busy', asking(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await review(emacs);
@@ -296,7 +296,7 @@ test('approve: C-g takes an answer back, also while Emacs is busy', asking(QUEUE
         await decided(emacs, 1, 'approve');
     });
 
-test('approve: an end behind another frame of the terminal was not seen', asking(
+test('approval: an end behind another frame of the terminal was not seen', asking(
     `${QUEUE} (setq ecl-mcp-approval-idle 0.3)`), async emacs => {
     await ask(emacs, 1, `(car x)${'\n'.repeat(100)}(delete-file "x")`);
     await review(emacs);
@@ -307,11 +307,11 @@ test('approve: an end behind another frame of the terminal was not seen', asking
             (- (point-max) 20)))
         nil)`);
     await pause(1000);
-    check(await emacs.eval(`(buffer-local-value 'ecl-mcp--approval-seen
+    check(await emacs.eval(`(buffer-local-value 'ecl-mcp-approval-window--end-shown
         (get-buffer "*ecl-mcp approval*"))`) === 'nil', 'seen');
 });
 
-test('approve: a question whose request is behind another frame', quick(),
+test('approval: a question whose request is behind another frame', quick(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs, 1, QUICK);
@@ -323,7 +323,7 @@ test('approve: a question whose request is behind another frame', quick(),
         await undecided(emacs);
     });
 
-test('approve: a key that is long on its way, for what was there before',
+test('approval: a key that is long on its way, for what was there before',
     asking(QUEUE), async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');

@@ -1,10 +1,10 @@
-;;; test-module.el --- Finding, checking and building the module  -*- lexical-binding: t; -*-
+;;; test-module-load.el --- Finding and checking the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 (defun test-module--copy (folder &rest facts)
   "Copy the module into FOLDER, with its version file changed by FACTS.
@@ -105,5 +105,5 @@ FACTS is a plist of names and values; return the name of the module's file."
                (cadr (should-error (ecl-mcp-build-module)
                                    :type 'user-error)))))))
 
-(provide 'test-module)
-;;; test-module.el ends here
+(provide 'test-module-load)
+;;; test-module-load.el ends here

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-server.mjs: approvals between a real client, a running ecl-mcp and a
+// approval-server.mjs: approvals between a real client, a running ecl-mcp and a
 // human at the keys of an Emacs.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,11 +9,11 @@ import { ROOT, check, pause, test } from './terminal.mjs';
 
 const SECONDS = 20; // for what a server under test must do
 const options = { form: `(progn
-    (require 'ecl-mcp-approve) (require 'ecl-mcp-review)
+    (require 'ecl-mcp-approval) (require 'ecl-mcp-review)
     (require 'ecl-mcp-socket)
     (setq ecl-mcp-approval-idle 0.3 ecl-mcp-approval-grace 0.15
           make-backup-files nil)
-    (ecl-mcp-approve-start) (ecl-mcp-review-start) (ecl-mcp-socket-start))` };
+    (ecl-mcp-approval-activate) (ecl-mcp-review-activate) (ecl-mcp-socket-start))` };
 
 // A client with a server of its own, in the home of EMACS; each evaluation is
 // to be asked about.
@@ -78,7 +78,7 @@ class Client {
 
 // A test in which BODY gets an Emacs and a client, of a server with ARGS.
 function served(name, body, args) {
-    test(`approve: ${name}`, options, async emacs => {
+    test(`approval: ${name}`, options, async emacs => {
         const client = await Client.start(emacs, args);
         try {
             await body(emacs, client);
@@ -91,7 +91,7 @@ function served(name, body, args) {
 const text = ({ result }) => result.content[0].text;
 
 async function question(emacs) {
-    await emacs.until('(ecl-mcp-asking)');
+    await emacs.until('(ecl-mcp-approval-prompt-request)');
     await emacs.see(/claude 1\.0 wants .*Allow once\?/);
     await pause(QUICK);
 }
@@ -158,7 +158,7 @@ served('a call that is cancelled takes its question away',
         await question(emacs);
         client.send({ method: 'notifications/cancelled',
             params: { requestId: call.id } });
-        await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+        await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
         await emacs.until('(not ecl-mcp-requests)');
         await emacs.unseen(/Allow once|MCP:/);
         await emacs.type('y');
@@ -187,7 +187,7 @@ served('an Emacs that is stopped counts as absent, and asks nothing later',
         } finally {
             kill(emacs.pid, 'CONT');
         }
-        await emacs.never('(ecl-mcp-asking)', 1.5);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1.5);
         check(await emacs.eval('ecl-mcp-requests') === 'nil', 'it waits');
         // It is there again.
         const call = client.call('evaluate-lisp', { code: '(+ 1 2)' });
@@ -217,9 +217,9 @@ served('an Emacs that is stopped while its human is asked', async (emacs, client
     } finally {
         kill(emacs.pid, 'CONT');
     }
-    await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+    await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
     await emacs.until('(not ecl-mcp-requests)');
-    await emacs.never('(or (ecl-mcp-asking) ecl-mcp-requests)', 1);
+    await emacs.never('(or (ecl-mcp-approval-prompt-request) ecl-mcp-requests)', 1);
     check(!fs.existsSync(ran), 'it ran');
     // The key went where keys go, and it goes on.
     const next = client.call('evaluate-lisp', { code });

@@ -1,4 +1,4 @@
-;;; test-module-build.el --- Building the module  -*- lexical-binding: t; -*-
+;;; test-module-load-build.el --- Building the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -8,7 +8,7 @@
 ;;; Code:
 
 (require 'support)
-(require 'ecl-mcp-load)
+(require 'ecl-mcp-module-load)
 
 (defmacro test-module-build--with-sources (folder make-rule &rest body)
   "Run BODY with the elisp in sources at FOLDER whose Makefile has MAKE-RULE."
@@ -78,5 +78,5 @@ This test loads the module."
       (fmakunbound 'ecl-mcp-module-apply)
       (should (string-match-p "restart Emacs" (ecl-mcp-module-problem))))))
 
-(provide 'test-module-build)
-;;; test-module-build.el ends here
+(provide 'test-module-load-build)
+;;; test-module-load-build.el ends here

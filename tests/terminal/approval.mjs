@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve.mjs: approvals under the fingers of somebody who does something
+// approval.mjs: approvals under the fingers of somebody who does something
 // else: no key answers what it was not meant for.
 import { GRACE, SCRATCH, ask, asking, decided, empty, open, question, review }
     from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
-test('approve: y allows, n denies, and keys go on working', asking(),
+test('approval: y allows, n denies, and keys go on working', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -25,7 +25,7 @@ test('approve: y allows, n denies, and keys go on working', asking(),
         await emacs.until('(eq ?x (char-before))');
     });
 
-test('approve: a sentence with y in it answers nothing', asking(),
+test('approval: a sentence with y in it answers nothing', asking(),
     async emacs => {
         await empty(emacs);
         await emacs.type('Why yes, ', 60);
@@ -35,27 +35,27 @@ test('approve: a sentence with y in it answers nothing', asking(),
         await open(emacs, 1);
         const text = await emacs.text(SCRATCH);
         check(text === `Why yes, ${words}`, text);
-        await emacs.never('(or (ecl-mcp-asking) (ecl-mcp-test-decision 1))', 2);
+        await emacs.never('(or (ecl-mcp-approval-prompt-request) (ecl-mcp-test-decision 1))', 2);
     });
 
-test('approve: somebody who types on gets the keys, not the question', asking(),
+test('approval: somebody who types on gets the keys, not the question', asking(),
     async emacs => {
         await empty(emacs);
         await ask(emacs, 1, '(delete-file "x")');
         await question(emacs);
         await emacs.type('yes, you may ', 50);
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(equal ${SCRATCH} "yes, you may ")`);
         await open(emacs, 1);
         // Keys that came before they could be seen to answer.
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.type('yn', 30);
         await emacs.type('y ', 30);
         await emacs.until(`(equal ${SCRATCH} "yes, you may yny ")`);
         await open(emacs, 1);
     });
 
-test('approve: a key held down answers one question at most', asking(),
+test('approval: a key held down answers one question at most', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -69,7 +69,7 @@ test('approve: a key held down answers one question at most', asking(),
         await open(emacs, 2);
     });
 
-test('approve: the repeat of a key does not answer what follows', asking(),
+test('approval: the repeat of a key does not answer what follows', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -88,7 +88,7 @@ test('approve: the repeat of a key does not answer what follows', asking(),
         await decided(emacs, 2, 'deny');
     });
 
-test('approve: two requests within 10 ms are asked one by one', asking(),
+test('approval: two requests within 10 ms are asked one by one', asking(),
     async emacs => {
         await emacs.eval(`(progn (ecl-mcp-test-code 1 "(car x)")
             (ecl-mcp-test-code 2 "(cdr x)"))`);
@@ -103,17 +103,17 @@ test('approve: two requests within 10 ms are asked one by one', asking(),
         await emacs.unseen(/MCP:/);
     });
 
-test('approve: nothing is asked while M-x is open', asking(), async emacs => {
+test('approval: nothing is asked while M-x is open', asking(), async emacs => {
     await emacs.keys('M-x');
     await emacs.see(/^M-x/m);
     await ask(emacs, 1, '(car x)');
-    await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.5);
+    await emacs.never('(or (ecl-mcp-approval-prompt-request) (get-buffer-window "*ecl-mcp approval*"))', 2.5);
     await emacs.keys('y');
     await emacs.see(/^M-x y$/m);
     await emacs.keys('C-g');
     await question(emacs);
     await emacs.keys('C-g');
-    await emacs.until('(not (ecl-mcp-asking))');
+    await emacs.until('(not (ecl-mcp-approval-prompt-request))');
     await open(emacs, 1);
 });
 
@@ -127,10 +127,10 @@ for (const [name, begin, end] of [
     ['a macro that is defined', ['C-x', '('], 'C-g'],
     ['a recursive edit', ['M-:', { text: '(recursive-edit)' }, 'Enter'], 'C-]'],
 ]) {
-    test(`approve: nothing is asked in ${name}`, asking(), async emacs => {
+    test(`approval: nothing is asked in ${name}`, asking(), async emacs => {
         await emacs.keys(...begin);
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(or (ecl-mcp-asking) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
+        await emacs.never('(or (ecl-mcp-approval-prompt-request) (get-buffer-window "*ecl-mcp approval*"))', 2.2);
         await emacs.keys(end);
         await question(emacs);
         await emacs.keys('y');
@@ -138,11 +138,11 @@ for (const [name, begin, end] of [
     });
 }
 
-test('approve: nothing is asked without the focus', asking(), async emacs => {
+test('approval: nothing is asked without the focus', asking(), async emacs => {
     await emacs.focus(false);
     await emacs.until('(not (frame-focus-state))');
     await ask(emacs, 1, '(car x)');
-    await emacs.never('(ecl-mcp-asking)', 2.5);
+    await emacs.never('(ecl-mcp-approval-prompt-request)', 2.5);
     await emacs.focus(true);
     await question(emacs);
     await emacs.focus(false);
@@ -151,7 +151,7 @@ test('approve: nothing is asked without the focus', asking(), async emacs => {
     await emacs.never('(ecl-mcp-test-decision 1)', 1);
 });
 
-test('approve: keys from a program answer nothing', asking(), async emacs => {
+test('approval: keys from a program answer nothing', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval('(progn (push ?y unread-command-events) nil)');
@@ -168,33 +168,33 @@ test('approve: keys from a program answer nothing', asking(), async emacs => {
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: C-g is later, and it does not come up again', asking(),
+test('approval: C-g is later, and it does not come up again', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
-        await emacs.never('(ecl-mcp-asking)', 2.5);
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.5);
         await open(emacs, 1);
         await emacs.see(/MCP:1/);
     });
 
-test('approve: what is withdrawn goes off the screen', asking(), async emacs => {
+test('approval: what is withdrawn goes off the screen', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")
         (params . ((id . 1) (reason . "cancelled")))))`);
-    await emacs.until('(and (not (ecl-mcp-asking)) (= 0 (minibuffer-depth)))');
+    await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
     await emacs.unseen(/Allow once/);
     await emacs.unseen(/MCP:/);
     await emacs.keys('y');
     await emacs.until('(eq ?y (char-before))');
 });
 
-test('approve: the end must have been on the screen', asking(), async emacs => {
+test('approval: the end must have been on the screen', asking(), async emacs => {
     await ask(emacs, 1, `(car x)${'\n'.repeat(300)}(delete-file "x")`);
     await emacs.see(/file +delete-file/);
-    await emacs.never('(ecl-mcp-asking)', 2);
+    await emacs.never('(ecl-mcp-approval-prompt-request)', 2);
     await review(emacs);
     await emacs.keys('y');
     await emacs.see(/SPC to see the rest \(\d\d\d lines\)/);
@@ -210,7 +210,7 @@ test('approve: the end must have been on the screen', asking(), async emacs => {
     await decided(emacs, 1, 'approve');
 });
 
-test('approve: N asks for the reason', asking(), async emacs => {
+test('approval: N asks for the reason', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.keys('N');

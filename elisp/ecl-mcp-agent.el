@@ -1,4 +1,4 @@
-;;; ecl-mcp-execute.el --- Calls of tools for agents in Emacs  -*- lexical-binding: t; -*-
+;;; ecl-mcp-agent.el --- Calls of tools for agents in Emacs  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
@@ -11,8 +11,8 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-session)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-client)
 
 (defcustom ecl-mcp-approval-function nil
   "Function that decides about dangerous calls of `ecl-mcp-execute-tool-calls'.
@@ -29,20 +29,20 @@ The functions get PHASE, TOOL, ARGUMENTS and RESULT.  PHASE is :before, :after
 \(the call succeeded) or :error; RESULT is nil before, and then the plist that
 is returned for the call.")
 
-(cl-defstruct (ecl-mcp--execution (:constructor ecl-mcp--execution-create)
-                                  (:copier nil))
+(cl-defstruct (ecl-mcp-agent--execution (:constructor ecl-mcp-agent--execution-create)
+                                        (:copier nil))
   "A call that is executed."
   (tool nil :documentation "Its name, as it was given.")
   (text nil :documentation "Its arguments as a text that can be compared.")
   (arguments nil :documentation "The same as a property list.")
   (modified nil :documentation "Whether they are those that were decided for."))
 
-(defvar ecl-mcp--executing nil
+(defvar ecl-mcp-agent--executing nil
   "Calls that were executed and have no result yet.")
 
 ;;;; Arguments
 
-(defun ecl-mcp--alist (arguments)
+(defun ecl-mcp-agent--alist (arguments)
   "Return ARGUMENTS, a plist, an alist or a hash table, as an alist."
   (cond ((hash-table-p arguments)
          (cl-loop for key being the hash-keys of arguments using (hash-values value)
@@ -52,12 +52,12 @@ is returned for the call.")
                   collect (cons (ecl-mcp--json-key key) value)))
         (t arguments)))
 
-(defun ecl-mcp--plist (arguments)
+(defun ecl-mcp-agent--plist (arguments)
   "Return ARGUMENTS, an alist, as a property list."
   (cl-loop for (key . value) in arguments
            append (list (intern (format ":%s" key)) value)))
 
-(defun ecl-mcp--arguments-text (arguments)
+(defun ecl-mcp-agent--arguments-text (arguments)
   "Return ARGUMENTS, an alist in either shape, as a text that can be compared.
 The order of the members does not count."
   (ecl-mcp--json-bytes
@@ -67,77 +67,77 @@ The order of the members does not count."
 
 ;;;; The contract's handler of approvals
 
-(defun ecl-mcp-execute--modified (execution changed)
+(defun ecl-mcp-agent--modified (execution changed)
   "Return the answer that lets EXECUTION run with CHANGED, a property list.
 A change of a file is asked about once more then, which this has answered."
-  (let ((arguments (ecl-mcp--alist changed)))
-    (setf (ecl-mcp--execution-text execution)
-          (ecl-mcp--arguments-text arguments)
-          (ecl-mcp--execution-modified execution) t)
+  (let ((arguments (ecl-mcp-agent--alist changed)))
+    (setf (ecl-mcp-agent--execution-text execution)
+          (ecl-mcp-agent--arguments-text arguments)
+          (ecl-mcp-agent--execution-modified execution) t)
     `((decision . "approve") (by . "human")
       (arguments . ,(or arguments (make-hash-table))))))
 
-(defun ecl-mcp-execute--decide (execution)
+(defun ecl-mcp-agent--decide (execution)
   "Return the answer of `ecl-mcp-approval-function' about EXECUTION."
   (pcase (funcall ecl-mcp-approval-function
-                  (string-replace "_" "-" (ecl-mcp--execution-tool execution))
-                  (ecl-mcp--execution-arguments execution))
+                  (string-replace "_" "-" (ecl-mcp-agent--execution-tool execution))
+                  (ecl-mcp-agent--execution-arguments execution))
     ((or 'approved :approved) '((decision . "approve") (by . "human")))
     ((and `(,(or 'denied :denied) ,why) (guard (stringp why)))
      `((decision . "deny") (by . "human") (reason . ,why)))
     (`(,(or 'modified :modified) ,changed)
-     (ecl-mcp-execute--modified execution changed))
+     (ecl-mcp-agent--modified execution changed))
     (_ '((decision . "deny") (by . "human")))))
 
-(defun ecl-mcp-execute--decide-safely (execution)
+(defun ecl-mcp-agent--decide-safely (execution)
   "Return the answer about EXECUTION; an error and a quit refuse."
   (let ((inhibit-quit nil))
     (condition-case err
-        (ecl-mcp-execute--decide execution)
+        (ecl-mcp-agent--decide execution)
       (error `((decision . "deny") (by . "human")
                (reason . ,(ecl-mcp--error-text err))))
       (quit '((decision . "deny") (by . "human")
               (reason . "The user stopped it with C-g"))))))
 
-(defun ecl-mcp--executing-request (request)
+(defun ecl-mcp-agent--execution-of (request)
   "Return the execution that REQUEST is about, or nil."
-  (when (and ecl-mcp-session
+  (when (and ecl-mcp-lisp
              (eq (ecl-mcp-request-connection request)
-                 (ecl-mcp-session-connection ecl-mcp-session)))
-    (let ((text (ecl-mcp--arguments-text (ecl-mcp-request-exact request))))
+                 (ecl-mcp-lisp-connection ecl-mcp-lisp)))
+    (let ((text (ecl-mcp-agent--arguments-text (ecl-mcp-request-exact request))))
       (cl-find-if (lambda (execution)
                     (and (equal (string-replace
-                                 "_" "-" (ecl-mcp--execution-tool execution))
+                                 "_" "-" (ecl-mcp-agent--execution-tool execution))
                                 (ecl-mcp-request-tool request))
-                         (equal (ecl-mcp--execution-text execution) text)))
-                  ecl-mcp--executing))))
+                         (equal (ecl-mcp-agent--execution-text execution) text)))
+                  ecl-mcp-agent--executing))))
 
-(defun ecl-mcp-execute--decide-later (request execution)
+(defun ecl-mcp-agent--decide-later (request execution)
   "Let `ecl-mcp-approval-function' decide about REQUEST for EXECUTION.
 It is called a moment later: it may ask, which must not happen in a filter."
   (run-at-time 0 nil
                (lambda ()
-                 (ecl-mcp--guard "approval"
+                 (ecl-mcp--noting-errors "approval"
                    (ecl-mcp-answer request
-                                   (ecl-mcp-execute--decide-safely execution))))))
+                                   (ecl-mcp-agent--decide-safely execution))))))
 
-(defun ecl-mcp-execute--request (request)
+(defun ecl-mcp-agent--request (request)
   "Let `ecl-mcp-approval-function' decide about REQUEST, if it is one for it."
   (when-let ((execution (and ecl-mcp-approval-function
-                             (ecl-mcp--executing-request request))))
-    (if (ecl-mcp--execution-modified execution)
+                             (ecl-mcp-agent--execution-of request))))
+    (if (ecl-mcp-agent--execution-modified execution)
         (ecl-mcp-answer request '((decision . "approve") (by . "human")))
-      (ecl-mcp-execute--decide-later request execution))
+      (ecl-mcp-agent--decide-later request execution))
     t))
 
 ;;;; Execution
 
-(defun ecl-mcp--run-execution-hook (phase call result)
+(defun ecl-mcp-agent--run-hook (phase call result)
   "Run `ecl-mcp-tool-execution-hook' for CALL in PHASE with RESULT."
   (ecl-mcp--run-hook 'ecl-mcp-tool-execution-hook phase (plist-get call :name)
                      (plist-get call :arguments) result))
 
-(defun ecl-mcp--contract-result (call result)
+(defun ecl-mcp-agent--result (call result)
   "Return what is returned for CALL, whose RESULT came from `ecl-mcp-call'."
   (let ((meta (plist-get result :meta)))
     (list :id (plist-get call :id)
@@ -149,35 +149,35 @@ It is called a moment later: it may ask, which must not happen in a filter."
                 :safety-level (alist-get 'ecl-mcp/safetyLevel meta)
                 :approved (eq (alist-get 'ecl-mcp/approved meta) t)))))
 
-(defun ecl-mcp--executed (call execution result done)
+(defun ecl-mcp-agent--executed (call execution result done)
   "Give RESULT of CALL, which EXECUTION stands for, to DONE and the hook."
-  (setq ecl-mcp--executing (delq execution ecl-mcp--executing))
-  (let ((result (ecl-mcp--contract-result call result)))
-    (ecl-mcp--run-execution-hook (if (plist-get result :success) :after :error)
-                                 call result)
+  (setq ecl-mcp-agent--executing (delq execution ecl-mcp-agent--executing))
+  (let ((result (ecl-mcp-agent--result call result)))
+    (ecl-mcp-agent--run-hook (if (plist-get result :success) :after :error)
+                             call result)
     (funcall done result)))
 
-(defun ecl-mcp--execute (call client done)
+(defun ecl-mcp-agent--execute (call client done)
   "Execute CALL for CLIENT, \"name version\" or nil; DONE gets its result.
 Return its id, or nil when it could not be made."
   (let ((execution nil))
-    (ecl-mcp--run-execution-hook :before call nil)
+    (ecl-mcp-agent--run-hook :before call nil)
     (condition-case err
         (let* ((name (plist-get call :name))
-               (given (ecl-mcp--alist (plist-get call :arguments))))
+               (given (ecl-mcp-agent--alist (plist-get call :arguments))))
           (unless (stringp name)
             (error "The call has no :name"))
-          (setq execution (ecl-mcp--execution-create
-                         :tool name :text (ecl-mcp--arguments-text given)
-                         :arguments (ecl-mcp--plist given)))
-          (push execution ecl-mcp--executing)
+          (setq execution (ecl-mcp-agent--execution-create
+                         :tool name :text (ecl-mcp-agent--arguments-text given)
+                         :arguments (ecl-mcp-agent--plist given)))
+          (push execution ecl-mcp-agent--executing)
           (ecl-mcp-call name given
                         (lambda (result)
-                          (ecl-mcp--executed call execution result done))
+                          (ecl-mcp-agent--executed call execution result done))
                         :client client))
       (error
-       (ecl-mcp--executed call execution
-                          (ecl-mcp--failure
+       (ecl-mcp-agent--executed call execution
+                          (ecl-mcp-client--failure
                            (format "Tool error: %s" (ecl-mcp--error-text err)))
                           done)
        nil))))
@@ -197,13 +197,13 @@ could not be made."
   (let* ((count (length calls))
          (results (make-vector count nil))
          (missing count))
-    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-execute--request 90)
+    (add-hook 'ecl-mcp-request-functions #'ecl-mcp-agent--request 90)
     (when (= count 0)
       (funcall callback nil))
     (cl-loop for call in calls
              for index from 0
              collect (let ((index index))
-                       (ecl-mcp--execute
+                       (ecl-mcp-agent--execute
                         call client
                         (lambda (result)
                           (aset results index result)
@@ -211,5 +211,5 @@ could not be made."
                           (when (= missing 0)
                             (funcall callback (append results nil)))))))))
 
-(provide 'ecl-mcp-execute)
-;;; ecl-mcp-execute.el ends here
+(provide 'ecl-mcp-agent)
+;;; ecl-mcp-agent.el ends here

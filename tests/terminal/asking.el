@@ -1,4 +1,4 @@
-;;; approve.el --- A core that asks, for tests in a terminal  -*- lexical-binding: t; -*-
+;;; asking.el --- A core that asks, for tests in a terminal  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -8,7 +8,7 @@
 
 ;;; Code:
 
-(require 'ecl-mcp-approve)
+(require 'ecl-mcp-approval)
 (require 'ecl-mcp-permissions-list)
 
 (defvar ecl-mcp-test-answers nil
@@ -55,7 +55,7 @@ MEMBERS is a plist of other members of the request."
   (ecl-mcp-test-answer id 'decision))
 
 (ecl-mcp-editor-connect ecl-mcp-test-core)
-(ecl-mcp-approve-start)
+(ecl-mcp-approval-activate)
 
-(provide 'approve)
-;;; approve.el ends here
+(provide 'asking)
+;;; asking.el ends here

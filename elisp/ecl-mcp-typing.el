@@ -1,4 +1,4 @@
-;;; ecl-mcp-guard.el --- No key answers what it was not meant for  -*- lexical-binding: t; -*-
+;;; ecl-mcp-typing.el --- No key answers what it was not meant for  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -14,8 +14,7 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'ecl-mcp-core)
+(require 'ecl-mcp-base)
 
 (defcustom ecl-mcp-approval-idle 1.5
   "Seconds without a key before a question may come up.
@@ -36,14 +35,14 @@ answer counts when nothing has been typed for so long before and behind it."
   :type 'number
   :group 'ecl-mcp)
 
-(defvar ecl-mcp--key-times '(0 . 0)
+(defvar ecl-mcp-typing--key-times '(0 . 0)
   "When the key of the last command came, and the one before it; in seconds.
 The latter may be one that a command has read itself.  Kept by
-`ecl-mcp--key-clock' while something waits for an answer.")
+`ecl-mcp-typing--key-clock' while something waits for an answer.")
 
 ;;;; Whether a question may come up
 
-(defun ecl-mcp--human-frame-p (frame)
+(defun ecl-mcp-typing--human-frame-p (frame)
   "Whether a human can see FRAME; the one frame of a daemon is none."
   (and (frame-live-p frame)
        (not (equal (terminal-name (frame-terminal frame)) "initial_terminal"))))
@@ -51,7 +50,7 @@ The latter may be one that a command has read itself.  Kept by
 (defun ecl-mcp-human-p ()
   "Whether there may be a human who is asked."
   (and (not noninteractive)
-       (cl-some #'ecl-mcp--human-frame-p (frame-list))))
+       (cl-some #'ecl-mcp-typing--human-frame-p (frame-list))))
 
 (defun ecl-mcp-frame-in-front-p (frame)
   "Whether FRAME is visible; on a terminal one lies before all others."
@@ -63,7 +62,7 @@ The latter may be one that a command has read itself.  Kept by
   "Whether FRAME, or the selected one, may have its human's attention.
 A terminal that does not report its focus may."
   (let ((frame (or frame (selected-frame))))
-    (and (ecl-mcp--human-frame-p frame)
+    (and (ecl-mcp-typing--human-frame-p frame)
          (ecl-mcp-frame-in-front-p frame)
          (frame-focus-state frame))))
 
@@ -72,20 +71,20 @@ A terminal that does not report its focus may."
 While one is open on a terminal, keys on others wait."
   (let ((terminals nil))
     (dolist (frame (frame-list))
-      (when (ecl-mcp--human-frame-p frame)
+      (when (ecl-mcp-typing--human-frame-p frame)
         (cl-pushnew (frame-terminal frame) terminals)))
     (or (null (cdr terminals))
         (eq t (frame-focus-state)))))
 
-(defun ecl-mcp--macro-p ()
+(defun ecl-mcp-typing--macro-p ()
   "Whether a keyboard macro is run or defined, on any terminal."
   (or executing-kbd-macro defining-kbd-macro
       (and (cdr (terminal-list))
            (cl-some (lambda (frame)
                       (with-selected-frame frame defining-kbd-macro))
-                    (cl-remove-if-not #'ecl-mcp--human-frame-p (frame-list))))))
+                    (cl-remove-if-not #'ecl-mcp-typing--human-frame-p (frame-list))))))
 
-(defconst ecl-mcp--writing-commands
+(defconst ecl-mcp-typing--writing-commands
   '(self-insert-command newline newline-and-indent open-line
     electric-newline-and-maybe-indent reindent-then-newline-and-indent
     indent-for-tab-command delete-char delete-forward-char
@@ -99,7 +98,7 @@ While one is open on a terminal, keys on others wait."
   "Whether COMMAND inserts or deletes text as one types.
 Those of other packages say what they do with a region that is active."
   (and (symbolp command)
-       (or (memq command ecl-mcp--writing-commands)
+       (or (memq command ecl-mcp-typing--writing-commands)
            (get command 'delete-selection))
        t))
 
@@ -111,14 +110,14 @@ be another such, of whoever does not look at the screen."
       (and (characterp last-command-event)
            (<= ?\s last-command-event))))
 
-(defun ecl-mcp-not-now ()
+(defun ecl-mcp-typing-why-not-show ()
   "Why nothing may be shown or asked now, a symbol; nil when something may.
 Whether its human is still typing is not looked at."
   (cond ((not (ecl-mcp-human-p)) 'no-human)
         ((not (ecl-mcp-frame-attended-p)) 'no-attention)
         ((or (active-minibuffer-window) (> (minibuffer-depth) 0)) 'minibuffer)
         ((> (recursion-depth) 0) 'recursive-edit)
-        ((ecl-mcp--macro-p) 'macro)
+        ((ecl-mcp-typing--macro-p) 'macro)
         ;; A command reads keys itself, such as `quoted-insert'; it is nil
         ;; while the command loop waits for a key.
         ((or this-command cursor-in-echo-area throw-on-input) 'command)
@@ -135,11 +134,11 @@ Whether its human is still typing is not looked at."
   "Seconds since the last key."
   (if-let ((idle (current-idle-time))) (float-time idle)
     ;; Emacs does not count after a minibuffer that a timer has used.
-    (- (float-time) (car ecl-mcp--key-times))))
+    (- (float-time) (car ecl-mcp-typing--key-times))))
 
-(defun ecl-mcp-not-ask ()
+(defun ecl-mcp-typing-why-not-ask ()
   "Why no question may come up now, a symbol, or nil."
-  (or (ecl-mcp-not-now)
+  (or (ecl-mcp-typing-why-not-show)
       (and (< (ecl-mcp-idle-seconds)
               (if (ecl-mcp-typing-p) ecl-mcp-approval-idle-writing
                 ecl-mcp-approval-idle))
@@ -160,141 +159,144 @@ Quitting works, and what the command loop knows of the last command stays."
 
 ;;;; Whether a key is an answer
 
-(defvar ecl-mcp--pulse '(0 . 0)
+(defvar ecl-mcp-typing--pulse '(0 . 0)
   "When Emacs was last seen to go on, and when it last did so after a pause.
 Both as `float-time' has them; kept by `ecl-mcp-pulse'.")
 
-(defconst ecl-mcp--pulse-pause 0.8
+(defconst ecl-mcp-typing--pulse-pause 0.8
   "Seconds after which Emacs has paused; a few looks of `ecl-mcp-pulse'.
 What was typed meanwhile comes late, and may be meant for what was there.")
 
-(defvar ecl-mcp--attended nil
+(defvar ecl-mcp-typing--attended nil
   "A cons of the frame that has its human's attention, and since when, or nil.
 Kept by `ecl-mcp-pulse'.")
 
-(defun ecl-mcp--attention (now)
+(defun ecl-mcp-typing--attention (now)
   "Note NOW which frame has its human's attention."
   (let ((frame (selected-frame)))
-    (setq ecl-mcp--attended
+    (setq ecl-mcp-typing--attended
           (and (ecl-mcp-frame-attended-p frame)
-               (if (eq frame (car ecl-mcp--attended)) ecl-mcp--attended
+               (if (eq frame (car ecl-mcp-typing--attended)) ecl-mcp-typing--attended
                  (cons frame now))))))
 
-(defvar ecl-mcp--key-given nil
+(defvar ecl-mcp-typing--key-given nil
   "Whether a program has given a key as if it had been typed, since the last.")
 
-(defvar ecl-mcp--key-fresh t
+(defvar ecl-mcp-typing--key-fresh t
   "Whether the last key came from a keyboard.")
 
-(defvar ecl-mcp--key-count 0
+(defvar ecl-mcp-typing--key-count 0
   "How many events had been read when the last command began.")
 
-(defvar ecl-mcp--key-rereads 0
+(defvar ecl-mcp-typing--key-rereads 0
   "How many events have since been put back, to be read again.")
 
-(defvar ecl-mcp--key-noticed '(0 . 0)
+(defvar ecl-mcp-typing--key-noticed '(0 . 0)
   "How many events had been read when `ecl-mcp-pulse' noticed the last, and when.")
 
-(defun ecl-mcp--key-read-by-others (now)
+(defun ecl-mcp-typing--key-read-by-others (now)
   "When the last event came that no command was called by, at most NOW, or 0.
 Such are those that a command reads itself, as one that asks does."
   (let ((before (- num-nonmacro-input-events
                    (length (this-single-command-keys)))))
-    (cond ((<= before (+ ecl-mcp--key-count ecl-mcp--key-rereads)) 0)
-          ((<= before (car ecl-mcp--key-noticed)) (cdr ecl-mcp--key-noticed))
+    (cond ((<= before (+ ecl-mcp-typing--key-count ecl-mcp-typing--key-rereads)) 0)
+          ((<= before (car ecl-mcp-typing--key-noticed))
+           (cdr ecl-mcp-typing--key-noticed))
           (t now))))
 
 (defun ecl-mcp-pulse ()
   "Note that Emacs goes on; called a few times a second."
   (let ((now (float-time)))
-    (setq ecl-mcp--pulse
-          (cons now (if (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
+    (setq ecl-mcp-typing--pulse
+          (cons now (if (> (- now (car ecl-mcp-typing--pulse))
+                           ecl-mcp-typing--pulse-pause)
                         now
-                      (cdr ecl-mcp--pulse))))
-    (unless (= num-nonmacro-input-events (car ecl-mcp--key-noticed))
-      (setq ecl-mcp--key-noticed (cons num-nonmacro-input-events now)))
-    (ecl-mcp--attention now)))
+                      (cdr ecl-mcp-typing--pulse))))
+    (unless (= num-nonmacro-input-events (car ecl-mcp-typing--key-noticed))
+      (setq ecl-mcp-typing--key-noticed (cons num-nonmacro-input-events now)))
+    (ecl-mcp-typing--attention now)))
 
-(defun ecl-mcp--key-clock ()
+(defun ecl-mcp-typing--key-clock ()
   "Note when a key comes; a function of `pre-command-hook'."
   (let ((now (float-time)))
-    (setq ecl-mcp--key-times
-          (cons now (max (car ecl-mcp--key-times)
-                         (ecl-mcp--key-read-by-others now)))
-          ecl-mcp--key-count num-nonmacro-input-events
-          ecl-mcp--key-rereads 0
-          ecl-mcp--key-fresh (not ecl-mcp--key-given)
-          ecl-mcp--key-given nil)))
+    (setq ecl-mcp-typing--key-times
+          (cons now (max (car ecl-mcp-typing--key-times)
+                         (ecl-mcp-typing--key-read-by-others now)))
+          ecl-mcp-typing--key-count num-nonmacro-input-events
+          ecl-mcp-typing--key-rereads 0
+          ecl-mcp-typing--key-fresh (not ecl-mcp-typing--key-given)
+          ecl-mcp-typing--key-given nil)))
 
-(defun ecl-mcp--key-watch (_variable events operation _where)
+(defun ecl-mcp-typing--key-watch (_variable events operation _where)
   "Note that a program puts EVENTS into the queue of keys by OPERATION.
 Those that were typed and put back, as `sit-for' does, have t before them."
   (when (and (memq operation '(set let unlet)) (consp events))
     (if (eq t (car-safe (car events)))
-        (cl-incf ecl-mcp--key-rereads)
-      (setq ecl-mcp--key-given t))))
+        (cl-incf ecl-mcp-typing--key-rereads)
+      (setq ecl-mcp-typing--key-given t))))
 
-(defun ecl-mcp-guard-start ()
+(defun ecl-mcp-typing-watch ()
   "Begin to watch when keys come, and from where."
-  (setq ecl-mcp--key-given nil
-        ecl-mcp--key-times (cons (float-time) 0)
-        ecl-mcp--key-count num-nonmacro-input-events
-        ecl-mcp--key-rereads 0
-        ecl-mcp--key-noticed (cons num-nonmacro-input-events (float-time))
-        ecl-mcp--pulse (cons (float-time) 0))
-  (ecl-mcp--attention 0)
-  (add-hook 'pre-command-hook #'ecl-mcp--key-clock)
-  (add-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
-  (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp--key-watch))
+  (setq ecl-mcp-typing--key-given nil
+        ecl-mcp-typing--key-times (cons (float-time) 0)
+        ecl-mcp-typing--key-count num-nonmacro-input-events
+        ecl-mcp-typing--key-rereads 0
+        ecl-mcp-typing--key-noticed (cons num-nonmacro-input-events (float-time))
+        ecl-mcp-typing--pulse (cons (float-time) 0))
+  (ecl-mcp-typing--attention 0)
+  (add-hook 'pre-command-hook #'ecl-mcp-typing--key-clock)
+  (add-variable-watcher 'unread-command-events #'ecl-mcp-typing--key-watch)
+  (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp-typing--key-watch))
 
-(defun ecl-mcp-guard-stop ()
+(defun ecl-mcp-typing-unwatch ()
   "Watch the keys no longer."
-  (remove-hook 'pre-command-hook #'ecl-mcp--key-clock)
-  (remove-variable-watcher 'unread-command-events #'ecl-mcp--key-watch)
+  (remove-hook 'pre-command-hook #'ecl-mcp-typing--key-clock)
+  (remove-variable-watcher 'unread-command-events #'ecl-mcp-typing--key-watch)
   (remove-variable-watcher 'unread-post-input-method-events
-                           #'ecl-mcp--key-watch))
+                           #'ecl-mcp-typing--key-watch))
 
-(defun ecl-mcp-not-an-answer (shown)
+(defun ecl-mcp-typing-why-no-answer (shown)
   "Why the key that called the command is no answer to what was SHOWN then.
 SHOWN is what `float-time' was.  Nil when it is an answer as far as can be told
-before others could follow; see `ecl-mcp-when-settled'."
+before others could follow; see `ecl-mcp-typing-when-quiet'."
   (let ((now (float-time)))
-    (cond ((or executing-kbd-macro ecl-mcp--key-given (not ecl-mcp--key-fresh))
+    (cond ((or executing-kbd-macro ecl-mcp-typing--key-given
+               (not ecl-mcp-typing--key-fresh))
            "it was not typed")
           ((or unread-command-events (input-pending-p)) "others follow it")
-          ((or (> (- now (car ecl-mcp--pulse)) ecl-mcp--pulse-pause)
-               (< (- now (cdr ecl-mcp--pulse)) ecl-mcp-approval-grace))
+          ((or (> (- now (car ecl-mcp-typing--pulse)) ecl-mcp-typing--pulse-pause)
+               (< (- now (cdr ecl-mcp-typing--pulse)) ecl-mcp-approval-grace))
            "it was typed while Emacs was busy")
-          ((or (not (eq (selected-frame) (car ecl-mcp--attended)))
-               (< (- now (cdr ecl-mcp--attended)) ecl-mcp-approval-grace))
+          ((or (not (eq (selected-frame) (car ecl-mcp-typing--attended)))
+               (< (- now (cdr ecl-mcp-typing--attended)) ecl-mcp-approval-grace))
            "the frame has just got its keys")
           ((< (- now shown) ecl-mcp-approval-grace)
            "it came too soon to be an answer")
-          ((< (- (car ecl-mcp--key-times) (cdr ecl-mcp--key-times))
+          ((< (- (car ecl-mcp-typing--key-times) (cdr ecl-mcp-typing--key-times))
               ecl-mcp-approval-grace)
            "it came right behind another key"))))
 
-(defvar ecl-mcp--settling nil
+(defvar ecl-mcp-typing--answer-timer nil
   "The timer of an answer that waits for what follows it, or nil.")
 
-(defun ecl-mcp-unsettle ()
+(defun ecl-mcp-typing-cancel-answer ()
   "Forget the answer that waits for what follows it; whether there was one."
-  (when ecl-mcp--settling
-    (cancel-timer ecl-mcp--settling)
-    (setq ecl-mcp--settling nil)
+  (when ecl-mcp-typing--answer-timer
+    (cancel-timer ecl-mcp-typing--answer-timer)
+    (setq ecl-mcp-typing--answer-timer nil)
     t))
 
-(defun ecl-mcp-when-settled (valid action &optional seconds)
+(defun ecl-mcp-typing-when-quiet (valid action &optional seconds)
   "Call ACTION when no key has followed for SECONDS and VALID still says t.
 They are at least a moment.  Any key that comes earlier, or anything else that
 is read, is the end of it."
-  (ecl-mcp-unsettle)
+  (ecl-mcp-typing-cancel-answer)
   (let ((count num-nonmacro-input-events))
-    (setq ecl-mcp--settling
+    (setq ecl-mcp-typing--answer-timer
           (run-at-time
            (max ecl-mcp-approval-grace (or seconds 0)) nil
            (lambda ()
-             (setq ecl-mcp--settling nil)
+             (setq ecl-mcp-typing--answer-timer nil)
              (if (and (= count num-nonmacro-input-events)
                       (not (input-pending-p))
                       (not unread-command-events)
@@ -304,5 +306,5 @@ is read, is the end of it."
                  (ecl-mcp-in-timer (funcall action))
                (ecl-mcp--report "Not answered: other keys followed")))))))
 
-(provide 'ecl-mcp-guard)
-;;; ecl-mcp-guard.el ends here
+(provide 'ecl-mcp-typing)
+;;; ecl-mcp-typing.el ends here

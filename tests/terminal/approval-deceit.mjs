@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-deceit.mjs: requests that are made to look like others.
+// approval-deceit.mjs: requests that are made to look like others.
 import fs from 'node:fs';
 import path from 'node:path';
 import { QUICK, ask, decided, open, quick, review } from './asking.mjs';
@@ -11,7 +11,7 @@ const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
 const elisp = text => lisp(text).replace(/[^ -~\n]/gu, char =>
     `\\U${char.codePointAt(0).toString(16).padStart(8, '0')}`);
 
-test('approve: letters stand in the order in which Lisp reads them',
+test('approval: letters stand in the order in which Lisp reads them',
     quick(QUEUE), async emacs => {
         const path = '/srv/\u05d0\u05d1/1/2/\u05d2\u05d3';
         await emacs.eval(`(ecl-mcp-test-code 1 ${elisp(`(print "${path}")`)})`);
@@ -23,7 +23,7 @@ test('approve: letters stand in the order in which Lisp reads them',
         await emacs.see(new RegExp(`print "${path}"`));
     });
 
-test('approve: what is invisible is shown where a call is edited, and stays',
+test('approval: what is invisible is shown where a call is edited, and stays',
     quick(QUEUE), async emacs => {
         const code = '(list "a\u202eb\u200bc" "e\u0301" "\u{e0041}")';
         await emacs.eval(`(ecl-mcp-test-code 1 ${elisp(code)})`);
@@ -46,7 +46,7 @@ test('approve: what is invisible is shown where a call is edited, and stays',
         'the code');
     });
 
-test('approve: lines of a client do not pass for ours', quick(QUEUE),
+test('approval: lines of a client do not pass for ours', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, `1\nOperators\n  known-pure   car
   from the text alone, without running it: a hint, not a sandbox
@@ -66,7 +66,7 @@ Code, read in package CL-USER\n(car x)`);
         await emacs.see(/^a: \(3 lines.*\n\| 1\n\| b: 2\n\| c: 3$/m);
     });
 
-test('approve: a name that is too wide hides no tool', quick(QUEUE),
+test('approval: a name that is too wide hides no tool', quick(QUEUE),
     async emacs => {
         for (const [id, name] of [[1, '\u65e5'.repeat(60)], [2, '\t'.repeat(60)],
             [3, 'x'.repeat(200)], [4, '\ufdfd'.repeat(60)], [5, 'a\u0301\n'.repeat(40)]])
@@ -82,7 +82,7 @@ test('approve: a name that is too wide hides no tool', quick(QUEUE),
         }
     });
 
-test('approve: the title is there when its window is narrow', quick(
+test('approval: the title is there when its window is narrow', quick(
     `${QUEUE} (split-window-right) (setq window-sides-slots '(0 0 0 0))
      (setq display-buffer-overriding-action
            '((display-buffer-use-some-window)))`), async emacs => {
@@ -94,34 +94,34 @@ test('approve: the title is there when its window is narrow', quick(
         screen);
 });
 
-test('approve: a question with a name that is too wide', quick(),
+test('approval: a question with a name that is too wide', quick(),
     async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . ${elisp('\u65e5'.repeat(60))})))`);
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.see(/… wants evaluate-lisp \(dangerous\)\. Allow once\?/);
     });
 
-test('approve: names with the signs of Emacs in them are text', quick(),
+test('approval: names with the signs of Emacs in them are text', quick(),
     async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . "%s %d \`a' \\\\[quit] \\\\=x")))`);
-        await emacs.until('(ecl-mcp-asking)');
+        await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.see(/%s %d .a' \\\[quit\] \\=x wants evaluate-lisp \(dangerous\)\. Allow/);
         await emacs.see(/#1 · %s %d .a' \\\[quit\] \\=x wants/);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await open(emacs, 1);
     });
 
-test('approve: a rule whose end is not on the screen is not made', quick(QUEUE),
+test('approval: a rule whose end is not on the screen is not made', quick(QUEUE),
     async emacs => {
         const names = Array.from({ length: 60 }, (_, at) =>
             `(some-function-with-a-long-name-${at})`).join(' ');
         await ask(emacs, 1, `(progn ${names} (zz-the-last))`);
         await review(emacs, QUICK);
         for (let count = 0; count < 30 && await emacs.eval(
-            '(buffer-local-value (quote ecl-mcp--approval-seen) (get-buffer "*ecl-mcp approval*"))') === 'nil'; count++) {
+            '(buffer-local-value (quote ecl-mcp-approval-window--end-shown) (get-buffer "*ecl-mcp approval*"))') === 'nil'; count++) {
             await emacs.keys('Space');
             await pause(300);
         }
@@ -144,8 +144,8 @@ test('approve: a rule whose end is not on the screen is not made', quick(QUEUE),
         await decided(emacs, 1, 'approve');
     });
 
-test('approve: what is too long to be shown', quick(
-    `${QUEUE} (setq ecl-mcp--show-limit 1000)`), async emacs => {
+test('approval: what is too long to be shown', quick(
+    `${QUEUE} (setq ecl-mcp-approval-text--limit 1000)`), async emacs => {
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
     await emacs.see(/more than the 1000 that can be shown/);
@@ -164,7 +164,7 @@ test('approve: what is too long to be shown', quick(
 });
 
 for (const [count, fits] of [[3, true], [60, false]])
-    test(`approve: ${count} rules that are to be trusted must have been shown`,
+    test(`approval: ${count} rules that are to be trusted must have been shown`,
         quick(QUEUE), async emacs => {
             const folder = path.join(emacs.home, '.ecl-mcp');
             fs.mkdirSync(folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-frames.mjs: approvals where there are no frames, or several, and an
+// approval-frames.mjs: approvals where there are no frames, or several, and an
 // Emacs that was busy when a key was typed.
 import { QUICK, ask, asking, decided, open, question, quick, review }
     from './asking.mjs';
@@ -8,7 +8,7 @@ import { check, kill, pause, test } from './terminal.mjs';
 const WINDOW = '(get-buffer-window "*ecl-mcp approval*" t)';
 const daemon = form => ({ ...quick(form), daemon: true });
 
-test('approve: a daemon without frames decides nothing, at once', daemon(),
+test('approval: a daemon without frames decides nothing, at once', daemon(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await decided(emacs, 1, 'none');
@@ -22,7 +22,7 @@ test('approve: a daemon without frames decides nothing, at once', daemon(),
         await ask(emacs, 3, '(car x)');
         await question(emacs, 3, QUICK);
         await emacs.keys('C-g');
-        await emacs.until('(not (ecl-mcp-asking))');
+        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await open(emacs, 3);
         await emacs.keys('C-x', 'C-c');
         await emacs.until('(null (cdr (frame-list)))');
@@ -31,7 +31,7 @@ test('approve: a daemon without frames decides nothing, at once', daemon(),
         await decided(emacs, 4, 'none');
     });
 
-test('approve: somebody on another terminal can go on', daemon(),
+test('approval: somebody on another terminal can go on', daemon(),
     async emacs => {
         const first = await emacs.client();
         const second = await emacs.client();
@@ -40,7 +40,7 @@ test('approve: somebody on another terminal can go on', daemon(),
         await emacs.keys('Enter');
         await ask(emacs, 1, '(car x)');
         await emacs.until(WINDOW);
-        await emacs.never('(ecl-mcp-asking)', 1);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 1);
         for (const terminal of [first, second]) {
             await emacs.switchTo(terminal);
             await emacs.type('y n y');
@@ -57,7 +57,7 @@ test('approve: somebody on another terminal can go on', daemon(),
         await decided(emacs, 1, 'approve');
     });
 
-test('approve: nothing comes up while a macro is defined elsewhere', daemon(
+test('approval: nothing comes up while a macro is defined elsewhere', daemon(
     `(setq ecl-mcp-approval-style 'popup)`), async emacs => {
     await emacs.client();
     await emacs.keys('C-x', '(');
@@ -69,7 +69,7 @@ test('approve: nothing comes up while a macro is defined elsewhere', daemon(
 });
 
 for (const [name, where] of [['a question', question], ['the buffer', review]]) {
-    test(`approve: a key typed while Emacs was busy is no answer to ${name}`,
+    test(`approval: a key typed while Emacs was busy is no answer to ${name}`,
         asking(where === review ? `(setq ecl-mcp-approval-style 'queue)` : ''),
         async emacs => {
             await ask(emacs, 1, '(car x)');
@@ -101,11 +101,11 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         });
 }
 
-test('approve: what is pasted is text, not an answer', asking(), async emacs => {
+test('approval: what is pasted is text, not an answer', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.bytes('\x1b[200~y\x1b[201~');
-    await emacs.until('(not (ecl-mcp-asking))');
+    await emacs.until('(not (ecl-mcp-approval-prompt-request))');
     await emacs.until('(with-current-buffer "*scratch*" (eq ?y (char-before)))');
     await open(emacs, 1);
 });

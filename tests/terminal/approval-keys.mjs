@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approve-keys.mjs: the keys of the buffer of approvals, what it shows, and
+// approval-keys.mjs: the keys of the buffer of approvals, what it shows, and
 // windows and buffers in a state that nobody has thought of.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,7 @@ async function command(emacs, name) {
     await emacs.keys('Enter');
 }
 
-test('approve: a popup is shown and not selected', quick(POPUP), async emacs => {
+test('approval: a popup is shown and not selected', quick(POPUP), async emacs => {
     await emacs.type('some text ');
     await ask(emacs, 1, '(car x)');
     await emacs.until(WINDOW);
@@ -48,18 +48,18 @@ test('approve: a popup is shown and not selected', quick(POPUP), async emacs => 
     await emacs.until(`(and (not ${WINDOW}) ${IN_SCRATCH})`);
 });
 
-test('approve: a queue shows nothing but that it waits', quick(QUEUE),
+test('approval: a queue shows nothing but that it waits', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.see(/MCP:1/);
-        await emacs.never(`(or ${WINDOW} (ecl-mcp-asking))`, 2.5);
+        await emacs.never(`(or ${WINDOW} (ecl-mcp-approval-prompt-request))`, 2.5);
         await review(emacs, QUICK);
         await key(emacs, 'n');
         await decided(emacs, 1, 'deny');
         await emacs.unseen(/MCP:1/);
     });
 
-test('approve: all that is to be known is shown', quick(QUEUE), async emacs => {
+test('approval: all that is to be known is shown', quick(QUEUE), async emacs => {
     await ask(emacs, 1, `(list "\u202e" "\u200b" "\u0007" "\u00a0")
 (mapcar #'car x)
 (launch-missiles)`, `:client '((name . "evil\u202e
@@ -91,7 +91,7 @@ test('approve: all that is to be known is shown', quick(QUEUE), async emacs => {
     await emacs.see(/y +allow it, once/);
 });
 
-test('approve: a line of 900 characters is shown to its end', quick(QUEUE),
+test('approval: a line of 900 characters is shown to its end', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, `(list ${'"abcdefgh" '.repeat(90)}(delete-file "x"))`);
         await review(emacs, QUICK);
@@ -105,7 +105,7 @@ test('approve: a line of 900 characters is shown to its end', quick(QUEUE),
         await decided(emacs, 1, 'approve');
     });
 
-test('approve: e runs what was made of the call', quick(QUEUE), async emacs => {
+test('approval: e runs what was made of the call', quick(QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await ask(emacs, 2, '(cdr x)');
     await emacs.eval(`(ecl-mcp-test-ask 3 "some-tool"
@@ -157,7 +157,7 @@ test('approve: e runs what was made of the call', quick(QUEUE), async emacs => {
     check(/:false/.test(edited) && /\[\]/.test(edited), edited);
 });
 
-test('approve: what did I just allow?', quick(QUEUE), async emacs => {
+test('approval: what did I just allow?', quick(QUEUE), async emacs => {
     await ask(emacs, 1, `(mapcar #'1+ (list 1))`);
     await ask(emacs, 2, '(list 2)');
     await ask(emacs, 3, '(ext:run-program "ls")');
@@ -195,7 +195,7 @@ test('approve: what did I just allow?', quick(QUEUE), async emacs => {
 });
 
 for (const short of ['nil', 't']) {
-    test(`approve: always needs a yes that is typed (short answers: ${short})`,
+    test(`approval: always needs a yes that is typed (short answers: ${short})`,
         quick(`${QUEUE} (setq use-short-answers ${short})`), async emacs => {
             await ask(emacs, 1, '(car x)');
             await ask(emacs, 2, '(car y)');
@@ -224,7 +224,7 @@ for (const short of ['nil', 't']) {
         });
 }
 
-test('approve: a file that cannot be written is said', quick(QUEUE),
+test('approval: a file that cannot be written is said', quick(QUEUE),
     async emacs => {
         fs.writeFileSync(path.join(emacs.home, '.ecl-mcp'), 'no folder');
         await ask(emacs, 1, '(car x)');
@@ -245,7 +245,7 @@ test('approve: a file that cannot be written is said', quick(QUEUE),
         await decided(emacs, 2, 'deny');
     });
 
-test('approve: s stops all of a client', quick(QUEUE), async emacs => {
+test('approval: s stops all of a client', quick(QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await ask(emacs, 2, '(car y)', `:client '((name . "other"))`);
     await ask(emacs, 3, '(car z)');
@@ -258,7 +258,7 @@ test('approve: s stops all of a client', quick(QUEUE), async emacs => {
     await open(emacs, 2);
 });
 
-test('approve: killed buffers and windows leave the request', quick(POPUP),
+test('approval: killed buffers and windows leave the request', quick(POPUP),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.until(WINDOW);
@@ -276,7 +276,7 @@ test('approve: killed buffers and windows leave the request', quick(POPUP),
         await emacs.until(`(not ${WINDOW})`);
         await open(emacs, 1);
         await review(emacs, QUICK);
-        await emacs.keys('y', 'C-x', '0'); // before it is settled
+        await emacs.keys('y', 'C-x', '0'); // before it counts
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await review(emacs, QUICK);
         await emacs.keys('C-x', 'k', 'Enter');
@@ -286,7 +286,7 @@ test('approve: killed buffers and windows leave the request', quick(POPUP),
         await decided(emacs, 1, 'deny');
     });
 
-test('approve: a question whose window is killed allows nothing', quick(),
+test('approval: a question whose window is killed allows nothing', quick(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs, 1, QUICK);
@@ -298,7 +298,7 @@ test('approve: a question whose window is killed allows nothing', quick(),
         await decided(emacs, 1, 'deny');
     });
 
-test('approve: a question below another minibuffer goes when that has gone',
+test('approval: a question below another minibuffer goes when that has gone',
     quick(), async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs, 1, QUICK);
@@ -313,7 +313,7 @@ test('approve: a question below another minibuffer goes when that has gone',
         await emacs.unseen(/Allow once/);
     });
 
-test('approve: what is withdrawn under the eyes of its reader', quick(QUEUE),
+test('approval: what is withdrawn under the eyes of its reader', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -348,7 +348,7 @@ for (const [name, size, form] of [
     ['an atomic window', {}, `(window-make-atom (window-parent
         (split-window-right)))`],
 ]) {
-    test(`approve: the request can be answered in ${name}`,
+    test(`approval: the request can be answered in ${name}`,
         { ...size, ...quick(form) }, async emacs => {
             const windows = `(mapcar (lambda (w) (cons (buffer-name
                 (window-buffer w)) (window-edges w))) (window-list nil 'no))`;
@@ -356,14 +356,14 @@ for (const [name, size, form] of [
             const before = await emacs.eval(windows);
             await ask(emacs, 1, '(car x)');
             await pause(1000);
-            if (await emacs.eval('(ecl-mcp-asking)') !== 'nil')
+            if (await emacs.eval('(ecl-mcp-approval-prompt-request)') !== 'nil')
                 await emacs.keys('C-g');
             await emacs.until('(= 0 (minibuffer-depth))');
             await open(emacs, 1);
             await review(emacs, QUICK);
             for (let count = 0; count < 10; count++) {
                 if (await emacs.eval('(buffer-local-value ' +
-                    `'ecl-mcp--approval-seen (get-buffer "*ecl-mcp approval*"))`)
+                    `'ecl-mcp-approval-window--end-shown (get-buffer "*ecl-mcp approval*"))`)
                     !== 'nil')
                     break;
                 await key(emacs, 'Space');
@@ -383,28 +383,28 @@ for (const [name, form] of [
     ['dialog boxes', `(setq use-dialog-box t last-nonmenu-event '(mouse-1))`],
     ['yes-or-no-p being y-or-n-p', `(fset 'yes-or-no-p 'y-or-n-p)`],
 ]) {
-    test(`approve: the question is guarded with ${name}`, quick(form),
+    test(`approval: the question is guarded with ${name}`, quick(form),
         async emacs => {
             await ask(emacs, 1, '(car x)');
             await question(emacs, 1, QUICK);
             for (const no of ['Space', 'Enter', 'Tab', 'Y', 'a', '!'])
                 await key(emacs, no);
             await open(emacs, 1);
-            if (await emacs.eval('(ecl-mcp-asking)') === 'nil')
+            if (await emacs.eval('(ecl-mcp-approval-prompt-request)') === 'nil')
                 await question(emacs, 1, QUICK);
             await key(emacs, 'y');
             await decided(emacs, 1, 'approve');
         });
 }
 
-test('approve: another y-or-n-p that says yes allows nothing',
+test('approval: another y-or-n-p that says yes allows nothing',
     quick(`(fset 'y-or-n-p #'always)`), async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.see(/#1 waits; M-x ecl-mcp-review/);
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
     });
 
-test('approve: v leads from the question to the keys', quick(), async emacs => {
+test('approval: v leads from the question to the keys', quick(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs, 1, QUICK);
     await emacs.keys('v');
@@ -414,16 +414,16 @@ test('approve: v leads from the question to the keys', quick(), async emacs => {
     await emacs.until(IN_SCRATCH);
 });
 
-test('approve: mouse-1 on the lighter leads to the queue', quick(QUEUE),
+test('approval: mouse-1 on the lighter leads to the queue', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.see(/MCP:1/);
         check(await emacs.eval(`(lookup-key (get-text-property 1 'local-map
-            (ecl-mcp-approve-lighter)) [mode-line mouse-1])`) ===
+            (ecl-mcp-approval-lighter)) [mode-line mouse-1])`) ===
             'ecl-mcp-review', 'the key');
     });
 
-test('approve: a bell rings when a request waits for long',
+test('approval: a bell rings when a request waits for long',
     quick(`${QUEUE} (setq ecl-mcp-approval-notify 1 ring-bell-function
         (lambda () (setq ecl-mcp-test-rang t))) (defvar ecl-mcp-test-rang nil)`),
     async emacs => {
@@ -431,8 +431,8 @@ test('approve: a bell rings when a request waits for long',
         await emacs.until('ecl-mcp-test-rang');
     });
 
-test('approve: one command leads through approvals and reviews', quick(
-    `(require 'ecl-mcp-review) (ecl-mcp-review-start) ${QUEUE}`), async emacs => {
+test('approval: one command leads through approvals and reviews', quick(
+    `(require 'ecl-mcp-review) (ecl-mcp-review-activate) ${QUEUE}`), async emacs => {
     await ask(emacs, 1, '(car x)');
     await emacs.eval(`(ecl-mcp-test-ask 2 "write-file"
         '((path . "a.txt") (content . "one\n")) :review
@@ -462,14 +462,14 @@ test('approve: one command leads through approvals and reviews', quick(
     await emacs.never('(ecl-mcp-test-decision 2)', 1);
 });
 
-test('approve: lines that are cut off do not count as seen', quick(`${QUEUE}
+test('approval: lines that are cut off do not count as seen', quick(`${QUEUE}
     (add-hook 'special-mode-hook (lambda () (setq truncate-lines t)))`),
 async emacs => {
     await ask(emacs, 1, `(list ${'"abc" '.repeat(30)}(delete-file "x"))`);
     await review(emacs, QUICK);
     await emacs.see(/\(delete-file "x"\)\)/);
     await emacs.eval(`(with-current-buffer "*ecl-mcp approval*"
-        (setq truncate-lines t ecl-mcp--approval-seen nil))`);
+        (setq truncate-lines t ecl-mcp-approval-window--end-shown nil))`);
     await key(emacs, 'y');
     await emacs.see(/SPC to see the rest/);
     await key(emacs, 'i', 'i', 'y');

@@ -1,4 +1,4 @@
-;;; ecl-mcp-show.el --- A request as its human sees it  -*- lexical-binding: t; -*-
+;;; ecl-mcp-approval-text.el --- A request as its human sees it  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
@@ -11,35 +11,33 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'json)
-(require 'subr-x)
-(require 'ecl-mcp-core)
-(require 'ecl-mcp-editor)
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-request)
 (require 'ecl-mcp-risk)
 (require 'ecl-mcp-rules)
 
-(defconst ecl-mcp--show-fontified 20000
+(defconst ecl-mcp-approval-text--fontified 20000
   "Characters of code that get the colours of Lisp; longer code is plain.")
 
-(defconst ecl-mcp--show-line 60
+(defconst ecl-mcp-approval-text--line 60
   "Characters of a value that stands on the line of its name.")
 
-(defconst ecl-mcp--show-width 2000
+(defconst ecl-mcp-approval-text--width 2000
   "Characters of a line; redisplay is slow with much longer ones.")
 
-(defconst ecl-mcp--show-pretty 100000
+(defconst ecl-mcp-approval-text--pretty 100000
   "Characters of JSON that are indented; more would take seconds.")
 
-(defconst ecl-mcp--show-limit 1000000
+(defconst ecl-mcp-approval-text--limit 1000000
   "Characters of a request that is shown; a longer one takes seconds.")
 
-(defconst ecl-mcp--show-faces 1000
+(defconst ecl-mcp-approval-text--faces 1000
   "Escapes in a text that have a face; each makes the others slower.")
 
 ;;;; Text of others
 
-(defun ecl-mcp--hidden-char-p (char)
+(defun ecl-mcp-approval-text--hidden-p (char)
   "Whether CHAR shows nothing, or changes how others are shown."
   (or (and (< char 32) (not (memq char '(?\n ?\t))))
       (<= 127 char 160)
@@ -52,28 +50,28 @@
                (<= #x180b char #x180f)
                (<= #xfe00 char #xfe0f) (<= #xe0000 char #xe0fff)))))
 
-(defconst ecl-mcp--show-marks 3
+(defconst ecl-mcp-approval-text--marks 3
   "Marks on a letter that are shown as marks; more could cover other text.")
 
-(defun ecl-mcp--mark-char-p (char)
+(defun ecl-mcp-approval-text--mark-p (char)
   "Whether CHAR is drawn over the one before it."
   (and (> char 767)
        (memq (get-char-code-property char 'general-category) '(Mn Me))))
 
-(defun ecl-mcp--show-visible (text)
+(defun ecl-mcp-approval-text--visible (text)
   "TEXT with its faces, and what is invisible in it made visible.
 Lines that are too long for the display are broken, and it is shown where."
   ;; In buffers: to go through a long string takes the square of its length.
   (with-temp-buffer
     (insert text)
-    (let ((visible (ecl-mcp--show-hidden-here)))
+    (let ((visible (ecl-mcp-approval-text--hidden-here)))
       (when visible
         (erase-buffer)
         (insert visible)))
-    (ecl-mcp--show-broken-here)
+    (ecl-mcp-approval-text--broken-here)
     (buffer-string)))
 
-(defun ecl-mcp--show-hidden-here ()
+(defun ecl-mcp-approval-text--hidden-here ()
   "The text of this buffer with what is invisible made visible; nil if nothing is.
 Marks on ASCII characters are shown apart: they could make others of these."
   (let ((marks 0) (count 0) (start (point-min)) (parts nil) char before)
@@ -81,74 +79,75 @@ Marks on ASCII characters are shown apart: they could make others of these."
     (while (re-search-forward "[^\n\t -~]" nil t)
       (setq char (char-before)
             before (char-before (1- (point)))
-            marks (cond ((not (ecl-mcp--mark-char-p char)) 0)
+            marks (cond ((not (ecl-mcp-approval-text--mark-p char)) 0)
                         ((or (not before) (< before 128))
-                         (1+ ecl-mcp--show-marks))
+                         (1+ ecl-mcp-approval-text--marks))
                         (t (1+ marks))))
-      (when (or (ecl-mcp--hidden-char-p char) (> marks ecl-mcp--show-marks))
+      (when (or (ecl-mcp-approval-text--hidden-p char)
+                (> marks ecl-mcp-approval-text--marks))
         (push (buffer-substring start (1- (point))) parts)
-        (push (if (> (cl-incf count) ecl-mcp--show-faces)
-                  (ecl-mcp--show-name char)
-                (ecl-mcp--show-escape (ecl-mcp--show-name char)))
+        (push (if (> (cl-incf count) ecl-mcp-approval-text--faces)
+                  (ecl-mcp-approval-text--name char)
+                (ecl-mcp-approval-text--escape (ecl-mcp-approval-text--name char)))
               parts)
         (setq start (point))))
     (when parts
       (push (buffer-substring start (point-max)) parts)
       (apply #'concat (nreverse parts)))))
 
-(defun ecl-mcp--show-broken-here ()
+(defun ecl-mcp-approval-text--broken-here ()
   "End lines of this buffer that are too long."
   (goto-char (point-min))
   (while (not (eobp))
     (let ((start (point)))
-      (forward-char (min ecl-mcp--show-width (- (point-max) (point))))
+      (forward-char (min ecl-mcp-approval-text--width (- (point-max) (point))))
       (if (search-backward "\n" start t)
           (forward-char 1)
         (unless (or (eobp) (eq (char-after) ?\n))
-          (insert (ecl-mcp--show-escape "\\↵") "\n"))
+          (insert (ecl-mcp-approval-text--escape "\\↵") "\n"))
         (when (eq (char-after) ?\n)
           (forward-char 1))))))
 
-(defun ecl-mcp--show-name (char)
+(defun ecl-mcp-approval-text--name (char)
   "What stands for CHAR, which is invisible."
   (if (< char 32) (format "^%c" (+ char 64)) (format "\\u{%04x}" char)))
 
-(defun ecl-mcp-show-text (text)
+(defun ecl-mcp-approval-text-visible (text)
   "TEXT without properties, what is invisible in it made visible."
-  (ecl-mcp--show-visible (substring-no-properties text)))
+  (ecl-mcp-approval-text--visible (substring-no-properties text)))
 
-(defun ecl-mcp--show-escape (text)
+(defun ecl-mcp-approval-text--escape (text)
   "TEXT in the face of what stands for an invisible character."
   (propertize text 'face 'escape-glyph))
 
-(defun ecl-mcp-show-line (text &optional width)
+(defun ecl-mcp-approval-text-line (text &optional width)
   "TEXT as a part of one line, at most WIDTH columns of it."
   (let ((line (replace-regexp-in-string
                "[\n\t]" (lambda (char) (if (equal char "\n") "\\n" "\\t"))
-               (ecl-mcp-show-text (or text "")) t t)))
+               (ecl-mcp-approval-text-visible (or text "")) t t)))
     (if width (truncate-string-to-width line width nil nil "…")
       line)))
 
-(defun ecl-mcp--show-foreign (text)
+(defun ecl-mcp-approval-text--foreign (text)
   "Insert TEXT, lines that a client has sent.
 They are marked on the left, so that they do not pass for lines of ours."
   (let ((margin (propertize "| " 'face 'shadow)))
     (insert (propertize text 'line-prefix margin 'wrap-prefix margin))
     (unless (bolp) (insert "\n"))))
 
-(defun ecl-mcp-show-escapes-here ()
+(defun ecl-mcp-approval-text-escapes-here ()
   "Show what is invisible in this buffer, which is to keep its text, in escapes."
   (let ((table (make-display-table)))
     (goto-char (point-min))
     (while (re-search-forward "[^\n\t -~]" nil t)
       (let ((char (char-before)))
         (when (and (not (aref table char))
-                   (or (ecl-mcp--hidden-char-p char)
-                       (ecl-mcp--mark-char-p char)))
+                   (or (ecl-mcp-approval-text--hidden-p char)
+                       (ecl-mcp-approval-text--mark-p char)))
           (aset table char
                 (vconcat (mapcar (lambda (part)
                                    (make-glyph-code part 'escape-glyph))
-                                 (ecl-mcp--show-name char)))))))
+                                 (ecl-mcp-approval-text--name char)))))))
     (goto-char (point-min))
     (setq buffer-display-table table
           bidi-display-reordering nil)
@@ -160,20 +159,20 @@ They are marked on the left, so that they do not pass for lines of ours."
   "Who wants what in REQUEST, on one line, of WIDTH columns if possible.
 What is left out then is of the client's name for itself."
   (let ((what (format " wants %s (%s)"
-                      (ecl-mcp-show-line (ecl-mcp-request-tool request) 40)
-                      (ecl-mcp-show-line (ecl-mcp-request-level request) 12))))
-    (concat (ecl-mcp-show-line
+                      (ecl-mcp-approval-text-line (ecl-mcp-request-tool request) 40)
+                      (ecl-mcp-approval-text-line (ecl-mcp-request-level request) 12))))
+    (concat (ecl-mcp-approval-text-line
              (or (ecl-mcp-request-client request) "A client")
              (max 10 (min 40 (- (or width 99) (string-width what)))))
             what)))
 
-(defun ecl-mcp--show-heading (text)
+(defun ecl-mcp-approval-text--heading (text)
   "Insert TEXT as a heading."
   (insert (propertize text 'face 'bold) "\n"))
 
-(defun ecl-mcp--show-fontify (code)
+(defun ecl-mcp-approval-text--fontify (code)
   "CODE with the faces that Lisp mode gives it, whatever the user's hooks do."
-  (if (> (length code) ecl-mcp--show-fontified) code
+  (if (> (length code) ecl-mcp-approval-text--fontified) code
     (with-temp-buffer
       (insert (substring-no-properties code))
       (condition-case nil
@@ -194,119 +193,119 @@ What is left out then is of the client's name for itself."
             (when face (put-text-property from to 'face face result)))
           result)))))
 
-(defun ecl-mcp--show-face (class)
+(defun ecl-mcp-approval-text--face (class)
   "The face of operators of CLASS."
   (pcase class
     ((or 'ffi 'process 'network 'file) 'ecl-mcp-risk-high)
     ((or 'pure 'defines) 'ecl-mcp-risk-low)
     (_ 'warning)))
 
-(defun ecl-mcp--show-risk (risk)
+(defun ecl-mcp-approval-text--risk (risk)
   "Insert what RISK says of code."
-  (ecl-mcp--show-heading "Operators")
+  (ecl-mcp-approval-text--heading "Operators")
   (when-let ((problem (ecl-mcp-risk-problem risk)))
-    (insert "  " (propertize (ecl-mcp-show-line problem)
+    (insert "  " (propertize (ecl-mcp-approval-text-line problem)
                              'face 'ecl-mcp-risk-high)
             "\n"))
   (pcase-dolist (`(,class . ,names) (ecl-mcp-risk-operators risk))
     (let ((start (point)))
       (insert (format "  %-12s " (alist-get class ecl-mcp-risk-classes))
-              (propertize (mapconcat #'ecl-mcp-show-line names " ")
-                          'face (ecl-mcp--show-face class))
+              (propertize (mapconcat #'ecl-mcp-approval-text-line names " ")
+                          'face (ecl-mcp-approval-text--face class))
               "\n")
       (put-text-property start (point) 'wrap-prefix (make-string 15 ?\s))))
   (dolist (text (ecl-mcp-risk-opaque risk))
     (insert (propertize (format "  %-12s %s\n" "cannot see"
-                                (ecl-mcp-show-line text))
+                                (ecl-mcp-approval-text-line text))
                         'face 'warning)))
   (insert (propertize
            "  from the text alone, without running it: a hint, not a sandbox\n"
            'face 'shadow)))
 
-(defun ecl-mcp--show-value (name value)
+(defun ecl-mcp-approval-text--value (name value)
   "Insert the argument NAME with its VALUE, of the exact shape."
-  (let ((text (ecl-mcp-show-text (ecl-mcp-value-text value))))
-    (insert (propertize (ecl-mcp-show-line name) 'face
+  (let ((text (ecl-mcp-approval-text-visible (ecl-mcp-approval-text-value value))))
+    (insert (propertize (ecl-mcp-approval-text-line name) 'face
                         'font-lock-variable-name-face)
             ":")
     (if (or (string-match-p "\n" text)
-            (> (length text) ecl-mcp--show-line))
+            (> (length text) ecl-mcp-approval-text--line))
         (let ((lines (1+ (cl-count ?\n text))))
           (insert (format " (%d line%s, %d characters)\n" lines
                           (if (= lines 1) "" "s") (length text)))
-          (ecl-mcp--show-foreign text))
+          (ecl-mcp-approval-text--foreign text))
       (insert " " text "\n"))))
 
-(defun ecl-mcp-value-text (value)
+(defun ecl-mcp-approval-text-value (value)
   "VALUE, of the exact shape, as text: strings as they are, others as JSON."
   (if (stringp value) value
     (decode-coding-string (ecl-mcp--json-bytes value) 'utf-8)))
 
 ;;;; The whole
 
-(defun ecl-mcp--show-size (request)
+(defun ecl-mcp-approval-text--size (request)
   "How many bytes of JSON REQUEST has, about as many as characters to be shown."
   (+ (length (ecl-mcp--json-bytes (or (ecl-mcp-request-exact request)
                                       (make-hash-table))))
      (length (ecl-mcp-request-session request))))
 
-(defun ecl-mcp-show-request (request faults)
+(defun ecl-mcp-approval-text-request (request faults)
   "Insert all that REQUEST wants into this buffer; whether all of it is there.
 FAULTS are sentences on what is wrong with the rules."
-  (if (<= (ecl-mcp--show-size request) ecl-mcp--show-limit)
-      (ecl-mcp--show-all request faults)
-    (ecl-mcp--show-too-long request)))
+  (if (<= (ecl-mcp-approval-text--size request) ecl-mcp-approval-text--limit)
+      (ecl-mcp-approval-text--all request faults)
+    (ecl-mcp-approval-text--too-long request)))
 
-(defun ecl-mcp--show-too-long (request)
+(defun ecl-mcp-approval-text--too-long (request)
   "Say that REQUEST is too long to be shown; nil."
   (insert (propertize
            (format "It has %d bytes, more than the %d that can be shown."
-                   (ecl-mcp--show-size request) ecl-mcp--show-limit)
+                   (ecl-mcp-approval-text--size request) ecl-mcp-approval-text--limit)
            'face 'ecl-mcp-risk-high)
           "\nIt can be denied, or edited.\n")
   nil)
 
-(defun ecl-mcp--show-all (request faults)
+(defun ecl-mcp-approval-text--all (request faults)
   "Insert REQUEST and FAULTS; t."
   (let* ((subject (ecl-mcp-request-subject request))
          (code (ecl-mcp-subject-code subject))
          (argument (cdr (assoc (ecl-mcp-subject-tool subject)
                                ecl-mcp-code-arguments))))
     (dolist (fault faults)
-      (insert (propertize (ecl-mcp-show-line fault) 'face 'ecl-mcp-risk-high)
+      (insert (propertize (ecl-mcp-approval-text-line fault) 'face 'ecl-mcp-risk-high)
               "\n"))
     (when (ecl-mcp-subject-outside subject)
       (insert (propertize "The path is not in the project, or cannot be told."
                           'face 'ecl-mcp-risk-high)
               "\n"))
     (when code
-      (ecl-mcp--show-risk (ecl-mcp-subject-risk subject)))
+      (ecl-mcp-approval-text--risk (ecl-mcp-subject-risk subject)))
     (pcase-dolist (`(,name . ,value) (ecl-mcp-request-exact request))
       (unless (and code (eq name argument))
-        (ecl-mcp--show-value (symbol-name name) value)))
+        (ecl-mcp-approval-text--value (symbol-name name) value)))
     (when-let ((session (ecl-mcp--some-text (ecl-mcp-request-session request))))
       (unless (assq 'session (ecl-mcp-request-exact request))
-        (ecl-mcp--show-value "session" session)))
+        (ecl-mcp-approval-text--value "session" session)))
     (when code
-      (ecl-mcp--show-heading
+      (ecl-mcp-approval-text--heading
        (format "Code, read in %s"
                (if-let ((package (ecl-mcp-subject-package subject)))
-                   (concat "package " (ecl-mcp-show-line package 60))
+                   (concat "package " (ecl-mcp-approval-text-line package 60))
                  "the session's package")))
-      (ecl-mcp--show-foreign
-       (ecl-mcp--show-visible (ecl-mcp--show-fontify code))))
+      (ecl-mcp-approval-text--foreign
+       (ecl-mcp-approval-text--visible (ecl-mcp-approval-text--fontify code))))
     t))
 
-(defun ecl-mcp-show-raw (request)
+(defun ecl-mcp-approval-text-raw (request)
   "Insert REQUEST as it came, as JSON; whether all of it is there."
-  (if (> (+ (ecl-mcp--show-size request)
+  (if (> (+ (ecl-mcp-approval-text--size request)
             (length (ecl-mcp-request-message request)))
-         ecl-mcp--show-limit)
-      (ecl-mcp--show-too-long request)
-    (insert (ecl-mcp-show-text (ecl-mcp--show-json request)) "\n")
+         ecl-mcp-approval-text--limit)
+      (ecl-mcp-approval-text--too-long request)
+    (insert (ecl-mcp-approval-text-visible (ecl-mcp-approval-text--json request)) "\n")
     t))
 
-(defun ecl-mcp--show-json (request)
+(defun ecl-mcp-approval-text--json (request)
   "REQUEST as it came, as JSON."
   (with-temp-buffer
     (insert (decode-coding-string
@@ -320,9 +319,9 @@ FAULTS are sentences on what is wrong with the rules."
                 (message . ,(ecl-mcp-request-message request))
                 (arguments . ,(ecl-mcp-request-exact request))))
              'utf-8))
-    (when (< (buffer-size) ecl-mcp--show-pretty)
+    (when (< (buffer-size) ecl-mcp-approval-text--pretty)
       (ignore-errors (json-pretty-print-buffer)))
     (buffer-string)))
 
-(provide 'ecl-mcp-show)
-;;; ecl-mcp-show.el ends here
+(provide 'ecl-mcp-approval-text)
+;;; ecl-mcp-approval-text.el ends here

@@ -1,0 +1,107 @@
+;;; ecl-mcp-approval-answer.el --- The answers a human can give  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; What a human says to a request, as the core hears it, and what a rule that
+;; they made of it does to the other requests.
+;; This file knows nothing of keys and windows.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-request)
+(require 'ecl-mcp-rules)
+(require 'ecl-mcp-permissions)
+
+(defconst ecl-mcp-approval-answer--denied
+  "Do not retry the same call; ask or choose another way."
+  "What a client reads when its call was denied without a reason.")
+
+(defconst ecl-mcp-approval-answer--no-human "no decision: no interactive Emacs"
+  "What a client reads when there is nobody to ask.")
+
+(defvar ecl-mcp-reason-history nil
+  "Reasons that were given for a denial.")
+
+;;;; Answers
+
+(defun ecl-mcp-approval-answer--decide (request result)
+  "Answer REQUEST with RESULT as its human; whether it still waited."
+  (or (ecl-mcp-answer request (append result '((by . "human"))))
+      (progn (ecl-mcp--report "%s was not told: it waits no longer"
+                              (or (ecl-mcp-request-client request) "The client"))
+             nil)))
+
+(defun ecl-mcp-allow (request &optional arguments)
+  "Let REQUEST run once, with ARGUMENTS, of the exact shape, when there are some."
+  (ecl-mcp-approval-answer--decide
+   request `((decision . "approve")
+             ,@(and arguments `((arguments . ,arguments))))))
+
+(defun ecl-mcp-deny (request &optional reason)
+  "Deny REQUEST; its client reads REASON."
+  (ecl-mcp-approval-answer--decide
+   request `((decision . "deny")
+             (reason . ,(or (ecl-mcp--some-text reason)
+                            ecl-mcp-approval-answer--denied)))))
+
+(defun ecl-mcp-stop-client (request)
+  "Deny REQUEST and all others of its client: their human has stopped the run."
+  (let ((count 0))
+    (dolist (other (cons request (remq request ecl-mcp-requests)))
+      (when (and (ecl-mcp-request-waiting-p other)
+                 (eq (ecl-mcp-request-connection other)
+                     (ecl-mcp-request-connection request))
+                 (equal (ecl-mcp-request-client other)
+                        (ecl-mcp-request-client request)))
+        (when (ecl-mcp-approval-answer--decide
+               other '((decision . "stop")
+                       (reason . "The user stopped the run.")))
+          (cl-incf count))))
+    (ecl-mcp--report "Stopped: %d request%s denied" count
+                     (if (= count 1) "" "s"))))
+
+(defun ecl-mcp-no-human (request)
+  "Answer REQUEST, since there is nobody who could."
+  (ecl-mcp-answer request `((decision . "none")
+                            (reason . ,ecl-mcp-approval-answer--no-human))))
+
+(defun ecl-mcp-approval-read-reason ()
+  "Ask for the reason of a denial."
+  (read-string "Deny, because: " nil 'ecl-mcp-reason-history))
+
+;;;; Grants
+
+(defun ecl-mcp-approval-answer--resolve-others ()
+  "Answer what the rules cover now; the requests that were answered."
+  (cl-remove-if-not
+   (lambda (request)
+     (and (ecl-mcp-request-waiting-p request)
+          (ecl-mcp--noting-errors "rules" (ecl-mcp-permissions-answer request))))
+   (copy-sequence ecl-mcp-requests)))
+
+(defun ecl-mcp-grant (request rule)
+  "Let RULE hold, which was made for REQUEST, and answer REQUEST so.
+Others that RULE covers are answered too, and listed."
+  (let* ((fault (ecl-mcp-permissions-add rule request))
+         (done (if (eq 'allow (ecl-mcp-rule-effect rule))
+                   (ecl-mcp-allow request)
+                 (ecl-mcp-deny request)))
+         (others (ecl-mcp-approval-answer--resolve-others)))
+    (when fault
+      (display-warning 'ecl-mcp fault :error))
+    ;; Short: an echo area of many lines would hide what waits next.
+    (ecl-mcp--report
+     "%s%s%s" (if fault (concat fault ". ") "")
+     (if done "The rule holds" "The rule holds, but its request was gone")
+     (if others
+         (concat "; it also answered "
+                 (mapconcat (lambda (other)
+                              (format "#%d %s" (ecl-mcp-request-number other)
+                                      (ecl-mcp-request-tool other)))
+                            others ", "))
+       ""))))
+
+(provide 'ecl-mcp-approval-answer)
+;;; ecl-mcp-approval-answer.el ends here

@@ -1,0 +1,264 @@
+;;; ecl-mcp-approval-window.el --- The window in which calls are decided  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; The buffer *ecl-mcp approval* shows one request in a window that is not
+;; selected.  It is noted whether the end of the request has been on the screen.
+;; What the keys there do is not known here.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-typing)
+(require 'ecl-mcp-request)
+(require 'ecl-mcp-permissions)
+(require 'ecl-mcp-approval-text)
+
+(declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
+
+(defconst ecl-mcp-approval-buffer "*ecl-mcp approval*"
+  "Name of the buffer in which calls are decided.")
+
+(defconst ecl-mcp-approval-window--slot 7
+  "Slot of its side window, one that others are unlikely to use.")
+
+(defvar-local ecl-mcp-approval-window--request nil
+  "The request that this buffer shows, or nil.")
+(defvar-local ecl-mcp-approval-window--came-up 0
+  "When what the next key answers came up, as `float-time' has it.")
+(defvar-local ecl-mcp-approval-window--end-shown nil
+  "Whether the end of the request has been on the screen.")
+(defvar-local ecl-mcp-approval-window--whole nil
+  "Whether all of the request is in the buffer.")
+(defvar-local ecl-mcp-approval-window--raw nil
+  "Whether the request is shown as it came.")
+(defvar-local ecl-mcp-approval-window--offer nil
+  "The rule that is offered: (RULES . INDEX), or nil.")
+(defvar-local ecl-mcp-approval-window--offer-end nil
+  "Where the rule that is offered ends, or nil.")
+(defvar-local ecl-mcp-approval-window--tall nil
+  "Whether the window takes what the frame has.")
+(defvar-local ecl-mcp-approval-window--width nil
+  "Columns of the window, which the line above the request has too.")
+
+;;;; Showing
+
+(defun ecl-mcp-approval-window--header ()
+  "The line above the request."
+  (let ((request ecl-mcp-approval-window--request))
+    (replace-regexp-in-string
+     "%" "%%"
+     (if (not request) " Nothing waits"
+       (format " #%d · %s · %s · %s" (ecl-mcp-request-number request)
+               (ecl-mcp-request-title request)
+               (ecl-mcp-request-place request)
+               (ecl-mcp-request-age request)))
+     t t)))
+
+(defun ecl-mcp-approval-window--keys-line ()
+  "The line below the request: what the keys do."
+  (mapconcat (lambda (key)
+               (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
+             (if ecl-mcp-approval-window--offer
+                 '(("y" . "yes") ("-" . "narrower") ("+" . "wider")
+                   ("TAB" . "where") ("q" . "back"))
+               '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
+                 ("!" . "session") ("A" . "always") ("D" . "never")
+                 ("s" . "stop") ("q" . "later") ("?" . "")))
+             "  "))
+
+(defun ecl-mcp-approval-window--insert-offer ()
+  "Insert the rule that is offered."
+  (let* ((rule (nth (cdr ecl-mcp-approval-window--offer)
+                    (car ecl-mcp-approval-window--offer)))
+         (file (ecl-mcp-permissions-file rule ecl-mcp-approval-window--request)))
+    (insert (propertize
+             (format "%s %s?\n"
+                     (if (eq 'allow (ecl-mcp-rule-effect rule)) "Allow" "Deny")
+                     (pcase (ecl-mcp-rule-scope rule)
+                       ('session "until this server ends")
+                       ('project "always, in this project")
+                       ('user "always, in all projects")))
+             'face 'bold)
+            (propertize (concat "  " (ecl-mcp-approval-text-line
+                                      (ecl-mcp-rule-text rule)))
+                        'face 'warning)
+            (if file (concat "\n  to stand in "
+                             (ecl-mcp-approval-text-line (abbreviate-file-name file)))
+              "")
+            "\n\n")
+    (setq ecl-mcp-approval-window--offer-end (1- (point)))))
+
+(defun ecl-mcp-approval-window--insert ()
+  "Insert the request of this buffer, or what became of it."
+  (let ((request ecl-mcp-approval-window--request))
+    (cond ((not request) (insert "Nothing waits for you.\n"))
+          ((not (ecl-mcp-request-waiting-p request))
+           (insert (propertize
+                    (format "#%d waits no longer: it was %s. %s\n"
+                            (ecl-mcp-request-number request)
+                            (ecl-mcp-request-state request)
+                            (let ((why (ecl-mcp-request-answer request)))
+                              (if (stringp why) (ecl-mcp-approval-text-line why) "")))
+                    'face 'warning)))
+          (t (when ecl-mcp-approval-window--offer
+               (ecl-mcp-approval-window--insert-offer))
+             (when (> (string-width (ecl-mcp-approval-window--header))
+                      (or ecl-mcp-approval-window--width (frame-width)))
+               (insert (propertize (ecl-mcp-request-title request) 'face 'bold)
+                       "\n"))
+             (setq ecl-mcp-approval-window--whole
+                   (if ecl-mcp-approval-window--raw (ecl-mcp-approval-text-raw request)
+                     (ecl-mcp-approval-text-request
+                      request (ecl-mcp-permissions-faults request))))))))
+
+(defun ecl-mcp-approval-window--draw ()
+  "Show the request of the buffer from its beginning, whichever is current."
+  (with-current-buffer (ecl-mcp-approval-window--buffer)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (setq ecl-mcp-approval-window--came-up (float-time)
+            ecl-mcp-approval-window--offer-end nil
+            ecl-mcp-approval-window--whole nil
+            truncate-lines nil) ; whatever a hook of the user has made of it
+      (ecl-mcp-typing-cancel-answer)
+      (ecl-mcp-approval-window--insert)
+      (goto-char (point-min))
+      (set-buffer-modified-p nil)
+      (dolist (window (get-buffer-window-list nil nil t))
+        (set-window-point window (point-min))
+        (set-window-start window (point-min))))))
+
+(defun ecl-mcp-approval-window--set (request)
+  "Let the buffer show REQUEST."
+  (with-current-buffer (ecl-mcp-approval-window--buffer)
+    (setq ecl-mcp-approval-window--request request
+          ecl-mcp-approval-window--end-shown nil
+          ecl-mcp-approval-window--raw nil
+          ecl-mcp-approval-window--offer nil)
+    (ecl-mcp-approval-window--draw)))
+
+(defun ecl-mcp-approval-window--buffer ()
+  "The buffer in which calls are decided, made when there is none."
+  (or (get-buffer ecl-mcp-approval-buffer)
+      (with-current-buffer (get-buffer-create ecl-mcp-approval-buffer)
+        (ecl-mcp-approval-mode)
+        (current-buffer))))
+
+(defun ecl-mcp-approval-window-shows-p (request)
+  "Whether the buffer shows REQUEST in a window of a frame that is visible."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (and (eq request (buffer-local-value 'ecl-mcp-approval-window--request buffer))
+         (get-buffer-window buffer 'visible))))
+
+(defun ecl-mcp-approval-window--fit (window)
+  "Give WINDOW the lines that its buffer needs, if it can have them."
+  (when (window-live-p window)
+    (let ((tall (buffer-local-value 'ecl-mcp-approval-window--tall
+                                    (window-buffer window)))
+          (height (frame-height (window-frame window))))
+      (ignore-errors
+        (fit-window-to-buffer window (if tall (- height 8) (/ height 2)) 4)))))
+
+(defun ecl-mcp-approval-window-display (request)
+  "Show REQUEST in a window below the others and do not select it.
+Return the window, or nil when there is no place for one."
+  (let ((buffer (ecl-mcp-approval-window--buffer)))
+    (with-current-buffer buffer
+      (unless (and (eq request ecl-mcp-approval-window--request)
+                   (ecl-mcp-request-waiting-p request))
+        (ecl-mcp-approval-window--set request)))
+    (let ((window (or (get-buffer-window buffer)
+                      (ignore-errors
+                        (display-buffer
+                         buffer
+                         `((display-buffer-in-side-window)
+                           (side . bottom) (slot . ,ecl-mcp-approval-window--slot)
+                           (inhibit-switch-frame . t)
+                           (window-height . ecl-mcp-approval-window--fit)))))))
+      (when (and window (eq buffer (window-buffer window)))
+        (with-current-buffer buffer
+          (setq ecl-mcp-approval-window--came-up (float-time))
+          (unless (eql ecl-mcp-approval-window--width (window-width window))
+            (setq ecl-mcp-approval-window--width (window-width window))
+            (ecl-mcp-approval-window--draw)))
+        (ecl-mcp-approval-window--fit window)
+        (set-window-start window (with-current-buffer buffer (point-min)))
+        window))))
+
+(defun ecl-mcp-approval-window--quit (window)
+  "Take WINDOW away, or what it shows; select no other in its place.
+It would select that from which it came, and take a minibuffer its keys."
+  (save-current-buffer
+    (if (eq window (selected-window))
+        (quit-restore-window window 'bury)
+      (save-selected-window
+        (ignore-errors (quit-restore-window window 'bury))))))
+
+(defun ecl-mcp-approval-window-hide ()
+  "Take the windows of the buffer away, except a selected one."
+  (dolist (window (get-buffer-window-list ecl-mcp-approval-buffer nil t))
+    (unless (eq window (selected-window))
+      (ecl-mcp-approval-window--quit window))))
+
+(defun ecl-mcp-approval-window--end-visible-p (window)
+  "Whether the end of the request is in WINDOW, on the screen."
+  (and (window-live-p window)
+       (ecl-mcp-frame-in-front-p (window-frame window))
+       (with-current-buffer (window-buffer window)
+         ;; What is cut off on the right would count as visible.
+         (and ecl-mcp-approval-window--whole
+              (not truncate-lines)
+              (not truncate-partial-width-windows)
+              (not (buffer-narrowed-p))
+              (pos-visible-in-window-p (max (point-min) (1- (point-max)))
+                                       window)
+              t))))
+
+(defun ecl-mcp-approval-window-look ()
+  "Note when the end of the request is on the screen."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (with-current-buffer buffer
+      (unless ecl-mcp-approval-window--end-shown
+        (when (and (not (input-pending-p))
+                   (cl-some #'ecl-mcp-approval-window--end-visible-p
+                            (get-buffer-window-list buffer nil 'visible)))
+          (setq ecl-mcp-approval-window--end-shown t))))))
+
+(defun ecl-mcp-approval-window--surprise ()
+  "Wait longer for an answer: the buffer shows another request by itself.
+A key for the one before may still be on its way, from a terminal far away."
+  (with-current-buffer (ecl-mcp-approval-window--buffer)
+    (cl-incf ecl-mcp-approval-window--came-up
+             (max 0 (- ecl-mcp-approval-idle ecl-mcp-approval-grace)))))
+
+(defun ecl-mcp-approval-window-request-gone (request)
+  "Take REQUEST, which waits no longer, off the screen."
+  (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
+    (when (eq request (buffer-local-value 'ecl-mcp-approval-window--request buffer))
+      (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
+            (window (get-buffer-window buffer t)))
+        (cond ((and window next)
+               (ecl-mcp-approval-window--set next)
+               (unless (eq 'answered (ecl-mcp-request-state request))
+                 (ecl-mcp-approval-window--surprise))
+               (ecl-mcp-approval-window--fit window))
+              ;; The keys of somebody who is about to answer must not go to
+              ;; what comes up below.
+              ((and window (eq window (selected-window))
+                    (not (eq 'answered (ecl-mcp-request-state request))))
+               (ecl-mcp-approval-window--draw))
+              (t (ecl-mcp-approval-window--set nil)
+                 (mapc #'ecl-mcp-approval-window--quit
+                       (get-buffer-window-list buffer nil t))))))))
+
+(defun ecl-mcp-approval-window--selected (window)
+  "Begin anew to wait for an answer when WINDOW is selected."
+  (when (eq window (selected-window))
+    (with-current-buffer (window-buffer window)
+      (setq ecl-mcp-approval-window--came-up (float-time))
+      (ecl-mcp-typing-cancel-answer))))
+
+(provide 'ecl-mcp-approval-window)
+;;; ecl-mcp-approval-window.el ends here

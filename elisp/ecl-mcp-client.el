@@ -1,0 +1,341 @@
+;;; ecl-mcp-client.el --- Calls of tools from Emacs  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; Emacs is a client of the core that is in it: it speaks MCP, calls tools and
+;; gets each result in a callback.  Nothing here waits.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-lisp)
+
+(cl-defstruct (ecl-mcp-client--call (:constructor ecl-mcp-client--call-create)
+                                    (:copier nil))
+  "A request to the core that has no answer yet."
+  id tool callback progress timer)
+
+(cl-defstruct (ecl-mcp-client--state (:constructor ecl-mcp-client--state-create)
+                                     (:copier nil))
+  "What a client of the core keeps."
+  (next-id 1)
+  (calls (make-hash-table) :documentation "From id to `ecl-mcp-client--call'.")
+  (chunks nil :documentation "Pieces of the unfinished line, newest first.")
+  (tools nil :documentation "What tools/list gave, alists in plain shape.")
+  (listing nil :documentation "Whether the list of tools is being asked for."))
+
+(defvar ecl-mcp-tools-changed-functions nil
+  "Hook that is run when the list of tools of the core has changed.")
+
+(defconst ecl-mcp-call-grace-seconds 10
+  "Seconds that the core gets beyond the time limit of a call.
+It stops the call itself and says more about it.")
+
+;;;; Messages of the core
+
+(defconst ecl-mcp-client--message-limit (* 16 1024 1024)
+  "Bytes of the longest message that the core takes.
+A longer one it answers without saying which one that was.")
+
+(defun ecl-mcp-client--line (message)
+  "Return the line for MESSAGE, an alist."
+  (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n"))
+
+(defun ecl-mcp-client--notify (lisp message)
+  "Send MESSAGE, an alist, a notification, to the core of LISP."
+  (ecl-mcp-lisp-feed lisp 'client (ecl-mcp-client--line message)))
+
+(defun ecl-mcp-client--finish-call (lisp id result)
+  "Give RESULT, a plist, to the callback of the call ID of LISP.
+Return non-nil when it waited."
+  (let* ((calls (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp)))
+         (call (gethash id calls)))
+    (when call
+      (remhash id calls)
+      (when (ecl-mcp-client--call-timer call)
+        (cancel-timer (ecl-mcp-client--call-timer call)))
+      (when (ecl-mcp-client--call-callback call)
+        (ecl-mcp--noting-errors (format "result of %s" (ecl-mcp-client--call-tool call))
+          (funcall (ecl-mcp-client--call-callback call) result)))
+      t)))
+
+(defun ecl-mcp-client--result-text (result)
+  "Return the text of RESULT, what a tool gave."
+  (mapconcat (lambda (item)
+               (or (alist-get 'text item)
+                   (alist-get 'uri item)
+                   (alist-get 'text (alist-get 'resource item))
+                   ""))
+             (alist-get 'content result) "\n"))
+
+(defun ecl-mcp-client--result (result)
+  "Return the plist for RESULT, an alist, which a call gave."
+  (let* ((result (ecl-mcp--json-plain result))
+         (failed (eq (alist-get 'isError result) t))
+         (text (ecl-mcp-client--result-text result)))
+    (list :success (not failed)
+          :content text
+          :error (and failed text)
+          :structured (alist-get 'structuredContent result)
+          :meta (alist-get '_meta result))))
+
+(defun ecl-mcp-client--failure (text)
+  "Return the plist of a call that failed with TEXT."
+  (list :success nil :content text :error text :structured nil :meta nil))
+
+(defun ecl-mcp-client--on-answer (lisp message)
+  "Finish the call that MESSAGE, from the core of LISP, answers."
+  (let* ((id (alist-get 'id message))
+         (call (gethash id (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
+         (problem (alist-get 'error message)))
+    (when call
+      (ecl-mcp-client--finish-call
+       lisp id
+       (cond (problem (ecl-mcp-client--failure
+                       (ecl-mcp--string (alist-get 'message problem))))
+             ((ecl-mcp-client--call-tool call)
+              (ecl-mcp-client--result (alist-get 'result message)))
+             (t (alist-get 'result message)))))))
+
+(defun ecl-mcp-client--on-progress (lisp params)
+  "Tell the progress that PARAMS have to the call of LISP it is for."
+  (let ((call (gethash (alist-get 'progressToken params)
+                       (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
+        (text (alist-get 'message params)))
+    (when (and call (ecl-mcp-client--call-progress call) (stringp text))
+      (ecl-mcp--noting-errors (format "progress of %s" (ecl-mcp-client--call-tool call))
+        (funcall (ecl-mcp-client--call-progress call) text)))))
+
+(defun ecl-mcp-client--on-tools (lisp result)
+  "Keep the list of tools in RESULT for LISP."
+  (let ((client (ecl-mcp-lisp-data lisp)))
+    (setf (ecl-mcp-client--state-listing client) nil
+          (ecl-mcp-client--state-tools client)
+          (alist-get 'tools (ecl-mcp--json-plain result)))
+    (run-hook-wrapped 'ecl-mcp-tools-changed-functions
+                      (lambda (function)
+                        (ecl-mcp--noting-errors "tools" (funcall function))
+                        nil))))
+
+(defun ecl-mcp-client--ask-tools (lisp)
+  "Ask the core of LISP for the list of its tools."
+  (let ((client (ecl-mcp-lisp-data lisp)))
+    (unless (ecl-mcp-client--state-listing client)
+      (setf (ecl-mcp-client--state-listing client) t)
+      (ecl-mcp-client--request
+       lisp "tools/list" nil
+       (lambda (result) (ecl-mcp-client--on-tools lisp result))))))
+
+(defun ecl-mcp-client--on-message (lisp message)
+  "Act on MESSAGE, an alist that the core of LISP sent."
+  (pcase (alist-get 'method message)
+    ('nil (ecl-mcp-client--on-answer lisp message))
+    ("notifications/progress"
+     (ecl-mcp-client--on-progress lisp (alist-get 'params message)))
+    ("notifications/tools/list_changed"
+     (setf (ecl-mcp-client--state-listing (ecl-mcp-lisp-data lisp)) nil)
+     (ecl-mcp-client--ask-tools lisp))))
+
+(defun ecl-mcp-client--receive (lisp bytes)
+  "Act on the lines that end in BYTES of the core of LISP; keep the rest."
+  (let* ((client (ecl-mcp-lisp-data lisp))
+         (lines (split-string bytes "\n")))
+    (while (cdr lines)
+      (push (pop lines) (ecl-mcp-client--state-chunks client))
+      (let ((line (apply #'concat (nreverse (ecl-mcp-client--state-chunks client)))))
+        (setf (ecl-mcp-client--state-chunks client) nil)
+        (ecl-mcp--noting-errors "client"
+          (ecl-mcp-client--on-message lisp (ecl-mcp--json-parse line)))))
+    (push (car lines) (ecl-mcp-client--state-chunks client))))
+
+;;;; Requests
+
+(defun ecl-mcp-client--request (lisp method params callback &rest slots)
+  "Send a request for METHOD with PARAMS to the core of LISP.
+CALLBACK gets what comes of it; SLOTS are further slots of
+`ecl-mcp-client--call'.  Return the id."
+  (let* ((client (ecl-mcp-lisp-data lisp))
+         (id (ecl-mcp-client--state-next-id client))
+         (line (ecl-mcp-client--line
+                `((id . ,id) (method . ,method)
+                  (params . ,(or params (make-hash-table))))))
+         ;; What waits for an answer is sent.
+         (inhibit-quit t))
+    (cl-incf (ecl-mcp-client--state-next-id client))
+    (puthash id (apply #'ecl-mcp-client--call-create :id id :callback callback slots)
+             (ecl-mcp-client--state-calls client))
+    (if (<= (length line) (1+ ecl-mcp-client--message-limit))
+        (ecl-mcp-lisp-feed lisp 'client line)
+      (run-at-time 0 nil #'ecl-mcp-client--finish-call lisp id
+                   (ecl-mcp-client--failure "The call is larger than 16 MiB, the limit \
+of a message.")))
+    id))
+
+(defun ecl-mcp-client--initialize (lisp)
+  "Introduce this Emacs to the core of LISP."
+  (ecl-mcp-client--request lisp "initialize"
+                           `((protocolVersion . "2025-11-25")
+                             (capabilities . ,(make-hash-table))
+                             (clientInfo . ((name . "Emacs")
+                                            (version . ,emacs-version))))
+                           #'ignore)
+  (ecl-mcp-client--notify lisp '((method . "notifications/initialized")))
+  (ecl-mcp-client--ask-tools lisp))
+
+(defun ecl-mcp-client--finish-all (lisp)
+  "Finish the calls of LISP, which has ended."
+  (let ((calls (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
+    (dolist (id (hash-table-keys calls))
+      (when (ecl-mcp-client--call-tool (gethash id calls))
+        (ecl-mcp-client--finish-call
+         lisp id (ecl-mcp-client--failure "The Lisp of this Emacs was stopped."))))))
+
+(defun ecl-mcp-client-ensure ()
+  "Return the Lisp of this Emacs; start it when there is none.
+Signal a `user-error' with a sentence when there can be none."
+  (or ecl-mcp-lisp
+      (let ((lisp (ecl-mcp-lisp-start #'ecl-mcp-client--receive
+                                         #'ecl-mcp-client--finish-all
+                                         (ecl-mcp-client--state-create))))
+        (ecl-mcp-client--initialize lisp)
+        lisp)))
+
+(defun ecl-mcp-client-tools ()
+  "Return the tools of the core, as tools/list has them: alists, plain.
+Nil while this Emacs has no Lisp, and for a moment after it was started."
+  (and ecl-mcp-lisp
+       (ecl-mcp-client--state-tools (ecl-mcp-lisp-data ecl-mcp-lisp))))
+
+(defun ecl-mcp-client-tool (name)
+  "Return the tool NAME of the core, or nil."
+  (cl-find name (ecl-mcp-client-tools)
+           :key (lambda (tool) (alist-get 'name tool)) :test #'equal))
+
+(defun ecl-mcp-client--tool-field (name field)
+  "Return the schema of FIELD, a symbol, of the tool NAME, or nil."
+  (alist-get field (alist-get 'properties
+                              (alist-get 'inputSchema
+                                         (ecl-mcp-client-tool name)))))
+
+(defun ecl-mcp-client--meta (id options)
+  "Return _meta for the call ID with OPTIONS, a plist.
+A client with a name of its own is told by a request of the stateless protocol."
+  (let ((client (plist-get options :client)))
+    (append
+     (and (plist-get options :progress) `((progressToken . ,id)))
+     (and client
+          (pcase-let ((`(,name . ,rest) (split-string client " ")))
+            `((io.modelcontextprotocol/protocolVersion . "2026-07-28")
+              (io.modelcontextprotocol/clientInfo
+               . ((name . ,name) (version . ,(if rest (car (last rest)) "0"))))
+              (io.modelcontextprotocol/clientCapabilities
+               . ,(make-hash-table))))))))
+
+(defun ecl-mcp-client--arguments (tool arguments options)
+  "Return ARGUMENTS for TOOL with those added that OPTIONS, a plist, stand for."
+  (let ((session (plist-get options :session))
+        (timeout (plist-get options :timeout))
+        (more nil))
+    (when (and session (not (assq 'session arguments)))
+      (push (cons 'session session) more))
+    (when (and timeout (ecl-mcp-client--tool-field tool 'timeout)
+               (not (assq 'timeout arguments)))
+      (push (cons 'timeout timeout) more))
+    (append arguments more)))
+
+(defun ecl-mcp-client--time-out (lisp id seconds)
+  "End the call ID of LISP, which had SECONDS."
+  (ecl-mcp--noting-errors "time limit"
+    (ecl-mcp-client--cancel lisp id (format "Stopped after %s s." seconds))))
+
+(defun ecl-mcp-client--limit-time (lisp id tool seconds)
+  "Set the time limit of SECONDS for the call ID of TOOL in LISP."
+  (when-let ((call (gethash id (ecl-mcp-client--state-calls
+                                (ecl-mcp-lisp-data lisp)))))
+    (setf (ecl-mcp-client--call-timer call)
+          (run-at-time (+ seconds (if (ecl-mcp-client--tool-field tool 'timeout)
+                                      ecl-mcp-call-grace-seconds
+                                    0))
+                       nil #'ecl-mcp-client--time-out lisp id seconds))))
+
+(defun ecl-mcp-call (tool arguments callback &rest options)
+  "Call TOOL with ARGUMENTS, an alist; CALLBACK gets the result, later.
+The Lisp of this Emacs is started when there is none; a `user-error' is
+signalled when there can be none.  The result is a plist: :success, t or nil;
+:content, the text; :error, the same text when it failed, else nil; :structured,
+the structured content as an alist, or nil; :meta.  OPTIONS are:
+:session NAME, the Lisp session;
+:timeout SECONDS, after which the call is stopped;
+:progress FUNCTION, which gets texts while the call runs;
+:client \"NAME VERSION\", on whose behalf it is.
+Return an id for `ecl-mcp-cancel'.
+
+\(fn TOOL ARGUMENTS CALLBACK &key SESSION TIMEOUT PROGRESS CLIENT)"
+  (let* ((lisp (ecl-mcp-client-ensure))
+         (id (ecl-mcp-client--state-next-id (ecl-mcp-lisp-data lisp)))
+         (arguments (ecl-mcp-client--arguments tool arguments options))
+         (meta (ecl-mcp-client--meta id options))
+         (timeout (plist-get options :timeout)))
+    (ecl-mcp-client--request lisp "tools/call"
+                             `((name . ,tool)
+                               (arguments . ,(or arguments (make-hash-table)))
+                               ,@(and meta `((_meta . ,meta))))
+                             callback
+                             :tool tool
+                             :progress (plist-get options :progress))
+    (when timeout
+      (ecl-mcp-client--limit-time lisp id tool timeout))
+    id))
+
+(defun ecl-mcp-lookup (tool arguments callback &rest options)
+  "Call TOOL with ARGUMENTS, CALLBACK and OPTIONS like `ecl-mcp-call'.
+It is for what Emacs wants to know by itself; the lists of calls leave it out.
+TOOL is one of `ecl-mcp-lookup-tools'."
+  (cl-assert (member tool ecl-mcp-lookup-tools))
+  (apply #'ecl-mcp-call tool arguments callback
+         :client (concat ecl-mcp-lookup-client " " emacs-version)
+         options))
+
+(defun ecl-mcp-client--cancel (lisp id why)
+  "Cancel the call ID of LISP; its callback is told WHY.
+Return non-nil when it waited."
+  (when (gethash id (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp)))
+    (ecl-mcp-client--notify lisp
+                            `((method . "notifications/cancelled")
+                              (params . ((requestId . ,id) (reason . ,why)))))
+    (ecl-mcp-client--finish-call lisp id (ecl-mcp-client--failure why))))
+
+(defconst ecl-mcp-cancelled "Cancelled."
+  "What the callback of a call is told that `ecl-mcp-cancel' has ended.")
+
+(defun ecl-mcp-cancel (id)
+  "Cancel the call ID that `ecl-mcp-call' returned.
+What it evaluates is stopped, and its callback gets a failure at once.  Return
+non-nil when the call had no result yet."
+  (and ecl-mcp-lisp
+       (ecl-mcp-client--cancel ecl-mcp-lisp id ecl-mcp-cancelled)))
+
+(defun ecl-mcp-client-calls ()
+  "Return the ids of the calls of tools from Emacs that have no result yet."
+  (when ecl-mcp-lisp
+    (cl-loop for call being the hash-values
+             of (ecl-mcp-client--state-calls (ecl-mcp-lisp-data ecl-mcp-lisp))
+             when (ecl-mcp-client--call-tool call)
+             collect (ecl-mcp-client--call-id call))))
+
+;;;; Names until 0.1.0
+
+(define-obsolete-function-alias 'ecl-mcp-session-ensure
+  #'ecl-mcp-client-ensure "0.1.0")
+(define-obsolete-function-alias 'ecl-mcp-session-tools
+  #'ecl-mcp-client-tools "0.1.0")
+(define-obsolete-function-alias 'ecl-mcp-session-tool
+  #'ecl-mcp-client-tool "0.1.0")
+(define-obsolete-function-alias 'ecl-mcp-session-calls
+  #'ecl-mcp-client-calls "0.1.0")
+
+(provide 'ecl-mcp-client)
+;;; ecl-mcp-client.el ends here

@@ -1,0 +1,480 @@
+;;; ecl-mcp-lisp.el --- The core and the Lisp images in this Emacs  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; The Lisp of this Emacs: the core in the module, and the process `ecl-mcp
+;; --supervise' that keeps the Lisp images.  Bytes go between them through
+;; filters, and the core is called again by a timer when it wants to be; nothing
+;; here waits.  What speaks MCP to the core is in ecl-mcp-client.el.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-editor)
+(require 'ecl-mcp-send)
+(require 'ecl-mcp-socket)
+(require 'ecl-mcp-module-load)
+
+(declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
+(declare-function ecl-mcp-module-close "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-feed "ext:ecl-mcp-module-functions"
+                  (session channel bytes))
+(declare-function ecl-mcp-module-take "ext:ecl-mcp-module-functions"
+                  (session channel))
+(declare-function ecl-mcp-module-editor "ext:ecl-mcp-module-functions" (session on))
+(declare-function ecl-mcp-module-tick "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-image-lost "ext:ecl-mcp-module-functions" (session why))
+(declare-function ecl-mcp-module-log "ext:ecl-mcp-module-functions" (session))
+(declare-function ecl-mcp-module-stop-others "ext:ecl-mcp-module-functions" (session))
+(declare-function project-root "project" (project))
+
+;;;; Options
+
+(defcustom ecl-mcp-program nil
+  "The program ecl-mcp, or nil.
+Then it is looked for beside the elisp and in variable `exec-path'."
+  :type '(choice (const :tag "Look for it" nil) file)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-workspace nil
+  "Folder whose files the Lisp of this Emacs and its tools may change.
+Nil stands for the project of the buffer in which ecl-mcp is started, else the
+folder of that buffer."
+  :type '(choice (const :tag "Project of the buffer" nil) directory)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-program-arguments nil
+  "Further arguments of `ecl-mcp --supervise', like \"--allow-network\"."
+  :type '(repeat string)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-module-options nil
+  "Options of the core in the module, a property list.
+The keys are :tools, :audit, :policy, :allow, :deny, :secrets,
+:approval-seconds, :max-output and :memory; see `ecl-mcp-module-open'."
+  :type '(plist :key-type symbol :value-type sexp)
+  :group 'ecl-mcp)
+
+(defcustom ecl-mcp-image-socket t
+  "Whether clients may share the Lisp of this Emacs (`ecl-mcp --attach').
+They come through the socket image.sock in ~/.local/state/ecl-mcp/; a string
+names another one."
+  :type '(choice (const :tag "Yes" t) (const :tag "No" nil) file)
+  :group 'ecl-mcp)
+
+(defconst ecl-mcp-lisp-send-seconds 5
+  "Seconds after which a supervisor that reads nothing is ended.")
+
+(defconst ecl-mcp-lisp-stop-seconds 2
+  "Seconds that the supervisor gets to end before it is killed.")
+
+(defconst ecl-mcp-lisp-restarts-limit 3
+  "How often the supervisor is started again within a minute.")
+
+(cl-defstruct (ecl-mcp-lisp (:constructor ecl-mcp-lisp--create)
+                            (:copier nil))
+  "A core in this Emacs, and the process of its Lisp images."
+  (core nil :documentation "The module's session.")
+  (workspace nil :documentation "Its folder, absolute.")
+  (process nil :documentation "The supervisor, or nil.")
+  (connection nil :documentation "The connection by which it asks this Emacs.")
+  (receive nil :documentation "Function of this and bytes for the client.")
+  (on-end nil :documentation "Function of this when it has ended.")
+  (timer nil :documentation "When the core wants to be called.")
+  (pumping nil :documentation "Whether bytes are being brought around.")
+  (again nil :documentation "Whether there may be more of them.")
+  (started nil :documentation "When its supervisors were started, newest first.")
+  (stop-reason nil :documentation "Why the supervisor is being ended by us.")
+  (alone nil :documentation "Whether no client may come: that went wrong.")
+  (lost nil :documentation "Why its Lisp was lost last, a sentence, or nil.")
+  (losses 0 :documentation "How often the state was lost.")
+  (data nil :documentation "What the client keeps here."))
+
+(defvar ecl-mcp-activate-function #'ecl-mcp-lisp--activate-all
+  "Function that lets requests come up in this Emacs, called at the start.")
+
+(define-obsolete-variable-alias 'ecl-mcp-session 'ecl-mcp-lisp "0.1.0")
+
+(defvar ecl-mcp-lisp nil
+  "The Lisp of this Emacs, or nil.")
+
+(define-obsolete-variable-alias 'ecl-mcp-session-functions
+  'ecl-mcp-lisp-functions "0.1.0")
+
+(defvar ecl-mcp-lisp-functions nil
+  "Abnormal hook for the Lisp of this Emacs: started, lost, or ended.
+The functions get `ecl-mcp-lisp' and a symbol: `started', `lost' or `ended'.")
+
+(declare-function ecl-mcp-activate "ecl-mcp" ())
+
+(defun ecl-mcp-lisp--activate-all ()
+  "Load all of ecl-mcp, whatever command was the first one, and switch it on.
+Without its other parts nobody would be asked."
+  (require 'ecl-mcp)
+  (ecl-mcp-activate))
+
+;;;; Bytes
+
+(defun ecl-mcp-lisp--log (lisp)
+  "Bring what the core of LISP logged to the buffer of messages."
+  (pcase-dolist (`(,level . ,text)
+                 (ecl-mcp-module-log (ecl-mcp-lisp-core lisp)))
+    (ecl-mcp--note level "%s" text)))
+
+(defun ecl-mcp-lisp--to-image (lisp bytes)
+  "Send BYTES to the supervisor of LISP; end it when it does not read.
+They are kept while it is stopped by a signal: Emacs sends nothing then."
+  (let ((process (ecl-mcp-lisp-process lisp)))
+    (pcase (and process (process-status process))
+      ((or 'run 'stop)
+       (ecl-mcp-send process bytes ecl-mcp-lisp-send-seconds
+                     (apply-partially #'ecl-mcp-lisp--kill lisp
+                                      "It did not read what it was sent.")))
+      ;; It has ended too often.
+      ('nil (ecl-mcp-module-image-lost
+             (ecl-mcp-lisp-core lisp)
+             (concat (ecl-mcp-lisp-lost lisp)
+                     " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
+
+(defun ecl-mcp-lisp--round (lisp)
+  "Bring what the core of LISP has for others to them.
+Return non-nil when there was anything."
+  (let ((core (ecl-mcp-lisp-core lisp))
+        (some nil))
+    (pcase-dolist (`(,channel . ,receive)
+                   `((image . ,(apply-partially #'ecl-mcp-lisp--to-image lisp))
+                     (editor . ,(apply-partially
+                                 #'ecl-mcp-editor-feed
+                                 (ecl-mcp-lisp-connection lisp)))
+                     (client . ,(apply-partially
+                                 (ecl-mcp-lisp-receive lisp) lisp))))
+      (when-let ((bytes (and (ecl-mcp-lisp-core lisp)
+                             (ecl-mcp-module-take core channel))))
+        (setq some t)
+        (ecl-mcp--noting-errors (symbol-name channel)
+          (funcall receive bytes))))
+    some))
+
+(defun ecl-mcp-lisp--schedule (lisp seconds)
+  "Let the core of LISP be called in SECONDS; not at all when that is nil."
+  (when (ecl-mcp-lisp-timer lisp)
+    (cancel-timer (ecl-mcp-lisp-timer lisp)))
+  (setf (ecl-mcp-lisp-timer lisp)
+        (and seconds
+             (run-at-time (max 0.001 seconds) nil
+                          #'ecl-mcp-lisp-pump lisp))))
+
+(defun ecl-mcp-lisp-pump (lisp)
+  "Bring bytes of LISP around until there are no more, and set its timer.
+To be called after whatever was fed to the core."
+  (setf (ecl-mcp-lisp-again lisp) t)
+  (unless (ecl-mcp-lisp-pumping lisp)
+    (setf (ecl-mcp-lisp-pumping lisp) t)
+    (unwind-protect
+        (ecl-mcp--noting-errors "lisp"
+          ;; A quit in the middle would lose what was taken.
+          (let ((inhibit-quit t)
+                seconds)
+            (while (and (ecl-mcp-lisp-core lisp)
+                        (ecl-mcp-lisp-again lisp))
+              (setf (ecl-mcp-lisp-again lisp) nil)
+              (setq seconds (ecl-mcp-module-tick (ecl-mcp-lisp-core lisp)))
+              (when (ecl-mcp-lisp--round lisp)
+                (setf (ecl-mcp-lisp-again lisp) t)))
+            (when (ecl-mcp-lisp-core lisp)
+              (ecl-mcp-lisp--schedule lisp seconds)
+              (ecl-mcp-lisp--log lisp))))
+      (setf (ecl-mcp-lisp-pumping lisp) nil))))
+
+(defun ecl-mcp-lisp-feed (lisp channel bytes)
+  "Give BYTES from CHANNEL to the core of LISP, and bring on what follows.
+A quit comes behind that."
+  (when (ecl-mcp-lisp-core lisp)
+    (let ((inhibit-quit t))
+      (ecl-mcp-module-feed (ecl-mcp-lisp-core lisp) channel bytes)
+      (ecl-mcp-lisp-pump lisp))))
+
+(defun ecl-mcp-lisp-stop-others (lisp)
+  "Let what agents evaluate in LISP be stopped."
+  (when (ecl-mcp-lisp-core lisp)
+    (let ((inhibit-quit t))
+      (ecl-mcp-module-stop-others (ecl-mcp-lisp-core lisp))
+      (ecl-mcp-lisp-pump lisp))))
+
+;;;; The supervisor
+
+(defun ecl-mcp-lisp--program-p (file)
+  "Non-nil when FILE is a program; a folder may have the same name."
+  (and (file-executable-p file) (not (file-directory-p file))))
+
+(defun ecl-mcp-lisp-program ()
+  "Return the absolute name of the program ecl-mcp.
+Signal a `user-error' when it is not there."
+  (let* ((build (ecl-mcp-module--build-folder))
+         (beside (expand-file-name "../ecl-mcp" ecl-mcp--directory))
+         (installed (expand-file-name "../../../../bin/ecl-mcp"
+                                      ecl-mcp--directory))
+         (program (cond (ecl-mcp-program (executable-find ecl-mcp-program))
+                        (build (expand-file-name "ecl-mcp" build))
+                        ((ecl-mcp-lisp--program-p beside) beside)
+                        ((ecl-mcp-lisp--program-p installed) installed)
+                        (t (executable-find "ecl-mcp")))))
+    (if (and program (ecl-mcp-lisp--program-p program))
+        program
+      (ecl-mcp--fail "The program %s is not there; %s."
+                     (or ecl-mcp-program program "ecl-mcp")
+                     (ecl-mcp-module--remedy)))))
+
+(defun ecl-mcp-lisp--check-socket (file)
+  "Signal an error when a supervisor could not listen on the socket FILE."
+  (ecl-mcp-socket--check-folder (file-name-directory file))
+  (when-let ((attributes (file-attributes file)))
+    (unless (string-prefix-p "s" (file-attribute-modes attributes))
+      (error "%s is no socket; it is left alone" file))
+    (when (ecl-mcp-socket--answered-p file)
+      (error "%s is taken" file))))
+
+(defun ecl-mcp-lisp--listen-arguments ()
+  "Return the arguments that let clients come to the supervisor.
+None when they cannot come, like when that of another Emacs has the socket: this
+Emacs has its Lisp nevertheless."
+  (let ((file (expand-file-name (if (stringp ecl-mcp-image-socket)
+                                    ecl-mcp-image-socket
+                                  "~/.local/state/ecl-mcp/image.sock"))))
+    (condition-case err
+        (progn
+          (ecl-mcp-lisp--check-socket file)
+          (list "--listen" file))
+      (error
+       (ecl-mcp--note 'warn "no client can attach here: %s"
+                      (error-message-string err))
+       nil))))
+
+(defun ecl-mcp-lisp--command (lisp)
+  "Return the command that supervises the images of LISP."
+  (let ((memory (plist-get ecl-mcp-module-options :memory)))
+    (append (list (ecl-mcp-lisp-program) "--supervise"
+                  "--workspace" (ecl-mcp-lisp-workspace lisp))
+            (and memory (list "--memory" (number-to-string memory)))
+            (mapcan (lambda (pattern) (list "--secret" pattern))
+                    (plist-get ecl-mcp-module-options :secrets))
+            (and ecl-mcp-image-socket (not (ecl-mcp-lisp-alone lisp))
+                 (ecl-mcp-lisp--listen-arguments))
+            ecl-mcp-program-arguments)))
+
+(defun ecl-mcp-lisp--filter (lisp process bytes)
+  "Give BYTES that PROCESS, the supervisor of LISP, wrote to the core."
+  (ecl-mcp--noting-errors "supervisor"
+    (when (eq process (ecl-mcp-lisp-process lisp))
+      (condition-case err
+          (ecl-mcp-lisp-feed lisp 'image bytes)
+        ;; What came is no frame, or of another version.
+        (ecl-mcp-error
+         (ecl-mcp-lisp--kill lisp (cadr err)))))))
+
+(defun ecl-mcp-lisp--errors (process text)
+  "Note TEXT that a supervisor wrote on its standard error, PROCESS."
+  (dolist (line (split-string text "\n" t "[ \t\r]+"))
+    (process-put process 'ecl-mcp-line line)
+    (ecl-mcp--note 'info "%s" line)))
+
+(defun ecl-mcp-lisp--end-reason (process event)
+  "Return a sentence about the end of PROCESS, a supervisor; EVENT says how."
+  (let ((line (process-get (process-get process 'ecl-mcp-errors) 'ecl-mcp-line)))
+    (format "The process of the Lisp images has ended: %s%s."
+            (string-trim event)
+            (if (and line (eq (process-status process) 'exit))
+                (format " (%s)" (string-remove-suffix "." line))
+              ""))))
+
+(defun ecl-mcp-lisp--start-supervisor (lisp)
+  "Start the process of the Lisp images of LISP."
+  (let* ((default-directory (ecl-mcp-lisp-workspace lisp))
+         (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
+                                    :sentinel #'ignore
+                                    :filter #'ecl-mcp-lisp--errors)))
+    (condition-case err
+        (setf (ecl-mcp-lisp-process lisp)
+              (make-process
+               :name "ecl-mcp" :noquery t :coding 'binary :connection-type 'pipe
+               :command (ecl-mcp-lisp--command lisp)
+               :stderr errors
+               :filter (apply-partially #'ecl-mcp-lisp--filter lisp)
+               :sentinel (apply-partially #'ecl-mcp-lisp--sentinel lisp)))
+      (error
+       (delete-process errors)
+       (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
+    (process-put (ecl-mcp-lisp-process lisp) 'ecl-mcp-errors errors)
+    (push (float-time) (ecl-mcp-lisp-started lisp))
+    (setf (ecl-mcp-lisp-stop-reason lisp) nil)))
+
+(defun ecl-mcp-lisp--kill (lisp why)
+  "End the supervisor of LISP at once, WHY is a sentence."
+  (let ((process (ecl-mcp-lisp-process lisp)))
+    (unless (ecl-mcp-lisp-stop-reason lisp)
+      (setf (ecl-mcp-lisp-stop-reason lisp) why))
+    (when (process-live-p process)
+      (signal-process process 'SIGKILL))))
+
+(defun ecl-mcp-lisp--end (process)
+  "Ask the supervisor PROCESS to end; kill it when it takes long."
+  (when (process-live-p process)
+    ;; Who is stopped would outlive Emacs.
+    (ignore-errors (signal-process process 'SIGTERM)
+                   (signal-process process 'SIGCONT))
+    (process-put process 'ecl-mcp-killer
+                 (run-at-time ecl-mcp-lisp-stop-seconds nil
+                              (lambda ()
+                                (when (process-live-p process)
+                                  (signal-process process 'SIGKILL)))))))
+
+(defun ecl-mcp-lisp--may-restart-p (lisp)
+  "Non-nil unless the supervisor of LISP was started too often lately."
+  (let ((recent (seq-filter (lambda (time) (< (- (float-time) time) 60))
+                            (ecl-mcp-lisp-started lisp))))
+    (setf (ecl-mcp-lisp-started lisp) recent)
+    (<= (length recent) ecl-mcp-lisp-restarts-limit)))
+
+(defun ecl-mcp-lisp--restart (lisp)
+  "Start another supervisor of LISP, if that can be; else say why not."
+  (setf (ecl-mcp-lisp-process lisp) nil)
+  (if (ecl-mcp-lisp--may-restart-p lisp)
+      (condition-case err
+          (ecl-mcp-lisp--start-supervisor lisp)
+        (error
+         (let ((why (string-remove-prefix "ecl-mcp: "
+                                          (ecl-mcp--error-text err))))
+           (setf (ecl-mcp-lisp-lost lisp)
+                 (concat (ecl-mcp-lisp-lost lisp) " "
+                         (string-remove-suffix "." why) "."))
+           (ecl-mcp--report "%s" why))))
+    (ecl-mcp--report "It ended %d times within a minute; %s"
+                     (1+ ecl-mcp-lisp-restarts-limit)
+                     "M-x ecl-mcp-restart-lisp tries again")))
+
+(defun ecl-mcp-lisp--lost (lisp why)
+  "Start LISP again, which is gone; tell who waits WHY."
+  (setf (ecl-mcp-lisp-lost lisp) why)
+  (cl-incf (ecl-mcp-lisp-losses lisp))
+  (ecl-mcp--report "%s" why)
+  (ecl-mcp-lisp--restart lisp)
+  (ecl-mcp-module-image-lost
+   (ecl-mcp-lisp-core lisp)
+   (concat (ecl-mcp-lisp-lost lisp)
+           (if (ecl-mcp-lisp-process lisp)
+               " A fresh Lisp is started;"
+             " M-x ecl-mcp-restart-lisp starts a fresh one;")
+           " all definitions and data of its sessions are lost.")))
+
+(defun ecl-mcp-lisp--listened-in-vain (lisp process)
+  "Let clients of LISP be, when that may be why PROCESS has ended.
+The status is that of arguments that cannot be: the disk is full, say."
+  (when (and (eq (process-status process) 'exit)
+             (= (process-exit-status process) 2)
+             (member "--listen" (process-command process)))
+    (setf (ecl-mcp-lisp-alone lisp) t)
+    (ecl-mcp--note 'warn "no client can attach here any more")))
+
+(defun ecl-mcp-lisp--sentinel (lisp process event)
+  "Start the supervisor of LISP again when PROCESS has ended; EVENT says how."
+  (ecl-mcp--noting-errors "supervisor"
+    (when (eq (process-status process) 'run)
+      (ecl-mcp-send-on process))
+    (unless (process-live-p process)
+      (delete-process (process-get process 'ecl-mcp-errors))
+      (when-let ((timer (process-get process 'ecl-mcp-killer)))
+        (cancel-timer timer))
+      (when (and (ecl-mcp-lisp-core lisp)
+                 (eq process (ecl-mcp-lisp-process lisp)))
+        (let ((why (or (ecl-mcp-lisp-stop-reason lisp)
+                       (ecl-mcp-lisp--end-reason process event))))
+          (when (ecl-mcp-lisp-stop-reason lisp)
+            (setf (ecl-mcp-lisp-started lisp) nil))
+          (ecl-mcp-lisp--listened-in-vain lisp process)
+          (ecl-mcp-lisp--lost lisp why))
+        (ecl-mcp-lisp-pump lisp)
+        (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'lost)))))
+
+(defun ecl-mcp-lisp-renew (lisp why)
+  "End the images of LISP, WHY is a sentence, and start fresh ones."
+  (setf (ecl-mcp-lisp-started lisp) nil
+        (ecl-mcp-lisp-alone lisp) nil)
+  (if (process-live-p (ecl-mcp-lisp-process lisp))
+      (ecl-mcp-lisp--kill lisp why)
+    (ecl-mcp-lisp--start-supervisor lisp)))
+
+;;;; Starting and stopping
+
+(defun ecl-mcp-lisp--workspace ()
+  "Return the folder for a Lisp started here."
+  (file-name-as-directory
+   (file-truename
+    (or ecl-mcp-workspace
+        (and (not (file-remote-p default-directory))
+             (require 'project)
+             (when-let ((project (project-current)))
+               (project-root project)))
+        (if (file-remote-p default-directory) "~/" default-directory)))))
+
+(defun ecl-mcp-lisp--connect (lisp)
+  "Connect the core of LISP with this Emacs as its editor."
+  (setf (ecl-mcp-lisp-connection lisp)
+        (ecl-mcp-connection-create
+         :name "this Emacs" :own t
+         :send (lambda (line) (ecl-mcp-lisp-feed lisp 'editor line))))
+  (ecl-mcp-editor-connect (ecl-mcp-lisp-connection lisp))
+  (ecl-mcp-module-editor (ecl-mcp-lisp-core lisp) t))
+
+(defun ecl-mcp-lisp-start (receive on-end data)
+  "Start the Lisp of this Emacs and return it.
+RECEIVE is a function of it and bytes for the client, ON-END one of it when it
+has ended; DATA is what the client keeps in it.  Signal a `user-error' with a
+sentence when there can be none."
+  (when ecl-mcp-lisp
+    (ecl-mcp--fail "This Emacs has a Lisp already"))
+  (ecl-mcp-module-ensure)
+  (funcall ecl-mcp-activate-function)
+  (let* ((workspace (ecl-mcp-lisp--workspace))
+         (lisp (ecl-mcp-lisp--create :workspace workspace :data data
+                                     :receive receive :on-end on-end)))
+    (ecl-mcp-lisp--start-supervisor lisp)
+    (condition-case err
+        (setf (ecl-mcp-lisp-core lisp)
+              (ecl-mcp-module-open
+               (append (list :workspace (directory-file-name workspace))
+                       ecl-mcp-module-options)))
+      (error
+       (ecl-mcp-lisp--end (ecl-mcp-lisp-process lisp))
+       (ecl-mcp--fail "%s" (ecl-mcp--error-text err))))
+    (setq ecl-mcp-lisp lisp)
+    (add-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
+    (ecl-mcp-lisp--connect lisp)
+    (ecl-mcp-lisp-pump lisp)
+    (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'started)
+    lisp))
+
+(defun ecl-mcp-lisp-stop ()
+  "End the Lisp of this Emacs; calls that wait get no answer from it."
+  (remove-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
+  (when-let ((lisp ecl-mcp-lisp))
+    (let ((core (ecl-mcp-lisp-core lisp)))
+      (setq ecl-mcp-lisp nil)
+      (ecl-mcp-lisp--log lisp)
+      (setf (ecl-mcp-lisp-core lisp) nil)
+      (ecl-mcp-lisp--schedule lisp nil)
+      (ecl-mcp-editor-disconnect (ecl-mcp-lisp-connection lisp)
+                                 "The Lisp of this Emacs was stopped")
+      (ecl-mcp-module-close core)
+      (ecl-mcp-lisp--end (ecl-mcp-lisp-process lisp))
+      (ecl-mcp--noting-errors "lisp"
+        (funcall (ecl-mcp-lisp-on-end lisp) lisp))
+      (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'ended))))
+
+(define-obsolete-function-alias 'ecl-mcp-session-stop
+  #'ecl-mcp-lisp-stop "0.1.0")
+
+(provide 'ecl-mcp-lisp)
+;;; ecl-mcp-lisp.el ends here

@@ -1,0 +1,164 @@
+;;; ecl-mcp-request.el --- Requests that wait for their human  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;; Keywords: lisp, tools
+
+;;; Commentary:
+
+;; A request is a call that a core asks about.  Requests wait in the order in
+;; which they came, each with a number that it keeps, until one is answered,
+;; withdrawn or lost.  How they look on the screen and who decides is not known
+;; here: other files put functions on the hooks below.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-connection)
+
+(defconst ecl-mcp-requests-limit 64
+  "How many requests of one core may wait; a core asks no more at a time.")
+
+(cl-defstruct (ecl-mcp-request (:constructor ecl-mcp-request--create)
+                               (:copier nil))
+  "A call of a tool that waits for a decision."
+  (connection nil :documentation "The core that asks.")
+  (id nil :documentation "The request's id in JSON-RPC.")
+  (tool "" :documentation "Name of the tool.")
+  (level "dangerous" :documentation "\"safe\", \"cautious\" or \"dangerous\".")
+  (session "" :documentation "Lisp session of the call, or \"\".")
+  (client nil :documentation "Who calls, \"name version\", or nil.")
+  (arguments nil :documentation "Alist; arrays are lists, null is nil.")
+  (message "" :documentation "The request in words, or the whole diff.")
+  (remember nil :documentation "Whether the decision may hold for later calls.")
+  (review nil :documentation "Alist of the change, or nil.")
+  (seconds nil :documentation "How long the core waits.")
+  (time nil :documentation "When it came, as `float-time' has it.")
+  (state 'waiting
+         :documentation "`waiting', `answered', `withdrawn' or `lost'.")
+  (answer nil :documentation "The result that was sent; why it was withdrawn.")
+  (exact nil :documentation "ARGUMENTS with vectors, :null and :false."))
+
+(defvar ecl-mcp-requests nil
+  "The requests that wait for a decision, oldest first.")
+
+(defvar ecl-mcp-request-functions nil
+  "Abnormal hook for a request that has come, before anybody is shown it.
+The functions get the request and are called in order until one returns non-nil:
+then it has answered, or the request shall not be shown.")
+
+(defvar ecl-mcp-arrived-functions nil
+  "Abnormal hook for a request that waits for the human from now on.")
+
+(defvar ecl-mcp-gone-functions nil
+  "Abnormal hook for a request that waits no longer; its state says why.
+Also called for one that `ecl-mcp-request-functions' answered.")
+
+;;;; Coming and going
+
+(defun ecl-mcp-request-arrive (request)
+  "Let REQUEST wait, and tell whom it concerns.
+Signal an error when too many of its core wait already."
+  (when (>= (cl-count (ecl-mcp-request-connection request) ecl-mcp-requests
+                      :key #'ecl-mcp-request-connection)
+            ecl-mcp-requests-limit)
+    (error "More than %d requests wait" ecl-mcp-requests-limit))
+  (when-let ((client (ecl-mcp-request-client request)))
+    (setf (ecl-mcp-connection-client (ecl-mcp-request-connection request))
+          client))
+  (setq ecl-mcp-requests (append ecl-mcp-requests (list request)))
+  (unless (ecl-mcp--run-hook-until 'ecl-mcp-request-functions request)
+    (when (ecl-mcp-request-waiting-p request)
+      (ecl-mcp--run-hook 'ecl-mcp-arrived-functions request))))
+
+(defun ecl-mcp-request--gone (request state answer)
+  "Note that REQUEST is in STATE, with ANSWER, and tell those that show it."
+  (setf (ecl-mcp-request-state request) state
+        (ecl-mcp-request-answer request) answer)
+  (setq ecl-mcp-requests (delq request ecl-mcp-requests))
+  (ecl-mcp--run-hook 'ecl-mcp-gone-functions request))
+
+(defun ecl-mcp-request-withdraw (connection id why)
+  "Forget the request ID of CONNECTION, which withdrew it; WHY is a text."
+  (when-let ((request (cl-find-if
+                       (lambda (request)
+                         (and (eq (ecl-mcp-request-connection request) connection)
+                              (equal (ecl-mcp-request-id request) id)))
+                       ecl-mcp-requests)))
+    (ecl-mcp-request--gone request 'withdrawn why)))
+
+(defun ecl-mcp-request-lose (connection why)
+  "Forget the requests of CONNECTION, which is gone; WHY is a text."
+  (dolist (request ecl-mcp-requests)
+    (when (eq (ecl-mcp-request-connection request) connection)
+      (ecl-mcp-request--gone request 'lost why))))
+
+(defun ecl-mcp-answer (request result)
+  "Answer REQUEST with RESULT, an alist as docs/editor-protocol.md has it.
+Members that are nil are left out, which means false or absent.  An array that
+may be empty, like the lines of a hunk, must be a vector.  Return non-nil if it
+went to the core; nil when the request no longer waits.  When RESULT cannot be
+JSON an error is signalled, and the request goes on waiting.  A quit comes
+behind all that."
+  (when (ecl-mcp-request-waiting-p request)
+    (let* ((inhibit-quit t)
+           (sent (ecl-mcp-connection-send-result
+                  (ecl-mcp-request-connection request)
+                  (ecl-mcp-request-id request) result)))
+      (ecl-mcp-request--gone request (if sent 'answered 'lost) result)
+      sent)))
+
+;;;; Those that wait
+
+(defvar ecl-mcp-request--numbers (make-hash-table :test #'eq :weakness 'key)
+  "The numbers of requests.")
+
+(defvar ecl-mcp-request--last-number 0
+  "The number of the request that came last.")
+
+(defvar ecl-mcp-request--put-off nil
+  "Requests that come up no more by themselves: their human said later.")
+
+(defun ecl-mcp-request-number (request)
+  "The number of REQUEST, which it keeps."
+  (or (gethash request ecl-mcp-request--numbers)
+      (puthash request (cl-incf ecl-mcp-request--last-number)
+               ecl-mcp-request--numbers)))
+
+(defun ecl-mcp-request-waiting-p (request)
+  "Whether REQUEST waits for an answer."
+  (eq 'waiting (ecl-mcp-request-state request)))
+
+(defun ecl-mcp-request-place (request)
+  "The place of REQUEST among those that wait, such as \"1 of 3\"."
+  (let ((place (cl-position request ecl-mcp-requests)))
+    (if place (format "%d of %d" (1+ place) (length ecl-mcp-requests))
+      (symbol-name (ecl-mcp-request-state request)))))
+
+(defun ecl-mcp-request-next (request step)
+  "The request STEP places behind REQUEST, in a circle, or the first."
+  (when ecl-mcp-requests
+    (let ((place (cl-position request ecl-mcp-requests)))
+      (if place
+          (nth (mod (+ place step) (length ecl-mcp-requests)) ecl-mcp-requests)
+        (car ecl-mcp-requests)))))
+
+(defun ecl-mcp-request-put-off (request)
+  "Let REQUEST wait and come up no more by itself."
+  (cl-pushnew request ecl-mcp-request--put-off)
+  (setq ecl-mcp-request--put-off (cl-remove-if-not #'ecl-mcp-request-waiting-p
+                                                   ecl-mcp-request--put-off)))
+
+(defun ecl-mcp-request-put-off-p (request)
+  "Whether the human of REQUEST said later."
+  (memq request ecl-mcp-request--put-off))
+
+(defun ecl-mcp-request-age (request)
+  "How long REQUEST has waited, in words."
+  (let ((seconds (truncate (- (float-time)
+                              (or (ecl-mcp-request-time request)
+                                  (float-time))))))
+    (if (< seconds 120) (format "%d s" seconds)
+      (format "%d min" (/ seconds 60)))))
+
+(provide 'ecl-mcp-request)
+;;; ecl-mcp-request.el ends here

@@ -1,0 +1,86 @@
+;;; test-client.el --- Calls of tools, with real images  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+(require 'ecl-mcp-client)
+
+(ert-deftest ecl-mcp-call-evaluates ()
+  "A call starts the session and comes back with its result."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(* 6 7)")))))
+      (should (equal (plist-get result :content) "=> 42"))
+      (should (eq (plist-get result :success) t))
+      (should-not (plist-get result :error))
+      (should (equal (alist-get 'ecl-mcp/safetyLevel (plist-get result :meta))
+                     "cautious")))
+    (should-not (ecl-mcp-client-calls))
+    (should (ecl-mcp-client-tool "evaluate-lisp"))))
+
+(ert-deftest ecl-mcp-call-fails ()
+  "A failure has its text in :error."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))))
+      (should-not (plist-get result :success))
+      (should (string-match-p "DIVISION-BY-ZERO" (plist-get result :error))))
+    (let ((result (ecl-mcp-test-call 'no-such-tool nil)))
+      (should-not (plist-get result :success))
+      (should (string-match-p "no-such-tool" (plist-get result :error))))))
+
+(ert-deftest ecl-mcp-call-sessions-and-text ()
+  "Sessions are apart; text of all kinds goes through unharmed."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *x* \"Grüße, 世界 🙂\")")))
+    (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                 '((code . "*x*")))
+                              :content)
+                   "=> \"Grüße, 世界 🙂\""))
+    (should (string-match-p
+             "UNBOUND-VARIABLE"
+             (plist-get (ecl-mcp-test-call 'evaluate-lisp '((code . "*x*"))
+                                           :session "other")
+                        :error)))))
+
+(ert-deftest ecl-mcp-call-progress-and-client ()
+  "Progress is told while a call runs; the client is the one that is named."
+  (let* ((lines nil)
+         (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
+         (texts nil))
+    (ecl-mcp-test-with-session folder
+      (ecl-mcp-test-call 'evaluate-lisp
+                         '((code . "(progn (write-line \"BEGUN\")
+                                           (sleep 1.5) 1)"))
+                         :progress (lambda (text) (push text texts))
+                         :client "gptel 0.9")
+      (should (string-match-p "BEGUN" (apply #'concat texts)))
+      (ecl-mcp-test-await "the log" (lambda () lines))
+      (should (string-match-p "gptel" (format "%S" (car lines)))))))
+
+(ert-deftest ecl-mcp-call-cancelled ()
+  "A cancelled call fails at once; the session is there for the next one."
+  (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 5)")))
+    (let* ((results nil)
+           (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
+                             (lambda (result) (push result results)))))
+      (should (equal (ecl-mcp-client-calls) (list id)))
+      (should (ecl-mcp-cancel id))
+      (should-not (ecl-mcp-cancel id))
+      (should (equal (mapcar (lambda (result) (plist-get result :error)) results)
+                     '("Cancelled.")))
+      (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                   '((code . "*kept*")))
+                                :content)
+                     "=> 5"))
+      (should (= (length results) 1)))))
+
+(ert-deftest ecl-mcp-call-timeout ()
+  "The time limit of a call is that of the evaluation."
+  (ecl-mcp-test-with-session folder
+    (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(loop)"))
+                                     :timeout 0.5)))
+      (should (string-match-p "0.5 s" (plist-get result :error))))))
+
+(provide 'test-client)
+;;; test-client.el ends here

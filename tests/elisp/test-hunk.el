@@ -1,0 +1,56 @@
+;;; test-hunk.el --- Tests of hunks as data  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'support)
+(require 'review-support)
+(require 'ecl-mcp-hunk)
+
+(ert-deftest ecl-mcp-hunk-compare-leads-from-old-to-new ()
+  (random "ecl-mcp")
+  (dotimes (_ 300)
+    (let* ((old (test-apply-random-text 12)) (new (test-apply-random-text 12))
+           (items (ecl-mcp-hunk-compare old new)))
+      (should (equal (ecl-mcp-hunk--side items ?+) old))
+      (should (equal (ecl-mcp-hunk--side items ?-) new)))))
+
+(ert-deftest ecl-mcp-hunk-divided-is-put-together-again ()
+  (random "ecl-mcp")
+  (let ((divided 0))
+    (dotimes (_ 300)
+      (dolist (hunk (ecl-mcp-hunk-from-texts (test-apply-random-text 12)
+                                             (test-apply-random-text 12)))
+        (let ((old (ecl-mcp-hunk-old-text hunk))
+              (new (ecl-mcp-hunk-proposed-text hunk)))
+          (when (ecl-mcp-hunk-divisible-p hunk)
+            (ecl-mcp-hunk-divide hunk)
+            (cl-incf divided)
+            (should (cdr (ecl-mcp-hunk-parts hunk)))
+            (should (equal (ecl-mcp-hunk-new-text hunk) old))
+            (dolist (part (ecl-mcp-hunk-parts hunk))
+              (setf (ecl-mcp-hunk-state part) 'accepted))
+            (should (equal (ecl-mcp-hunk-new-text hunk) new))
+            (should-not (ecl-mcp-hunk-changed-p hunk))))))
+    (should (> divided 20))))
+
+(ert-deftest ecl-mcp-hunk-parse-knows-texts-without-last-line-feed ()
+  (let ((hunk (ecl-mcp-hunk-parse
+               '((old_start . 1) (old_count . 2) (new_start . 1) (new_count . 2)
+                 (lines " a" "-b" "\\ No newline at end of file" "+c"))
+               1)))
+    (should (equal (ecl-mcp-hunk-old-text hunk) "a\nb"))
+    (should (equal (ecl-mcp-hunk-proposed-text hunk) "a\nc\n"))
+    (should (= (ecl-mcp-hunk-old-count hunk) 2))
+    (should (equal (ecl-mcp-hunk-unified (ecl-mcp-hunk-items hunk))
+                   " a\n-b\n\\ No newline at end of file\n+c\n"))))
+
+(ert-deftest ecl-mcp-hunk-large-rewrite-is-compared-in-time ()
+  "Where too much differs, the difference need not be small, but it is right."
+  (let* ((old (test-apply-numbers 1 3000)) (new (test-apply-numbers 5001 8000))
+         (items (ecl-mcp-hunk-compare old new)))
+    (should (equal (ecl-mcp-hunk--side items ?+) old))
+    (should (equal (ecl-mcp-hunk--side items ?-) new))))
+
+(provide 'test-hunk)
+;;; test-hunk.el ends here

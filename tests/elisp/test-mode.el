@@ -1,0 +1,103 @@
+;;; test-mode.el --- The minor mode for buffers of Lisp  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Code:
+
+(require 'ert)
+(require 'live)
+(require 'ecl-mcp-mode)
+
+(defun test-mode-eldoc ()
+  "What eldoc shows here, after waiting when it has to be asked for."
+  (let* (shown
+         (value (ecl-mcp-eldoc-function (lambda (&rest all) (setq shown all)))))
+    (when (and value (not shown))
+      (live-wait "a lambda list" (lambda () (null ecl-mcp-names--waiting))))
+    (and shown (concat (plist-get (cdr shown) :thing) " " (car shown)))))
+
+(ert-deftest ecl-mcp-eldoc-shows-lambda-lists ()
+  (live-eval "(defun test-arglist (a &optional (b 2)) (list a b))")
+  (ecl-mcp-names--forget)
+  (live-in-lisp "(test-arglist @@1)"
+    (switch-to-buffer (current-buffer))
+    (should (equal (test-mode-eldoc) "test-arglist (A &OPTIONAL (B 2))"))
+    ;; the second time it is known
+    (let (shown)
+      (should (ecl-mcp-eldoc-function (lambda (text &rest _) (setq shown text))))
+      (should (equal shown "(A &OPTIONAL (B 2))"))))
+  (dolist (text '("@@(test-arglist)" ";; (test-arglist @@" "(no-such-thing @@"
+                  "(:key @@" "((lambda (x)) @@" "\"@@\"" ""))
+    (live-in-lisp text
+      (switch-to-buffer (current-buffer))
+      (should-not (test-mode-eldoc))))
+  ;; what is evaluated is noticed
+  (live-in-lisp "(defun test-arglist (new) new)\n(test-arglist @@)"
+    (switch-to-buffer (current-buffer))
+    (save-excursion
+      (goto-char 5)
+      (ecl-mcp-eval-defun)
+      (live-idle))
+    (should (equal (test-mode-eldoc) "test-arglist (NEW)"))))
+
+(defun test-mode-completions ()
+  "The completions here, after waiting when they have to be asked for."
+  (let ((value (ecl-mcp-completion-at-point)))
+    (when ecl-mcp-names--waiting
+      (live-wait "names" (lambda () (null ecl-mcp-names--waiting)))
+      (setq value (ecl-mcp-completion-at-point)))
+    (mapcar #'substring-no-properties (nth 2 value))))
+
+(ert-deftest ecl-mcp-completion-offers-names-of-the-image ()
+  (live-eval "(defpackage :test-d (:use :cl) (:export #:test-out #:test-other))
+              (defun test-d:test-out ()) (defun test-d::test-in ())
+              (defmacro test-d:test-other () 1)")
+  (ecl-mcp-names--forget)
+  (live-in-lisp "(multiple-value-@@"
+    (should (equal (test-mode-completions)
+                   '("multiple-value-bind" "multiple-value-call"
+                     "multiple-value-list" "multiple-value-prog1"
+                     "multiple-value-setq")))
+    ;; longer beginnings need no other question
+    (insert "pr")
+    (should (equal (mapcar #'substring-no-properties
+                           (nth 2 (ecl-mcp-completion-at-point)))
+                   '("multiple-value-prog1")))
+    (should-not ecl-mcp-names--waiting))
+  (live-in-lisp "(MULTIPLE-VALUE-P@@"
+    (should (equal (test-mode-completions) '("MULTIPLE-VALUE-PROG1"))))
+  (live-in-lisp "(test-d:t@@"
+    (should (equal (sort (test-mode-completions) #'string<)
+                   '("test-d:test-other" "test-d:test-out"))))
+  (live-in-lisp "(test-d::test-i@@"
+    (should (equal (test-mode-completions) '("test-d::test-in"))))
+  (live-in-lisp "(in-package :test-d)\n(test-i@@"
+    (should (equal (test-mode-completions) '("test-in"))))
+  (live-in-lisp "(test-i@@"
+    (should-not (test-mode-completions)))
+  (dolist (text '("\"mapc@@\"" ":mapc@@" "(@@" "(no-such-name-@@" "no-pkg:x@@"))
+    (live-in-lisp text
+      (should-not (test-mode-completions))))
+  (live-in-lisp "(test-d:t@@"
+    (let ((value (ecl-mcp-completion-at-point)))
+      (should (eq 'no (plist-get (nthcdr 3 value) :exclusive)))
+      (should (string-match-p
+               "functions\\|macros"
+               (funcall (plist-get (nthcdr 3 value) :annotation-function)
+                        (car (nth 2 value))))))))
+
+(ert-deftest ecl-mcp-mode-has-keys-of-its-own-only ()
+  (let ((global (copy-tree global-map)))
+    (live-in-lisp "(list 1)@@"
+      (ecl-mcp-mode)
+      (should (eq (key-binding (kbd "C-x C-e")) #'ecl-mcp-eval-last-sexp))
+      (should (memq #'ecl-mcp-completion-at-point completion-at-point-functions))
+      (should (memq #'ecl-mcp-eldoc-function eldoc-documentation-functions))
+      (ecl-mcp-mode -1)
+      (should-not (memq #'ecl-mcp-completion-at-point
+                        completion-at-point-functions))
+      (should-not (memq #'ecl-mcp-eldoc-function eldoc-documentation-functions))
+      (should (eq (key-binding (kbd "C-x C-e")) #'eval-last-sexp)))
+    (should (equal global global-map))))
+
+(provide 'test-mode)
+;;; test-mode.el ends here
