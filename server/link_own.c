@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/deadline.h"
 #include "supervisor/front.h"
 
 struct own {
@@ -77,12 +78,8 @@ static int64_t deadline(const struct link *link)
 {
     const struct own *own = (const struct own *)link;
 
-    int64_t supervisor = supervisor_deadline(own->supervisor);
-    int64_t listener = listener_deadline(own->listener);
-
-    return supervisor < 0 || (listener >= 0 && listener < supervisor)
-               ? listener
-               : supervisor;
+    return deadline_earlier(supervisor_deadline(own->supervisor),
+                            listener_deadline(own->listener));
 }
 
 static void reap(struct link *link, int64_t now_ms)

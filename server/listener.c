@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/limits.h"
 #include "server/address.h"
 #include "supervisor/front.h"
@@ -421,13 +422,12 @@ size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)
 int64_t listener_deadline(const struct listener *listener)
 {
     const struct peer *peer = listener ? listener->peers : NULL;
-    int64_t deadline = -1;
+    int64_t deadline = DEADLINE_NEVER;
 
     if (listener && listener->accept_at > 0)
         deadline = listener->accept_at;
     for (; peer; peer = peer->next)
-        if (!front_is_greeted(peer->front) &&
-            (deadline < 0 || peer->hello_by < deadline))
-            deadline = peer->hello_by;
+        if (!front_is_greeted(peer->front))
+            deadline = deadline_earlier(deadline, peer->hello_by);
     return deadline;
 }

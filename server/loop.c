@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/deadline.h"
 #include "base/limits.h"
 #include "host/host.h"
 
@@ -213,25 +214,17 @@ static size_t gather(struct loop *loop)
            link_fds(loop->link, loop->fds + FD_FIRST, loop->fds_cap - FD_FIRST);
 }
 
-/* The earlier one; -1 is never. */
-static int64_t earlier(int64_t a, int64_t b)
-{
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return a < b ? a : b;
-}
-
 static int time_to_wait(const struct loop *loop, int64_t now)
 {
     int64_t deadline = link_deadline(loop->link);
 
     if (loop->core)
-        deadline = earlier(deadline, core_deadline(loop->core, now));
-    deadline = earlier(deadline, emacs_deadline(loop->emacs));
+        deadline = deadline_earlier(deadline, core_deadline(loop->core, now));
+    deadline = deadline_earlier(deadline, emacs_deadline(loop->emacs));
     if (loop->end_by > 0)
-        deadline = earlier(deadline, loop->end_by);
+        deadline = deadline_earlier(deadline, loop->end_by);
     if (loop->end_by - LAST_WORD_MS > now)
-        deadline = earlier(deadline, loop->end_by - LAST_WORD_MS);
+        deadline = deadline_earlier(deadline, loop->end_by - LAST_WORD_MS);
     if (deadline < 0)
         return -1;
     if (deadline <= now)

@@ -32,7 +32,7 @@ static struct str cut(struct str s, size_t max)
 void log_line(const struct log *log, enum log_level level, const char *format,
               ...)
 {
-    if (log == NULL || log->sink == NULL || level > log->level)
+    if (!log_is_on(log, level))
         return;
     char text[LIMIT_LOG_LINE + 2]; // one byte more tells that it was cut
     va_list args;

@@ -4,6 +4,8 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "base/str.h"
 
@@ -14,6 +16,13 @@ struct log {
     void (*sink)(void *context, enum log_level level, struct str line);
     void *context; /* borrowed, handed to sink */
 };
+
+/* Whether a line of LEVEL goes anywhere; to be asked before arguments are
+   computed for log_line that cost something. */
+static inline bool log_is_on(const struct log *log, enum log_level level)
+{
+    return log != NULL && log->sink != NULL && level <= log->level;
+}
 
 /* Formats and sends one line. Control bytes and line breaks in the formatted
    text are shown as escapes, so that foreign text cannot forge a line; what is

@@ -17,8 +17,7 @@ static struct ticket ticket_of(const struct step *t)
 {
     const struct tool_call *call = &t->pending->tool;
     const struct tool_question *question = &call->question;
-    struct ticket ticket = {.expires_ms =
-                                t->gate.now_ms + t->calls->approval_ms};
+    struct ticket ticket = {0};
     const struct str shown[] = {buf_view(&question->message),
                                 buf_view(&question->substance),
                                 buf_view(&question->form)};
@@ -28,8 +27,10 @@ static struct ticket ticket_of(const struct step *t)
     return ticket;
 }
 
-/* A handler's question goes with its name, a NUL, and what is carried. */
-static enum status write_ticket(const struct step *t, struct str *out)
+/* The extra bytes of a handler's question: its name, a NUL, and what it
+   carries. */
+static enum status write_ticket(const struct step *t, struct tickets *tickets,
+                                int64_t expires_ms, struct str *out)
 {
     const struct tool_question *question = &t->pending->tool.question;
     struct ticket ticket = ticket_of(t);
@@ -45,81 +46,81 @@ static enum status write_ticket(const struct step *t, struct str *out)
             memcpy(extra + n, carried.p, carried.n);
         ticket.extra = str_make(extra, n + carried.n);
     }
-    return ticket_write(&t->calls->tickets, t->gate.arena, &ticket, out);
+    ticket.expires_ms = expires_ms;
+    return ticket_write(tickets, t->gate.arena, &ticket, out);
 }
 
-enum status again_require(struct step *t)
+enum status ask_again_require(struct step *t, struct tickets *tickets,
+                              int64_t expires_ms)
 {
     struct pending *pending = t->pending;
     struct str state;
 
-    if (write_ticket(t, &state) != ST_OK)
+    if (write_ticket(t, tickets, expires_ms, &state) != ST_OK)
         return ST_NOMEM;
-    rpc_check_sent(t->calls->log,
+    rpc_check_sent(t->table->log,
                    result_input_required(&pending->to, pending->version,
                                          &pending->tool, state));
-    step_end(t->calls, pending);
+    step_end(t);
     return ST_OK;
 }
 
 /* The reply to the question NAME, an object, or absent. */
-static struct json find_reply(const struct calls_request *request,
-                              const char *name)
+static struct json find_reply(const struct ask_again *again, const char *name)
 {
-    struct json reply = json_get(request->replies, name);
+    struct json reply = json_get(again->replies, name);
 
     return json_type(reply) == JSON_OBJECT ? reply : (struct json){0};
 }
 
-/* Why an answer of the human's to what TICKET is about does not count; empty
-   when it does. */
-static struct str fault_of_ticket(const struct step *t,
-                                  const struct ticket *ticket,
+/* Why an answer of the human does not count, NOW being what a ticket about the
+   call as it is would say; empty: it does, and the ticket is used. */
+static struct str fault_of_ticket(struct tickets *tickets,
+                                  const struct ask_again *again,
                                   const struct ticket *now)
 {
-    if (memcmp(ticket->call, now->call, TICKET_HASH) != 0)
+    if (memcmp(again->ticket.call, now->call, TICKET_HASH) != 0)
         return STR("the call is not the one that the user was asked about");
-    if (t->gate.now_ms > ticket->expires_ms)
-        return step_expiry(t);
-    if (!ticket_use(&t->calls->tickets, ticket->number))
-        return STR("the answer of the user was used before");
+    if (again->late.n > 0)
+        return again->late;
+    if (!ticket_use(tickets, again->ticket.number))
+        return STR("the user's answer was used before");
     return STR("");
 }
 
-enum status again_resume(struct step *t, const struct calls_request *request,
-                         const struct ticket *ticket)
+enum status ask_again_resume(struct step *t, struct tickets *tickets,
+                             const struct ask_again *again)
 {
     const struct tool_call *call = &t->pending->tool;
-    struct json reply = find_reply(request, result_question_name(call));
+    struct json reply = find_reply(again, result_question_name(call));
     const struct ticket now = ticket_of(t);
 
     if (!json_is_absent(reply) && call->question.form.n > 0)
         return gate_decide(&t->gate, reply, STR(""));
-    if (json_is_absent(reply) || ticket == NULL)
+    if (json_is_absent(reply) || !again->has_ticket)
         return ST_OK; // it is asked again
-    struct str fault = fault_of_ticket(t, ticket, &now);
+    struct str fault = fault_of_ticket(tickets, again, &now);
     if (fault.n > 0)
         return step_decide_without(t, fault);
-    if (memcmp(ticket->question, now.question, TICKET_HASH) != 0)
+    if (memcmp(again->ticket.question, now.question, TICKET_HASH) != 0)
         return gate_stale(&t->gate);
     return gate_decide(&t->gate, reply, STR(""));
 }
 
-void again_set_reply(struct tool_call *call,
-                     const struct calls_request *request,
-                     const struct ticket *ticket)
+void ask_again_set_reply(struct tool_call *call, struct json arguments,
+                         const struct ask_again *again)
 {
     unsigned char now[TICKET_HASH];
-    struct str extra = ticket->extra;
+    struct str extra = again->ticket.extra;
     size_t n = strnlen(extra.p, extra.n);
 
     call->resumed = extra.n == 0;
-    hash_call(call->tool, gate_arguments(request->arguments), now);
-    if (n == extra.n || memcmp(ticket->call, now, TICKET_HASH) != 0 ||
-        request->now_ms > ticket->expires_ms)
+    hash_call(call->tool, gate_arguments(arguments), now);
+    if (n == extra.n || memcmp(again->ticket.call, now, TICKET_HASH) != 0 ||
+        again->late.n > 0)
         return;
     call->reply = (struct tool_reply){
-        .value = find_reply(request, extra.p),
+        .value = find_reply(again, extra.p),
         .name = str_make(extra.p, n),
         .carried = str_make(extra.p + n + 1, extra.n - n - 1)};
 }

@@ -1,29 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ask_again.h: questions in the era without requests of the server: the call
-   ends with the question and a ticket, and the client makes it again with both
-   ticket and answer. */
+/* ask_again.h: questions in the era without requests of the server. The call
+   ends with the question and a ticket; the client makes it again with both the
+   ticket and the answer. How long a ticket is good is ask.h's business. */
 #ifndef MCP_ASK_AGAIN_H
 #define MCP_ASK_AGAIN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/status.h"
+#include "base/str.h"
 #include "gate/tool.h"
+#include "json/json.h"
 #include "mcp/step.h"
 #include "mcp/ticket.h"
 
-/* Ends the call of T, which asks. ST_NOMEM: it is still to be answered. */
-enum status MUST_CHECK again_require(struct step *t);
+/* What a client brings with a call that it makes again. */
+struct ask_again {
+    struct json replies; /* to questions, by name; absent: none */
+    bool has_ticket;     /* the state that came with the question is here: */
+    struct ticket ticket;
+    struct str late; /* why the ticket is no longer good; empty: it is */
+};
 
-/* A call that asks was made again with an answer; TICKET is NULL when it lacks
-   the state that came with the question. Goes on as gate_decide; it still asks
-   when there is no answer. */
-enum status MUST_CHECK again_resume(struct step *t,
-                                    const struct calls_request *request,
-                                    const struct ticket *ticket);
+/* Ends the call of T with its question and a ticket that is good until
+   EXPIRES_MS. ST_NOMEM: the caller still has to answer and to end the call. */
+enum status MUST_CHECK ask_again_require(struct step *t,
+                                         struct tickets *tickets,
+                                         int64_t expires_ms);
 
-/* CALL is made again with TICKET: it is to ask for its approval, or its handler
-   is to know the reply to its question. */
-void again_set_reply(struct tool_call *call,
-                     const struct calls_request *request,
-                     const struct ticket *ticket);
+/* The call of T asks, and the client has made it with AGAIN: lets the gate
+   decide by the reply, and uses the ticket up. The result is that of
+   gate_decide, or the call still asks because AGAIN answers nothing. */
+enum status MUST_CHECK ask_again_resume(struct step *t, struct tickets *tickets,
+                                        const struct ask_again *again);
+
+/* Prepares CALL for gate_start with ARGUMENTS when AGAIN has a ticket: CALL
+   then asks for its approval whatever allows it to run, or its handler gets the
+   reply to its own question. */
+void ask_again_set_reply(struct tool_call *call, struct json arguments,
+                         const struct ask_again *again);
 
 #endif

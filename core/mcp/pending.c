@@ -2,7 +2,14 @@
 /* pending.c: see pending.h. */
 #include "mcp/pending.h"
 
+#include <assert.h>
 #include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+/* Characters of a client's id in a line of the log. */
+#define SHOWN_ID 100
 
 static size_t bucket_of(struct str id)
 {
@@ -12,7 +19,7 @@ static size_t bucket_of(struct str id)
     return hash % PENDING_BUCKETS;
 }
 
-/* Copies TEXT to *AT, behind which the next one goes. */
+/* Copies TEXT to *AT and moves *AT past it. */
 static struct str copy(char **at, struct str text)
 {
     struct str copied = str_make(*at, text.n);
@@ -47,20 +54,10 @@ struct pending *pending_new(const struct rpc_to *to, enum mcp_version version,
     return pending;
 }
 
-void pending_free(struct pending_table *table, struct pending *pending,
-                  struct buf *output)
-{
-    pending_leave(table, pending);
-    pending_forget(table, pending, output);
-    tool_call_release(&pending->tool);
-    editor_tools_drop(pending->editor_tools);
-    free(pending);
-}
+/* --- The client's wait -------------------------------------------------- */
 
-void pending_remember(struct pending_table *table, struct pending *pending)
+static void remember(struct pending_table *table, struct pending *pending)
 {
-    if (pending->remembered)
-        return;
     pending->remembered = true;
     pending->bucket_next = table->buckets[pending->bucket];
     table->buckets[pending->bucket] = pending;
@@ -69,8 +66,7 @@ void pending_remember(struct pending_table *table, struct pending *pending)
         rpc_batch_wait(pending->to.batch);
 }
 
-void pending_forget(struct pending_table *table, struct pending *pending,
-                    struct buf *output)
+void pending_forget(struct pending_table *table, struct pending *pending)
 {
     struct pending **link = &table->buckets[pending->bucket];
     if (!pending->remembered)
@@ -81,7 +77,8 @@ void pending_forget(struct pending_table *table, struct pending *pending,
     *link = pending->bucket_next;
     table->remembered--;
     if (pending->to.batch != NULL)
-        rpc_check_sent(table->log, rpc_batch_done(pending->to.batch, output));
+        rpc_check_sent(table->log,
+                       rpc_batch_done(pending->to.batch, table->output));
 }
 
 struct pending *pending_find(const struct pending_table *table, struct str id)
@@ -92,7 +89,30 @@ struct pending *pending_find(const struct pending_table *table, struct str id)
     return pending;
 }
 
-size_t pending_bytes(const struct pending *pending)
+/* --- The state ---------------------------------------------------------- */
+
+const char *pending_state_name(enum pending_state state)
+{
+    static const char *const names[PENDING_STATES] = {
+        [PENDING_NEW] = "new",
+        [PENDING_READING_BUFFER] = "reading-buffer",
+        [PENDING_ASKING_EDITOR] = "asking-editor",
+        [PENDING_ASKING_CLIENT] = "asking-client",
+        [PENDING_IN_IMAGE] = "in-image",
+        [PENDING_WORKING] = "working",
+        [PENDING_IN_EDITOR] = "in-editor",
+        [PENDING_OVER] = "over"};
+
+    return names[state];
+}
+
+static bool has_list(enum pending_state state)
+{
+    return state != PENDING_NEW && state != PENDING_OVER;
+}
+
+/* Bytes that PENDING takes while it waits, except those of its tool's plan. */
+static size_t bytes_of(const struct pending *pending)
 {
     const struct tool_question *question = &pending->tool.question;
 
@@ -102,74 +122,100 @@ size_t pending_bytes(const struct pending *pending)
            pending->tool.visit.text.cap;
 }
 
-static void enlist(struct pending **list, struct pending *pending)
+static void leave_state(struct pending_table *table, struct pending *pending)
 {
-    pending->list = list;
-    pending->list_previous = NULL;
-    pending->list_next = *list;
-    if (*list != NULL)
-        (*list)->list_previous = pending;
-    *list = pending;
-}
-
-static void count_bytes(struct pending_table *table, struct pending *pending)
-{
-    pending->asking_bytes = pending_bytes(pending);
-    table->asking_bytes += pending->asking_bytes;
-}
-
-void pending_ask(struct pending_table *table, struct pending *pending)
-{
-    enlist(&table->asking, pending);
-    table->asking_count++;
-    count_bytes(table, pending);
-}
-
-void pending_work(struct pending_table *table, struct pending *pending)
-{
-    enlist(&table->working, pending);
-}
-
-void pending_send_away(struct pending_table *table, struct pending *pending)
-{
-    enlist(&table->away, pending);
-    table->away_count++;
-    count_bytes(table, pending);
-}
-
-static struct pending *find_editor_request(struct pending *pending,
-                                           uint64_t editor_request)
-{
-    while (pending != NULL && pending->editor_request != editor_request)
-        pending = pending->list_next;
-    return pending;
-}
-
-struct pending *pending_of_editor_request(const struct pending_table *table,
-                                          uint64_t editor_request)
-{
-    struct pending *pending =
-        find_editor_request(table->asking, editor_request);
-
-    return pending != NULL ? pending
-                           : find_editor_request(table->away, editor_request);
-}
-
-void pending_leave(struct pending_table *table, struct pending *pending)
-{
-    if (pending->list == NULL)
+    if (!has_list(pending->state))
         return;
-    if (pending->list == &table->asking)
-        table->asking_count--;
-    if (pending->list == &table->away)
-        table->away_count--;
-    if (pending->list != &table->working)
-        table->asking_bytes -= pending->asking_bytes;
     if (pending->list_previous == NULL)
-        *pending->list = pending->list_next;
+        table->first[pending->state] = pending->list_next;
     else
         pending->list_previous->list_next = pending->list_next;
     if (pending->list_next != NULL)
         pending->list_next->list_previous = pending->list_previous;
-    pending->list = NULL;
+    table->count[pending->state]--;
+    table->asked_bytes -= pending->counted_bytes;
+    pending->counted_bytes = 0;
+    pending->editor_request = 0;
+    pending->received = false;
+}
+
+static void enter_state(struct pending_table *table, struct pending *pending,
+                        enum pending_state state)
+{
+    pending->state = state;
+    if (!has_list(state))
+        return;
+    pending->list_previous = NULL;
+    pending->list_next = table->first[state];
+    if (pending->list_next != NULL)
+        pending->list_next->list_previous = pending;
+    table->first[state] = pending;
+    table->count[state]++;
+    // the image counts those of its calls
+    if (pending_has_request(state))
+        pending->counted_bytes = bytes_of(pending);
+    table->asked_bytes += pending->counted_bytes;
+}
+
+static void log_change(const struct log *log, const struct pending *pending,
+                       enum pending_state old)
+{
+    if (pending->state == old || !log_is_on(log, LOG_DEBUG))
+        return;
+    struct str id = utf8_head(pending->to.id, SHOWN_ID);
+    log_line(log, LOG_DEBUG, "mcp: call %.*s: %s -> %s", STR_ARG(id),
+             pending_state_name(old), pending_state_name(pending->state));
+}
+
+void pending_set_state(struct pending_table *table, struct pending *pending,
+                       enum pending_state state)
+{
+    enum pending_state old = pending->state;
+
+    assert(old != PENDING_OVER && state != PENDING_NEW);
+    leave_state(table, pending);
+    enter_state(table, pending, state);
+    if (old == PENDING_NEW && state != PENDING_OVER)
+        remember(table, pending);
+    log_change(table->log, pending, old);
+}
+
+size_t pending_limit(enum pending_state state)
+{
+    static const size_t limits[PENDING_STATES] = {
+        [PENDING_READING_BUFFER] = LIMIT_EDITOR_CALLS,
+        [PENDING_ASKING_EDITOR] = LIMIT_APPROVALS,
+        [PENDING_ASKING_CLIENT] = LIMIT_APPROVALS,
+        [PENDING_IN_EDITOR] = LIMIT_EDITOR_CALLS};
+
+    return limits[state];
+}
+
+/* Whether both states share a limit. */
+static bool share_limit(enum pending_state a, enum pending_state b)
+{
+    return pending_has_request(a) && pending_has_request(b) &&
+           pending_asks(a) == pending_asks(b);
+}
+
+bool pending_fits(const struct pending_table *table,
+                  const struct pending *pending, enum pending_state state)
+{
+    size_t others = 0;
+    size_t others_bytes = table->asked_bytes - pending->counted_bytes;
+
+    for (enum pending_state s = PENDING_NEW; s < PENDING_OVER; s++)
+        if (share_limit(s, state))
+            others += table->count[s] - (s == pending->state);
+    return others < pending_limit(state) &&
+           others_bytes + bytes_of(pending) <= LIMIT_PENDING_BYTES;
+}
+
+void pending_free(struct pending_table *table, struct pending *pending)
+{
+    pending_set_state(table, pending, PENDING_OVER);
+    pending_forget(table, pending);
+    tool_call_release(&pending->tool);
+    editor_tools_drop(pending->editor_tools);
+    free(pending);
 }

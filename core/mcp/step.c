@@ -2,49 +2,28 @@
 /* step.c: see step.h. */
 #include "mcp/step.h"
 
-#include <stdio.h>
-
 #include "base/limits.h"
 #include "base/utf8.h"
 
-void step_report(struct calls *calls, struct pending *pending, struct str text)
+void step_report(const struct step *t, struct str text)
 {
+    struct pending *pending = t->pending;
+    struct buf *output = t->table->output;
+
     if (!pending->remembered || pending->token.n == 0 ||
-        calls->output->n >= LIMIT_OUTPUT_BACKLOG)
+        output->n >= LIMIT_OUTPUT_BACKLOG)
         return;
     pending->progress++;
     enum status status =
-        result_progress(calls->output, pending->version, pending->token,
+        result_progress(output, pending->version, pending->token,
                         pending->progress, utf8_tail(text, LIMIT_PROGRESS));
     if (status != ST_OK)
-        log_line(calls->log, LOG_WARN, "mcp: no memory to report progress");
+        log_line(t->table->log, LOG_WARN, "mcp: no memory to report progress");
 }
 
-void step_report_waiting(struct calls *calls, struct pending *pending,
-                         int64_t now_ms)
+void step_end(struct step *t)
 {
-    char text[100];
-    int64_t seconds = (now_ms - pending->tool.started_ms) / 1000;
-    int n =
-        snprintf(text, sizeof text, "waiting for the user, %d s", (int)seconds);
-    pending->next_report_ms = now_ms + LIMIT_APPROVAL_PROGRESS_MS;
-    step_report(calls, pending, str_make(text, (size_t)n));
-}
-
-void step_end(struct calls *calls, struct pending *pending)
-{
-    pending_free(&calls->pending, pending, calls->output);
-}
-
-struct step step_of(struct calls *calls, struct arena *arena,
-                    struct pending *pending, int64_t now_ms)
-{
-    return (struct step){.calls = calls,
-                         .pending = pending,
-                         .gate = {.gate = calls->gate,
-                                  .arena = arena,
-                                  .call = &pending->tool,
-                                  .now_ms = now_ms}};
+    pending_free(t->table, t->pending);
 }
 
 /* The answer of a view is a resource. */
@@ -82,24 +61,23 @@ static enum status write_answer(const struct step *t)
 
 void step_send(struct step *t)
 {
-    rpc_check_sent(t->calls->log, write_answer(t));
-    step_end(t->calls, t->pending);
+    rpc_check_sent(t->table->log, write_answer(t));
+    step_end(t);
+}
+
+void step_give_up(struct step *t, struct str text)
+{
+    t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = text};
+    gate_end(&t->gate);
+}
+
+void step_fail(struct step *t, struct str text)
+{
+    step_give_up(t, text);
+    step_send(t);
 }
 
 enum status step_decide_without(struct step *t, struct str why)
 {
     return gate_decide(&t->gate, (struct json){0}, why);
-}
-
-void step_fail(struct step *t, struct str text)
-{
-    t->gate.answer = (struct tool_answer){.state = TOOL_FAILED, .text = text};
-    gate_end(&t->gate);
-    step_send(t);
-}
-
-struct str step_expiry(const struct step *t)
-{
-    return arena_printf(t->gate.arena, "the user did not answer within %d s",
-                        (int)(t->calls->approval_ms / 1000));
 }

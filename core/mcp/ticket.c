@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ticket.c: packs, signs, checks. */
+/* ticket.c: see ticket.h. */
 #include "mcp/ticket.h"
 
 #include <nettle/base64.h>
@@ -101,7 +101,7 @@ enum status ticket_write(struct tickets *tickets, struct arena *arena,
     return to_text(arena, bytes, n + MAC, out);
 }
 
-/* The padding, which is left out, is put back for the decoder. */
+/* The decoder needs the padding that tickets leave out. */
 static enum status to_bytes(struct arena *arena, struct str text,
                             unsigned char **bytes, size_t *n)
 {

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "support/client.h"
+#include "support/states.h"
 
 /* --- Tools -------------------------------------------------------------- */
 
@@ -168,6 +169,8 @@ const struct tool work_tool = {NAMED("work"), .fields = no_fields,
                                .level = TOOL_SAFE, .handler = start_work};
 const struct tool interview_tool = {NAMED("interview"), .fields = no_fields,
                                     .level = TOOL_SAFE, .handler = interview};
+const struct tool editor_tool = {NAMED("edit"), .fields = fields,
+                                 .in_editor = true};
 
 /* --- Surroundings ------------------------------------------------------- */
 
@@ -176,8 +179,10 @@ struct asker at;
 static void keep_line(void *context, enum log_level level, struct str line)
 {
     (void)context;
-    if (level == LOG_DEBUG)
+    if (level == LOG_DEBUG) {
+        states_keep(&at.states, line);
         return;
+    }
     buf_str(&at.lines, line);
     buf_byte(&at.lines, '\n');
 }
@@ -204,7 +209,8 @@ int asker_begin(void **state)
     at.log = (struct log){LOG_DEBUG, keep_line, NULL};
     image_init(&at.image, &at.log);
     gate_init(&at.gate, &at.log, &at.image, &limits);
-    calls_init(&at.calls, &at.gate, &at.output, NULL, 60000, key);
+    editor_init(&at.editor, &at.log, &(struct editor_about){.pid = 17});
+    calls_init(&at.calls, &at.gate, &at.output, &at.editor, 60000, key);
     if (buf_reserve(&at.output, RPC_SPARE) == NULL)
         return 1;
     return gate_add_hook(&at.gate, keep_event, NULL) != ST_OK;
@@ -214,8 +220,10 @@ int asker_end(void **state)
 {
     (void)state;
     calls_release(&at.calls);
+    editor_release(&at.editor);
     image_release(&at.image);
     buf_release(&at.lines);
+    buf_release(&at.states);
     buf_release(&at.events);
     buf_release(&at.output);
     buf_release(&at.state);

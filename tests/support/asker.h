@@ -19,20 +19,23 @@ extern struct world {
 
 /* write runs with text; review prepares a change of world.file to text, with n
    hunks; run is an operation of the image; work takes three steps; interview
-   asks for a name, then for a number. */
+   asks for a name, then for a number; edit is a tool of the editor. */
 extern const struct tool write_tool;
 extern const struct tool review_tool;
 extern const struct tool image_tool;
 extern const struct tool work_tool;
 extern const struct tool interview_tool;
+extern const struct tool editor_tool;
 
 extern struct asker {
     struct log log;
-    struct buf lines;  /* of the log, but for debug */
+    struct buf lines;  /* of the log, without those at debug level */
+    struct buf states; /* what these say of states (states.h) */
     struct buf events; /* of the hook: phase, tool, arguments */
     struct buf output;
     struct image image;
     struct gate gate;
+    struct editor editor; /* not connected, until a test opens it */
     struct calls calls;
     int64_t now_ms;
     struct buf state; /* the last requestState */

@@ -2,205 +2,14 @@
 /* Tests of calls.c and of the tools, through a session: what goes to the image,
    what comes back to the client, and when. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/limits.h"
+#include "support/asker.h"
 #include "support/check.h"
 #include "support/client.h"
 #include "support/messages.h"
-
-/* A call and the frame that it becomes. */
-struct tool_case {
-    const char *sent;
-    enum wire_kind kind;
-    const char *frame;
-    const char *level;
-};
-
-static void run_tools(const struct tool_case *cases, size_t n)
-{
-    client_restart((struct core_config){.tools = NULL});
-    client_initialize("2025-03-26");
-    for (size_t i = 0; i < n; i++) {
-        client.now_ms = 100;
-        client_send(cases[i].sent);
-        client_expect("");
-        uint64_t id = client_expect_frame(cases[i].kind, cases[i].frame);
-        client.now_ms = 112;
-        client_reply(id, i % 2 ? WIRE_ERROR : 0, STR("=> \"\xff\n"));
-        char answer[300];
-        snprintf(answer, sizeof answer,
-                 OK("7", "{\"content\":[{\"type\":\"text\",\"text\":"
-                         "\"=> \\\"\xef\xbf\xbd\\n\"}],\"isError\":%s,"
-                         "\"_meta\":{\"ecl-mcp/executionTimeMs\":12,"
-                         "\"ecl-mcp/safetyLevel\":\"%s\","
-                         "\"ecl-mcp/approved\":true}}"),
-                 i % 2 ? "true" : "false", cases[i].level);
-        client_expect(answer);
-    }
-}
-
-static void calls_run_tools(void **state)
-{
-    static const struct tool_case cases[] = {
-        {CALL("7", "evaluate-lisp",
-              "{\"code\":\"(+ 1\\n2)\",\"package\":\"P\","
-              "\"capture-time\":true}"),
-         WIRE_CALL,
-         "main evaluate 10000 30000 code (+ 1\n2) package P capture-time true",
-         "cautious"},
-        {CALL("7", "eval_form",
-              "{\"unknown\":1,\"capture_time\":false,\"code\":\"\"}"),
-         WIRE_CALL, "main evaluate 10000 30000 code  capture-time false",
-         "cautious"},
-        {CALL("7", "list-definitions", "{\"type\":\"macros\"}"), WIRE_CALL,
-         "main list-definitions 10000 30000 type macros", "safe"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
-         "{\"name\":\"list_definitions\",\"task\":{},"
-         "\"_meta\":{\"progressToken\":7}}}",
-         WIRE_CALL, "main list-definitions 10000 30000", "safe"},
-        {CALL("7", "reset-session", "{}"), WIRE_CALL,
-         "main reset-session 10000 30000", "cautious"},
-        {CALL("7", "quickload", "{\"system-name\":\"alexandria\"}"), WIRE_CALL,
-         "main load-system 10000 600000 system alexandria", "cautious"},
-        {CALL("7", "read-output", "{\"id\":\"3\"}"), WIRE_READ, "3 0 10000",
-         "safe"},
-        {CALL("7", "read-output", "{\"id\":3,\"offset\":5,\"limit\":20.0}"),
-         WIRE_READ, "3 5 20", "safe"},
-    };
-    (void)state;
-    run_tools(cases, COUNT(cases));
-    assert_memory(client_matches(
-        buf_view(&client.log),
-        "…info: mcp: evaluate-lisp: 1 unknown arguments ignored, the first "
-        "is unknown\n…"));
-}
-
-static void calls_run_tools_for_sessions(void **state)
-{
-    static const struct tool_case cases[] = {
-        {CALL("7", "reset-session", "{\"close\":false}"), WIRE_CALL,
-         "main reset-session 10000 30000", "cautious"},
-        {CALL("7", "reset-session", "{\"close\":true,\"session\":\"b\"}"),
-         WIRE_CALL, "b close-session 10000 30000", "cautious"},
-        {CALL("7", "evaluate-lisp",
-              "{\"code\":\"1\",\"session\":\"a.B_c-1\",\"timeout\":0.25}"),
-         WIRE_CALL, "a.B_c-1 evaluate 10000 250 code 1", "cautious"},
-        {CALL("7", "evaluate-lisp", "{\"code\":\"1\",\"timeout\":\"0\"}"),
-         WIRE_CALL, "main evaluate 10000 0 code 1", "cautious"},
-        {CALL("7", "list-definitions", "{\"session\":\"b\"}"), WIRE_CALL,
-         "b list-definitions 10000 30000", "safe"},
-        {CALL("7", "checkpoint-session", "{\"name\":\"good\"}"), WIRE_CALL,
-         "main checkpoint-session 10000 30000 name good", "safe"},
-        {CALL("7", "restore-session", "{\"name\":\"good\"}"), WIRE_CALL,
-         "main restore-session 10000 30000 name good", "cautious"},
-        {CALL("7", "restore-session", "{\"back\":3,\"session\":\"b\"}"),
-         WIRE_CALL, "b restore-session 10000 30000 back 3", "cautious"},
-        {CALL("7", "restore-session", "{}"), WIRE_CALL,
-         "main restore-session 10000 30000", "cautious"},
-        {CALL("7", "list-sessions", "{}"), WIRE_CALL,
-         "main list-sessions 10000 30000", "safe"},
-        {CALL("7", "describe-last-error", "{}"), WIRE_CALL,
-         "main describe-last-error 10000 30000", "safe"},
-        {CALL("7", "describe-last-error",
-              "{\"frames\":true,\"session\":\"b\"}"),
-         WIRE_CALL, "b describe-last-error 10000 30000 frames true", "safe"},
-    };
-    (void)state;
-    run_tools(cases, COUNT(cases));
-}
-
-static void calls_configure_limits(void **state)
-{
-    static const struct client_exchange cases[] = {
-        {CALL("1", "configure-limits", "{}"),
-         OK("1", TEXT("timeout: 30 s\\nmax-output: 10000 characters\\n"
-                      "memory: 2 GiB"))},
-        {CALL("1", "configure-limits", "{\"timeout\":1.5}"),
-         OK("1", TEXT("timeout: 1.5 s"))},
-        {CALL("1", "configure_limits",
-              "{\"max_output\":\"2000\",\"timeout\":0}"),
-         OK("1", TEXT("timeout: none\\nmax-output: 2000 characters"))},
-        {CALL("1", "configure-limits", "{\"timeout\":86401}"),
-         OK("1", PROBLEM("argument timeout must be a number from 0 to 86400, "
-                         "not 86401"))},
-        {CALL("1", "configure-limits", "{\"timeout\":-1}"),
-         OK("1", PROBLEM("argument timeout must be a number …, not -1"))},
-        {CALL("1", "configure-limits", "{\"timeout\":5,\"max-output\":999}"),
-         OK("1", PROBLEM("argument max-output must be an integer from 1000 to "
-                         "1000000, not 999"))},
-        {CALL("1", "configure-limits", "{\"memory\":\"63M\"}"),
-         OK("1", PROBLEM("argument memory must be a size from 64 MiB to 1 TiB, "
-                         "such as \\\"2G\\\", not \\\"63M\\\""))},
-        {CALL("1", "configure-limits", "{\"memory\":1}"),
-         OK("1", PROBLEM("argument memory must be …, not 1"))},
-        {CALL("1", "configure-limits", "{}"), // nothing bad has counted
-         OK("1", TEXT("timeout: none\\nmax-output: 2000 characters\\n"
-                      "memory: 2 GiB"))},
-    };
-    (void)state;
-    client_restart((struct core_config){.memory = 2ull << 30});
-    client_initialize("2025-11-25");
-    client_play(cases, COUNT(cases));
-    client_expect_no_frame();
-    client_send(CALL("2", "evaluate-lisp", "{\"code\":\"1\"}"));
-    client_send(CALL("3", "load-system", "{\"system\":\"s\"}"));
-    client_send(CALL("4", "configure-limits", "{\"timeout\":900}"));
-    client_expect(OK("4", TEXT("timeout: 900 s")));
-    client_send(CALL("5", "load-system", "{\"system\":\"s\"}"));
-    client_expect_frame(WIRE_CALL, "main evaluate 2000 0 code 1");
-    client_expect_frame(WIRE_CALL, "main load-system 2000 0 system s");
-    client_expect_frame(WIRE_CALL, "main load-system 2000 900000 system s");
-}
-
-/* The supervisor keeps the limit of memory; there is one answer for all. */
-static void calls_configure_memory(void **state)
-{
-    (void)state;
-    client_restart((struct core_config){.tools = NULL});
-    client_initialize("2025-11-25");
-    client_send(
-        CALL("1", "configure-limits", "{\"memory\":\"512M\",\"timeout\":60}"));
-    client_expect("");
-    uint64_t id = client_expect_frame(
-        WIRE_CALL, "main configure-limits 10000 60000 memory 536870912 text "
-                   "timeout: 60 s\nmemory: 512 MiB");
-    client_reply(id, 0, STR("timeout: 60 s\nmemory: 512 MiB"));
-    client_expect(OK("1", TEXT("timeout: 60 s\\nmemory: 512 MiB")));
-    client_send(CALL("2", "configure-limits",
-                     "{\"session\":\"b\",\"memory\":67108864}"));
-    client_expect_frame(WIRE_CALL, "b configure-limits 10000 60000 memory "
-                                   "67108864 text memory: 64 MiB");
-    client_send(CALL("2", "configure-limits", "{\"session\":\"b\"}"));
-    client_expect(OK("2", TEXT("timeout: 60 s\\nmax-output: 10000 characters\\n"
-                               "memory: 64 MiB")));
-}
-
-static void calls_check_arguments_of_sessions(void **state)
-{
-    static const struct client_exchange cases[] = {
-        {CALL("1", "evaluate-lisp", "{\"code\":\"1\",\"session\":\"a b\"}"),
-         OK("1", PROBLEM("argument session must be a name of 1 to 64 letters, "
-                         "digits, \\\".\\\", \\\"_\\\" and \\\"-\\\", not "
-                         "\\\"a b\\\""))},
-        {CALL("1", "evaluate-lisp", "{\"code\":\"1\",\"timeout\":1e6}"),
-         OK("1", PROBLEM("argument timeout must be a number from 0 to 86400, "
-                         "not 1e6"))},
-        {CALL("1", "restore-session", "{\"name\":\"a\",\"back\":1}"),
-         OK("1", PROBLEM("arguments name and back exclude each other"))},
-        {CALL("1", "restore-session", "{\"back\":0}"),
-         OK("1", PROBLEM("argument back must be an integer from 1 to "
-                         "2147483647, not 0"))},
-        {CALL("1", "checkpoint-session", "{}"),
-         OK("1", PROBLEM("missing required argument: name"))},
-        {CALL("1", "checkpoint-session", "{\"name\":\"\"}"),
-         OK("1", PROBLEM("argument name must be a name of …"))},
-    };
-    (void)state;
-    client_restart((struct core_config){.tools = NULL});
-    client_initialize("2025-11-25");
-    client_play(cases, COUNT(cases));
-    client_expect_no_frame();
-}
+#include "support/states.h"
 
 static void calls_are_answered_in_the_order_of_replies(void **state)
 {
@@ -435,17 +244,278 @@ static void calls_of_a_batch_are_answered_together(void **state)
     client_expect(""); // a batch of cancelled members is not answered
 }
 
+static void calls_work_in_steps(void **state)
+{
+    (void)state;
+    call("1", &work_tool, "{}", v2025);
+    call("2", &work_tool, "{}", v2025);
+    expect("");
+    assert_int_equal(calls_deadline(&at.calls, at.now_ms), at.now_ms);
+    tick(1);
+    tick(1);
+    expect("");
+    tick(1);
+    expect("{…\"id\":2,…worked…}\n{…\"id\":1,…worked…}\n");
+    assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
+    assert_int_equal(world.plans, 0);
+    call("3", &work_tool, "{}", v2025);
+    stop_work();
+    expect("{…\"id\":3,…\"Stopped: the server is shutting "
+           "down.\"}],\"isError\":true…}\n");
+}
+
+/* --- At random ----------------------------------------------------------- */
+
+#define CALLS 400
+
+static struct arena arena;
+
+static struct {
+    uint32_t random;
+    int answers[CALLS]; /* to the call of this number */
+    bool cancelled[CALLS];
+    int calls;
+    uint64_t asked[CALLS]; /* numbers of open questions */
+    int asked_n;
+    uint64_t images[CALLS]; /* ids of calls to the image */
+    int images_n;
+} run;
+
+static unsigned pick(unsigned n)
+{
+    run.random = run.random * 1664525u + 1013904223u;
+    return (run.random >> 8) % n;
+}
+
+/* Takes one line of what the client was sent. */
+static void take_line(struct str line)
+{
+    struct json_error error;
+    const struct str before = STR("\"ecl-mcp-");
+    struct json message;
+    double id;
+
+    assert_ok(json_parse(&arena, line, &message, &error));
+    struct str text = json_raw(json_get(message, "id"));
+    if (json_is_string(json_get(message, "method"), "elicitation/create")) {
+        assert_true(str_starts(text, before));
+        run.asked[run.asked_n++] = strtoull(text.p + before.n, NULL, 10);
+    } else if (json_number(json_get(message, "id"), &id) == ST_OK) {
+        int n = (int)id;
+        assert_false(run.cancelled[n]);
+        run.answers[n]++;
+        assert_true(run.answers[n] == 1);
+    } else {
+        assert_true(json_is_string(json_get(message, "method"),
+                                   "notifications/cancelled") ||
+                    json_is_string(json_get(message, "method"),
+                                   "notifications/progress"));
+    }
+}
+
+static void take_output(void)
+{
+    struct str rest = buf_view(&at.output);
+
+    while (rest.n > 0) {
+        const char *end = memchr(rest.p, '\n', rest.n);
+        assert_non_null(end);
+        size_t n = (size_t)(end - rest.p);
+        take_line(str_make(rest.p, n));
+        rest = str_make(rest.p + n + 1, rest.n - n - 1);
+    }
+    arena_release(&arena);
+    buf_reset(&at.output);
+    struct str body;
+    struct wire_head head;
+    while (wire_frame(buf_view(&at.image.out), &head, &body) == ST_OK) {
+        if (head.kind == WIRE_CALL)
+            run.images[run.images_n++] = head.id;
+        buf_consume(&at.image.out, WIRE_HEAD + head.size);
+    }
+}
+
+static void start_one(void)
+{
+    static const struct tool *const tools[] = {&write_tool,     &review_tool,
+                                               &image_tool,     &work_tool,
+                                               &interview_tool, &editor_tool};
+    const struct tool *tool = tools[pick(6)];
+    struct manner manner = {.version = MCP_2025_06_18,
+                            .cannot_ask = pick(8) == 0,
+                            .token = pick(2) ? "\"t\"" : NULL};
+    char id[20];
+
+    if (run.calls == CALLS)
+        return;
+    if (pick(3) == 0)
+        manner.version = MCP_2026_07_28;
+    snprintf(id, sizeof id, "%d", run.calls++);
+    call(id, tool, tool->fields[0].name == NULL ? "{}" : "{\"text\":\"x\"}",
+         manner);
+}
+
+static void answer_one(void)
+{
+    static const char *const answers[] = {
+        APPROVE, FORM("{\"decision\":\"deny\"}"), FORM("{\"n\":1}"),
+        "\"result\":{\"action\":\"cancel\"}", "\"error\":{}"};
+    unsigned which = pick(5);
+    char id[40];
+
+    if (run.asked_n == 0)
+        return;
+    unsigned i = pick((unsigned)run.asked_n);
+    snprintf(id, sizeof id, "\"ecl-mcp-%llu\"",
+             (unsigned long long)run.asked[i]);
+    if (pick(10) > 0) // else it is answered again
+        run.asked[i] = run.asked[--run.asked_n];
+    answer_with(id, answers[which]);
+}
+
+static void cancel_one(void)
+{
+    char id[20];
+
+    if (run.calls == 0)
+        return;
+    unsigned n = pick((unsigned)run.calls);
+    snprintf(id, sizeof id, "%u", n);
+    cancel(id);
+    if (run.answers[n] == 0)
+        run.cancelled[n] = true;
+}
+
+static void reply_one(void)
+{
+    if (run.images_n == 0)
+        return;
+    unsigned i = pick((unsigned)run.images_n);
+    uint64_t id = run.images[i];
+    run.images[i] = run.images[--run.images_n];
+    reply(id, STR("=> 1"));
+}
+
+/* It comes and goes. */
+static void move_editor(void)
+{
+    if (!at.editor.connected) {
+        editor_open(&at.editor);
+        return;
+    }
+    editor_close(&at.editor);
+    calls_editor_gone(&at.calls, &arena, at.now_ms);
+}
+
+/* It acknowledges or answers one of its newest requests, or one that is over.
+ */
+static void let_editor_speak(void)
+{
+    static const char *const results[] = {"{\"decision\":\"approve\"}",
+                                          "{\"decision\":\"deny\"}",
+                                          "{\"text\":\"done\"}", "null"};
+    struct json_error error;
+    struct editor_message message = {.kind = pick(2) ? EDITOR_RECEIVED
+                                                     : EDITOR_RESULT,
+                                     .id = at.editor.last_id - pick(8)};
+
+    assert_ok(
+        json_parse(&arena, str_from(results[pick(4)]), &message.value, &error));
+    if (at.editor.connected)
+        calls_editor(&at.calls, &arena, &message, at.now_ms);
+    buf_reset(&at.editor.output);
+}
+
+static void do_something(void)
+{
+    if (pick(20) == 0)
+        move_editor();
+    if (pick(2))
+        let_editor_speak();
+    switch (pick(6)) {
+    case 0:
+        tick((int64_t)pick(20000));
+        break;
+    case 1:
+        answer_one();
+        break;
+    case 2:
+        cancel_one();
+        break;
+    case 3:
+        reply_one();
+        break;
+    default:
+        start_one();
+    }
+    take_output();
+}
+
+static void play(uint32_t seed)
+{
+    memset(&run, 0, sizeof run);
+    run.random = seed;
+    while (run.calls < CALLS)
+        do_something();
+    while (run.images_n > 0) {
+        reply_one();
+        take_output();
+    }
+    finish();
+    stop_work();
+    take_output();
+    for (int i = 0; i < CALLS; i++)
+        assert_memory(run.answers[i] == !run.cancelled[i]);
+    assert_int_equal(calls_waiting(&at.calls), 0);
+    assert_int_equal(at.calls.pending.count[PENDING_ASKING_CLIENT], 0);
+    assert_int_equal(at.calls.pending.asked_bytes, 0);
+    assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
+    for (enum pending_state s = PENDING_NEW; s <= PENDING_OVER; s++)
+        assert_int_equal(at.calls.pending.count[s], 0);
+    assert_memory(at.states.n > 0 && states_are_sound(buf_view(&at.states)));
+}
+
+/* How often TEXT occurs. */
+static int count(const struct buf *buf, const char *text)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < buf->n; i++)
+        n += str_starts(str_make(buf->p + i, buf->n - i), str_from(text));
+    return n;
+}
+
+static void calls_survive_anything(void **state)
+{
+    int approved = 0;
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        play(seed);
+        int n = count(&at.lines, " approved by human");
+        assert_memory(n == count(&at.events, "before write") +
+                               count(&at.events, "before review") +
+                               count(&at.events, "before run") +
+                               count(&at.events, "before edit"));
+        approved += n;
+        assert_int_equal(asker_end(state), 0);
+        assert_int_equal(asker_begin(state), 0);
+    }
+    assert_true(approved > 100);
+}
+
+static int tear_down(void **state)
+{
+    arena_release(&arena);
+    return asker_end(state);
+}
+
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, client_begin, client_end)
+#define ASKER_TEST(name, end)                                                  \
+    cmocka_unit_test_setup_teardown(name, asker_begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(calls_run_tools),
-        TEST(calls_run_tools_for_sessions),
-        TEST(calls_configure_limits),
-        TEST(calls_configure_memory),
-        TEST(calls_check_arguments_of_sessions),
         TEST(calls_are_answered_in_the_order_of_replies),
         TEST(calls_are_cancelled_by_request_id),
         TEST(calls_report_progress),
@@ -453,6 +523,8 @@ int main(void)
         TEST(calls_bound_progress),
         TEST(calls_report_progress_outside_of_batches),
         TEST(calls_of_a_batch_are_answered_together),
+        ASKER_TEST(calls_work_in_steps, asker_end),
+        ASKER_TEST(calls_survive_anything, tear_down),
     };
     return RUN_TESTS("calls", tests);
 }

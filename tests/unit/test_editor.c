@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of the editor's end of a session: editor.c, decision.c, and what gate
-   and calls make of it. */
+/* Tests of the connection to an editor, through the core: editor.c,
+   approval_editor.c, and what gate and calls do with them. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -78,8 +78,8 @@ static void editor_survives_bad_lines(void **state)
     client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code (f)");
 }
 
-/* A line that is too long is passed over, in bounded memory. */
-static void editor_passes_over_long_lines(void **state)
+/* A line that is too long is skipped, in bounded memory. */
+static void editor_skips_long_lines(void **state)
 {
     static char chunk[64 * 1024];
 
@@ -89,8 +89,9 @@ static void editor_passes_over_long_lines(void **state)
     for (size_t n = 0; n <= LIMIT_EDITOR_MESSAGE; n += sizeof chunk)
         core_editor_feed(client.core, chunk, sizeof chunk, 0);
     says("");
-    assert_memory(client_matches(buf_view(&client.log),
-                                 "…editor: a line has over 67108864 bytes\n"));
+    assert_memory(
+        client_matches(buf_view(&client.log),
+                       "…editor: line ignored: longer than 67108864 bytes\n"));
     says(OK("1", "{\"decision\":\"deny\"}"));
     client_expect(ANSWER("User denied tool execution", "true"));
 }
@@ -219,7 +220,7 @@ static void editor_changes_arguments(void **state)
                          "\\\"(g)\\\".\\n=> 2",
                          "false"));
     hears("…\"decision\":\"modified\",\"by\":\"human in the editor\"…\n");
-    // the same in other words is no change
+    // the same in other words is not a change
     client_send(EVAL);
     hears("{…}\n");
     says(OK("2", "{\"decision\":\"approve\",\"arguments\":{ \"code\" : \"(f)\""
@@ -242,172 +243,6 @@ static void editor_grants(void **state)
     assert_string_equal(disk.text, "b");
 }
 
-/* --- Time --------------------------------------------------------------- */
-
-static void editor_has_two_seconds_to_receive(void **state)
-{
-    (void)state;
-    start_editing();
-    client_send(EVAL);
-    hears(ASKED("1", "approve", "…"));
-    assert_int_equal(core_deadline(client.core, 0), 2000);
-    pass_time(1999);
-    client_expect("");
-    pass_time(1);
-    client_expect(ANSWER(
-        "evaluate-lisp was not run: it needs an approval, but the editor of "
-        "the user did not receive the question within 2 s, and this client "
-        "cannot ask its user. Try again when the editor answers.",
-        "true"));
-    hears(WITHDRAW("1", "the editor did not answer within 2 s") CALLED);
-    says(RECEIVED("1"));
-    says(OK("1", "{\"decision\":\"approve\"}"));
-    client_expect("");
-    client_expect_no_frame();
-    hears("");
-    assert_int_equal(core_deadline(client.core, client.now_ms), -1);
-}
-
-static void editor_lets_its_human_think(void **state)
-{
-    (void)state;
-    start_editing();
-    client_send(CALL_WITH_TOKEN("1", "7"));
-    hears(ASKED("1", "approve", "…"));
-    says(RECEIVED("1"));
-    pass_time(9999);
-    client_expect("");
-    pass_time(1);
-    client_expect(
-        PROGRESS("7", "1,\"message\":\"waiting for the user, 10 s\""));
-    pass_time(49999);
-    client_expect(
-        PROGRESS("7", "2,\"message\":\"waiting for the user, 59 s\""));
-    pass_time(1);
-    client_expect(ANSWER("…the user did not answer within 60 s. Nothing was "
-                         "changed.",
-                         "true"));
-    hears(WITHDRAW("1", "the user did not answer within 60 s") CALLED);
-}
-
-static void editor_may_be_slow_with_texts(void **state)
-{
-    (void)state;
-    write_disk("a\n");
-    start_editing();
-    client_send(WRITE("b\\n"));
-    hears(ASKED("1", "text", "\"path\":\"/w/f\""));
-    says(RECEIVED("1"));
-    pass_time(LIMIT_EDITOR_RECEIVE_MS + LIMIT_EDITOR_LOOK_MS - 1);
-    hears("");
-    pass_time(1);
-    hears(WITHDRAW("1", "it took too long")
-              ASKED("2", "approve", "…\"buffer\":false,…"));
-    says(OK("1", "{\"text\":\"c\\n\"}"));
-    says(OK("2", "{\"decision\":\"approve\"}"));
-    client_expect(ANSWER("APPLIED: 1 of 1 hunk applied to f\\nhunk 1: "
-                         "applied\\n…",
-                         "false"));
-    assert_string_equal(disk.text, "b\n");
-}
-
-/* --- Loss --------------------------------------------------------------- */
-
-static void editor_goes_while_it_asks(void **state)
-{
-    (void)state;
-    start_asking();
-    core_editor_close(client.core, 0);
-    client_expect(ANSWER("…there is no approval: the editor went away. Nothing "
-                         "was changed.",
-                         "true"));
-    client_send(EVAL);
-    client_expect(ANSWER("…but this client cannot ask its user…", "true"));
-    core_editor_open(client.core, 0);
-    hears(HELLO);
-    client_send(EVAL);
-    hears(ASKED("2", "approve", "…"));
-    core_editor_close(client.core, 0); // had not received it
-    client_expect(ANSWER("…did not receive the question…", "true"));
-    core_editor_open(client.core, 0);
-    client_send(WRITE("x"));
-    hears(HELLO ASKED("3", "text", "…"));
-    says(RECEIVED("3"));
-    core_editor_close(client.core, 0);
-    client_expect(ANSWER("REFUSED\\n…did not receive the question…", "true"));
-    assert_int_equal(disk.writes, 0);
-}
-
-static void editor_is_told_of_cancelled_calls(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(CANCEL("1"));
-    hears(WITHDRAW("1", "the call was cancelled") CALLED);
-    says(OK("1", "{\"decision\":\"approve\"}"));
-    client_send(WRITE("x"));
-    hears(ASKED("2", "text", "…"));
-    client_send(CANCEL("1"));
-    hears(WITHDRAW("2", "the call was cancelled") CALLED);
-    says(OK("2", "null"));
-    client_expect("");
-    client_expect_no_frame();
-    hears("");
-}
-
-static void editor_is_told_of_the_end(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(CALL("2", "write-file", "{\"path\":\"f\",\"content\":\"x\"}"));
-    hears(ASKED("2", "text", "…"));
-    core_finish(client.core, 1000, 0);
-    hears(WITHDRAW("1", "the client has closed the connection") CALLED WITHDRAW(
-        "2", "the client has closed the connection") CALLED);
-    client_expect("…the client has closed the connection…\n…the client has "
-                  "closed the connection…");
-    assert_true(core_is_idle(client.core));
-}
-
-static void editor_may_leave_with_calls_waiting(void **state)
-{
-    (void)state;
-    start_asking();
-    client_send(WRITE("x"));
-    hears(ASKED("2", "text", "…")); // client_end frees all of it
-}
-
-/* --- An editor that does not read ---------------------------------------- */
-
-static void editor_that_does_not_read_is_none(void **state)
-{
-    struct buf line = BUF_EMPTY;
-    size_t waiting = 0;
-
-    (void)state;
-    start_editing();
-    buf_str(&line,
-            STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
-                "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
-                "\"code\":\""));
-    char *code = buf_reserve(&line, LIMIT_QUESTION / 2);
-    if (code != NULL) {
-        memset(code, 'x', LIMIT_QUESTION / 2);
-        line.n += LIMIT_QUESTION / 2;
-    }
-    buf_str(&line, STR("\"}}}\n"));
-    bool good = !buf_failed(&line);
-    while (good && core_output(client.core)->n == 0 && waiting < 50) {
-        core_feed(client.core, line.p, line.n, 0);
-        waiting++;
-    }
-    buf_release(&line);
-    assert_memory(good);
-    client_expect(ANSWER("…did not receive the question…", "true"));
-    assert_memory(waiting > 5 && waiting < 20);
-    assert_true(core_editor_output(client.core)->n < LIMIT_EDITOR_BACKLOG);
-}
-
 #define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, editing_begin, editing_end)
 
@@ -416,19 +251,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(editor_is_greeted),
         TEST(editor_survives_bad_lines),
-        TEST(editor_passes_over_long_lines),
+        TEST(editor_skips_long_lines),
         TEST(editor_decides),
         TEST(editor_refuses),
         TEST(editor_changes_arguments),
         TEST(editor_grants),
-        TEST(editor_has_two_seconds_to_receive),
-        TEST(editor_lets_its_human_think),
-        TEST(editor_may_be_slow_with_texts),
-        TEST(editor_goes_while_it_asks),
-        TEST(editor_is_told_of_cancelled_calls),
-        TEST(editor_is_told_of_the_end),
-        TEST(editor_may_leave_with_calls_waiting),
-        TEST(editor_that_does_not_read_is_none),
     };
     return RUN_TESTS("editor", tests);
 }

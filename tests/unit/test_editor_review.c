@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of reviews in an editor: review.c with decision.c. */
+/* Tests of reviews in an editor: review.c with approval_editor.c. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -37,7 +37,8 @@ static void editor_reviews_hunks(void **state)
     assert_int_equal(disk.writes, 1);
 }
 
-/* The file has changed meanwhile: edited hunks find their places as all. */
+/* When the file has changed meanwhile, edited hunks find their places like any
+   others. */
 static void editor_edits_are_anchored_again(void **state)
 {
     (void)state;
@@ -202,8 +203,7 @@ static void editor_takes_whole_files(void **state)
                          "true"));
 }
 
-/* What the editor says about a text that is none means that there is no
-   buffer. */
+/* A malformed answer to "text" counts as: no buffer visits the file. */
 static void editor_texts_may_be_odd(void **state)
 {
     static const char *const texts[] = {"7", "{}", "{\"text\":7}", "[]",
@@ -233,7 +233,7 @@ static void editor_texts_may_be_odd(void **state)
                          "true"));
 }
 
-/* A path that is refused is no business of the editor's. */
+/* The editor never hears of a path that is refused. */
 static void editor_is_not_asked_about_foreign_files(void **state)
 {
     (void)state;

@@ -53,6 +53,10 @@ static void log_drops_what_is_above_its_level(void **state)
 {
     (void)state;
     struct log log = log_to(LOG_WARN);
+    assert_false(log_is_on(&log, LOG_DEBUG));
+    assert_false(log_is_on(&log, LOG_INFO));
+    assert_true(log_is_on(&log, LOG_WARN));
+    assert_true(log_is_on(&log, LOG_ERROR));
     log_line(&log, LOG_DEBUG, "a");
     log_line(&log, LOG_INFO, "b");
     assert_int_equal(lines, 0);
@@ -65,6 +69,8 @@ static void log_accepts_no_log_and_no_sink(void **state)
 {
     (void)state;
     struct log log = {LOG_DEBUG, NULL, NULL};
+    assert_false(log_is_on(&log, LOG_ERROR));
+    assert_false(log_is_on(NULL, LOG_ERROR));
     log_line(&log, LOG_ERROR, "x");
     log_line(NULL, LOG_ERROR, "x");
 }

@@ -217,7 +217,7 @@ static void policy_names_what_is_wrong(void **state)
         const char *text;
         const char *fault;
     } wrong[] = {
-        {"", "p.json, line 1: the text ends too early"},
+        {"", "p.json, line 1: unexpected end of text"},
         {"{\n\n\"deny\": [\"write\",]}", "p.json, line 3: expected a value"},
         {"[]", "p.json, line 1: expected an object, not []"},
         {"{\"denny\": []}", "p.json, line 1: there may be allow, ask and deny, "

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of calls that wait for a human or work in steps: gate.c, approval.c and
-   calls.c together. */
+/* Tests of the form in which a client's user answers: approval_form.c, and what
+   the gate makes of it. */
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "support/asker.h"
 #include "support/frames.h"
 
-static void asking_runs_what_is_approved(void **state)
+static void approval_form_runs_what_is_approved(void **state)
 {
     (void)state;
     call("7", &write_tool, "{\"text\": \"a\\nb\"}", v2025);
@@ -35,7 +35,7 @@ static void asking_runs_what_is_approved(void **state)
 }
 
 /* What is no clear approval is none. */
-static void asking_refuses_everything_else(void **state)
+static void approval_form_refuses_everything_else(void **state)
 {
     static const struct {
         const char *answer;
@@ -102,19 +102,7 @@ static void asking_refuses_everything_else(void **state)
     assert_int_equal(calls_waiting(&at.calls), 0);
 }
 
-static void asking_needs_somebody_to_ask(void **state)
-{
-    (void)state;
-    call("1", &write_tool, "{\"text\":\"x\"}",
-         (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
-    expect(RESULT("1", "…approval…--allow write…", "true", "false"));
-    call("2", &review_tool, "{\"text\":\"x\"}",
-         (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
-    expect(RESULT("2", "REFUSED\\n…approval…", "true", "false"));
-    assert_int_equal(world.runs + world.prepared, 0);
-}
-
-static void asking_runs_modified_arguments(void **state)
+static void approval_form_runs_modified_arguments(void **state)
 {
     (void)state;
     call("1", &write_tool, "{\"text\":\"x\",\"n\":1}", v2025);
@@ -139,7 +127,7 @@ static void asking_runs_modified_arguments(void **state)
     expect_text(&at.lines, "gate: write (dangerous) approved by human, 0 ms\n");
 }
 
-static void asking_modifies_calls_to_the_image(void **state)
+static void approval_form_modifies_calls_to_the_image(void **state)
 {
     struct str body;
     struct wire_head head;
@@ -160,7 +148,7 @@ static void asking_modifies_calls_to_the_image(void **state)
                   "false", "true"));
 }
 
-static void asking_reviews_hunks(void **state)
+static void approval_form_reviews_hunks(void **state)
 {
     static const struct {
         const char *hunks;
@@ -207,7 +195,7 @@ static void asking_reviews_hunks(void **state)
 }
 
 /* What a review can answer by itself nobody is asked. */
-static void asking_prepares_first(void **state)
+static void approval_form_prepares_first(void **state)
 {
     (void)state;
     call("1", &review_tool, "{\"text\":\"old\"}", v2025);
@@ -240,7 +228,7 @@ static void asking_prepares_first(void **state)
     assert_int_equal(world.runs, 1);
 }
 
-static void asking_remembers(void **state)
+static void approval_form_remembers(void **state)
 {
     (void)state;
     call("1", &review_tool, "{\"text\":\"x\",\"n\":2}", v2025);
@@ -274,126 +262,8 @@ static void asking_remembers(void **state)
     assert_int_equal(at.gate.grant_count, 0);
 }
 
-static void asking_knows_versions(void **state)
-{
-    (void)state;
-    call("1", &write_tool, "{\"text\":\"x\"}",
-         (struct manner){.version = MCP_2025_06_18});
-    expect(QUESTION("1",
-                    "\"message\":\"…\",\"requestedSchema\":{\"type\":"
-                    "\"object\",\"properties\":{" DECISION
-                    ",\"reason\":{\"type\":\"string\",\"title\":\"Reason\","
-                    "\"description\":\"…\"},\"arguments\":{\"type\":"
-                    "\"string\",\"title\":\"Arguments (JSON)\","
-                    "\"description\":\"…\"},\"remember\":{…\"default\":"
-                    "false}},\"required\":[\"decision\"]}"));
-}
-
-static void asking_ends_in_time(void **state)
-{
-    (void)state;
-    call("1", &write_tool, "{\"text\":\"x\"}",
-         (struct manner){.version = MCP_2025_11_25, .token = "\"t\""});
-    expect("{…}\n");
-    assert_int_equal(calls_deadline(&at.calls, at.now_ms),
-                     1000 + LIMIT_APPROVAL_PROGRESS_MS);
-    tick(LIMIT_APPROVAL_PROGRESS_MS - 1);
-    expect("");
-    tick(1);
-    expect(
-        PROGRESS("\"t\"", "1,\"message\":\"waiting for the user, 10 s\"") "\n");
-    tick(1);
-    expect("");
-    tick(LIMIT_APPROVAL_PROGRESS_MS);
-    expect(
-        PROGRESS("\"t\"", "2,\"message\":\"waiting for the user, 20 s\"") "\n");
-    call("2", &write_tool, "{\"text\":\"y\"}", v2025);
-    expect("{…}\n");
-    tick(60000 - 1 - 2 * LIMIT_APPROVAL_PROGRESS_MS);
-    expect(
-        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-        "\"params\":{\"requestId\":\"ecl-mcp-1\",\"reason\":\"the user did not "
-        "answer within 60 s\"}}\n" RESULT(
-            "1",
-            "write was not run: there is no approval: the user did not "
-            "answer within 60 s. Nothing was changed.",
-            "true", "false"));
-    expect_text(&at.lines,
-                "gate: write (dangerous) refused by no decision, 60000 ms\n");
-    answer_with("\"ecl-mcp-1\"", APPROVE); // too late
-    expect("");
-    assert_int_equal(calls_deadline(&at.calls, at.now_ms), 61000 + 20001);
-    answer_with("\"ecl-mcp-2\"", APPROVE);
-    expect(RESULT("2", "wrote y", "false", "true"));
-    assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
-    assert_int_equal(world.runs, 1);
-}
-
-static void asking_is_cancelled(void **state)
-{
-    (void)state;
-    call("1", &review_tool, "{\"text\":\"x\"}", v2025);
-    call("2", &work_tool, "{}", v2025);
-    expect("{…}\n");
-    cancel("3");
-    expect("");
-    cancel("1");
-    expect("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-           "\"params\":{\"requestId\":\"ecl-mcp-1\",\"reason\":\"the call was "
-           "cancelled\"}}\n");
-    answer_with("\"ecl-mcp-1\"", APPROVE);
-    expect("");
-    assert_int_equal(calls_waiting(&at.calls), 1);
-    cancel("2");
-    expect("");
-    assert_int_equal(calls_waiting(&at.calls), 0);
-    assert_int_equal(world.runs, 0);
-    expect_text(&at.events, "before work {}\nerror review {\"text\":\"x\"}\n"
-                            "error work {}\n");
-}
-
-static void asking_ends_with_the_input(void **state)
-{
-    (void)state;
-    call("1", &write_tool, "{\"text\":\"x\"}", v2025);
-    call("2", &write_tool, "{\"text\":\"x\"}", v2025);
-    expect("{…}\n{…}\n");
-    finish();
-    expect(RESULT("2", "…no approval: the client has closed…", "true", "false")
-               RESULT("1", "…no approval: the client has closed…", "true",
-                      "false"));
-    assert_int_equal(calls_waiting(&at.calls), 0);
-    assert_int_equal(world.runs, 0);
-}
-
-static void asking_is_limited(void **state)
-{
-    char id[40];
-    static char text[LIMIT_QUESTION + 100];
-    (void)state;
-    for (int i = 0; i < LIMIT_APPROVALS; i++) {
-        snprintf(id, sizeof id, "%d", i);
-        call(id, &write_tool, "{\"text\":\"x\"}", v2025);
-    }
-    expect("{…}\n");
-    call("64", &write_tool, "{\"text\":\"x\"}", v2025);
-    expect(RESULT("64",
-                  "…no approval: …the limit is 64 calls and 67108864 bytes…",
-                  "true", "false"));
-    answer_with("\"ecl-mcp-64\"", APPROVE);
-    expect(RESULT("63", "wrote x", "false", "true"));
-    memset(text, 'x', sizeof text);
-    memcpy(text, STR("{\"text\":\"").p, 9);
-    memcpy(text + sizeof text - 3, "\"}", 3);
-    call("65", &write_tool, text, v2025);
-    expect(RESULT("65", "…approval has …, the limit is 1048576…", "true",
-                  "false"));
-    call("66", &write_tool, "{\"text\":\"x\"}", v2025);
-    expect("{…elicitation…}\n");
-}
-
 /* What would not be seen is made visible. */
-static void asking_shows_everything(void **state)
+static void approval_form_shows_everything(void **state)
 {
     (void)state;
     call(
@@ -404,80 +274,19 @@ static void asking_shows_everything(void **state)
            "\\\\r\\nx\\\\x1b: …}\n");
 }
 
-static void calls_work_in_steps(void **state)
-{
-    (void)state;
-    call("1", &work_tool, "{}", v2025);
-    call("2", &work_tool, "{}", v2025);
-    expect("");
-    assert_int_equal(calls_deadline(&at.calls, at.now_ms), at.now_ms);
-    tick(1);
-    tick(1);
-    expect("");
-    tick(1);
-    expect("{…\"id\":2,…worked…}\n{…\"id\":1,…worked…}\n");
-    assert_int_equal(calls_deadline(&at.calls, at.now_ms), -1);
-    assert_int_equal(world.plans, 0);
-    call("3", &work_tool, "{}", v2025);
-    stop_work();
-    expect("{…\"id\":3,…\"Stopped: the server ends.\"}],\"isError\":true…}\n");
-}
-
-static void handlers_ask(void **state)
-{
-    (void)state;
-    call("1", &interview_tool, "{}", v2025);
-    expect(QUESTION("1", "\"mode\":\"form\",\"message\":\"What is your name?\","
-                         "\"requestedSchema\":{\"type\":\"object\","
-                         "\"properties\":{}}"));
-    answer_with("\"ecl-mcp-1\"", FORM("{\"name\":\"N\"}"));
-    expect(QUESTION("2", "\"mode\":\"form\",\"message\":\"And the number?\","
-                         "\"requestedSchema\":{\"type\":\"object\","
-                         "\"properties\":{}}"));
-    answer_with("\"ecl-mcp-2\"", FORM("{\"n\":3}"));
-    expect("{…\"text\":\"{\\\"action\\\":\\\"accept\\\",\\\"content\\\":{"
-           "\\\"n\\\":3}}\"…}\n");
-    expect_text(&at.events, "before interview {}\nafter interview {}\n");
-    call("2", &interview_tool, "{}", v2025);
-    expect("{…}\n");
-    answer_with("\"ecl-mcp-3\"", "\"result\":{\"action\":\"decline\"}");
-    expect("{…decline…}\n");
-    call("3", &interview_tool, "{}", v2025);
-    expect("{…}\n");
-    answer_with("\"ecl-mcp-4\"", "\"error\":{}");
-    expect(
-        "{…interview has no answer to its question: the client could not…}\n");
-    call("4", &interview_tool, "{}",
-         (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
-    expect("{…interview has a question, but this client cannot…}\n");
-    call("5", &interview_tool, "{}",
-         (struct manner){.version = MCP_2026_07_28, .cannot_ask = true});
-    expect("{…\"code\":-32021,\"message\":\"Missing required client "
-           "capability: interview has a question, but this client cannot…\","
-           "\"data\":{\"requiredCapabilities\":{\"elicitation\":{}}}}}\n");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asker_begin, asker_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(asking_runs_what_is_approved),
-        TEST(asking_refuses_everything_else),
-        TEST(asking_needs_somebody_to_ask),
-        TEST(asking_runs_modified_arguments),
-        TEST(asking_modifies_calls_to_the_image),
-        TEST(asking_reviews_hunks),
-        TEST(asking_prepares_first),
-        TEST(asking_remembers),
-        TEST(asking_knows_versions),
-        TEST(asking_ends_in_time),
-        TEST(asking_is_cancelled),
-        TEST(asking_ends_with_the_input),
-        TEST(asking_is_limited),
-        TEST(asking_shows_everything),
-        TEST(calls_work_in_steps),
-        TEST(handlers_ask),
+        TEST(approval_form_runs_what_is_approved),
+        TEST(approval_form_refuses_everything_else),
+        TEST(approval_form_runs_modified_arguments),
+        TEST(approval_form_modifies_calls_to_the_image),
+        TEST(approval_form_reviews_hunks),
+        TEST(approval_form_prepares_first),
+        TEST(approval_form_remembers),
+        TEST(approval_form_shows_everything),
     };
-    return RUN_TESTS("asking", tests);
+    return RUN_TESTS("approval_form", tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of calls in the era without requests of the server: they end with a
-   question, and are made again with its answer. */
+/* Tests of ask_again.c: in the era without requests of the server calls end
+   with a question, and are made again with its answer. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -36,7 +36,7 @@ static struct manner again(const char *replies)
            ",\"_meta\":{…\"ecl-mcp/approved\":" approved ",…}}")               \
     "\n"
 
-static void resuming_runs_what_is_approved(void **state)
+static void ask_again_runs_what_is_approved(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
@@ -53,12 +53,12 @@ static void resuming_runs_what_is_approved(void **state)
     expect_text(&at.events, "before write " X "\nafter write " X "\n");
     // once
     call("3", &write_tool, X, again(YES));
-    expect(DONE("3", "…no approval: the answer of the user was used before…",
-                "true", "false"));
+    expect(DONE("3", "…no approval: the user's answer was used before…", "true",
+                "false"));
     assert_int_equal(world.runs, 1);
 }
 
-static void resuming_refuses(void **state)
+static void ask_again_refuses(void **state)
 {
     static const struct {
         const char *replies;
@@ -86,7 +86,7 @@ static void resuming_refuses(void **state)
 }
 
 /* An approval is for the call that was shown, and for a time. */
-static void resuming_refuses_other_calls(void **state)
+static void ask_again_refuses_other_calls(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
@@ -113,7 +113,7 @@ static void resuming_refuses_other_calls(void **state)
     assert_int_equal(world.runs, 1);
 }
 
-static void resuming_asks_again(void **state)
+static void ask_again_asks_again(void **state)
 {
     static const char *const replies[] = {
         NULL,
@@ -142,7 +142,7 @@ static void resuming_asks_again(void **state)
     expect(DONE("4", "wrote x", "false", "true"));
 }
 
-static void resuming_needs_somebody_to_ask(void **state)
+static void ask_again_needs_somebody_to_ask(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
@@ -154,7 +154,7 @@ static void resuming_needs_somebody_to_ask(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-static void resuming_detects_stale_reviews(void **state)
+static void ask_again_detects_stale_reviews(void **state)
 {
     (void)state;
     call("1", &review_tool, X, modern);
@@ -182,7 +182,7 @@ static void resuming_detects_stale_reviews(void **state)
 }
 
 /* Who was asked decides, also when another answer was remembered meanwhile. */
-static void resuming_beats_grants(void **state)
+static void ask_again_beats_grants(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
@@ -194,7 +194,7 @@ static void resuming_beats_grants(void **state)
     expect(DONE("3", "wrote x", "false", "true"));
 }
 
-static void resuming_goes_to_the_image(void **state)
+static void ask_again_goes_to_the_image(void **state)
 {
     struct str body;
     struct wire_head head;
@@ -215,7 +215,7 @@ static void resuming_goes_to_the_image(void **state)
     "\"form\",\"message\":\"" message "\",\"requestedSchema\":{\"type\":"      \
     "\"object\",\"properties\":{}}}}"
 
-static void resuming_tells_handlers(void **state)
+static void ask_again_tells_handlers(void **state)
 {
     (void)state;
     call("1", &interview_tool, "{}", modern);
@@ -246,15 +246,15 @@ static void resuming_tells_handlers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(resuming_runs_what_is_approved),
-        TEST(resuming_refuses),
-        TEST(resuming_refuses_other_calls),
-        TEST(resuming_asks_again),
-        TEST(resuming_needs_somebody_to_ask),
-        TEST(resuming_detects_stale_reviews),
-        TEST(resuming_beats_grants),
-        TEST(resuming_goes_to_the_image),
-        TEST(resuming_tells_handlers),
+        TEST(ask_again_runs_what_is_approved),
+        TEST(ask_again_refuses),
+        TEST(ask_again_refuses_other_calls),
+        TEST(ask_again_asks_again),
+        TEST(ask_again_needs_somebody_to_ask),
+        TEST(ask_again_detects_stale_reviews),
+        TEST(ask_again_beats_grants),
+        TEST(ask_again_goes_to_the_image),
+        TEST(ask_again_tells_handlers),
     };
-    return RUN_TESTS("resuming", tests);
+    return RUN_TESTS("ask_again", tests);
 }
