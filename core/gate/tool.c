@@ -15,10 +15,10 @@ void tool_question_release(struct tool_question *question)
     *question = (struct tool_question){0};
 }
 
-void tool_visit_release(struct tool_visit *visit)
+void tool_buffer_release(struct tool_buffer *buffer)
 {
-    buf_release(&visit->text);
-    *visit = (struct tool_visit){0};
+    buf_release(&buffer->text);
+    *buffer = (struct tool_buffer){0};
 }
 
 void tool_call_forget_question(struct tool_call *call)
@@ -44,7 +44,7 @@ void tool_call_release(struct tool_call *call)
     buf_release(&call->change.after);
     buf_release(&call->rule);
     buf_release(&call->reason);
-    tool_visit_release(&call->visit);
+    tool_buffer_release(&call->buffer);
 }
 
 bool tool_has_name(const struct tool *tool, struct str name)

@@ -276,7 +276,7 @@ enum status ask_go_on(struct ask *ask, struct step *t, enum status status)
     case TOOL_WORKS:
         pending_set_state(t->table, t->pending, PENDING_WORKING);
         break;
-    case TOOL_LOOKS:
+    case TOOL_READS_BUFFER:
         return read_buffer(ask, t);
     case TOOL_ASKS:
         return choose_human(ask, t);

@@ -115,7 +115,7 @@ void ask_again_set_reply(struct tool_call *call, struct json arguments,
     size_t n = strnlen(extra.p, extra.n);
 
     call->resumed = extra.n == 0;
-    hash_call(call->tool, gate_arguments(arguments), now);
+    hash_call(call->tool, arguments_text(arguments), now);
     if (n == extra.n || memcmp(again->ticket.call, now, TICKET_HASH) != 0 ||
         again->late.n > 0)
         return;

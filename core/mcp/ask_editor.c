@@ -119,9 +119,9 @@ enum status ask_editor_answer(struct step *t,
                               const struct editor_message *result)
 {
     if (t->pending->state == PENDING_READING_BUFFER)
-        return gate_look(&t->gate, result->value);
+        return gate_buffer_text(&t->gate, result->value);
     if (t->pending->state == PENDING_ASKING_EDITOR)
-        return gate_decide_there(&t->gate, result->value);
+        return gate_decide_in_editor(&t->gate, result->value);
     take_result(t, result);
     return ST_OK;
 }
@@ -184,7 +184,7 @@ enum status ask_editor_time_out(struct editor *editor, struct step *t)
         return ST_OK;
     }
     ask_editor_withdraw(editor, pending, STR("the editor took too long"));
-    return gate_look(&t->gate, (struct json){0});
+    return gate_buffer_text(&t->gate, (struct json){0});
 }
 
 enum status ask_editor_lose(struct step *t)

@@ -119,7 +119,7 @@ static size_t bytes_of(const struct pending *pending)
     return pending->tool.image.owner_bytes + question->message.cap +
            question->substance.cap + question->form.cap +
            question->carried.cap + question->review.cap +
-           pending->tool.visit.text.cap;
+           pending->tool.buffer.text.cap;
 }
 
 static void leave_state(struct pending_table *table, struct pending *pending)

@@ -245,7 +245,7 @@ static void write_elicitation(struct jsonw *w, enum mcp_version version,
     if (question->form.n > 0)
         jsonw_raw(w, buf_view(&question->form));
     else
-        approval_write_schema(w, call, version >= MCP_2025_11_25);
+        approval_form_write_schema(w, call, version >= MCP_2025_11_25);
     jsonw_end_object(w);
 }
 

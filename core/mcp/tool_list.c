@@ -19,8 +19,7 @@ void tool_list_init(struct tool_list *list, struct gate *gate,
         .output = output,
         .editor_tools = {.log = gate->log,
                          .reserved = {REGISTRY_ALL_SETS, more}}};
-    gate->find_editor_tool = find;
-    gate->editor_tools_context = list;
+    grants_follow(&gate->grants, find, list);
 }
 
 void tool_list_release(struct tool_list *list)
@@ -40,7 +39,7 @@ void tool_list_replace(struct tool_list *list, struct json tools)
         editor_tools_release(&list->editor_tools);
     else
         status = editor_tools_replace(&list->editor_tools, tools, &changed);
-    gate_editor_tools_replaced(list->gate);
+    grants_tools_replaced(&list->gate->grants);
     editor_tools_drop(old);
     if (status != ST_OK)
         log_line(list->gate->log, LOG_WARN,

@@ -3,6 +3,7 @@
    hunk. */
 #include "base/finder.h"
 #include "gate/review.h"
+#include "gate/review_apply.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "gate/approval.h"
 #include "support/client.h"
 #include "support/states.h"
 
@@ -76,7 +77,7 @@ static enum status apply_it(const struct tool_request *request,
     const bool *chosen = request->decision->chosen;
     struct buf out = BUF_EMPTY;
 
-    assert_int_equal(request->decision->consent, TOOL_APPROVED);
+    assert_int_equal(request->decision->consent, APPROVAL_APPROVED);
     world.runs++;
     buf_printf(&out, "%s", plan->text);
     for (size_t i = 0; i < request->call->question.hunks; i++)

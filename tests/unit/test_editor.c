@@ -109,7 +109,7 @@ static void editor_decides(void **state)
         "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
         "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
         "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"code\":\"code\",\"message\":"
-        "\"evaluate-lisp (Evaluate Lisp) asks to be run.\\n\\ncode: "
+        "\"The agent asks to run evaluate-lisp (Evaluate Lisp).\\n\\ncode: "
         "(f)\",\"remember\":false,\"seconds\":60"));
     says(RECEIVED("1"));
     client_expect("");
@@ -160,30 +160,29 @@ static void editor_refuses(void **state)
          "the user.",
          HUMAN},
         {"\"result\":{\"reason\":\"nobody is here\"}", NONE("nobody is here")},
-        {"\"result\":{}", ODD("there is no decision in it")},
-        {"\"result\":null", ODD("there is no decision in it")},
-        {"\"result\":true", ODD("there is no decision in it")},
-        {"\"result\":{\"decision\":true}", ODD("there is no decision in it")},
-        {"\"result\":{\"decision\":\"APPROVE\"}",
-         ODD("there is no decision in it")},
+        {"\"result\":{}", ODD("it has no decision")},
+        {"\"result\":null", ODD("it has no decision")},
+        {"\"result\":true", ODD("it has no decision")},
+        {"\"result\":{\"decision\":true}", ODD("it has no decision")},
+        {"\"result\":{\"decision\":\"APPROVE\"}", ODD("it has no decision")},
         {"\"error\":{\"code\":1,\"message\":\"approve\"}",
-         ODD("there is no decision in it")},
+         ODD("it has no decision")},
         {"\"result\":{\"decision\":\"approve\",\"by\":\"me\"}",
-         ODD("it is not known who decided")},
+         ODD("it does not say who decided")},
         {"\"result\":{\"decision\":\"approve\",\"reason\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"remember\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"failed\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"arguments\":\"{}\"}",
-         ODD("arguments are no object")},
+         ODD("the arguments are not an object")},
         {"\"result\":{\"decision\":\"approve\",\"hunks\":[{\"accept\":false}]}",
-         ODD("hunks are not those of the review")},
+         ODD("its hunks are not those of the review")},
         {"\"result\":{\"decision\":\"approve\",\"applied\":{}}",
-         ODD("it changed a buffer that it has not")},
+         ODD("it changed a buffer that it does not have")},
         {"\"result\":{\"decision\":\"approve\",\"arguments\":{}}",
-         "evaluate-lisp was not run: the user gave the approval with other "
+         "evaluate-lisp was not run: the user approved it with other "
          "arguments, but missing required argument: code.",
          "\"by\":\"human, with bad arguments\""},
     };
@@ -249,12 +248,9 @@ static void editor_grants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(editor_is_greeted),
-        TEST(editor_survives_bad_lines),
-        TEST(editor_skips_long_lines),
-        TEST(editor_decides),
-        TEST(editor_refuses),
-        TEST(editor_changes_arguments),
+        TEST(editor_is_greeted),       TEST(editor_survives_bad_lines),
+        TEST(editor_skips_long_lines), TEST(editor_decides),
+        TEST(editor_refuses),          TEST(editor_changes_arguments),
         TEST(editor_grants),
     };
     return RUN_TESTS("editor", tests);

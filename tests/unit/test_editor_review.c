@@ -61,7 +61,7 @@ static void editor_edits_are_anchored_again(void **state)
     says(OK("4", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
                  "\"lines\":[],\"part\":true}]}"));
     client_expect(ANSWER("STALE: 0 of 1 hunk applied to f\\nhunk 1: stale: its "
-                         "lines are not in the file any more\\n…",
+                         "lines are no longer in the file\\n…",
                          "true"));
     assert_string_equal(disk.text, "gone\n");
 }
@@ -131,7 +131,7 @@ static void editor_changes_buffers(void **state)
                  "\"note\":\"you had unsaved changes\"}}"));
     client_expect(ANSWER(
         "APPLIED: 1 of 1 hunk applied to f (buffer; not saved: you had unsaved "
-        "changes)\\nhunk 1: applied\\n\\n…\\nsha256 of the file on the disk: …",
+        "changes)\\nhunk 1: applied\\n\\n…\\nsha256 of the file on disk: …",
         "false"));
     assert_int_equal(disk.writes, 0);
 }
@@ -170,7 +170,7 @@ static void editor_buffers_must_be_accounted_for(void **state)
                  2 * i + 2, applied[i]);
         says(line);
         client_expect(ANSWER("NO DECISION\\n…makes no sense…The file was not "
-                             "written; its buffer is the editor's.",
+                             "written; the editor may have changed its buffer.",
                              "true"));
         hears(CALLED);
     }
@@ -228,7 +228,7 @@ static void editor_texts_may_be_odd(void **state)
     client_send(EDIT("a", "b"));
     hears("{…\"method\":\"text\"…}\n");
     says(OK("11", "{\"text\":\"a\\u0000\"}"));
-    client_expect(ANSWER("ERROR\\nf: it has NUL bytes, so it is no text. "
+    client_expect(ANSWER("ERROR\\nf has NUL bytes, so it is not a text file. "
                          "Nothing was written.",
                          "true"));
 }

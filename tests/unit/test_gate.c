@@ -5,7 +5,7 @@
 #include "support/check.h"
 #include "support/frames.h"
 
-/* --- Tools -------------------------------------------------------------- */
+/* --- Tools --------------------------------------------------------------- */
 
 static int runs; /* of any handler */
 
@@ -154,7 +154,7 @@ static void expect_events(const char *text)
     assert_memory(str_eq(buf_view(&events), str_from(text)));
 }
 
-/* --- Tests -------------------------------------------------------------- */
+/* --- Tests --------------------------------------------------------------- */
 
 static void gate_runs_safe_and_cautious(void **state)
 {
