@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tool.c: what is derived from a descriptor. */
+/* tool.c: what follows from a descriptor. */
 #include "gate/tool.h"
 
 #include <assert.h>
@@ -146,7 +146,7 @@ int64_t tool_milliseconds(double seconds)
     return -(int64_t)floor(-seconds * 1000); // upwards
 }
 
-/* Of a call to an image; 0: none. */
+/* The time limit of a call to an image; 0: none. */
 static int64_t timeout_of(const struct tool_request *request)
 {
     const struct schema_value *seconds =
