@@ -18,7 +18,7 @@ struct options {
     struct buf texts[3];
 };
 
-/* Handles that are not closed; LIMIT_MODULE_SESSIONS bounds them. */
+/* Handles that are not closed; LIMIT_MODULE_CORES bounds them. */
 static size_t open_handles;
 
 /* Releases what the core borrowed, after it was freed. */
@@ -281,14 +281,14 @@ static void open_core(emacs_env *env, struct handle *handle, emacs_value list)
 /* Whether one more core may be open. */
 static bool has_room(emacs_env *env)
 {
-    if (open_handles >= LIMIT_MODULE_SESSIONS)
+    if (open_handles >= LIMIT_MODULE_CORES)
         (void)value_call(env, FN_GARBAGE_COLLECT, 0, NULL);
     if (!is_fine(env))
         return false;
-    if (open_handles < LIMIT_MODULE_SESSIONS)
+    if (open_handles < LIMIT_MODULE_CORES)
         return true;
     signal_error(env, "%d cores are open; close one of them",
-                 LIMIT_MODULE_SESSIONS);
+                 LIMIT_MODULE_CORES);
     return false;
 }
 

@@ -344,7 +344,7 @@
 
 /* Cores that exist at a time inside one Emacs, which uses one: those to which
    nobody refers are only freed when Emacs collects garbage. */
-#define LIMIT_MODULE_SESSIONS 32
+#define LIMIT_MODULE_CORES 32
 
 /* Bytes of each of two texts that are compared inside Emacs, which does nothing
    else meanwhile: this takes a tenth of a second or two. */

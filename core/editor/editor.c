@@ -52,7 +52,7 @@ static void send_hello(struct editor *editor)
     jsonw_member(w, "version", STR(ECL_MCP_VERSION));
     jsonw_member_int(w, "pid", about->pid);
     jsonw_name(w, "workspace");
-    if (about->workspace != NULL)
+    if (about->workspace)
         jsonw_string(w, str_from(about->workspace));
     else
         jsonw_null(w);
@@ -132,7 +132,7 @@ static void write_argument_name(struct jsonw *w, const char *member,
 {
     const struct schema_field *field = schema_first(tool->fields, kind);
 
-    if (field != NULL)
+    if (field)
         jsonw_member(w, member, str_from(field->name));
 }
 

@@ -161,7 +161,7 @@ static void check_field(const struct schema_field *field)
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
-    if (field->kind == SCHEMA_CHOICE && field->fallback != NULL) {
+    if (field->kind == SCHEMA_CHOICE && field->fallback) {
         // clients are not told: it is always the first one
         size_t n = strlen(field->choices[0]);
         assert_int_equal(strlen(field->fallback), n + 2);
@@ -181,7 +181,7 @@ static void check_fallback(const struct tool *tool, size_t i)
     struct json value;
     struct json_error error;
     const struct schema_field *field = &tool->fields[i];
-    if (field->fallback == NULL)
+    if (!field->fallback)
         return;
     struct str text =
         arena_printf(&arena, "{\"%s\":%s}", field->name, field->fallback);
@@ -276,8 +276,8 @@ static bool is_exception(const struct exception *table, size_t n,
                          const struct tool *tool, const char *name)
 {
     for (size_t i = 0; i < n; i++)
-        if ((table[i].tool == NULL || strcmp(table[i].tool, tool->name) == 0) &&
-            (name == NULL || strcmp(table[i].name, name) == 0))
+        if ((!table[i].tool || strcmp(table[i].tool, tool->name) == 0) &&
+            (!name || strcmp(table[i].name, name) == 0))
             return true;
     return false;
 }
@@ -293,8 +293,7 @@ static void registry_says_what_only_reads(void **state)
     (void)state;
     const struct tool *tool;
     for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
-        if (tool->level == TOOL_SAFE && tool->operation != NULL &&
-            !tool->reads_only)
+        if (tool->level == TOOL_SAFE && tool->operation && !tool->reads_only)
             fail_msg("%s is safe, but does not say reads_only", tool->name);
         if (tool->level != TOOL_SAFE && tool->reads_only &&
             !is_exception(cautious, COUNT(cautious), tool, NULL))
@@ -338,7 +337,7 @@ static void check_string(const struct tool *tool,
 static void check_single(const struct tool *tool, enum schema_kind kind)
 {
     const struct schema_field *field = schema_first(tool->fields, kind);
-    if (field == NULL)
+    if (!field)
         return;
     assert_null(field->alias);
     assert_null(strchr(field->name, '-'));
@@ -405,7 +404,7 @@ static void registry_uses_words_alike(void **state)
                 assert_int_equal(field->kind, SCHEMA_NAME);
             if (strcmp(field->name, TOOL_TIMEOUT) == 0)
                 assert_int_equal(field->kind, SCHEMA_NUMBER);
-            if (field->instead_of != NULL)
+            if (field->instead_of)
                 assert_int_not_equal(field_at(tool, field->instead_of),
                                      schema_count(tool->fields));
         }
