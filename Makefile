@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # One Makefile for everything; `make help` lists the targets. Outputs go to
-# build/PROFILE/. CFLAGS and LDFLAGS of the user are appended to ours; V=1
+# build/PROFILE/. The user's CFLAGS and LDFLAGS are appended to ours; V=1
 # shows the commands; PREFIX and DESTDIR say where `make install` puts things.
 
 PROFILE ?= release
@@ -18,7 +18,7 @@ OBJ := $(BUILD)/obj
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 HOST_SRC := $(wildcard host/*.c)
 # What the supervisor shares with the image program, the only one with ECL.
-IMAGE_SHARED_SRC := $(addprefix image/,control.c landlock.c linux.c sandbox.c)
+IMAGE_SHARED_SRC := $(addprefix image/,control.c linux.c sandbox.c)
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
@@ -54,7 +54,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # An include says its floor: "gate/policy.h" is in core/gate/, all others are
 # found from here.
 INCLUDES := -iquote core -iquote .
-# The hosts use what Linux and glibc have beyond POSIX; the core does not.
+# All but the core use what Linux and glibc have beyond POSIX.
 host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
@@ -82,7 +82,7 @@ OUR_LDFLAGS := -Wl,--as-needed $(LDFLAGS_$(PROFILE))
 
 LIBS := -lm -lnettle
 
-# Asked when a recipe needs it, so that `make deps` can install it first.
+# Asked for when a recipe needs it, so that `make deps` can install it first.
 ECL_CFLAGS = $(shell ecl-config --cflags)
 ECL_LDFLAGS = $(shell ecl-config --ldflags)
 
@@ -104,7 +104,7 @@ MODULE_FACTS := $(BUILD)/ecl-mcp-module.version
 ELISP := $(BUILD)/elisp/.compiled
 INFO := $(BUILD)/ecl-mcp.info
 
-# The half for Emacs is built where Emacs and its header are.
+# The part for Emacs is built if Emacs and its header are installed.
 HAS_EMACS := $(shell command -v emacs >/dev/null && \
   echo '\#include <emacs-module.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
@@ -119,16 +119,16 @@ server: $(SERVER) ## build the server ecl-mcp
 image: $(IMAGE) ## build the Lisp image ecl-mcp-image
 module: $(MODULE) $(MODULE_FACTS) ## build the module for Emacs
 elisp: $(ELISP) ## compile the elisp
-info: $(INFO) ## make the manual for Emacs, where makeinfo (texinfo) is
+info: $(INFO) ## make the manual for Emacs, if makeinfo (texinfo) is installed
 
-# Objects are built again when the compiler or a flag changes.
+# Objects are rebuilt when the compiler or a flag changes.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' \
 	  | cmp -s - $@ || \
 	  echo '$(CC) $(OUR_CFLAGS) $(CFLAGS) $(OUR_LDFLAGS) $(LDFLAGS)' >$@
 
-# The core is in programs and in the module, which shows nothing of it.
+# The core is in programs and in the module, which exports nothing of it.
 $(OBJ)/core/%.o $(OBJ)/host/%.o $(OBJ)/module/%.o: POSITION := -fPIC -fvisibility=hidden
 $(OBJ)/%.o: POSITION := -fPIE
 $(OBJ)/tests/%: INCLUDES_HERE := $(TEST_INCLUDES)
@@ -161,8 +161,8 @@ $(SERVER): $(call objects,$(SERVER_SRC)) $(CORE_LIB) $(HOST_LIB) $(SUPERVISOR_LI
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
 ifeq ($(PROFILE),asan)
-# The collector scans stacks and the sanitizers move them: the image is not
-# instrumented.
+# ECL's garbage collector scans stacks, and the sanitizers move them: so the
+# image is not instrumented.
 $(IMAGE): FORCE
 	$(Q)$(MAKE) --no-print-directory PROFILE=release image
 	$(Q)mkdir -p $(@D) && cp -u build/release/ecl-mcp-image $@
@@ -178,7 +178,7 @@ $(MODULE): $(call objects,$(filter-out module/version_facts.c,$(MODULE_SRC))) $(
 	$(Q)$(CC) -shared -o $@ $(filter %.o,$^) $(HOST_LIB) $(CORE_LIB) \
 	  $(OUR_LDFLAGS) $(LDFLAGS) $(LIBS)
 
-# What can be known of the module before it is loaded.
+# What Emacs can know of the module before it loads it.
 $(OBJ)/module/version_facts: $(call objects,module/version_facts.c)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
@@ -244,8 +244,8 @@ demo: deps-demo ## show a real conversation, after installing what that needs
 check: deps-check ## every test, after installing what they need
 	+$(Q)$(MAKE) --no-print-directory $(jobs) check-suites
 
-# Transcripts share a home; one that finds a library in its cache need not wait
-# for another that compiles it.
+# Transcripts share a home. Once a library is in its cache, no transcript waits
+# for another one that compiles it.
 LIBRARIES := build/tests/home/.libraries
 $(LIBRARIES): | all
 	$(call say,DEMO,tests/server/demo.mcp)
@@ -256,7 +256,7 @@ $(LIBRARIES): | all
 
 TRIXIE_TARGET := check
 .PHONY: check-trixie
-check-trixie: ## the same in a Debian 13 of its own (root; TRIXIE_TARGET=check)
+check-trixie: ## every test in a Debian 13 of its own; as root (TRIXIE_TARGET=check)
 	$(Q)sh scripts/trixie.sh $(CURDIR)/build/trixie '$(TRIXIE_TARGET)'
 
 check-suites: all tests asan-tests $(LIBRARIES)
@@ -272,7 +272,7 @@ define link
 	$(Q)$(CC) -pie -o $@ $^ $(OUR_LDFLAGS) $(LDFLAGS)
 endef
 
-# In the profile fuzz the fuzzer has its own main, else replay.c is it.
+# In the profile fuzz the fuzzer has its own main; otherwise replay.c has it.
 $(FUZZERS): $(BUILD)/%: $(OBJ)/%.o $(if $(filter fuzz,$(PROFILE)),,\
   $(OBJ)/tests/fuzz/replay.o) $(SUPERVISOR_LIB) $(CORE_LIB)
 	$(link) $(if $(filter fuzz,$(PROFILE)),-fsanitize=fuzzer) $(LIBS)
@@ -283,9 +283,9 @@ WRAPPED := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS)
 
-# They also enter the sandbox themselves.
+# These tests also enter the sandbox themselves.
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
-  image/syscall_filter.c) $(TEST_LIBS)
+  image/landlock.c image/syscall_filter.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
@@ -294,8 +294,8 @@ $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
 check-image: $(IMAGE) $(IMAGE_TESTS) ## the supervisor with real images
 	$(suite) image sh scripts/cmocka.sh image $(IMAGE_TESTS:%='% $(IMAGE)')
 
-# The module in a real Emacs. The sanitizers come into it from outside, and do
-# not look for leaks: those of Emacs are many. One test loads a copy beside it.
+# The module in a real Emacs. LD_PRELOAD brings the sanitizers into it; they do
+# not look for leaks, since Emacs has many. One test loads a copy of the module.
 EMACS_TEST := emacs -Q --batch --module-assertions -l tests/support/quiet.el \
   -l tests/module/run.el
 
@@ -313,25 +313,24 @@ check-unit: $(UNIT) ## unit tests in C
 check-oom: $(UNIT:%=%.oom) ## the same with every allocation failing in turn
 	$(suite) oom sh scripts/cmocka.sh oom $(UNIT:%=%.oom)
 
-# One build for all, whoever comes first; behind `all`, whose image it takes.
+# One build for all suites; after `all`, because it uses that image.
 .PHONY: asan-tests
 asan-tests: all
 	+$(Q)$(MAKE) --no-print-directory PROFILE=asan all tests
 
 .PHONY: check-asan
-check-asan: check-asan-unit check-asan-server check-asan-shared check-asan-module \
-  check-fuzz-corpus ## under the address and other sanitizers
+check-asan: check-asan-unit check-asan-server check-asan-shared check-asan-module check-fuzz-corpus ## much of this under the address and other sanitizers
 
 check-asan-unit: asan-tests
 	$(suite) asan-unit sh scripts/cmocka.sh asan-unit $(UNIT:$(BUILD)/%=build/asan/%)
 
-# Those that limit its memory would see that of the sanitizer.
+# Without the transcripts that limit memory: the sanitizer needs more of it.
 check-asan-server: asan-tests $(LIBRARIES)
 	$(suite) asan-server node tests/server/run.mjs \
 	  --program $(CURDIR)/build/asan/ecl-mcp \
 	  $(shell grep -L '^memory front' tests/server/*.mcp)
 
-check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, sanitized
+check-fuzz-corpus: asan-tests ## the kept inputs of the fuzzers, under sanitizers
 	$(suite) fuzz-corpus sh scripts/corpus.sh fuzz-corpus tests/fuzz/corpus \
 	  $(FUZZERS:$(BUILD)/%=build/asan/%)
 
@@ -348,7 +347,7 @@ fuzz-run: $(FUZZERS)
 	    $(BUILD)/found/$$name tests/fuzz/corpus/$$name || exit 1; done
 
 .PHONY: soak
-soak: all ## EVALUATIONS=2000 at random under random kills, against a model
+soak: all ## EVALUATIONS=2000 random ones under random kills, against a model
 	$(Q)EVALUATIONS='$(EVALUATIONS)' node tests/soak/soak.mjs $(SEED)
 
 check-shared: all ## several servers that share Lisp images
@@ -367,11 +366,11 @@ $(BUILD)/differ: $(call objects,tests/diff/differ.c) $(CORE_LIB)
 check-diff: $(BUILD)/differ ## the diff engine against diff(1) and patch(1)
 	$(suite) diff node tests/diff/run.mjs $(BUILD)/differ $(SEED)
 
-check-docs: all ## the documents agree with the program
+check-docs: all ## the documents agree with the program and the code
 	$(suite) docs node tests/docs/run.mjs $(SERVER)
 
 .PHONY: docs
-docs: server ## make docs/tools.md
+docs: server ## write docs/tools.md
 	$(Q)node scripts/tools-doc.mjs $(SERVER) >docs/tools.md
 
 $(BUILD)/registry: $(call objects,tests/lisp/registry.c) $(CORE_LIB)
@@ -392,7 +391,7 @@ check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 check-elisp: all ## the elisp in Emacs, in batch; ELISP_TESTS=REGEXP for some
 	$(suite) elisp sh tests/elisp/run.sh $(BUILD)
 
-check-install: all ## make install, use, make uninstall
+check-install: all ## install, use what is installed, uninstall
 	+$(suite) install sh tests/install/run.sh $(CURDIR)/$(BUILD)/installed
 
 check-clients: all ## the official clients and schemas, from the npm registry
@@ -401,7 +400,7 @@ check-clients: all ## the official clients and schemas, from the npm registry
 check-server: all $(LIBRARIES) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
-# The server with the fixtures of the suite in the place of extras.c.
+# The server with the fixtures of the suite instead of extras.c.
 CONFORMANCE := $(BUILD)/ecl-mcp-conformance
 $(CONFORMANCE): $(call objects,$(filter-out %/extras.c,$(SERVER_SRC)) \
   tests/conformance/fixtures.c) $(SUPERVISOR_LIB) $(HOST_LIB) $(CORE_LIB)
@@ -410,7 +409,7 @@ $(CONFORMANCE): $(call objects,$(filter-out %/extras.c,$(SERVER_SRC)) \
 check-conformance: all $(CONFORMANCE) ## the official conformance suite of MCP
 	$(suite) conformance node tests/conformance/run.mjs $(CONFORMANCE)
 
-# The first run loads some 600 MB.
+# The first run downloads some 600 MB.
 check-agents: export SUITE_SECONDS ?= 600
 check-agents: all ## sessions with real coding agents and a scripted model
 	$(suite) agents node tests/agents/run.mjs $(SERVER)
@@ -431,14 +430,14 @@ C_SRC = $(PRODUCT_SRC) $(TEST_SRC)
 C_FILES = $(C_SRC) $(HEADERS) $(TEST_HEADERS)
 
 .PHONY: lint lint-clang tidy format-check format layers headers plain lisp-lint elisp-lint
-lint: deps-check ## everything below that checks the sources, and clang's warnings
+lint: deps-check ## all checks of the sources below, and clang's warnings
 	+$(Q)$(MAKE) --no-print-directory $(jobs) PROFILE=clang plain layers format-check \
 	  headers lisp-lint elisp-lint lint-clang tidy
 	@echo 'lint: clean'
 
 lint-clang: $(call objects,$(C_SRC))
 
-tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy, for what has changed
+tidy: $(patsubst %.c,$(OBJ)/%.tidy,$(C_SRC)) ## clang-tidy on what has changed
 
 $(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
 	$(call say,TIDY,$<)
@@ -446,14 +445,14 @@ $(OBJ)/%.tidy: %.c $(OBJ)/%.o .clang-tidy
 	  >$@.log 2>&1 || { cat $@.log; exit 1; }
 	@touch $@
 
-# Other versions break lines elsewhere.
+# Other versions break lines in other places.
 format-check: ## clang-format 14 changes nothing
 	$(Q)case $$(clang-format --version) in \
 	*'version 14.'*) clang-format --dry-run --Werror $(C_FILES) ;; \
-	*) echo 'format-check: not done, this is no clang-format 14' ;; \
+	*) echo 'format-check: skipped, this is not clang-format 14' ;; \
 	esac
 
-format: ## clang-format every C file
+format: ## format every C file with clang-format
 	$(Q)clang-format -i $(C_FILES)
 
 layers: $(CORE_LIB) ## who includes whom, and what the core imports
@@ -470,12 +469,12 @@ $(OBJ)/%.h.ok: %.h $(BUILD)/flags
 	  -MF $(@:.ok=.d) $(OUR_CFLAGS) $(TEST_INCLUDES) $(ECL_CFLAGS) $(CFLAGS)
 	@touch $@
 
-plain: ## licence lines, sizes, no absolute paths; the protocol's document
+plain: ## licence lines, sizes, no absolute paths; the image protocol's document
 	$(Q)sh scripts/plain.sh
 	$(Q)awk -f scripts/protocol-doc.awk core/wire/wire.h image/control.h \
 	  docs/image-protocol.md
 
-lisp-lint: ## form, ECL's symbols in their files, docstrings
+lisp-lint: ## form, ECL's symbols only in their files, docstrings
 	$(Q)awk -f scripts/lisp-lint.awk $(LISP_SRC)
 	$(Q)ecl --norc --shell scripts/lisp-docs.lisp -- lisp/packages.lisp \
 	  $(filter-out lisp/packages.lisp lisp/build.lisp,$(LISP_SRC)) >$(BUILD)/lisp-docs.log \
@@ -490,11 +489,12 @@ elisp-lint: ## byte-compiler, checkdoc, check-declare, package-lint, relint
 # ---------------------------------------------------------------- install
 
 DOC := $(DESTDIR)$(PREFIX)/share/doc/ecl-mcp
-# Of one architecture, and of all: the elisp finds the module from its folder.
+# Files for one architecture, and for all; the elisp finds the module from its
+# own folder.
 LIB := $(DESTDIR)$(PREFIX)/lib/ecl-mcp
 SITE_LISP := $(DESTDIR)$(PREFIX)/share/emacs/site-lisp/ecl-mcp
 INFO_DIR := $(DESTDIR)$(PREFIX)/share/info
-# The menu of manuals; a package for others to install has it made there.
+# Adds the manual to the menu. Not with DESTDIR: a package does it on installing.
 info_dir = { [ -n '$(DESTDIR)' ] || ! command -v install-info >/dev/null || \
   install-info $(1) --info-dir='$(INFO_DIR)' '$(INFO_DIR)/ecl-mcp.info'; }
 
@@ -516,7 +516,7 @@ install-emacs: module elisp info
 	[ ! -e $(INFO) ] || { install -d '$(INFO_DIR)' && \
 	  install -m 644 $(INFO) '$(INFO_DIR)/' && $(call info_dir,); }
 
-uninstall: ## remove what install put there
+uninstall: ## remove what install has installed
 	[ ! -e '$(INFO_DIR)/ecl-mcp.info' ] || $(call info_dir,--delete)
 	rm -f '$(INFO_DIR)/ecl-mcp.info'
 	rm -f '$(DESTDIR)$(PREFIX)/bin/ecl-mcp'

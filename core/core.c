@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* core.c: owns everything that belongs to one connection and leads the
-   bytes through it. */
+/* core.c: owns all that belongs to one connection and passes the bytes through
+   it. */
 #include "core/core.h"
 
 #include <inttypes.h>
@@ -18,14 +18,15 @@
 #include "tools/registry.h"
 #include "wire/image.h"
 
-/* Storage that the idle output keeps: what common answers need. */
-#define KEPT (64u * 1024)
+/* Bytes of storage that the idle output holds on to: what common answers
+   need. */
+#define IDLE_STORAGE (64u * 1024)
 
 struct core {
     struct log log;
     size_t max_message;
     struct linereader reader;
-    struct arena arena; /* of the message that is handled */
+    struct arena arena; /* for the message that is being handled */
     struct buf output;
     struct image image;
     struct gate gate;
@@ -58,10 +59,10 @@ const char *core_tool_name(size_t index)
 {
     const struct tool *tool = registry_at(REGISTRY_ALL_SETS, index);
 
-    return tool != NULL ? tool->name : NULL;
+    return tool ? tool->name : NULL;
 }
 
-/* Who is told of each call. */
+/* The hooks, which the gate calls for each call. */
 static enum status add_hooks(struct core *core,
                              const struct core_config *config)
 {
@@ -74,17 +75,27 @@ static enum status add_hooks(struct core *core,
     if (status == ST_OK)
         status = gate_add_hook(gate, editor_event, &core->editor);
     audit_init(&core->audit, &core->log, &config->audit);
-    if (status == ST_OK && config->audit.append != NULL)
+    if (status == ST_OK && config->audit.append)
         status = gate_add_hook(gate, audit_event, &core->audit);
     return status;
 }
 
-/* Fills SESSION, which is zeroed; core_free undoes it however far it
-   got. */
+static struct tool_limits limits_of(const struct core_config *config)
+{
+    bool known = config->memory > 0 || config->attached;
+
+    return (struct tool_limits){
+        .max_output =
+            config->max_output > 0 ? config->max_output : LIMIT_OUTPUT,
+        .timeout_ms = LIMIT_TIMEOUT_MS,
+        .memory = (int64_t)(known ? config->memory : LIMIT_HEAP)};
+}
+
+/* Fills CORE, which is zeroed. core_free releases it, also after a failure. */
 static enum status set_up(struct core *core, const struct core_config *config)
 {
     unsigned sets = REGISTRY_ALL_SETS;
-    if (config->tools != NULL &&
+    if (config->tools &&
         registry_read_sets(str_from(config->tools), &sets) != ST_OK)
         return ST_INVALID;
     core->log = config->log;
@@ -94,17 +105,10 @@ static enum status set_up(struct core *core, const struct core_config *config)
     image_init(&core->image, &core->log);
     const struct editor_about about = {
         .pid = config->pid,
-        .workspace = config->files != NULL ? config->files->root : NULL,
+        .workspace = config->files ? config->files->root : NULL,
         .attached = config->attached};
     editor_init(&core->editor, &core->log, &about);
-    struct tool_limits limits = {
-        .max_output =
-            config->max_output > 0 ? config->max_output : LIMIT_OUTPUT,
-        .timeout_ms = LIMIT_TIMEOUT_MS,
-        .memory =
-            (int64_t)(config->memory > 0 || config->attached ? config->memory
-                                                             : LIMIT_HEAP),
-    };
+    struct tool_limits limits = limits_of(config);
     gate_init(&core->gate, &core->log, &core->image, &limits);
     core->gate.files = config->files;
     core->gate.policy = config->policy;
@@ -128,13 +132,13 @@ static enum status set_up(struct core *core, const struct core_config *config)
         .approval_ms =
             config->approval_ms > 0 ? config->approval_ms : LIMIT_APPROVAL_MS};
     core->mcp = mcp_new(&mcp);
-    return core->mcp == NULL ? ST_NOMEM : ST_OK;
+    return !core->mcp ? ST_NOMEM : ST_OK;
 }
 
 struct core *core_new(const struct core_config *config)
 {
     struct core *core = calloc(1, sizeof *core);
-    if (core != NULL && set_up(core, config) != ST_OK) {
+    if (core && set_up(core, config) != ST_OK) {
         core_free(core);
         return NULL;
     }
@@ -143,7 +147,7 @@ struct core *core_new(const struct core_config *config)
 
 void core_free(struct core *core)
 {
-    if (core == NULL)
+    if (!core)
         return;
     mcp_free(core->mcp);
     image_release(&core->image);
@@ -177,12 +181,12 @@ static void handle_lines(struct core *core, int64_t now_ms)
     }
 }
 
-/* Gives the storage of large answers back when they are gone. */
+/* Once large answers are gone, gives their storage back. */
 static void trim_output(struct buf *output)
 {
-    if (output->n > 0 || output->cap <= KEPT)
+    if (output->n > 0 || output->cap <= IDLE_STORAGE)
         return;
-    buf_trim(output, KEPT);
+    buf_trim(output, IDLE_STORAGE);
     if (buf_reserve(output, RPC_SPARE) == NULL)
         output->failed = false; // the next answer tries again
 }
@@ -221,8 +225,8 @@ void core_finish(struct core *core, int64_t grace_ms, int64_t now_ms)
     core->finishing = true;
     core->deadline_ms = deadline_ms;
     log_line(&core->log, LOG_DEBUG,
-             "core: ends within %" PRId64 " ms, %zu calls wait", grace_ms,
-             mcp_waiting(core->mcp));
+             "core: finishing within %" PRId64 " ms, %zu calls pending",
+             grace_ms, mcp_waiting(core->mcp));
     image_finish(&core->image, grace_ms);
 }
 
@@ -273,7 +277,7 @@ void core_image_lost(struct core *core, struct str why, int64_t now_ms)
 
 void core_editor_close(struct core *core, int64_t now_ms)
 {
-    if (!core->editor.there)
+    if (!core->editor.connected)
         return;
     editor_close(&core->editor);
     mcp_editor_gone(core->mcp, &core->arena, now_ms);
@@ -291,10 +295,10 @@ void core_editor_feed(struct core *core, const void *p, size_t n,
     struct editor_message message;
     enum status status = ST_OK;
 
-    if (!core->editor.there)
+    if (!core->editor.connected)
         return;
     if (editor_feed(&core->editor, p, n) != ST_OK)
-        log_line(&core->log, LOG_WARN, "editor: out of memory");
+        log_line(&core->log, LOG_WARN, "editor: line lost: out of memory");
     while (status != ST_MISSING) {
         status = editor_next(&core->editor, &core->arena, &message);
         if (status == ST_OK)

@@ -341,8 +341,8 @@ It is the first of `ecl-mcp-request-functions'."
                        `((decision . "deny") (by . "rule")
                          (rule . ,(ecl-mcp-rule-text rule))
                          (reason
-                          . ,(format (concat "the rule \"%s\" of the user denies "
-                                             "it, and no approval changes that")
+                          . ,(format (concat "the user's rule \"%s\" denies "
+                                             "it, and no approval can change that")
                                      (ecl-mcp-rule-text rule)))))
        t)
       ('allow

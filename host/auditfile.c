@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* auditfile.c: several servers may append to the same file: each line is one
-   write to a descriptor with O_APPEND. No link is followed in the folders that
-   are ours, and only files of the user are written to. */
+   write to a descriptor with O_APPEND. It follows no link in the folders that
+   are ours, and writes only to files of the user. */
 #include "host/auditfile.h"
 
 #include <dirent.h>
@@ -27,12 +27,12 @@
 struct auditfile {
     const struct log *log;
     int fd;         /* -1: none is open */
-    bool daily;     /* files of the days in a folder */
-    char *home;     /* of the folder; NULL: there is none */
+    bool daily;     /* a file for each day, in a folder */
+    char *home;     /* the folder is below it; NULL: there is no folder */
     int64_t day;    /* of the open file, since 1970 */
-    bool torn;      /* the file ends within a line */
-    uint64_t lost;  /* lines that are not in it */
-    struct buf out; /* a line */
+    bool torn;      /* the file ends in the middle of a line */
+    uint64_t lost;  /* lines that could not be written */
+    struct buf out; /* the line that is being made */
 };
 
 /* --- Opening ------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static void format_date(int64_t day, char out[DATE_SIZE])
         (void)snprintf(out, DATE_SIZE, "unknown");
 }
 
-/* Whether FD is what may be written to; sets errno. */
+/* Whether FD is of TYPE and belongs to this user alone; sets errno. */
 static bool is_ours(int fd, mode_t type)
 {
     struct stat info;
@@ -86,7 +86,7 @@ static int open_log(int parent, const char *name)
     return fd < 0 ? -1 : keep_if(is_ours(fd, S_IFREG), fd);
 }
 
-/* Opens the folder NAME in PARENT, which is closed; makes it if it is missing.
+/* Opens the folder NAME in PARENT, which it closes; makes it if it is missing.
    A descriptor or -1. */
 static int enter(int parent, const char *name, bool ours)
 {
@@ -130,7 +130,7 @@ static void remove_old(int fd, int64_t first)
         if (strlen(name) == n + strlen(SUFFIX) &&
             strspn(name, "0123456789-") == n && strcmp(name + n, SUFFIX) == 0 &&
             strncmp(name, limit, n) < 0)
-            (void)unlinkat(fd, name, 0); // it is tried again tomorrow
+            (void)unlinkat(fd, name, 0); // tomorrow it tries again
     }
     if (folder)
         (void)closedir(folder);
@@ -144,14 +144,13 @@ static int open_day(const char *home, int64_t day)
     char date[DATE_SIZE];
     char name[NAME_SIZE];
     int folder = open_folder(home);
-    int fd;
 
     if (folder < 0)
         return -1;
     format_date(day, date);
     (void)snprintf(name, sizeof name, "%s" SUFFIX, date);
     remove_old(folder, day - LIMIT_AUDIT_DAYS);
-    fd = open_log(folder, name);
+    int fd = open_log(folder, name);
     (void)keep_if(false, folder);
     return fd;
 }
@@ -197,7 +196,7 @@ const char *auditfile_reason(int error)
     }
 }
 
-/* Something went well or wrong (ERROR); says so when that is new. */
+/* Takes note of a success (ERROR 0) or failure; logs a change. */
 static void note(struct auditfile *file, int error)
 {
     if (error == 0 && file->lost > 0)
@@ -211,7 +210,7 @@ static void note(struct auditfile *file, int error)
     file->lost = error == 0 ? 0 : file->lost + 1;
 }
 
-/* Opens the file that a line of DAY goes to. 0 or an errno. */
+/* Opens the file for a line of DAY. 0 or an errno. */
 static int open_for(struct auditfile *file, int64_t day)
 {
     if (!file->daily || (file->fd >= 0 && file->day == day))
@@ -243,7 +242,7 @@ static void compose(struct auditfile *file, int64_t began_ms,
 
     buf_reset(out);
     if (file->torn)
-        buf_byte(out, '\n'); // what is there is no line, but ends here
+        buf_byte(out, '\n'); // ends the torn line
     buf_str(out, STR("{\"time\":"));
     put_time(out, began_ms);
     buf_printf(out, ",\"server\":%d,", (int)getpid());
@@ -278,9 +277,9 @@ static void append(void *context, int64_t age_ms, struct str members,
                      members, lasting);
 }
 
-/* --- The whole ---------------------------------------------------------- */
+/* --- All of it ---------------------------------------------------------- */
 
-/* The home of the user, or NULL: there is none, or no memory. */
+/* A copy of HOME, or NULL with errno. */
 static char *find_home(void)
 {
     const char *home = getenv("HOME");
@@ -313,8 +312,8 @@ struct auditfile *auditfile_new(const char *path, const struct log *log)
     return NULL;
 }
 
-const char *auditfile_reach(const struct auditfile *file,
-                            const struct workspace *workspace)
+const char *auditfile_exposure(const struct auditfile *file,
+                               const struct workspace *workspace)
 {
     return file->daily ? NULL : exposure_of_file(file->fd, workspace);
 }

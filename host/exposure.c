@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exposure.c: the rules of the sandbox, seen from the other side: a folder that
-   the home lies in is not writable, and secrets are not either. */
+/* exposure.c: the rules of the sandbox, seen from the other side: it makes
+   neither a folder that contains the home writable, nor secrets. */
 #include "host/exposure.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #include "files/secrets.h"
 
-/* The absolute path of what FD is open on; false: it is not known. */
+/* The absolute path of what FD is open on; false: unknown. */
 static bool find_path(int fd, char path[PATH_MAX])
 {
     char link[32];
@@ -25,7 +25,7 @@ static bool find_path(int fd, char path[PATH_MAX])
     return true;
 }
 
-/* PATH without links, into OUT, which is empty when there is no such folder. */
+/* Writes PATH without links to OUT; empty when there is no such folder. */
 static void resolve(const char *path, char out[PATH_MAX])
 {
     if (!path || path[0] != '/' || !realpath(path, out))

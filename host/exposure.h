@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* exposure.h: whether the agent could change a file that it is meant to be
-   bound by. */
+/* exposure.h: whether the agent could change a file that must bind it. */
 #ifndef HOST_EXPOSURE_H
 #define HOST_EXPOSURE_H
 
 #include "host/workspace.h"
 
-/* Why the file that FD is open on is within reach, as the end of a sentence
-   that begins with "it"; NULL: it is not. Within reach is what the tools for
-   files change in WORKSPACE (may be NULL), and where the sandbox lets evaluated
-   code write. Where there is no sandbox, that code reaches everything, and this
-   function knows nothing of it. */
+/* Why the file that FD is open on is exposed, as the end of a sentence that
+   begins with "it"; NULL: it is not exposed. A file is exposed where the file
+   tools can write in WORKSPACE (may be NULL), and where the sandbox lets
+   evaluated code write. Without a sandbox, that code can write everywhere; this
+   function does not consider that. */
 const char *exposure_of_file(int fd, const struct workspace *workspace);
 
 #endif

@@ -52,16 +52,16 @@ enum status host_fill(struct host *host, const char *policy,
 {
     enum status status =
         policyfile_read(&host->policy, policy, host->workspace, core_find_tool);
-    const char *reach = NULL;
+    const char *exposure = NULL;
 
-    (void)status; // without memory there is a fault as well
+    (void)status; // running out of memory leaves a fault, too
     if (host->policy.fault.n > 0)
         log_line(&host->log, LOG_ERROR, "policy: no dangerous tool runs: %.*s",
                  STR_ARG(host->policy.fault));
     if (host->audit)
-        reach = auditfile_reach(host->audit, host->workspace);
-    if (reach)
-        log_line(&host->log, LOG_WARN, "audit: the log %s", reach);
+        exposure = auditfile_exposure(host->audit, host->workspace);
+    if (exposure)
+        log_line(&host->log, LOG_WARN, "audit: the log %s", exposure);
     config->log = host->log;
     config->policy = &host->policy;
     if (host->workspace)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* host.h: what every host makes ready for a session: the log of calls, the
+/* host.h: what every host makes ready for a core: the log of calls, the
    workspace, the rules of the user, a random key, and the time. */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
@@ -12,10 +12,10 @@
 #include "host/auditfile.h"
 #include "host/workspace.h"
 
-/* Must stay where it is while a session uses it. */
+/* Must stay where it is while a core uses it. */
 struct host {
     struct log log;              /* copied; its context is borrowed */
-    struct policy policy;        /* rules that were added before stay */
+    struct policy policy;        /* the caller may add rules before host_fill */
     struct auditfile *audit;     /* NULL: calls are not logged */
     struct workspace *workspace; /* NULL: no files */
     struct files files;
@@ -27,20 +27,20 @@ void host_init(struct host *host, const struct log *log);
 void host_release(struct host *host);
 
 /* Opens the log of calls: the file PATH, none for "off", that of the day for
-   NULL. ST_IO: PATH cannot be used, and errno says why (auditfile_reason).
-   Without PATH a log that cannot be had is a warning. */
+   NULL. ST_IO: PATH cannot be used, and errno says why (auditfile_reason). When
+   PATH is NULL, a failure is only a warning in the log. */
 enum status MUST_CHECK host_open_audit(struct host *host, const char *path);
 
-/* Opens the folder ROOT, with SECRETS as workspace_new has them. ST_IO with
-   errno: there is no such folder; the host may go on without files. */
+/* Opens the folder ROOT, with SECRETS as for workspace_new. ST_IO with errno:
+   there is no such folder; the host may do without files. */
 enum status MUST_CHECK host_open_workspace(struct host *host, const char *root,
                                            const char *const *secrets);
 
-/* Reads the rules in the file POLICY (see policyfile_read) and fills what of
-   CONFIG is not an option: log, key, files, policy, audit. To be called after
-   the two above. What is wrong with the rules is logged, as is a log of calls
-   that evaluated code could change. ST_IO with errno: the system has no random
-   bytes. */
+/* Reads the rules in the file POLICY (see policyfile_read) and fills the
+   members of CONFIG that are not options: log, key, files, policy, audit. Call
+   it after the two above. Logs what is wrong with the rules, and warns of a log
+   of calls that the agent could change. ST_IO with errno: the system has no
+   random bytes. */
 enum status MUST_CHECK host_fill(struct host *host, const char *policy,
                                  struct core_config *config);
 

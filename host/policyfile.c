@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* policyfile.c: the file is opened once; what is checked is what is read. */
+/* policyfile.c: the file is opened once, so what was checked is what is
+   read. */
 #include "host/policyfile.h"
 
 #include <errno.h>
@@ -17,13 +18,14 @@
 /* Room for a reason. */
 #define WHY_SIZE 300
 
-/* Why the file of FD is not to be trusted, said of "it", or NULL. */
+/* Why the file of FD cannot be trusted, as the end of a sentence that begins
+   with "it", or NULL. */
 static const char *suspicion(int fd, const struct workspace *workspace)
 {
     struct stat info;
 
     if (fstat(fd, &info) < 0)
-        return "cannot be looked at";
+        return "cannot be examined";
     if (!S_ISREG(info.st_mode))
         return "is not a file";
     if (info.st_uid != geteuid() && info.st_uid != 0)
@@ -56,7 +58,7 @@ static enum status fail_memory(struct policy *policy, struct str name)
 {
     enum status status = policy_fail(policy, name, "there is no memory for it");
 
-    (void)status; // the fault is there in any case
+    (void)status; // the fault is set in any case
     return ST_NOMEM;
 }
 
@@ -84,8 +86,8 @@ static enum status read_open(struct policy *policy, struct str name, int fd,
     return status;
 }
 
-/* The default; NULL without a home, or without memory, and then *STATUS says
-   so. The caller frees it. */
+/* The default path, which the caller frees; NULL without HOME, or without
+   memory: then *STATUS is ST_NOMEM. */
 static char *default_path(enum status *status)
 {
     const char *home = getenv("HOME");

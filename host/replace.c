@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Names that are tried. */
+/* How many names to try. */
 #define TRIES 100
 
 /* Attributes of a file and their values, as the system bounds them. */
@@ -34,8 +34,9 @@ static bool write_all(int fd, struct str bytes)
     return true;
 }
 
-/* Whether the attribute NAME belongs to the file, whatever its content is. What
-   lends rights to those who run it (security.capability) does not. */
+/* Whether the new file gets the attribute NAME: it belongs to the file,
+   whatever the content. One that lends rights to whoever runs the file
+   (security.capability) does not. */
 static bool is_kept(const char *name)
 {
     return strncmp(name, "user.", 5) == 0 ||
@@ -50,12 +51,12 @@ static bool copy_attribute(int from, int to, const char *name,
     ssize_t n = fgetxattr(from, name, value, XATTR_SIZE_MAX);
 
     if (n < 0)
-        return errno == ENODATA; // it has gone meanwhile
+        return errno == ENODATA; // it was removed meanwhile
     return fsetxattr(to, name, value, (size_t)n, 0) == 0;
 }
 
-/* Copies the attributes from the file FROM to TO; a file system that has none
-   has none to keep. False with errno. */
+/* Copies the attributes from the file FROM to TO; a file system may have none.
+   False with errno. */
 static bool copy_attributes(int from, int to)
 {
     struct attributes *a = malloc(sizeof *a);
@@ -90,8 +91,8 @@ static bool take_attributes(int fd, int parent, const char *last)
     return ok;
 }
 
-/* Gives FD what LAST in PARENT, which OLD tells of, has besides its content, or
-   the mode of a new file. False with errno. */
+/* Gives FD the owner, attributes and mode of LAST in PARENT, whose stat(2) is
+   OLD; with OLD NULL, the mode of a new file. False with errno. */
 static bool dress(int fd, int parent, const char *last, const struct stat *old)
 {
     if (!old) {
@@ -100,19 +101,19 @@ static bool dress(int fd, int parent, const char *last, const struct stat *old)
         (void)umask(mask);
         return fchmod(fd, 0666 & ~mask) == 0;
     }
-    // another owner's file stays that owner's where the system allows it; else
-    // it must not lend the new owner's rights to whoever runs it
+    // another owner's file stays that owner's where the system allows it;
+    // otherwise it must not lend the new owner's rights to whoever runs it
     mode_t mode = old->st_mode & 07777;
     if (fchown(fd, old->st_uid, old->st_gid) < 0) {
         (void)!fchown(fd, (uid_t)-1, old->st_gid);
         mode &= 01777;
     }
-    // without its list the mode of a file would mean another thing: that first
+    // the access control list changes what the mode means: so the list first
     return take_attributes(fd, parent, last) && fchmod(fd, mode) == 0;
 }
 
-/* Makes a new file in PARENT and copies its name to NAME; one that is taken, by
-   a server that was killed, is passed over. A descriptor or -1. */
+/* Makes a new file in PARENT and copies its name to NAME; skips names that a
+   killed server left behind. A descriptor or -1. */
 static int make(int parent, unsigned *counter, char name[REPLACE_NAME])
 {
     int fd = -1;

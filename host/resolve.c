@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resolve.c: realpath(3), also for what is not there yet. */
+/* resolve.c: realpath(3), also for what does not exist yet. */
 #include "host/resolve.h"
 
 #include <errno.h>
@@ -17,15 +17,13 @@ static bool cut_last(char *path)
     return true;
 }
 
-/* Whether the names behind the first N bytes of PATH could be made: none is
+/* Whether the names after the first N bytes of PATH could be created: none is
    "." or "..". */
 static bool is_plain(const char *path, size_t n)
 {
     for (const char *p = path + n; *p != '\0';) {
-        size_t length;
-
         p += *p == '/';
-        length = strcspn(p, "/");
+        size_t length = strcspn(p, "/");
         if (length == 0 || (length == 1 && p[0] == '.') ||
             (length == 2 && p[0] == '.' && p[1] == '.'))
             return false;
@@ -34,18 +32,17 @@ static bool is_plain(const char *path, size_t n)
     return true;
 }
 
-/* Resolves PATH (absolute) as far as it exists; what does not is put behind it
-   as it stands. 0 or an errno. */
+/* Resolves PATH (absolute) as far as it exists; the rest follows as it stands.
+   Returns 0 or an errno. */
 static int resolve_new(const char *path, char out[PATH_MAX])
 {
     char part[PATH_MAX];
     int error = ENOENT;
-    size_t n;
 
     memcpy(part, path, strlen(path) + 1);
     while (error == ENOENT && cut_last(part))
         error = realpath(part, out) ? 0 : errno;
-    if (error == ENOENT) { // nothing of it is there but "/"
+    if (error == ENOENT) { // only "/" exists of it
         part[0] = '\0';
         out[0] = '\0';
         error = 0;
@@ -54,7 +51,7 @@ static int resolve_new(const char *path, char out[PATH_MAX])
         return error;
     if (!is_plain(path, strlen(part)))
         return ENOENT;
-    n = strcmp(out, "/") == 0 ? 0 : strlen(out);
+    size_t n = strcmp(out, "/") == 0 ? 0 : strlen(out);
     if (n + strlen(path + strlen(part)) >= PATH_MAX)
         return ENAMETOOLONG;
     memcpy(out + n, path + strlen(part), strlen(path + strlen(part)) + 1);

@@ -6,11 +6,11 @@
 #include <linux/limits.h>
 #include <stdbool.h>
 
-/* Writes to OUT where PATH (absolute, shorter than PATH_MAX) leads, all
-   symbolic links followed. When it is MISSING, its folders are followed as far
-   as they exist, and the rest, in which neither "." nor ".." may stand, is put
-   behind that. 0 or an errno: ENOENT, ENOTDIR, ELOOP, EACCES, ENAMETOOLONG, ...
- */
+/* Writes to OUT where PATH (absolute, shorter than PATH_MAX) leads, after all
+   symbolic links. When it does not exist, *MISSING is true: its folders are
+   resolved as far as they exist, and the rest, which must not contain "." or
+   "..", follows as it stands. Returns 0 or an errno: ENOENT, ENOTDIR, ELOOP,
+   EACCES, ENAMETOOLONG, ... */
 int resolve_path(const char *path, char out[PATH_MAX], bool *missing);
 
 #endif

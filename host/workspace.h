@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* workspace.h: a folder and what is in it, as the functions that files.h asks a
-   host for. The only code below core/ that does input and output; hosts share
-   it. */
+/* workspace.h: a folder and its files, as the functions that files.h expects of
+   a host. Server and module share it. */
 #ifndef HOST_WORKSPACE_H
 #define HOST_WORKSPACE_H
 
@@ -9,7 +8,7 @@
 
 struct workspace;
 
-/* Whether PATTERN may stand among the secrets of a workspace; and what may, in
+/* Whether PATTERN can be one of the secrets of a workspace; and what can, in
    words. */
 bool workspace_takes_secret(const char *pattern);
 #define WORKSPACE_SECRETS                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions.h: the functions that Emacs Lisp sees. */
+/* functions.h: the functions that Emacs Lisp sees, one table for each file. */
 #ifndef MODULE_FUNCTIONS_H
 #define MODULE_FUNCTIONS_H
 
@@ -10,11 +10,11 @@ struct function {
     ptrdiff_t arity;
     emacs_value (*call)(emacs_env *env, ptrdiff_t count, emacs_value *args,
                         void *data);
-    const char *doc; /* with the names of the arguments in its last line */
+    const char *doc; /* its last line names the arguments */
 };
 
-/* Ends with a NULL for a name. */
-extern const struct function FUNCTIONS_SESSION[];
+/* The name of the last one is NULL. */
+extern const struct function FUNCTIONS_CORE[];
 extern const struct function FUNCTIONS_DIFF[];
 
 #endif

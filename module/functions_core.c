@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* functions_core.c: the core, for Emacs Lisp. Bytes that were fed or taken
-   are so wholly or not at all: a quit comes before or after.
+/* functions_core.c: the core, for Emacs Lisp. A call feeds or takes all of its
+   bytes or none: a quit comes before or after.
 
-   Whatever calls Lisp may collect garbage, and then anything may run, also what
-   closes the session: it is looked at when all that has been done. */
+   Whatever calls Lisp may collect garbage, and then anything may run, even what
+   closes the core: so each function looks at the core after its last such
+   call. */
 #include <stdio.h>
 
 #include "module/functions.h"
 #include "module/handle.h"
 #include "module/values.h"
 
-/* Bytes that a session is fed at once. */
+/* Bytes that a core is fed at once. */
 #define CHUNK ((size_t)64 * 1024)
 
 #define NIL value_symbol(SYM_NIL)
@@ -44,47 +45,47 @@ static emacs_value close_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
     return NIL;
 }
 
-/* The channel that VALUE names; SYM_NIL, and it is signalled, when none. */
-static enum symbol get_channel(emacs_env *env, emacs_value value)
+/* The peer that VALUE names. When it names none: SYM_NIL, and a signal. */
+static enum symbol get_peer(emacs_env *env, emacs_value value)
 {
-    static const enum symbol channels[] = {SYM_CLIENT, SYM_IMAGE, SYM_EDITOR};
+    static const enum symbol peers[] = {SYM_CLIENT, SYM_IMAGE, SYM_EDITOR};
 
-    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++) {
-        if (value_is(env, value, channels[i]))
-            return channels[i];
+    for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++) {
+        if (value_is(env, value, peers[i]))
+            return peers[i];
     }
-    signal_type(env, SYM_CHANNELP, value);
+    signal_type(env, SYM_PEERP, value);
     return SYM_NIL;
 }
 
-/* Whether the bytes in VALUE may go to CHANNEL. */
+/* Whether the bytes in VALUE may go to PEER. */
 static bool may_feed(emacs_env *env, const struct handle *handle,
-                     enum symbol channel, emacs_value value)
+                     enum symbol peer, emacs_value value)
 {
-    if (channel == SYM_CLIENT &&
+    if (peer == SYM_CLIENT &&
         core_output(handle->core)->n >= LIMIT_OUTPUT_BACKLOG) {
         signal_error(env, "%u bytes of answers wait; take them first",
                      LIMIT_OUTPUT_BACKLOG);
         return false;
     }
-    if (channel != SYM_IMAGE)
+    if (peer != SYM_IMAGE)
         return true;
     emacs_value multibyte = value_call(env, FN_MULTIBYTE_STRING_P, 1, &value);
     if (is_fine(env) && env->is_not_nil(env, multibyte))
-        signal_type(env, SYM_UNIBYTEP, value); // frames are no text
+        signal_type(env, SYM_UNIBYTEP, value); // frames are not text
     return is_fine(env);
 }
 
-static void feed(struct handle *handle, enum symbol channel, struct str bytes)
+static void feed(struct handle *handle, enum symbol peer, struct str bytes)
 {
     int64_t now = host_now();
 
     while (bytes.n > 0) {
         size_t n = bytes.n < CHUNK ? bytes.n : CHUNK;
 
-        if (channel == SYM_CLIENT)
+        if (peer == SYM_CLIENT)
             core_feed(handle->core, bytes.p, n, now);
-        else if (channel == SYM_EDITOR)
+        else if (peer == SYM_EDITOR)
             core_editor_feed(handle->core, bytes.p, n, now);
         else
             core_image_feed(handle->core, bytes.p, n, now);
@@ -92,7 +93,7 @@ static void feed(struct handle *handle, enum symbol channel, struct str bytes)
     }
 }
 
-/* Signals why the images cannot be talked to any more. */
+/* Signals why the supervisor can no longer be understood, if that is so. */
 static void tell_fault(emacs_env *env, const struct handle *handle)
 {
     struct str why = core_image_fault(handle->core);
@@ -105,15 +106,15 @@ static emacs_value feed_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
                             void *data)
 {
     struct handle *handle = handle_get_open(env, args[0]);
-    enum symbol channel = handle ? get_channel(env, args[1]) : SYM_NIL;
+    enum symbol peer = handle ? get_peer(env, args[1]) : SYM_NIL;
     struct buf bytes = BUF_EMPTY;
 
     (void)count;
     (void)data;
-    if (handle && is_fine(env) && may_feed(env, handle, channel, args[2]) &&
+    if (handle && is_fine(env) && may_feed(env, handle, peer, args[2]) &&
         value_bytes(env, args[2], &bytes) && handle_get_open(env, args[0])) {
-        feed(handle, channel, buf_view(&bytes));
-        if (channel == SYM_IMAGE)
+        feed(handle, peer, buf_view(&bytes));
+        if (peer == SYM_IMAGE)
             tell_fault(env, handle);
     }
     buf_release(&bytes);
@@ -135,26 +136,25 @@ static emacs_value lose_image(emacs_env *env, ptrdiff_t count,
     return NIL;
 }
 
-static struct buf *output(struct core *core, enum symbol channel)
+static struct buf *output(struct core *core, enum symbol peer)
 {
-    if (channel == SYM_CLIENT)
+    if (peer == SYM_CLIENT)
         return core_output(core);
-    return channel == SYM_EDITOR ? core_editor_output(core)
-                                 : core_image_output(core);
+    return peer == SYM_EDITOR ? core_editor_output(core)
+                              : core_image_output(core);
 }
 
 static emacs_value take_one(emacs_env *env, ptrdiff_t count, emacs_value *args,
                             void *data)
 {
     struct handle *handle = handle_get_open(env, args[0]);
-    enum symbol channel = handle ? get_channel(env, args[1]) : SYM_NIL;
-    struct buf *from;
+    enum symbol peer = handle ? get_peer(env, args[1]) : SYM_NIL;
 
     (void)count;
     (void)data;
     if (!handle || !is_fine(env))
         return NIL;
-    from = output(handle->core, channel);
+    struct buf *from = output(handle->core, peer);
     if (from->n == 0)
         return NIL;
     emacs_value bytes = value_unibyte(env, buf_view(from));
@@ -271,14 +271,13 @@ static emacs_value get_log(emacs_env *env, ptrdiff_t count, emacs_value *args,
                            void *data)
 {
     struct handle *handle = handle_get(env, args[0]);
-    struct ring ring;
 
     (void)count;
     (void)data;
     if (!handle)
         return NIL;
-    ring = handle->log;
-    handle->log = (struct ring){0}; // what is logged meanwhile
+    struct ring ring = handle->log;
+    handle->log = (struct ring){0}; // for what is logged meanwhile
     emacs_value list = log_list(env, &ring);
     if (is_fine(env) || handle->log.count > 0)
         ring_clear(&ring);
@@ -287,79 +286,79 @@ static emacs_value get_log(emacs_env *env, ptrdiff_t count, emacs_value *args,
     return list;
 }
 
-const struct function FUNCTIONS_SESSION[] = {
+const struct function FUNCTIONS_CORE[] = {
     {"ecl-mcp-module-version", 0, get_version,
-     "Return the version of the module, a string like \"0.1.0\".\n\n(fn)"},
+     "Return the version of the module, a string such as \"0.1.0\".\n\n(fn)"},
     {"ecl-mcp-module-open", 1, open_one,
-     "Open a session of the core and return it.\n"
-     "OPTIONS is a property list; an option that is absent or nil has its\n"
+     "Create a core and return it.\n"
+     "OPTIONS is a property list.  An option that is absent or nil has its\n"
      "default:\n"
      "  :workspace  absolute name of the folder whose files the tools may\n"
      "              use; default: none\n"
      "  :tools      tool sets, separated by commas; default: all\n"
      "  :audit      absolute name of the file for the log of calls, or\n"
-     "              \"off\"; default: a file of each day\n"
+     "              \"off\"; default: one file for each day\n"
      "  :policy     absolute name of the file of rules\n"
-     "  :allow, :deny  lists of names of tools, strings\n"
+     "  :allow, :deny  lists of tool names, strings\n"
      "  :secrets    further files to keep from the agent, a list of\n"
-     "              patterns, as those of the option --secret\n"
-     "  :approval-seconds  for which a human may think, an integer\n"
+     "              patterns as for the option --secret\n"
+     "  :approval-seconds  how long a human may think, an integer\n"
      "  :max-output  characters of an answer, an integer\n"
-     "  :memory     bytes of Lisp heap of an image, an integer\n"
-     "Signal `ecl-mcp-error' with a sentence when one is not valid or\n"
-     "cannot be had.\n"
-     "The session is closed by `ecl-mcp-module-close', or when nobody\n"
-     "refers to it any more and garbage is collected.\n\n(fn OPTIONS)"},
+     "  :memory     bytes of the Lisp heap of an image, an integer\n"
+     "Signal `ecl-mcp-error' with a sentence when an option is not valid or\n"
+     "what it names cannot be used.\n"
+     "The core lives until `ecl-mcp-module-close', or until nothing refers\n"
+     "to it and garbage is collected.\n\n(fn OPTIONS)"},
     {"ecl-mcp-module-close", 1, close_one,
-     "Close SESSION: calls that wait get no answer.\n"
-     "Afterwards only its log can be asked for; closing it again does\n"
-     "nothing.\n\n(fn SESSION)"},
+     "Close CORE: calls that wait get no answer.\n"
+     "Only its log can be read afterwards.  Closing it again does nothing.\n"
+     "\n(fn CORE)"},
     {"ecl-mcp-module-feed", 3, feed_one,
-     "Give SESSION the string BYTES that came from CHANNEL.\n"
-     "CHANNEL is `client' (lines of MCP), `image' (what the process\n"
+     "Give CORE the string BYTES that came from PEER.\n"
+     "PEER is `client' (lines of MCP), `image' (what the process\n"
      "\"ecl-mcp --supervise\" wrote, a unibyte string) or `editor' (lines of\n"
-     "the editor protocol).  Lines may be fed in pieces; text of a multibyte\n"
-     "string is taken as UTF-8.  What is to be sent then, on any channel,\n"
-     "`ecl-mcp-module-take' returns.\n"
-     "Signal `ecl-mcp-error' when SESSION is closed, or when megabytes for\n"
-     "the client were not taken.  Signal it, too, while what came from\n"
-     "`image' makes no sense or is of another version: calls are refused\n"
-     "then until `ecl-mcp-module-image-lost' says that it ended.\n"
-     "\n(fn SESSION CHANNEL BYTES)"},
+     "the editor protocol).  Lines may come in pieces.  The text of a\n"
+     "multibyte string becomes UTF-8.  What CORE then has to say to any\n"
+     "peer, `ecl-mcp-module-take' returns.\n"
+     "Signal `ecl-mcp-error' when CORE is closed, or when megabytes for the\n"
+     "client have not been taken.  Signal it, too, when what came from\n"
+     "`image' is invalid or of another version: CORE then refuses calls\n"
+     "until `ecl-mcp-module-image-lost' says that the process has ended.\n"
+     "\n(fn CORE PEER BYTES)"},
     {"ecl-mcp-module-image-lost", 2, lose_image,
-     "Tell SESSION that the process which keeps the Lisp images has ended.\n"
+     "Tell CORE that the process which keeps the Lisp images has ended.\n"
      "Calls that wait for it are answered with WHY, a sentence for the\n"
-     "model; what was to be sent to it is dropped.  What is taken for\n"
-     "`image' next is for a new process.\n\n(fn SESSION WHY)"},
+     "model; bytes for it that were not taken are dropped.  What is taken\n"
+     "for `image' from then on is for a new process.\n\n(fn CORE WHY)"},
     {"ecl-mcp-module-take", 2, take_one,
-     "Return all bytes that SESSION has for CHANNEL, or nil when none.\n"
-     "CHANNEL is `client' (whole lines of MCP), `image' (for the process\n"
+     "Return all bytes that CORE has for PEER, or nil when it has none.\n"
+     "PEER is `client' (whole lines of MCP), `image' (for the process\n"
      "\"ecl-mcp --supervise\") or `editor' (whole lines of the editor\n"
      "protocol).  The bytes are a unibyte string, lines in UTF-8.\n"
-     "To be called for all channels after each call that feeds or ticks.\n"
-     "\n(fn SESSION CHANNEL)"},
+     "Call it for each peer after every call that feeds or ticks.\n"
+     "\n(fn CORE PEER)"},
     {"ecl-mcp-module-editor", 2, set_editor,
-     "Tell SESSION that the editor is there when ON is non-nil.\n"
-     "With nil it is told that the editor went away.\n\n(fn SESSION ON)"},
+     "Tell CORE that the editor is present, when ON is non-nil.\n"
+     "With nil, tell it that the editor has gone.\n\n(fn CORE ON)"},
     {"ecl-mcp-module-tick", 1, tick,
-     "Let SESSION do what does not wait for bytes.\n"
-     "Return the seconds, a float, after which it wants to be called again,\n"
-     "or nil when it need not be called before it is fed.\n\n(fn SESSION)"},
+     "Let CORE do what does not wait for bytes.\n"
+     "Return the seconds, a float, after which it must be called again, or\n"
+     "nil when it need not be called before CORE is fed.\n\n(fn CORE)"},
     {"ecl-mcp-module-stop-others", 1, stop_others,
-     "Let the calls of others that share the Lisp of SESSION be stopped.\n"
-     "Each is answered that the user stopped it.\n\n(fn SESSION)"},
+     "Stop the calls of the others that share the Lisp images of CORE.\n"
+     "The answer to each says that the user stopped it.\n\n(fn CORE)"},
     {"ecl-mcp-module-finish", 2, finish,
-     "Let SESSION end: no more is read from the client.\n"
-     "Calls that run get SECONDS, a number, and are stopped then; each is\n"
-     "answered.  `ecl-mcp-module-idle-p' tells when all are.\n"
-     "\n(fn SESSION SECONDS)"},
+     "Let CORE end: it reads no more from the client.\n"
+     "Calls that run get SECONDS, a number, before they are stopped; each\n"
+     "is answered.  `ecl-mcp-module-idle-p' tells when all of them are.\n"
+     "\n(fn CORE SECONDS)"},
     {"ecl-mcp-module-idle-p", 1, is_idle,
-     "Return t when SESSION was let end and has answered every call.\n"
-     "\n(fn SESSION)"},
+     "Return t when CORE was let end and has answered every call.\n"
+     "\n(fn CORE)"},
     {"ecl-mcp-module-log", 1, get_log,
-     "Return what SESSION has logged since it was asked last.\n"
+     "Return what CORE has logged since the last call of this function.\n"
      "The result is a list of (LEVEL . TEXT), oldest first; LEVEL is\n"
-     "`error', `warn' or `info'.  When it was not asked for long, the oldest\n"
-     "lines are lost, which the first one tells.  Works when SESSION is\n"
-     "closed.\n\n(fn SESSION)"},
+     "`error', `warn' or `info'.  After a long time without a call the\n"
+     "oldest lines are lost, and the first element says so.  This works for\n"
+     "a closed CORE, too.\n\n(fn CORE)"},
     {0}};

@@ -9,8 +9,8 @@
 
 #include "module/values.h"
 
-/* Options, read from the property list. The texts live in the buffers. */
-struct wishes {
+/* Options, read from the property list. The buffers hold their texts. */
+struct options {
     const char *workspace;
     const char *audit;
     const char *policy;
@@ -18,10 +18,10 @@ struct wishes {
     struct buf texts[3];
 };
 
-/* Handles that were not closed: LIMIT_MODULE_SESSIONS is about them. */
+/* Handles that are not closed; LIMIT_MODULE_CORES bounds them. */
 static size_t open_handles;
 
-/* What a session borrows, which there is no more. */
+/* Releases what the core borrowed, after it was freed. */
 static void release_borrowed(struct handle *handle)
 {
     host_release(&handle->host);
@@ -40,7 +40,7 @@ void handle_close(struct handle *handle)
     open_handles--;
 }
 
-/* Emacs calls this when it collects garbage: nothing of Emacs may be used. */
+/* Emacs calls this while it collects garbage: nothing of Emacs may be used. */
 static void finalize(void *data)
 {
     struct handle *handle = data;
@@ -61,7 +61,7 @@ struct handle *handle_get(emacs_env *env, emacs_value value)
     if (!is_fine(env))
         return NULL;
     if (finalizer != finalize) {
-        signal_type(env, SYM_SESSIONP, value);
+        signal_type(env, SYM_COREP, value);
         return NULL;
     }
     struct handle *handle = env->get_user_ptr(env, value);
@@ -73,13 +73,13 @@ struct handle *handle_get_open(emacs_env *env, emacs_value value)
     struct handle *handle = handle_get(env, value);
 
     if (handle && !handle->core) {
-        signal_error(env, "The session is closed");
+        signal_error(env, "This core is closed");
         return NULL;
     }
     return handle;
 }
 
-/* Adds a rule for each of the names of tools in LIST. */
+/* Adds a rule for each tool that LIST names. */
 static bool add_rules(emacs_env *env, emacs_value list,
                       enum policy_decision decision, struct policy *policy)
 {
@@ -163,7 +163,7 @@ static bool read_number(emacs_env *env, emacs_value key, emacs_value value,
             return false;
         config->memory = (uint64_t)n;
     } else {
-        signal_error(env, "An option is not known; known: :workspace :tools "
+        signal_error(env, "Unknown option; known: :workspace :tools "
                           ":audit :policy :allow :deny :secrets "
                           ":approval-seconds :max-output :memory");
         return false;
@@ -172,40 +172,40 @@ static bool read_number(emacs_env *env, emacs_value key, emacs_value value,
 }
 
 /* One option; a value of nil leaves the default. */
-static bool read_wish(emacs_env *env, emacs_value key, emacs_value value,
-                      struct wishes *wishes, struct handle *handle)
+static bool read_option(emacs_env *env, emacs_value key, emacs_value value,
+                        struct options *options, struct handle *handle)
 {
     struct policy *policy = &handle->host.policy;
 
     if (!env->is_not_nil(env, value))
         return is_fine(env);
     if (value_is(env, key, SYM_WORKSPACE))
-        return value_name(env, value, ":workspace", &wishes->texts[0],
-                          &wishes->workspace);
+        return value_name(env, value, ":workspace", &options->texts[0],
+                          &options->workspace);
     if (value_is(env, key, SYM_TOOLS))
-        return read_tools(env, value, &handle->tools, &wishes->config.tools);
+        return read_tools(env, value, &handle->tools, &options->config.tools);
     if (value_is(env, key, SYM_AUDIT))
-        return value_name(env, value, ":audit", &wishes->texts[1],
-                          &wishes->audit);
+        return value_name(env, value, ":audit", &options->texts[1],
+                          &options->audit);
     if (value_is(env, key, SYM_POLICY))
-        return value_name(env, value, ":policy", &wishes->texts[2],
-                          &wishes->policy);
+        return value_name(env, value, ":policy", &options->texts[2],
+                          &options->policy);
     if (value_is(env, key, SYM_ALLOW))
         return add_rules(env, value, POLICY_ALLOW, policy);
     if (value_is(env, key, SYM_DENY))
         return add_rules(env, value, POLICY_DENY, policy);
     if (value_is(env, key, SYM_SECRETS))
         return read_secrets(env, value, handle);
-    return read_number(env, key, value, &wishes->config);
+    return read_number(env, key, value, &options->config);
 }
 
-static bool read_wishes(emacs_env *env, emacs_value options,
-                        struct wishes *wishes, struct handle *handle)
+static bool read_options(emacs_env *env, emacs_value list,
+                         struct options *options, struct handle *handle)
 {
     emacs_value vector;
     ptrdiff_t count;
 
-    if (!value_elements(env, options, &vector, &count))
+    if (!value_elements(env, list, &vector, &count))
         return false;
     if (count % 2 != 0) {
         signal_error(env, "The last option has no value");
@@ -215,30 +215,30 @@ static bool read_wishes(emacs_env *env, emacs_value options,
         emacs_value key = env->vec_get(env, vector, i);
         emacs_value value = env->vec_get(env, vector, i + 1);
 
-        if (!is_fine(env) || !read_wish(env, key, value, wishes, handle))
+        if (!is_fine(env) || !read_option(env, key, value, options, handle))
             return false;
     }
     return true;
 }
 
-/* Whether a file is named absolutely: the current folder of Emacs means
-   nothing. */
+/* Whether the name of a file is absolute: the current folder of this process
+   means nothing to the user of Emacs. */
 static bool is_absolute(emacs_env *env, const char *what, const char *name)
 {
     if (!name || name[0] == '/')
         return true;
-    signal_error(env, "%s %s is no absolute file name", what, name);
+    signal_error(env, "%s %s is not an absolute file name", what, name);
     return false;
 }
 
 static bool open_files(emacs_env *env, struct handle *handle,
-                       const struct wishes *wishes)
+                       const struct options *options)
 {
     struct host *host = &handle->host;
-    const char *audit = wishes->audit;
+    const char *audit = options->audit;
 
-    if (!is_absolute(env, ":workspace", wishes->workspace) ||
-        !is_absolute(env, ":policy", wishes->policy) ||
+    if (!is_absolute(env, ":workspace", options->workspace) ||
+        !is_absolute(env, ":policy", options->policy) ||
         (audit && strcmp(audit, "off") != 0 &&
          !is_absolute(env, ":audit", audit)))
         return false;
@@ -246,66 +246,64 @@ static bool open_files(emacs_env *env, struct handle *handle,
         signal_error(env, ":audit %s: %s", audit, auditfile_reason(errno));
         return false;
     }
-    if (wishes->workspace && host_open_workspace(host, wishes->workspace,
-                                                 handle->patterns) != ST_OK) {
-        signal_error(env, ":workspace %s: %s", wishes->workspace,
+    if (options->workspace && host_open_workspace(host, options->workspace,
+                                                  handle->patterns) != ST_OK) {
+        signal_error(env, ":workspace %s: %s", options->workspace,
                      strerror(errno));
         return false;
     }
     return true;
 }
 
-static void open_session(emacs_env *env, struct handle *handle,
-                         emacs_value options)
+static void open_core(emacs_env *env, struct handle *handle, emacs_value list)
 {
-    struct wishes wishes = {
+    struct options options = {
         .config = {.pid = getpid(), .editor = true, .attached = true}};
     struct log log = {LOG_INFO, ring_sink, &handle->log};
 
     host_init(&handle->host, &log);
-    if (read_wishes(env, options, &wishes, handle) &&
-        open_files(env, handle, &wishes)) {
-        if (host_fill(&handle->host, wishes.policy, &wishes.config) != ST_OK)
+    if (read_options(env, list, &options, handle) &&
+        open_files(env, handle, &options)) {
+        if (host_fill(&handle->host, options.policy, &options.config) != ST_OK)
             signal_error(env, "The system has no random bytes: %s",
                          strerror(errno));
         else
-            handle->core = core_new(&wishes.config);
+            handle->core = core_new(&options.config);
     }
-    for (size_t i = 0; i < sizeof wishes.texts / sizeof wishes.texts[0]; i++)
-        buf_release(&wishes.texts[i]);
+    for (size_t i = 0; i < sizeof options.texts / sizeof options.texts[0]; i++)
+        buf_release(&options.texts[i]);
     if (handle->core)
         open_handles++;
     else if (is_fine(env))
         signal_nomem(env);
 }
 
-/* Whether one more may be open. */
+/* Whether one more core may be open. */
 static bool has_room(emacs_env *env)
 {
-    if (open_handles >= LIMIT_MODULE_SESSIONS)
+    if (open_handles >= LIMIT_MODULE_CORES)
         (void)value_call(env, FN_GARBAGE_COLLECT, 0, NULL);
     if (!is_fine(env))
         return false;
-    if (open_handles < LIMIT_MODULE_SESSIONS)
+    if (open_handles < LIMIT_MODULE_CORES)
         return true;
-    signal_error(env, "%d sessions are open; close one of them",
-                 LIMIT_MODULE_SESSIONS);
+    signal_error(env, "%d cores are open; close one of them",
+                 LIMIT_MODULE_CORES);
     return false;
 }
 
-emacs_value handle_open(emacs_env *env, emacs_value options)
+emacs_value handle_open(emacs_env *env, emacs_value list)
 {
     emacs_value nil = value_symbol(SYM_NIL);
-    struct handle *handle;
 
     if (!has_room(env))
         return nil;
-    handle = calloc(1, sizeof *handle);
+    struct handle *handle = calloc(1, sizeof *handle);
     if (!handle) {
         signal_nomem(env);
         return nil;
     }
-    open_session(env, handle, options);
+    open_core(env, handle, list);
     emacs_value value = nil;
     if (is_fine(env))
         value = env->make_user_ptr(env, finalize, handle);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* handle.h: a session as Emacs Lisp holds it: a user pointer to one of
-   these. */
+/* handle.h: a core as Emacs Lisp holds it: a user pointer to one of these. */
 #ifndef MODULE_HANDLE_H
 #define MODULE_HANDLE_H
 
@@ -13,24 +12,24 @@
 struct handle {
     struct core *core; /* NULL: closed */
     struct host host;
-    struct buf tools; /* the session borrows its text */
+    struct buf tools; /* the core borrows its text */
     struct buf secrets[LIMIT_SECRETS];
-    const char *patterns[LIMIT_SECRETS + 1]; /* in them; borrowed likewise */
+    const char *patterns[LIMIT_SECRETS + 1]; /* in them; borrowed, too */
     struct ring log;
 };
 
-/* A value for Emacs Lisp whose session is opened as the property list OPTIONS
-   says. What is wrong is signalled. */
-emacs_value handle_open(emacs_env *env, emacs_value options);
+/* Makes a core with the options in the property list LIST and returns it as a
+   value of Emacs Lisp. Signals what is wrong with them. */
+emacs_value handle_open(emacs_env *env, emacs_value list);
 
-/* The handle in VALUE; NULL, and wrong-type-argument is signalled, when that
-   is no session of ours. */
+/* The handle in VALUE. When that is not a core of this module: NULL, and
+   wrong-type-argument is signalled. */
 struct handle *handle_get(emacs_env *env, emacs_value value);
 
-/* The same; a closed one signals ecl-mcp-error, too. */
+/* The same; NULL, and ecl-mcp-error is signalled, for a closed one, too. */
 struct handle *handle_get_open(emacs_env *env, emacs_value value);
 
-/* Closes the session; the handle stays, and its log. */
+/* Frees the core; the handle and its log stay. */
 void handle_close(struct handle *handle);
 
 #endif

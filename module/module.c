@@ -7,7 +7,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* What emacs_module_init returns when it does not fit this Emacs. */
+/* What emacs_module_init returns; not zero: it does not fit this Emacs. */
 enum { FITS, RUNTIME_TOO_OLD, ENVIRONMENT_TOO_OLD };
 
 // NOLINTBEGIN(readability-identifier-naming): the name is Emacs's
@@ -17,7 +17,7 @@ int plugin_is_GPL_compatible;
 
 EXPORTED int emacs_module_init(struct emacs_runtime *runtime);
 
-/* The error of this module, unless Emacs Lisp has defined it before. */
+/* Defines the error of this module, unless Emacs Lisp has done so. */
 static void define_error(emacs_env *env)
 {
     emacs_value name = value_symbol(SYM_ECL_MCP_ERROR);
@@ -54,8 +54,8 @@ int emacs_module_init(struct emacs_runtime *runtime)
         return ENVIRONMENT_TOO_OLD;
     if (values_init(env)) {
         define_error(env);
-        define(env, FUNCTIONS_SESSION);
+        define(env, FUNCTIONS_CORE);
         define(env, FUNCTIONS_DIFF);
     }
-    return FITS; // what was signalled Emacs sees itself
+    return FITS; // Emacs sees what was signalled
 }

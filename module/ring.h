@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ring.h: log lines of the core, kept until somebody asks for them. */
+/* ring.h: log lines of the core, kept until Emacs Lisp asks for them. */
 #ifndef MODULE_RING_H
 #define MODULE_RING_H
 

@@ -42,8 +42,8 @@ static const char *const NAMES[SYM_COUNT] = {
     [SYM_ECL_MCP_ERROR] = "ecl-mcp-error",
     [SYM_ERROR_CONDITIONS] = "error-conditions",
     [SYM_WRONG_TYPE_ARGUMENT] = "wrong-type-argument",
-    [SYM_SESSIONP] = "ecl-mcp-module-session-p",
-    [SYM_CHANNELP] = "ecl-mcp-module-channel-p",
+    [SYM_COREP] = "ecl-mcp-module-core-p",
+    [SYM_PEERP] = "ecl-mcp-module-peer-p",
     [SYM_NUMBERP] = "numberp",
     [SYM_UNIBYTEP] = "unibyte-string-p",
     [FN_BASE64_ENCODE_STRING] = "base64-encode-string",
@@ -62,7 +62,7 @@ static const char *const NAMES[SYM_COUNT] = {
     [FN_VCONCAT] = "vconcat",
 };
 
-/* What lasts as long as Emacs. */
+/* What lasts as long as this Emacs. */
 static struct {
     bool ready;
     emacs_value symbols[SYM_COUNT];
@@ -74,8 +74,8 @@ bool is_fine(emacs_env *env)
     return env->non_local_exit_check(env) == emacs_funcall_exit_return;
 }
 
-/* Clears a pending signal of this NAME and returns true; nothing else is
-   cleared. */
+/* Clears a pending signal of this NAME and returns true; clears nothing
+   else. */
 static bool forgive(emacs_env *env, enum symbol name)
 {
     emacs_value symbol;
@@ -84,7 +84,7 @@ static bool forgive(emacs_env *env, enum symbol name)
     if (env->non_local_exit_get(env, &symbol, &data) !=
         emacs_funcall_exit_signal)
         return false;
-    env->non_local_exit_clear(env); // nothing works while it is pending
+    env->non_local_exit_clear(env); // nothing works while one is pending
     if (value_is(env, symbol, name))
         return true;
     env->non_local_exit_signal(env, symbol, data);
@@ -165,8 +165,8 @@ void signal_type(emacs_env *env, enum symbol predicate, emacs_value value)
                                    data);
 }
 
-/* Puts the UTF-8 of VALUE into OUT. False with a signal, too, when VALUE has
-   none. */
+/* Puts the UTF-8 of VALUE into OUT. False, with a signal, also when VALUE
+   holds raw bytes. */
 static bool copy_text(emacs_env *env, emacs_value value, struct buf *out)
 {
     ptrdiff_t size = 0;
@@ -201,7 +201,7 @@ static bool decode(emacs_env *env, const struct buf *coded, struct buf *out)
     base64_decode_init(&base64);
     if (!base64_decode_update(&base64, &n, (uint8_t *)p, coded->n, coded->p) ||
         !base64_decode_final(&base64)) {
-        signal_error(env, "Emacs gave no base64");
+        signal_error(env, "Emacs returned invalid base64");
         return false;
     }
     p[n] = '\0';
@@ -209,8 +209,8 @@ static bool decode(emacs_env *env, const struct buf *coded, struct buf *out)
     return true;
 }
 
-/* Puts the bytes of the unibyte string VALUE into OUT. Emacs copies only what
-   is UTF-8; everything else takes a way around. */
+/* Puts the bytes of the unibyte string VALUE into OUT. Emacs copies UTF-8
+   only; base64 is the way around. */
 static bool copy_bytes(emacs_env *env, emacs_value value, struct buf *out)
 {
     struct buf coded = BUF_EMPTY;
@@ -230,10 +230,10 @@ bool value_bytes(emacs_env *env, emacs_value value, struct buf *out)
     if (!is_fine(env))
         return false;
     if (!env->is_not_nil(env, multibyte))
-        return copy_bytes(env, value, out); // or a type that is wrong
+        return copy_bytes(env, value, out); // signals a wrong type, too
     if (copy_text(env, value, out))
         return true;
-    if (!forgive(env, SYM_WRONG_TYPE_ARGUMENT)) // of bytes among the text
+    if (!forgive(env, SYM_WRONG_TYPE_ARGUMENT)) // raw bytes in the text
         return false;
     value =
         value_call(env, FN_ENCODE_CODING_STRING, 2,

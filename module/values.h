@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* values.h: between values of Emacs Lisp and of C. Every function here may
-   leave a non-local exit pending (a signal, a quit): then it returns false, or
-   a value that is not to be used, and the caller returns to Emacs at once. */
+/* values.h: conversions between values of Emacs Lisp and of C. Every function
+   here may leave a non-local exit pending (a signal, a quit): then it returns
+   false, or a value that must not be used, and the caller returns to Emacs at
+   once. */
 #ifndef MODULE_VALUES_H
 #define MODULE_VALUES_H
 
@@ -14,7 +15,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* The symbols and functions of Emacs that are used. */
+/* The symbols and functions of Emacs that the module uses. */
 enum symbol {
     SYM_NIL,
     SYM_T,
@@ -44,8 +45,8 @@ enum symbol {
     SYM_ECL_MCP_ERROR,
     SYM_ERROR_CONDITIONS,
     SYM_WRONG_TYPE_ARGUMENT,
-    SYM_SESSIONP,
-    SYM_CHANNELP,
+    SYM_COREP,
+    SYM_PEERP,
     SYM_NUMBERP,
     SYM_UNIBYTEP,
     FN_BASE64_ENCODE_STRING,
@@ -65,7 +66,7 @@ enum symbol {
     SYM_COUNT
 };
 
-/* Gets the symbols ready, once; later calls do nothing. */
+/* Gets the symbols ready. A second call does nothing. */
 bool values_init(emacs_env *env);
 
 emacs_value value_symbol(enum symbol symbol);
@@ -84,21 +85,20 @@ void signal_error(emacs_env *env, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Signals that memory ran out, without asking for any. */
 void signal_nomem(emacs_env *env);
 
-/* Signals wrong-type-argument: VALUE is not what PREDICATE asks for. */
+/* Signals wrong-type-argument: VALUE does not satisfy PREDICATE. */
 void signal_type(emacs_env *env, enum symbol predicate, emacs_value value);
 
-/* Puts the bytes of the string VALUE, and a NUL, in place of what OUT holds,
-   which the caller releases. Text becomes UTF-8; a byte that is none, in a
-   unibyte string or as a character of its own in a multibyte one, is that
-   byte. */
+/* Replaces what OUT holds with the bytes of the string VALUE and a NUL; the
+   caller releases OUT. Text becomes UTF-8. A raw byte, in a unibyte string or
+   as a character of its own in a multibyte one, stays that byte. */
 bool value_bytes(emacs_env *env, emacs_value value, struct buf *out);
 
-/* The same for the name WHAT of a file, an option, ...: the string has no NUL
-   in it. *OUT is valid as long as the storage of BUF. */
+/* The same for a name, which must not contain a NUL; WHAT is what the message
+   calls it. *OUT lives in BUF. */
 bool value_name(emacs_env *env, emacs_value value, const char *what,
                 struct buf *buf, const char **out);
 
-/* A whole number from LEAST to MOST. WHAT names it in the message. */
+/* A whole number from LEAST to MOST; WHAT is what the message calls it. */
 bool value_integer(emacs_env *env, emacs_value value, const char *what,
                    int64_t least, int64_t most, int64_t *out);
 
@@ -106,18 +106,18 @@ bool value_integer(emacs_env *env, emacs_value value, const char *what,
    milliseconds. */
 bool value_ms(emacs_env *env, emacs_value value, int64_t *out);
 
-/* The elements of a list as a vector, and how many they are. */
+/* The elements of a list as a vector, and their number. */
 bool value_elements(emacs_env *env, emacs_value list, emacs_value *vector,
                     ptrdiff_t *count);
 
-/* A unibyte string of S. */
+/* S as a unibyte string. */
 emacs_value value_unibyte(emacs_env *env, struct str s);
 
-/* A string of the UTF-8 S; bytes that are none become characters that stand for
-   bytes. */
+/* The UTF-8 S as a string; bytes that are not UTF-8 become characters that
+   stand for bytes. */
 emacs_value value_text(emacs_env *env, struct str s);
 
-/* (CAR . CDR). CDR is nil: a list of one. */
+/* (CAR . CDR); with CDR nil, a list of one element. */
 emacs_value value_cons(emacs_env *env, emacs_value car, emacs_value cdr);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* facts.c: prints what the file ecl-mcp-module.version says, which lies beside
-   the module, so that Emacs Lisp knows what it would load. A line has a name, a
-   blank and a value. */
+/* version_facts.c: a program that prints the file ecl-mcp-module.version, which
+   lies beside the module, so that Emacs Lisp knows what it would load. A line
+   has a name, a blank and a value. */
 #include <stdio.h>
 
 #include <emacs-module.h>
 
 #include "base/version.h"
 
-/* The oldest Emacs whose environment has all that the module uses. */
+/* The oldest Emacs whose environment has everything that the module uses. */
 #define EMACS_LEAST 28
 
 int main(void)

@@ -1,11 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs cmocka programs one after the other, shows what those that fail print, and
-# closes with the sum:
+# Runs cmocka programs one after the other, prints the output of those that fail,
+# and closes with the sum:
 #   scripts/cmocka.sh NAME 'PROGRAM ARGUMENT…'…
-# where PROGRAM may have arguments behind blanks.
-# A program that ends badly without saying which test failed counts as one
-# failed test.
+# A program that fails without naming a failed test counts as one failed test.
 set -u
 name=$1
 shift

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs the Debian packages that are missing; without a missing one it asks
-# only dpkg and is done. Usage: scripts/deps.sh [build] [demo] [check]
+# Installs the Debian packages that are missing; when none is, it only asks dpkg. Usage: scripts/deps.sh [build] [demo] [check]
 set -eu
 
 build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev
@@ -24,7 +23,7 @@ for set in "$@"; do
     esac
 done
 
-# A Node.js from elsewhere is as good as Debian's.
+# A Node.js from elsewhere will do, too.
 case $* in
 *demo* | *check*)
     command -v node >/dev/null || wanted="$wanted nodejs"

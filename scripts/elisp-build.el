@@ -6,7 +6,7 @@
 ;; emacs -Q --batch -l scripts/elisp-build.el FOLDER
 ;;
 ;; Writes ecl-mcp-autoloads.el into FOLDER, which has copies of the elisp, and
-;; compiles what is there.
+;; compiles them.
 
 ;;; Code:
 

@@ -4,7 +4,7 @@
 ;;; Commentary:
 
 ;; Usage: Emacs -Q --batch -L elisp -l scripts/elisp-lint.el FOLDER FILE…
-;; Byte-compiles FILE… into FOLDER with warnings as errors, and runs checkdoc (but
+;; Byte-compiles FILE… into FOLDER with warnings as errors, and runs checkdoc (except
 ;; over tests), check-declare, and package-lint and relint where they are installed.
 ;; A private name begins with the name of its file, or with a beginning of that.
 
@@ -40,7 +40,7 @@
   "Run checkdoc over FILE."
   (let ((sentence-end-double-space t)
         (checkdoc-verb-check-experimental-flag nil)
-        ;; Names of keys and of arguments are no prose.
+        ;; Names of keys and of arguments are not prose.
         (checkdoc-spellcheck-documentation-flag nil)
         (checkdoc-create-error-function
          (lambda (text start _end &optional _unfixable)
@@ -87,7 +87,8 @@
     (elisp-lint-complain file nil (format "wrong declarations: %S" wrong))))
 
 ;; No archives are asked, so that nothing in them is known; package-lint of
-;; Debian 12 does not know Emacs 28; a table of operators is no definition.
+;; In Debian 12 it does not know Emacs 28; a table of operators is not a
+;; definition.
 (defconst elisp-lint-package-excused
   (concat "not installable from any known archive\\|Homepage or URL header"
           "\\|uninstallable in all released Emacs versions"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The core makes no system call, reads no clock and never ends the process:
-# what it takes from the C library is in a list. Usage:
+# The core makes no system call, reads no clock and never ends the process: all
+# that it imports from the C library is in a list. Usage:
 #   scripts/imports.sh ARCHIVE LIST
 set -eu
 wanted=$(nm "$1" | awk '

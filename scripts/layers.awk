@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Checks who may include whom. Usage:
 #   awk -f scripts/layers.awk scripts/LAYERS core/core.h FILE...
-# An include names its folder, and goes to the own folder or to one that
-# LAYERS allows. In one folder no files include each other in a circle; NAME.c
-# and NAME.h count as one. The header of a library that only one place may know
-# has that place in the table `door`.
+# An include names its folder: that of the file itself, or one that LAYERS
+# allows. Within a folder, no files include each other in a circle; NAME.c and
+# NAME.h count as one. The table `door` says which place may include the header of
+# a library. tests/docs/layers.mjs tests this script.
 
 function wrong(text)
 {
@@ -47,7 +47,7 @@ function read_layer(    side, folders, below, i, j, n, m)
         layer[folders[i]] = FNR
 }
 
-# What NODE includes in its folder is followed; 1: under way, 2: done.
+# Follows what NODE includes in its folder; state 1: begun, 2: done.
 function follow(node, trail,    next_one, pair)
 {
     if (state[node] == 2)

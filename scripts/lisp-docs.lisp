@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; lisp-docs.lisp: every exported name of the image's package is documented
-;;;; where it is defined. The files are read, not loaded, but for the first,
+;;;; where it is defined. The files are read, not loaded, except the first,
 ;;;; which defines the package:
 ;;;;     ecl --norc --shell scripts/lisp-docs.lisp -- lisp/packages.lisp FILE...
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Rules for the Common Lisp of the image. Usage:
 #   awk -f scripts/lisp-lint.awk lisp/*.lisp
-# build.lisp runs at build time and is only held to the form.
+# build.lisp runs at build time; only its form is checked.
 
 function wrong(text)
 {
@@ -9,8 +9,8 @@ function wrong(text)
     bad = 1
 }
 
-# LINE without its comment and the inside of its strings. Strings that go on in
-# the next line are docstrings in all but name: INSIDE remembers them.
+# LINE without its comment and the inside of its strings. INSIDE remembers a
+# string, mostly a docstring, that continues in the next line.
 function code(line,    out, i, c)
 {
     out = ""

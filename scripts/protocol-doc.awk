@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# docs/image-protocol.md has a row "| number | NAME |" for every kind of frame
-# and control message, and the version of the frames in its title. Usage:
+# docs/image-protocol.md must have a row "| number | NAME |" for every kind of
+# frame and control message, and the version of the frames in its title. Usage:
 #   awk -f scripts/protocol-doc.awk core/wire/wire.h image/control.h \
 #       docs/image-protocol.md
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tools-doc.mjs PROGRAM: prints docs/tools.md, made from what the program
-// answers to tools/list. It knows nothing of the tools.
+// answers to tools/list. It knows nothing of the tools themselves.
 import { spawnSync } from 'node:child_process';
 
 const request = {
@@ -20,7 +20,7 @@ function hints({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint })
         return 'Changes nothing.';
     return 'Changes something' +
         (destructiveHint ? ', and may destroy' : '') +
-        (idempotentHint ? '; a second time nothing more' : '') +
+        (idempotentHint ? '; a repeated call changes nothing more' : '') +
         (openWorldHint ? '; may reach beyond the Lisp image.' : '.');
 }
 
@@ -34,15 +34,19 @@ function kind({ type, enum: choices, minimum, maximum }) {
 
 const cell = text => (text ?? '').replace(/\|/g, '\\|').replace(/\s+/g, ' ');
 
+// TEXT in lines of at most 100 columns.
+const wrap = text => text.replace(/(.{1,100})( |$)/g, '$1\n').trimEnd();
+
 const lines = [
     '# Tools', '',
-    'Made by `make docs` from what the server tells its clients; do not edit.',
-    'The names of tools and arguments may be written with `_` for `-`. In every',
-    'tool, `session` is `main` when it is not given, and `package` that of the',
-    'session. The first of several choices is the one that is meant without.',
+    wrap('`make docs` makes this page from what the server tells its clients; do ' +
+        'not edit it. The names of tools and arguments may be written with `_` ' +
+        'for `-`. In every tool, `session` is `main` unless it is given, and ' +
+        '`package` is that of the session. The first of several choices is the ' +
+        'default.'),
 ];
 for (const { name, description, inputSchema, annotations } of tools) {
-    lines.push('', `## ${name}`, '', cell(description), '', hints(annotations));
+    lines.push('', `## ${name}`, '', wrap(cell(description)), '', hints(annotations));
     const fields = Object.entries(inputSchema.properties);
     if (!fields.length)
         continue;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Adds up the closing lines that scripts/suite.sh left:
 #   scripts/total.sh FOLDER NAME…
-# A suite NAME that left none counts as one failed test.
+# A suite NAME without such a line counts as one failed test.
 set -u
 folder=$1
 shift

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs a target of make (check) in a Debian 13 below FOLDER, which debootstrap
-# makes the first time. Root only: for chroot(2). What is mounted and started
+# makes the first time. Root only: for pivot_root(2). What is mounted and started
 # there goes when this ends. Usage: scripts/trixie.sh FOLDER [TARGET]
 set -eu
 
@@ -44,8 +44,8 @@ git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard |
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
 cp /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/"
 
-# A root of its own, not only a chroot: there programs may not make user
-# namespaces. Some tests look at their own history.
+# A root of its own, not only a chroot: in a chroot, programs may not make user
+# namespaces. Some tests examine the history of the sources.
 # shellcheck disable=SC2016
 exec unshare --mount --pid --fork --kill-child sh -c '
     mount --bind "$1" "$1" && cd "$1" &&

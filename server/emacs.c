@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* emacs.c: see emacs.h. An Emacs that is stopped takes nothing more at some
-   time: then what waits grows to LIMIT_EDITOR_BACKLOG, and it counts as gone.
- */
+/* emacs.c: see emacs.h. An Emacs that hangs reads no more: what waits for it
+   grows to LIMIT_EDITOR_BACKLOG, and then it counts as gone. */
 #include "server/emacs.h"
 
 #include <errno.h>
@@ -14,8 +13,8 @@
 #include "base/limits.h"
 #include "server/address.h"
 
-/* Bytes read at once, and how many of them in a turn: a client is to be heard
-   meanwhile. */
+/* Bytes read at a time, and how often in one round: the client must be heard,
+   too. */
 #define CHUNK (64u * 1024)
 #define CHUNKS 16
 
@@ -24,12 +23,12 @@ struct emacs {
     const struct log *log;
     char path[ADDRESS_SIZE];
     int fd;           /* -1: not connected */
-    int64_t tried_ms; /* when it was looked for last */
-    bool refused;     /* it was said that it is not the user's */
+    int64_t tried_ms; /* of the last look for it */
+    bool refused;     /* logged that another user owns the socket */
     char *chunk;
 };
 
-/* Where Emacs listens; false: nowhere. */
+/* Where Emacs would listen; false: nowhere. */
 static bool find_path(char *path, size_t size)
 {
     const char *named = getenv("ECL_MCP_EMACS");
@@ -52,7 +51,7 @@ bool emacs_may_come(void)
     return find_path(path, sizeof path);
 }
 
-/* Says so when a path was named that cannot be one of a socket. */
+/* Warns when the path that was named is too long for a socket. */
 static void check_path(const struct log *log)
 {
     const char *named = getenv("ECL_MCP_EMACS");
@@ -72,8 +71,8 @@ static void hang_up(struct emacs *emacs, int64_t now_ms)
     core_editor_close(emacs->core, now_ms);
 }
 
-/* Connects; that of a Unix socket is done, or refused, at once. */
-static void look(struct emacs *emacs, int64_t now_ms)
+/* Tries to connect; a Unix socket connects or refuses at once. */
+static void try_connect(struct emacs *emacs, int64_t now_ms)
 {
     int fd = address_connect(emacs->path);
     pid_t pid;
@@ -108,7 +107,7 @@ struct emacs *emacs_new(struct core *core, const struct log *log,
         emacs_free(emacs);
         return NULL;
     }
-    look(emacs, now_ms);
+    try_connect(emacs, now_ms);
     return emacs;
 }
 
@@ -126,11 +125,11 @@ void emacs_want(struct emacs *emacs, int64_t now_ms)
 {
     if (emacs && emacs->fd < 0 &&
         now_ms - emacs->tried_ms >= LIMIT_EDITOR_WANTED_MS)
-        look(emacs, now_ms);
+        try_connect(emacs, now_ms);
 }
 
-/* Whether more may be read: the client is told of some of it, and takes what
-   it was told. */
+/* Whether more may be read: some of it ends in the output to the client, which
+   must not grow faster than the client reads. */
 static bool wants_input(const struct emacs *emacs)
 {
     return core_output(emacs->core)->n < LIMIT_OUTPUT_BACKLOG;
@@ -150,7 +149,7 @@ struct pollfd emacs_fd(const struct emacs *emacs)
     return fd;
 }
 
-/* Reads once in any case: its end may be near, which poll(2) tells always. */
+/* Reads at least once: poll(2) always reports the end of the connection. */
 static void read_all(struct emacs *emacs, int64_t now_ms)
 {
     for (int i = 0; i < CHUNKS && emacs->fd >= 0; i++) {
@@ -189,7 +188,7 @@ static void write_all(struct emacs *emacs, int64_t now_ms)
     }
     if (out->n >= LIMIT_EDITOR_BACKLOG) {
         log_line(emacs->log, LOG_WARN,
-                 "editor: it does not read %zu bytes; the limit is %u", out->n,
+                 "editor: it leaves %zu bytes unread; the limit is %u", out->n,
                  LIMIT_EDITOR_BACKLOG);
         hang_up(emacs, now_ms);
     }
@@ -205,7 +204,7 @@ void emacs_run(struct emacs *emacs, const struct pollfd *fd, int64_t now_ms)
     if (emacs->fd >= 0)
         write_all(emacs, now_ms);
     if (emacs->fd < 0 && now_ms >= emacs_deadline(emacs))
-        look(emacs, now_ms);
+        try_connect(emacs, now_ms);
 }
 
 int64_t emacs_deadline(const struct emacs *emacs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* emacs.h: the socket to the Emacs of the user, where there is one: finds it,
-   and carries the lines of docs/editor-protocol.md between it and the core.
-   Nothing here ever waits. */
+/* emacs.h: the socket to the user's Emacs, if one is running: finds it, and
+   carries the lines of docs/editor-protocol.md between it and the core. Nothing
+   here ever waits. */
 #ifndef SERVER_EMACS_H
 #define SERVER_EMACS_H
 
@@ -15,25 +15,24 @@
 
 struct emacs;
 
-/* Whether an Emacs may ever come: ECL_MCP_EMACS is not "off", and names a
-   socket, or HOME does. */
+/* Whether an Emacs can ever connect: ECL_MCP_EMACS is not "off", and it or HOME
+   leads to a socket. */
 bool emacs_may_come(void);
 
-/* Looks for Emacs at once. SESSION and LOG are borrowed. NULL: no Emacs may
-   come, or memory ran out; all functions below accept that. */
+/* Looks for Emacs at once. CORE and LOG are borrowed. NULL: no Emacs can
+   connect, or memory ran out; all functions below accept that. */
 struct emacs *emacs_new(struct core *core, const struct log *log,
                         int64_t now_ms);
 void emacs_free(struct emacs *emacs);
 
-/* Somebody may want it soon: looks for it again, if the last time is long
-   enough ago. */
+/* Emacs may be needed soon: looks for it again, unless it has just done so. */
 void emacs_want(struct emacs *emacs, int64_t now_ms);
 
-/* The descriptor to poll; its fd is -1 when there is none. */
+/* What to poll; its fd is -1 while no Emacs is connected. */
 struct pollfd emacs_fd(const struct emacs *emacs);
 
-/* Reads and writes what can be; FD is from emacs_fd and was polled, or has no
-   events. */
+/* Reads and writes what the socket allows. FD is from emacs_fd; after poll(2)
+   failed, its revents are 0. */
 void emacs_run(struct emacs *emacs, const struct pollfd *fd, int64_t now_ms);
 
 /* The time at which emacs_run has something to do; -1: never. */

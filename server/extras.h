@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* extras.h: what a build of the server has beyond the core. The program as it
-   is installed has nothing (extras.c); one that is linked with another table
-   in the place of that has more. */
+/* extras.h: tools and resources that a build of the server has beyond those of
+   the core. The installed program has none (extras.c); a program for tests is
+   linked with another table instead. */
 #ifndef SERVER_EXTRAS_H
 #define SERVER_EXTRAS_H
 

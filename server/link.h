@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* link.h: the way to the Lisp images as the loop sees it: frames (wire.h) go
-   in and come out, whoever keeps the images. There are two kinds: own.h, a
-   supervisor in this process, and attach.h, a socket to one elsewhere. */
+/* link.h: the way to the Lisp images as the loop sees it: frames (wire/wire.h)
+   go in and come out, whoever keeps the images. There are two kinds:
+   link_own.h, a supervisor in this process, and link_attach.h, a socket to one
+   elsewhere. */
 #ifndef SERVER_LINK_H
 #define SERVER_LINK_H
 
@@ -16,7 +17,7 @@
 
 struct link;
 
-/* What a kind does; the functions below say it. */
+/* What a kind does; the functions below explain it. */
 struct link_kind {
     enum status (*feed)(struct link *link, const void *p, size_t n,
                         int64_t now_ms);
@@ -37,39 +38,39 @@ struct link {
     const struct link_kind *kind;
 };
 
-/* Frames for the supervisor. ST_INVALID: they are none. ST_NOMEM: they are lost
-   in part. Nothing can be said to the supervisor after that. */
+/* Passes frames to the supervisor. ST_INVALID: these are not frames. ST_NOMEM:
+   some are lost. Nothing more can be fed after either. */
 static inline enum status MUST_CHECK link_feed(struct link *link, const void *p,
                                                size_t n, int64_t now_ms)
 {
     return link->kind->feed(link, p, n, now_ms);
 }
 
-/* Frames from the supervisor; the caller removes what it has passed on. */
+/* Frames from the supervisor; the caller consumes what it passes on. */
 static inline struct buf *link_output(struct link *link)
 {
     return link->kind->output(link);
 }
 
-/* Whether the supervisor was lost or could not be reached since the last
-   question. *WHY, valid until the next call of a function here, is for the
-   calls that wait. What is fed afterwards goes to another one. */
+/* Whether the supervisor was lost or could not be reached since the last call
+   of this function. *WHY, valid until the next call of a function here, is for
+   the calls that wait. What is fed afterwards goes to another supervisor. */
 static inline bool link_take_loss(struct link *link, struct str *why)
 {
     return link->kind->take_loss(link, why);
 }
 
-/* What came out cannot be used, WHY says why: gives this supervisor up, if
-   there can be another one. */
+/* Gives this supervisor up, if there can be another one: what came out cannot
+   be used, as WHY says. */
 static inline void link_drop(struct link *link, struct str why, int64_t now_ms)
 {
     link->kind->drop(link, why, now_ms);
 }
 
-/* Descriptors to poll: fills at most MAX of FDS and returns their number; that
-   is link_fd_count when there is room. link_run takes the same array back after
-   poll(2), and does whatever is due; to be called as well when the time of
-   link_deadline (-1: never) has come. */
+/* Descriptors to poll: fills at most MAX of FDS and returns their number, which
+   is link_fd_count when there is room. Give the same array to link_run after
+   poll(2), and when the time of link_deadline (-1: never) has come: it does
+   whatever is due. */
 static inline size_t link_fd_count(const struct link *link)
 {
     return link->kind->fd_count(link);
@@ -91,7 +92,7 @@ static inline int64_t link_deadline(const struct link *link)
     return link->kind->deadline(link);
 }
 
-/* To be called after SIGCHLD. */
+/* Call it after SIGCHLD. */
 static inline void link_reap(struct link *link, int64_t now_ms)
 {
     link->kind->reap(link, now_ms);

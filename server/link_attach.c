@@ -14,31 +14,31 @@
 /* Bytes read at once. */
 #define CHUNK (64u * 1024)
 
-struct attach {
+struct link_attach {
     struct link link;
     const char *path;
     const struct log *log;
     int fd;         /* -1: not connected */
     struct buf in;  /* frames from the supervisor */
     struct buf out; /* frames for it */
-    size_t written; /* bytes of out that are out */
-    bool lost;      /* and nobody has been told yet */
-    struct buf why; /* what calls are told */
-    bool told;      /* it holds for later calls, too */
-    int64_t try_at; /* not before then is the socket tried again */
-    int64_t say_by; /* when the supervisor must have said something; or 0 */
+    size_t written; /* bytes of it that were written */
+    bool lost;      /* take_loss has not said so yet */
+    struct buf why; /* the answer of calls that wait */
+    bool settled;   /* why holds for later calls, too */
+    int64_t try_at; /* the socket is not tried again before */
+    int64_t say_by; /* the supervisor must have spoken by then; or 0 */
 };
 
-static struct attach *attach_of(struct link *link)
+static struct link_attach *link_attach_of(struct link *link)
 {
-    return (struct attach *)link;
+    return (struct link_attach *)link;
 }
 
 /* The connection is over; WHY is for the calls that wait. */
-static void lose(struct attach *attach, struct str why)
+static void lose(struct link_attach *attach, struct str why)
 {
     if (attach->fd >= 0)
-        (void)close(attach->fd); // what it had not taken is lost
+        (void)close(attach->fd); // loses what was not taken
     attach->fd = -1;
     buf_reset(&attach->out);
     attach->written = 0;
@@ -50,44 +50,44 @@ static void lose(struct attach *attach, struct str why)
     attach->lost = true;
 }
 
-/* Nothing was begun. */
-static void refuse(struct attach *attach, const char *reason)
+/* Loses a connection over which no call was begun. */
+static void refuse(struct link_attach *attach, const char *reason)
 {
     struct buf text = BUF_EMPTY;
 
     buf_printf(&text,
                "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\n"
-               "The Lisp images of this server are kept behind %s, and it "
+               "The Lisp images of this server are reached through %s, which "
                "cannot be used: %s. The call was not begun. Start the images "
                "with M-x ecl-mcp in Emacs, then call again.",
                attach->path, reason);
     log_line(attach->log, LOG_WARN, "attach: %s: %s", attach->path, reason);
     lose(attach, buf_view(&text));
-    attach->told = true;
+    attach->settled = true;
     buf_release(&text);
 }
 
-/* What was under way is unknown. */
-static void break_off(struct attach *attach, const char *reason)
+/* Loses a connection over which calls may have been under way. */
+static void break_off(struct link_attach *attach, const char *reason)
 {
     struct buf text = BUF_EMPTY;
 
     buf_printf(&text,
                "[ERROR] ECL-MCP:CONNECTION-LOST\n"
-               "The connection to the Lisp images behind %s was lost during "
-               "this call (%s): whether it was done, in part or not at all, is "
-               "unknown, and so is the state of the session. Look before you "
-               "call again. If the images are gone, M-x ecl-mcp in Emacs "
+               "The connection to the Lisp images (%s) was lost during this "
+               "call: %s. Whether the call was done, in part or not at all, is "
+               "unknown, and so is the state of the session. Check it before "
+               "you call again. If the images are gone, M-x ecl-mcp in Emacs "
                "starts them.",
                attach->path, reason);
     log_line(attach->log, LOG_WARN, "attach: %s: connection lost: %s",
              attach->path, reason);
     lose(attach, buf_view(&text));
-    attach->told = false;
+    attach->settled = false;
     buf_release(&text);
 }
 
-static void connect_to(struct attach *attach, int64_t now)
+static void connect_to(struct link_attach *attach, int64_t now)
 {
     pid_t pid;
 
@@ -107,17 +107,15 @@ static void connect_to(struct attach *attach, int64_t now)
              attach->path, (int)pid);
 }
 
-/* Reads what is there, as far as it is good at once; false when no more can
-   come. */
-static bool read_all(struct attach *attach)
+/* Reads what has arrived, up to the backlog; false when no more can come. */
+static bool read_all(struct link_attach *attach)
 {
     while (attach->in.n < LIMIT_OUTPUT_BACKLOG) {
         char *room = buf_reserve(&attach->in, CHUNK);
-        ssize_t n;
 
         if (!room)
             return false;
-        n = recv(attach->fd, room, CHUNK, 0);
+        ssize_t n = recv(attach->fd, room, CHUNK, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -132,9 +130,9 @@ static bool read_all(struct attach *attach)
     return true;
 }
 
-/* Writes what is taken. An end is noticed when it is read, after what was said
-   before it. */
-static void write_out(struct attach *attach)
+/* Writes what the socket takes. A connection that ended is noticed when it is
+   read, after its last bytes. */
+static void write_out(struct link_attach *attach)
 {
     while (attach->written < attach->out.n) {
         ssize_t n = send(attach->fd, attach->out.p + attach->written,
@@ -154,11 +152,11 @@ static void write_out(struct attach *attach)
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    struct attach *attach = attach_of(link);
+    struct link_attach *attach = link_attach_of(link);
 
     if (attach->fd < 0 && now_ms < attach->try_at) {
-        if (!attach->told)
-            refuse(attach, "the connection has just been lost");
+        if (!attach->settled)
+            refuse(attach, "the connection was lost a moment ago");
         attach->lost = true;
         return ST_OK;
     }
@@ -176,28 +174,30 @@ static enum status feed(struct link *link, const void *p, size_t n,
 
 static struct buf *output(struct link *link)
 {
-    return &attach_of(link)->in;
+    return &link_attach_of(link)->in;
 }
 
 static bool take_loss(struct link *link, struct str *why)
 {
-    struct attach *attach = attach_of(link);
+    struct link_attach *attach = link_attach_of(link);
 
     if (!attach->lost)
         return false;
     attach->lost = false;
-    *why = attach->why.n > 0 ? buf_view(&attach->why)
-                             : STR("The Lisp images are lost: out of memory.");
+    *why =
+        attach->why.n > 0
+            ? buf_view(&attach->why)
+            : STR("The connection to the Lisp images was lost: out of memory.");
     return true;
 }
 
 static void drop(struct link *link, struct str why, int64_t now_ms)
 {
-    struct attach *attach = attach_of(link);
+    struct link_attach *attach = link_attach_of(link);
 
     buf_reset(&attach->in);
     lose(attach, why);
-    attach->told = true;
+    attach->settled = true;
     attach->try_at = now_ms + LIMIT_ATTACH_MS;
 }
 
@@ -209,7 +209,7 @@ static size_t fd_count(const struct link *link)
 
 static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
 {
-    const struct attach *attach = attach_of(link);
+    const struct link_attach *attach = link_attach_of(link);
     short wanted = POLLIN;
 
     if (max == 0)
@@ -223,21 +223,21 @@ static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
 static void run(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms)
 {
-    struct attach *attach = attach_of(link);
+    struct link_attach *attach = link_attach_of(link);
 
     if (attach->fd < 0 || n == 0 || fds[0].fd != attach->fd)
         return;
     if (fds[0].revents & POLLOUT)
         write_out(attach);
     if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) && !read_all(attach))
-        break_off(attach, "the other end is gone");
+        break_off(attach, "the other end has closed it");
     else if (attach->say_by > 0 && now_ms >= attach->say_by)
         break_off(attach, "nobody answers there");
 }
 
 static int64_t deadline(const struct link *link)
 {
-    const struct attach *attach = (const struct attach *)link;
+    const struct link_attach *attach = (const struct link_attach *)link;
 
     return attach->say_by > 0 ? attach->say_by : -1;
 }
@@ -245,12 +245,12 @@ static int64_t deadline(const struct link *link)
 static void reap(struct link *link, int64_t now_ms)
 {
     (void)link;
-    (void)now_ms; // it has no children
+    (void)now_ms; // an attached server has no children
 }
 
 static void release(struct link *link)
 {
-    struct attach *attach = attach_of(link);
+    struct link_attach *attach = link_attach_of(link);
 
     if (attach->fd >= 0)
         (void)close(attach->fd); // the supervisor stops what runs
@@ -267,7 +267,7 @@ static const struct link_kind KIND = {
 
 struct link *link_attach_new(const char *path, const struct log *log)
 {
-    struct attach *attach = calloc(1, sizeof *attach);
+    struct link_attach *attach = calloc(1, sizeof *attach);
 
     if (!attach)
         return NULL;

@@ -6,48 +6,49 @@
 
 #include "base/deadline.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
-struct own {
+struct link_own {
     struct link link;
     struct supervisor *supervisor;
-    struct front *front; /* that of this process */
+    struct front *front; /* of this process */
     struct listener *listener;
-    size_t split; /* the listener's descriptors begin there */
+    size_t split; /* index of the first descriptor of the listener */
 };
 
-static struct own *own_of(struct link *link)
+static struct link_own *link_own_of(struct link *link)
 {
-    return (struct own *)link;
+    return (struct link_own *)link;
 }
 
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    return front_feed(own_of(link)->front, p, n, now_ms);
+    return intake_feed(link_own_of(link)->front, p, n, now_ms);
 }
 
 static struct buf *output(struct link *link)
 {
-    return front_output(own_of(link)->front);
+    return front_output(link_own_of(link)->front);
 }
 
 static bool take_loss(struct link *link, struct str *why)
 {
     (void)link;
     (void)why;
-    return false; // it lives as long as this process
+    return false; // the supervisor lives as long as this process
 }
 
 static void drop(struct link *link, struct str why, int64_t now_ms)
 {
     (void)link;
     (void)why;
-    (void)now_ms; // there is no other one
+    (void)now_ms; // there is no other supervisor
 }
 
 static size_t fd_count(const struct link *link)
 {
-    const struct own *own = (const struct own *)link;
+    const struct link_own *own = (const struct link_own *)link;
 
     return supervisor_fd_count(own->supervisor) +
            listener_fd_count(own->listener);
@@ -55,7 +56,7 @@ static size_t fd_count(const struct link *link)
 
 static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
 {
-    struct own *own = own_of(link);
+    struct link_own *own = link_own_of(link);
 
     own->split = supervisor_fds(own->supervisor, fds, max);
     return own->split +
@@ -65,7 +66,7 @@ static size_t fds_of(struct link *link, struct pollfd *fds, size_t max)
 static void run(struct link *link, const struct pollfd *fds, size_t n,
                 int64_t now_ms)
 {
-    struct own *own = own_of(link);
+    struct link_own *own = link_own_of(link);
     size_t split = n < own->split ? n : own->split;
 
     listener_read(own->listener, own->supervisor, fds + split, n - split,
@@ -76,7 +77,7 @@ static void run(struct link *link, const struct pollfd *fds, size_t n,
 
 static int64_t deadline(const struct link *link)
 {
-    const struct own *own = (const struct own *)link;
+    const struct link_own *own = (const struct link_own *)link;
 
     return deadline_earlier(supervisor_deadline(own->supervisor),
                             listener_deadline(own->listener));
@@ -84,13 +85,14 @@ static int64_t deadline(const struct link *link)
 
 static void reap(struct link *link, int64_t now_ms)
 {
-    supervisor_reap(own_of(link)->supervisor, now_ms);
+    supervisor_reap(link_own_of(link)->supervisor, now_ms);
 }
 
 static void release(struct link *link)
 {
-    listener_free(own_of(link)->listener); // nobody new while images end
-    supervisor_free(own_of(link)->supervisor);
+    listener_free(
+        link_own_of(link)->listener); // nobody connects while images end
+    supervisor_free(link_own_of(link)->supervisor);
     free(link);
 }
 
@@ -102,7 +104,7 @@ static const struct link_kind KIND = {
 struct link *link_own_new(const struct supervisor_config *config,
                           struct listener *listener, int64_t now_ms)
 {
-    struct own *own = calloc(1, sizeof *own);
+    struct link_own *own = calloc(1, sizeof *own);
 
     if (!own) {
         listener_free(listener);

@@ -7,9 +7,9 @@
 #include "server/listener.h"
 #include "supervisor/supervisor.h"
 
-/* Starts the supervisor, and serves those who come through LISTENER (NULL:
-   none), too; NULL when memory runs out. Owns LISTENER in any case. The strings
-   of CONFIG must outlive it. */
+/* Starts the supervisor, and also serves the fronts that connect to LISTENER,
+   which may be NULL. NULL when memory runs out. Owns LISTENER in any case. The
+   strings of CONFIG must outlive it. */
 struct link *link_own_new(const struct supervisor_config *config,
                           struct listener *listener, int64_t now_ms);
 

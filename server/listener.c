@@ -16,14 +16,15 @@
 #include "base/limits.h"
 #include "server/address.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
-/* Bytes read at once of one connection. */
+/* Bytes read from one connection at a time. */
 #define CHUNK (64u * 1024)
 
-/* Milliseconds without accept(2) after one that had no descriptor left. */
+/* Milliseconds without accept(2) after it found no free descriptor. */
 #define PAUSE_MS 1000
 
-/* Connections that wait to be accepted, and are at once. */
+/* Connections that may wait for accept(2), and are accepted in one go. */
 #define BACKLOG 128
 
 struct peer {
@@ -31,9 +32,9 @@ struct peer {
     int fd;
     pid_t pid;
     struct front *front; /* owned */
-    bool ending;         /* it is refused: nothing is read any more */
+    bool ending;         /* refused: nothing more is read from it */
     bool over;           /* to be closed */
-    int64_t hello_by;    /* when it must have said what it is */
+    int64_t hello_by;    /* it must have said what it is by then */
     size_t poll_at;      /* index of its pollfd, or SIZE_MAX */
 };
 
@@ -41,23 +42,22 @@ struct listener {
     const char *path;
     const struct log *log;
     int fd;
-    struct stat made; /* the socket, which another one may have replaced */
+    struct stat made; /* the socket as it was made; it may be replaced */
     struct peer *peers;
     size_t n;
-    int64_t accept_at; /* no sooner */
+    int64_t accept_at; /* no accept(2) before; or 0 */
     char chunk[CHUNK];
 };
 
-/* ---- the socket */
+/* --- The socket ----------------------------------------------------------- */
 
-/* Opens the folder of PATH, made if it is missing: -1 with errno. */
+/* Opens the folder of PATH, and makes it if it is missing. -1 with errno. */
 static int open_folder(const char *path)
 {
     char folder[ADDRESS_SIZE];
-    char *slash;
 
     (void)snprintf(folder, sizeof folder, "%s", path);
-    slash = strrchr(folder, '/');
+    char *slash = strrchr(folder, '/');
     if (!slash)
         return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     slash[slash == folder] = '\0';
@@ -70,7 +70,7 @@ static int open_folder(const char *path)
     return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether the folder FD belongs to the user, and nobody else comes in. */
+/* Whether the folder FD belongs to this user and is closed to others. */
 static bool is_private(int fd)
 {
     struct stat info;
@@ -80,11 +80,10 @@ static bool is_private(int fd)
 }
 
 /* Removes the socket PATH when nobody listens there. False: appends to WHY what
-   is there instead. */
+   stands there instead. */
 static bool remove_stale(const char *path, struct buf *why)
 {
     struct stat info;
-    int fd;
 
     if (lstat(path, &info) < 0) {
         if (errno == ENOENT)
@@ -93,10 +92,10 @@ static bool remove_stale(const char *path, struct buf *why)
         return false;
     }
     if (!S_ISSOCK(info.st_mode)) {
-        buf_str(why, STR("it is there already and no socket"));
+        buf_str(why, STR("it exists and is not a socket"));
         return false;
     }
-    fd = address_connect(path);
+    int fd = address_connect(path);
     if (fd >= 0 || errno == EAGAIN) {
         buf_str(why, STR("another ecl-mcp listens there"));
         if (fd >= 0)
@@ -109,21 +108,20 @@ static bool remove_stale(const char *path, struct buf *why)
     return false;
 }
 
-/* Makes the socket under a name of its own, and gives it PATH when it listens:
-   whoever finds it there can connect. False: appends to WHY. */
+/* Makes the socket under a temporary name and renames it to PATH when it
+   listens: whoever finds it can connect. False: appends to WHY. */
 static bool bind_to(struct listener *listener, struct buf *why)
 {
     struct sockaddr_un address;
     const struct sockaddr *to = (const struct sockaddr *)&address;
     char *path = address.sun_path;
-    mode_t mask;
     bool ok = address_fill(listener->path, &address);
 
     if (ok)
         path[strlen(path) - 1] = '~';
     if (ok && !remove_stale(path, why))
         return false;
-    mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
+    mode_t mask = umask(S_IXUSR | S_IRWXG | S_IRWXO);
     ok = ok && bind(listener->fd, to, sizeof address) == 0;
     (void)umask(mask);
     ok = ok && listen(listener->fd, BACKLOG) == 0 &&
@@ -134,7 +132,7 @@ static bool bind_to(struct listener *listener, struct buf *why)
     return ok;
 }
 
-/* Whether the socket is still ours; numbers of files are used again. */
+/* Whether the socket is still ours; inode numbers are reused. */
 static bool is_there(const struct listener *listener)
 {
     const struct stat *made = &listener->made;
@@ -146,8 +144,8 @@ static bool is_there(const struct listener *listener)
            now.st_ctim.tv_nsec == made->st_ctim.tv_nsec;
 }
 
-/* Makes the socket while the folder is locked: of two that start at the same
-   time, one would else remove the socket of the other. */
+/* Makes the socket while the folder is locked: otherwise one of two programs
+   that start at the same time would remove the socket of the other. */
 static bool open_socket(struct listener *listener, struct buf *why)
 {
     int folder = open_folder(listener->path);
@@ -186,26 +184,26 @@ struct listener *listener_new(const char *path, const struct log *log,
     if (listener->fd < 0)
         buf_str(why, str_from(strerror(errno)));
     else
-        (void)close(listener->fd); // nobody knows it
+        (void)close(listener->fd); // nobody knows of it
     free(listener);
     return NULL;
 }
 
 static void free_peer(struct peer *peer)
 {
-    (void)close(peer->fd); // what it had not taken is lost
+    (void)close(peer->fd); // loses what it has not read
     free(peer);
 }
 
 void listener_free(struct listener *listener)
 {
-    struct peer *peer;
-
     if (!listener)
         return;
     if (is_there(listener))
-        (void)unlink(listener->path); // a stale one is replaced, too
-    while ((peer = listener->peers)) {
+        (void)unlink(listener->path); // a stale one would be replaced
+    while (listener->peers) {
+        struct peer *peer = listener->peers;
+
         listener->peers = peer->next;
         free_peer(peer); // the supervisor frees the fronts
     }
@@ -213,9 +211,9 @@ void listener_free(struct listener *listener)
     free(listener);
 }
 
-/* ---- connections */
+/* --- Connections ---------------------------------------------------------- */
 
-/* Says why, as far as it is taken, and closes FD. */
+/* Says WHY, if the socket takes it, and closes FD. */
 static void turn_away(int fd, const char *why)
 {
     struct buf out = BUF_EMPTY;
@@ -230,7 +228,6 @@ static void turn_away(int fd, const char *why)
 static void welcome(struct listener *listener, struct supervisor *supervisor,
                     int fd, int64_t now)
 {
-    struct peer *peer;
     pid_t pid;
 
     if (!address_is_ours(fd, &pid)) {
@@ -240,12 +237,12 @@ static void welcome(struct listener *listener, struct supervisor *supervisor,
     }
     if (listener->n >= LIMIT_FRONTS) {
         log_line(listener->log, LOG_WARN,
-                 "front: process %d is refused: there are %d", (int)pid,
+                 "front: process %d is refused: %d are connected", (int)pid,
                  LIMIT_FRONTS);
-        turn_away(fd, "as many as may be are connected (LIMIT_FRONTS)");
+        turn_away(fd, "too many programs are connected (LIMIT_FRONTS)");
         return;
     }
-    peer = calloc(1, sizeof *peer);
+    struct peer *peer = calloc(1, sizeof *peer);
     if (peer)
         peer->front = front_open(supervisor, false);
     if (!peer || !peer->front) {
@@ -293,11 +290,11 @@ static void read_peer(struct listener *listener, struct peer *peer, int64_t now)
         return;
     if (n <= 0)
         peer->over = true;
-    else if (front_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
+    else if (intake_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
         peer->ending = true;
 }
 
-/* Writes what is taken, and has done what waited for that. */
+/* Writes what the socket takes, then feeds what waited for room. */
 static void write_peer(struct peer *peer, int64_t now)
 {
     struct buf *out = front_output(peer->front);
@@ -317,11 +314,11 @@ static void write_peer(struct peer *peer, int64_t now)
     }
     buf_trim(out, CHUNK);
     if (!peer->ending && !peer->over &&
-        front_feed(peer->front, "", 0, now) != ST_OK)
+        intake_feed(peer->front, "", 0, now) != ST_OK)
         peer->ending = true;
 }
 
-/* Why PEER has to go, or NULL. */
+/* Why PEER must go, or NULL. */
 static const char *why_over(const struct peer *peer, int64_t now)
 {
     const struct buf *out = front_output(peer->front);
@@ -333,7 +330,7 @@ static const char *why_over(const struct peer *peer, int64_t now)
     if (out->n > LIMIT_FRONT_BACKLOG)
         return "it does not read its answers (LIMIT_FRONT_BACKLOG)";
     if (peer->ending && out->n == 0)
-        return "it has sent what is no frame, or speaks another version";
+        return "it has sent an invalid frame, or speaks another version";
     if (!front_is_greeted(peer->front) && now >= peer->hello_by)
         return "it has not said what it is (LIMIT_HELLO_MS)";
     return NULL;
@@ -342,11 +339,9 @@ static const char *why_over(const struct peer *peer, int64_t now)
 void listener_read(struct listener *listener, struct supervisor *supervisor,
                    const struct pollfd *fds, size_t n, int64_t now_ms)
 {
-    struct peer *peer;
-
     if (!listener)
         return;
-    for (peer = listener->peers; peer; peer = peer->next) {
+    for (struct peer *peer = listener->peers; peer; peer = peer->next) {
         short found = peer->poll_at < n ? fds[peer->poll_at].revents : 0;
 
         peer->poll_at = SIZE_MAX;
@@ -363,25 +358,22 @@ void listener_read(struct listener *listener, struct supervisor *supervisor,
 
 void listener_write(struct listener *listener, int64_t now_ms)
 {
-    struct peer **link;
-
     if (!listener)
         return;
-    for (link = &listener->peers; *link;) {
+    for (struct peer **link = &listener->peers; *link;) {
         struct peer *peer = *link;
-        const char *why;
 
         write_peer(peer, now_ms);
-        why = why_over(peer, now_ms);
+        const char *why = why_over(peer, now_ms);
         if (!why) {
             link = &peer->next;
             continue;
         }
         log_line(listener->log, peer->over ? LOG_INFO : LOG_WARN,
-                 "front: process %d goes: %s", (int)peer->pid, why);
+                 "front: process %d is disconnected: %s", (int)peer->pid, why);
         *link = peer->next;
         listener->n--;
-        front_close(peer->front, now_ms);
+        intake_close(peer->front, now_ms);
         free_peer(peer);
     }
 }
@@ -398,14 +390,13 @@ static bool wants_input(const struct peer *peer)
 
 size_t listener_fds(struct listener *listener, struct pollfd *fds, size_t max)
 {
-    struct peer *peer;
     size_t n = 0;
 
     if (!listener || max == 0)
         return 0;
     fds[n++] =
         (struct pollfd){listener->accept_at > 0 ? -1 : listener->fd, POLLIN, 0};
-    for (peer = listener->peers; peer; peer = peer->next) {
+    for (struct peer *peer = listener->peers; peer; peer = peer->next) {
         short wanted = wants_input(peer) ? POLLIN : 0;
 
         peer->poll_at = SIZE_MAX;

@@ -17,12 +17,12 @@
 /* Bytes read from the client at once. */
 #define CHUNK (64u * 1024)
 
-/* Milliseconds after the grace of an end within which the client must have
-   read its last answers. */
+/* Milliseconds after the grace period in which the client can read its last
+   answers. */
 #define LAST_WRITE_MS 3000
 
-/* How long before the end images that are kept elsewhere, and do not answer,
-   are given up, so that what waits for them has an answer. */
+/* Milliseconds before the end at which images in another process that do not
+   answer are given up, so that the calls that wait for them get an answer. */
 #define LAST_WORD_MS 1500
 
 enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
@@ -30,15 +30,15 @@ enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
 struct loop {
     struct core *core; /* NULL: frames only */
     struct link *link;
-    struct emacs *emacs; /* NULL: none may come */
+    struct emacs *emacs; /* NULL: no Emacs can connect */
     struct pollfd *fds;
     size_t fds_cap;
     char *chunk;
-    size_t written; /* bytes of the output buffer that are out */
-    bool ended;     /* no more input */
+    size_t written; /* bytes of the output buffer that were written */
+    bool ended;     /* no more input is read */
     bool lost;      /* nobody reads the output */
-    int64_t end_by; /* when the loop ends in any case; 0: not yet known */
-    int out_flags;  /* of standard output, to be put back; -1: unchanged */
+    int64_t end_by; /* the loop ends then in any case; 0: not yet known */
+    int out_flags;  /* of standard output, to restore; -1: unchanged */
 };
 
 static int wake_pipe[2] = {-1, -1};
@@ -53,7 +53,7 @@ static void on_signal(int signal)
         child_signals = 1;
     else
         end_signals = end_signals + 1;
-    (void)!write(wake_pipe[1], "", 1); // a full pipe wakes as well
+    (void)!write(wake_pipe[1], "", 1); // a full pipe wakes the loop, too
     errno = saved;
 }
 
@@ -73,16 +73,15 @@ bool loop_prepare(void)
 {
     static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    size_t i;
     bool ok = open_standard_descriptors() &&
               pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) == 0;
 
     (void)sigfillset(&action.sa_mask);
-    for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         ok = ok && sigaction(ends[i], &action, NULL) == 0;
     action.sa_handler = SIG_IGN;
     ok = ok && sigaction(SIGPIPE, &action, NULL) == 0 &&
-         sigaction(SIGXFSZ, &action, NULL) == 0; // write(2) says so, too
+         sigaction(SIGXFSZ, &action, NULL) == 0; // write(2) reports both
     if (!ok)
         perror("ecl-mcp");
     return ok;
@@ -93,14 +92,14 @@ static struct buf *output(struct loop *loop)
     return loop->core ? core_output(loop->core) : link_output(loop->link);
 }
 
-/* No more input; the last answers go out. */
+/* Reads no more input; the last answers go out. */
 static void end(struct loop *loop, int64_t grace, int64_t now)
 {
     loop->ended = true;
     if (loop->core)
         core_finish(loop->core, grace, now);
     else
-        grace = 0; // who speaks in frames has asked for what it wants
+        grace = 0; // a front in another process gives the grace itself
     if (loop->end_by == 0 || now + grace + LAST_WRITE_MS < loop->end_by)
         loop->end_by = now + grace + LAST_WRITE_MS;
 }
@@ -108,26 +107,22 @@ static void end(struct loop *loop, int64_t grace, int64_t now)
 /* Passes frames between core and supervisor until neither has any. */
 static void exchange(struct loop *loop, int64_t now)
 {
-    struct buf *out;
-    struct buf *in;
-    struct str why;
-    bool moved;
-
     if (!loop->core)
         return;
-    out = core_image_output(loop->core);
-    in = link_output(loop->link);
+    struct buf *out = core_image_output(loop->core);
+    struct buf *in = link_output(loop->link);
+    bool moved;
     do {
         moved = in->n > 0 || out->n > 0;
         core_image_feed(loop->core, in->p, in->n, now);
         buf_trim(in, CHUNK);
         buf_reset(in);
-        why = core_image_fault(loop->core);
+        struct str why = core_image_fault(loop->core);
         if (why.n > 0)
             link_drop(loop->link, why, now);
         if (link_take_loss(loop->link, &why))
             core_image_lost(loop->core, why, now);
-        // out of memory: nothing can be answered any more
+        // out of memory: no answer is possible from here on
         if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
             loop->lost = true;
         buf_reset(out);
@@ -187,7 +182,8 @@ static void take_signals(struct loop *loop, int64_t now)
         end(loop, end_signals > 1 ? 0 : LIMIT_GRACE_SIGNAL_MS, now);
 }
 
-/* Makes room for all descriptors. Without memory the old ones must do. */
+/* Gathers the descriptors to poll and returns their number. Without memory the
+   room of before must do. */
 static size_t gather(struct loop *loop)
 {
     size_t need = FD_FIRST + link_fd_count(loop->link);
@@ -205,7 +201,7 @@ static size_t gather(struct loop *loop)
     }
     loop->fds[FD_IN] = (struct pollfd){reads ? STDIN_FILENO : -1, POLLIN, 0};
     loop->fds[FD_OUT] =
-        (struct pollfd){STDOUT_FILENO, 0, 0}; // its loss is always told
+        (struct pollfd){STDOUT_FILENO, 0, 0}; // poll(2) always tells its loss
     if (output(loop)->n > 0)
         loop->fds[FD_OUT].events = POLLOUT;
     loop->fds[FD_WAKE] = (struct pollfd){wake_pipe[0], POLLIN, 0};
@@ -242,15 +238,15 @@ static bool is_done(struct loop *loop, int64_t now)
            (output(loop)->n == 0 && (!loop->core || core_is_idle(loop->core)));
 }
 
-/* The end is near: whoever has not answered by now will not. */
+/* Shortly before the end: images that have not answered by now will not. */
 static void give_up_images(struct loop *loop, int64_t now)
 {
     if (loop->end_by > 0 && now >= loop->end_by - LAST_WORD_MS && loop->core &&
         !core_is_idle(loop->core))
         link_drop(loop->link,
-                  STR("[ERROR] ECL-MCP:CONNECTION-LOST\nThe Lisp images have "
-                      "not answered by the end of this server: whether the "
-                      "call was done, in part or not at all, is unknown."),
+                  STR("[ERROR] ECL-MCP:CONNECTION-LOST\nThe Lisp images had "
+                      "not answered when this server ended: whether the call "
+                      "was done, in part or not at all, is unknown."),
                   now);
 }
 
@@ -264,7 +260,7 @@ static void run(struct loop *loop)
 
         now = host_now();
         if (found < 0) {
-            n = FD_FIRST; // interrupted: the wake pipe has it
+            n = FD_FIRST; // interrupted: the wake pipe is readable
             loop->fds[FD_EMACS].revents = 0;
         }
         if (found < 0 || loop->fds[FD_WAKE].revents)

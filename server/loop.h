@@ -8,16 +8,18 @@
 #include "server/emacs.h"
 #include "server/link.h"
 
-/* Serves until end of input, a signal, or the loss of the client, as RULINGS
-   "end of input" says; answers every call before it returns the exit status.
-   Without SESSION, standard input and output carry the frames of LINK. EMACS
-   may be NULL. */
+/* Serves until the input ends, a signal arrives, or the client stops reading,
+   and returns the exit status. At the end of input, running calls get
+   LIMIT_GRACE_EOF_MS, after a signal LIMIT_GRACE_SIGNAL_MS, after a second
+   signal nothing; then they are stopped, and every call is answered before
+   this returns. With CORE NULL, standard input and output carry the frames of
+   LINK. EMACS may be NULL. */
 int loop_run(struct core *core, struct link *link, struct emacs *emacs);
 
-/* Installs the handlers of SIGCHLD, SIGTERM, SIGINT and SIGHUP, ignores
-   SIGPIPE, and opens /dev/null where a standard descriptor is closed. False
-   with a message on standard error when the system refuses. To be called
-   before the link is made. */
+/* Installs the handlers of SIGCHLD, SIGTERM, SIGINT and SIGHUP, ignores SIGPIPE
+   and SIGXFSZ, and opens /dev/null where a standard descriptor is closed. False
+   with a message on standard error when the system refuses. Call it before the
+   link is made. */
 bool loop_prepare(void);
 
 #endif

@@ -17,16 +17,16 @@
 #include "server/loop.h"
 #include "server/options.h"
 
-/* Bytes of the longest path that is tried. */
+/* Bytes of the longest path to try. */
 #define PATH_SIZE 4096
 
-/* Where the image program is, seen from the folder of this one: beside it in
-   a build, below libexec when installed. */
+/* Where the image program is, seen from the folder of this one: beside it in a
+   build, below libexec when installed. */
 static const char *const IMAGE_PLACES[] = {"ecl-mcp-image",
                                            "../libexec/ecl-mcp/ecl-mcp-image"};
 
-/* One line on standard error. A client that does not read it must not make the
-   server wait: then the line is dropped. */
+/* Prints one line on standard error. A client that does not read it must not
+   make the server wait: then the line is dropped. */
 static void print_line(void *context, enum log_level level, struct str line)
 {
     struct pollfd fd = {STDERR_FILENO, POLLOUT, 0};
@@ -37,23 +37,21 @@ static void print_line(void *context, enum log_level level, struct str line)
     (void)context;
     if (n > 0 && poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT))
         (void)!write(STDERR_FILENO, text,
-                     (size_t)n); // a lost log line is no harm
+                     (size_t)n); // a lost log line does no harm
 }
 
-/* Finds ecl-mcp-image; the first place is named when it is nowhere. */
+/* Finds ecl-mcp-image; when it is nowhere, returns the first place. */
 static const char *find_image(char path[PATH_SIZE])
 {
     char self[PATH_SIZE - 64];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash;
-    size_t i;
 
     self[n > 0 ? n : 0] = '\0';
-    slash = strrchr(self, '/');
+    char *slash = strrchr(self, '/');
     if (!slash)
         return IMAGE_PLACES[0];
     *slash = '\0';
-    for (i = sizeof IMAGE_PLACES / sizeof IMAGE_PLACES[0]; i-- > 0;) {
+    for (size_t i = sizeof IMAGE_PLACES / sizeof IMAGE_PLACES[0]; i-- > 0;) {
         (void)snprintf(path, PATH_SIZE, "%s/%s", self, IMAGE_PLACES[i]);
         if (access(path, X_OK) == 0)
             return path;
@@ -61,7 +59,7 @@ static const char *find_image(char path[PATH_SIZE])
     return path;
 }
 
-/* Opens the log of calls. Returns -1, else the exit status. */
+/* Opens the log of calls. Returns -1, or the exit status after a failure. */
 static int open_audit(struct host *host, const struct options *options)
 {
     if (options->supervise || host_open_audit(host, options->audit) == ST_OK)
@@ -124,8 +122,9 @@ static int serve(const struct options *options, struct host *host)
                  strerror(errno));
     if (options->attach && (options->workspace || options->secrets[0]))
         log_line(&host->log, LOG_WARN,
-                 "attach: --workspace and --secret are for the files of this "
-                 "server; what Lisp sees is for who keeps the images");
+                 "attach: --workspace and --secret apply to the file tools of "
+                 "this server; what Lisp may use is up to the program that "
+                 "keeps the images");
     if (host_fill(host, options->policy, &config) != ST_OK) {
         perror("ecl-mcp: getrandom");
         return 1;
@@ -153,7 +152,7 @@ int main(int argc, char **argv)
     struct log log = {options.level, print_line, NULL};
 
     host_init(&host, &log);
-    host.policy = options.rules; // owned by the host from here on
+    host.policy = options.rules; // the host owns them from here on
     if (status < 0 && !loop_prepare())
         status = 1;
     if (status < 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* options.c: see options.h. One table says what there is; --help and the
-   messages are made from it. */
+/* options.c: see options.h. --help and the messages are made from one table. */
 #include "server/options.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@ enum option_id {
     OPT_MEMORY = 'm',
     OPT_HELP = 'h',
     OPT_VERSION = 'V',
-    OPT_MAX_MESSAGE = 256, // no short form from here on
+    OPT_MAX_MESSAGE = 256, // without a short form from here on
     OPT_MAX_OUTPUT,
     OPT_APPROVAL_TIMEOUT,
     OPT_ALLOW,
@@ -39,7 +38,7 @@ enum option_id {
 
 struct option_help {
     struct option option;
-    const char *value; /* what it takes, for --help */
+    const char *value; /* the name of its argument in --help, or NULL */
     const char *help;
 };
 
@@ -104,13 +103,11 @@ enum { TABLE_N = sizeof TABLE / sizeof TABLE[0] };
 
 static void print_help(FILE *out)
 {
-    size_t i;
-
     (void)fputs(
         "Usage: ecl-mcp [OPTION]...\n"
         "A live Common Lisp for MCP clients, on standard input and output.\n\n",
         out);
-    for (i = 0; i < TABLE_N; i++) {
+    for (size_t i = 0; i < TABLE_N; i++) {
         const struct option_help *row = &TABLE[i];
         char name[40];
 
@@ -122,8 +119,9 @@ static void print_help(FILE *out)
         else
             (void)fprintf(out, "      %-22s %s\n", name, row->help);
     }
-    (void)fprintf(out, "\nTool sets: %s. SIZE takes K, M, G or T behind it.\n",
-                  core_tool_sets());
+    (void)fprintf(
+        out, "\nTool sets: %s. SIZE is a number; K, M, G or T may follow.\n",
+        core_tool_sets());
 }
 
 static int fail_value(const char *option, const char *value, const char *valid)
@@ -135,27 +133,24 @@ static int fail_value(const char *option, const char *value, const char *valid)
 
 static int fail_option(void)
 {
-    size_t i;
-
     (void)fputs("ecl-mcp: valid options:",
                 stderr); // getopt has named the wrong one
-    for (i = 0; i < TABLE_N; i++)
+    for (size_t i = 0; i < TABLE_N; i++)
         (void)fprintf(stderr, " --%s", TABLE[i].option.name);
     (void)fputs("\n", stderr);
     return 2;
 }
 
-/* A whole number with K, M, G or T behind it, within MIN and MAX. */
+/* A whole number from MIN to MAX; K, M, G or T may follow it. */
 static bool parse_size(const char *text, uint64_t min, uint64_t max,
                        uint64_t *out)
 {
     static const char units[] = "KMGT";
     char *end;
-    unsigned long long n;
     unsigned shift = 0;
 
     errno = 0;
-    n = strtoull(text, &end, 10);
+    unsigned long long n = strtoull(text, &end, 10);
     if (errno != 0 || end == text || text[0] < '0' || text[0] > '9')
         return false;
     if (*end != '\0') {
@@ -202,10 +197,10 @@ static int fail_tool(const char *option, const char *value)
 {
     const char *name;
 
-    (void)fprintf(stderr,
-                  "ecl-mcp: --%s: there is no tool '%s'; there are:", option,
-                  value);
-    for (size_t i = 0; (name = core_tool_name(i)); i++)
+    (void)fprintf(
+        stderr, "ecl-mcp: --%s: there is no tool '%s'; the tools are:", option,
+        value);
+    for (size_t i = 0; (name = core_tool_name(i)) != NULL; i++)
         (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", name);
     (void)fputs("\n", stderr);
     return 2;
@@ -233,7 +228,7 @@ static int add_secret(const char *value, struct options *options)
     while (options->secrets[n])
         n++;
     if (n == LIMIT_SECRETS) {
-        (void)fprintf(stderr, "ecl-mcp: --secret: there may be at most %d\n",
+        (void)fprintf(stderr, "ecl-mcp: --secret: at most %d are allowed\n",
                       LIMIT_SECRETS);
         return 2;
     }
@@ -261,7 +256,7 @@ static int set_socket(const char *option, const char *value, const char **out)
     return fail_value(option, value, valid);
 }
 
-/* VALUE is NULL when none was given. */
+/* VALUE is NULL when the option has no argument. */
 static int set_attach(const char *value, struct options *options)
 {
     if (value)
@@ -269,9 +264,10 @@ static int set_attach(const char *value, struct options *options)
     options->attach = options->socket;
     if (address_default(options->socket))
         return -1;
-    (void)fputs("ecl-mcp: --attach: HOME is no folder that a socket can be "
-                "found in; name the socket: --attach SOCKET\n",
-                stderr);
+    (void)fputs(
+        "ecl-mcp: --attach: no socket can be found below HOME; name it: "
+        "--attach SOCKET\n",
+        stderr);
     return 2;
 }
 
@@ -347,24 +343,24 @@ static int set_option(int id, const char *value, struct options *options)
     }
 }
 
-/* The argument of an option that need not have one, behind a blank. */
+/* The optional argument of an option, given as a word of its own. */
 static const char *next_word(int argc, char **argv)
 {
     return optind < argc && argv[optind][0] != '-' ? argv[optind++] : NULL;
 }
 
-/* Whether the options go together. */
+/* Checks that the options go together: -1, or the exit status. */
 static int check(const struct options *options)
 {
     const char *why = NULL;
 
     if (options->attach && options->supervise)
-        why = "--supervise keeps images, --attach uses those of another";
+        why = "--supervise keeps images of its own, --attach uses others";
     else if (options->attach && options->of_images)
-        why = "--memory, --sandbox and --allow-network are for who keeps the "
-              "images, --attach uses those of another";
+        why = "--memory, --sandbox and --allow-network are for the program "
+              "that keeps the images, not for --attach";
     else if (options->listen && !options->supervise)
-        why = "--listen goes with --supervise only";
+        why = "--listen needs --supervise";
     if (why)
         (void)fprintf(stderr, "ecl-mcp: %s\n", why);
     return why ? 2 : -1;
@@ -374,7 +370,6 @@ int options_parse(int argc, char **argv, struct options *options)
 {
     struct option known[TABLE_N + 1];
     int id;
-    size_t i;
 
     *options = (struct options){.level = LOG_WARN,
                                 .max_message = LIMIT_MESSAGE,
@@ -383,7 +378,7 @@ int options_parse(int argc, char **argv, struct options *options)
                                 .approval_ms = LIMIT_APPROVAL_MS};
     policy_init(&options->rules);
     options->sandbox.secrets = options->secrets;
-    for (i = 0; i < TABLE_N; i++)
+    for (size_t i = 0; i < TABLE_N; i++)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};
     while ((id = getopt_long(argc, argv, "w:t:l:m:Vh", known, NULL)) != -1) {
@@ -395,7 +390,7 @@ int options_parse(int argc, char **argv, struct options *options)
             return status;
     }
     if (optind < argc) {
-        (void)fprintf(stderr, "ecl-mcp: '%s': no argument is expected\n",
+        (void)fprintf(stderr, "ecl-mcp: '%s': unexpected argument\n",
                       argv[optind]);
         return fail_option();
     }

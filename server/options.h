@@ -21,23 +21,23 @@ struct options {
     size_t max_output;                      /* characters */
     uint64_t memory;                        /* bytes of Lisp heap */
     const char *secrets[LIMIT_SECRETS + 1]; /* further patterns, up to a NULL */
-    struct sandbox sandbox;                 /* its secrets are those above */
+    struct sandbox sandbox;                 /* has the secrets above */
     int64_t approval_ms;                    /* how long a human may think */
-    bool of_images;      /* some option is about the images alone */
+    bool of_images;      /* an option was given that is for images alone */
     const char *policy;  /* file of the user's rules, or NULL */
     const char *audit;   /* file for lines about calls, "off", or NULL */
     struct policy rules; /* of the command line */
     bool supervise;      /* frames instead of MCP on standard input */
-    const char *listen;  /* socket for those who share the images, or NULL */
-    const char *attach;  /* socket behind which the images are, or NULL */
-    char socket[ADDRESS_SIZE]; /* room for the default of that */
+    const char *listen;  /* socket for servers that share the images, or NULL */
+    const char *attach;  /* socket to the images of another, or NULL */
+    char socket[ADDRESS_SIZE]; /* room for the default of attach */
 };
 
-/* Reads the command line into *OPTIONS. Returns -1 when the program is to run,
+/* Reads the command line into *OPTIONS. Returns -1 when the program should run,
    else the exit status: 0 after --help or --version (printed on standard
    output), 2 after a wrong option (explained on standard error, with the valid
-   ones named), 1 without memory. The caller releases options->rules; *OPTIONS
-   must not be copied, it points into itself. */
+   ones named), 1 without memory. The caller releases options->rules. Do not
+   copy *OPTIONS: it points into itself. */
 int options_parse(int argc, char **argv, struct options *options);
 
 #endif

@@ -24,7 +24,7 @@ struct arena_chunk {
 void arena_release(struct arena *arena)
 {
     struct arena_chunk *chunk = arena->top;
-    while (chunk != NULL) {
+    while (chunk) {
         struct arena_chunk *below = chunk->below;
         free(chunk);
         chunk = below;
@@ -37,7 +37,7 @@ static struct arena_chunk *chunk_new(size_t cap)
     if (cap > SIZE_MAX - sizeof(struct arena_chunk))
         return NULL;
     struct arena_chunk *chunk = malloc(sizeof *chunk + cap);
-    if (chunk != NULL) {
+    if (chunk) {
         chunk->used = 0;
         chunk->cap = cap;
         chunk->below = NULL;
@@ -50,13 +50,13 @@ static struct arena_chunk *add_chunk(struct arena *arena, size_t n)
 {
     struct arena_chunk *top = arena->top;
     size_t cap = FIRST_CHUNK;
-    if (top != NULL)
+    if (top)
         cap = top->cap < LAST_CHUNK / 2 ? top->cap * 2 : LAST_CHUNK;
     bool large = n > cap;
     struct arena_chunk *chunk = chunk_new(large ? n : cap);
-    if (chunk == NULL)
+    if (!chunk)
         return NULL;
-    if (large && top != NULL) {
+    if (large && top) {
         // The rest of the top chunk stays in use.
         chunk->below = top->below;
         top->below = chunk;
@@ -74,9 +74,9 @@ void *arena_alloc(struct arena *arena, size_t n)
         return NULL;
     n = (n + unit - 1) / unit * unit;
     struct arena_chunk *chunk = arena->top;
-    if (chunk == NULL || n > chunk->cap - chunk->used)
+    if (!chunk || n > chunk->cap - chunk->used)
         chunk = add_chunk(arena, n);
-    if (chunk == NULL)
+    if (!chunk)
         return NULL;
     void *p = chunk->data + chunk->used;
     chunk->used += n;
@@ -88,7 +88,7 @@ void *arena_array(struct arena *arena, size_t n, size_t size)
     if (size != 0 && n > SIZE_MAX / size)
         return NULL;
     void *p = arena_alloc(arena, n * size);
-    if (p != NULL)
+    if (p)
         memset(p, 0, n * size);
     return p;
 }
@@ -96,7 +96,7 @@ void *arena_array(struct arena *arena, size_t n, size_t size)
 enum status arena_str(struct arena *arena, struct str s, struct str *out)
 {
     char *p = s.n == SIZE_MAX ? NULL : arena_alloc(arena, s.n + 1);
-    if (p == NULL)
+    if (!p)
         return ST_NOMEM;
     if (s.n > 0)
         memcpy(p, s.p, s.n);
@@ -125,7 +125,7 @@ struct str arena_printf(struct arena *arena, const char *format, ...)
     if (n < 0)
         return out;
     char *p = arena_alloc(arena, (size_t)n + 1);
-    if (p == NULL)
+    if (!p)
         return out;
     va_start(args, format);
     n = vsnprintf(p, (size_t)n + 1, format, args);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* arena.h: memory with one lifetime, that of a request or a session. There is
-   no free of single pieces. */
+/* arena.h: memory with one lifetime, that of a request or a session. Single
+   pieces are never freed. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -29,13 +29,13 @@ void *arena_alloc(struct arena *arena, size_t n);
    overflows. */
 void *arena_array(struct arena *arena, size_t n, size_t size);
 
-/* Copies S (and a NUL behind it) into ARENA. *OUT is written on success
+/* Copies S, followed by a NUL, into ARENA. *OUT is written on success
    only. */
 enum status MUST_CHECK arena_str(struct arena *arena, struct str s,
                                  struct str *out);
 
-/* Copies what BUF holds (and a NUL behind it) into ARENA and releases BUF, in
-   any case. ST_NOMEM, too, when an append to BUF was lost. *OUT is written on
+/* Copies what BUF holds, followed by a NUL, into ARENA, and releases BUF in any
+   case. ST_NOMEM also when an append to BUF was lost. *OUT is written on
    success only. */
 enum status MUST_CHECK arena_take(struct arena *arena, struct buf *buf,
                                   struct str *out);

@@ -11,7 +11,7 @@
 
 void buf_release(struct buf *buf)
 {
-    if (buf->p != NULL)
+    if (buf->p)
         free(buf->p - buf->head);
     *buf = BUF_EMPTY;
 }
@@ -21,7 +21,7 @@ static void close_head(struct buf *buf)
 {
     if (buf->head == 0)
         return;
-    assert(buf->p != NULL);
+    assert(buf->p);
     char *storage = buf->p - buf->head;
     memmove(storage, buf->p, buf->n);
     buf->p = storage;
@@ -58,13 +58,13 @@ static bool grow(struct buf *buf, size_t need, size_t wanted)
     // would let a queue of small pieces move all of them again and again.
     if (buf->head >= buf->n)
         close_head(buf);
-    if (buf->p != NULL && need <= buf->cap)
+    if (buf->p && need <= buf->cap)
         return true;
     if (wanted > SIZE_MAX - buf->head)
         return false;
-    char *storage = buf->p == NULL ? NULL : buf->p - buf->head;
+    char *storage = buf->p ? buf->p - buf->head : NULL;
     char *p = realloc(storage, buf->head + wanted);
-    if (p == NULL)
+    if (!p)
         return false;
     buf->p = p + buf->head;
     buf->cap = wanted;
@@ -75,7 +75,7 @@ static char *reserve(struct buf *buf, size_t n, size_t at_least)
 {
     if (buf->failed)
         return NULL;
-    if (buf->p != NULL && n <= buf->cap - buf->n)
+    if (buf->p && n <= buf->cap - buf->n)
         return buf->p + buf->n;
     size_t need = buf->n + n;
     size_t wanted = need > at_least ? need : at_least;
@@ -88,7 +88,7 @@ static char *reserve(struct buf *buf, size_t n, size_t at_least)
 
 char *buf_reserve(struct buf *buf, size_t n)
 {
-    size_t twice = buf->cap * 2; // an object takes half of memory at most
+    size_t twice = buf->cap * 2; // no object takes more than half of memory
     return reserve(buf, n, twice > FIRST_CAP ? twice : FIRST_CAP);
 }
 
@@ -103,7 +103,7 @@ void buf_append(struct buf *buf, const void *p, size_t n)
     if (n == 0)
         return;
     char *to = buf_reserve(buf, n);
-    if (to != NULL) {
+    if (to) {
         memcpy(to, p, n);
         buf->n += n;
     }
@@ -121,11 +121,11 @@ void buf_byte(struct buf *buf, char c)
 
 void buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
-    // A guess that fits most texts; vsnprintf tells how much it takes.
+    // A guess that fits most texts; vsnprintf says how much it needs.
     size_t room = 128;
     for (;;) {
         char *to = buf_reserve(buf, room);
-        if (to == NULL)
+        if (!to)
             return;
         va_list once;
         va_copy(once, args);

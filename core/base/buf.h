@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* buf.h: growable bytes. Appending never fails at the call: when memory runs
-   out the buffer keeps what it has, ignores further appends and says so in
-   buf_failed, which the owner asks once, at the end. */
+   out, the buffer keeps what it has, ignores further appends, and buf_failed
+   says so, which the owner checks once, at the end. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -13,11 +13,11 @@
 #include "base/str.h"
 
 struct buf {
-    char *p;     /* owned; NULL while nothing was appended */
+    char *p;     /* owned; NULL until something is appended */
     size_t n;    /* bytes in use */
     size_t cap;  /* bytes allocated, from p on */
     size_t head; /* bytes of the storage before p, left by buf_consume */
-    bool failed; /* an append was lost for want of memory */
+    bool failed; /* an append was lost when memory ran out */
 };
 
 #define BUF_EMPTY ((struct buf){NULL, 0, 0, 0, false})
@@ -33,7 +33,7 @@ void buf_reset(struct buf *buf);
 void buf_trim(struct buf *buf, size_t keep);
 
 /* Makes room for N more bytes and returns where they go, or NULL when memory
-   ran out (the buffer is then failed). The caller adds to buf->n itself. */
+   runs out, and BUF has then failed. The caller adds to buf->n. */
 char *buf_reserve(struct buf *buf, size_t n);
 
 /* The same without room to spare, for a buffer whose final size is known. */
@@ -49,7 +49,7 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args)
 /* Removes the first N bytes (at most all of them), without moving the rest. */
 void buf_consume(struct buf *buf, size_t n);
 
-/* Cuts BUF back to its first N bytes; clears no failure. */
+/* Cuts BUF back to its first N bytes; does not clear a failure. */
 void buf_truncate(struct buf *buf, size_t n);
 
 /* Whether an append was lost since init or reset. */

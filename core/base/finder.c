@@ -8,12 +8,11 @@
 enum status finder_init(struct finder *finder, struct arena *arena,
                         struct str part)
 {
-    uint32_t *again;
     uint32_t fits = 0;
 
     if (part.n == 0 || part.n > UINT32_MAX)
         return ST_LIMIT;
-    again = arena_alloc(arena, part.n * sizeof *again);
+    uint32_t *again = arena_alloc(arena, part.n * sizeof *again);
     if (!again)
         return ST_NOMEM;
     again[0] = 0;
@@ -33,7 +32,7 @@ size_t finder_next(const struct finder *finder, struct str text, size_t from)
     size_t fits = 0;
 
     for (size_t i = from; i < text.n; i++) {
-        if (fits == 0) { // most of most texts
+        if (fits == 0) { // in most places of most texts
             const char *first = memchr(text.p + i, part.p[0], text.n - i);
 
             if (!first)

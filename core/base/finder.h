@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* finder.h: finds a text in another in a time that grows with their lengths
-   alone, whatever is in them. */
+/* finder.h: finds a text in another one, in a time that depends on their
+   lengths alone, whatever they contain. */
 #ifndef BASE_FINDER_H
 #define BASE_FINDER_H
 
@@ -13,8 +13,8 @@
 
 struct finder {
     struct str part;       /* borrowed */
-    const uint32_t *again; /* by how much of PART fits: how much still does
-                              when the next byte does not; in the arena */
+    const uint32_t *again; /* for each length of PART that fits: how much still
+                              fits when the next byte does not; in the arena */
 };
 
 /* Not found. */
@@ -24,7 +24,7 @@ struct finder {
 enum status MUST_CHECK finder_init(struct finder *finder, struct arena *arena,
                                    struct str part);
 
-/* Where PART stands first in TEXT from the byte FROM on, or FINDER_NONE. */
+/* Where PART first occurs in TEXT, from the byte FROM on, or FINDER_NONE. */
 size_t finder_next(const struct finder *finder, struct str text, size_t from);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* glob.c: without recursion. When something does not fit, the last star takes
-   more; when that may not, the last double star does. What stands before a
-   double star never has to be tried again: it can take whatever an earlier
-   star could. */
+/* glob.c: see glob.h. There is no recursion: when something does not match, the
+   last star takes more, and when it cannot, the last double star does. What
+   precedes a double star never has to be tried again, for the double star can
+   take whatever an earlier star could. */
 #include "base/glob.h"
 
-/* A place to go on from when what follows a star does not fit. */
+/* Where to try again when what follows a star does not match. */
 struct retry {
     bool possible;
     bool folders;   /* takes whole components */
-    size_t pattern; /* behind the star */
-    size_t path;    /* behind what it takes */
+    size_t pattern; /* after the star */
+    size_t path;    /* after what it takes */
 };
 
 struct match {

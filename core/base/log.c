@@ -34,7 +34,7 @@ void log_line(const struct log *log, enum log_level level, const char *format,
 {
     if (!log_is_on(log, level))
         return;
-    char text[LIMIT_LOG_LINE + 2]; // one byte more tells that it was cut
+    char text[LIMIT_LOG_LINE + 2]; // one byte more shows that it was cut
     va_list args;
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
@@ -45,7 +45,8 @@ void log_line(const struct log *log, enum log_level level, const char *format,
     struct buf line = BUF_EMPTY;
     utf8_append_visible(&line, cut(str_make(text, length), LIMIT_LOG_LINE));
     if (buf_failed(&line))
-        log->sink(log->context, level, STR("log: a line lost, no memory"));
+        log->sink(log->context, level,
+                  STR("log: out of memory, a line was lost"));
     else
         log->sink(log->context, level, cut(buf_view(&line), LIMIT_LOG_LINE));
     buf_release(&line);

@@ -12,7 +12,7 @@
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 struct log {
-    enum log_level level; /* what is above it is dropped before formatting */
+    enum log_level level; /* lines above it are dropped before formatting */
     void (*sink)(void *context, enum log_level level, struct str line);
     void *context; /* borrowed, handed to sink */
 };
@@ -25,14 +25,15 @@ static inline bool log_is_on(const struct log *log, enum log_level level)
 }
 
 /* Formats and sends one line. Control bytes and line breaks in the formatted
-   text are shown as escapes, so that foreign text cannot forge a line; what is
-   longer than LIMIT_LOG_LINE bytes is cut. A NULL log or sink drops it. */
+   text become escapes, so that foreign text cannot forge a line. It is cut to
+   LIMIT_LOG_LINE bytes. A NULL log or sink drops it. */
 void log_line(const struct log *log, enum log_level level, const char *format,
               ...) PRINTF_LIKE(3, 4);
 
-/* "error", "warn", "info", "debug"; NULL-safe lookup for option parsing:
-   ST_MISSING when NAME is none of them. */
+/* "error", "warn", "info", "debug". */
 const char *log_level_name(enum log_level level);
+
+/* The level of that name; ST_MISSING when there is none. */
 enum status MUST_CHECK log_level_find(struct str name, enum log_level *out);
 
 #endif

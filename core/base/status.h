@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* status.h: what a function that can fail answers, and the compiler
-   attributes used everywhere. */
+/* status.h: what a function that can fail returns, and the compiler attributes
+   used everywhere. */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
@@ -14,7 +14,8 @@ enum status {
     ST_INVALID, /* the input breaks its format */
     ST_LIMIT,   /* the input is well formed but over a limit of limits.h */
     ST_MISSING, /* what was asked for does not exist */
-    ST_IO       /* a system call failed; errno was logged where it happened */
+    ST_IO       /* the system refused, or the other end is gone; errno says
+                   why only where the declaration promises it */
 };
 
 #endif

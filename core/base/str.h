@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* str.h: a view of text that somebody else owns. Passed by value, never
-   NUL-terminated by assumption. */
+/* str.h: a view of text that somebody else owns. It is passed by value, and
+   nobody may assume a NUL at its end. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -45,6 +45,22 @@ static inline bool str_starts(struct str s, struct str prefix)
 {
     return s.n >= prefix.n &&
            (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
+}
+
+/* Whether C is white space in ASCII. */
+static inline bool str_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
+
+/* S without the white space at its ends. */
+static inline struct str str_trim(struct str s)
+{
+    while (s.n > 0 && str_is_space(s.p[s.n - 1]))
+        s.n--;
+    while (s.n > 0 && str_is_space(s.p[0]))
+        s = str_make(s.p + 1, s.n - 1);
+    return s;
 }
 
 #endif

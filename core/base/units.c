@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* units.c: integers only, since printf writes decimal points as the locale has
-   them. */
+/* units.c: with integers only, since printf writes the decimal point of the
+   locale. */
 #include "base/units.h"
 
 #include <inttypes.h>

@@ -5,18 +5,19 @@
 
 #include <stdint.h>
 
-/* Room for any of them, with the NUL at its end. */
+/* Room for any of these texts, with the NUL at its end. */
 #define UNITS_TEXT 40
 
-/* Both write to OUT and return it: "1 GiB", "1536 MiB", "1000 bytes". The unit
-   is the largest that gives a whole number. */
+/* Writes BYTES to OUT and returns it: "1 GiB", "1536 MiB", "1000 bytes". The
+   unit is the largest one that gives a whole number. */
 const char *units_size(uint64_t bytes, char out[UNITS_TEXT]);
 
-/* "30 s", "1.5 s", "0.001 s". MS is not negative. */
+/* Writes MS, which is not negative, to OUT and returns it: "30 s", "1.5 s",
+   "0.001 s". */
 const char *units_time(int64_t ms, char out[UNITS_TEXT]);
 
 /* The moment MS milliseconds after the start of 1970, to the minute and in UTC,
-   as "2026-01-31 12:00"; "-" outside of the years 0 to 9999. Writes to OUT and
+   as "2026-01-31 12:00"; "-" outside the years 0 to 9999. Writes to OUT and
    returns it. */
 const char *units_moment(int64_t ms, char out[UNITS_TEXT]);
 

@@ -4,7 +4,8 @@
 
 #define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
 
-/* Bytes of ASCII at the start of S; eight at a time, texts are mostly ASCII. */
+/* Bytes of ASCII at the start of S. Takes eight at a time, for texts are mostly
+   ASCII. */
 static size_t ascii_run(struct str s)
 {
     size_t i = 0;
@@ -87,7 +88,7 @@ size_t utf8_decode(struct str s, uint32_t *code)
     }
     if (c < least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
         return 0;
-    if (code != NULL)
+    if (code)
         *code = c;
     return length;
 }
@@ -142,7 +143,7 @@ static size_t step(struct str s)
 }
 
 /* Bytes of the character at the end of S, which is not empty. No valid
-   sequence holds the start of another, so this agrees with step. */
+   sequence contains the start of another one, so this agrees with step. */
 static size_t step_back(struct str s)
 {
     for (size_t length = 1; length <= 4 && length <= s.n; length++)
@@ -204,7 +205,7 @@ static bool is_invisible(uint32_t code)
         {0xad, 0xad},       // soft hyphen
         {0x61c, 0x61c},     // Arabic letter mark
         {0x180e, 0x180e},   // Mongolian vowel separator
-        {0x200b, 0x200f},   // of no width; left-to-right, right-to-left mark
+        {0x200b, 0x200f},   // zero width; left-to-right, right-to-left mark
         {0x2028, 0x202e},   // line, paragraph separator; bidi embeddings
         {0x2060, 0x206f},   // joiner, invisible operators; bidi isolates
         {0xfeff, 0xfeff},   // byte order mark

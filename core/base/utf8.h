@@ -22,23 +22,23 @@ size_t utf8_encode(uint32_t code, char *out);
 bool utf8_is_valid(struct str s);
 
 /* Bytes at the start of S that are printable ASCII, but neither quote nor
-   backslash: what most texts consist of and no format has to treat. */
+   backslash: most texts consist of them, and no format has to escape them. */
 size_t utf8_plain_run(struct str s);
 
-/* Number of characters in S; every byte that starts no valid sequence counts
-   as one. */
+/* The number of characters in S; every byte that does not start a valid
+   sequence counts as one. */
 size_t utf8_count(struct str s);
 
 /* The first CHARS characters of S, and the last CHARS, as views. */
 struct str utf8_head(struct str s, size_t chars);
 struct str utf8_tail(struct str s, size_t chars);
 
-/* Appends S with U+FFFD in place of every byte that is not valid. */
+/* Appends S, with U+FFFD instead of every invalid byte. */
 void utf8_append_valid(struct buf *buf, struct str s);
 
-/* Appends S with invalid bytes and the characters that are not shown as they
-   are (controls, also those of bidi, and what has no width) as visible escapes:
-   \n, \t, \x1b, \u202e. */
+/* Appends S, with visible escapes (\n, \t, \x1b, \u202e) instead of invalid
+   bytes and of characters that a reader would not see: controls, those of bidi
+   included, and characters without a width. */
 void utf8_append_visible(struct buf *buf, struct str s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* apply.c: hunks of a diff put into the text they were made from, or into a
-   later version of it. */
+/* apply.c: puts hunks of a diff into the text from which they were made, or
+   into a later version of it. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -48,7 +48,7 @@ enum status diff_apply(struct arena *arena, const struct diff *diff,
     return arena_take(arena, &text, out);
 }
 
-/* Whether the lines OLD stand in TEXT from line PLACE on. */
+/* Whether TEXT has the COUNT lines OLD from line PLACE on. */
 static bool stands_at(const struct lines *text, size_t place, size_t count,
                       struct str old)
 {
@@ -56,8 +56,8 @@ static bool stands_at(const struct lines *text, size_t place, size_t count,
            str_eq(lines_view(text, place, count), old);
 }
 
-/* The only place from FROM to TO at which OLD stands; false when there is none
-   or another. */
+/* The only place between FROM and TO where TEXT has the lines OLD; false when
+   there is none, or more than one. */
 static bool find_only(const struct lines *text, size_t from, size_t to,
                       size_t count, struct str old, size_t *place)
 {
@@ -93,13 +93,13 @@ static bool find_place(const struct diff *diff, size_t index,
         *place = 0;
         return current->n == 0;
     }
-    // what stood there more than once could be taken for another
+    // lines that occurred more than once there could be confused
     size_t to = start + LIMIT_DIFF_DRIFT;
     size_t was;
     if (!find_only(&diff->before, from, to, count, old, &was) ||
         !find_only(current, from, to, count, old, place) || *place < least)
         return false;
-    // a last line without line feed stays the last one
+    // a last line without a line feed must stay the last one
     return ends_line(diff, index) || *place + count == current->n;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* diff.c: lines that are not common become changes, changes become hunks. */
+/* diff.c: turns lines that are not common into changes, and changes into
+   hunks. */
 #include "diff/diff.h"
 
 #include <string.h>
@@ -7,10 +8,9 @@
 #include "diff/lines.h"
 #include "diff/script.h"
 
-/* --- Changes ---------------------------------------------------------------
- */
+/* --- Changes ------------------------------------------------------------- */
 
-/* Two tables of marks to be read side by side. */
+/* Two tables of marks, to be read side by side. */
 struct marks {
     const bool *deleted;
     const bool *inserted;
@@ -18,8 +18,8 @@ struct marks {
     size_t new_lines;
 };
 
-/* The next change at or after the common place (*X, *Y), which moves behind it;
-   false when there is none. */
+/* The next change at or after the place (*X, *Y), which moves to its end; false
+   when there is none. */
 static bool next_change(const struct marks *marks, size_t *x, size_t *y,
                         struct diff_range *out)
 {
@@ -54,9 +54,9 @@ static enum status list_changes(struct arena *arena, const struct marks *marks,
     return ST_OK;
 }
 
-/* Where lines were only inserted, or only deleted, and the first of them is
-   equal to the one behind them, moves the change down by one: the end of a
-   block is shown with the block, as diff(1) does. */
+/* Where lines were only inserted, or only deleted, and the first of them equals
+   the line after them, moves the change down by one, again and again: thus the
+   end of a block is shown with the block, as in diff(1). */
 static void slide(struct diff_range *change, const uint32_t *old_ids,
                   const uint32_t *new_ids, size_t old_end, size_t new_end)
 {
@@ -76,9 +76,9 @@ static void slide(struct diff_range *change, const uint32_t *old_ids,
     }
 }
 
-/* Slides the changes, last first, and joins those that touch then. */
-static void settle_changes(struct diff *diff, const uint32_t *old_ids,
-                           const uint32_t *new_ids)
+/* Slides the changes, last first, and joins those that then touch. */
+static void slide_changes(struct diff *diff, const uint32_t *old_ids,
+                          const uint32_t *new_ids)
 {
     struct diff_range *changes = diff->changes;
     size_t kept = diff->change_count;
@@ -103,15 +103,14 @@ static void settle_changes(struct diff *diff, const uint32_t *old_ids,
     memmove(changes, changes + kept, diff->change_count * sizeof *changes);
 }
 
-/* --- Hunks -----------------------------------------------------------------
- */
+/* --- Hunks --------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* HUNK covers its changes; gives it context. */
+/* HUNK has its changes; gives it its range, with context. */
 static void finish_hunk(const struct diff *diff, struct diff_hunk *hunk)
 {
     const struct diff_range *first = &diff->changes[hunk->first];
@@ -181,17 +180,16 @@ enum status diff_make(struct arena *arena, struct str before, struct str after,
         status = list_changes(arena, &marks, &diff);
     if (status != ST_OK)
         return status;
-    settle_changes(&diff, old_ids, new_ids);
+    slide_changes(&diff, old_ids, new_ids);
     status = make_hunks(arena, &diff);
     if (status == ST_OK)
         *out = diff;
     return status;
 }
 
-/* --- Text ------------------------------------------------------------------
- */
+/* --- Text ---------------------------------------------------------------- */
 
-/* "12", "12,3", and "11,0" for no lines behind the 11th. */
+/* "12", "12,3", and "11,0" for no lines after the 11th. */
 static void write_range(struct buf *out, char sign, size_t start, size_t count)
 {
     buf_printf(out, "%c%zu", sign, count == 0 ? start : start + 1);

@@ -50,7 +50,7 @@ struct str lines_view(const struct lines *text, size_t start, size_t count)
     return str_make(text->text.p + from, text->starts[start + count] - from);
 }
 
-/* A hash table of lines, each of which is the first of its kind. */
+/* A hash table of lines, all different. */
 struct table {
     struct slot {
         uint32_t hash;

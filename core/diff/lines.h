@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lines.h: texts cut into lines, and equal lines known by a number. */
+/* lines.h: texts cut into lines, and a number for all lines that are equal. */
 #ifndef DIFF_LINES_H
 #define DIFF_LINES_H
 
@@ -18,12 +18,11 @@ struct lines {
 };
 
 /* Cuts TEXT, which is borrowed; the table lives in ARENA. ST_LIMIT: it is
-   longer than LIMIT_DIFF_TEXT or has
-   more than LIMIT_DIFF_LINES lines. */
+   longer than LIMIT_DIFF_TEXT or has more than LIMIT_DIFF_LINES lines. */
 enum status MUST_CHECK lines_cut(struct arena *arena, struct str text,
                                  struct lines *out);
 
-/* COUNT lines from START on, as they stand in the text. */
+/* COUNT lines from START on, as they are in the text. */
 struct str lines_view(const struct lines *text, size_t start, size_t count);
 
 /* Numbers the lines of BEFORE and AFTER: equal lines get the same number, from

@@ -2,7 +2,7 @@
 /* script.c: Myers' algorithm (An O(ND) Difference Algorithm and Its Variations,
    Algorithmica 1986) in linear space: search from both ends for the point where
    the shortest paths meet, then do the same on either side of it. A search that
-   gets too expensive is given up at the point where most is matched. */
+   gets too expensive stops at the point where most is matched. */
 #include "diff/script.h"
 
 #include "base/limits.h"
@@ -36,8 +36,8 @@ struct reach {
     int32_t high;
 };
 
-/* One diagonal more on either side, but none that leaves the box; the one
-   beyond is OUTSIDE, from where nobody comes. */
+/* Adds a diagonal on either side, except one that leaves the box. The diagonal
+   beyond gets the value OUTSIDE, which no path comes from. */
 static void widen(struct reach *reach, const struct box *box, int32_t *at,
                   int32_t outside)
 {
@@ -104,7 +104,7 @@ static bool go_backward(struct search *s, const struct box *box,
     return false;
 }
 
-/* The point of the two searches that has most of the box behind it. */
+/* The point of the two searches that has covered most of the box. */
 static struct point best_point(const struct search *s, const struct box *box,
                                const struct reach *front,
                                const struct reach *back)
@@ -151,7 +151,7 @@ static struct point find_cut(struct search *s, const struct box *box)
         if (go_forward(s, box, &front, &back, odd, &meet) ||
             go_backward(s, box, &back, &front, odd, &meet))
             return meet;
-        // when all steps are used, every search ends after a few
+        // when all steps are used up, every search ends after a few edits
         if (cost >= LIMIT_DIFF_COST && s->steps < 0) {
             s->capped = true;
             return best_point(s, box, &front, &back);
@@ -159,8 +159,8 @@ static struct point find_cut(struct search *s, const struct box *box)
     }
 }
 
-/* Leaves what is equal at both ends of BOX out. */
-static void trim(const struct search *s, struct box *box)
+/* Leaves out what is equal at both ends of BOX. */
+static void narrow(const struct search *s, struct box *box)
 {
     while (box->from.x < box->to.x && box->from.y < box->to.y &&
            s->a[box->from.x] == s->b[box->from.y]) {
@@ -179,11 +179,11 @@ static int64_t size_of(const struct box *box)
     return (int64_t)(box->to.x - box->from.x) + (box->to.y - box->from.y);
 }
 
-/* Recurs on the smaller part only: at most 32 deep. */
+/* Recurs only for the smaller part, so at most 32 deep. */
 static void mark(struct search *s, struct box box)
 {
     for (;;) {
-        trim(s, &box);
+        narrow(s, &box);
         if (box.from.x == box.to.x || box.from.y == box.to.y)
             break;
         struct point cut = find_cut(s, &box);
@@ -200,8 +200,8 @@ static void mark(struct search *s, struct box box)
         s->inserted[y] = true;
 }
 
-/* The elements of SIDE that the other side has, too: the others are changed in
-   any case and would only make the search longer. */
+/* The elements of a side that the other side has, too: the rest has changed in
+   any case, and would only make the search longer. */
 struct common {
     uint32_t *ids;
     size_t *places;
@@ -253,7 +253,8 @@ static size_t count_ids(const struct script_side *a,
     return (size_t)last + 1;
 }
 
-static void tell(const struct common *common, const struct script_side *side)
+static void mark_changed(const struct common *common,
+                         const struct script_side *side)
 {
     for (size_t i = 0; i < common->n; i++)
         if (common->changed[i])
@@ -287,8 +288,8 @@ enum status script_mark(struct arena *arena, const struct script_side *a,
         .steps = LIMIT_DIFF_STEPS,
     };
     mark(&search, (struct box){{0, 0}, {(int32_t)left.n, (int32_t)right.n}});
-    tell(&left, a);
-    tell(&right, b);
+    mark_changed(&left, a);
+    mark_changed(&right, b);
     *capped = search.capped;
     return ST_OK;
 }

@@ -18,7 +18,7 @@ struct script_side {
 };
 
 /* Marks what has to be deleted from A and inserted from B: as little as
-   possible, unless that takes more than LIMIT_DIFF_STEPS; then *CAPPED is
+   possible, unless finding it takes more than LIMIT_DIFF_STEPS; then *CAPPED is
    true. ST_NOMEM: the marks mean nothing. */
 enum status MUST_CHECK script_mark(struct arena *arena,
                                    const struct script_side *a,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* editor.c: see editor.h. Strict about what it reads: an editor that says
-   something else has said nothing. */
+/* editor.c: see editor.h. Whatever is not exactly a message of the protocol is
+   ignored. */
 #include "editor/editor.h"
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 #include "json/jsonw.h"
 #include "json/rpc.h"
 
-/* Storage that the idle output keeps. */
-#define KEPT (64u * 1024)
+/* Bytes of storage that the idle output holds on to. */
+#define IDLE_STORAGE (64u * 1024)
 
 void editor_init(struct editor *editor, const struct log *log,
                  const struct editor_about *about)
@@ -29,18 +29,18 @@ void editor_release(struct editor *editor)
     buf_release(&editor->output);
 }
 
-/* --- What is said ------------------------------------------------------- */
+/* --- To the editor ------------------------------------------------------ */
 
-/* Closes a message; whether it is in the output. */
+/* Ends a message. False: memory ran out, and nothing of it is in the output. */
 static bool finish(struct editor *editor, struct rpc_reply *message)
 {
     if (rpc_end_notification(message) == ST_OK)
         return true;
-    log_line(editor->log, LOG_WARN, "editor: no memory for a message");
+    log_line(editor->log, LOG_WARN, "editor: message not sent: out of memory");
     return false;
 }
 
-static void greet(struct editor *editor)
+static void send_hello(struct editor *editor)
 {
     const struct editor_about *about = &editor->about;
     struct rpc_reply note;
@@ -52,28 +52,28 @@ static void greet(struct editor *editor)
     jsonw_member(w, "version", STR(ECL_MCP_VERSION));
     jsonw_member_int(w, "pid", about->pid);
     jsonw_name(w, "workspace");
-    if (about->workspace != NULL)
+    if (about->workspace)
         jsonw_string(w, str_from(about->workspace));
     else
         jsonw_null(w);
     jsonw_member_bool(w, "attached", about->attached);
     jsonw_end_object(w);
-    (void)finish(editor, &note); // it manages without
+    (void)finish(editor, &note); // the editor can do without
 }
 
 void editor_open(struct editor *editor)
 {
-    editor->there = true;
-    greet(editor);
+    editor->connected = true;
+    send_hello(editor);
     log_line(editor->log, LOG_INFO, "editor: connected");
 }
 
 void editor_close(struct editor *editor)
 {
-    if (!editor->there)
+    if (!editor->connected)
         return;
-    editor->there = false;
-    buf_trim(&editor->output, KEPT);
+    editor->connected = false;
+    buf_trim(&editor->output, IDLE_STORAGE);
     buf_reset(&editor->output);
     linereader_release(&editor->reader);
     linereader_init(&editor->reader, LIMIT_EDITOR_MESSAGE);
@@ -83,13 +83,14 @@ void editor_close(struct editor *editor)
 /* Bytes of the id of a request, with its NUL. */
 #define ID_SIZE 24
 
-/* Begins a request with the next number; false: it does not read. */
+/* Begins a request with the next number; false when the editor does not read.
+ */
 static bool begin_request(struct editor *editor, struct rpc_reply *request,
                           const char *method)
 {
     char id[ID_SIZE];
 
-    if (!editor->there || editor->output.n >= LIMIT_EDITOR_BACKLOG / 2)
+    if (!editor->connected || editor->output.n >= LIMIT_EDITOR_BACKLOG / 2)
         return false;
     int n = snprintf(id, sizeof id, "%" PRIu64, ++editor->last_id);
     rpc_begin_request(request, &editor->output, str_make(id, (size_t)n),
@@ -113,14 +114,12 @@ static void write_client(struct jsonw *w, const struct tool_call *call)
         jsonw_null(w);
 }
 
-/* A human may have written them on several lines; line ends stand between
-   tokens only. */
+/* A message is one line, but a human may have written the arguments on several.
+   In valid JSON line ends stand between tokens only. */
 static void write_arguments(struct jsonw *w, struct str arguments)
 {
-    size_t start;
-
     jsonw_name(w, "arguments");
-    start = w->out->n;
+    size_t start = w->out->n;
     jsonw_raw(w, arguments);
     for (size_t i = start; i < w->out->n; i++)
         if (w->out->p[i] == '\n' || w->out->p[i] == '\r')
@@ -151,7 +150,7 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     return end_request(editor, &request);
 }
 
-uint64_t editor_text(struct editor *editor, struct str path)
+uint64_t editor_read_buffer(struct editor *editor, struct str path)
 {
     struct rpc_reply request;
 
@@ -177,14 +176,14 @@ void editor_withdraw(struct editor *editor, uint64_t id, struct str reason)
 {
     struct rpc_reply note;
 
-    if (!editor->there)
+    if (!editor->connected)
         return;
     rpc_begin_notification(&note, &editor->output, "withdraw");
     jsonw_object(&note.json);
     jsonw_member_int(&note.json, "id", (int64_t)id);
     jsonw_member(&note.json, "reason", reason);
     jsonw_end_object(&note.json);
-    (void)finish(editor, &note); // its answer is not read in any case
+    (void)finish(editor, &note); // its answer is ignored anyway
 }
 
 void editor_event(void *context, const struct gate_event *event)
@@ -192,7 +191,7 @@ void editor_event(void *context, const struct gate_event *event)
     struct editor *editor = context;
     struct rpc_reply note;
 
-    if (!editor->there || event->phase == GATE_BEFORE ||
+    if (!editor->connected || event->phase == GATE_BEFORE ||
         editor->output.n >= LIMIT_EDITOR_BACKLOG / 4)
         return;
     rpc_begin_notification(&note, &editor->output, "called");
@@ -203,17 +202,17 @@ void editor_event(void *context, const struct gate_event *event)
     jsonw_member(&note.json, "text",
                  utf8_head(event->text, LIMIT_EDITOR_ANSWER));
     jsonw_end_object(&note.json);
-    (void)finish(editor, &note); // the log on the disk has it
+    (void)finish(editor, &note); // the log of calls on disk has it
 }
 
-/* --- What is heard ------------------------------------------------------ */
+/* --- From the editor ---------------------------------------------------- */
 
 enum status editor_feed(struct editor *editor, const void *p, size_t n)
 {
     return linereader_feed(&editor->reader, p, n);
 }
 
-/* A number of ours as JSON has it. */
+/* Reads the number of a request of ours from its JSON text. */
 static bool read_id(struct str text, uint64_t *id)
 {
     uint64_t n = 0;
@@ -229,7 +228,7 @@ static bool read_id(struct str text, uint64_t *id)
     return n > 0;
 }
 
-/* Whether MESSAGE is one of this protocol. */
+/* Fills OUT; false when MESSAGE is not one of this protocol. */
 static bool read_message(const struct rpc_message *message,
                          struct editor_message *out)
 {
@@ -263,17 +262,17 @@ static enum status read_line(struct editor *editor, struct arena *arena,
     if (status == ST_OK)
         status = rpc_read(arena, value, &message);
     if (status == ST_NOMEM) {
-        log_line(editor->log, LOG_WARN, "editor: no memory for a line");
+        log_line(editor->log, LOG_WARN, "editor: line lost: out of memory");
         return ST_NOMEM;
     }
     if (status != ST_OK) {
-        log_line(editor->log, LOG_WARN, "editor: a line is no JSON: %s at %zu",
+        log_line(editor->log, LOG_WARN, "editor: not JSON: %s at byte %zu",
                  error.what, error.at);
         return ST_INVALID;
     }
     if (read_message(&message, out))
         return ST_OK;
-    log_line(editor->log, LOG_INFO, "editor: a message is not understood");
+    log_line(editor->log, LOG_INFO, "editor: unknown message ignored");
     return ST_INVALID;
 }
 
@@ -287,7 +286,8 @@ enum status editor_next(struct editor *editor, struct arena *arena,
         if (status == ST_OK)
             status = read_line(editor, arena, line, out);
         else
-            log_line(editor->log, LOG_WARN, "editor: a line has over %u bytes",
+            log_line(editor->log, LOG_WARN,
+                     "editor: line ignored: longer than %u bytes",
                      LIMIT_EDITOR_MESSAGE);
         if (status == ST_OK || status == ST_NOMEM)
             return status;

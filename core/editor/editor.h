@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* editor.h: the core's end of the connection to an editor: lines of JSON-RPC,
-   as docs/editor-protocol.md has them. It writes and reads messages; who waits
-   for which answer, and for how long, is calls.h's. */
+/* editor.h: the core's end of the connection to an editor: writes and reads the
+   messages of docs/editor-protocol.md, which are lines of JSON-RPC. Does not
+   know which call waits for which answer, or for how long (calls.h). */
 #ifndef EDITOR_EDITOR_H
 #define EDITOR_EDITOR_H
 
@@ -19,23 +19,23 @@
 #include "json/json.h"
 #include "json/linereader.h"
 
-/* The version of the protocol. */
+/* The version of the editor protocol. */
 #define EDITOR_PROTOCOL 1
 
-/* What the editor is told of this core. */
+/* How the core introduces itself to the editor. */
 struct editor_about {
-    int64_t pid;           /* of the process */
-    const char *workspace; /* absolute; NULL: there is none; borrowed */
-    bool attached;         /* its Lisp is that of the editor */
+    int64_t pid;           /* of this process */
+    const char *workspace; /* absolute path, borrowed; NULL: none */
+    bool attached;         /* the Lisp images are those of the editor */
 };
 
 struct editor {
     const struct log *log; /* borrowed */
     struct editor_about about;
-    bool there;
+    bool connected;
     struct linereader reader;
     struct buf output; /* lines for the editor; the host takes them */
-    uint64_t last_id;  /* of our requests; rising, over all connections */
+    uint64_t last_id;  /* of our requests; never reused, whatever connects */
 };
 
 void editor_init(struct editor *editor, const struct log *log,
@@ -44,42 +44,42 @@ void editor_init(struct editor *editor, const struct log *log,
 /* Accepts a zeroed one. */
 void editor_release(struct editor *editor);
 
-/* An editor is there: it is greeted. */
+/* An editor has connected: sends it "hello". */
 void editor_open(struct editor *editor);
 
-/* It is gone. What was to be said to it is dropped. */
+/* The editor is gone: drops what was to be sent to it. */
 void editor_close(struct editor *editor);
 
-/* Puts the question of CALL to its human, who has so many SECONDS. Returns the
-   number of the request; 0 when there is no editor, it does not read, or memory
-   runs out. So do the next two. */
+/* Asks the human of the editor to approve CALL within SECONDS. Like the next
+   two, returns the number of the request; 0 when no editor is connected, it
+   does not read, or memory runs out. */
 uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
                         int64_t seconds);
 
-/* Asks for the text of its buffer of the file PATH, absolute. */
-uint64_t editor_text(struct editor *editor, struct str path);
+/* Asks for the text of the buffer that visits the file PATH, absolute. */
+uint64_t editor_read_buffer(struct editor *editor, struct str path);
 
-/* Lets it do CALL. */
+/* Asks the editor to run CALL, whose tool is its own. */
 uint64_t editor_call(struct editor *editor, const struct tool_call *call);
 
-/* It need not answer the request ID any more. */
+/* Withdraws the request ID because of REASON: its answer is no longer read. */
 void editor_withdraw(struct editor *editor, uint64_t id, struct str reason);
 
-/* The hook of the gate, with an editor as its context: it is told of each call
-   that is over, unless it is slow to read. */
+/* The hook of the gate; its context is a struct editor. Reports each call that
+   has ended to the editor, unless the editor is slow to read. */
 void editor_event(void *context, const struct gate_event *event);
 
 enum editor_kind {
-    EDITOR_RECEIVED, /* the request ID arrived */
-    EDITOR_RESULT,   /* its answer */
-    EDITOR_TOOLS     /* what tools the editor has */
+    EDITOR_RECEIVED, /* the request with this id arrived */
+    EDITOR_RESULT,   /* the result or error for it */
+    EDITOR_TOOLS     /* the tools that the editor has */
 };
 
 struct editor_message {
     enum editor_kind kind;
     uint64_t id;
-    struct json value; /* the result, absent when there is an error instead; or
-                          the array of tools */
+    struct json value; /* the result, absent in an error; or the array of
+                          tools */
     struct json error;
 };
 
@@ -87,10 +87,10 @@ struct editor_message {
 enum status MUST_CHECK editor_feed(struct editor *editor, const void *p,
                                    size_t n);
 
-/* Takes the next message, which lives in ARENA and until the next call of
-   anything here. Lines that are no message, or none of this protocol, are
-   passed over, with a line in the log. ST_MISSING: there is no more for now;
-   ST_NOMEM: one was lost. */
+/* Takes the next message, which is valid until ARENA is released or the next
+   call of a function here. Skips lines that are not messages of this protocol,
+   and logs them. ST_MISSING: no more messages for now; ST_NOMEM: one was
+   lost. */
 enum status MUST_CHECK editor_next(struct editor *editor, struct arena *arena,
                                    struct editor_message *out);
 

@@ -12,22 +12,22 @@
 #define EXACT_MAX 9007199254740991
 
 struct editor_tools_list {
-    struct arena arena; /* of all below it */
-    size_t holders;
+    struct arena arena; /* of the tools and their texts */
+    size_t holders;     /* the last one to drop the list frees it */
     struct tool *tools;
     size_t count;
-    unsigned char digest[DIGEST_SIZE]; /* of what the editor said */
+    unsigned char digest[DIGEST_SIZE]; /* of the editor's JSON text */
 };
 
 void editor_tools_hold(struct editor_tools_list *list)
 {
-    if (list != NULL)
+    if (list)
         list->holders++;
 }
 
 void editor_tools_drop(struct editor_tools_list *list)
 {
-    if (list == NULL || --list->holders > 0)
+    if (!list || --list->holders > 0)
         return;
     arena_release(&list->arena);
     free(list);
@@ -42,7 +42,7 @@ void editor_tools_release(struct editor_tools *editor_tools)
 const struct tool *editor_tools_at(const struct editor_tools *editor_tools,
                                    size_t index)
 {
-    if (editor_tools->now == NULL || index >= editor_tools->now->count)
+    if (!editor_tools->now || index >= editor_tools->now->count)
         return NULL;
     return &editor_tools->now->tools[index];
 }
@@ -59,16 +59,16 @@ static const struct tool *find(const struct editor_tools_list *list,
 const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
                                      struct str name)
 {
-    return editor_tools->now != NULL ? find(editor_tools->now, name) : NULL;
+    return editor_tools->now ? find(editor_tools->now, name) : NULL;
 }
 
-/* --- Reading ------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------ */
 
-/* What is read, and why it cannot be used. */
+/* One tool while it is read. */
 struct reading {
     struct editor_tools_list *list;
-    const struct toolset *taken;
-    const char *fault; /* static */
+    const struct toolset *reserved;
+    const char *fault; /* why it cannot be used; static */
 };
 
 static enum status refuse(struct reading *r, const char *fault)
@@ -77,6 +77,7 @@ static enum status refuse(struct reading *r, const char *fault)
     return ST_INVALID;
 }
 
+/* A null counts as absent. */
 static struct json member(struct json object, const char *name)
 {
     struct json value = json_get(object, name);
@@ -84,8 +85,8 @@ static struct json member(struct json object, const char *name)
     return json_type(value) == JSON_NULL ? (struct json){0} : value;
 }
 
-/* Whether TEXT can be shown and be a C string: no control characters but line
-   ends. */
+/* Whether TEXT can be shown and be a C string: line ends are its only control
+   characters. */
 static bool is_plain(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -105,7 +106,7 @@ static enum status read_text(struct reading *r, struct json value, size_t max,
         return ST_OK;
     enum status status = json_string(&r->list->arena, value, &text);
     if (status == ST_INVALID || (status == ST_OK && !is_plain(text)))
-        return refuse(r, "a text is none");
+        return refuse(r, "a text is not a string, or has control characters");
     if (status != ST_OK)
         return status;
     if (text.n > max)
@@ -116,7 +117,7 @@ static enum status read_text(struct reading *r, struct json value, size_t max,
     return ST_OK;
 }
 
-/* Letters, digits and hyphens: what every client accepts. */
+/* Whether NAME has only characters that every client accepts. */
 static bool is_name(const char *name)
 {
     for (size_t i = 0; name[i] != '\0'; i++) {
@@ -136,8 +137,8 @@ static enum status read_name(struct reading *r, struct json value,
         return status;
     return *out != NULL && is_name(*out)
                ? ST_OK
-               : refuse(r, "a name is not of small letters, digits and "
-                           "hyphens");
+               : refuse(r, "a name may have lower-case letters, digits "
+                           "and hyphens only");
 }
 
 /* An integer of a range; FALLBACK when it is absent. */
@@ -147,9 +148,9 @@ static enum status read_bound(struct reading *r, struct json value,
     double number = (double)fallback;
 
     if (!json_is_absent(value) && json_number(value, &number) != ST_OK)
-        return refuse(r, "a range is no number");
+        return refuse(r, "a bound is not a number");
     if (!(number >= -(double)EXACT_MAX && number <= (double)EXACT_MAX))
-        return refuse(r, "a range is too large");
+        return refuse(r, "a bound is too large");
     *out = (int64_t)number;
     return ST_OK;
 }
@@ -163,13 +164,13 @@ static enum status read_range(struct reading *r, struct json field,
     if (json_is_absent(least) && json_is_absent(most))
         return ST_OK;
     if (out->kind != SCHEMA_INTEGER && out->kind != SCHEMA_NUMBER)
-        return refuse(r, "a range is that of no number");
+        return refuse(r, "only numbers can have bounds");
     enum status status = read_bound(r, least, -EXACT_MAX, &out->min);
     if (status == ST_OK)
         status = read_bound(r, most, EXACT_MAX, &out->max);
-    // a largest value of 0 means none
+    // in a schema, a max of 0 means that there is none
     if (status == ST_OK && (out->min > out->max || out->max == 0))
-        return refuse(r, "a range is empty or ends at 0");
+        return refuse(r, "the range is empty or ends at 0");
     return status;
 }
 
@@ -181,12 +182,14 @@ static enum status read_choices(struct reading *r, struct json value,
 
     if (json_is_absent(value))
         return ST_OK;
-    if (json_type(value) != JSON_ARRAY || n == 0 || n > LIMIT_EDITOR_CHOICES ||
-        out->kind != SCHEMA_STRING)
-        return refuse(r, "choices are none");
-    const char **choices =
-        arena_array(&r->list->arena, n + 1, sizeof *choices);
-    if (choices == NULL)
+    if (json_type(value) != JSON_ARRAY || n == 0)
+        return refuse(r, "choices must be an array of texts");
+    if (n > LIMIT_EDITOR_CHOICES)
+        return refuse(r, "there are too many choices");
+    if (out->kind != SCHEMA_STRING)
+        return refuse(r, "only texts can have choices");
+    const char **choices = arena_array(&r->list->arena, n + 1, sizeof *choices);
+    if (!choices)
         return ST_NOMEM;
     json_walk_init(&walk, value);
     for (size_t i = 0; json_walk_next(&walk); i++) {
@@ -217,7 +220,7 @@ static enum status read_kind(struct reading *r, struct json value,
             *out = kinds[i].kind;
             return ST_OK;
         }
-    return refuse(r, "the kind of a field is not known");
+    return refuse(r, "unknown kind of field");
 }
 
 static enum status read_field(struct reading *r, struct json field,
@@ -238,7 +241,7 @@ static enum status read_field(struct reading *r, struct json field,
     out->required = json_type(required) == JSON_TRUE;
     if (status == ST_OK && !out->required && !json_is_absent(required) &&
         json_type(required) != JSON_FALSE)
-        return refuse(r, "a field is neither required nor not");
+        return refuse(r, "required must be true or false");
     return status;
 }
 
@@ -259,13 +262,15 @@ static enum status read_fields(struct reading *r, struct json value,
     struct schema_field *fields =
         arena_array(&r->list->arena, n + 1, sizeof *fields);
 
-    if (fields == NULL)
+    if (!fields)
         return ST_NOMEM;
     tool->fields = fields;
     if (json_is_absent(value))
         return ST_OK;
-    if (json_type(value) != JSON_ARRAY || n > LIMIT_EDITOR_FIELDS)
-        return refuse(r, "fields are no array, or too many");
+    if (json_type(value) != JSON_ARRAY)
+        return refuse(r, "fields must be an array");
+    if (n > LIMIT_EDITOR_FIELDS)
+        return refuse(r, "there are too many fields");
     json_walk_init(&walk, value);
     for (size_t i = 0; json_walk_next(&walk); i++) {
         enum status status = read_field(r, walk.value, &fields[i]);
@@ -277,7 +282,7 @@ static enum status read_fields(struct reading *r, struct json value,
     return ST_OK;
 }
 
-/* What is not clearly less is dangerous. */
+/* Whatever is not clearly harmless is dangerous. */
 static enum tool_level read_level(struct json value)
 {
     if (json_is_string(value, "safe"))
@@ -290,7 +295,7 @@ static bool is_taken(const struct reading *r, const struct tool *tool)
 {
     struct str name = str_from(tool->name);
 
-    return toolset_find(r->taken, name) != NULL ||
+    return toolset_find(r->reserved, name) != NULL ||
            find(r->list, name) != NULL;
 }
 
@@ -311,15 +316,16 @@ static enum status read_tool(struct reading *r, struct json value,
         status = read_fields(r, member(value, "fields"), out);
     if (status != ST_OK)
         return status;
-    if (out->title == NULL)
+    if (!out->title)
         out->title = out->name;
-    if (out->description == NULL)
-        return refuse(r, "there is no description");
+    if (!out->description)
+        return refuse(r, "the description is missing");
     return is_taken(r, out) ? refuse(r, "the name is taken") : ST_OK;
 }
 
-/* --- The list ------------------------------------------------------------ */
+/* --- The list ----------------------------------------------------------- */
 
+/* Puts the usable ones of TOOLS into LIST. */
 static enum status fill(struct editor_tools *editor_tools,
                         struct editor_tools_list *list, struct json tools)
 {
@@ -327,16 +333,16 @@ static enum status fill(struct editor_tools *editor_tools,
 
     list->tools =
         arena_array(&list->arena, LIMIT_EDITOR_TOOLS, sizeof *list->tools);
-    if (list->tools == NULL)
+    if (!list->tools)
         return ST_NOMEM;
     json_walk_init(&walk, tools);
     while (json_walk_next(&walk)) {
-        struct reading r = {list, &editor_tools->taken, NULL};
+        struct reading r = {list, &editor_tools->reserved, NULL};
         struct str shown =
             utf8_head(json_raw(json_get(walk.value, "name")), LIMIT_TOOL_NAME);
         if (list->count == LIMIT_EDITOR_TOOLS) {
             log_line(editor_tools->log, LOG_WARN,
-                     "editor: more than %d tools; %.*s and what follows are "
+                     "editor: more than %d tools: %.*s and those after it are "
                      "left out",
                      LIMIT_EDITOR_TOOLS, STR_ARG(shown));
             return ST_OK;
@@ -349,7 +355,7 @@ static enum status fill(struct editor_tools *editor_tools,
             list->count++;
         else
             log_line(editor_tools->log, LOG_WARN,
-                     "editor: the tool %.*s is left out: %s", STR_ARG(shown),
+                     "editor: tool %.*s is left out: %s", STR_ARG(shown),
                      r.fault);
     }
     return ST_OK;
@@ -363,12 +369,12 @@ enum status editor_tools_replace(struct editor_tools *editor_tools,
 
     *changed = false;
     digest_of(json_raw(tools), digest);
-    if (old != NULL && memcmp(old->digest, digest, DIGEST_SIZE) == 0)
+    if (old && memcmp(old->digest, digest, DIGEST_SIZE) == 0)
         return ST_OK;
     *changed = old != NULL && old->count > 0;
     editor_tools_release(editor_tools);
     struct editor_tools_list *list = calloc(1, sizeof *list);
-    if (list == NULL)
+    if (!list)
         return ST_NOMEM;
     list->holders = 1;
     memcpy(list->digest, digest, DIGEST_SIZE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* editor_tools.h: the tools that an editor offers. They are tools as all
-   others, but made of what it says, and they come and go: a list that was
-   replaced stays as long as a call of one of its tools is under way. */
+/* editor_tools.h: the editor tools: tools that an editor has, described by its
+   message "tools". They come and go; a list that was replaced lives until the
+   last call of one of its tools is over. */
 #ifndef EDITOR_EDITOR_TOOLS_H
 #define EDITOR_EDITOR_TOOLS_H
 
@@ -21,27 +21,29 @@ struct editor_tools_list;
 
 struct editor_tools {
     const struct log *log;         /* borrowed */
-    struct toolset taken;          /* tools whose names an editor may not use */
-    struct editor_tools_list *now; /* NULL: there are no tools */
+    struct toolset reserved;       /* their names are not for editor tools */
+    struct editor_tools_list *now; /* NULL: no tools */
 };
 
-/* Forgets the list. Accepts a zeroed one. */
+/* Drops the list. Accepts a zeroed one. */
 void editor_tools_release(struct editor_tools *editor_tools);
 
-/* Takes TOOLS, an array as docs/editor-protocol.md has it, in the place of the
-   list before. A tool that is not as it has to be, or has the name of one that
-   is there already, is left out, with a line in the log. *CHANGED: the list is
-   another one. ST_NOMEM: there is none then. */
+/* Replaces the list by TOOLS, an array as in docs/editor-protocol.md. Leaves
+   out, with a line in the log, tools that are malformed or whose name is taken.
+   Sets *CHANGED, whatever it returns: whether the list is a different one now.
+   ST_NOMEM: there are no tools now. */
 enum status MUST_CHECK editor_tools_replace(struct editor_tools *editor_tools,
                                             struct json tools, bool *changed);
 
-/* The tool of this name, or NULL; also the INDEXth one. */
+/* The tool NAME, and the INDEXth tool; NULL when there is none. Both are valid
+   until the list is replaced, or longer while it is held. */
 const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
                                      struct str name);
 const struct tool *editor_tools_at(const struct editor_tools *editor_tools,
                                    size_t index);
 
-/* A call of a tool of LIST begins, or is over. Accept NULL. */
+/* A call of a tool of LIST begins, or has ended: LIST lives as long as anybody
+   holds it. Both accept NULL. */
 void editor_tools_hold(struct editor_tools_list *list);
 void editor_tools_drop(struct editor_tools_list *list);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* files.h: what the core needs of the file system: functions that a host gives
-   it. Paths are as the model wrote them, relative to the root of the workspace
-   or absolute. Every function resolves symbolic links first, and refuses what
+/* files.h: what the core needs from the file system, as functions of the host.
+   Paths are as the model wrote them, absolute or relative to the root of the
+   workspace. Every function resolves symbolic links first, and refuses what
    lies outside the root, what is secret, and what is neither a file nor a
    folder. */
 #ifndef FILES_FILES_H
@@ -20,10 +20,10 @@
 
 enum files_result {
     FILES_OK,
-    FILES_MISSING, /* there is nothing of this name */
+    FILES_MISSING, /* nothing has this name */
     FILES_REFUSED, /* outside, secret, of the wrong kind, over a limit */
     FILES_CHANGED, /* not the content that was expected */
-    FILES_FAILED,  /* the system said no */
+    FILES_FAILED,  /* the system refused */
     FILES_NOMEM
 };
 
@@ -38,7 +38,7 @@ struct files_content {
 };
 
 struct files_entry {
-    struct str name; /* as the folder has it, maybe no UTF-8 */
+    struct str name; /* as the folder has it, maybe not UTF-8 */
     enum files_kind kind;
     uint64_t size;      /* bytes, of files */
     int64_t changed_ms; /* wall clock */
@@ -49,26 +49,25 @@ struct files_folder {
     struct str name; /* from the root, links resolved; "." is the root */
     struct files_entry *entries; /* sorted by name */
     size_t count;
-    bool cut; /* there are more than LIMIT_FOLDER_ENTRIES */
+    bool cut; /* it has more than LIMIT_FOLDER_ENTRIES */
 };
 
-/* All but CONTEXT may be called at any time; none waits for anything but the
-   disk. When the result is not FILES_OK, PROBLEM is a sentence for the model
-   with path, reason and limit (empty for FILES_NOMEM). */
+/* The functions may be called at any time, and wait for nothing but the disk.
+   When the result is not FILES_OK, PROBLEM is a sentence for the model with
+   path, reason and limit (empty for FILES_NOMEM). */
 struct files {
     void *context;
     const char *root; /* absolute, links resolved; names are from there */
 
-    /* *NAME is what PATH means, from the root, links resolved; "." is the
-       root. It need not exist, but the folder that it or the first missing
-       one of its folders is in. */
+    /* *NAME is the file that PATH means, from the root, links resolved; "." is
+       the root. Neither it nor its folders need to exist. */
     enum files_result (*locate)(void *context, struct arena *arena,
                                 struct str path, struct str *name,
                                 struct str *problem);
 
-    /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING fills
-       *OUT, too, with exists false, so that the file can be made; its name is
-       empty when that is not possible: a file stands where a folder would. */
+    /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING also
+       fills *OUT, with exists false, so that the file can be created; the name
+       is empty when it cannot: a file stands where a folder would be needed. */
     enum files_result (*read)(void *context, struct arena *arena,
                               struct str path, uint64_t max,
                               struct files_content *out, struct str *problem);
@@ -77,9 +76,9 @@ struct files {
                               struct str path, struct files_folder *out,
                               struct str *problem);
 
-    /* Puts BYTES in place of the file of EXPECTED (from read), whole or not at
-       all; FILES_CHANGED, and nothing is written, when the file is no longer
-       as EXPECTED says. Missing folders are made. */
+    /* Replaces the content of the file EXPECTED (from read) by BYTES, wholly or
+       not at all. FILES_CHANGED, and nothing is written, when the file is no
+       longer as EXPECTED says. Missing folders are created. */
     enum files_result (*write)(void *context, struct arena *arena,
                                const struct files_content *expected,
                                struct str bytes, struct str *problem);

@@ -36,12 +36,12 @@ const char *const secrets_patterns[] = {
     NULL,
 };
 
-/* Whether NAME fits PATTERN, in which "*" is any characters; without recursion:
-   only the last star can have to take more. */
+/* Whether NAME matches PATTERN, in which "*" is any characters. Without
+   recursion: only the last star may have to take more. */
 static bool name_fits(struct str name, struct str pattern)
 {
     size_t star = pattern.n; // none yet
-    size_t mark = 0;         // where the text behind the star starts in NAME
+    size_t mark = 0;         // where the text after the star starts in NAME
     size_t i = 0;
     size_t j = 0;
 
@@ -64,7 +64,7 @@ static bool name_fits(struct str name, struct str pattern)
     return j == pattern.n;
 }
 
-/* The name at the start of *PATH, which moves behind it and its "/". */
+/* Takes the name at the start of *PATH, and its "/", off it. */
 static struct str take_name(struct str *path)
 {
     size_t n = 0;
@@ -77,7 +77,7 @@ static struct str take_name(struct str *path)
     return name;
 }
 
-/* Whether the names of PATTERN are those that PATH starts with. */
+/* Whether PATH starts with the names of PATTERN. */
 static bool starts_here(struct str path, struct str pattern)
 {
     while (pattern.n > 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* secrets.h: files that no tool shows and no tool changes, known by their
-   names: keys, passwords, and what the gate itself relies on. */
+/* secrets.h: files that no tool shows or changes, known by their names: keys,
+   passwords, and files on which the gate itself relies. */
 #ifndef FILES_SECRETS_H
 #define FILES_SECRETS_H
 
@@ -9,17 +9,18 @@
 
 #include "base/str.h"
 
-/* The patterns that are always there, each one or more names of a path: the
-   last may be a file or a folder, and what is in it is secret, too. "*" in a
-   name stands for any characters. NULL behind the last. */
+/* The patterns that always apply, each one or more names of a path. The last
+   name may be that of a file or a folder, whose contents are secret, too. "*"
+   in a name stands for any characters. Ends with NULL. */
 extern const char *const secrets_patterns[];
 
-/* Whether PATH (components separated by "/", no links, no ".") is or lies in
-   what a pattern names. MORE are further patterns, up to a NULL; or NULL. */
+/* Whether PATH (components separated by "/", no links, no ".") is what a
+   pattern names, or lies in it. MORE are further patterns, up to a NULL; or
+   NULL. */
 bool secrets_match(struct str path, const char *const *more);
 
-/* Whether PATTERN can match anything: names with "/" between them, none of
-   them empty, "." or "..", no "~" in front. */
+/* Whether PATTERN can match anything: names separated by "/", none of them
+   empty, "." or "..", without "~" at the start. */
 bool secrets_is_pattern(struct str pattern);
 
 #endif

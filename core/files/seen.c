@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* seen.c: a ring of hashes, in one piece: nothing to run out of. */
+/* seen.c: a ring of hashes, in one piece, so that nothing can run out. */
 #include "files/seen.h"
 
 #include <string.h>
 
 #include "base/digest.h"
+
 static size_t used(const struct seen *seen)
 {
     return seen->count < LIMIT_SEEN_FILES ? seen->count : LIMIT_SEEN_FILES;

@@ -69,7 +69,7 @@ enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
         text.coding = TEXT_UTF8_BOM;
     }
     if (!utf8_is_valid(text.text)) {
-        text.coding = TEXT_LATIN1; // a BOM, too, is three characters then
+        text.coding = TEXT_LATIN1; // then a BOM is three characters, too
         status = from_latin1(arena, bytes, &text.text);
     }
     if (status == ST_OK)
@@ -110,7 +110,7 @@ enum status text_encode(struct arena *arena, const struct text *form,
         uint32_t code = 0;
         size_t n = utf8_decode(rest, &code);
 
-        if (n == 0) { // cannot be: it came from JSON, but nothing is lost
+        if (n == 0) { // impossible in a text from JSON, but nothing is lost
             code = (unsigned char)rest.p[0];
             n = 1;
         }

@@ -22,24 +22,25 @@ struct text {
     enum text_ends ends;
 };
 
-/* What is no UTF-8 is read as Latin-1, in which all bytes are characters.
-   ST_INVALID: BYTES hold a NUL and so are no text. The text lives in ARENA, or
-   is a view of BYTES. */
+/* BYTES that are not UTF-8 are read as Latin-1, in which all bytes are
+   characters. ST_INVALID: BYTES contain a NUL, so they are not a text. The text
+   lives in ARENA, or is a view of BYTES. */
 enum status MUST_CHECK text_decode(struct arena *arena, struct str bytes,
                                    struct text *out);
 
-/* TEXT (UTF-8) in the coding and with the line ends of FORM. ST_INVALID: it has
-   a character that FORM's coding lacks; *PROBLEM names it and its line. */
+/* *OUT is TEXT (UTF-8) in the coding and with the line ends of FORM.
+   ST_INVALID: it has a character that the coding lacks; *PROBLEM names it and
+   its line. */
 enum status MUST_CHECK text_encode(struct arena *arena, const struct text *form,
                                    struct str text, struct str *out,
                                    struct str *problem);
 
-/* TEXT without the carriage returns that FORM would add again. */
+/* *OUT is TEXT without the carriage returns that FORM would add again. */
 enum status MUST_CHECK text_normalize(struct arena *arena,
                                       const struct text *form, struct str text,
                                       struct str *out);
 
-/* What is unusual about it, as ", Latin-1, CR LF line ends"; else empty. */
+/* What is unusual about TEXT, as ", Latin-1, CR LF line ends"; else empty. */
 struct str text_describe(struct arena *arena, const struct text *text);
 
 #endif

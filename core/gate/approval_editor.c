@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* approval_editor.c: see approval_editor.h. One member that makes no sense
-   spoils all: it may be the one that meant no. */
+   spoils the whole result: it may be the one that meant no. */
 #include "gate/approval_editor.h"
 
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* What is read, and from what. */
+/* A result that is read. */
 struct reading {
     struct arena *arena;
     const struct tool_call *call;
@@ -14,18 +14,18 @@ struct reading {
     struct approval *out;
 };
 
-/* It is no decision, because of WHY. */
+/* The result is not a decision, because of WHY. */
 static enum status spoil(const struct reading *r, const char *why)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
 
-    *decision = (struct tool_decision){0};
+    *decision = (struct approval_decision){0};
     decision->reason =
         arena_printf(r->arena, "the editor's answer makes no sense: %s", why);
     return decision->reason.n > 0 ? ST_INVALID : ST_NOMEM;
 }
 
-/* A member that may be absent: null is the same. */
+/* A member that may be absent; null counts as absent. */
 static struct json find(struct json object, const char *name)
 {
     struct json value = json_get(object, name);
@@ -101,7 +101,7 @@ static enum status read_lines(const struct reading *r, struct json lines,
 }
 
 static enum status read_hunk(const struct reading *r, struct json value,
-                             struct tool_hunk *out)
+                             struct approval_hunk *out)
 {
     struct json lines = find(value, "lines");
     bool unended = false;
@@ -128,7 +128,7 @@ static enum status read_hunk(const struct reading *r, struct json value,
 }
 
 static enum status fill_hunks(const struct reading *r, struct json value,
-                              struct tool_hunk *hunks, bool *chosen)
+                              struct approval_hunk *hunks, bool *chosen)
 {
     struct json_walk walk;
     enum status status = ST_OK;
@@ -143,21 +143,21 @@ static enum status fill_hunks(const struct reading *r, struct json value,
 
 static enum status read_hunks(const struct reading *r)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
     struct json value = find(r->result, "hunks");
     size_t n = json_count(value);
 
     if (json_is_absent(value))
         return ST_OK;
     if (json_type(value) != JSON_ARRAY || n != r->call->question.changes)
-        return spoil(r, "hunks are not those of the review");
-    struct tool_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
+        return spoil(r, "its hunks are not those of the review");
+    struct approval_hunk *hunks = arena_array(r->arena, n + 1, sizeof *hunks);
     bool *chosen = arena_array(r->arena, n + 1, sizeof *chosen);
     if (!hunks || !chosen)
         return ST_NOMEM;
     enum status status = fill_hunks(r, value, hunks, chosen);
     if (status == ST_INVALID)
-        return spoil(r, "a hunk is not decided as it may be");
+        return spoil(r, "the decision about a hunk is not valid");
     decision->hunks = hunks;
     decision->chosen = chosen;
     return status;
@@ -191,16 +191,16 @@ static enum status read_stale(const struct reading *r, struct json numbers,
 static enum status read_applied(const struct reading *r)
 {
     struct json value = find(r->result, "applied");
-    struct tool_applied *applied;
 
     if (json_is_absent(value))
         return ST_OK;
-    if (!r->call->visit.visited)
-        return spoil(r, "it changed a buffer that it has not");
+    if (!r->call->buffer.exists)
+        return spoil(r, "it changed a buffer that it does not have");
     if (json_type(json_get(value, "before")) != JSON_STRING ||
         json_type(json_get(value, "after")) != JSON_STRING)
         return spoil(r, "the texts of the buffer are missing");
-    applied = arena_array(r->arena, 1, sizeof *applied);
+    struct approval_applied *applied =
+        arena_array(r->arena, 1, sizeof *applied);
     if (!applied)
         return ST_NOMEM;
     enum status status = read_text(r, value, "before", &applied->before);
@@ -215,10 +215,11 @@ static enum status read_applied(const struct reading *r)
     if (status == ST_OK)
         status = read_stale(r, find(value, "stale"), &applied->stale);
     r->out->decision.applied = applied;
-    return status == ST_INVALID ? spoil(r, "what it did is not clear") : status;
+    return status == ST_INVALID ? spoil(r, "it is not clear what it did")
+                                : status;
 }
 
-static bool accepts_any(const struct tool_decision *decision, size_t n)
+static bool accepts_any(const struct approval_decision *decision, size_t n)
 {
     for (size_t i = 0; decision->chosen && i < n; i++)
         if (decision->chosen[i])
@@ -236,7 +237,7 @@ static enum status read_arguments(const struct reading *r)
     if (json_is_absent(value))
         return ST_OK;
     if (json_type(value) != JSON_OBJECT)
-        return spoil(r, "arguments are no object");
+        return spoil(r, "the arguments are not an object");
     if (!str_eq(text, buf_view(&r->call->arguments)))
         r->out->arguments = text;
     return ST_OK;
@@ -244,14 +245,14 @@ static enum status read_arguments(const struct reading *r)
 
 static enum status read_approval(const struct reading *r)
 {
-    struct tool_decision *decision = &r->out->decision;
+    struct approval_decision *decision = &r->out->decision;
     bool remember;
     enum status status = read_words(r, r->result, "failed", &decision->failed);
 
     if (status == ST_OK)
         status = read_flag(r->result, "remember", &remember);
     if (status == ST_INVALID)
-        return spoil(r, "a member is of the wrong type");
+        return spoil(r, "a member has the wrong type");
     if (status == ST_OK)
         status = read_arguments(r);
     if (status == ST_OK)
@@ -260,11 +261,11 @@ static enum status read_approval(const struct reading *r)
         status = read_applied(r);
     if (status != ST_OK)
         return status;
-    if (r->call->visit.visited && !decision->applied &&
+    if (r->call->buffer.exists && !decision->applied &&
         decision->failed.n == 0 && r->out->arguments.n == 0 &&
         accepts_any(decision, r->call->question.changes))
         return spoil(r, "it does not say what it did with the buffer");
-    decision->consent = TOOL_APPROVED;
+    decision->consent = APPROVAL_APPROVED;
     r->out->remember = remember && r->call->question.remember;
     return ST_OK;
 }
@@ -281,13 +282,13 @@ static enum status read_author(const struct reading *r)
     if (status == ST_NOMEM)
         return status;
     if (status == ST_INVALID)
-        return spoil(r, "a member is of the wrong type");
+        return spoil(r, "a member has the wrong type");
     if (json_is_string(by, "rule"))
-        r->out->by = "rule in the editor";
+        r->out->by = APPROVAL_BY_EDITOR_RULE;
     else if (json_is_absent(by) || json_is_string(by, "human"))
         r->out->rule = STR("");
     else
-        return spoil(r, "it is not known who decided");
+        return spoil(r, "it does not say who decided");
     return ST_OK;
 }
 
@@ -298,16 +299,16 @@ enum status approval_editor_read(struct arena *arena, struct json result,
     const struct reading r = {arena, call, result, out};
     struct json decision = json_get(result, "decision");
 
-    *out = (struct approval){.by = "human in the editor"};
+    *out = (struct approval){.by = APPROVAL_BY_EDITOR};
     enum status status = read_author(&r);
     if (status == ST_OK && json_is_string(decision, "deny"))
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
     else if (status == ST_OK && json_is_string(decision, "stop"))
-        out->decision.consent = TOOL_STOPPED;
+        out->decision.consent = APPROVAL_STOPPED;
     else if (status == ST_OK && json_is_string(decision, "approve"))
         status = read_approval(&r);
     else if (status == ST_OK && out->decision.reason.n == 0)
-        status = spoil(&r, "there is no decision in it");
-    // a decision that is none may have a reason
+        status = spoil(&r, "it has no decision");
+    // a result without a decision is an approval with a reason
     return status == ST_INVALID ? ST_OK : status;
 }

@@ -6,14 +6,14 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "gate/approval_form.h"
+#include "gate/approval.h"
 #include "gate/tool.h"
 #include "json/json.h"
 
-/* Reads RESULT. What is not clearly a decision about the question of CALL gives
-   TOOL_NO_DECISION and the reason: words that are not known, hunks that are not
-   those of the review, a buffer of which it is not said that it was changed.
-   Texts live in ARENA or in the document of RESULT. ST_NOMEM only. */
+/* Reads RESULT. A result that is not clearly a decision about the question of
+   CALL gives APPROVAL_NO_DECISION and the reason: unknown words, hunks that are
+   not those of the review, silence about a buffer that had to be changed. Texts
+   live in ARENA or in the document of RESULT. ST_NOMEM only. */
 enum status MUST_CHECK approval_editor_read(struct arena *arena,
                                             struct json result,
                                             const struct tool_call *call,

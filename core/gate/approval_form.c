@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* approval_form.c: asks in words and reads what was filled in. What is not
-   clearly a decision is none. */
+/* approval_form.c: words the question and reads the form. A reply that is not
+   clearly a decision counts as none. */
 #include "gate/approval_form.h"
 
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* --- The question ------------------------------------------------------- */
+/* --- The question -------------------------------------------------------- */
 
-/* A text of several lines stands below its name, each line set in. Not with
-   printf, which would end at a NUL and hide what follows. */
+/* Puts a text of several lines below its name, each line indented. Not with
+   printf, which would stop at a NUL and hide the rest. */
 static void put_lines(struct buf *out, struct str text)
 {
     while (text.n > 0) {
         const char *end = memchr(text.p, '\n', text.n);
-        size_t n = end == NULL ? text.n : (size_t)(end - text.p);
+        size_t n = end ? (size_t)(end - text.p) : text.n;
         buf_str(out, STR("\n    "));
         buf_append(out, text.p, n);
         n += end != NULL;
@@ -35,7 +35,7 @@ static enum status put_argument(struct buf *out, struct arena *arena,
     buf_byte(out, '\n');
     buf_str(out, key);
     buf_byte(out, ':');
-    if (text.n > 0 && memchr(text.p, '\n', text.n) != NULL) {
+    if (text.n > 0 && memchr(text.p, '\n', text.n)) {
         put_lines(out, text);
     } else {
         buf_byte(out, ' ');
@@ -44,12 +44,13 @@ static enum status put_argument(struct buf *out, struct arena *arena,
     return ST_OK;
 }
 
-enum status approval_describe(struct buf *out, struct arena *arena,
-                              const struct tool *tool, struct json arguments)
+enum status approval_form_describe(struct buf *out, struct arena *arena,
+                                   const struct tool *tool,
+                                   struct json arguments)
 {
     struct json_walk walk;
 
-    buf_printf(out, "%s (%s) asks to be run.", tool->name, tool->title);
+    buf_printf(out, "The agent asks to run %s (%s).", tool->name, tool->title);
     if (json_count(arguments) > 0)
         buf_byte(out, '\n');
     json_walk_init(&walk, arguments);
@@ -64,7 +65,7 @@ static bool is_kept(char c)
     return c == '\n' || c == '\t';
 }
 
-enum status approval_make_visible(struct buf *text)
+enum status approval_form_make_visible(struct buf *text)
 {
     struct buf shown = BUF_EMPTY;
     size_t start = 0;
@@ -86,7 +87,7 @@ enum status approval_make_visible(struct buf *text)
     return ST_OK;
 }
 
-/* --- The form ----------------------------------------------------------- */
+/* --- The form ------------------------------------------------------------ */
 
 static void begin_field(struct jsonw *w, const char *name, const char *type,
                         const char *title)
@@ -119,9 +120,9 @@ static void write_text(struct jsonw *w, const char *name, const char *title,
 static void write_remember(struct jsonw *w)
 {
     begin_field(w, "remember", "boolean", "Do not ask again");
-    jsonw_member(w, "description",
-                 STR("Approve every later call of this tool until the server "
-                     "ends."));
+    jsonw_member(
+        w, "description",
+        STR("Approve all further calls of this tool until the server ends."));
     jsonw_member_bool(w, "default", false);
     jsonw_end_object(w);
 }
@@ -130,26 +131,27 @@ static void write_arguments(struct jsonw *w, const struct tool_call *call,
                             bool prefill)
 {
     begin_field(w, "arguments", "string", "Arguments (JSON)");
-    jsonw_member(w, "description",
-                 STR("Change them to run the call otherwise; empty: as "
-                     "asked."));
+    jsonw_member(
+        w, "description",
+        STR("Edit to run with other arguments; leave empty to run as asked."));
     if (prefill && call->arguments.n <= LIMIT_PREFILL)
         jsonw_member(w, "default", buf_view(&call->arguments));
     jsonw_end_object(w);
 }
 
-void approval_write_schema(struct jsonw *w, const struct tool_call *call,
-                           bool prefill)
+void approval_form_write_schema(struct jsonw *w, const struct tool_call *call,
+                                bool prefill)
 {
     jsonw_object(w);
     jsonw_member(w, "type", STR("object"));
     jsonw_name(w, "properties");
     jsonw_object(w);
     write_decision(w);
-    write_text(w, "reason", "Reason", STR("The agent reads it."));
+    write_text(w, "reason", "Reason", STR("Shown to the agent."));
     if (call->question.hunks > 0)
-        write_text(w, "hunks", "Hunks",
-                   STR("Numbers of those to apply, like 1,3; empty: all."));
+        write_text(
+            w, "hunks", "Hunks",
+            STR("The hunks to apply, such as 1,3; leave empty to apply all."));
     else
         write_arguments(w, call, prefill);
     if (call->question.remember)
@@ -162,33 +164,19 @@ void approval_write_schema(struct jsonw *w, const struct tool_call *call,
     jsonw_end_object(w);
 }
 
-/* --- The answer --------------------------------------------------------- */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static struct str trim(struct str s)
-{
-    while (s.n > 0 && is_space(s.p[0]))
-        s = str_make(s.p + 1, s.n - 1);
-    while (s.n > 0 && is_space(s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
+/* --- The answer ---------------------------------------------------------- */
 
 /* Takes a number from 1 to MAX off the start of S; 0 when there is none. */
 static size_t take_number(struct str *s, size_t max)
 {
     size_t n = 0;
 
-    *s = trim(*s);
+    *s = str_trim(*s);
     while (s->n > 0 && s->p[0] >= '0' && s->p[0] <= '9' && n <= max) {
         n = n * 10 + (size_t)(s->p[0] - '0');
         *s = str_make(s->p + 1, s->n - 1);
     }
-    *s = trim(*s);
+    *s = str_trim(*s);
     return n <= max ? n : 0;
 }
 
@@ -217,27 +205,27 @@ static bool read_hunks(struct str text, size_t max, bool *chosen)
 }
 
 static enum status choose_hunks(struct arena *arena, struct str text,
-                                size_t max, struct tool_decision *decision)
+                                size_t max, struct approval_decision *decision)
 {
-    text = trim(text);
+    text = str_trim(text);
     if (text.n == 0)
         return ST_OK;
     bool *chosen = arena_array(arena, max, sizeof *chosen);
-    if (chosen == NULL)
+    if (!chosen)
         return ST_NOMEM;
     if (read_hunks(text, max, chosen)) {
         decision->chosen = chosen;
         return ST_OK;
     }
     struct str shown = utf8_head(text, 100);
-    decision->consent = TOOL_NO_DECISION;
+    decision->consent = APPROVAL_NO_DECISION;
     decision->reason =
         arena_printf(arena, "hunks \"%.*s\" are not numbers from 1 to %zu",
                      STR_ARG(shown), max);
     return decision->reason.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-/* The text of a field; empty when it is absent or no text. */
+/* The text of a field; empty when it is absent or not a text. */
 static enum status read_text(struct arena *arena, struct json content,
                              const char *name, struct str *out)
 {
@@ -261,19 +249,20 @@ static enum status read_content(struct arena *arena, struct json content,
         read_text(arena, content, "hunks", &hunks) != ST_OK ||
         read_text(arena, content, "arguments", &out->arguments) != ST_OK)
         return ST_NOMEM;
-    out->decision.reason = utf8_head(trim(out->decision.reason), LIMIT_REASON);
-    out->arguments = trim(out->arguments);
+    out->decision.reason =
+        utf8_head(str_trim(out->decision.reason), LIMIT_REASON);
+    out->arguments = str_trim(out->arguments);
     if (str_eq(out->arguments, buf_view(&call->arguments)))
         out->arguments = STR("");
     if (json_is_string(decision, "deny")) {
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
         return ST_OK;
     }
     if (!json_is_string(decision, "approve")) {
         out->decision.reason = STR("the form has no decision");
         return ST_OK;
     }
-    out->decision.consent = TOOL_APPROVED;
+    out->decision.consent = APPROVAL_APPROVED;
     out->remember = call->question.remember &&
                     json_type(json_get(content, "remember")) == JSON_TRUE;
     if (max == 0)
@@ -281,64 +270,20 @@ static enum status read_content(struct arena *arena, struct json content,
     return choose_hunks(arena, hunks, max, &out->decision);
 }
 
-enum status approval_read(struct arena *arena, struct json reply,
-                          const struct tool_call *call, struct approval *out)
+enum status approval_form_read(struct arena *arena, struct json reply,
+                               const struct tool_call *call,
+                               struct approval *out)
 {
     struct json action = json_get(reply, "action");
 
-    *out = (struct approval){.by = "human"};
+    *out = (struct approval){.by = APPROVAL_BY_HUMAN};
     if (json_is_string(action, "accept"))
         return read_content(arena, json_get(reply, "content"), call, out);
     if (json_is_string(action, "decline"))
-        out->decision.consent = TOOL_DENIED;
+        out->decision.consent = APPROVAL_DENIED;
     else if (json_is_string(action, "cancel"))
         out->decision.reason = STR("the user dismissed the request");
     else
         out->decision.reason = STR("the client's answer makes no sense");
     return ST_OK;
-}
-
-/* --- What a human changed ----------------------------------------------- */
-
-static void begin_change(struct buf *out, size_t start, struct str name)
-{
-    buf_printf(out, "%s%.*s ", out->n > start ? ", " : "", STR_ARG(name));
-}
-
-static struct json find_same(struct json object, struct json name)
-{
-    struct json_walk walk;
-    struct json found = {0};
-
-    json_walk_init(&walk, object);
-    while (json_walk_next(&walk))
-        if (str_eq(json_raw(walk.name), json_raw(name)))
-            found = walk.value;
-    return found;
-}
-
-void approval_describe_changes(struct buf *out, struct json before,
-                               struct json after)
-{
-    size_t start = out->n;
-    struct json_walk walk;
-
-    json_walk_init(&walk, after);
-    while (json_walk_next(&walk)) {
-        struct str value = json_raw(walk.value);
-        struct str shown = utf8_head(value, LIMIT_CHANGE);
-        struct json old = find_same(before, walk.name);
-        if (!json_is_absent(old) && str_eq(json_raw(old), value))
-            continue;
-        begin_change(out, start, json_raw(walk.name));
-        buf_printf(out, "is %.*s%s", STR_ARG(shown),
-                   shown.n < value.n ? "…" : "");
-    }
-    json_walk_init(&walk, before);
-    while (json_walk_next(&walk)) {
-        if (!json_is_absent(find_same(after, walk.name)))
-            continue;
-        begin_change(out, start, json_raw(walk.name));
-        buf_str(out, STR("is left out"));
-    }
 }

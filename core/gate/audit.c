@@ -29,7 +29,7 @@ const char *audit_outcome(const struct gate_event *event)
 static void write_text(struct jsonw *w, const char *name, const char *text)
 {
     jsonw_name(w, name);
-    if (text != NULL)
+    if (text)
         jsonw_string(w, str_from(text));
     else
         jsonw_null(w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* audit.h: what happened to each call, as a line for a log that lasts. The
+/* audit.h: what happened to each call, as a line of a permanent log. The
    members of a line: docs/audit.md. */
 #ifndef GATE_AUDIT_H
 #define GATE_AUDIT_H
@@ -16,9 +16,9 @@
 /* Where the lines go: a function of the host. */
 struct audit_sink {
     /* MEMBERS, which end with "}", are those of a JSON object about a call that
-       began AGE_MS ago; the host writes "{", members that say when and by what
-       process, a comma, and MEMBERS. LASTING: it is to be on the disk when this
-       returns. NULL: there is no log. */
+       began AGE_MS ago. The host writes "{", its own members, which say when
+       and in which process, a comma, and MEMBERS. LASTING: the line must be on
+       the disk when this returns. NULL: there is no log. */
     void (*append)(void *context, int64_t age_ms, struct str members,
                    bool lasting);
     void *context; /* borrowed, handed to append */

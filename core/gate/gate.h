@@ -13,14 +13,16 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "gate/arguments.h"
+#include "gate/grants.h"
 #include "gate/schema.h"
 #include "gate/tool.h"
 #include "json/json.h"
 #include "wire/image.h"
 
-/* What a hook is told. Every call ends with exactly one of GATE_AFTER and
-   GATE_ERROR, but for one that asked and was given up for being made again; a
-   call that is refused has no GATE_BEFORE. */
+/* What happens to a call, for the hooks. Every call ends with exactly one of
+   GATE_AFTER and GATE_ERROR, except one that asked and is dropped because the
+   client makes it again. A call that is refused has no GATE_BEFORE. */
 enum gate_phase {
     GATE_BEFORE, /* it is going to run */
     GATE_AFTER,  /* it succeeded */
@@ -46,101 +48,86 @@ struct gate {
     struct image *image;
     const struct files *files;   /* NULL: none */
     const struct policy *policy; /* NULL: no rules */
-    struct seen seen;            /* files that the model knows */
+    struct seen seen;            /* the files that the model knows */
     struct tool_limits limits;   /* changed by configure-limits */
     struct {
         gate_hook *hook;
         void *context;
     } hooks[GATE_HOOKS];
     size_t hook_count;
-    const struct tool *grants[LIMIT_GRANTS]; /* run without being asked for */
-    size_t grant_count;
-    const struct tool *(*find_editor_tool)(void *context, struct str name);
-    void *editor_tools_context; /* borrowed; the tool of an editor that has this
-                           name now, or NULL */
+    struct grants grants; /* what a human lets run without a question */
 };
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits);
 
-/* HOOK sees every call from now on. ST_LIMIT when there are GATE_HOOKS. */
+/* HOOK hears of every call from now on. ST_LIMIT when there are GATE_HOOKS. */
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
 
-/* TOOL runs without being asked for from now on, unless a rule says otherwise.
-   ST_LIMIT when there are LIMIT_GRANTS. */
-enum status MUST_CHECK gate_grant(struct gate *gate, const struct tool *tool);
-
-/* It is asked for again. */
-void gate_revoke(struct gate *gate, const struct tool *tool);
-
-/* The tools of the editor are others now, though their names may be the same:
-   grants follow the names. */
-void gate_editor_tools_replaced(struct gate *gate);
-
-bool gate_has_grant(const struct gate *gate, const struct tool *tool);
-
-/* The text of ARGUMENTS, an object or absent, as calls keep it. */
-struct str gate_arguments(struct json arguments);
-
-/* One step of a call: what it works with, set by the caller, and what came out
-   of it. */
+/* One step of a call. */
 struct gate_step {
+    /* What it works with, from the caller. */
     struct gate *gate;
     struct arena *arena; /* the answer may live in it */
     struct tool_call *call;
     int64_t now_ms;
+
+    /* What came out of it; for gate_end, from the caller. */
     struct tool_answer answer;
-    struct json arguments; /* private, as is the next */
-    const struct schema_value *values;
+
+    /* The gate's own: the arguments in force. */
+    struct arguments arguments;
 };
 
-/* Decides about the call, whose caller's members are set, and runs it if it may
-   run. ARGUMENTS (an object or absent) have been checked and gave VALUES. The
-   state of the answer says how it goes on; unless the call is over, it must
-   stay where it is:
-   TOOL_WAITS     the image answers: gate_end;
-   TOOL_WORKS     gate_work until the state is another;
-   TOOL_LOOKS     the editor is to be asked for the text of the file whose
-                  absolute path the answer has as its text: gate_look;
-   TOOL_ASKS      call->question is to be put to a human: gate_decide, or, from
-                  an editor, gate_decide_there; or, when the client is going to
-                  make the call again, nothing;
-   TOOL_IN_EDITOR      the editor does it: gate_end;
-   else           it is over, the text is the answer.
-   ST_NOMEM: nothing runs, the call is over. In any case the caller ends with
-   tool_call_release, when it needs the answer no more. */
+/* Decides about the call, whose caller has set its own members, and runs it if
+   it may run. ARGUMENTS (an object or absent) have been checked and gave
+   VALUES. The state of the answer says what comes next; until the call is over,
+   it must stay where it is: TOOL_WAITS         the image answers: gate_end;
+   TOOL_WORKS         gate_work until the state changes;
+   TOOL_READS_BUFFER  ask the editor for the text of the file whose absolute
+                      path is the answer's text: gate_buffer_text;
+   TOOL_ASKS          put call->question to a human: gate_decide, or, when an
+                      editor asks, gate_decide_in_editor; nothing when the
+                      client is going to make the call again;
+   TOOL_IN_EDITOR     the editor does it: gate_end;
+   else               it is over, the text is the answer.
+   ST_NOMEM: nothing runs, the call is over. In any case the caller releases the
+   call (tool_call_release) when it no longer needs the answer. */
 enum status MUST_CHECK gate_start(struct gate_step *step, struct json arguments,
                                   const struct schema_value *values);
 
-/* The human's answer to a call that asked. REPLY is an object with "action" and
-   "content" as MCP's elicitation has it, the content being that of the form
-   (approval.h); absent when there is none, and then WHY says so ("nobody
-   answered within 300 s"). Goes on as gate_start. */
+/* A human answered the question of a call. REPLY is an object with "action" and
+   "content" as MCP's elicitation has it, with the content of the form
+   (approval_form.h). It is absent when there is no answer, because of WHY
+   ("nobody answered within 300 s"). Returns as gate_start does. */
 enum status MUST_CHECK gate_decide(struct gate_step *step, struct json reply,
                                    struct str why);
 
-/* The same, when an editor was asked: RESULT is that of "approve". */
-enum status MUST_CHECK gate_decide_there(struct gate_step *step,
-                                         struct json result);
+/* The same when an editor was asked: RESULT is that of "approve". */
+enum status MUST_CHECK gate_decide_in_editor(struct gate_step *step,
+                                             struct json result);
 
-/* What the editor says about the file that it was asked for: RESULT is that of
-   "text"; null or absent when it has no buffer of it. Goes on as gate_start. */
-enum status MUST_CHECK gate_look(struct gate_step *step, struct json result);
+/* What the editor says about the file that TOOL_READS_BUFFER is about: RESULT
+   is that of "text"; null or absent when the editor has no buffer of it.
+   Returns as gate_start does. */
+enum status MUST_CHECK gate_buffer_text(struct gate_step *step,
+                                        struct json result);
 
-/* The editor does not receive what it is asked for a call that looks or asks:
-   the call goes on as gate_start, as if there were none. */
+/* The editor did not receive the request of a call that reads a buffer or asks:
+   the call continues as if there were no editor. Returns as gate_start does. */
 enum status MUST_CHECK gate_without_editor(struct gate_step *step);
 
-/* A call that asked is not what the human was shown any more; it is over. */
+/* A call that asked is no longer what the human was shown: it is over. */
 enum status MUST_CHECK gate_stale(struct gate_step *step);
 
-/* One step of a call that works; goes on as gate_start. */
+/* The next step of a call that works. Returns as gate_start does. */
 enum status MUST_CHECK gate_work(struct gate_step *step);
 
-/* A call is over that has not said so itself: one that was waiting has the
-   answer that STEP has, one that worked was stopped. The text becomes what the
-   client is to read, and lives as long as it did and the call. */
+/* Ends a call that the gate has not ended itself: one that waited, whose answer
+   STEP has, or one that worked and was stopped. The answer's text becomes the
+   one for the client; it lives as long as it did before, and no longer than the
+   call. */
 void gate_end(struct gate_step *step);
 
 #endif

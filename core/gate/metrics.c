@@ -4,7 +4,7 @@
 
 #include "gate/policy.h"
 
-/* The record of TOOL, new if there is none; NULL: there is no room. */
+/* The record of TOOL, a new one if there is none; NULL: there is no room. */
 static struct metrics_tool *find(struct metrics *metrics,
                                  const struct tool *tool)
 {
@@ -27,16 +27,14 @@ void metrics_event(void *context, const struct gate_event *event)
 {
     struct metrics *metrics = context;
     const struct tool_call *call = event->call;
-    struct metrics_tool *record;
-    int64_t decided_ms =
-        call->decision != NULL ? call->decided_ms : event->now_ms;
+    int64_t decided_ms = call->decision ? call->decided_ms : event->now_ms;
     int64_t run_ms = event->now_ms - decided_ms;
 
     if (event->phase == GATE_BEFORE)
         return;
-    record = find(metrics, call->tool->rules_of != NULL ? call->tool->rules_of
-                                                        : call->tool);
-    if (record == NULL)
+    struct metrics_tool *record =
+        find(metrics, call->tool->rules_of ? call->tool->rules_of : call->tool);
+    if (!record)
         return;
     record->calls++;
     record->errors += event->phase == GATE_ERROR && call->approved;
@@ -92,12 +90,12 @@ static struct metrics_tool sum(const struct metrics *metrics)
 static void write_rules(struct jsonw *w, const struct gate *gate)
 {
     static const struct policy none;
-    const struct policy *policy = gate->policy != NULL ? gate->policy : &none;
+    const struct policy *policy = gate->policy ? gate->policy : &none;
 
     jsonw_name(w, "grants");
     jsonw_array(w);
-    for (size_t i = 0; i < gate->grant_count; i++)
-        jsonw_string(w, str_from(gate->grants[i]->name));
+    for (size_t i = 0; i < gate->grants.count; i++)
+        jsonw_string(w, str_from(gate->grants.tools[i]->name));
     jsonw_end_array(w);
     jsonw_name(w, "rules");
     policy_write(w, policy);
@@ -118,7 +116,7 @@ static void write_limits(struct jsonw *w, const struct tool_limits *limits)
     if (limits->memory > 0)
         jsonw_int(w, limits->memory);
     else
-        jsonw_null(w); // whoever keeps the images knows
+        jsonw_null(w); // only the supervisor of the images knows
     jsonw_end_object(w);
 }
 

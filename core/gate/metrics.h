@@ -13,26 +13,25 @@
 
 struct metrics {
     struct metrics_tool {
-        char name[LIMIT_TOOL_NAME + 1]; /* of the tool, which may go */
+        char name[LIMIT_TOOL_NAME + 1]; /* of the tool, which may vanish */
         enum tool_level level;
-        uint64_t calls;   /* that are over: */
-        uint64_t errors;  /* ran and failed, */
-        uint64_t refused; /* did not run */
+        uint64_t calls;   /* that are over */
+        uint64_t errors;  /* calls that ran and failed */
+        uint64_t refused; /* calls that did not run */
         uint64_t argument_bytes;
         uint64_t answer_bytes;
-        int64_t
-            decision_ms;    /* of all of them: from the call to the decision, */
-        int64_t run_ms;     /* from there to the answer, */
-        int64_t longest_ms; /* and the longest of these */
-    } tools[LIMIT_METRICS]; /* in the order of their first calls */
+        int64_t decision_ms; /* of all calls, until the decision */
+        int64_t run_ms;      /* of all calls, from there to the answer */
+        int64_t longest_ms;  /* the longest RUN_MS of one call */
+    } tools[LIMIT_METRICS];  /* in the order of their first calls */
     size_t count;
 };
 
 /* The hook of the gate, with metrics (zeroed at first) as its context. */
 void metrics_event(void *context, const struct gate_event *event);
 
-/* Writes all there is as a JSON object, with the grants, rules and limits of
-   GATE. WAITING: calls whose answers are still to come. */
+/* Writes METRICS as a JSON object, with the grants, rules and limits of GATE.
+   WAITING: the number of calls without an answer yet. */
 void metrics_write(struct jsonw *w, const struct metrics *metrics,
                    const struct gate *gate, size_t waiting);
 

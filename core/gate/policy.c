@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* policy.c: the strictest rule that speaks about a call decides. */
+/* policy.c: the strictest rule that applies to a call decides. */
 #include "gate/policy.h"
 
 #include "base/glob.h"
@@ -16,8 +16,8 @@ struct policy_rule {
     struct str text;
 };
 
-/* What a fault says when there is no memory to say it. */
-#define NO_MEMORY STR("there was no memory to read them")
+/* The fault when memory runs out. */
+#define NO_MEMORY STR("there was not enough memory to read them")
 
 /* The names of the decisions, also in the file. */
 static const char *const decisions[] = {
@@ -34,7 +34,7 @@ void policy_release(struct policy *policy)
     policy_init(policy);
 }
 
-/* --- Rules -------------------------------------------------------------- */
+/* --- Rules --------------------------------------------------------------- */
 
 static struct str condition(struct arena *arena, const char *word,
                             struct str value)
@@ -53,10 +53,10 @@ static enum status add(struct policy *policy, struct policy_rule rule)
     struct str of = condition(arena, "of session", rule.session);
 
     rule.text = arena_printf(arena, "%s %s%.*s%.*s", decisions[rule.decision],
-                             rule.tool != NULL ? rule.tool->name : "*",
-                             STR_ARG(in), STR_ARG(of));
+                             rule.tool ? rule.tool->name : "*", STR_ARG(in),
+                             STR_ARG(of));
     rule.next = policy->rules;
-    if (kept == NULL || rule.text.n == 0 || (rule.path.n > 0 && in.n == 0) ||
+    if (!kept || rule.text.n == 0 || (rule.path.n > 0 && in.n == 0) ||
         (rule.session.n > 0 && of.n == 0))
         return ST_NOMEM;
     *kept = rule;
@@ -77,7 +77,7 @@ find_field(const struct tool *tool, enum schema_kind kind, const char *name)
 {
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (tool->fields[i].kind == kind &&
-            (name == NULL || strcmp(tool->fields[i].name, name) == 0))
+            (!name || strcmp(tool->fields[i].name, name) == 0))
             return &tool->fields[i];
     return NULL;
 }
@@ -92,7 +92,7 @@ static const struct schema_field *session_field(const struct tool *tool)
     return find_field(tool, SCHEMA_NAME, TOOL_SESSION);
 }
 
-/* --- The file ----------------------------------------------------------- */
+/* --- The file ------------------------------------------------------------ */
 
 struct reading {
     struct policy *policy;
@@ -112,7 +112,7 @@ static void keep_fault(struct reading *r, struct str fault)
     r->no_memory = r->no_memory || fault.n == 0;
 }
 
-/* What is wrong is at the byte AT of the text. */
+/* There is a mistake at the byte AT of the text. */
 static void fault_at(struct reading *r, size_t at, const char *what,
                      struct str value)
 {
@@ -137,13 +137,13 @@ static void fault_in(struct reading *r, struct json place, const char *what)
     fault_at(r, (size_t)(raw.p - r->text.p), what, raw);
 }
 
-/* The text of VALUE in the arena of the policy; false when it is none. */
+/* The text of VALUE, in the arena of the policy; false when it is not one. */
 static bool read_text(struct reading *r, struct json value, struct str *out)
 {
     enum status status = json_string(&r->policy->arena, value, out);
 
     if (status == ST_INVALID || (status == ST_OK && out->n == 0)) {
-        fault_in(r, value, "expected a string with some text, not ");
+        fault_in(r, value, "expected a non-empty string, not ");
         return false;
     }
     if (status == ST_OK)
@@ -162,13 +162,13 @@ static bool read_tool(struct reading *r, struct json value,
     if (!read_text(r, value, &name))
         return false;
     *out = str_eq(name, STR("*")) ? NULL : r->find(name);
-    if (*out != NULL || str_eq(name, STR("*")))
+    if (*out || str_eq(name, STR("*")))
         return true;
     fault_in(r, value, "there is no tool ");
     return false;
 }
 
-/* Whether no path could ever fit: they start at the root of the workspace, and
+/* Whether GLOB can never match a path: paths are relative to the workspace, and
    have neither "." nor "..". */
 static bool is_hopeless(struct str glob)
 {
@@ -187,16 +187,16 @@ static bool is_hopeless(struct str glob)
     return false;
 }
 
-/* Whether the tool of RULE can meet its conditions at all. */
+/* Whether calls of the tool of RULE can meet its conditions at all. */
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
-    if (rule->tool == NULL)
+    if (!rule->tool)
         return true;
-    if (rule->path.n > 0 && path_field(rule->tool) == NULL)
-        fault_in(r, place, "the tool has no file in the workspace: ");
-    else if (rule->session.n > 0 && session_field(rule->tool) == NULL)
-        fault_in(r, place, "the tool has no session: ");
+    if (rule->path.n > 0 && !path_field(rule->tool))
+        fault_in(r, place, "the rule has a path, but its tool takes none: ");
+    else if (rule->session.n > 0 && !session_field(rule->tool))
+        fault_in(r, place, "the rule has a session, but its tool takes none: ");
     else
         return true;
     return false;
@@ -218,12 +218,13 @@ static bool read_member(struct reading *r, const struct json_walk *member,
         if (!is_hopeless(rule->path))
             return true;
         fault_in(r, member->value,
-                 "a path starts at the root of the workspace, without \"/\" at "
-                 "its ends, \".\" and \"..\", not ");
+                 "a path is relative to the workspace, without \"/\" at either "
+                 "end, \".\" or \"..\", not ");
         return false;
     }
     fault_in(r, member->name,
-             "a rule has tool and may have path and session, each once, not ");
+             "a rule has the member tool and may have path and session, each "
+             "once, not ");
     return false;
 }
 
@@ -238,7 +239,7 @@ static bool read_members(struct reading *r, struct json value,
     while (good && json_walk_next(&walk))
         good = read_member(r, &walk, rule, &has_tool);
     if (good && !has_tool)
-        fault_in(r, value, "a rule names a tool, which is missing in ");
+        fault_in(r, value, "a rule must name a tool, unlike ");
     return good && has_tool && check_rule(r, value, rule);
 }
 
@@ -286,8 +287,9 @@ static void read_root(struct reading *r, struct json root)
         while (i <= POLICY_DENY && !json_is_string(walk.name, decisions[i]))
             i++;
         if (i > POLICY_DENY || (seen & 1u << i))
-            fault_in(r, walk.name,
-                     "there may be allow, ask and deny, each once, not ");
+            fault_in(
+                r, walk.name,
+                "the members are allow, ask and deny, each at most once, not ");
         else
             read_rules(r, walk.value, (enum policy_decision)i);
         seen |= 1u << i;
@@ -321,13 +323,13 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
     return r.no_memory ? ST_NOMEM : ST_OK;
 }
 
-/* --- Deciding ----------------------------------------------------------- */
+/* --- Deciding ------------------------------------------------------------ */
 
-/* What a call is about, found out when a rule wants to know it. */
+/* What a call is about, found out when a rule needs it. */
 struct subject {
     const struct policy_question *question;
     bool located;
-    bool known;      /* NAME is right */
+    bool known;      /* NAME is valid */
     struct str name; /* of the file, from the root */
 };
 
@@ -349,7 +351,7 @@ static void locate(struct subject *subject, const struct schema_field *field)
     subject->name = STR(".");
     subject->known =
         !value->given ||
-        (q->files != NULL &&
+        (q->files &&
          q->files->locate(q->files->context, q->arena, value->string,
                           &subject->name, &problem) == FILES_OK);
 }
@@ -360,7 +362,7 @@ static bool path_fits(const struct policy_rule *rule, struct subject *subject)
 
     if (rule->path.n == 0)
         return true;
-    if (field == NULL)
+    if (!field)
         return false;
     locate(subject, field);
     if (!subject->known)
@@ -382,16 +384,14 @@ enum policy_decision policy_decide(const struct policy *policy,
                                    struct str *why)
 {
     enum policy_decision decision = POLICY_NONE;
-    const struct tool *tool = question->tool->rules_of != NULL
-                                  ? question->tool->rules_of
-                                  : question->tool;
+    const struct tool *tool =
+        question->tool->rules_of ? question->tool->rules_of : question->tool;
     struct subject subject = {.question = question};
 
     *why = STR("");
-    for (const struct policy_rule *rule = policy->rules; rule != NULL;
+    for (const struct policy_rule *rule = policy->rules; rule;
          rule = rule->next) {
-        if (rule->decision <= decision ||
-            (rule->tool != NULL && rule->tool != tool) ||
+        if (rule->decision <= decision || (rule->tool && rule->tool != tool) ||
             !session_fits(rule, &subject) || !path_fits(rule, &subject))
             continue;
         decision = rule->decision;
@@ -403,7 +403,7 @@ enum policy_decision policy_decide(const struct policy *policy,
 void policy_write(struct jsonw *w, const struct policy *policy)
 {
     jsonw_array(w);
-    for (const struct policy_rule *rule = policy->rules; rule != NULL;
+    for (const struct policy_rule *rule = policy->rules; rule;
          rule = rule->next)
         jsonw_string(w, rule->text);
     jsonw_end_array(w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* policy.h: rules of the user about tools: what is denied, asked for, allowed.
-   Deny beats ask, ask beats allow. The form of the file: docs/policy.md. */
+/* policy.h: the user's rules about tools, which deny, ask or allow. Deny beats
+   ask, and ask beats allow. The form of the file: docs/policy.md. */
 #ifndef GATE_POLICY_H
 #define GATE_POLICY_H
 
@@ -13,7 +13,7 @@
 #include "json/jsonw.h"
 
 enum policy_decision {
-    POLICY_NONE, /* no rule speaks about the call */
+    POLICY_NONE, /* no rule applies to the call */
     POLICY_ALLOW,
     POLICY_ASK,
     POLICY_DENY
@@ -24,8 +24,8 @@ struct policy_rule;
 struct policy {
     struct arena arena;        /* owns the rules and texts */
     struct policy_rule *rules; /* newest first */
-    struct str fault; /* why the rules are not to be trusted, without full stop;
-                         then nothing dangerous runs; empty: they are */
+    struct str fault; /* why the rules cannot be trusted, without a full stop;
+                         then nothing dangerous runs; empty: they can */
 };
 
 void policy_init(struct policy *policy);
@@ -33,7 +33,7 @@ void policy_init(struct policy *policy);
 /* Accepts a zeroed one. */
 void policy_release(struct policy *policy);
 
-/* A rule about a whole tool. */
+/* Adds a rule about a whole tool. */
 enum status MUST_CHECK policy_add(struct policy *policy,
                                   const struct tool *tool,
                                   enum policy_decision decision);
@@ -41,18 +41,18 @@ enum status MUST_CHECK policy_add(struct policy *policy,
 /* The tool of that name, or NULL. */
 typedef const struct tool *policy_find(struct str name);
 
-/* Adds the rules in TEXT, that of the file NAME. What is wrong with it is kept
-   in policy->fault, with name and line; the rules that are right hold
-   nevertheless. Only ST_NOMEM fails, and leaves a fault, too. */
+/* Adds the rules in TEXT, that of the file NAME. The first mistake is kept in
+   policy->fault, with name and line; the rules that are right hold
+   nevertheless. ST_NOMEM only, which leaves a fault, too. */
 enum status MUST_CHECK policy_read(struct policy *policy, struct str name,
                                    struct str text, policy_find *find);
 
 /* The file NAME cannot be used at all, because of WHY. An earlier fault stays.
-   As policy_read. */
+   ST_NOMEM as policy_read. */
 enum status MUST_CHECK policy_fail(struct policy *policy, struct str name,
                                    const char *why);
 
-/* What is to be decided about: a call with arguments that were checked. */
+/* A call with arguments that were checked. */
 struct policy_question {
     const struct tool *tool;
     const struct schema_value *values;
@@ -60,9 +60,9 @@ struct policy_question {
     struct arena *arena;       /* for texts in between */
 };
 
-/* What the rules say about a call. Where a file cannot be found out, every rule
-   that denies or asks fits, and none that allows. *WHY is the rule as text for
-   messages, "deny write-file in src/"; empty without one. */
+/* What the rules say about a call. When it is unclear which file it is about,
+   every rule that denies or asks applies, and none that allows. *WHY is the
+   rule as text for messages, "deny write-file in src/"; empty without one. */
 enum policy_decision policy_decide(const struct policy *policy,
                                    const struct policy_question *question,
                                    struct str *why);

@@ -8,17 +8,12 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* Characters of a text that are looked at, so that a long one costs nothing:
-   more than are shown, since what is masked becomes shorter. */
+/* Characters of a text that are examined, so that a long one costs nothing:
+   more than are shown, since masking makes it shorter. */
 #define LOOKED_AT (4 * LIMIT_PREVIEW)
 
 /* Characters of a word that could be a key. */
 #define MASKED_WORD 20
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
 
 static bool is_letter(char c)
 {
@@ -30,7 +25,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Of what base 64, hexadecimal numbers and their like consist. */
+/* The characters of base 64, of hexadecimal numbers, and of similar codes. */
 static bool is_of_word(char c)
 {
     return is_letter(c) || is_digit(c) || c == '+' || c == '/' || c == '=' ||
@@ -52,8 +47,8 @@ static size_t word_at(struct str s, bool *key)
     return n;
 }
 
-/* Bytes up to the quote that ends the literal at the start of S, all when there
-   is none. */
+/* Bytes up to the quote that ends the literal at the start of S; all of S when
+   there is none. */
 static size_t literal_at(struct str s)
 {
     size_t n = 1;
@@ -63,13 +58,14 @@ static size_t literal_at(struct str s)
     return n < s.n ? n + 1 : s.n;
 }
 
-/* Bytes of S that are neither quote, nor word, nor white space. */
+/* Bytes at the start of S that are neither quote, nor word, nor white space. */
 static size_t rest_at(struct str s)
 {
     size_t n = 0;
 
-    while (n < s.n && s.p[n] != '"' && !is_of_word(s.p[n]) && !is_space(s.p[n]))
-        n += s.p[n] == '\\' && n + 1 < s.n ? 2 : 1; // #\" is no quote
+    while (n < s.n && s.p[n] != '"' && !is_of_word(s.p[n]) &&
+           !str_is_space(s.p[n]))
+        n += s.p[n] == '\\' && n + 1 < s.n ? 2 : 1; // #\" is not a quote
     return n;
 }
 
@@ -83,7 +79,7 @@ static void write_text(struct buf *out, struct str text)
         size_t n = word_at(s, &key);
 
         if (cut && n == s.n)
-            break; // who knows how it goes on
+            break; // its end is unknown
         if (key) {
             buf_str(out, STR("…"));
         } else if (n > 0) {
@@ -91,8 +87,8 @@ static void write_text(struct buf *out, struct str text)
         } else if (s.p[0] == '"') {
             n = literal_at(s);
             buf_str(out, n == 2 ? STR("\"\"") : STR("\"…\""));
-        } else if (is_space(s.p[0])) {
-            while (n < s.n && is_space(s.p[n]))
+        } else if (str_is_space(s.p[0])) {
+            while (n < s.n && str_is_space(s.p[n]))
                 n++;
             buf_byte(out, ' ');
         } else {
@@ -128,7 +124,7 @@ static void write_value(struct buf *out, enum schema_kind kind,
         buf_str(out, value->boolean ? STR("true") : STR("false"));
         break;
     case SCHEMA_LIST:
-        buf_printf(out, "%zu of them", value->count);
+        buf_printf(out, "%zu items", value->count);
         break;
     }
 }

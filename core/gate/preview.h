@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* preview.h: the arguments of a call as the log shows them: enough to recognize
-   it by, without what may be secret. */
+   the call, without what may be secret. */
 #ifndef GATE_PREVIEW_H
 #define GATE_PREVIEW_H
 

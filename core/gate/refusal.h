@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refusal.h: what the model reads when the gate does not let a call run: why,
-   and what to do next. Texts in ARENA, empty when memory runs out. */
+   and what to do next. All texts live in ARENA; they are empty when memory ran
+   out. */
 #ifndef GATE_REFUSAL_H
 #define GATE_REFUSAL_H
 
@@ -8,16 +9,18 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "gate/approval.h"
 #include "gate/tool.h"
 
-/* Nobody can be asked. BECAUSE: why TOOL needs an approval, up to the verb. */
+/* Nobody can be asked. BECAUSE says why TOOL needs an approval: the words
+   before "needs an approval". */
 struct str refusal_no_approver(struct arena *arena, const struct tool *tool,
                                struct str because);
 
-/* The editor was asked and does not answer, and there is nobody else. */
+/* The editor was asked and does not answer, and nobody else can be asked. */
 struct str refusal_no_editor(struct arena *arena, const struct tool *tool);
 
-/* A rule, as text, denies it. */
+/* The rule RULE, as text, denies it. */
 struct str refusal_rule(struct arena *arena, const struct tool *tool,
                         struct str rule);
 
@@ -25,7 +28,7 @@ struct str refusal_rule(struct arena *arena, const struct tool *tool,
 struct str refusal_fault(struct arena *arena, const struct tool *tool,
                          struct str fault);
 
-/* What a human would have to read has N bytes. */
+/* The question to a human would have N bytes. */
 struct str refusal_size(struct arena *arena, const struct tool *tool, size_t n);
 
 /* A buffer of an editor has N bytes. */
@@ -36,11 +39,25 @@ struct str refusal_buffer(struct arena *arena, const struct tool *tool,
 struct str refusal_arguments(struct arena *arena, const struct tool *tool,
                              struct str problem);
 
+/* The human denied it, or stopped the run, as DECISION says. */
+struct str refusal_denied(struct arena *arena,
+                          const struct approval_decision *decision);
+
 /* The human decided nothing about CALL, because of WHY. */
 struct str refusal_no_decision(struct arena *arena,
                                const struct tool_call *call, struct str why);
 
-/* What was asked about is no more. */
+/* The handler of TOOL has a question, but the client shows no forms. */
+struct str refusal_no_form(struct arena *arena, const struct tool *tool);
+
+/* Nobody answers that question, because of WHY. */
+struct str refusal_no_reply(struct arena *arena, const struct tool *tool,
+                            struct str why);
+
+/* Too many calls wait already. */
+struct str refusal_busy(struct arena *arena);
+
+/* What the human was asked about has changed. */
 struct str refusal_stale(struct arena *arena, const struct tool *tool);
 
 #endif

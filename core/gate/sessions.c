@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sessions.c: a session is there from its first call to its end. */
+/* sessions.c: a session exists from its first call to its end. */
 #include "gate/sessions.h"
 
 #include <string.h>
@@ -8,11 +8,9 @@
 
 static void add(struct sessions *sessions, const char *name)
 {
-    struct sessions_entry *entry;
-
     if (sessions->count == LIMIT_SESSIONS)
-        return; // the supervisor has no more than that
-    entry = &sessions->entries[sessions->count++];
+        return; // the supervisor has no more, either
+    struct sessions_entry *entry = &sessions->entries[sessions->count++];
     entry->serial = ++sessions->last_serial;
     memcpy(entry->name, name, strlen(name) + 1);
 }
@@ -43,12 +41,11 @@ void sessions_event(void *context, const struct gate_event *event)
 {
     struct sessions *sessions = context;
     const struct tool_call *call = event->call;
-    size_t i;
 
     if (event->phase == GATE_BEFORE || call->session[0] == '\0' || call->view ||
         !call->approved)
         return;
-    i = find(sessions, call->session);
+    size_t i = find(sessions, call->session);
     if (!call->ends_session && i == sessions->count)
         add(sessions, call->session);
     else if (call->ends_session && event->phase == GATE_AFTER &&

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sessions.h: the sessions in which calls have run, as far as the front knows.
- */
+/* sessions.h: the Lisp sessions in which calls of this server have run. */
 #ifndef GATE_SESSIONS_H
 #define GATE_SESSIONS_H
 
@@ -20,10 +19,10 @@ struct sessions {
     uint64_t last_serial;
 };
 
-/* It has the session main alone, whose serial is 1. */
+/* Starts with the session main alone, whose serial is 1. */
 void sessions_init(struct sessions *sessions);
 
-/* The hook of the gate, with a sessions as its context. */
+/* The hook of the gate, with struct sessions as its context. */
 void sessions_event(void *context, const struct gate_event *event);
 
 #endif

@@ -15,15 +15,15 @@ void tool_question_release(struct tool_question *question)
     *question = (struct tool_question){0};
 }
 
-void tool_visit_release(struct tool_visit *visit)
+void tool_buffer_release(struct tool_buffer *buffer)
 {
-    buf_release(&visit->text);
-    *visit = (struct tool_visit){0};
+    buf_release(&buffer->text);
+    *buffer = (struct tool_buffer){0};
 }
 
 void tool_call_forget_question(struct tool_call *call)
 {
-    if (call->plan != NULL)
+    if (call->plan)
         call->plan->free(call->plan);
     call->plan = NULL;
     tool_question_release(&call->question);
@@ -31,7 +31,7 @@ void tool_call_forget_question(struct tool_call *call)
 
 void tool_call_release(struct tool_call *call)
 {
-    if (call->work != NULL)
+    if (call->work)
         call->work->free(call->work);
     call->work = NULL;
     tool_call_forget_question(call);
@@ -44,7 +44,7 @@ void tool_call_release(struct tool_call *call)
     buf_release(&call->change.after);
     buf_release(&call->rule);
     buf_release(&call->reason);
-    tool_visit_release(&call->visit);
+    tool_buffer_release(&call->buffer);
 }
 
 bool tool_has_name(const struct tool *tool, struct str name)
@@ -135,7 +135,7 @@ struct str tool_session(const struct tool *tool,
 {
     const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
 
-    if (value == NULL || tool->in_editor)
+    if (!value || tool->in_editor)
         return STR("");
     return value->given ? value->string : STR(TOOL_MAIN_SESSION);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tool.h: what a tool is. Everything about one stands in its descriptor; what
-   clients see and what is checked is derived from it. */
+/* tool.h: what a tool is, and one call of it. Everything about a tool stands in
+   its descriptor, from which follows what clients see and what is checked. */
 #ifndef GATE_TOOL_H
 #define GATE_TOOL_H
 
@@ -20,103 +20,70 @@
 #include "json/jsonw.h"
 #include "wire/image.h"
 
-/* How much a call can harm. Zero, and so a descriptor that says nothing, is
-   the strictest. */
+/* How much harm a call can do. Zero is the strictest, so that a descriptor that
+   says nothing is safe to use. */
 enum tool_level {
     TOOL_DANGEROUS, /* runs only with an approval */
     TOOL_CAUTIOUS,  /* is logged, then runs */
     TOOL_SAFE       /* changes nothing */
 };
 
+struct approval_decision;
 struct tool;
 struct tool_request;
 struct tool_answer;
 
-/* What the handler of a call has found out before a human was asked. It is the
-   first member of a larger record of the tool's, from malloc; the gate calls
-   FREE once, whatever becomes of the call. */
+/* What the handler of a call has found out before a human was asked: the first
+   member of a larger record of the tool's, from malloc. The gate calls FREE
+   once, whatever becomes of the call. */
 struct tool_plan {
     void (*free)(struct tool_plan *plan);
 };
 
-/* What a human is asked before a call runs or goes on. Owned by the call. */
+/* What a human is asked before a call runs or continues. Owned by the call. */
 struct tool_question {
-    struct buf message;   /* all there is to know: request, or the whole diff */
-    size_t hunks;         /* of a review: can be chosen by number, from 1 */
-    size_t changes;       /* of a review: hunks there are, chosen or not */
+    struct buf message;   /* all that the human needs to know: the request, or
+                             the whole diff */
+    size_t hunks;         /* of a review: those to choose from by number, from
+                             1 */
+    size_t changes;       /* of a review: all hunks, to choose from or not */
     bool remember;        /* set by the gate: an approval may hold for later
                              calls */
     struct buf substance; /* what must not have changed when the answer comes,
                              besides the message: hashes of files */
-    struct buf form;      /* of a handler that asks by itself: the JSON schema
-                             of the form; empty: the question is an approval, */
-    const char *name;     /* a name for it, static, */
-    struct buf carried;   /* and what the handler wants to be told with the
-                             reply, at most LIMIT_TICKET_EXTRA bytes with the
-                             name */
-    struct buf review;    /* for an editor: the change as a JSON object; empty:
-                             the question is about no change */
+
+    /* Of a handler that asks by itself: */
+    struct buf form;    /* the JSON schema of its form; empty: the question is
+                           for an approval */
+    const char *name;   /* static */
+    struct buf carried; /* what the handler gets back with the reply; with NAME
+                           at most LIMIT_TICKET_EXTRA bytes */
+
+    /* For an editor, the change as a JSON object; empty: the question is not
+       about a change. */
+    struct buf review;
 };
 
-/* What an editor says about the file that a review is about. */
-struct tool_visit {
-    bool looked;   /* it was asked, */
-    bool visited;  /* and has a buffer of the file: it will make the change, */
-    bool modified; /* which differs from the file, */
-    struct buf text; /* with this text */
+/* The buffer that an editor may have of the file under review. */
+struct tool_buffer {
+    bool asked;      /* the editor was asked for it */
+    bool exists;     /* there is one: the editor will make the change in it */
+    bool modified;   /* it differs from the file */
+    struct buf text; /* that it has */
 };
 
 /* The reply to a question that a handler asked by itself. */
 struct tool_reply {
     struct json value; /* an object with "action" (accept, decline, cancel) and,
-                          when accepted, "content"; absent when there is none */
+                          when accepted, "content"; absent: there is none */
     struct str name;   /* of the question */
     struct str carried;
 };
 
-/* What the human said. */
-enum tool_consent {
-    TOOL_NO_DECISION, /* timed out, cancelled, went away: refused */
-    TOOL_DENIED,
-    TOOL_STOPPED, /* denied, as will be what follows */
-    TOOL_APPROVED
-};
-
-/* About one hunk of a review, in an editor. */
-struct tool_hunk {
-    bool accepted;
-    bool edited;       /* TEXT stands in the place of its old lines: edited, */
-    bool part;         /* or, also true, a part of what was proposed */
-    struct str text;   /* lines with their ends, but maybe for the last */
-    struct str reason; /* may be empty */
-};
-
-/* A change that an editor has made in a buffer. */
-struct tool_applied {
-    struct str before; /* the whole texts */
-    struct str after;
-    bool saved;
-    struct str sha256; /* of the bytes that were saved, in hexadecimal digits;
-                          may be empty */
-    struct str note;   /* why it was not saved */
-    const bool *stale; /* one for each hunk: accepted, but it had no place */
-};
-
-struct tool_decision {
-    enum tool_consent consent;
-    struct str reason;  /* the human's words, or why there is none; may be
-                           empty */
-    const bool *chosen; /* of a review: one for each hunk; NULL: all */
-    const struct tool_hunk *hunks;      /* the same with more about each, or
-                                           NULL */
-    const struct tool_applied *applied; /* who decided has made the change, */
-    struct str failed; /* or could not, for this reason; empty: it is ours */
-};
-
 /* Work that is done in small steps, so that nothing else has to wait: the first
-   member of a larger record, from malloc. STEP does a few milliseconds' worth
-   and sets ANSWER->state, which is TOOL_WORKS before, when it is done. FREE is
-   called once, also when the call is cancelled. */
+   member of a larger record, from malloc. STEP works for a few milliseconds; it
+   changes ANSWER->state, which is TOOL_WORKS, when it is done. FREE is called
+   once, also when the call is cancelled. */
 struct tool_work {
     enum status (*step)(struct tool_work *work,
                         const struct tool_request *request,
@@ -129,46 +96,55 @@ struct tool_change {
     struct buf path;   /* of the file, absolute; empty: nothing was changed */
     struct buf patch;  /* in the unified format; empty when it is larger than
                           LIMIT_PATCH, or has no lines */
-    struct buf before; /* hexadecimal SHA-256 of the file; empty: it was new, */
-    struct buf after;  /* or cannot be read */
+    struct buf before; /* hexadecimal SHA-256 of the old content; empty: the
+                          file is new */
+    struct buf after;  /* that of the new content; empty: it cannot be read */
 };
 
-/* One call of a tool, from the decision to the answer. The first nine members
-   are its caller's, the others the gate's; tool_call_release frees what they
-   own. */
+/* One call of a tool, from the decision to the answer. */
 struct tool_call {
-    const struct tool *tool;
-    struct image_call image; /* while it waits; its owner is the caller's */
-    bool progress;           /* the client wants to hear of it meanwhile */
-    bool can_ask;            /* its client can put questions to a human */
-    bool editor;             /* there is an editor, which is asked first */
-    bool view;               /* shows a session, but opens none (image.h) */
-    bool resumed;            /* the human's answer is there already: the call
-                                asks, whatever allows it to run */
-    struct tool_reply reply; /* for the handler, when it is there already; valid
-                                until gate_start returns */
-    struct str client;       /* who calls, as JSON text (clientinfo.h); empty:
-                                it did not say */
-    int64_t started_ms;
-    char session[LIMIT_SESSION_NAME + 1]; /* where it runs; empty: in none */
-    bool approved;                        /* the gate let it run */
-    const char *decision;      /* "allowed", "refused", "approved", "modified",
-                                  "denied"; static, NULL before */
-    const char *decided_by;    /* "level", "policy", "grant", "human", ... ;
-                                  static */
-    struct buf rule;           /* of the editor, that decided; may be empty */
-    struct buf reason;         /* the human's words; may be empty */
-    bool may_remember;         /* the question may be spared next time */
-    bool ends_session;         /* set by the handler that sees to it */
-    int64_t decided_ms;        /* when; the human's time lies before it */
-    struct buf arguments;      /* JSON text, as asked for or as modified */
-    struct buf preview;        /* of them (preview.h) */
-    struct buf note;           /* what the answer has to say first */
-    struct tool_change change; /* that it has made */
-    struct tool_work *work;    /* while it works; owned */
-    struct tool_plan *plan;    /* from prepare; owned */
-    struct tool_question question; /* while it asks */
-    struct tool_visit visit;
+    /* Set by the caller before gate_start. */
+    struct {
+        const struct tool *tool;
+        struct image_call image; /* while it waits; its owner is the caller's */
+        bool progress;           /* the client wants reports on it */
+        bool can_ask;            /* the client can put questions to a human */
+        bool editor;             /* an editor can, and is asked first; the gate
+                                    clears it when the editor is out of reach */
+        bool view;               /* it shows a session, but opens none */
+        bool resumed;            /* the human's answer has come with the call,
+                                    which asks, whatever allows it to run */
+        struct tool_reply reply; /* the reply that has come with it, for the
+                                    handler; valid until gate_start returns */
+        struct str client;       /* who calls, as JSON text (clientinfo.h);
+                                    empty: unknown */
+    };
+
+    /* Set by the gate and the handlers, zeroed before gate_start; what they own
+       tool_call_release frees. */
+    struct {
+        int64_t started_ms;
+        /* Where it runs; empty: in none. ENDS_SESSION: it ends it. */
+        char session[LIMIT_SESSION_NAME + 1];
+        bool ends_session;
+        struct buf arguments;   /* JSON text, as asked for or as modified */
+        struct buf preview;     /* of the arguments (preview.h) */
+        bool approved;          /* the gate let it run */
+        const char *decision;   /* "allowed", "refused", "approved",
+                                   "modified", "denied", "settled"; static;
+                                   NULL before */
+        const char *decided_by; /* an APPROVAL_BY_… (approval.h) */
+        int64_t decided_ms;     /* when; the human's time is over then */
+        struct buf rule;        /* of the editor, if that decided */
+        struct buf reason;      /* the human's words; may be empty */
+        bool may_remember;      /* a grant would spare the next question */
+        struct buf note;        /* what the answer has to say first */
+        struct tool_plan *plan; /* from prepare; owned */
+        struct tool_question question; /* while it asks */
+        struct tool_buffer buffer;
+        struct tool_work *work;    /* while it works; owned */
+        struct tool_change change; /* that it has made */
+    };
 };
 
 /* The limits in force. */
@@ -178,41 +154,41 @@ struct tool_limits {
     int64_t memory;     /* bytes of the Lisp heap of a session */
 };
 
-/* What a handler gets; it lives until the handler returns, but for CALL. */
+/* What a handler gets. Except CALL, it lives until the handler returns. */
 struct tool_request {
     struct arena *arena; /* of the request */
     struct image *image;
-    const struct files *files;         /* NULL: the host has none to give */
+    const struct files *files;         /* NULL: the host gives none */
     struct seen *seen;                 /* of the connection */
     struct tool_limits *limits;        /* of the server */
     const struct schema_value *values; /* checked, in the order of the fields;
                                           NULL in a step of work */
     struct tool_call *call;
-    const struct tool_decision *decision; /* of a tool with prepare */
+    const struct approval_decision *decision; /* for a tool with prepare */
     struct tool_reply reply; /* to what the handler asked, if anything */
 };
 
-/* What became of a call. */
+/* What comes next for a call. */
 enum tool_state {
-    TOOL_WAITS,     /* the answer comes from the image */
-    TOOL_WORKS,     /* call->work has more steps to do */
-    TOOL_LOOKS,     /* the editor is asked for the text of a file first */
-    TOOL_ASKS,      /* a human has to answer call->question first */
-    TOOL_IN_EDITOR, /* the editor does it */
-    TOOL_ANSWERED,  /* the text is the answer, */
-    TOOL_FAILED     /* or the report of a failure */
+    TOOL_WAITS,        /* the answer comes from the image */
+    TOOL_WORKS,        /* call->work has more steps to do */
+    TOOL_READS_BUFFER, /* first, the editor is asked for the text of a file */
+    TOOL_ASKS,         /* first, a human has to answer call->question */
+    TOOL_IN_EDITOR,    /* the editor does it */
+    TOOL_ANSWERED,     /* it is over, and the text is the answer */
+    TOOL_FAILED        /* it is over, and the text says why it failed */
 };
 
 struct tool_answer {
     enum tool_state state;
     struct str text;
     struct str structured; /* the same as a JSON object, or empty */
-    bool missing;          /* it failed because what a view was to show is not
-                              there */
-    struct str content;    /* a JSON array of content blocks that stands in the
-                              place of the text, or empty */
+    struct str content;    /* a JSON array of content blocks that replaces the
+                              text, or empty */
+    bool missing;          /* it failed because what a view should show does not
+                              exist */
     const char *requires;  /* it failed because the client lacks this capability
-                              of MCP, by name; NULL: not because of that */
+                              of MCP, by name; else NULL */
 };
 
 struct tool {
@@ -247,7 +223,7 @@ struct tool {
 
     /* Either the Lisp operation that gets the arguments, or a function. It
        fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
-       call->plan and a decision of TOOL_APPROVED. When call->can_ask it may
+       call->plan and a decision of APPROVAL_APPROVED. When call->can_ask it may
        ask something itself, before it has any effect: with TOOL_ASKS and the
        message, form and name of call->question it is called again, with the
        reply, once there is one. ST_NOMEM, ST_LIMIT and ST_IO as
@@ -279,7 +255,7 @@ struct str tool_session(const struct tool *tool,
 void tool_call_release(struct tool_call *call);
 
 void tool_question_release(struct tool_question *question);
-void tool_visit_release(struct tool_visit *visit);
+void tool_buffer_release(struct tool_buffer *buffer);
 
 /* Frees the plan and the question of CALL. */
 void tool_call_forget_question(struct tool_call *call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* json.c: once the text is checked and its tokens are counted, jsmn places
-   them in a table of that size. */
+/* json.c: jsontext_check checks the text and counts its tokens; then jsmn fills
+   a table of that size. */
 #include "json/json.h"
 
 #include <assert.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 // jsmn mixes int and unsigned; the check keeps every offset below INT32_MAX.
-// Without parent links it would look for the partner of each bracket through
-// the whole table; with them it takes a step for each level between.
+// Without parent links it would search the whole table for the partner of each
+// bracket; with them it takes one step for each level in between.
 #define JSMN_STATIC
 #define JSMN_STRICT
 #define JSMN_PARENT_LINKS
@@ -33,7 +33,7 @@ static bool is_container(const jsmntok_t *token)
     return token->type == JSMN_ARRAY || token->type == JSMN_OBJECT;
 }
 
-/* Ends the open containers that end before START; token NEXT starts there.
+/* Closes the open containers that end before START, where token NEXT starts.
    Returns the innermost one that is still open, or -1. */
 static int end_containers(jsmntok_t *tokens, int open, int start, int next)
 {
@@ -45,9 +45,9 @@ static int end_containers(jsmntok_t *tokens, int open, int start, int next)
     return open;
 }
 
-/* jsmn is done with the parent links. From here on the field holds the index
-   of the token behind the value, so that a walk steps over what is inside;
-   while a container is open, it holds the one around it. */
+/* jsmn no longer needs the parent links. From here on the field holds the index
+   of the token after the value, so that a walk can step over its contents.
+   While a container is open here, the field holds the container around it. */
 static void link_next(jsmntok_t *tokens, int count)
 {
     int open = -1;
@@ -63,12 +63,12 @@ static void link_next(jsmntok_t *tokens, int count)
     end_containers(tokens, open, INT32_MAX, count);
 }
 
-/* jsmn and strtod must see a byte behind each number. Only a number that is
-   the whole text may lack it, so a text of one token is copied with a blank. */
+/* jsmn and strtod must see a byte after each number. Only a number that is the
+   whole text may lack it, so a text of one token is copied with a blank. */
 static enum status add_blank(struct arena *arena, struct str *text)
 {
     char *copy = arena_alloc(arena, text->n + 1);
-    if (copy == NULL)
+    if (!copy)
         return ST_NOMEM;
     memcpy(copy, text->p, text->n);
     copy[text->n] = ' ';
@@ -84,7 +84,7 @@ static enum status make_doc(struct arena *arena, struct str text, size_t tokens,
         return ST_NOMEM;
     struct json_doc *doc =
         arena_alloc(arena, sizeof *doc + tokens * sizeof *doc->tokens);
-    if (doc == NULL)
+    if (!doc)
         return ST_NOMEM;
     doc->text = text.p;
     jsmn_parser parser;
@@ -104,7 +104,7 @@ enum status json_parse(struct arena *arena, struct str text, struct json *root,
     enum status status = jsontext_check(text, &report);
     if (status == ST_OK) {
         status = make_doc(arena, text, report.tokens, root);
-        report.what = "the tokens do not fit the text";
+        report.what = "the tokens do not match the text";
     }
     if (status == ST_INVALID || status == ST_LIMIT)
         *error = (struct json_error){report.what, report.at};
@@ -119,7 +119,7 @@ static const jsmntok_t *token_of(struct json value)
     return &value.doc->tokens[value.token];
 }
 
-/* The text of VALUE; of a string what is between the quotes. */
+/* The text of VALUE; of a string, what is between the quotes. */
 static struct str text_of(struct json value)
 {
     const jsmntok_t *token = token_of(value);
@@ -129,7 +129,7 @@ static struct str text_of(struct json value)
 
 enum json_type json_type(struct json value)
 {
-    if (value.doc == NULL)
+    if (!value.doc)
         return JSON_ABSENT;
     switch (token_of(value)->type) {
     case JSMN_OBJECT:
@@ -161,7 +161,7 @@ bool json_is_absent(struct json value)
 
 struct str json_raw(struct json value)
 {
-    if (value.doc == NULL)
+    if (!value.doc)
         return str_make(NULL, 0);
     struct str text = text_of(value);
     if (token_of(value)->type == JSMN_STRING)
@@ -171,7 +171,7 @@ struct str json_raw(struct json value)
 
 size_t json_count(struct json value)
 {
-    if (value.doc == NULL || !is_container(token_of(value)))
+    if (!value.doc || !is_container(token_of(value)))
         return 0;
     return (size_t)token_of(value)->size;
 }
@@ -190,7 +190,7 @@ bool json_walk_next(struct json_walk *walk)
     if (walk->left == 0)
         return false;
     walk->left--;
-    if (walk->name.doc != NULL)
+    if (walk->name.doc)
         walk->name.token = walk->next++;
     walk->value.token = walk->next;
     walk->next = walk->value.doc->tokens[walk->next].parent;
@@ -230,19 +230,19 @@ struct json json_get(struct json object, const char *name)
     return found;
 }
 
-/* Decodes TEXT into OUT, which has room for as many bytes as TEXT has;
-   returns their number. */
+/* Decodes TEXT into OUT, which has room for TEXT.n bytes. Returns how many it
+   wrote. */
 static size_t decode(struct str text, char *out)
 {
     char *to = out;
     while (text.n > 0) {
         const char *escape = memchr(text.p, '\\', text.n);
-        size_t plain = escape == NULL ? text.n : (size_t)(escape - text.p);
+        size_t plain = !escape ? text.n : (size_t)(escape - text.p);
         memcpy(to, text.p, plain);
         to += plain;
         text = str_make(text.p + plain, text.n - plain);
         size_t n = 0;
-        size_t length = escape == NULL ? 0 : jsontext_escape(text, to, &n);
+        size_t length = !escape ? 0 : jsontext_escape(text, to, &n);
         to += n;
         text = str_make(text.p + length, text.n - length);
     }
@@ -259,7 +259,7 @@ enum status json_string(struct arena *arena, struct json value, struct str *out)
         return ST_OK;
     }
     char *copy = arena_alloc(arena, text.n);
-    if (copy == NULL)
+    if (!copy)
         return ST_NOMEM;
     *out = str_make(copy, decode(text, copy));
     return ST_OK;

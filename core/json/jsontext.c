@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jsontext.c: a pass over the text, without recursion, that takes it apart as
-   RFC 8259 says. */
+/* jsontext.c: one pass over the text, without recursion, by the grammar of RFC
+   8259. */
 #include "json/jsontext.h"
 
 #include <stdbool.h>
@@ -68,15 +68,15 @@ size_t jsontext_escape(struct str s, char out[4], size_t *n)
 }
 
 struct check {
-    struct str rest; /* not yet looked at */
+    struct str rest; /* not checked yet */
     size_t tokens;   /* found so far */
-    size_t depth;    /* containers that are open */
+    size_t depth;    /* open containers */
     enum status status;
     const char *what;                 /* when status is not ST_OK */
-    bool in_object[LIMIT_JSON_DEPTH]; /* what each open container is */
+    bool in_object[LIMIT_JSON_DEPTH]; /* the kind of each open container */
 };
 
-/* What the grammar wants next. */
+/* What the grammar expects next. */
 enum state { VALUE, VALUE_OR_END, NAME, NAME_OR_END, COMMA_OR_END, DONE };
 
 static enum state refuse(struct check *check, enum status status,
@@ -90,10 +90,10 @@ static enum state refuse(struct check *check, enum status status,
 static enum state invalid(struct check *check, const char *what)
 {
     return refuse(check, ST_INVALID,
-                  check->rest.n == 0 ? "the text ends too early" : what);
+                  check->rest.n == 0 ? "unexpected end of text" : what);
 }
 
-/* The next byte; at the end NUL, which the grammar wants nowhere. */
+/* The next byte; at the end NUL, which the grammar accepts nowhere. */
 static char peek(const struct check *check)
 {
     return check->rest.n > 0 ? *check->rest.p : '\0';
@@ -114,8 +114,8 @@ static void skip_blanks(struct check *check)
     }
 }
 
-/* Bytes of the character or escape at the start of S, inside a string; 0 when
-   it is neither. */
+/* How many bytes the character or escape at the start of S has, inside a
+   string; 0 when S starts with neither. */
 static size_t string_piece(struct str s)
 {
     char out[4];
@@ -135,10 +135,10 @@ static const char *string_fault(struct str s)
     if (s.n == 0 || *s.p != '\\')
         return "invalid UTF-8";
     return unicode_escape(s) < 0 ? "invalid escape in a string"
-                                 : "surrogate escape without its partner";
+                                 : "unpaired surrogate escape";
 }
 
-/* Takes a string, its opening quote being next. */
+/* Takes a string, whose opening quote is next. */
 static bool check_string(struct check *check)
 {
     skip(check, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* jsonw.c: writing JSON into a buf. */
+/* jsonw.c: see jsonw.h. */
 #include "json/jsonw.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ void jsonw_init(struct jsonw *w, struct buf *out)
     w->comma = false;
 }
 
-/* What stands before a name or a value. */
+/* Writes the comma before a name or a value, when one is due. */
 static void separate(struct jsonw *w)
 {
     if (w->comma)
@@ -80,7 +80,7 @@ static bool needs_escape(uint32_t code)
            code == 0x2028 || code == 0x2029;
 }
 
-/* Bytes at the start of S that are written as they are. */
+/* How many bytes at the start of S need no escape. */
 static size_t copied_run(struct str s)
 {
     size_t n = 0;

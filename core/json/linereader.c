@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* linereader.c: cuts a byte stream into lines. */
+/* linereader.c: see linereader.h. */
 #include "json/linereader.h"
 
-/* Storage that an idle reader keeps: what common messages need. */
-#define KEPT (64u * 1024)
+/* Bytes of storage that an idle reader holds on to: what common messages
+   need. */
+#define IDLE_STORAGE (64u * 1024)
 
 void linereader_init(struct linereader *reader, size_t max)
 {
@@ -16,20 +17,20 @@ void linereader_release(struct linereader *reader)
     linereader_init(reader, reader->max);
 }
 
-/* Forgets the lines that were handed out; gives the storage of a large one
-   back once it holds nothing more. */
+/* Forgets the lines that were handed out. Once nothing is left, storage that a
+   long line needed is given back. */
 static void drop_done(struct linereader *reader)
 {
     buf_consume(&reader->line, reader->done);
     reader->scanned -= reader->done;
     reader->done = 0;
     if (reader->line.n == 0)
-        buf_trim(&reader->line, KEPT);
+        buf_trim(&reader->line, IDLE_STORAGE);
 }
 
 /* Room for N more bytes and the LF that linereader_finish may add. A line that
-   grows large gets at once all that it may have, so that doubling does not
-   pass the bound. */
+   grows long gets in one step all the room that it may ever have, so that
+   doubling does not exceed the bound. */
 static char *make_room(struct linereader *reader, size_t n)
 {
     struct buf *line = &reader->line;
@@ -39,7 +40,7 @@ static char *make_room(struct linereader *reader, size_t n)
     return buf_reserve(line, n + 1);
 }
 
-/* Memory ran out: drops the line that N more bytes at P belong to, and them. */
+/* Memory ran out: drops the N bytes at P and the line that they belong to. */
 static void drop_fed(struct linereader *reader, const char *p, size_t n)
 {
     struct buf *line = &reader->line;
@@ -57,7 +58,7 @@ enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
     const char *from = p;
     if (reader->skipping && n > 0) {
         const char *lf = memchr(from, '\n', n);
-        if (lf == NULL)
+        if (!lf)
             return ST_OK;
         reader->skipping = false;
         n -= (size_t)(lf + 1 - from);
@@ -66,7 +67,7 @@ enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
     if (n == 0)
         return ST_OK;
     char *to = make_room(reader, n);
-    if (to == NULL) {
+    if (!to) {
         drop_fed(reader, from, n);
         return ST_NOMEM;
     }
@@ -75,8 +76,8 @@ enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
     return ST_OK;
 }
 
-/* LINE without a byte order mark at the start of the stream and a CR at the
-   end. */
+/* LINE without a CR at its end and, at the start of the stream, without a byte
+   order mark. */
 static struct str strip(struct linereader *reader, struct str line)
 {
     const struct str bom = STR("\xef\xbb\xbf");
@@ -96,7 +97,7 @@ static bool is_blank(struct str line)
     return true;
 }
 
-/* No LF is there: the line either is incomplete or already too long. */
+/* Without an LF, the line is either incomplete or too long already. */
 static enum status partial_line(struct linereader *reader)
 {
     reader->scanned = reader->line.n;
@@ -120,7 +121,7 @@ enum status linereader_next(struct linereader *reader, struct str *line)
         if (rest.n > reader->scanned)
             lf = memchr(rest.p + reader->scanned, '\n',
                         rest.n - reader->scanned);
-        if (lf == NULL)
+        if (!lf)
             return partial_line(reader);
         size_t n = (size_t)(lf - rest.p);
         reader->scanned = reader->done = n + 1;

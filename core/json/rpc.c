@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* rpc.c: reads the envelope, writes answers and batches whole or not at
-   all. */
+/* rpc.c: see rpc.h. A message is written whole or not at all. */
 #include "json/rpc.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static bool invalid(struct rpc_message *message, enum rpc_code code,
     return false;
 }
 
-/* A message without id wants no answer. */
+/* A message without an id is a notification. */
 static bool read_id(struct json value, struct rpc_message *message)
 {
     struct json id = json_get(value, "id");
@@ -70,8 +69,8 @@ static bool check_method(struct json method, struct rpc_message *message)
     return true;
 }
 
-/* JSON-RPC has objects and arrays here, MCP objects only. A null, which some
-   clients write for "none", counts as absent. */
+/* JSON-RPC allows objects and arrays here, MCP objects only. A null, which some
+   clients write instead of leaving params out, counts as absent. */
 static bool check_params(struct json params, struct rpc_message *message)
 {
     enum json_type type = json_type(params);
@@ -144,22 +143,22 @@ static struct buf *out_of(const struct rpc_to *to)
 static void take_back(struct buf *out, size_t start)
 {
     buf_truncate(out, start);
-    out->failed = false; // what was lost is gone as a whole
+    out->failed = false; // nothing of the message is left
 }
 
-/* Closes the line and keeps the spare room; false when memory ran out and the
+/* Ends the line and reserves the spare room. False: memory ran out, and the
    line is gone. */
 static bool end_line(struct buf *out, size_t start)
 {
     buf_byte(out, '\n');
-    if (buf_reserve(out, RPC_SPARE) && !buf_failed(out))
+    if (buf_reserve(out, RPC_SPARE) != NULL && !buf_failed(out))
         return true;
     take_back(out, start);
     return false;
 }
 
-/* Writes an error without asking for memory: all or nothing. An id that does
-   not fit is left out. */
+/* Writes an error, whole or not at all, without asking for memory. Null
+   replaces an id that does not fit. */
 static enum status error_in_spare(struct buf *out, struct str id)
 {
     const struct str head = STR("{\"jsonrpc\":\"2.0\",\"id\":");
@@ -183,7 +182,7 @@ struct rpc_batch *rpc_batch_new(void)
     struct rpc_batch *batch = calloc(1, sizeof *batch);
 
     if (batch)
-        batch->waiting = 1; // the reading of it
+        batch->waiting = 1; // while it is read
     return batch;
 }
 
@@ -274,7 +273,7 @@ enum status rpc_end(struct rpc_reply *reply)
     return error_in_spare(out, reply->to.id);
 }
 
-/* What the server says on its own; ID is empty when it wants no answer. */
+/* Begins a request with ID or, when ID is empty, a notification. */
 static void begin_own(struct rpc_reply *message, struct buf *output,
                       struct str id, const char *method)
 {
@@ -308,7 +307,7 @@ enum status rpc_end_notification(struct rpc_reply *note)
     return end_line(note->to.output, note->start) ? ST_OK : ST_NOMEM;
 }
 
-/* DETAIL with a capital; empty when memory ran out. */
+/* DETAIL with a capital letter; empty when memory ran out. */
 static struct str sentence(struct arena *arena, struct str detail)
 {
     char *p = arena_alloc(arena, detail.n);
@@ -342,5 +341,5 @@ enum status rpc_error(const struct rpc_to *to, enum rpc_code code,
 void rpc_check_sent(const struct log *log, enum status status)
 {
     if (status != ST_OK)
-        log_line(log, LOG_ERROR, "rpc: an answer is lost: out of memory");
+        log_line(log, LOG_ERROR, "rpc: answer lost: out of memory");
 }

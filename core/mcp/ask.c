@@ -20,7 +20,7 @@ void ask_init(struct ask *ask, struct editor *editor, int64_t approval_ms,
 
 bool ask_has_editor(const struct ask *ask)
 {
-    return ask->editor != NULL && ask->editor->there;
+    return ask->editor != NULL && ask->editor->connected;
 }
 
 #define CLOSED STR("the client has closed the connection")
@@ -134,7 +134,7 @@ struct pending *ask_find(const struct pending_table *table, struct str id)
     char text[QUESTION_ID];
     struct pending *pending = table->first[PENDING_ASKING_CLIENT];
 
-    while (pending != NULL && !str_eq(question_id(pending, text), id))
+    while (pending && !str_eq(question_id(pending, text), id))
         pending = pending->list_next;
     return pending;
 }
@@ -276,7 +276,7 @@ enum status ask_go_on(struct ask *ask, struct step *t, enum status status)
     case TOOL_WORKS:
         pending_set_state(t->table, t->pending, PENDING_WORKING);
         break;
-    case TOOL_LOOKS:
+    case TOOL_READS_BUFFER:
         return read_buffer(ask, t);
     case TOOL_ASKS:
         return choose_human(ask, t);

@@ -39,7 +39,7 @@ static enum status write_ticket(const struct step *t, struct tickets *tickets,
     if (question->form.n > 0) {
         size_t n = strlen(question->name) + 1;
         char *extra = arena_alloc(t->gate.arena, n + carried.n);
-        if (extra == NULL)
+        if (!extra)
             return ST_NOMEM;
         memcpy(extra, question->name, n);
         if (carried.n > 0)
@@ -115,7 +115,7 @@ void ask_again_set_reply(struct tool_call *call, struct json arguments,
     size_t n = strnlen(extra.p, extra.n);
 
     call->resumed = extra.n == 0;
-    hash_call(call->tool, gate_arguments(arguments), now);
+    hash_call(call->tool, arguments_text(arguments), now);
     if (n == extra.n || memcmp(again->ticket.call, now, TICKET_HASH) != 0 ||
         again->late.n > 0)
         return;

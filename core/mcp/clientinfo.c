@@ -6,8 +6,9 @@
 #include "base/utf8.h"
 #include "json/jsonw.h"
 
-/* Bytes of what is compared with the next one: no real client says more. */
-#define KEPT 1000
+/* Bytes of a clientInfo that is remembered, to be compared with the next one.
+   No real client says more. */
+#define REMEMBERED 1000
 
 void clientinfo_release(struct clientinfo *client)
 {
@@ -43,7 +44,7 @@ struct str clientinfo_read(struct clientinfo *client, struct arena *arena,
     jsonw_end_object(&w);
     if (buf_failed(&client->text))
         buf_reset(&client->text);
-    else if (raw.n <= KEPT)
+    else if (raw.n <= REMEMBERED)
         buf_str(&client->raw, raw);
     if (buf_failed(&client->raw))
         buf_reset(&client->raw);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* instructions.h: what a model is told about the server as a whole. */
+/* instructions.h: what the server tells a model about itself as a whole. */
 #ifndef MCP_INSTRUCTIONS_H
 #define MCP_INSTRUCTIONS_H
 
-/* At most 2 KB, the key words first: clients cut it, and search in it. */
+/* At most 2 KB, with the key words first: clients shorten it and search it. */
 extern const char instructions_text[];
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resources.c: a table of views and that of the host say what there is; lists,
-   templates and the reading of an address come from them. */
+/* resources.c: lists, templates and the reading of addresses come from two
+   tables: the views, and the resources of the host. */
 #include "mcp/resources.h"
 
 #include <stdio.h>
@@ -13,37 +13,37 @@
 #define SESSIONS "lisp://session/"
 
 static const struct view {
-    const char *name; /* last part of the address */
+    const char *name; /* also the last part of the address */
     const char *title;
     const char *description;
-    const struct tool *offered; /* with this tool the view is */
-    const struct tool *shown_by;
-    bool numbered; /* a number follows; only in templates */
+    const struct tool *needs;    /* there is no view without this tool */
+    const struct tool *shown_by; /* the tool that reads it */
+    bool numbered; /* a number follows the name; in templates only */
 } views[] = {
     {"definitions", "Definitions",
-     "What was defined in the Lisp session since its start or reset.",
+     "Definitions made in the Lisp session since it started or was reset.",
      &tool_list_definitions, &tool_list_definitions, false},
     {"last-error", "Last error",
      "The error of the last evaluation, with restarts and stack frames.",
      &tool_describe_last_error, &tool_describe_last_error, false},
     {"checkpoints", "Checkpoints",
-     "State of the Lisp session, and what restore-session can go back to.",
+     "State of the Lisp session, and what restore-session can return to.",
      &tool_list_sessions, &view_checkpoints, false},
     {"output", "Long output",
-     "The whole of an output that was shortened, by the id its answer names.",
+     "The full text of a shortened output, by the id that its answer names.",
      &tool_read_output, &view_output, true},
 };
 
 #define VIEWS (sizeof views / sizeof *views)
 
-static bool is_offered(unsigned sets, const struct view *view)
+static bool is_enabled(unsigned sets, const struct view *view)
 {
-    return registry_find(sets, str_from(view->offered->name)) != NULL;
+    return registry_find(sets, str_from(view->needs->name)) != NULL;
 }
 
 /* --- Lists -------------------------------------------------------------- */
 
-/* The members that resources and templates share. */
+/* Writes the members that resources and templates share. */
 static void write_entry(struct jsonw *w, bool with_title, const char *name,
                         const char *title, const char *description)
 {
@@ -53,22 +53,23 @@ static void write_entry(struct jsonw *w, bool with_title, const char *name,
     jsonw_member(w, "description", str_from(description));
 }
 
-/* Where the braces of an address stand, the first one and behind the second.
-   False when it has none. */
+/* The offsets in an address of the opening brace and after the closing one.
+   False when the address has no braces. */
 static bool find_braces(const struct resource *resource, size_t *start,
                         size_t *end)
 {
     const char *open = strchr(resource->address, '{');
-    const char *close = open != NULL ? strchr(open, '}') : NULL;
+    const char *close = open ? strchr(open, '}') : NULL;
 
-    if (close == NULL)
+    if (!close)
         return false;
     *start = (size_t)(open - resource->address);
     *end = (size_t)(close - resource->address) + 1;
     return true;
 }
 
-/* Those of the host that are templates, or those that are none. */
+/* Writes the resources of the host that are TEMPLATES, or those that are not.
+ */
 static void write_more(struct jsonw *w, const struct resources_page *page,
                        bool templates)
 {
@@ -76,7 +77,7 @@ static void write_more(struct jsonw *w, const struct resources_page *page,
     size_t start;
     size_t end;
 
-    for (; more != NULL && more->address != NULL; more++) {
+    for (; more && more->address; more++) {
         if (find_braces(more, &start, &end) != templates)
             continue;
         jsonw_object(w);
@@ -99,7 +100,7 @@ static void write_metrics(struct jsonw *w, bool with_title)
     jsonw_end_object(w);
 }
 
-/* The texts of an address are plain: sessions have no other names. */
+/* The address needs no escapes: the names of sessions are plain. */
 static void write_view(struct jsonw *w, const struct resources_page *page,
                        const struct sessions_entry *session,
                        const struct view *view)
@@ -121,7 +122,7 @@ static void write_session(struct jsonw *w, const struct resources_page *page,
                           const struct sessions_entry *session)
 {
     for (size_t i = 0; i < VIEWS; i++)
-        if (!views[i].numbered && is_offered(page->resources->sets, &views[i]))
+        if (!views[i].numbered && is_enabled(page->resources->sets, &views[i]))
             write_view(w, page, session, &views[i]);
 }
 
@@ -186,7 +187,7 @@ void resources_list_templates(struct jsonw *w,
         char text[sizeof SESSIONS + 64];
         (void)snprintf(text, sizeof text, SESSIONS "{name}/%s%s", views[i].name,
                        views[i].numbered ? "/{id}" : "");
-        if (!is_offered(page->resources->sets, &views[i]))
+        if (!is_enabled(page->resources->sets, &views[i]))
             continue;
         jsonw_object(w);
         jsonw_member(w, "uriTemplate", str_from(text));
@@ -201,14 +202,14 @@ void resources_list_templates(struct jsonw *w,
 
 /* --- Addresses ---------------------------------------------------------- */
 
-/* Cuts S at its first "/"; without one *HEAD is all of it. */
+/* Cuts S at its first "/". False when there is none; then *HEAD is all of S. */
 static bool split(struct str s, struct str *head, struct str *tail)
 {
     const char *slash = s.n > 0 ? memchr(s.p, '/', s.n) : NULL;
 
     *head = s;
     *tail = STR("");
-    if (slash == NULL)
+    if (!slash)
         return false;
     size_t n = (size_t)(slash - s.p);
     *head = str_make(s.p, n);
@@ -224,8 +225,8 @@ static bool is_number(struct str s)
     return s.n > 0 && s.n <= 10 && s.p[0] != '0';
 }
 
-/* TEXT, an object, becomes the arguments, which the schema of the tool
-   checks. */
+/* Makes the arguments of VIEW from TEXT, a JSON object, and checks them by the
+   schema of its tool. */
 static enum status make_call(struct arena *arena, const struct buf *text,
                              struct resources_view *view)
 {
@@ -280,7 +281,7 @@ static enum status find_view(struct arena *arena, unsigned sets, struct str uri,
     bool more = split(name, &name, &number);
     for (size_t i = 0; i < VIEWS; i++) {
         const struct view *found = &views[i];
-        if (!str_eq(name, str_from(found->name)) || !is_offered(sets, found))
+        if (!str_eq(name, str_from(found->name)) || !is_enabled(sets, found))
             continue;
         if (found->numbered ? !is_number(number) : more)
             return ST_MISSING;
@@ -291,8 +292,8 @@ static enum status find_view(struct arena *arena, unsigned sets, struct str uri,
     return ST_MISSING;
 }
 
-/* Whether URI is an address of RESOURCE; then ARGUMENT is what stands in the
-   place of its braces, empty without them. */
+/* Whether URI is an address of RESOURCE. If so, ARGUMENT is the part that the
+   braces stand for, empty when there are none. */
 static bool fits(const struct resource *resource, struct str uri,
                  struct str *argument)
 {
@@ -319,9 +320,9 @@ static enum status find_more(struct arena *arena, const struct resource *more,
     struct buf text = BUF_EMPTY;
     struct jsonw w;
 
-    while (more != NULL && more->address != NULL && !fits(more, uri, &argument))
+    while (more && more->address && !fits(more, uri, &argument))
         more++;
-    if (more == NULL || more->address == NULL)
+    if (!more || !more->address)
         return ST_MISSING;
     view->tool = more->shown_by;
     view->type = more->type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resources.h: what MCP's resources are here: the metrics of the server, views
-   of the Lisp sessions, and what the host brings (resource.h). All but the
-   metrics are the call of a tool. */
+/* resources.h: the resources of this server: its metrics, views, and those of
+   the host (resource.h). A view shows something of a Lisp session. To read a
+   resource other than the metrics is to call a tool. */
 #ifndef MCP_RESOURCES_H
 #define MCP_RESOURCES_H
 
@@ -18,48 +18,51 @@
 #include "json/jsonw.h"
 #include "tools/resource.h"
 
-/* The one that is no view of a session, and its type. That of views is
-   RESULT_VIEW_TYPE (result.h). */
+/* Address and type of the metrics. The type of views is RESULT_VIEW_TYPE
+   (result.h). */
 #define RESOURCES_METRICS "lisp://metrics"
 #define RESOURCES_METRICS_TYPE "application/json"
 
-/* What there is. */
+/* Where resources come from; all borrowed. */
 struct resources {
-    const struct sessions *sessions; /* sessions */
-    unsigned sets; /* of tools that are offered: others have no views */
-    const struct resource *more; /* of the host, the last one has no address; or
-                                    NULL */
+    const struct sessions *sessions; /* that views are of */
+    unsigned sets;               /* of tools; views of other tools are hidden */
+    const struct resource *more; /* of the host, ends with one without address;
+                                    or NULL */
 };
 
 /* A page of a list. */
 struct resources_page {
     const struct resources *resources;
-    bool with_title; /* which older versions of MCP do not know */
-    uint64_t after; /* of a later page: the serial of the last session before */
+    bool with_title; /* older versions of MCP have no titles */
+    uint64_t after;  /* serial of the last session on the pages before; 0: this
+                        is the first page */
 };
 
-/* Reads a cursor, absent or null for the first page, into PAGE. ST_INVALID when
-   it is none that resources_list has written. */
+/* Reads CURSOR, absent or null for the first page, into PAGE. ST_INVALID when
+   it did not come from resources_list. */
 enum status MUST_CHECK resources_read_cursor(struct arena *arena,
                                              struct json cursor,
                                              struct resources_page *page);
 
-/* Writes the members "resources" and, when there are more, "nextCursor". */
+/* Writes the member "resources" and, unless this is the last page,
+   "nextCursor". */
 void resources_list(struct jsonw *w, const struct resources_page *page);
 
-/* Writes the member "resourceTemplates"; there is one page. */
+/* Writes the member "resourceTemplates", all on one page. */
 void resources_list_templates(struct jsonw *w,
                               const struct resources_page *page);
 
-/* What a view shows: a call of TOOL. */
+/* The call that reads a resource. */
 struct resources_view {
     const struct tool *tool;
-    const char *type; /* of what it answers */
+    const char *type; /* of its answer */
     struct json arguments;
-    const struct schema_value *values; /* they, checked */
+    const struct schema_value *values; /* the arguments, checked */
 };
 
-/* Finds out what URI, no metrics, shows. ST_MISSING: nothing. */
+/* Fills VIEW for URI, which is not that of the metrics. ST_MISSING: there is no
+   such resource. */
 enum status MUST_CHECK resources_find(struct arena *arena,
                                       const struct resources *resources,
                                       struct str uri,

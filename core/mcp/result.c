@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* result.c: results in the form that each version of MCP wants. */
+/* result.c: see result.h. */
 #include "mcp/result.h"
 
 #include "base/version.h"
@@ -44,12 +44,12 @@ void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
         jsonw_member(&reply->json, "resultType", STR("complete"));
 }
 
-/* The time that a human took to decide is not that of the execution. */
+/* The time of execution does not include the time that a human took to
+   decide. */
 static void write_call_meta(struct jsonw *w, const struct tool_call *call,
                             int64_t now_ms)
 {
-    int64_t start =
-        call->decision != NULL ? call->decided_ms : call->started_ms;
+    int64_t start = call->decision ? call->decided_ms : call->started_ms;
 
     jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - start);
     jsonw_member(w, "ecl-mcp/safetyLevel",
@@ -57,16 +57,16 @@ static void write_call_meta(struct jsonw *w, const struct tool_call *call,
     jsonw_member_bool(w, "ecl-mcp/approved", call->approved);
 }
 
-/* CALL is NULL in the results of other methods. */
+/* CALL is NULL unless this is the result of a tools/call. */
 static enum status end_with_meta(struct rpc_reply *reply,
                                  enum mcp_version version,
                                  const struct tool_call *call, int64_t now_ms)
 {
     struct jsonw *w = &reply->json;
-    if (call != NULL || result_is_modern(version)) {
+    if (call || result_is_modern(version)) {
         jsonw_name(w, "_meta");
         jsonw_object(w);
-        if (call != NULL)
+        if (call)
             write_call_meta(w, call, now_ms);
         if (result_is_modern(version)) {
             jsonw_name(w, MCP_NAMESPACE "serverInfo");
@@ -129,7 +129,7 @@ static void begin_contents(struct rpc_reply *reply, const struct rpc_to *to,
     jsonw_name(&reply->json, "contents");
 }
 
-/* What a resource shows changes any time. */
+/* What a resource shows may change at any time. */
 static enum status end_contents(struct rpc_reply *reply,
                                 enum mcp_version version)
 {
@@ -162,8 +162,8 @@ enum status result_of_contents(const struct rpc_to *to,
     return end_contents(&reply, version);
 }
 
-/* Starts an error whose message is the text of WORDS, then DETAIL. The caller
-   writes its data, an object. */
+/* Begins an error whose message is the standard text of WORDS, then DETAIL. The
+   caller writes the members of its data. */
 static void begin_error(struct rpc_reply *reply, const struct rpc_to *to,
                         enum rpc_code code, enum rpc_code words,
                         struct str detail)
@@ -230,7 +230,7 @@ enum status result_progress(struct buf *output, enum mcp_version version,
     return rpc_end_notification(&note);
 }
 
-/* The parameters of a request that puts the question of CALL to a human. */
+/* Writes the params of a request that puts the question of CALL to a human. */
 static void write_elicitation(struct jsonw *w, enum mcp_version version,
                               const struct tool_call *call)
 {
@@ -244,7 +244,7 @@ static void write_elicitation(struct jsonw *w, enum mcp_version version,
     if (question->form.n > 0)
         jsonw_raw(w, buf_view(&question->form));
     else
-        approval_write_schema(w, call, version >= MCP_2025_11_25);
+        approval_form_write_schema(w, call, version >= MCP_2025_11_25);
     jsonw_end_object(w);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* result.h: the versions of MCP, and results in the form that each wants. */
+/* result.h: the versions of MCP; results, errors and our own messages in the
+   form that each version needs. */
 #ifndef MCP_RESULT_H
 #define MCP_RESULT_H
 
@@ -14,43 +15,43 @@
 /* Oldest first, so that "from this version on" is a comparison. */
 enum mcp_version {
     MCP_2024_11_05,
-    MCP_2025_03_26, /* messages of progress; the only one with batches */
-    MCP_2025_06_18, /* titles */
-    MCP_2025_11_25, /* bad arguments are results; description of a server */
-    MCP_2026_07_28  /* no initialize: each request names the version */
+    MCP_2025_03_26, /* texts in progress; the only one with batches */
+    MCP_2025_06_18, /* titles; questions to the client's user */
+    MCP_2025_11_25, /* results, not errors, for bad arguments; descriptions */
+    MCP_2026_07_28  /* no initialize: each request names its version */
 };
 
 /* "2025-11-25". */
 const char *result_version_name(enum mcp_version version);
 
-/* Whether VERSION is of the era without initialize. */
+/* Whether VERSION is of the modern era, the one without initialize. */
 bool result_is_modern(enum mcp_version version);
 
-/* What the names in _meta that MCP itself uses start with. */
+/* Where the names begin that MCP itself uses in _meta. */
 #define MCP_NAMESPACE "io.modelcontextprotocol/"
 
-/* Writes the description of this server as one value. */
+/* Writes the name and version of this server, one value. */
 void result_write_server(struct jsonw *w, enum mcp_version version);
 
-/* Between the two the caller writes the members of the result. result_end as
-   rpc_end. */
+/* Between the two the caller writes the members of the result. result_end fails
+   as rpc_end does. */
 void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
                   enum mcp_version version);
 enum status MUST_CHECK result_end(struct rpc_reply *reply,
                                   enum mcp_version version);
 
-/* Writes the whole result of a tools/call. */
+/* Writes the whole result of the tools/call CALL. */
 enum status MUST_CHECK result_of_call(const struct rpc_to *to,
                                       enum mcp_version version,
                                       const struct tool_call *call,
                                       const struct tool_answer *answer,
                                       int64_t now_ms);
 
-/* The type of a resource that shows something of a session. */
+/* The type of a view (resources.h). */
 #define RESULT_VIEW_TYPE "text/plain"
 
-/* Write the whole result of a resources/read: one text, or CONTENTS, a JSON
-   array. */
+/* Write the whole result of a resources/read: TEXT of TYPE, or CONTENTS, an
+   array as JSON text. */
 enum status MUST_CHECK result_of_text(const struct rpc_to *to,
                                       enum mcp_version version, struct str uri,
                                       const char *type, struct str text);
@@ -58,47 +59,50 @@ enum status MUST_CHECK result_of_contents(const struct rpc_to *to,
                                           enum mcp_version version,
                                           struct str contents);
 
-/* There is no resource URI; DETAIL says so. As rpc_error, but for its data. */
+/* Like rpc_error, with other data: there is no resource URI, which DETAIL
+   says. */
 enum status MUST_CHECK result_no_resource(const struct rpc_to *to,
                                           enum mcp_version version,
                                           struct str uri, struct str detail);
 
-/* The client lacks the capability NAME, which only the newer era can say;
-   DETAIL tells more. As rpc_error, but for its data. */
+/* Like rpc_error, with other data: the client lacks the capability NAME; DETAIL
+   says more. Only the modern era has this error. */
 enum status MUST_CHECK result_missing_capability(const struct rpc_to *to,
                                                  const char *name,
                                                  struct str detail);
 
-/* Writes the members that say for how long, and for whom, a result may be kept;
-   older versions have none. */
+/* Writes the members that say for how long (TTL_MS) and for whom (SCOPE,
+   "public" or "private") a result may be kept. Only the modern era has them. */
 void result_write_cache_hints(struct jsonw *w, enum mcp_version version,
                               int64_t ttl_ms, const char *scope);
 
-/* Writes a notification about a running call: PROGRESS is larger each time,
-   MESSAGE what there is to say. TOKEN is the client's, JSON text. ST_NOMEM:
-   nothing is written. */
+/* Writes a notification of progress: PROGRESS grows each time, MESSAGE is text
+   for the user, TOKEN is the client's, JSON text. ST_NOMEM: nothing was
+   written. */
 enum status MUST_CHECK result_progress(struct buf *output,
                                        enum mcp_version version,
                                        struct str token, int64_t progress,
                                        struct str message);
 
-/* Asks the client to put the question of CALL to its user: a request with ID,
-   JSON text. ST_NOMEM: nothing is written. */
+/* Writes a request with ID, JSON text, that asks the client to put the question
+   of CALL to its user. ST_NOMEM: nothing was written. */
 enum status MUST_CHECK result_elicit(struct buf *output,
                                      enum mcp_version version, struct str id,
                                      const struct tool_call *call);
 
-/* The same as the result of a tools/call in the era without such requests: the
-   client makes the call again, with the reply and STATE. */
+/* Asks the same in the modern era, which has no requests of the server: the
+   result of a tools/call, after which the client makes the call again with the
+   reply and with STATE. */
 enum status MUST_CHECK result_input_required(const struct rpc_to *to,
                                              enum mcp_version version,
                                              const struct tool_call *call,
                                              struct str state);
 
-/* The name of the question of CALL in such a result. */
+/* The name that the question of CALL has in such a result. */
 const char *result_question_name(const struct tool_call *call);
 
-/* Takes such a request back; WHY is for the client's user. */
+/* Writes a notification that withdraws the request ID, JSON text; WHY is for
+   the client's user. ST_NOMEM: nothing was written. */
 enum status MUST_CHECK result_withdraw(struct buf *output, struct str id,
                                        struct str why);
 

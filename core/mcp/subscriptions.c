@@ -19,7 +19,7 @@ void subscriptions_release(struct subscriptions *subscriptions)
         drop(subscriptions, 0);
 }
 
-/* Writes the member that says which stream a message belongs to. */
+/* Writes the member of _meta that names the stream of a message. */
 static void write_stream(struct jsonw *w,
                          const struct subscriptions_stream *stream)
 {
@@ -74,7 +74,7 @@ void subscriptions_cancel(struct subscriptions *subscriptions, struct str id)
             drop(subscriptions, i);
 }
 
-/* STREAM is NULL in the era of initialize. */
+/* STREAM is NULL for a client that has none, of the era of initialize. */
 static enum status tell(const struct subscriptions_stream *stream,
                         struct buf *output)
 {
@@ -83,7 +83,7 @@ static enum status tell(const struct subscriptions_stream *stream,
 
     rpc_begin_notification(&note, output, "notifications/tools/list_changed");
     jsonw_object(w);
-    if (stream != NULL) {
+    if (stream) {
         jsonw_name(w, "_meta");
         jsonw_object(w);
         write_stream(w, stream);

@@ -17,9 +17,9 @@ void tool_list_init(struct tool_list *list, struct gate *gate,
     *list = (struct tool_list){
         .gate = gate,
         .output = output,
-        .editor_tools = {.log = gate->log, .taken = {REGISTRY_ALL_SETS, more}}};
-    gate->find_editor_tool = find;
-    gate->editor_tools_context = list;
+        .editor_tools = {.log = gate->log,
+                         .reserved = {REGISTRY_ALL_SETS, more}}};
+    grants_follow(&gate->grants, find, list);
 }
 
 void tool_list_release(struct tool_list *list)
@@ -34,17 +34,18 @@ void tool_list_replace(struct tool_list *list, struct json tools)
     bool changed = editor_tools_at(&list->editor_tools, 0) != NULL;
     enum status status = ST_OK;
 
-    editor_tools_hold(old); // grants are about its tools
+    editor_tools_hold(old); // grants point to its tools
     if (json_is_absent(tools))
         editor_tools_release(&list->editor_tools);
     else
         status = editor_tools_replace(&list->editor_tools, tools, &changed);
-    gate_editor_tools_replaced(list->gate);
+    grants_tools_replaced(&list->gate->grants);
     editor_tools_drop(old);
     if (status != ST_OK)
-        log_line(list->gate->log, LOG_WARN, "editor: no memory for its tools");
+        log_line(list->gate->log, LOG_WARN,
+                 "editor: tools lost: out of memory");
     if (changed &&
         subscriptions_tell(&list->subscriptions, list->output) != ST_OK)
         log_line(list->gate->log, LOG_WARN,
-                 "mcp: no memory to say that there are other tools");
+                 "mcp: out of memory, clients miss a change of the tools");
 }

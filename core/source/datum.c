@@ -7,7 +7,7 @@ static const char *const wrappers[] = {
     "progn", "eval-when", "locally", "macrolet", "symbol-macrolet",
     "let",   "let*",      "flet",    "labels"};
 
-/* Whether TOKEN is a symbol, as far as its characters tell. */
+/* Whether TOKEN is a symbol, as far as its characters show. */
 static bool is_symbol(struct token token)
 {
     return token.kind == TOKEN_ATOM &&
@@ -35,8 +35,8 @@ static bool same_token(struct token a, struct str a_text, struct token b,
     return a.mark == b.mark;
 }
 
-/* Whether the lambda list LIST has an element that only parameters can have:
-   a list, but none that begins with eql. */
+/* Whether the lambda list LIST has an element that can only be a parameter: a
+   list that does not begin with eql. */
 static bool has_parameter(struct str list)
 {
     struct tokens tokens;

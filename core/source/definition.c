@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* definition.c: see definition.h. One walk over the text looks at every form
-   that is at the top level or as good as there, and notes those that fit and
-   those worth naming when none does. A text whose parentheses do not balance
-   is walked once more, taking each form in column 0 for a new one. */
+/* definition.c: see definition.h. One walk over the text considers every form
+   that is at the top level, or nearly so, and notes those that match, and those
+   worth naming when none does. A text whose parentheses do not balance is
+   walked again, and then each form in column 0 counts as a new one. */
 #include "source/definition.h"
 
 #include "base/buf.h"
@@ -12,11 +12,11 @@
 #include "source/nesting.h"
 #include "source/token.h"
 
-/* What is looked for. */
+/* The definition that is wanted. */
 struct query {
     struct str kind;
     struct str name;
-    struct str rest; /* what stands behind the name */
+    struct str rest; /* what follows the name */
     uint32_t line;   /* 0: any */
 };
 
@@ -25,10 +25,10 @@ struct form {
     struct definition place;
     struct str kind;
     struct str name;
-    struct tokens rest; /* behind the name */
+    struct tokens rest; /* after the name */
 };
 
-/* Forms that are kept for a message, and how many there were. */
+/* Forms that are kept for a message, and the number of all of them. */
 struct forms {
     struct form kept[LIMIT_SOURCE_CANDIDATES];
     size_t count;
@@ -39,24 +39,25 @@ struct walk {
     struct tokens tokens;
     struct nesting nesting;
     bool resync;        /* a form in column 0 is a new one */
-    size_t transparent; /* outermost lists that keep their contents at the top
+    size_t transparent; /* outermost lists whose contents are at the top
                            level */
-    size_t last_end;    /* of the token before, */
-    size_t gap;         /* and of that before the prefixes of this one */
-    size_t next;        /* with RESYNC: what begins before ends here */
+    size_t last_end;    /* of the previous token */
+    size_t gap;         /* of the token before the prefixes of this one */
+    size_t next;        /* with RESYNC: forms that begin before it end here */
     struct forms found;
-    struct forms same_name; /* of another kind, or with other rest */
-    struct forms same_kind; /* of another name */
+    struct forms same_name; /* but of another kind, or with another rest */
+    struct forms same_kind; /* but with another name */
 };
 
+/* White space within a line. */
 static bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f';
+    return c != '\n' && str_is_space(c);
 }
 
-/* ---------------------------------------------------------------- places */
+/* --- Places -------------------------------------------------------------- */
 
-/* Where the line that AT is in begins, or FROM when it begins before. */
+/* The start of the line that contains AT, or FROM when that is later. */
 static size_t line_start(struct str text, size_t from, size_t at)
 {
     while (at > from && text.p[at - 1] != '\n')
@@ -71,14 +72,14 @@ static size_t skip_blanks(struct str text, size_t at)
     return at;
 }
 
-/* Whether the line that begins at START is a comment of the form below it: not
-   the title of a section, nor what tells editors about the file. */
+/* Whether the line that begins at START is a comment about the form below it:
+   not the title of a section, nor a line of settings for an editor. */
 static bool is_comment_line(struct str text, size_t start)
 {
     size_t at = skip_blanks(text, start);
     struct str line = str_make(text.p + at, text.n - at);
     const char *end = memchr(line.p, '\n', line.n);
-    if (end != NULL)
+    if (end)
         line.n = (size_t)(end - line.p);
     if (!str_starts(line, STR(";")) || str_starts(line, STR(";;;;")))
         return false;
@@ -88,16 +89,16 @@ static bool is_comment_line(struct str text, size_t start)
     return true;
 }
 
-/* Where the comment above AT begins, none of it before FROM; else AT. */
+/* The start of the comment above AT, but not before FROM; without one, AT. */
 static size_t comment_above(struct str text, size_t from, size_t at)
 {
-    // A comment between bars may hold what looks like a comment line.
+    // A comment between bars may contain what looks like a comment line.
     for (size_t i = at; i >= from + 2; i--)
         if (text.p[i - 2] == '|' && text.p[i - 1] == '#') {
             from = i;
             break;
         }
-    // What FROM is behind is no part of a comment line.
+    // The line in which FROM is does not belong to a comment above.
     while (from > 0 && from < at && text.p[from - 1] != '\n')
         from++;
     size_t start = line_start(text, from, at);
@@ -113,8 +114,8 @@ static size_t comment_above(struct str text, size_t from, size_t at)
     return comment;
 }
 
-/* Behind the comment that follows END on its line; else END. */
-static size_t comment_behind(struct str text, size_t end)
+/* The end of the comment that follows END on its line; without one, END. */
+static size_t comment_after(struct str text, size_t end)
 {
     size_t at = skip_blanks(text, end);
     if (at == text.n || text.p[at] != ';')
@@ -124,7 +125,7 @@ static size_t comment_behind(struct str text, size_t end)
     return text.p[at - 1] == '\r' ? at - 1 : at;
 }
 
-/* ---------------------------------------------------------------- names */
+/* --- Names --------------------------------------------------------------- */
 
 static bool is_method(struct str kind)
 {
@@ -136,8 +137,8 @@ static bool is_setf(struct str name)
     return datum_same_symbol(datum_head(name), STR("setf"));
 }
 
-/* Whether NAME, as it is defined, is WANTED: itself, or the first of the list
-   of a name and its options. */
+/* Whether NAME, as it is defined, is WANTED: itself, or as the first element of
+   a list of the name and its options. */
 static bool names(struct str name, struct str wanted)
 {
     if (datum_equal(name, wanted))
@@ -163,9 +164,9 @@ static bool same_specialisers(struct str list, struct str wanted)
     }
 }
 
-/* Whether WANTED fits what FORM has behind its name: object for object, but of
-   the lambda list of a METHOD the specialisers. What WANTED leaves out at its
-   end may be anything. */
+/* Whether WANTED matches what follows the name in FORM: object for object,
+   except that of a METHOD's lambda list only the specialisers count. FORM may
+   have more than WANTED. */
 static bool same_rest(struct tokens form, struct str wanted, bool method)
 {
     struct tokens want;
@@ -180,7 +181,7 @@ static bool same_rest(struct tokens form, struct str wanted, bool method)
         if (!datum_equal(a, b))
             return false;
     }
-    // Qualifiers alone: a method with more of them is another one.
+    // Qualifiers alone: a method with more of them is a different one.
     return wanted.n == 0 || !method || datum_is_list(datum_next(&form));
 }
 
@@ -200,19 +201,8 @@ static struct str cut_line(struct str name, uint32_t *line)
     return str_make(name.p, at - 1);
 }
 
-static struct str trim(struct str s)
-{
-    while (s.n > 0 && (is_blank(s.p[s.n - 1]) || s.p[s.n - 1] == '\n'))
-        s.n--;
-    while (s.n > 0 && (is_blank(*s.p) || *s.p == '\n')) {
-        s.p++;
-        s.n--;
-    }
-    return s;
-}
-
-/* ST_INVALID unless TEXT can be taken for objects: none open at its end, none
-   closed before it was opened. */
+/* ST_INVALID unless TEXT can be a row of objects: none is open at its end, and
+   none is closed before it was opened. */
 static enum status check_readable(struct str text)
 {
     struct nesting nesting = {0};
@@ -237,8 +227,8 @@ static enum status read_query(struct str kind, struct str name,
                               struct query *query)
 {
     struct tokens tokens;
-    query->kind = trim(kind);
-    name = cut_line(trim(name), &query->line);
+    query->kind = str_trim(kind);
+    name = cut_line(str_trim(name), &query->line);
     enum status status = check_readable(name);
     if (status == ST_OK)
         status = check_readable(query->kind);
@@ -246,11 +236,11 @@ static enum status read_query(struct str kind, struct str name,
         return status;
     tokens_init(&tokens, name);
     query->name = datum_next(&tokens);
-    query->rest = trim(str_make(name.p + tokens.at, name.n - tokens.at));
+    query->rest = str_trim(str_make(name.p + tokens.at, name.n - tokens.at));
     return query->name.n > 0 && query->kind.n > 0 ? ST_OK : ST_INVALID;
 }
 
-/* ---------------------------------------------------------------- walk */
+/* --- Walk ---------------------------------------------------------------- */
 
 static void keep(struct forms *forms, const struct form *form)
 {
@@ -259,8 +249,8 @@ static void keep(struct forms *forms, const struct form *form)
     forms->count++;
 }
 
-/* Looks at FORM, whose place is known but for its end. */
-static void look(struct walk *walk, const struct form *form)
+/* Notes FORM, whose place is known except for its end, where it belongs. */
+static void consider(struct walk *walk, const struct form *form)
 {
     const struct query *query = &walk->query;
     bool kind = datum_same_symbol(form->kind, query->kind);
@@ -275,8 +265,8 @@ static void look(struct walk *walk, const struct form *form)
         keep(&walk->same_kind, form);
 }
 
-/* Whether what begins here is at the top level but for #+ and #-; *WHOLE is
-   where the first of those stands, or AT. */
+/* Whether what begins at AT is at the top level, apart from #+ and #-; *WHOLE
+   is where the first of these begins, or AT. */
 static bool at_top(const struct walk *walk, size_t at, size_t *whole)
 {
     const struct nesting *nesting = &walk->nesting;
@@ -292,7 +282,7 @@ static bool at_top(const struct walk *walk, size_t at, size_t *whole)
     return true;
 }
 
-/* The text that a form may have which begins at AT. */
+/* The text in which the form that begins at AT has to end. */
 static struct str form_text(struct walk *walk, size_t at)
 {
     struct str text = walk->tokens.text;
@@ -301,18 +291,18 @@ static struct str form_text(struct walk *walk, size_t at)
     while (walk->next <= at) {
         size_t from = walk->next;
         const char *line = memchr(text.p + from, '\n', text.n - from);
-        while (line != NULL && line + 1 < text.p + text.n && line[1] != '(')
+        while (line && line + 1 < text.p + text.n && line[1] != '(')
             line =
                 memchr(line + 1, '\n', (size_t)(text.p + text.n - (line + 1)));
-        walk->next = line != NULL && line + 1 < text.p + text.n
+        walk->next = line && line + 1 < text.p + text.n
                          ? (size_t)(line + 1 - text.p)
                          : text.n;
     }
     return str_make(text.p, walk->next);
 }
 
-/* TOKEN opens a list: notes it when it is a definition. True when what is in it
-   is at the top level, too. */
+/* TOKEN opens a list: notes it when it is a definition. Returns whether its
+   contents are at the top level, too. */
 static bool open_form(struct walk *walk, struct token token)
 {
     struct form form = {.place = {.start = token.start, .line = token.line}};
@@ -330,12 +320,11 @@ static bool open_form(struct walk *walk, struct token token)
     form.place.comment =
         comment_above(walk->tokens.text, walk->gap, form.place.whole);
     if (form.name.n > 0)
-        look(walk, &form);
+        consider(walk, &form);
     return false;
 }
 
-/* Sets the end of the form that begins at START, when it is one of those
-   found. */
+/* Sets the end of the found form that begins at START, if there is one. */
 static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
 {
     size_t count = walk->found.count;
@@ -350,7 +339,7 @@ static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
     }
 }
 
-/* Ends everything that is open but for the outermost LISTS. */
+/* Ends everything that is open, except the outermost LISTS. */
 static void end_all(struct walk *walk, size_t lists)
 {
     struct nesting *nesting = &walk->nesting;
@@ -385,7 +374,7 @@ static enum status walk_text(struct walk *walk)
     return ST_OK;
 }
 
-/* Begins anew at the start of the text. */
+/* Starts again at the beginning of the text. */
 static void walk_again(struct walk *walk, bool resync)
 {
     tokens_init(&walk->tokens, walk->tokens.text);
@@ -400,7 +389,7 @@ static void walk_again(struct walk *walk, bool resync)
     walk->same_kind.count = 0;
 }
 
-/* ------------------------------------------------------------- messages */
+/* --- Messages ------------------------------------------------------------ */
 
 static void put_excerpt(struct buf *out, struct str s)
 {
@@ -410,8 +399,8 @@ static void put_excerpt(struct buf *out, struct str s)
         buf_str(out, STR("\xE2\x80\xA6"));
 }
 
-/* "area :around (circle t)": FORM's name and, of a method, what tells it from
-   others. */
+/* "area :around (circle t)": FORM's name and, for a method, what distinguishes
+   it from others. */
 static void put_name(struct buf *out, const struct form *form)
 {
     struct tokens rest = form->rest;
@@ -448,9 +437,9 @@ static void put_forms(struct buf *out, const struct forms *forms,
         buf_byte(out, ' ');
         put_name(out, form);
         if (place->whole < place->start) {
-            buf_str(out, STR(", behind "));
-            put_excerpt(out, trim(str_make(text.p + place->whole,
-                                           place->start - place->whole)));
+            buf_str(out, STR(", after "));
+            put_excerpt(out, str_trim(str_make(text.p + place->whole,
+                                               place->start - place->whole)));
         }
     }
     if (forms->count > LIMIT_SOURCE_CANDIDATES)
@@ -475,24 +464,23 @@ static void put_query(struct buf *out, const struct query *query)
 
 static void put_missing(struct buf *out, const struct walk *walk)
 {
-    buf_str(out, STR("No definition "));
+    buf_str(out, STR("There is no definition "));
     put_query(out, &walk->query);
-    buf_str(out, STR(" found."));
+    buf_str(out, STR("."));
     if (walk->same_name.count > 0) {
-        buf_str(out, STR(" Of this name there is:"));
+        buf_str(out, STR(" Definitions with this name:"));
         put_forms(out, &walk->same_name, walk->tokens.text);
     } else if (walk->same_kind.count > 0) {
-        buf_str(out, STR(" Of this kind there is:"));
+        buf_str(out, STR(" Definitions of this kind:"));
         put_forms(out, &walk->same_kind, walk->tokens.text);
     } else {
-        buf_str(out, STR(" There is none of this kind, and none of this "
-                         "name."));
+        buf_str(out, STR(" No definition has this kind or this name."));
     }
 }
 
 static void put_ambiguous(struct buf *out, const struct walk *walk)
 {
-    buf_printf(out, "%zu definitions fit ", walk->found.count);
+    buf_printf(out, "%zu definitions match ", walk->found.count);
     put_query(out, &walk->query);
     buf_printf(out,
                ". Add qualifiers and specialisers to the name, or @%u for the "
@@ -501,9 +489,9 @@ static void put_ambiguous(struct buf *out, const struct walk *walk)
     put_forms(out, &walk->found, walk->tokens.text);
 }
 
-/* ------------------------------------------------------------------------ */
+/* --- The result ---------------------------------------------------------- */
 
-/* The result of a walk that came to the end of the text. */
+/* The result of a walk that reached the end of the text. */
 static enum status judge(struct arena *arena, const struct walk *walk,
                          struct definition *out, struct str *why)
 {
@@ -512,7 +500,7 @@ static enum status judge(struct arena *arena, const struct walk *walk,
     if (walk->found.count == 1) {
         struct str text = walk->tokens.text;
         *out = walk->found.kept[0].place;
-        out->tail = comment_behind(text, out->end);
+        out->tail = comment_after(text, out->end);
         size_t start = line_start(text, 0, out->whole);
         out->column =
             (uint32_t)utf8_count(str_make(text.p + start, out->whole - start));
@@ -532,7 +520,7 @@ static enum status judge(struct arena *arena, const struct walk *walk,
     return status;
 }
 
-/* Says TEXT as the reason; returns STATUS. */
+/* Gives TEXT as the reason; returns STATUS. */
 static enum status explain(struct arena *arena, struct str text,
                            enum status status, struct str *why)
 {
@@ -555,15 +543,15 @@ enum status definition_find(struct arena *arena, struct str text,
     if (status == ST_INVALID)
         return explain(
             arena,
-            STR("kind has to be an operator such as defun, and name a name "
-                "as it is written behind it, such as area, (setf area) or "
+            STR("kind must be an operator such as defun, and name must be "
+                "written as in the source, such as area, (setf area) or "
                 "area :around (circle t)."),
             ST_INVALID, why);
     if (status != ST_OK)
         return status;
 
     struct walk *walk = arena_array(arena, 1, sizeof *walk);
-    if (walk == NULL)
+    if (!walk)
         return ST_NOMEM;
     walk->query = query;
     walk->tokens.text = text;

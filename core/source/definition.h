@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* definition.h: finds a definition in source text by its kind and name, to
-   replace it, delete it, or put something before or behind it. Goes by the
-   text alone: nothing is evaluated, no package is known. */
+   replace it, delete it, or insert something before or after it. Uses the text
+   alone: nothing is evaluated, no package is known. */
 #ifndef SOURCE_DEFINITION_H
 #define SOURCE_DEFINITION_H
 
@@ -22,15 +22,16 @@
                             ^- end         ^- tail
 
    To replace it: START to END. To insert before it: at COMMENT, then a line
-   break and COLUMN blanks. To insert behind it: at TAIL, after a line break and
-   COLUMN blanks. To delete it: COMMENT to TAIL, with the line breaks around. */
+   break and COLUMN blanks. To insert after it: at TAIL, a line break and COLUMN
+   blanks, then the text. To delete it: COMMENT to TAIL, with the line breaks
+   around. */
 struct definition {
     size_t comment;  /* of the comment lines directly above, those of four and
                         more semicolons left out; else WHOLE */
     size_t whole;    /* with the #+ and #- before it */
     size_t start;    /* its parenthesis */
-    size_t end;      /* behind its last one */
-    size_t tail;     /* behind a comment that follows on the same line; else
+    size_t end;      /* after its last one */
+    size_t tail;     /* after a comment that follows on the same line; else
                         END */
     uint32_t line;   /* of START, from 1 */
     uint32_t column; /* of WHOLE, from 0: how far it is indented */
@@ -39,23 +40,23 @@ struct definition {
 };
 
 /* Finds the definition (KIND NAME …) at the top level of TEXT, or in a form
-   there that keeps what is in it at the top level or nearly so: progn,
-   eval-when, locally, let, let*, flet, labels, macrolet, symbol-macrolet; with
-   or without #+ and #- before it.
+   there whose contents are at the top level, or nearly so: progn, eval-when,
+   locally, let, let*, flet, labels, macrolet, symbol-macrolet; with or without
+   #+ and #- before it.
 
-   KIND is any operator, as "defun". NAME is written as in the text, without its
-   package if you like, in upper or lower case: "area", "(setf area)",
+   KIND is any operator, such as "defun". NAME is written as in the text, in
+   upper or lower case, with or without its package: "area", "(setf area)",
    "my-system" for (defsystem "my-system" …), "point" for (defstruct (point …)
-   …). Behind the name of a method may stand its qualifiers and specialisers,
-   "area :around (circle t)", or its lambda list; what matters only when the
-   name alone is not enough. A line, as in "area @12", chooses among equals.
+   …). The name of a method may be followed by its qualifiers and specialisers,
+   "area :around (circle t)", or by its lambda list; they are only needed when
+   the name alone is ambiguous. A line, as in "area @12", chooses among equals.
 
-   Packages, in-package included, do not count, but when KIND or NAME and the
-   text both give one, they have to be the same. *OUT is written on success
-   only. ST_MISSING when there is none, ST_INVALID when there are many or NAME
-   cannot be read; *WHY then says so in ARENA, and what there is instead.
-   ST_LIMIT when the text is nested too deep or NAME too long (*WHY, too),
-   ST_NOMEM. */
+   Packages, in-package included, are ignored, except that a package in KIND or
+   NAME must be the one that the text gives, if it gives one. *OUT is written on
+   success only. ST_MISSING when there is no such definition, ST_INVALID when
+   there are several or NAME cannot be read, ST_LIMIT when the text is nested
+   too deep or NAME is too long; then *WHY, in ARENA, says so, and what there is
+   instead. ST_NOMEM. */
 enum status MUST_CHECK definition_find(struct arena *arena, struct str text,
                                        struct str kind, struct str name,
                                        struct definition *out, struct str *why);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* guess.c: see guess.h. A line that is not indented deeper than a list that is
-   open is taken for the sign that it should have been closed before. When a
-   closing parenthesis too many follows in the same form, the sign was wrong,
-   and the last of them is taken back. What remains at the next form is
-   missing. */
+/* guess.c: see guess.h. A line that is not indented deeper than an open list is
+   a sign that the list should have been closed before. When a superfluous
+   closing parenthesis follows in the same form, the last sign was wrong and is
+   taken back. The parentheses that remain at the next form are missing. */
 #include "source/guess.h"
 
 #include <stdlib.h>
 
 #include "source/datum.h"
 
-/* Lines of one form that may be such signs: more of them, and its lines say
-   nothing. */
+/* Lines of one form that may be such signs: when there are more, its
+   indentation means nothing. */
 #define SIGNS 1000
 
 struct search {
@@ -22,10 +21,9 @@ struct search {
     struct guess_fix signs[SIGNS]; /* of the form */
     size_t count;
     size_t missing;  /* lists of all signs */
-    size_t line;     /* start of the last line that was begun, */
-    size_t flat;     /* and of a wrapper with its contents in column 0; */
-    size_t outer;    /* it, and how many lists are around it; 0: there is
-                        none */
+    size_t line;     /* start of the last line */
+    size_t flat;     /* start of a wrapper with its contents in column 0 */
+    size_t outer;    /* that wrapper and the lists around it; 0: none */
     bool indented;   /* the form has an indented line */
     bool unreliable; /* more signs than SIGNS */
 };
@@ -36,7 +34,7 @@ static void add_fix(struct guess *guess, size_t before, size_t lists)
         guess->fixes[guess->count++] = (struct guess_fix){before, lists};
 }
 
-/* The form is over, before the byte BEFORE; the outermost KEEP lists go on. */
+/* The form ends before the byte BEFORE; the outermost KEEP lists stay open. */
 static void end_form(struct search *search, size_t before, size_t keep)
 {
     bool by_line = search->indented && !search->unreliable;
@@ -55,13 +53,13 @@ static void end_form(struct search *search, size_t before, size_t keep)
     search->unreliable = false;
 }
 
-/* Whether the innermost list is a wrapper such as progn whose contents, TOKEN
-   the first of them, begin in column 0. */
+/* Whether the innermost list is a wrapper such as progn whose contents, of
+   which TOKEN is the first, begin in column 0. */
 static bool is_flat(struct search *search, struct token token)
 {
     const struct nesting_frame *list = nesting_list(&search->nesting);
     struct str text = search->text;
-    if (list == NULL || token.column > 0)
+    if (!list || token.column > 0)
         return false;
     if (search->outer > 0 && search->flat == list->start)
         return true;
@@ -74,7 +72,7 @@ static bool is_flat(struct search *search, struct token token)
     return true;
 }
 
-/* TOKEN begins a line: closes the lists that it is not in. */
+/* TOKEN begins a line: closes the lists to which it does not belong. */
 static void begin_line(struct search *search, struct token token)
 {
     const struct nesting_frame *list = nesting_list(&search->nesting);
@@ -89,12 +87,12 @@ static void begin_line(struct search *search, struct token token)
     }
     if (token.indent > 0)
         search->indented = true;
-    // Labels and #+ stand where their author likes.
+    // Labels and #+ may be indented in any way.
     if ((token.indent == 0 && token.kind == TOKEN_ATOM) ||
         (token.kind == TOKEN_PREFIX &&
          (token.mark == '+' || token.mark == '-')))
         return;
-    for (; list != NULL && token.indent <= list->indent; lists++) {
+    for (; list && token.indent <= list->indent; lists++) {
         nesting_close(&search->nesting);
         list = nesting_list(&search->nesting);
     }
@@ -107,7 +105,7 @@ static void begin_line(struct search *search, struct token token)
         search->unreliable = true;
 }
 
-/* A closing parenthesis too many. */
+/* There is a superfluous closing parenthesis. */
 static void take_back(struct search *search)
 {
     if (search->missing == 0)
@@ -140,7 +138,7 @@ enum status guess_missing(struct str text, const struct nesting_frame *from,
                           struct guess *out)
 {
     struct search *search = calloc(1, sizeof *search);
-    if (search == NULL)
+    if (!search)
         return ST_NOMEM;
     struct guess guess = {.count = 0};
     search->text = text;
@@ -198,7 +196,7 @@ const struct guess_closed *guess_too_early(const struct guess_run *run,
     size_t i = run->count > GUESS_CLOSED ? run->count - GUESS_CLOSED : 0;
     if (!token.first || token.kind == TOKEN_CLOSE)
         return NULL;
-    // The outermost one has to be to the left, too: its place was this line.
+    // The outermost one must be to the left, too: its place was this line.
     if (run->count == 0 ||
         run->closed[(run->count - 1) % GUESS_CLOSED].list.indent >=
             token.indent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* guess.h: where closing parentheses are missing or too many, by how the lines
-   are indented: what is in a list stands to the right of its parenthesis. */
+/* guess.h: where closing parentheses are missing, or too many, judging by the
+   indentation: the contents of a list are to the right of its parenthesis. */
 #ifndef SOURCE_GUESS_H
 #define SOURCE_GUESS_H
 
@@ -15,9 +15,8 @@
 
 /* Parentheses missing at one place. */
 struct guess_fix {
-    size_t before; /* the token that begins at this byte, or the end of the
-                      text */
-    size_t lists;  /* how many should have been closed there */
+    size_t before; /* where the next token begins, or the end of the text */
+    size_t lists;  /* that should have been closed there */
 };
 
 struct guess {
@@ -26,19 +25,19 @@ struct guess {
     size_t count;
 };
 
-/* Looks for the missing parentheses of TEXT from FROM on, the outermost list
-   that is not closed. Finds all, or the first of very many; of a text whose
-   lines are not indented says that they are missing at the end of each form.
-   ST_NOMEM, ST_LIMIT as nesting_take. */
+/* Finds the missing parentheses of TEXT after FROM, the outermost list that is
+   not closed: all of them, or the first of very many. In a text without
+   indentation they count as missing at the end of each form. ST_NOMEM, ST_LIMIT
+   as nesting_take. */
 enum status MUST_CHECK guess_missing(struct str text,
                                      const struct nesting_frame *from,
                                      struct guess *out);
 
-/* Whether TOKEN begins a form in column 0 that is likely to be meant for the
-   top level: a definition, or behind an empty line. */
+/* Whether TOKEN begins a form in column 0 that is probably meant for the top
+   level: a definition, or a form after an empty line. */
 bool guess_is_form(struct str text, struct token token);
 
-/* Whether the operator of the list that begins at START looks like that of a
+/* Whether the operator of the list that begins at START looks like one of a
    definition. */
 bool guess_is_definition(struct str text, size_t start);
 
@@ -48,19 +47,20 @@ struct guess_closed {
     struct nesting_frame list;
 };
 
-/* The parentheses that end a line: the last of them, in a ring. */
+/* The last closing parentheses at the end of a line, in a ring. */
 #define GUESS_CLOSED 32
 struct guess_run {
     struct guess_closed closed[GUESS_CLOSED];
-    size_t count; /* of all */
+    size_t count; /* of all that there were */
 };
 
-/* Goes on with TOKEN, which did STEP. */
+/* Takes TOKEN, which did STEP. */
 void guess_follow(struct guess_run *run, struct token token,
                   const struct nesting_step *step);
 
-/* To be asked before guess_follow: whether TOKEN begins a line that is indented
-   as if it belonged to a list that RUN has closed; then which one. */
+/* The list that RUN has closed although TOKEN begins a line that is indented as
+   if it belonged to it; NULL when there is none. To be called before
+   guess_follow. */
 const struct guess_closed *guess_too_early(const struct guess_run *run,
                                            struct token token);
 

@@ -7,12 +7,12 @@
 
 #include "base/limits.h"
 
-/* What a list has of a dot. */
+/* Whether a list has a dot, and what follows it. */
 enum {
     NO_DOT,
     DOT_SEEN,
-    DOT_OBJECT, /* and the object behind it */
-    DOT_LOOSE   /* the same with #+ or #-, so that there may be others */
+    DOT_OBJECT, /* and the object after it */
+    DOT_LOOSE   /* the same with #+ or #-, so that another object may follow */
 };
 
 /* Room for one more frame. */
@@ -25,7 +25,7 @@ static enum status grow(struct nesting *nesting)
     size_t room = nesting->room > 0 ? nesting->room * 2 : 64;
     struct nesting_frame *frames =
         realloc(nesting->frames, room * sizeof *frames);
-    if (frames == NULL)
+    if (!frames)
         return ST_NOMEM;
     nesting->frames = frames;
     nesting->room = room;
@@ -42,7 +42,7 @@ static bool is_feature(const struct nesting_frame *frame)
     return !frame->is_list && (frame->mark == '+' || frame->mark == '-');
 }
 
-/* Opens what TOKEN begins. */
+/* Opens the list or prefix that TOKEN begins. */
 static enum status push(struct nesting *nesting, struct token token,
                         enum token_fault *fault)
 {
@@ -54,7 +54,7 @@ static enum status push(struct nesting *nesting, struct token token,
                                   .line = token.line,
                                   .column = token.column,
                                   .indent = token.indent,
-                                  .list = outer != NULL ? outer->list : 0,
+                                  .list = outer ? outer->list : 0,
                                   .mark = token.mark,
                                   .is_list = token.kind == TOKEN_OPEN};
     if (frame.is_list) {
@@ -70,7 +70,7 @@ static enum status push(struct nesting *nesting, struct token token,
     } else if (token.mark == ',' && *fault == TOKEN_FINE) {
         *fault = TOKEN_COMMA;
     }
-    assert(nesting->frames != NULL); // there is room
+    assert(nesting->frames); // there is room
     nesting->frames[nesting->depth++] = frame;
     return ST_OK;
 }
@@ -94,7 +94,7 @@ static void complete(struct nesting *nesting, struct nesting_step *step)
 {
     bool loose = false;
     struct nesting_frame *frame = top(nesting);
-    for (; frame != NULL && !frame->is_list; frame = top(nesting)) {
+    for (; frame && !frame->is_list; frame = top(nesting)) {
         if (is_feature(frame) && frame->objects == 0) {
             frame->objects = 1;
             nesting->features++;
@@ -103,8 +103,8 @@ static void complete(struct nesting *nesting, struct nesting_step *step)
         loose = loose || is_feature(frame);
         drop(nesting);
     }
-    step->complete = frame == NULL;
-    if (frame == NULL)
+    step->complete = !frame;
+    if (!frame)
         return;
     if (frame->objects < 2)
         frame->objects++;
@@ -117,27 +117,27 @@ static void complete(struct nesting *nesting, struct nesting_step *step)
 static void take_dot(struct nesting *nesting, struct nesting_step *step)
 {
     struct nesting_frame *frame = top(nesting);
-    if (frame != NULL && frame->mark == '(' && frame->objects > 0 &&
+    if (frame && frame->mark == '(' && frame->objects > 0 &&
         frame->dot == NO_DOT) {
         frame->dot = DOT_SEEN;
         return;
     }
     if (step->fault == TOKEN_FINE)
         step->fault = TOKEN_DOT;
-    if (frame == NULL || !frame->is_list)
+    if (!frame || !frame->is_list)
         complete(nesting, step);
 }
 
 static void take_close(struct nesting *nesting, struct nesting_step *step)
 {
     struct nesting_frame *frame = top(nesting);
-    if (frame != NULL && !frame->is_list) {
+    if (frame && !frame->is_list) {
         step->fault = TOKEN_NOTHING;
         step->waiting = *frame;
     }
-    for (; frame != NULL && !frame->is_list; frame = top(nesting))
+    for (; frame && !frame->is_list; frame = top(nesting))
         drop(nesting);
-    if (frame == NULL) {
+    if (!frame) {
         step->fault = TOKEN_EXTRA;
         return;
     }
@@ -176,14 +176,13 @@ enum status nesting_take(struct nesting *nesting, struct token token,
 const struct nesting_frame *nesting_list(const struct nesting *nesting)
 {
     const struct nesting_frame *frame = top(nesting);
-    return frame != NULL && frame->list > 0 ? &nesting->frames[frame->list - 1]
-                                            : NULL;
+    return frame && frame->list > 0 ? &nesting->frames[frame->list - 1] : NULL;
 }
 
 bool nesting_waits(const struct nesting *nesting)
 {
     const struct nesting_frame *frame = top(nesting);
-    return frame != NULL && !frame->is_list;
+    return frame && !frame->is_list;
 }
 
 void nesting_reset(struct nesting *nesting)

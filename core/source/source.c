@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source.c: see source.h. The text is scanned once as it is. When lists remain
-   open at its end, guess.c looks where they should have been closed, and the
-   text is scanned again as if they had been: so each form that is broken is
-   told of, and what follows it is not mistaken for a part of it. */
+   open at its end, guess.c finds where they should have been closed, and the
+   text is scanned again as if they had been. Thus each broken form is reported,
+   and what follows it is not mistaken for a part of it. */
 #include "source/source.h"
 
 #include "base/buf.h"
@@ -13,21 +13,21 @@
 struct scan {
     struct source_report *report;
     const struct guess *guess; /* NULL in the first scan */
-    size_t fix;                /* of GUESS, the next one */
+    size_t fix;                /* index of the next one of GUESS */
     struct tokens tokens;
     struct nesting nesting;
     struct guess_run run;
-    struct source_place end; /* behind the token before */
-    bool unfinished;         /* the text ends in a token, or was left */
+    struct source_place end; /* of the previous token */
+    bool unfinished;         /* the text ends inside a token, or was too deep */
     bool definition;         /* the outermost list is one */
 
-    /* Since a form began in column 0: where lists may have been closed too
-       early, and whether a closing parenthesis was too many. */
+    /* Since the last form that began in column 0: where lists may have been
+       closed too early, and whether there was a superfluous parenthesis. */
     struct source_place early;
     uint32_t early_line; /* 0: nowhere */
     bool extra;
-    struct source_problem *told; /* of it; NULL when it is not kept */
-    size_t commas; /* outside of backquotes, which may have ended with these
+    struct source_problem *extra_problem; /* NULL when it is not kept */
+    size_t commas; /* outside backquotes, which may have ended with these
                       lists */
 
     /* The first string that looks as if its end were missing. */
@@ -45,19 +45,19 @@ static struct source_place place_of_frame(const struct nesting_frame *frame)
     return (struct source_place){frame->start, frame->line, frame->column};
 }
 
-/* The start of what begins at AT and ends before END, on one line. */
+/* The beginning of the text from AT to END, on one line. */
 static struct str excerpt(struct str text, size_t at, size_t end)
 {
     struct str rest = str_make(text.p + at, end - at);
     const char *line = memchr(rest.p, '\n', rest.n);
-    if (line != NULL)
+    if (line)
         rest.n = (size_t)(line - rest.p);
     if (rest.n > 0 && rest.p[rest.n - 1] == '\r')
         rest.n--;
     return utf8_head(rest, LIMIT_SOURCE_EXCERPT);
 }
 
-/* Tells PROBLEM what is open. */
+/* Notes in PROBLEM what is open. */
 static void note_open(const struct scan *scan, struct source_problem *problem)
 {
     const struct nesting *nesting = &scan->nesting;
@@ -67,7 +67,7 @@ static void note_open(const struct scan *scan, struct source_problem *problem)
         kept = LIMIT_SOURCE_OPEN;
     problem->open_count = nesting->lists;
     problem->open_kept = kept;
-    for (size_t i = kept; i-- > 0 && frame != NULL;) {
+    for (size_t i = kept; i-- > 0 && frame;) {
         if (i == 0)
             for (frame = nesting->frames; !frame->is_list;)
                 frame++;
@@ -96,35 +96,35 @@ static struct source_problem *add(struct scan *scan, enum token_fault fault,
     return problem;
 }
 
-/* Whether FAULT is one even in a form that is for another Lisp. */
+/* Whether FAULT is a problem even in a form for another Lisp. */
 static bool is_structural(enum token_fault fault)
 {
     return fault <= TOKEN_BARE_SHARP || fault == TOKEN_EXTRA ||
            fault == TOKEN_NOTHING;
 }
 
-/* --------------------------------------------------------------- guesses */
+/* --- Guesses ------------------------------------------------------------- */
 
-/* Whether the string TOKEN looks as if the one that it ends were the beginning
-   of the next: it has a form in column 0, or ends in the midst of a word. */
+/* Whether the string TOKEN looks as if its last quotation mark were the first
+   of another string: it has a form in column 0, or ends in the middle of a
+   word. */
 static bool is_odd_string(struct str text, struct token token)
 {
     struct str string = str_make(text.p + token.start, token.end - token.start);
     const char *line = memchr(string.p, '\n', string.n);
-    if (line == NULL)
+    if (!line)
         return false;
     if (token.end < text.n &&
-        memchr(" \t\n\r\f()\"';,`", text.p[token.end], 12) == NULL)
+        !memchr(" \t\n\r\f()\"';,`", text.p[token.end], 12))
         return true;
-    for (; line != NULL;
-         line =
-             memchr(line + 1, '\n', (size_t)(string.p + string.n - (line + 1))))
+    for (; line; line = memchr(line + 1, '\n',
+                               (size_t)(string.p + string.n - (line + 1))))
         if (line + 1 < string.p + string.n && line[1] == '(')
             return true;
     return false;
 }
 
-/* Notes what TOKEN tells about mistakes that show later. */
+/* Notes what TOKEN reveals about mistakes that show later. */
 static void watch(struct scan *scan, struct token token)
 {
     struct str text = scan->tokens.text;
@@ -134,7 +134,7 @@ static void watch(struct scan *scan, struct token token)
         scan->early_line = 0;
         scan->extra = false;
         scan->commas = 0;
-    } else if (closed != NULL && scan->early_line == 0) {
+    } else if (closed && scan->early_line == 0) {
         scan->early = place_of(closed->token);
         scan->early_line = token.line;
     }
@@ -158,20 +158,20 @@ static void watch(struct scan *scan, struct token token)
     }
 }
 
-/* LISTS lists should have been closed before TOKEN; does so. */
+/* Closes LISTS lists, which should have been closed before TOKEN. */
 static void close_lists(struct scan *scan, struct token token, size_t lists,
                         bool guessed)
 {
     struct nesting *nesting = &scan->nesting;
     const struct nesting_frame *list = nesting_list(nesting);
-    if (list == NULL)
+    if (!list)
         return;
     if (lists > nesting->lists)
         lists = nesting->lists;
     struct source_problem *problem =
         add(scan, TOKEN_UNCLOSED, place_of_frame(list),
             excerpt(scan->tokens.text, list->start, scan->tokens.text.n));
-    if (problem != NULL) {
+    if (problem) {
         problem->count = lists;
         problem->guessed = guessed;
         problem->guess = scan->end;
@@ -183,11 +183,11 @@ static void close_lists(struct scan *scan, struct token token, size_t lists,
         scan->report->forms++;
 }
 
-/* Closes what GUESS says is to be closed before TOKEN. */
+/* Closes the lists that, according to GUESS, should end before TOKEN. */
 static void follow_guess(struct scan *scan, struct token token)
 {
     const struct guess *guess = scan->guess;
-    if (guess == NULL)
+    if (!guess)
         return;
     for (; scan->fix < guess->count &&
            guess->fixes[scan->fix].before <= token.start;
@@ -195,9 +195,9 @@ static void follow_guess(struct scan *scan, struct token token)
         close_lists(scan, token, guess->fixes[scan->fix].lists, true);
 }
 
-/* --------------------------------------------------------------- the scan */
+/* --- The scan ------------------------------------------------------------ */
 
-/* Takes back what was said of commas since lists were closed too early. */
+/* Withdraws the problems with commas since lists were closed too early. */
 static void forget_commas(struct scan *scan)
 {
     struct source_report *report = scan->report;
@@ -212,23 +212,23 @@ static void forget_commas(struct scan *scan)
     scan->commas = 0;
 }
 
-/* A closing parenthesis too many. */
+/* TOKEN is a superfluous closing parenthesis. */
 static void add_extra(struct scan *scan, struct token token)
 {
     if (scan->extra) {
-        if (scan->told != NULL)
-            scan->told->count++;
+        if (scan->extra_problem)
+            scan->extra_problem->count++;
         return;
     }
     scan->extra = true;
     if (scan->commas > 0)
         forget_commas(scan);
-    scan->told = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
-    if (scan->told == NULL || scan->early_line == 0)
+    scan->extra_problem = add(scan, TOKEN_EXTRA, place_of(token), STR(")"));
+    if (!scan->extra_problem || scan->early_line == 0)
         return;
-    scan->told->guessed = true;
-    scan->told->guess = scan->early;
-    scan->told->guess_line = scan->early_line;
+    scan->extra_problem->guessed = true;
+    scan->extra_problem->guess = scan->early;
+    scan->extra_problem->guess_line = scan->early_line;
 }
 
 static void add_fault(struct scan *scan, struct token token,
@@ -246,8 +246,8 @@ static void add_fault(struct scan *scan, struct token token,
         scan->commas++;
     problem = add(scan, step->fault, place_of(token),
                   excerpt(text, token.start, token.end));
-    if (problem != NULL && step->fault == TOKEN_OPEN_STRING &&
-        scan->string_line > 0 && scan->string.offset != token.start) {
+    if (problem && step->fault == TOKEN_OPEN_STRING && scan->string_line > 0 &&
+        scan->string.offset != token.start) {
         problem->guessed = true;
         problem->guess = scan->string;
         problem->guess_line = scan->string_line;
@@ -278,13 +278,13 @@ static enum status take(struct scan *scan, struct token token)
     return ST_OK;
 }
 
-/* The text is over: what is open? */
+/* The text ends with TOKEN: what is open? */
 static void finish(struct scan *scan, struct token token)
 {
     const struct nesting *nesting = &scan->nesting;
     follow_guess(scan, token);
     if (scan->unfinished)
-        return; // told of, and what is open there
+        return; // reported already, with what is open there
     close_lists(scan, token, nesting->lists, false);
     if (nesting->depth > 0) {
         const struct nesting_frame *waiting =
@@ -294,8 +294,8 @@ static void finish(struct scan *scan, struct token token)
     }
 }
 
-/* The tokens of the text, up to its end, which is *LAST, or to where it is
-   nested too deep. */
+/* Takes the tokens of the text, up to its end, which is *LAST, or to where it
+   is nested too deep. */
 static enum status take_all(struct scan *scan, struct token *last)
 {
     enum status status = ST_OK;
@@ -314,9 +314,9 @@ static enum status take_all(struct scan *scan, struct token *last)
     return ST_OK;
 }
 
-/* Scans TEXT into REPORT. Without GUESS, when lists are open at its end and
-   nothing else explains it, the outermost is *OPEN, whose mark is 0
-   otherwise. */
+/* Scans TEXT into REPORT. *OPEN is the outermost list that is open at its end,
+   when there is no GUESS and nothing else explains it; otherwise its mark is
+   0. */
 static enum status scan_text(struct str text, const struct guess *guess,
                              struct source_report *report,
                              struct nesting_frame *open)
@@ -328,7 +328,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     tokens_init(&scan.tokens, text);
     enum status status = take_all(&scan, &last);
     const struct nesting_frame *frame = scan.nesting.frames;
-    if (status == ST_OK && guess == NULL && !scan.unfinished &&
+    if (status == ST_OK && !guess && !scan.unfinished &&
         scan.nesting.lists > 0) {
         while (!frame->is_list)
             frame++;
@@ -340,7 +340,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     return status;
 }
 
-/* ------------------------------------------------------------------ words */
+/* --- Words --------------------------------------------------------------- */
 
 #define TEXT_OF(macro) #macro
 #define TEXT(macro) TEXT_OF(macro)
@@ -349,34 +349,35 @@ static enum status scan_text(struct str text, const struct guess *guess,
     "is nested deeper than " TEXT(                                             \
         LIMIT_SOURCE_DEPTH) ": what follows was not checked"
 
-/* What is wrong, to be said of the text quoted before. */
+/* What is wrong with the text that is quoted before. */
 static const char *const words[] = {
     [TOKEN_OPEN_STRING] = "begins a string that is not closed",
     [TOKEN_OPEN_COMMENT] = "begins a comment that is not closed by |#",
     [TOKEN_OPEN_SYMBOL] = "has a | that is not closed by another one",
-    [TOKEN_OPEN_ESCAPE] = "ends behind its backslash",
-    [TOKEN_OPEN_DISPATCH] = "ends behind #",
-    [TOKEN_UNREADABLE] = "is how objects are printed that cannot be read again",
-    [TOKEN_BARE_SHARP] = "is a # without a character behind it",
-    [TOKEN_NO_DISPATCH] = "is no reader macro of standard Common Lisp",
-    [TOKEN_NUMBER_NEEDED] = "needs a number behind its #",
-    [TOKEN_NO_NUMBER] = "takes no number behind its #",
-    [TOKEN_NO_RADIX] = "has no radix from 2 to 36",
-    [TOKEN_DIGITS] = "is no rational number in its radix",
+    [TOKEN_OPEN_ESCAPE] = "ends right after its backslash",
+    [TOKEN_OPEN_DISPATCH] = "ends right after #",
+    [TOKEN_UNREADABLE] =
+        "is the printed form of an object that cannot be read back",
+    [TOKEN_BARE_SHARP] = "is a # without a character after it",
+    [TOKEN_NO_DISPATCH] = "is not a reader macro of standard Common Lisp",
+    [TOKEN_NUMBER_NEEDED] = "needs a number after its #",
+    [TOKEN_NO_NUMBER] = "takes no number after its #",
+    [TOKEN_NO_RADIX] = "does not have a radix from 2 to 36",
+    [TOKEN_DIGITS] = "is not a rational number in its radix",
     [TOKEN_BITS] = "has something other than bits",
-    [TOKEN_CHARACTER] = "has no name of a character that ECL knows",
+    [TOKEN_CHARACTER] = "does not name a character that ECL knows",
     [TOKEN_MARKER] = "has colons where no package prefix can be",
-    [TOKEN_DOTS] = "consists of dots",
+    [TOKEN_DOTS] = "consists only of dots",
     [TOKEN_UNCLOSED] = "is not closed",
     [TOKEN_EXTRA] = "is one too many",
-    [TOKEN_NOTHING] = "has no object behind it",
-    [TOKEN_COMMA] = "is not within a backquote",
+    [TOKEN_NOTHING] = "has no object after it",
+    [TOKEN_COMMA] = "is not inside a backquote",
     [TOKEN_DOT] = "is a dot where none can be",
-    [TOKEN_DOT_NOTHING] = "comes behind a dot without an object",
-    [TOKEN_DOT_TOO_MUCH] = "is a second object behind a dot",
+    [TOKEN_DOT_NOTHING] = "comes after a dot without an object",
+    [TOKEN_DOT_TOO_MUCH] = "is a second object after a dot",
     [TOKEN_TOO_DEEP] = TOO_DEEP,
-    [TOKEN_SWALLOWED] = "begins within another definition: a ) may be missing "
-                        "before it, and one too many stand behind it",
+    [TOKEN_SWALLOWED] = "begins inside another definition: a ) may be missing "
+                        "before it, and one too many may follow it",
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
@@ -393,11 +394,11 @@ static void put_place(struct buf *out, struct source_place place)
                (unsigned)place.column);
 }
 
-/* ", as line 4 is indented" or the like. */
+/* ", judging by how line 4 is indented". */
 static void put_reason(struct buf *out, const struct source_problem *problem)
 {
     if (problem->guess_line > 0)
-        buf_printf(out, ", going by how line %u is indented",
+        buf_printf(out, ", judging by how line %u is indented",
                    (unsigned)problem->guess_line);
 }
 
@@ -427,7 +428,7 @@ static void put_open(struct buf *out, const struct source_problem *problem)
     if (problem->open_count == 0)
         return;
     buf_printf(out,
-               "\n  Open there, %zu from the outside:", problem->open_count);
+               "\n  Open there (%zu, outermost first):", problem->open_count);
     for (size_t i = 0; i < problem->open_kept; i++) {
         const struct source_open *open = &problem->open[i];
         if (i == 1 && problem->open_kept < problem->open_count)
@@ -455,7 +456,7 @@ static void put_problem(struct buf *out, const struct source_problem *problem)
     put_open(out, problem);
 }
 
-/* ------------------------------------------------------------------------ */
+/* --- The report ---------------------------------------------------------- */
 
 enum status source_check(struct str text, struct source_report *out)
 {

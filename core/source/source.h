@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source.h: checks Common Lisp source text without reading it: nothing is
-   evaluated, no symbol is made, depth and length do not matter. Knows the
-   standard syntax and what ECL's reader makes of it. What stands behind #+ and
-   #- may be for another Lisp, so that only its parentheses, strings and
-   comments are checked. */
+   evaluated, no symbol is made, depth and length do not matter. It knows the
+   standard syntax and how ECL's reader interprets it. A form after #+ or #- may
+   be for another Lisp, so only its parentheses, strings and comments are
+   checked. */
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H
 
@@ -29,23 +29,22 @@ struct source_open {
     struct str text; /* how it begins: a view of the text checked */
 };
 
-/* Something wrong. */
+/* A problem. */
 struct source_problem {
     enum token_fault fault;
-    struct source_place place; /* where it is, or where what is not closed
+    struct source_place place; /* where it is, or where the unclosed object
                                   begins */
-    struct str text;           /* what is there: a view of the text checked */
-    size_t count; /* of TOKEN_UNCLOSED and TOKEN_EXTRA: parentheses */
+    struct str text;           /* at that place: a view of the text checked */
+    size_t count; /* for TOKEN_UNCLOSED and TOKEN_EXTRA: of parentheses */
 
-    /* What is open there, the innermost last. */
+    /* The lists that are open there, the innermost last. */
     struct source_open open[LIMIT_SOURCE_OPEN]; /* the outermost, and the
                                                    innermost ones */
     size_t open_kept;
     size_t open_count; /* of all */
 
-    /* Where parentheses, or a quotation mark, are most likely missing or too
-       many; it follows from the line GUESS_LINE, or from the end of the text
-       (0). */
+    /* Where parentheses or a quotation mark are most likely missing, or too
+       many, judging by the line GUESS_LINE, or by the end of the text (0). */
     bool guessed;
     struct source_place guess;
     uint32_t guess_line;
@@ -55,11 +54,11 @@ struct source_report {
     struct source_problem problems[LIMIT_SOURCE_PROBLEMS]; /* the first ones */
     size_t kept;
     size_t count;   /* of all problems */
-    size_t certain; /* of these, without those that another readtable or Lisp
-                       may take: unknown reader macros and character names */
+    size_t certain; /* of these, without unknown reader macros and character
+                       names, which another readtable or Lisp may accept */
     size_t forms;   /* at the top level */
     struct source_problem swallowed; /* when there is no problem: the first
-                                        definition in column 0 that is within
+                                        definition in column 0 that is inside
                                         another one; else its fault is
                                         TOKEN_FINE */
 };
@@ -67,12 +66,12 @@ struct source_report {
 /* Checks TEXT, which the report refers to. *OUT is written on success only. */
 enum status MUST_CHECK source_check(struct str text, struct source_report *out);
 
-/* Whether what is wrong may be right with another readtable or Lisp. */
+/* Whether FAULT may be right with another readtable or Lisp. */
 bool source_is_doubtful(enum token_fault fault);
 
-/* REPORT in words, without a line break at its end: "Syntax OK: 3 forms." or
-   each problem with its place, what is open there, and the guess. An empty view
-   when memory ran out. */
+/* REPORT in words, without a line break at its end: "Syntax OK: 3 forms.", or
+   each problem with its place, the lists that are open there, and the guess.
+   Empty when memory ran out. */
 struct str source_describe(struct arena *arena,
                            const struct source_report *report);
 

@@ -7,20 +7,19 @@
 /* Columns between the tab stops of an editor. */
 #define TAB 8
 
-/* The byte order mark, which is blank for ECL, and its first byte. */
+/* The byte order mark, which ECL treats as a blank, and its first byte. */
 #define MARK "\xEF\xBB\xBF"
 #define MARK_START '\xEF'
 
-/* How the characters of a word are spelled: without escapes, and in upper case
-   where the reader makes it so. */
+/* Reads the spelling of a word: without escapes, and in upper case where the
+   reader makes it so. */
 struct spelling {
     struct str text;
     size_t at;
     bool bars; /* between bars */
 };
 
-/* The next byte of the spelling, or -1. *PLAIN says that no escape stands
-   before it. */
+/* The next byte of the spelling, or -1. *PLAIN: it is not escaped. */
 static int spelling_next(struct spelling *s, bool *plain)
 {
     while (s->at < s->text.n) {
@@ -72,7 +71,7 @@ static size_t blank_at(struct str text, size_t i)
 /* Whether the character at I ends a word. */
 static bool ends_word(struct str text, size_t i)
 {
-    return memchr("\"'(),;`", text.p[i], 7) != NULL || blank_at(text, i) > 0;
+    return memchr("\"'(),;`", text.p[i], 7) || blank_at(text, i) > 0;
 }
 
 /* Counts lines and columns up to the byte AT. */
@@ -95,14 +94,14 @@ static void measure(struct tokens *t, size_t at)
     }
 }
 
-/* Behind the line that AT is in, or the end. */
+/* The end of the line that contains AT. */
 static size_t skip_line(struct str text, size_t at)
 {
     const char *end = memchr(text.p + at, '\n', text.n - at);
-    return end != NULL ? (size_t)(end - text.p) : text.n;
+    return end ? (size_t)(end - text.p) : text.n;
 }
 
-/* Behind the comment that begins at AT; SIZE_MAX when it does not end. */
+/* The end of the comment that begins at AT; SIZE_MAX when it does not end. */
 static size_t skip_comment(struct str text, size_t at)
 {
     size_t depth = 0;
@@ -119,8 +118,8 @@ static size_t skip_comment(struct str text, size_t at)
     return SIZE_MAX;
 }
 
-/* Whether a comment begins at AT; then *END is behind it. ECL takes #! for a
-   comment to the end of the line. */
+/* Whether a comment begins at AT; *END is its end. For ECL, #! begins a comment
+   that ends with the line. */
 static bool comment_at(struct str text, size_t at, size_t *end)
 {
     char next = at + 1 < text.n ? text.p[at + 1] : 0;
@@ -133,8 +132,8 @@ static bool comment_at(struct str text, size_t at, size_t *end)
     return true;
 }
 
-/* Passes over blanks and comments. False when a comment does not end; its start
-   is then where it stands. */
+/* Skips blanks and comments. False when a comment does not end; then T is at
+   its start. */
 static bool skip_blank(struct tokens *t)
 {
     while (t->at < t->text.n) {
@@ -153,7 +152,7 @@ static bool skip_blank(struct tokens *t)
     return true;
 }
 
-/* Goes on in the word that TOKEN is, up to its end. */
+/* Extends the word TOKEN to its end. */
 static void scan_word(struct str text, struct token *token)
 {
     size_t i = token->end;
@@ -184,12 +183,12 @@ static void scan_string(struct str text, struct token *token)
     token->end = i < text.n ? i + 1 : text.n;
 }
 
-/* Where colons without escape stand in WORD. */
+/* The colons of a word, without those that are escaped. */
 struct colons {
     size_t count;
     size_t first;
     size_t last;
-    bool dots; /* the rest is nothing but dots without escape */
+    bool dots; /* the rest consists of dots that are not escaped */
 };
 
 static struct colons find_colons(struct str word)
@@ -213,7 +212,7 @@ static struct colons find_colons(struct str word)
     return colons;
 }
 
-/* A symbol or number: a lone dot, and where colons must not be. */
+/* Checks a symbol or number: is it a lone dot, are colons where none may be? */
 static void check_word(struct str word, struct token *token)
 {
     struct colons colons = find_colons(word);
@@ -273,8 +272,8 @@ static bool is_bits(struct str word)
     return true;
 }
 
-/* The names of characters without an underscore that ECL knows. Those with one
-   are Unicode's, which are not looked up. */
+/* The names of characters without an underscore that ECL knows. Names with one
+   are Unicode's, and are not checked. */
 static const char *const character_names[] = {
     "ack",     "backspace", "bel",  "bell", "bs",      "can",       "cr",
     "dc1",     "dc2",       "dc3",  "dc4",  "del",     "delete",    "dle",
@@ -284,12 +283,12 @@ static const char *const character_names[] = {
     "si",      "so",        "soh",  "sp",   "space",   "stx",       "sub",
     "syn",     "tab",       "us",   "vt",   "cedilla", "diaeresis", "macron"};
 
-/* Whether the word behind #\ is one character or the name of one. */
+/* Whether the WORD after #\ is one character or the name of one. */
 static bool is_character(struct str word)
 {
     struct str bare = word;
-    if (utf8_count(word) == 1 || memchr(word.p, '_', word.n) != NULL ||
-        memchr(word.p, '\\', word.n) != NULL)
+    if (utf8_count(word) == 1 || memchr(word.p, '_', word.n) ||
+        memchr(word.p, '\\', word.n))
         return true;
     if (lower(bare.p[0]) == 'u') {
         size_t skip = bare.p[1] == '+' ? 2 : 1;
@@ -321,7 +320,7 @@ static void scan_character(struct str text, struct token *token)
         token->fault = TOKEN_CHARACTER;
 }
 
-/* The word behind #b #o #x #r #* or #:, whose number is NUMBER or -1. */
+/* The word after #b #o #x #r #* or #:, whose number is NUMBER or -1. */
 static void scan_special(struct str text, int number, struct token *token)
 {
     size_t start = token->end;
@@ -360,8 +359,7 @@ static void scan_special(struct str text, int number, struct token *token)
         token->fault = TOKEN_DIGITS;
 }
 
-/* What stands behind # and NUMBER (-1: none); the token ends behind its
-   mark. */
+/* What follows # and NUMBER (-1: none); the token ends after its mark. */
 static void scan_dispatched(struct str text, int number, struct token *token)
 {
     switch (token->mark) {
@@ -411,7 +409,7 @@ static void scan_dispatched(struct str text, int number, struct token *token)
     }
 }
 
-/* # and what it is followed by. */
+/* # and what follows it. */
 static void scan_sharp(struct str text, struct token *token)
 {
     size_t i = token->start + 1;
@@ -420,7 +418,7 @@ static void scan_sharp(struct str text, struct token *token)
         int digit = text.p[i] - '0';
         number = number < 0 ? digit : number * 10 + digit;
         if (number > 1000000)
-            number = 1000000; // enough to be wrong for all that look at it
+            number = 1000000; // too large for everybody who uses it
     }
     token->kind = TOKEN_ATOM;
     token->mark = '#';

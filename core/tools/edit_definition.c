@@ -2,6 +2,7 @@
 /* edit_definition.c: changes one top-level form of a Lisp file, found by kind
    and name; everything else stays as it is. */
 #include "gate/review.h"
+#include "gate/review_apply.h"
 #include "source/definition.h"
 #include "source/source.h"
 #include "tools/catalog.h"

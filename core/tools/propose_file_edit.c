@@ -3,6 +3,7 @@
    decides. */
 #include "base/finder.h"
 #include "gate/review.h"
+#include "gate/review_apply.h"
 #include "tools/catalog.h"
 
 enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* write_file.c: writes a whole file, after the user has seen the diff. */
 #include "gate/review.h"
+#include "gate/review_apply.h"
 #include "tools/catalog.h"
 
 enum { PATH, CONTENT };

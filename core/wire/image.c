@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* image.c: frames to and from the supervisor, and the calls that wait. */
+/* image.c: see image.h. */
 #include "wire/image.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include "base/limits.h"
 #include "base/version.h"
 
-/* Storage that idle buffers keep: what common calls need. */
-#define KEPT (64u * 1024)
+/* Bytes of storage that idle buffers hold on to: what common calls need. */
+#define IDLE_STORAGE (64u * 1024)
 
 void image_init(struct image *image, const struct log *log)
 {
@@ -38,7 +38,7 @@ static void remember(struct image *image, struct image_call *call)
     image->bytes += call->bytes;
 }
 
-/* The call that LINK leads to, no longer waiting. */
+/* Takes the call that LINK leads to off its list. */
 static struct image_call *unlink_call(struct image *image,
                                       struct image_call **link)
 {
@@ -53,7 +53,7 @@ static struct image_call *unlink_call(struct image *image,
 static struct image_call **find_link(struct image *image, uint64_t id)
 {
     struct image_call **link = bucket_of(image, id);
-    while (*link != NULL && (*link)->id != id)
+    while (*link && (*link)->id != id)
         link = &(*link)->next;
     return link;
 }
@@ -61,7 +61,7 @@ static struct image_call **find_link(struct image *image, uint64_t id)
 struct image_call *image_take(struct image *image)
 {
     for (size_t i = 0; image->calls > 0 && i < IMAGE_BUCKETS; i++)
-        if (image->buckets[i] != NULL)
+        if (image->buckets[i])
             return unlink_call(image, &image->buckets[i]);
     return NULL;
 }
@@ -80,8 +80,8 @@ static void greet(struct image *image)
 static void begin(struct image *image, enum wire_kind kind, unsigned flags,
                   uint64_t id)
 {
-    if (image->out.n == 0 && image->out.cap > KEPT)
-        buf_trim(&image->out, KEPT);
+    if (image->out.n == 0 && image->out.cap > IDLE_STORAGE)
+        buf_trim(&image->out, IDLE_STORAGE);
     image->before = image->out.n;
     if (!image->greeted)
         greet(image);
@@ -91,10 +91,10 @@ static void begin(struct image *image, enum wire_kind kind, unsigned flags,
 static void take_back(struct image *image)
 {
     buf_truncate(&image->out, image->before);
-    image->out.failed = false; // what was lost is gone as a whole
+    image->out.failed = false; // nothing of the frame is left
 }
 
-/* Ends the frame; false when memory ran out and it is gone. */
+/* Ends the frame. False: memory ran out, and the frame is gone. */
 static bool end(struct image *image)
 {
     if (!buf_failed(&image->out)) {
@@ -154,7 +154,8 @@ void image_stop(struct image *image, const struct image_call *call)
     begin(image, WIRE_STOP, 0, call->id);
     if (!end(image))
         log_line(image->log, LOG_ERROR,
-                 "image: no memory to stop call %" PRIu64, call->id);
+                 "image: out of memory, call %" PRIu64 " is not stopped",
+                 call->id);
 }
 
 void image_stop_others(struct image *image)
@@ -163,7 +164,8 @@ void image_stop_others(struct image *image)
         return;
     begin(image, WIRE_STOP, 0, 0);
     if (!end(image))
-        log_line(image->log, LOG_ERROR, "image: no memory to stop calls");
+        log_line(image->log, LOG_ERROR,
+                 "image: out of memory, calls of others are not stopped");
 }
 
 void image_finish(struct image *image, int64_t grace_ms)
@@ -173,7 +175,8 @@ void image_finish(struct image *image, int64_t grace_ms)
     begin(image, WIRE_FINISH, 0, 0);
     wire_put_int(&image->out, grace_ms);
     if (!end(image))
-        log_line(image->log, LOG_ERROR, "image: no memory to finish");
+        log_line(image->log, LOG_ERROR,
+                 "image: out of memory, the images are not told to finish");
 }
 
 /* --- From the supervisor ------------------------------------------------ */
@@ -196,7 +199,7 @@ static struct str take_input(struct image *image, size_t n)
 static void drop_taken(struct image *image)
 {
     if (image->taken)
-        buf_trim(&image->body, KEPT);
+        buf_trim(&image->body, IDLE_STORAGE);
     image->taken = false;
     image->lost -= take_input(image, image->lost).n;
 }
@@ -212,7 +215,7 @@ static enum status gather_head(struct image *image, struct wire_head *head)
 }
 
 /* Takes the next frame; BODY stays valid until the next one is taken. A frame
-   that came in one piece is not copied. ST_NOMEM: HEAD is there, the body is
+   that came in one piece is not copied. ST_NOMEM: HEAD is set, the body is
    lost. */
 static enum status take_frame(struct image *image, struct wire_head *head,
                               struct str *body)
@@ -244,14 +247,14 @@ static enum status take_frame(struct image *image, struct wire_head *head,
     return ST_OK;
 }
 
-/* Makes a reply of the frame; false when nobody waits for it. STATUS is that
-   of taking it. */
+/* Fills REPLY from a REPLY frame; false when no call waits for it. STATUS is
+   that of take_frame. */
 static bool read_reply(struct image *image, const struct wire_head *head,
                        struct str body, enum status status,
                        struct image_reply *reply)
 {
     struct image_call **link = find_link(image, head->id);
-    if (*link == NULL) {
+    if (!*link) {
         log_line(image->log, LOG_WARN, "image: reply to unknown call %" PRIu64,
                  head->id);
         return false;
@@ -260,17 +263,17 @@ static bool read_reply(struct image *image, const struct wire_head *head,
     reply->running = false;
     reply->error = true;
     if (status == ST_NOMEM)
-        reply->text = STR("The answer is lost: out of memory.");
+        reply->text = STR("The answer was lost: out of memory.");
     else if (wire_take_string(&body, &reply->text) != ST_OK)
-        reply->text = STR("The answer of the Lisp image cannot be read.");
+        reply->text = STR("The answer from the Lisp image could not be read.");
     else
         reply->error = head->flags & (WIRE_ERROR | WIRE_MISSING);
     reply->missing = head->flags & WIRE_MISSING;
     return true;
 }
 
-/* The same with output of a running call. What is lost of it, for want of
-   memory or because it is too late, stands in the reply. */
+/* The same with an OUTPUT frame. False when the output is lost because memory
+   ran out or it came too late: the reply contains it anyway. */
 static bool read_output(struct image *image, const struct wire_head *head,
                         struct str body, enum status status,
                         struct image_reply *reply)
@@ -283,7 +286,7 @@ static bool read_output(struct image *image, const struct wire_head *head,
            wire_take_string(&body, &reply->text) == ST_OK;
 }
 
-/* Nothing that comes is read any more. */
+/* Nothing more is read or sent, because of WHY. */
 static void break_off(struct image *image, struct str why)
 {
     image->broken = true;
@@ -291,19 +294,18 @@ static void break_off(struct image *image, struct str why)
     image->input = STR("");
     image->head_n = 0;
     image->lost = 0;
-    buf_trim(&image->body, KEPT);
+    buf_trim(&image->body, IDLE_STORAGE);
     image->taken = false;
 }
 
-/* There is no way to find the next frame. */
+/* Without a valid head there is no way to find the next frame. */
 static void give_up(struct image *image)
 {
-    log_line(image->log, LOG_ERROR,
-             "image: the supervisor sends what is no frame");
+    log_line(image->log, LOG_ERROR, "image: invalid frame from the supervisor");
     break_off(image, STR("The connection to the Lisp image is broken."));
 }
 
-/* The supervisor has said what it is. */
+/* Reads a WELCOME frame, in which the supervisor may refuse this front. */
 static void read_welcome(struct image *image, struct str body)
 {
     int64_t version;
@@ -323,16 +325,16 @@ static void read_welcome(struct image *image, struct str body)
                    "The Lisp images are kept by ecl-mcp %.*s, this server is "
                    "ecl-mcp " ECL_MCP_VERSION
                    ", and they speak different versions of the image protocol. "
-                   "Both have to be of one build.",
+                   "Both must come from the same build.",
                    STR_ARG(program));
     else
         buf_printf(&image->fault,
-                   "Whoever keeps the Lisp images refuses this "
-                   "server: %.*s.",
+                   "The supervisor of the Lisp images refuses this server: "
+                   "%.*s.",
                    STR_ARG(refusal));
     break_off(image, buf_failed(&image->fault)
-                         ? STR("Whoever keeps the Lisp images refuses this "
-                               "server.")
+                         ? STR("The supervisor of the Lisp images refuses "
+                               "this server.")
                          : buf_view(&image->fault));
     log_line(image->log, LOG_ERROR, "image: %.*s", STR_ARG(image->why));
 }
@@ -351,11 +353,11 @@ void image_lose(struct image *image, struct str why)
 void image_renew(struct image *image)
 {
     image->broken = false;
-    image->input = STR(""); // what may have come since
+    image->input = STR(""); // bytes that came after image_lose
     image->greeted = false;
 }
 
-/* Any call that waits while nothing can be read: each of them ends here. */
+/* Fills REPLY for a call that waits although nothing more will come for it. */
 static bool refuse_call(struct image *image, struct image_reply *reply)
 {
     reply->call = image_take(image);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* image.h: the Lisp images as the front sees them: calls go out as frames, and
-   each of them waits for its reply. Which frames: wire.h. */
+/* image.h: the Lisp images as the front sees them: calls go out as frames of
+   wire.h, and each of them waits for its reply. */
 #ifndef WIRE_IMAGE_H
 #define WIRE_IMAGE_H
 
@@ -14,15 +14,15 @@
 #include "base/str.h"
 #include "wire/wire.h"
 
-/* A call that waits for its reply. It is part of a record of the caller's,
-   which stays where it is until the call comes back from image_next or
-   image_take. */
+/* A call that waits for its reply. It is part of a record of the caller, who
+   sets the last two members and keeps the record where it is until image_next
+   or image_take returns the call. */
 struct image_call {
-    uint64_t id;        /* on the wire; ours alone, never a client's */
-    size_t bytes;       /* of its frame and of the record */
-    size_t owner_bytes; /* of the record, set by the caller */
+    uint64_t id;  /* on the wire; not the id that the client gave */
+    size_t bytes; /* of its frame and of the record */
     struct image_call *next;
-    void *owner; /* the caller's record */
+    size_t owner_bytes; /* of the record */
+    void *owner;        /* the record */
 };
 
 #define IMAGE_BUCKETS 1024
@@ -30,96 +30,96 @@ struct image_call {
 struct image {
     const struct log *log; /* borrowed */
     struct buf out;        /* frames for the supervisor; the host drains it */
-    size_t start;          /* of the frame being written to out, */
-    size_t before;         /* and of what goes with it: perhaps a HELLO */
-    bool greeted;          /* the supervisor has got its HELLO */
-    int64_t known;         /* which one has answered last; 0: none */
+    size_t start;          /* offset in out of the frame being written, */
+    size_t before;         /* or of the HELLO that goes before it */
+    bool greeted;          /* the supervisor was sent its HELLO */
+    int64_t known;         /* the supervisor that answered last; 0: none yet */
 
-    struct str input;     /* bytes of image_feed that were not looked at yet */
-    char head[WIRE_HEAD]; /* of a frame that did not come in one piece, */
-    size_t head_n;        /* as much of it as came, */
-    struct buf body;      /* and what came of its body */
-    bool taken;           /* body was handed out and goes next time */
-    size_t lost; /* bytes still to come of a frame without memory for it */
+    struct str input;     /* bytes of image_feed that were not read yet */
+    char head[WIRE_HEAD]; /* of a frame that came in pieces: */
+    size_t head_n;        /* how many bytes of the head came, */
+    struct buf body;      /* and the bytes of the body that came */
+    bool taken;           /* the body was handed out: drop it next time */
+    size_t lost;          /* bytes to skip: memory ran out for their frame */
 
     uint64_t last_id;
-    size_t calls; /* waiting, and the bytes of their frames */
-    size_t bytes;
-    bool broken;      /* the supervisor cannot be talked to any more: */
-    struct str why;   /* as a sentence: a constant, the host's, or in */
-    struct buf fault; /* this one */
+    size_t calls;     /* how many wait, */
+    size_t bytes;     /* and the bytes of their frames and records */
+    bool broken;      /* no supervisor can be reached, */
+    struct str why;   /* for this reason, a sentence: constant, of the host, */
+    struct buf fault; /* or in this buffer */
     struct image_call *buckets[IMAGE_BUCKETS]; /* by id */
 };
 
-/* What came for a call. */
+/* What came for a call: its reply, or output while it runs. */
 struct image_reply {
-    struct image_call *call; /* no longer waiting, unless it runs: */
+    struct image_call *call; /* waits no longer, unless it is running */
     bool running;            /* the text is output, the reply comes later */
     bool error;
-    bool missing;    /* what a view was to show is not there */
+    bool missing;    /* see WIRE_MISSING */
     struct str text; /* valid until the next image_next or image_feed */
 };
 
 void image_init(struct image *image, const struct log *log);
 
-/* Waiting calls are forgotten: take them first. */
+/* Forgets the calls that wait: take them first, with image_take. Accepts a
+   zeroed struct. */
 void image_release(struct image *image);
 
-/* What a call is about, but for its arguments. */
+/* A call, except for its arguments. */
 struct image_task {
     struct str session;
     struct str operation;
     size_t max_output;  /* characters of the answer */
     int64_t timeout_ms; /* 0: none */
-    bool progress;      /* its output is wanted while it runs */
-    bool view;          /* opens no session; see WIRE_VIEW */
+    bool progress;      /* send output while it runs */
+    bool view;          /* see WIRE_VIEW */
 };
 
-/* Start a frame. The caller of image_begin_call appends the arguments to
-   image->out with wire_put…; image_send ends the frame. */
+/* Each begins a frame that image_send ends. The caller of image_begin_call
+   appends the arguments to image->out with wire_put_…. */
 void image_begin_call(struct image *image, const struct image_task *task);
 void image_begin_read(struct image *image, int64_t output, int64_t offset,
                       int64_t limit);
 
-/* Ends the frame that was begun and lets CALL, whose owner is set, wait for
-   its reply. On failure the frame is taken back: ST_NOMEM; ST_LIMIT when
-   LIMIT_PENDING_CALLS or LIMIT_PENDING_BYTES are in use; ST_IO when the
-   supervisor cannot be talked to any more. */
+/* Ends the frame that was begun and lets CALL wait for its reply. On failure
+   the frame is taken back: ST_NOMEM; ST_LIMIT when LIMIT_PENDING_CALLS or
+   LIMIT_PENDING_BYTES would be exceeded; ST_IO when image_fault says why. */
 enum status MUST_CHECK image_send(struct image *image, struct image_call *call);
 
-/* Asks to stop CALL. Its reply comes nevertheless. */
+/* Asks the supervisor to stop CALL, whose reply still comes. */
 void image_stop(struct image *image, const struct image_call *call);
 
-/* Asks to stop the calls of all others that share the images, which only their
-   owner can. */
+/* Asks to stop the calls of all other fronts that share the images. Only the
+   owner of the images can do that. */
 void image_stop_others(struct image *image);
 
-/* Asks to answer every call within GRACE_MS and to end then; says nothing to
-   a supervisor that was never asked for anything. */
+/* Asks the supervisor to answer every call within GRACE_MS and then to end. A
+   supervisor that never got a frame gets none now. */
 void image_finish(struct image *image, int64_t grace_ms);
 
-/* Hands in bytes from the supervisor, which must stay valid until image_next
-   has returned false. */
+/* Hands in bytes from the supervisor. They must stay valid until image_next
+   returns false. */
 void image_feed(struct image *image, struct str bytes);
 
-/* Takes the next reply or output; false when there is none. When the bytes make
-   no sense, or the supervisor speaks another version or refuses this front,
-   image_fault says so, and so does the reply that every waiting call gets. */
+/* Takes the next reply or output; false when there is none. When the bytes are
+   not frames, or the supervisor speaks another version or refuses this front,
+   every waiting call gets a reply that says so, as image_fault does then. */
 bool image_next(struct image *image, struct image_reply *reply);
 
-/* Why the supervisor cannot be talked to any more, empty when it can. */
+/* Why the supervisor cannot be reached; empty when it can. */
 struct str image_fault(const struct image *image);
 
-/* The supervisor is lost: drops what was to be sent to it and what came from
-   it, and gives every waiting call, by image_next, a reply that says WHY, which
-   must stay valid until image_renew. */
+/* The supervisor is lost: drops the frames for it and from it, and lets
+   image_next give every waiting call a reply that says WHY, which must stay
+   valid until image_renew. */
 void image_lose(struct image *image, struct str why);
 
-/* What is sent from now on is for another supervisor. To be called after
-   image_lose, when image_next has returned false. */
+/* From now on frames are for another supervisor, which is greeted first. To be
+   called after image_lose, once image_next has returned false. */
 void image_renew(struct image *image);
 
-/* Takes any waiting call; NULL when there is none. */
+/* Takes any one of the waiting calls; NULL when there is none. */
 struct image_call *image_take(struct image *image);
 
 #endif

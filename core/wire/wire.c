@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* wire.c: reading and writing the frames of the image protocol. */
+/* wire.c: see wire.h. */
 #include "wire/wire.h"
 
 #include <assert.h>
@@ -51,7 +51,7 @@ enum status wire_frame(struct str bytes, struct wire_head *head,
     return ST_OK;
 }
 
-/* The LENGTH bytes of a string whose 4 bytes of length stand at REST. */
+/* Reads a string: 4 bytes for its length, then its bytes. */
 static enum status read_string(struct str rest, struct str *out)
 {
     if (rest.n < 4)

@@ -20,36 +20,37 @@ enum wire_kind {
     /* front to supervisor; CALL also supervisor to live image */
     WIRE_CALL = 1, /* run an operation; answered by one REPLY with its id */
     WIRE_STOP,     /* stop the call with this id, running or waiting */
-    WIRE_READ,     /* a part of a kept output; answered by one REPLY */
-    WIRE_FINISH,   /* answer everything within a time; then the images end,
-                      or, for a front that does not own them, nothing does */
+    WIRE_READ,     /* part of a kept output; answered by one REPLY */
+    WIRE_FINISH,   /* answer everything within a time; then, if the front owns
+                      the images, they end */
     WIRE_HELLO,    /* the first frame: which version the front speaks */
 
     /* supervisor to live image */
-    WIRE_KEEP = 8, /* leave a sleeping copy behind; answered by KEPT */
+    WIRE_KEEP = 8, /* make a sleeping copy; answered by KEPT */
 
     /* live image to supervisor */
     WIRE_KEPT = 12, /* the copy's process; its socket comes along */
-    WIRE_WOKEN,     /* the copy that was woken is the live image now */
+    WIRE_WOKEN,     /* the copy that was woken is now the live image */
 
     /* supervisor to front; REPLY also live image to supervisor */
-    WIRE_REPLY = 16, /* the answer of a CALL or READ */
-    WIRE_OUTPUT,     /* new output lines of a CALL with WIRE_PROGRESS */
-    WIRE_WELCOME     /* the answer of HELLO: the version of the supervisor, and
-                        why it refuses the front, if it does */
+    WIRE_REPLY = 16, /* answers a CALL or READ */
+    WIRE_OUTPUT,     /* new lines of output of a CALL with WIRE_PROGRESS */
+    WIRE_WELCOME     /* answers HELLO: the version of the supervisor, and why it
+                        refuses the front, if it does */
 };
 
 enum wire_flag {
-    WIRE_ERROR = 1,    /* REPLY: the text reports a failure */
-    WIRE_AHEAD = 2,    /* CALL to an image: sent before the answer of the call
-                          before it was read; the image marks the end of that
-                          call's output */
-    WIRE_PROGRESS = 4, /* CALL to the supervisor: OUTPUT is wanted */
-    WIRE_VIEW = 8,    /* CALL to the supervisor: the session has to be open, and
-                         the answer is what the operation says, whole and
-                         without what was printed meanwhile */
-    WIRE_MISSING = 16 /* REPLY: the session or output of such a CALL is not
-                         there */
+    WIRE_ERROR = 1, /* REPLY: the text reports a failure */
+    WIRE_AHEAD = 2, /* CALL to an image: sent before the reply to the previous
+                       call was read; the image marks the end of that call's
+                       output */
+    WIRE_PROGRESS = 4, /* CALL to the supervisor: send OUTPUT */
+    WIRE_VIEW = 8,     /* CALL to the supervisor: reads a resource that shows
+                          something of a session. The session must be open, and
+                          the reply is what the operation says, whole and without
+                          what was printed meanwhile */
+    WIRE_MISSING = 16 /* REPLY: the session or output that a CALL with WIRE_VIEW
+                         is about does not exist */
 };
 
 struct wire_head {
@@ -73,25 +74,26 @@ struct wire_field {
     enum wire_type type;
     int64_t integer;
     double real;
-    struct str string; /* view into the frame */
+    struct str string; /* points into the frame */
 };
 
-/* Reads the head alone. ST_MISSING and ST_LIMIT as wire_frame; WIRE_HEAD bytes
-   are enough. */
+/* Reads the head alone, for which WIRE_HEAD bytes are enough. Fails as
+   wire_frame does. */
 enum status MUST_CHECK wire_head(struct str bytes, struct wire_head *head);
 
 /* Reads the head and finds the end of the frame at the start of BYTES.
-   ST_MISSING: more bytes are needed. ST_LIMIT: larger than LIMIT_FRAME.
-   On ST_OK *BODY is a view into BYTES, and head and body together take
+   ST_MISSING: more bytes are needed. ST_LIMIT: it is larger than LIMIT_FRAME.
+   On ST_OK *BODY points into BYTES, and head and body together take
    WIRE_HEAD + head->size bytes. */
 enum status MUST_CHECK wire_frame(struct str bytes, struct wire_head *head,
                                   struct str *body);
 
 /* Takes the first field off *BODY. ST_MISSING at the end, ST_INVALID when the
-   bytes are no field. */
+   bytes are not a field. */
 enum status MUST_CHECK wire_field(struct str *body, struct wire_field *field);
 
-/* The same for a field that must have the given type. */
+/* The same for a field that must be of the type that the name says; ST_INVALID
+   when it is not. */
 enum status MUST_CHECK wire_take_string(struct str *body, struct str *out);
 enum status MUST_CHECK wire_take_int(struct str *body, int64_t *out);
 
@@ -107,8 +109,8 @@ void wire_put_int(struct buf *out, int64_t value);
 void wire_put_real(struct buf *out, double value);
 void wire_put_string(struct buf *out, struct str value);
 
-/* The mark that ends a call's output in both pipes of a live image: the
-   session's random key, then the call's id. */
+/* The mark that ends the output of a call in both pipes of a live image: the
+   session's random key, then the id of the call. */
 #define WIRE_MARK_KEY 16
 #define WIRE_MARK (WIRE_MARK_KEY + 8)
 void wire_mark(const unsigned char key[WIRE_MARK_KEY], uint64_t id,

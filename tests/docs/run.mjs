@@ -6,15 +6,37 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeFiles, glossaryFaults, glossaryTestFaults } from './glossary.mjs';
+import { layersFaults } from './layers.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const program = path.resolve(process.argv[2]);
 const read = name => fs.readFileSync(path.join(ROOT, name), 'utf8');
 
-const documents = ['', 'docs', 'docs/adr'].flatMap(folder =>
-    fs.readdirSync(path.join(ROOT, folder))
-        .filter(name => name.endsWith('.md'))
-        .map(name => path.join(folder, name)));
+// The files below the folder NAME of the repository, and no made ones.
+function filesBelow(name) {
+    return fs.readdirSync(path.join(ROOT, name), { withFileTypes: true })
+        .filter(entry => !/^(\.git|build|node_modules)$/.test(entry.name))
+        .flatMap(entry => entry.isDirectory()
+            ? filesBelow(path.join(name, entry.name))
+            : [path.join(name, entry.name)]);
+}
+
+const all = filesBelow('');
+const documents = all.filter(name => name.endsWith('.md'));
+const glossary = () => [read('docs/glossary.md'), codeFiles(ROOT, all),
+    place => fs.existsSync(path.join(ROOT, place))];
+
+// Lines of TEXT that are prose: no code, tables, pictures or comments.
+function proseLines(text) {
+    let inCode = false;
+    return text.split('\n').map((line, i) => ({ line, number: i + 1 }))
+        .filter(({ line }) => {
+            const fence = /^ *```/.test(line);
+            inCode = fence ? !inCode : inCode;
+            return !inCode && !fence && !/^(    |\||!\[|<!--)/.test(line);
+        });
+}
 
 // Each test gives the faults it found.
 const tests = {
@@ -42,6 +64,35 @@ const tests = {
                 .filter(link => !fs.existsSync(
                     path.join(ROOT, path.dirname(document), link)))
                 .map(link => `${document}: ${link}`));
+    },
+    'lines of documents have at most 100 columns'() {
+        return documents.flatMap(document => proseLines(read(document))
+            .filter(({ line }) => [...line].length > 100)
+            .map(({ number }) => `${document}:${number}`));
+    },
+    'files that the guides name exist'() {
+        return ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md']
+            .flatMap(document => [...read(document).split('## Retired')[0]
+                .matchAll(/`([a-z]+\/[\w./-]*\w)`/g)]
+                .map(([, name]) => name)
+                .filter(name => !name.includes('NAME') &&
+                    fs.existsSync(path.join(ROOT, name.split('/')[0])))
+                .filter(name => !fs.existsSync(path.join(ROOT, name)))
+                .map(name => `${document}: ${name}`));
+    },
+    'the decisions are listed in docs/adr/README.md'() {
+        const list = read('docs/adr/README.md');
+        return documents.filter(name => /^docs\/adr\/\d/.test(name))
+            .filter(name => !list.includes(`](${path.basename(name)})`));
+    },
+    'the glossary and the code use the same words'() {
+        return glossaryFaults(...glossary());
+    },
+    'a retired name and a word without code are found'() {
+        return glossaryTestFaults(read('docs/glossary.md'));
+    },
+    'scripts/layers.awk finds what it must refuse'() {
+        return layersFaults(path.join(ROOT, 'scripts/layers.awk'));
     },
     'configurations in JSON are JSON'() {
         const cells = [...read('README.md').matchAll(/`(\{.*?\})` \|/g)];

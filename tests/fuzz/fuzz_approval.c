@@ -12,9 +12,9 @@ static void check_reply(struct arena *arena, struct json reply, size_t hunks)
     struct tool_call call = {.tool = &tool, .question.hunks = hunks};
     struct json content = json_get(reply, "content");
     struct approval approval;
-    REQUIRE(approval_read(arena, reply, &call, &approval) == ST_OK);
+    REQUIRE(approval_form_read(arena, reply, &call, &approval) == ST_OK);
     REQUIRE(!approval.remember);
-    if (approval.decision.consent == TOOL_APPROVED)
+    if (approval.decision.consent == APPROVAL_APPROVED)
         REQUIRE(json_is_string(json_get(reply, "action"), "accept") &&
                 json_is_string(json_get(content, "decision"), "approve"));
     size_t chosen = 0;
@@ -26,8 +26,8 @@ static void check_reply(struct arena *arena, struct json reply, size_t hunks)
 static void check_text(struct arena *arena, struct json arguments)
 {
     struct buf out = BUF_EMPTY;
-    REQUIRE(approval_describe(&out, arena, &tool, arguments) == ST_OK);
-    REQUIRE(approval_make_visible(&out) == ST_OK);
+    REQUIRE(approval_form_describe(&out, arena, &tool, arguments) == ST_OK);
+    REQUIRE(approval_form_make_visible(&out) == ST_OK);
     for (size_t i = 0; i < out.n; i++)
         REQUIRE((unsigned char)out.p[i] >= ' ' || strchr("\n\t", out.p[i]));
     REQUIRE(utf8_is_valid(buf_view(&out)));

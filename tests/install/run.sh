@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs into an empty folder, uses what is there, and removes it again:
+# Installs into an empty folder, uses what is installed, and uninstalls it:
 #   tests/install/run.sh FOLDER
 set -u
 root=$1
@@ -49,7 +49,7 @@ links_lead_somewhere()
     done
 }
 
-# The installed elisp finds the installed module, and that the session.
+# The installed elisp finds the installed module and the installed server.
 emacs_evaluates()
 {
     HOME=/nonexistent emacs -Q --batch -L "$root/opt/share/emacs/site-lisp/ecl-mcp" \

@@ -38,7 +38,7 @@
 (ert-deftest module-sessions-are-bounded ()
   (let (sessions)
     (garbage-collect)
-    (test-sentence "32 sessions are open; close one"
+    (test-sentence "32 cores are open; close one"
       (dotimes (_ 33)
         (push (test-session) sessions)))
     (ecl-mcp-module-close (pop sessions))

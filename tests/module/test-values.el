@@ -113,7 +113,7 @@
         (progn
           (module-load copy)
           (should (equal (test-error #'ecl-mcp-module-tick session)
-                         (list 'wrong-type-argument 'ecl-mcp-module-session-p
+                         (list 'wrong-type-argument 'ecl-mcp-module-core-p
                                session))))
       (pcase-dolist (`(,name . ,function) ours)
         (defalias name function)))
@@ -137,9 +137,9 @@
     (ecl-mcp-module-open '(:secrets ("good" "/etc"))))
   (test-sentence ":secrets may have at most 64"
     (ecl-mcp-module-open (list :secrets (make-list 65 "x"))))
-  (test-sentence "no absolute" (ecl-mcp-module-open '(:workspace "here")))
-  (test-sentence "no absolute" (ecl-mcp-module-open '(:policy "here")))
-  (test-sentence "no absolute" (ecl-mcp-module-open '(:audit "here")))
+  (test-sentence "not an absolute file name" (ecl-mcp-module-open '(:workspace "here")))
+  (test-sentence "not an absolute file name" (ecl-mcp-module-open '(:policy "here")))
+  (test-sentence "not an absolute file name" (ecl-mcp-module-open '(:audit "here")))
   (test-sentence "NUL" (ecl-mcp-module-open '(:workspace "/\0")))
   (test-sentence ":workspace /nowhere: No such file"
     (test-session :workspace "/nowhere"))
@@ -201,7 +201,7 @@
                     (ecl-mcp-module-finish ,session 0)
                     (ecl-mcp-module-idle-p ,session)))
       (should (equal (apply #'test-error call)
-                     '(ecl-mcp-error "The session is closed"))))))
+                     '(ecl-mcp-error "This core is closed"))))))
 
 (ert-deftest module-session-ends ()
   (let ((session (test-session)))
@@ -409,7 +409,7 @@
     (dolist (call `((ecl-mcp-module-diff ,text "")
                     (ecl-mcp-module-diff "" ,text)
                     (ecl-mcp-module-apply "" "a" t ,text)))
-      (test-sentence "50000000 bytes; more than 4194304"
+      (test-sentence "50000000 bytes; Emacs compares at most 4194304"
         (apply (car call) (cdr call))))))
 
 ;;; What runs in the middle of a call

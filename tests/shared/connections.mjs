@@ -80,7 +80,7 @@ async function hundredConnections(world) {
     }
     const late = await world.attach();
     assert.match(await late.evaluate('*x*'),
-        /refuses this server: as many as may be are connected/);
+        /refuses this server: too many programs are connected/);
     assert.equal(await server.evaluate('*x*'), '=> 7');
     fronts.forEach(front => front.end());
     assert.equal(await untilGood(late, '*x*'), '=> 7');

@@ -42,15 +42,15 @@ async function leftSocketIsReplaced(world) {
 
 async function otherThingsAreLeftAlone(world) {
     fs.writeFileSync(world.socket, 'mine');
-    await refused(world, listen(world.socket), /there already and no socket/);
+    await refused(world, listen(world.socket), /it exists and is not a socket/);
     assert.equal(fs.readFileSync(world.socket, 'utf8'), 'mine');
     fs.rmSync(world.socket);
     fs.symlinkSync('/dev/null', world.socket);
-    await refused(world, listen(world.socket), /there already and no socket/);
+    await refused(world, listen(world.socket), /it exists and is not a socket/);
     fs.rmSync(world.socket);
     const before = world.socket.replace(/.$/, '~'); // its name at first
     fs.writeFileSync(before, 'mine');
-    await refused(world, listen(world.socket), /there already and no socket/);
+    await refused(world, listen(world.socket), /it exists and is not a socket/);
     assert.equal(fs.readFileSync(before, 'utf8'), 'mine');
     fs.rmSync(before);
     await refused(world, listen(`${world.folder}/run/${'x'.repeat(120)}`),
@@ -93,7 +93,7 @@ async function nobodyIsThere(world) {
     const server = await world.attach();
     const text = await server.evaluate('1');
     assert.match(text, /^\[ERROR\] ECL-MCP:IMAGE-UNAVAILABLE\n/);
-    assert.match(text, /image\.sock, and it cannot be used: No such file/);
+    assert.match(text, /image\.sock, which cannot be used: No such file/);
     assert.match(text, /M-x ecl-mcp in Emacs/);
     const keeper = await world.keep();
     const end = performance.now() + 10000;
@@ -119,21 +119,21 @@ async function socketOfTheHome(world) {
 
 async function options(world) {
     const socket = world.socket;
-    const owners = /for who keeps the images/;
+    const owners = /for the program that keeps the images/;
     await refused(world, ['--attach', socket, '--memory', '1G'], owners);
     await refused(world, ['--attach', socket, '--sandbox', 'off'], owners);
     await refused(world, ['--allow-network', `--attach=${socket}`], owners);
     await refused(world, ['--attach', socket, '--supervise'],
         /--supervise keeps images/);
-    await refused(world, ['--listen', socket], /goes with --supervise/);
+    await refused(world, ['--listen', socket], /needs --supervise/);
     await refused(world, ['--attach', 'x'.repeat(200)], /less than 108 bytes/);
     await refused(world, ['--attach='], /less than 108 bytes/);
     await refused(world, ['--attach'], /HOME/, { env: { HOME: '' } });
     await refused(world, ['--attach', socket, 'more'],
-        /no argument is expected/);
+        /unexpected argument/);
     const peer = world.start(['--attach', socket, '--workspace', '/']);
     assert.ok(await peer.until(() => peer.log.some(line =>
-        /--workspace and --secret are for the files/.test(line)), 10));
+        /--workspace and --secret apply to the file tools/.test(line)), 10));
     peer.child.stdin.end();
     await peer.until(() => peer.closed, 10);
     assert.equal(peer.status, '0');

@@ -11,13 +11,13 @@ static void approval_form_runs_what_is_approved(void **state)
 {
     (void)state;
     call("7", &write_tool, "{\"text\": \"a\\nb\"}", v2025);
-    expect(QUESTION("1",
-                    "\"mode\":\"form\",\"message\":\"write (T) asks to be "
-                    "run.\\n\\ntext:\\n    a\\n    b\",\"requestedSchema\":"
-                    "{\"type\":\"object\",\"properties\":{" DECISION
-                    ",\"reason\":{…},\"arguments\":{…,\"default\":\"{"
-                    "\\\"text\\\": \\\"a\\\\nb\\\"}\"},\"remember\":{…}},"
-                    "\"required\":[\"decision\"]}"));
+    expect(QUESTION(
+        "1", "\"mode\":\"form\",\"message\":\"The agent asks to run write (T)."
+             "\\n\\ntext:\\n    a\\n    b\",\"requestedSchema\":"
+             "{\"type\":\"object\",\"properties\":{" DECISION
+             ",\"reason\":{…},\"arguments\":{…,\"default\":\"{"
+             "\\\"text\\\": \\\"a\\\\nb\\\"}\"},\"remember\":{…}},"
+             "\"required\":[\"decision\"]}"));
     assert_int_equal(world.runs, 0);
     at.now_ms += 250;
     answer_with("\"ecl-mcp-1\"", APPROVE);
@@ -74,10 +74,11 @@ static void approval_form_refuses_everything_else(void **state)
         {"\"error\":17", "…the client could not ask its user…",
          "refused by no decision"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"{\"}"),
-         "…with other arguments, but no JSON: …",
+         "…with other arguments, but they are not JSON: …",
          "refused by human, with bad arguments"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"7\"}"),
-         "…they are no JSON object…", "refused by human, with bad arguments"},
+         "…they are not a JSON object…",
+         "refused by human, with bad arguments"},
         {FORM("{\"decision\":\"approve\",\"arguments\":\"{\\\"n\\\":1}\"}"),
          "…missing required argument: text…",
          "refused by human, with bad arguments"},
@@ -183,7 +184,7 @@ static void approval_form_reviews_hunks(void **state)
         snprintf(text, sizeof text, FORM("{\"decision\":\"approve\"%s}"),
                  cases[i].hunks);
         answer_with(id, text);
-        if (cases[i].text != NULL)
+        if (cases[i].text)
             snprintf(text, sizeof text, RESULT("1", "%s", "false", "true"),
                      cases[i].text);
         else
@@ -247,9 +248,9 @@ static void approval_form_remembers(void **state)
     expect(RESULT("2", "REFUSED…denied…", "true", "false"));
     call("4", &write_tool, "{\"text\":\"x\"}", v2025); // another tool
     expect("{…elicitation…}\n");
-    assert_true(gate_has_grant(&at.gate, &review_tool));
-    gate_revoke(&at.gate, &review_tool);
-    gate_revoke(&at.gate, &review_tool);
+    assert_true(grants_has(&at.gate.grants, &review_tool));
+    grants_remove(&at.gate.grants, &review_tool);
+    grants_remove(&at.gate.grants, &review_tool);
     call("5", &review_tool, "{\"text\":\"z\"}", v2025);
     expect("{…elicitation…}\n");
     // only a clear yes is remembered
@@ -259,7 +260,7 @@ static void approval_form_remembers(void **state)
     answer_with("\"ecl-mcp-3\"",
                 FORM("{\"decision\":\"deny\",\"remember\":true}"));
     expect("{…}\n");
-    assert_int_equal(at.gate.grant_count, 0);
+    assert_int_equal(at.gate.grants.count, 0);
 }
 
 /* What would not be seen is made visible. */

@@ -162,9 +162,10 @@ static void ask_checks_what_comes_back(void **state)
     static const struct client_exchange cases[] = {
         {AGAIN("\"requestState\":\"x\""),
          FAIL("2", "-32602",
-              "\"Invalid params: requestState is none that this server has "
-              "given out\",…")},
-        {AGAIN("\"requestState\":\"\""), FAIL("2", "-32602", "…given out\",…")},
+              "\"Invalid params: this server did not issue the "
+              "requestState\",…")},
+        {AGAIN("\"requestState\":\"\""),
+         FAIL("2", "-32602", "…did not issue the requestState\",…")},
         {AGAIN("\"requestState\":17"),
          FAIL("2", "-32602",
               "\"Invalid params: field requestState must be a string\",…")},
@@ -305,8 +306,8 @@ static void ask_is_limited(void **state)
     memcpy(text, STR("{\"text\":\"").p, 9);
     memcpy(text + sizeof text - 3, "\"}", 3);
     call("65", &write_tool, text, v2025);
-    expect(RESULT("65", "…approval has …, the limit is 1048576…", "true",
-                  "false"));
+    expect(RESULT("65", "…would have to review … bytes; the limit is 1048576…",
+                  "true", "false"));
     call("66", &write_tool, "{\"text\":\"x\"}", v2025);
     expect("{…elicitation…}\n");
 }
@@ -334,7 +335,7 @@ static void ask_for_handlers(void **state)
     expect("{…}\n");
     answer_with("\"ecl-mcp-4\"", "\"error\":{}");
     expect(
-        "{…interview has no answer to its question: the client could not…}\n");
+        "{…interview got no answer to its question: the client could not…}\n");
     call("4", &interview_tool, "{}",
          (struct manner){.version = MCP_2025_11_25, .cannot_ask = true});
     expect("{…interview has a question, but this client cannot…}\n");

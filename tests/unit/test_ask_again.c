@@ -40,7 +40,8 @@ static void ask_again_runs_what_is_approved(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
-    expect(ASKED("1", APPROVAL("write (T) asks to be run.\\n\\ntext: x")));
+    expect(
+        ASKED("1", APPROVAL("The agent asks to run write (T).\\n\\ntext: x")));
     assert_int_equal(calls_waiting(&at.calls), 0);
     assert_int_equal(world.runs, 0);
     expect_text(&at.events, "");
@@ -187,7 +188,7 @@ static void ask_again_beats_grants(void **state)
     (void)state;
     call("1", &write_tool, X, modern);
     expect("{…input_required…}\n");
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     call("2", &write_tool, X, again(REPLY("{\"action\":\"decline\"}")));
     expect(DONE("2", "User denied tool execution", "true", "false"));
     call("3", &write_tool, X, modern);

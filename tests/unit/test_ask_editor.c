@@ -138,9 +138,9 @@ static void ask_editor_has_two_seconds_to_receive(void **state)
     client_expect("");
     pass_time(1);
     client_expect(ANSWER(
-        "evaluate-lisp was not run: it needs an approval, but the editor of "
-        "the user did not receive the question within 2 s, and this client "
-        "cannot ask its user. Try again when the editor answers.",
+        "evaluate-lisp was not run: it needs an approval, but the user's "
+        "editor did not receive the question within 2 s, and this client "
+        "cannot ask its user. Try again when the editor responds.",
         "true"));
     hears(WITHDRAW("1", "the editor did not answer within 2 s") CALLED);
     says(RECEIVED("1"));
@@ -274,7 +274,7 @@ static void ask_editor_that_does_not_read_is_none(void **state)
                 "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
                 "\"code\":\""));
     char *code = buf_reserve(&line, LIMIT_QUESTION / 2);
-    if (code != NULL) {
+    if (code) {
         memset(code, 'x', LIMIT_QUESTION / 2);
         line.n += LIMIT_QUESTION / 2;
     }

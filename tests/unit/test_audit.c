@@ -117,7 +117,8 @@ static void audit_tells_refusals(void **state)
     assert_false(lasts);
 }
 
-/* A question that was given up for being asked again is no call yet. */
+/* A question that was dropped because the client asks again is not a call yet.
+ */
 static void audit_has_one_line_for_an_approval(void **state)
 {
     static const struct manner modern = {.version = MCP_2026_07_28};
@@ -135,7 +136,7 @@ static void audit_has_one_line_for_an_approval(void **state)
         LINE("write", "dangerous", "\"approved\"", "\"human\"", "ok", "…"));
 }
 
-/* --- Who calls ---------------------------------------------------------- */
+/* --- Who calls ----------------------------------------------------------- */
 
 static struct arena arena;
 static struct clientinfo info;

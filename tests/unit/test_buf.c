@@ -121,8 +121,8 @@ static void buf_consumes_from_the_front(void **state)
     assert_text(buf_view(&buf), "new");
 }
 
-/* A queue that is filled and emptied piece by piece keeps its order and does
-   not grow with what has passed through it. */
+/* A queue that is filled and emptied piece by piece keeps its order, and does
+   not grow with the bytes that have passed through it. */
 static void buf_serves_as_a_queue(void **state)
 {
     (void)state;

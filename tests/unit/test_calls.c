@@ -351,8 +351,7 @@ static void start_one(void)
     if (pick(3) == 0)
         manner.version = MCP_2026_07_28;
     snprintf(id, sizeof id, "%d", run.calls++);
-    call(id, tool, tool->fields[0].name == NULL ? "{}" : "{\"text\":\"x\"}",
-         manner);
+    call(id, tool, !tool->fields[0].name ? "{}" : "{\"text\":\"x\"}", manner);
 }
 
 static void answer_one(void)
@@ -399,7 +398,7 @@ static void reply_one(void)
 /* It comes and goes. */
 static void move_editor(void)
 {
-    if (!at.editor.there) {
+    if (!at.editor.connected) {
         editor_open(&at.editor);
         return;
     }
@@ -421,7 +420,7 @@ static void let_editor_speak(void)
 
     assert_ok(
         json_parse(&arena, str_from(results[pick(4)]), &message.value, &error));
-    if (at.editor.there)
+    if (at.editor.connected)
         calls_editor(&at.calls, &arena, &message, at.now_ms);
     buf_reset(&at.editor.output);
 }

@@ -24,7 +24,7 @@ static void send_code(int id, size_t n)
                "{\"code\":\"",
                id);
     char *to = buf_reserve(&line, n);
-    if (to != NULL) {
+    if (to) {
         memset(to, 'x', n);
         line.n += n;
     }
@@ -36,7 +36,7 @@ static void send_code(int id, size_t n)
     assert_memory(good);
 }
 
-static void session_knows_tool_sets(void **state)
+static void core_knows_tool_sets(void **state)
 {
     (void)state;
     assert_true(core_has_tool_sets(core_tool_sets()) ||
@@ -49,7 +49,7 @@ static void session_knows_tool_sets(void **state)
     core_free(NULL);
 }
 
-static void session_takes_any_pieces(void **state)
+static void core_takes_any_pieces(void **state)
 {
     (void)state;
     const struct str text =
@@ -64,7 +64,7 @@ static void session_takes_any_pieces(void **state)
     }
 }
 
-static void session_refuses_large_messages(void **state)
+static void core_refuses_large_messages(void **state)
 {
     (void)state;
     client_restart((struct core_config){.max_message = 5000});
@@ -81,7 +81,7 @@ static void session_refuses_large_messages(void **state)
     assert_int_equal(client_frame(&body).kind, WIRE_CALL);
 }
 
-static void session_refuses_deep_and_wide_json(void **state)
+static void core_refuses_deep_and_wide_json(void **state)
 {
     (void)state;
     static char line[3 * 1024 * 1024 + 10];
@@ -103,7 +103,7 @@ static void session_refuses_deep_and_wide_json(void **state)
     client_expect(PONG);
 }
 
-static void session_survives_bad_lines(void **state)
+static void core_survives_bad_lines(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -115,7 +115,7 @@ static void session_survives_bad_lines(void **state)
     client_expect(PONG);
 }
 
-static void session_stops_reading_when_answers_pile_up(void **state)
+static void core_stops_reading_when_answers_pile_up(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -135,7 +135,7 @@ static void session_stops_reading_when_answers_pile_up(void **state)
     assert_true(core_output(client.core)->cap < 100 * 1024);
 }
 
-static void session_limits_waiting_calls(void **state)
+static void core_limits_waiting_calls(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -159,7 +159,7 @@ static void session_limits_waiting_calls(void **state)
     client_expect("{\"jsonrpc\":\"2.0\",\"id\":4095,\"result\":…}");
 }
 
-static void session_carries_large_texts(void **state)
+static void core_carries_large_texts(void **state)
 {
     (void)state;
     const size_t large = 10u * 1024 * 1024;
@@ -182,7 +182,7 @@ static void session_carries_large_texts(void **state)
                  "[{\"type\":\"text\",\"text\":\"xxx")));
 }
 
-static void session_finishes(void **state)
+static void core_finishes(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -215,7 +215,7 @@ static void session_finishes(void **state)
     assert_true(core_is_idle(client.core));
 }
 
-static void session_does_not_wait_for_cancelled_calls(void **state)
+static void core_does_not_wait_for_cancelled_calls(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -227,7 +227,7 @@ static void session_does_not_wait_for_cancelled_calls(void **state)
     assert_memory(core_is_idle(client.core));
 }
 
-static void session_ends_with_calls_waiting(void **state)
+static void core_ends_with_calls_waiting(void **state)
 {
     (void)state;
     begin("2025-03-26");
@@ -242,7 +242,7 @@ static void session_ends_with_calls_waiting(void **state)
     client_expect(""); // client_end frees all of it
 }
 
-static void session_answers_when_the_supervisor_is_gone_mad(void **state)
+static void core_answers_when_the_supervisor_is_gone_mad(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -260,7 +260,7 @@ static void session_answers_when_the_supervisor_is_gone_mad(void **state)
 
 /* What is lost for want of memory is answered, and the next message is served
    as if nothing had been. */
-static void session_recovers_from_lost_memory(void **state)
+static void core_recovers_from_lost_memory(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -284,19 +284,19 @@ static void session_recovers_from_lost_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(session_knows_tool_sets),
-        TEST(session_takes_any_pieces),
-        TEST(session_refuses_large_messages),
-        TEST(session_refuses_deep_and_wide_json),
-        TEST(session_survives_bad_lines),
-        TEST(session_stops_reading_when_answers_pile_up),
-        TEST(session_limits_waiting_calls),
-        TEST(session_carries_large_texts),
-        TEST(session_finishes),
-        TEST(session_does_not_wait_for_cancelled_calls),
-        TEST(session_ends_with_calls_waiting),
-        TEST(session_answers_when_the_supervisor_is_gone_mad),
-        TEST(session_recovers_from_lost_memory),
+        TEST(core_knows_tool_sets),
+        TEST(core_takes_any_pieces),
+        TEST(core_refuses_large_messages),
+        TEST(core_refuses_deep_and_wide_json),
+        TEST(core_survives_bad_lines),
+        TEST(core_stops_reading_when_answers_pile_up),
+        TEST(core_limits_waiting_calls),
+        TEST(core_carries_large_texts),
+        TEST(core_finishes),
+        TEST(core_does_not_wait_for_cancelled_calls),
+        TEST(core_ends_with_calls_waiting),
+        TEST(core_answers_when_the_supervisor_is_gone_mad),
+        TEST(core_recovers_from_lost_memory),
     };
-    return RUN_TESTS("session", tests);
+    return RUN_TESTS("core", tests);
 }

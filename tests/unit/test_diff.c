@@ -119,7 +119,7 @@ static void diff_finds_hunks_again(void **state)
     }
 }
 
-/* Beyond LIMIT_DIFF_DRIFT lines, equal lines are others. */
+/* Beyond LIMIT_DIFF_DRIFT lines, equal lines are not the same ones. */
 static void diff_looks_nearby_only(void **state)
 {
     struct diff diff;
@@ -151,7 +151,7 @@ static void diff_refuses_too_many_lines(void **state)
                   ST_LIMIT);
 }
 
-/* The length is looked at before the text. */
+/* The length is checked before the text. */
 static void diff_refuses_what_is_too_long(void **state)
 {
     struct str text = {"", (size_t)LIMIT_DIFF_TEXT + 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of the editor's end of a session: editor.c, decision.c, and what gate
-   and calls make of it. */
+/* Tests of the connection to an editor, through the core: editor.c,
+   approval_editor.c, and what gate and calls do with them. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -78,8 +78,8 @@ static void editor_survives_bad_lines(void **state)
     client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code (f)");
 }
 
-/* A line that is too long is passed over, in bounded memory. */
-static void editor_passes_over_long_lines(void **state)
+/* A line that is too long is skipped, in bounded memory. */
+static void editor_skips_long_lines(void **state)
 {
     static char chunk[64 * 1024];
 
@@ -89,8 +89,9 @@ static void editor_passes_over_long_lines(void **state)
     for (size_t n = 0; n <= LIMIT_EDITOR_MESSAGE; n += sizeof chunk)
         core_editor_feed(client.core, chunk, sizeof chunk, 0);
     says("");
-    assert_memory(client_matches(buf_view(&client.log),
-                                 "…editor: a line has over 67108864 bytes\n"));
+    assert_memory(
+        client_matches(buf_view(&client.log),
+                       "…editor: line ignored: longer than 67108864 bytes\n"));
     says(OK("1", "{\"decision\":\"deny\"}"));
     client_expect(ANSWER("User denied tool execution", "true"));
 }
@@ -103,13 +104,13 @@ static void editor_decides(void **state)
     start_editing();
     client.now_ms = 100;
     client_send(EVAL);
-    hears(
-        ASKED("1", "approve",
-              "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
-              "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
-              "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"message\":"
-              "\"evaluate-lisp (Evaluate Lisp) asks to be run.\\n\\ncode: "
-              "(f)\",\"remember\":false,\"seconds\":60"));
+    hears(ASKED(
+        "1", "approve",
+        "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
+        "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
+        "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"message\":"
+        "\"The agent asks to run evaluate-lisp (Evaluate Lisp).\\n\\ncode: "
+        "(f)\",\"remember\":false,\"seconds\":60"));
     says(RECEIVED("1"));
     client_expect("");
     assert_memory(core_deadline(client.core, 100) == 60100);
@@ -159,30 +160,29 @@ static void editor_refuses(void **state)
          "the user.",
          HUMAN},
         {"\"result\":{\"reason\":\"nobody is here\"}", NONE("nobody is here")},
-        {"\"result\":{}", ODD("there is no decision in it")},
-        {"\"result\":null", ODD("there is no decision in it")},
-        {"\"result\":true", ODD("there is no decision in it")},
-        {"\"result\":{\"decision\":true}", ODD("there is no decision in it")},
-        {"\"result\":{\"decision\":\"APPROVE\"}",
-         ODD("there is no decision in it")},
+        {"\"result\":{}", ODD("it has no decision")},
+        {"\"result\":null", ODD("it has no decision")},
+        {"\"result\":true", ODD("it has no decision")},
+        {"\"result\":{\"decision\":true}", ODD("it has no decision")},
+        {"\"result\":{\"decision\":\"APPROVE\"}", ODD("it has no decision")},
         {"\"error\":{\"code\":1,\"message\":\"approve\"}",
-         ODD("there is no decision in it")},
+         ODD("it has no decision")},
         {"\"result\":{\"decision\":\"approve\",\"by\":\"me\"}",
-         ODD("it is not known who decided")},
+         ODD("it does not say who decided")},
         {"\"result\":{\"decision\":\"approve\",\"reason\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"remember\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"failed\":1}",
-         ODD("a member is of the wrong type")},
+         ODD("a member has the wrong type")},
         {"\"result\":{\"decision\":\"approve\",\"arguments\":\"{}\"}",
-         ODD("arguments are no object")},
+         ODD("the arguments are not an object")},
         {"\"result\":{\"decision\":\"approve\",\"hunks\":[{\"accept\":false}]}",
-         ODD("hunks are not those of the review")},
+         ODD("its hunks are not those of the review")},
         {"\"result\":{\"decision\":\"approve\",\"applied\":{}}",
-         ODD("it changed a buffer that it has not")},
+         ODD("it changed a buffer that it does not have")},
         {"\"result\":{\"decision\":\"approve\",\"arguments\":{}}",
-         "evaluate-lisp was not run: the user gave the approval with other "
+         "evaluate-lisp was not run: the user approved it with other "
          "arguments, but missing required argument: code.",
          "\"by\":\"human, with bad arguments\""},
     };
@@ -219,7 +219,7 @@ static void editor_changes_arguments(void **state)
                          "\\\"(g)\\\".\\n=> 2",
                          "false"));
     hears("…\"decision\":\"modified\",\"by\":\"human in the editor\"…\n");
-    // the same in other words is no change
+    // the same in other words is not a change
     client_send(EVAL);
     hears("{…}\n");
     says(OK("2", "{\"decision\":\"approve\",\"arguments\":{ \"code\" : \"(f)\""
@@ -248,12 +248,9 @@ static void editor_grants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(editor_is_greeted),
-        TEST(editor_survives_bad_lines),
-        TEST(editor_passes_over_long_lines),
-        TEST(editor_decides),
-        TEST(editor_refuses),
-        TEST(editor_changes_arguments),
+        TEST(editor_is_greeted),       TEST(editor_survives_bad_lines),
+        TEST(editor_skips_long_lines), TEST(editor_decides),
+        TEST(editor_refuses),          TEST(editor_changes_arguments),
         TEST(editor_grants),
     };
     return RUN_TESTS("editor", tests);

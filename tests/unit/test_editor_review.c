@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of reviews in an editor: review.c with decision.c. */
+/* Tests of reviews in an editor: review.c with approval_editor.c. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -37,7 +37,8 @@ static void editor_reviews_hunks(void **state)
     assert_int_equal(disk.writes, 1);
 }
 
-/* The file has changed meanwhile: edited hunks find their places as all. */
+/* When the file has changed meanwhile, edited hunks find their places like any
+   others. */
 static void editor_edits_are_anchored_again(void **state)
 {
     (void)state;
@@ -60,7 +61,7 @@ static void editor_edits_are_anchored_again(void **state)
     says(OK("4", "{\"decision\":\"approve\",\"hunks\":[{\"accept\":true,"
                  "\"lines\":[],\"part\":true}]}"));
     client_expect(ANSWER("STALE: 0 of 1 hunk applied to f\\nhunk 1: stale: its "
-                         "lines are not in the file any more\\n…",
+                         "lines are no longer in the file\\n…",
                          "true"));
     assert_string_equal(disk.text, "gone\n");
 }
@@ -130,7 +131,7 @@ static void editor_changes_buffers(void **state)
                  "\"note\":\"you had unsaved changes\"}}"));
     client_expect(ANSWER(
         "APPLIED: 1 of 1 hunk applied to f (buffer; not saved: you had unsaved "
-        "changes)\\nhunk 1: applied\\n\\n…\\nsha256 of the file on the disk: …",
+        "changes)\\nhunk 1: applied\\n\\n…\\nsha256 of the file on disk: …",
         "false"));
     assert_int_equal(disk.writes, 0);
 }
@@ -169,7 +170,7 @@ static void editor_buffers_must_be_accounted_for(void **state)
                  2 * i + 2, applied[i]);
         says(line);
         client_expect(ANSWER("NO DECISION\\n…makes no sense…The file was not "
-                             "written; its buffer is the editor's.",
+                             "written; the editor may have changed its buffer.",
                              "true"));
         hears(CALLED);
     }
@@ -202,8 +203,7 @@ static void editor_takes_whole_files(void **state)
                          "true"));
 }
 
-/* What the editor says about a text that is none means that there is no
-   buffer. */
+/* A malformed answer to "text" counts as: no buffer visits the file. */
 static void editor_texts_may_be_odd(void **state)
 {
     static const char *const texts[] = {"7", "{}", "{\"text\":7}", "[]",
@@ -228,12 +228,12 @@ static void editor_texts_may_be_odd(void **state)
     client_send(EDIT("a", "b"));
     hears("{…\"method\":\"text\"…}\n");
     says(OK("11", "{\"text\":\"a\\u0000\"}"));
-    client_expect(ANSWER("ERROR\\nf: it has NUL bytes, so it is no text. "
+    client_expect(ANSWER("ERROR\\nf has NUL bytes, so it is not a text file. "
                          "Nothing was written.",
                          "true"));
 }
 
-/* A path that is refused is no business of the editor's. */
+/* The editor never hears of a path that is refused. */
 static void editor_is_not_asked_about_foreign_files(void **state)
 {
     (void)state;

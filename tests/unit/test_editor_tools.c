@@ -29,8 +29,8 @@ static void keep_line(void *context, enum log_level level, struct str line)
 static int begin(void **state)
 {
     at.log = (struct log){LOG_DEBUG, keep_line, NULL};
-    at.editor_tools = (struct editor_tools){.log = &at.log,
-                                            .taken = {REGISTRY_ALL_SETS, NULL}};
+    at.editor_tools = (struct editor_tools){
+        .log = &at.log, .reserved = {REGISTRY_ALL_SETS, NULL}};
     return client_begin(state);
 }
 
@@ -43,7 +43,7 @@ static int end(void **state)
     return client_end(state);
 }
 
-/* The editor offers TEXT, a JSON array. */
+/* The editor says that it has the tools of TEXT, a JSON array. */
 static bool take(const char *text)
 {
     struct json tools;
@@ -118,55 +118,58 @@ static const struct odd_case {
     const char *tool;
     const char *why;
 } odd_cases[] = {
-    {"7", "a name is not of small letters, digits and hyphens"},
-    {"{" D "}", "a name is not of small letters, digits and hyphens"},
-    {"{\"name\":7," D "}", "a text is none"},
+    {"7", "a name may have lower-case letters, digits and hyphens only"},
+    {"{" D "}", "a name may have lower-case letters, digits and hyphens only"},
+    {"{\"name\":7," D "}", "a text is not a string, or has control characters"},
     {"{\"name\":\"\"," D "}",
-     "a name is not of small letters, digits and hyphens"},
+     "a name may have lower-case letters, digits and hyphens only"},
     {"{\"name\":\"A\"," D "}",
-     "a name is not of small letters, digits and hyphens"},
+     "a name may have lower-case letters, digits and hyphens only"},
     {"{\"name\":\"a_b\"," D "}",
-     "a name is not of small letters, digits and hyphens"},
-    {"{\"name\":\"a\\u0000b\"," D "}", "a text is none"},
+     "a name may have lower-case letters, digits and hyphens only"},
+    {"{\"name\":\"a\\u0000b\"," D "}",
+     "a text is not a string, or has control characters"},
     {"{\"name\":"
      "\"0123456789012345678901234567890123456789012345678901234567"
      "8901234\"," D "}",
      "a text is too long"},
-    {"{\"name\":\"t\"}", "there is no description"},
-    {"{\"name\":\"t\",\"description\":7}", "a text is none"},
-    {"{\"name\":\"t\",\"description\":\"\\u0007\"}", "a text is none"},
-    {"{\"name\":\"t\",\"title\":[]," D "}", "a text is none"},
+    {"{\"name\":\"t\"}", "the description is missing"},
+    {"{\"name\":\"t\",\"description\":7}",
+     "a text is not a string, or has control characters"},
+    {"{\"name\":\"t\",\"description\":\"\\u0007\"}",
+     "a text is not a string, or has control characters"},
+    {"{\"name\":\"t\",\"title\":[]," D "}",
+     "a text is not a string, or has control characters"},
     {"{\"name\":\"evaluate-lisp\"," D "}", "the name is taken"},
     {"{\"name\":\"quickload\"," D "}", "the name is taken"},
-    {"{\"name\":\"t\"," D ",\"fields\":{}}",
-     "fields are no array, or too many"},
+    {"{\"name\":\"t\"," D ",\"fields\":{}}", "fields must be an array"},
     {"{\"name\":\"t\"," D ",\"fields\":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
-     "fields are no array, or too many"},
-    {FIELD(""), "a name is not of small letters, digits and hyphens"},
-    {FIELD("\"name\":\"f\""), "the kind of a field is not known"},
-    {FIELD("\"name\":\"f\",\"kind\":\"list\""),
-     "the kind of a field is not known"},
-    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"help\":1"), "a text is none"},
+     "there are too many fields"},
+    {FIELD(""), "a name may have lower-case letters, digits and hyphens only"},
+    {FIELD("\"name\":\"f\""), "unknown kind of field"},
+    {FIELD("\"name\":\"f\",\"kind\":\"list\""), "unknown kind of field"},
+    {FIELD("\"name\":\"f\",\"kind\":\"text\",\"help\":1"),
+     "a text is not a string, or has control characters"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\",\"required\":1"),
-     "a field is neither required nor not"},
+     "required must be true or false"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\",\"least\":1"),
-     "a range is that of no number"},
+     "only numbers can have bounds"},
     {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":\"1\""),
-     "a range is no number"},
+     "a bound is not a number"},
     {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":1e300"),
-     "a range is too large"},
+     "a bound is too large"},
     {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"least\":2,\"most\":1"),
-     "a range is empty or ends at 0"},
+     "the range is empty or ends at 0"},
     {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"most\":0"),
-     "a range is empty or ends at 0"},
+     "the range is empty or ends at 0"},
     {FIELD("\"name\":\"f\",\"kind\":\"integer\",\"choices\":[\"a\"]"),
-     "choices are none"},
+     "only texts can have choices"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[]"),
-     "choices are none"},
+     "choices must be an array of texts"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":\"a\""),
-     "choices are none"},
+     "choices must be an array of texts"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\",\"choices\":[1]"),
-     "a text is none"},
+     "a text is not a string, or has control characters"},
     {FIELD("\"name\":\"f\",\"kind\":\"text\"},{\"name\":\"f\",\"kind\":"
            "\"text\""),
      "two fields have the same name"},
@@ -182,7 +185,7 @@ static void editor_tools_leaves_out_what_is_odd(void **state)
                  odd_cases[i].tool, i);
         buf_reset(&at.lines);
         assert_true(take(text));
-        snprintf(line, sizeof line, "editor: the tool …is left out: %s\n",
+        snprintf(line, sizeof line, "editor: tool …is left out: %s\n",
                  odd_cases[i].why);
         bool good = client_matches(buf_view(&at.lines), line);
         if (!good && !check_memory_is_back())
@@ -210,9 +213,9 @@ static void editor_tools_has_a_limit(void **state)
     assert_true(take(kept.p));
     assert_non_null(editor_tools_at(&at.editor_tools, LIMIT_EDITOR_TOOLS - 1));
     assert_null(editor_tools_at(&at.editor_tools, LIMIT_EDITOR_TOOLS));
-    assert_memory(client_matches(
-        buf_view(&at.lines),
-        "editor: more than 64 tools; \"t64\" and what follows are left out\n"));
+    assert_memory(client_matches(buf_view(&at.lines),
+                                 "editor: more than 64 tools: \"t64\" and "
+                                 "those after it are left out\n"));
 }
 
 static void editor_tools_knows_what_has_changed(void **state)
@@ -241,7 +244,7 @@ static void editor_tools_stays_while_it_is_held(void **state)
     editor_tools_drop(held);
 }
 
-/* --- A session ---------------------------------------------------------- */
+/* --- In the core -------------------------------------------------------- */
 
 #define CHANGED                                                                \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","    \
@@ -252,7 +255,7 @@ static void editor_tools_stays_while_it_is_held(void **state)
     "}}}"
 #define LISTEN(id, filter)                                                     \
     MODERN_REQUEST(id, "subscriptions/listen", "\"notifications\":" filter ",")
-#define OFFER(name)                                                            \
+#define TOOLS(name)                                                            \
     "{\"jsonrpc\":\"2.0\",\"method\":\"tools\",\"params\":{\"tools\":[{"       \
     "\"name\":\"" name "\"," D ",\"level\":\"safe\"}]}}\n"
 
@@ -267,19 +270,19 @@ static void tool_list_tools_are_told_of(void **state)
     client_restart((struct core_config){.editor = true});
     core_editor_open(client.core, 0);
     client_initialize("2024-11-05");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect(""); // it has not said that it is ready
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect("");
-    says(OFFER("b"));
+    says(TOOLS("b"));
     client_expect(CHANGED);
     client_send(LISTEN("\"s\"", "{\"toolsListChanged\":true}"));
     client_expect("…acknowledged…");
     client_send(LISTEN("2", "{\"resourcesListChanged\":true}"));
     client_expect("…acknowledged…\"notifications\":{}}}");
-    says(OFFER("c"));
+    says(TOOLS("c"));
     client_expect(CHANGED "\n" STREAM("\"s\""));
     client_send(CANCEL("\"s\""));
     core_editor_close(client.core, 0);
@@ -302,8 +305,8 @@ static void tool_list_streams_are_limited(void **state)
     }
     client_send(LISTEN("\"x\"", "{}"));
     client_expect(FAIL("\"x\"", "-32600",
-                       "\"Invalid Request: more than 16 streams of "
-                       "notifications\",…"));
+                       "\"Invalid Request: too many subscriptions: 16 are "
+                       "open\",…"));
 }
 
 static void tool_list_tools_may_be_unwanted(void **state)
@@ -314,7 +317,7 @@ static void tool_list_tools_may_be_unwanted(void **state)
     client_initialize("2025-11-25");
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    says(OFFER("a"));
+    says(TOOLS("a"));
     client_expect("");
     client_send(CALL("1", "a", "{}"));
     client_expect(FAIL("1", "-32602", "\"Unknown tool: a\""));

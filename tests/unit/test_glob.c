@@ -120,7 +120,7 @@ static unsigned next_number(unsigned *seed)
     return *seed >> 16;
 }
 
-/* Texts at random, of few letters, so that they often fit. */
+/* Random texts of few letters, so that they often match. */
 static void glob_agrees_with_trying_everything(void **state)
 {
     unsigned seed = 1;

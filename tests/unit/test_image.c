@@ -159,9 +159,9 @@ static void image_reads_refusals(void **state)
         {WIRE_VERSION + 1, "",
          "The Lisp images are kept by ecl-mcp 9.9, this server is "
          "ecl-mcp " ECL_MCP_VERSION ", and they speak different versions of "
-         "the image protocol. Both have to be of one build."},
+         "the image protocol. Both must come from the same build."},
         {WIRE_VERSION, "too many are here",
-         "Whoever keeps the Lisp images refuses this server: too many are "
+         "The supervisor of the Lisp images refuses this server: too many are "
          "here."},
     };
     assert_ok(send_call(&calls[0]));
@@ -320,7 +320,7 @@ static void image_answers_for_a_reply_without_text(void **state)
     wire_end(&input, start);
     image_feed(&image, buf_view(&input));
     expect_reply(&calls[0], true,
-                 "The answer of the Lisp image cannot be read.");
+                 "The answer from the Lisp image could not be read.");
 }
 
 static void image_ends_all_calls_when_bytes_make_no_sense(void **state)
@@ -363,7 +363,7 @@ static void image_skips_a_body_without_memory(void **state)
             assert_ptr_equal(reply.call, &calls[seen++]);
             if (seen == 1 && reply.error) {
                 lost = true;
-                assert_text(reply.text, "The answer is lost: out of memory.");
+                assert_text(reply.text, "The answer was lost: out of memory.");
             } else if (seen == 1) {
                 assert_int_equal(reply.text.n, sizeof text);
             }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of mcp.c: what is sent and what is answered, through a session. */
+/* Tests of mcp.c, handshake.c, request.c and the methods, through the core:
+   what is sent and what is answered. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -7,7 +8,7 @@
 #include "support/client.h"
 #include "support/messages.h"
 
-static void mcp_wants_initialize_first(void **state)
+static void mcp_needs_initialize_first(void **state)
 {
     static const struct client_exchange cases[] = {
         {REQUEST("1", "ping"), OK("1", "{}")},
@@ -124,7 +125,7 @@ static void mcp_answers_protocol_errors(void **state)
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xff\"}",
          FAIL("null", "-32700", "\"Parse error: invalid UTF-8 …\",…")},
         {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",
-         FAIL("null", "-32700", "\"Parse error: surrogate …\",…")},
+         FAIL("null", "-32700", "\"Parse error: unpaired surrogate …\",…")},
         {"5", FAIL("null", "-32600", "\"Invalid Request: …\",…")},
         {"[]", FAIL("null", "-32600", "\"Invalid Request: empty batch\",…")},
         {"{\"not-jsonrpc\":\"2.0\",\"method\":\"initialize\"}",
@@ -228,7 +229,7 @@ static void mcp_refuses_malformed_calls(void **state)
     client_expect_no_frame();
 }
 
-/* The model can mend its arguments only when it sees what was wrong. */
+/* The model can correct its arguments only when it sees what was wrong. */
 static void mcp_reports_bad_arguments_by_version(void **state)
 {
     static const struct {
@@ -380,7 +381,7 @@ static void mcp_limits_batches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(mcp_wants_initialize_first),
+        TEST(mcp_needs_initialize_first),
         TEST(mcp_negotiates_the_version),
         TEST(mcp_shows_what_the_version_knows),
         TEST(mcp_names_what_initialize_lacks),

@@ -82,12 +82,13 @@ static void gate_follows_deny(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_DENY));
     assert_ok(policy_add(&policy, &write_tool, POLICY_ALLOW));
     assert_ok(policy_add(&policy, &work_tool, POLICY_DENY));
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     call("1", &write_tool, X, v2025);
-    expect(RESULT("1",
-                  "write was not run: the rule \\\"deny write\\\" of the "
-                  "user denies it, and no approval changes that.",
-                  "true", "false"));
+    expect(
+        RESULT("1",
+               "write was not run: the user's rule "
+               "\\\"deny write\\\" denies it, and no approval can change that.",
+               "true", "false"));
     call("2", &work_tool, "{}", v2025); // a safe one
     expect("{…deny work…\"isError\":true…\"ecl-mcp/approved\":false}}}\n");
     assert_int_equal(world.runs, 0);
@@ -100,7 +101,7 @@ static void gate_follows_ask(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_ASK));
     assert_ok(policy_add(&policy, &write_tool, POLICY_ALLOW));
     assert_ok(policy_add(&policy, &work_tool, POLICY_ASK));
-    assert_ok(gate_grant(&at.gate, &write_tool));
+    assert_ok(grants_add(&at.gate.grants, &write_tool));
     // always, so that there is nothing to remember
     call("1", &write_tool, X, v2025);
     expect(QUESTION("1", "\"mode\":\"form\",\"message\":\"…\","
@@ -113,16 +114,16 @@ static void gate_follows_ask(void **state)
     answer_with("\"ecl-mcp-1\"",
                 FORM("{\"decision\":\"approve\",\"remember\":true}"));
     expect(RESULT("1", "wrote x", "false", "true"));
-    gate_revoke(&at.gate, &write_tool);
+    grants_remove(&at.gate.grants, &write_tool);
     call("2", &write_tool, X, v2025);
     expect("{…}\n");
     answer_with("\"ecl-mcp-2\"",
                 FORM("{\"decision\":\"approve\",\"remember\":true}"));
     expect(RESULT("2", "wrote x", "false", "true"));
-    assert_int_equal(at.gate.grant_count, 0);
+    assert_int_equal(at.gate.grants.count, 0);
     // a safe tool, too
     call("3", &work_tool, "{}", mute);
-    expect("{…work was not run: the rule \\\"ask work\\\" of the user says "
+    expect("{…work was not run: the user's rule \\\"ask work\\\" says "
            "that it needs an approval…\"isError\":true…}\n");
     call("4", &work_tool, "{}", v2025);
     expect("{…elicitation…}\n");
@@ -141,9 +142,9 @@ static void gate_refuses_with_a_broken_policy(void **state)
     policy.fault = STR("rules.json, line 3: no JSON");
     call("1", &write_tool, X, v2025);
     expect(RESULT("1",
-                  "write was not run: the rules of the user cannot be "
-                  "trusted, so that no approval is asked for: rules.json, "
-                  "line 3: no JSON. The user has to mend them and restart "
+                  "write was not run: the user's rules cannot be trusted, so "
+                  "nobody is asked for an approval: rules.json, "
+                  "line 3: no JSON. The user has to fix them and restart "
                   "ecl-mcp.",
                   "true", "false"));
     call("2", &interview_tool, "{}", v2025); // no dangerous one
@@ -151,7 +152,7 @@ static void gate_refuses_with_a_broken_policy(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-/* A rule may look at arguments; here one that denies comes up meanwhile. */
+/* A rule may depend on arguments; here one that denies appears meanwhile. */
 static void gate_checks_modified_arguments(void **state)
 {
     (void)state;
@@ -160,11 +161,12 @@ static void gate_checks_modified_arguments(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_DENY));
     answer_with("\"ecl-mcp-1\"", FORM("{\"decision\":\"approve\",\"arguments\":"
                                       "\"{\\\"text\\\":\\\"y\\\"}\"}"));
-    expect(RESULT("1", "…the rule \\\"deny write\\\"…", "true", "false"));
+    expect(
+        RESULT("1", "…the user's rule \\\"deny write\\\"…", "true", "false"));
     assert_int_equal(world.runs, 0);
 }
 
-/* --- The file ----------------------------------------------------------- */
+/* --- The file ------------------------------------------------------------ */
 
 static const struct tool *find(struct str name)
 {
@@ -217,13 +219,14 @@ static void policy_names_what_is_wrong(void **state)
         const char *text;
         const char *fault;
     } wrong[] = {
-        {"", "p.json, line 1: the text ends too early"},
+        {"", "p.json, line 1: unexpected end of text"},
         {"{\n\n\"deny\": [\"write\",]}", "p.json, line 3: expected a value"},
         {"[]", "p.json, line 1: expected an object, not []"},
-        {"{\"denny\": []}", "p.json, line 1: there may be allow, ask and deny, "
-                            "each once, not \"denny\""},
+        {"{\"denny\": []}", "p.json, line 1: the members are allow, ask and "
+                            "deny, each at most once, not \"denny\""},
         {"{\"ask\": [],\n\"ask\": []}",
-         "p.json, line 2: there may be allow, ask and deny, each once, not "
+         "p.json, line 2: the members are allow, ask and deny, each at most "
+         "once, not "
          "\"ask\""},
         {"{\"ask\": \"write\"}",
          "p.json, line 1: expected an array of rules, not \"write\""},
@@ -232,28 +235,30 @@ static void policy_names_what_is_wrong(void **state)
         {"{\"ask\":\n[\n\"write\",\n\"wrote\"]}",
          "p.json, line 4: there is no tool \"wrote\""},
         {"{\"ask\": [\"\"]}",
-         "p.json, line 1: expected a string with some text, not \"\""},
+         "p.json, line 1: expected a non-empty string, not \"\""},
         {"{\"ask\": [1]}", "p.json, line 1: a rule is the name of a tool or an "
                            "object, not 1"},
         {"{\"ask\": [{}]}",
-         "p.json, line 1: a rule names a tool, which is missing in {}"},
+         "p.json, line 1: a rule must name a tool, unlike {}"},
         {"{\"ask\": [{\"tool\": 1}]}",
-         "p.json, line 1: expected a string with some text, not 1"},
+         "p.json, line 1: expected a non-empty string, not 1"},
         {"{\"ask\": [{\"tool\": \"write\", \"tool\": \"write\"}]}",
-         "p.json, line 1: a rule has tool and may have path and session, each "
-         "once, not \"tool\""},
+         "p.json, line 1: a rule has the member tool and may have path and "
+         "session, each once, not \"tool\""},
         {"{\"ask\": [{\"tool\": \"write\", \"if\": 1}]}",
-         "p.json, line 1: a rule has tool and may have path and session, each "
-         "once, not \"if\""},
+         "p.json, line 1: a rule has the member tool and may have path and "
+         "session, each once, not \"if\""},
         {"{\"ask\": [{\"tool\": \"write\", \"path\": \"a\"}]}",
-         "p.json, line 1: the tool has no file in the workspace: {\"tool\": "
+         "p.json, line 1: the rule has a path, but its tool takes none: "
+         "{\"tool\": "
          "\"write\", \"path\": \"a\"}"},
         {"{\"ask\": [{\"session\": \"s\", \"tool\": \"write\"}]}",
-         "p.json, line 1: the tool has no session: {\"session\": \"s\", "
+         "p.json, line 1: the rule has a session, but its tool takes none: "
+         "{\"session\": \"s\", "
          "\"tool\": \"write\"}"},
         {"{\"ask\": [{\"tool\": \"*\", \"path\": \"/etc\"}]}",
-         "p.json, line 1: a path starts at the root of the workspace, without "
-         "\"/\" at its ends, \".\" and \"..\", not \"/etc\""},
+         "p.json, line 1: a path is relative to the workspace, without "
+         "\"/\" at either end, \".\" or \"..\", not \"/etc\""},
         // a name that would forge a line or hide
         {"{\"ask\": [\"a\\u200b\xe2\x80\x8b\"]}",
          "p.json, line 1: there is no tool \"a\\u200b\\u200b\""},
@@ -286,8 +291,8 @@ static void policy_refuses_hopeless_paths(void **state)
     }
 }
 
-/* What can be read of a broken file still holds, but for what it allows: the
-   gate sees to that. The first fault stays. */
+/* The rules that can be read from a broken file still hold, except those that
+   allow, which the gate ignores. The first fault stays. */
 static void policy_keeps_what_is_right(void **state)
 {
     (void)state;
@@ -301,8 +306,7 @@ static void policy_keeps_what_is_right(void **state)
     assert_text(policy.fault, "q.json: it is a mess");
 }
 
-/* Without memory nothing dangerous runs, and what was read is gone as well as
-   there. */
+/* Without memory nothing dangerous runs, whatever rules were read. */
 static void policy_without_memory_is_broken(void **state)
 {
     (void)state;

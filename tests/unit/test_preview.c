@@ -58,7 +58,7 @@ static void preview_names_values(void **state)
         assert_true(
             str_eq(buf_view(&out),
                    STR("before path: src/a0123456789b0123456789c.lisp\\n, "
-                       "limit: -7, share: 0.5, full: true, edits: 2 of them")));
+                       "limit: -7, share: 0.5, full: true, edits: 2 items")));
     buf_reset(&out);
     preview_write(&out, NULL, NULL);
     assert_int_equal(out.n, 0);
@@ -94,7 +94,7 @@ static void preview_masks(void **state)
     }
 }
 
-/* However long the text is, and where what is masked in it ends. */
+/* However long the text is, and wherever its masked words end. */
 static void preview_is_bounded(void **state)
 {
     static char text[8 * LIMIT_PREVIEW];
@@ -118,7 +118,7 @@ static void preview_is_bounded(void **state)
         if (!buf_failed(&out))
             assert_in_range(utf8_count(buf_view(&out)), 1, LIMIT_PREVIEW + 1);
     }
-    // a word of which only the start was looked at
+    // a word of which only the start was examined
     memset(text, 'x', sizeof text);
     check_code(str_make(text, sizeof text), "code: …");
 }

@@ -147,7 +147,7 @@ static void check_field(const struct schema_field *field)
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
-    if (field->kind == SCHEMA_CHOICE && field->fallback != NULL) {
+    if (field->kind == SCHEMA_CHOICE && field->fallback) {
         // no client is told of it: it is the first one
         size_t n = strlen(field->choices[0]);
         assert_int_equal(strlen(field->fallback), n + 2);
@@ -167,7 +167,7 @@ static void check_fallback(const struct tool *tool, size_t i)
     struct json value;
     struct json_error error;
     const struct schema_field *field = &tool->fields[i];
-    if (field->fallback == NULL)
+    if (!field->fallback)
         return;
     struct str text =
         arena_printf(&arena, "{\"%s\":%s}", field->name, field->fallback);
@@ -251,7 +251,7 @@ static void registry_uses_words_alike(void **state)
                 assert_int_equal(field->kind, SCHEMA_NAME);
             if (strcmp(field->name, TOOL_TIMEOUT) == 0)
                 assert_int_equal(field->kind, SCHEMA_NUMBER);
-            if (field->instead_of != NULL)
+            if (field->instead_of)
                 assert_int_not_equal(field_at(tool, field->instead_of),
                                      schema_count(tool->fields));
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of resources.c through a session: lists, pages, addresses, views. */
+/* Tests of resources.c and methods_resources.c, through the core: lists, pages,
+   addresses, views. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -16,7 +17,7 @@
 #define UNKNOWN(id)                                                            \
     FAIL(id, "-32002",                                                         \
          "\"Resource not found: there is no resource …; resources/list and " \
-         "resources/templates/list show what there is\",\"data\":{"            \
+         "resources/templates/list show those that exist\",\"data\":{"         \
          "\"uri\":\"…\"}")
 #define CONTENTS(uri, type, text)                                              \
     "\"contents\":[{\"uri\":\"" uri "\",\"mimeType\":\"" type                  \
@@ -227,7 +228,7 @@ static void resources_have_titles_in_newer_versions(void **state)
     client_expect("{…\"name\":\"output\",\"title\":\"Long output\",…}");
 }
 
-/* A page goes on behind the last session of the one before, whatever was closed
+/* A page begins after the last session of the one before, whatever was closed
    meanwhile. */
 static void resources_come_in_pages(void **state)
 {

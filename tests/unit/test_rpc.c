@@ -18,7 +18,7 @@ static int tear_down(void **state)
 {
     (void)state;
     bool whole = out.n == 0 || out.p[out.n - 1] == '\n';
-    if (batch != NULL)
+    if (batch)
         assert_int_equal(rpc_batch_done(batch, NULL), ST_OK);
     arena_release(&arena);
     buf_release(&out);
@@ -77,7 +77,7 @@ static void rpc_reads_params(void **state)
     assert_text(message.id, "null");
     assert_text(json_raw(message.params), "{\"a\":[1]}");
 
-    // Nobody could be told that these are wrong.
+    // A notification gets no answer, so these cannot be refused.
     message =
         read_text("{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":\"p\"}");
     assert_int_equal(message.kind, RPC_NOTIFICATION);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of source.c, guess.c and nesting.c: what is said of a text. */
+/* Tests of source.c, guess.c and nesting.c: reports about texts. */
 #include <stdio.h>
 
 #include "source/source.h"
@@ -14,7 +14,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What is said of TEXT. */
+/* The report about TEXT. */
 static struct str said_of(struct str text, struct source_report *report)
 {
     assert_ok(source_check(text, report));
@@ -40,7 +40,7 @@ static void check_table(const struct said *cases, size_t count)
     }
 }
 
-/* Texts that are fine, and how many forms they are. */
+/* Texts without problems, and the number of their forms. */
 static const struct {
     const char *text;
     size_t forms;
@@ -189,15 +189,16 @@ static const struct said reports[] = {
      "(defun bar () 1)\n",
      "1 syntax problem.\n"
      "Line 2, column 7: \"((y 1)\" is not closed.\n"
-     "  Most likely ) is missing in line 2, column 13, going by how line 3 is "
+     "  Most likely ) is missing in line 2, column 13, judging by how line 3 "
+     "is "
      "indented\n"
-     "  Open there, 3 from the outside: 1:0 \"(defun foo (x)\" 2:2 \"(let ((y "
+     "  Open there (3, outermost first): 1:0 \"(defun foo (x)\" 2:2 \"(let ((y "
      "1)\" 2:7 \"((y 1)\""},
     {"(a (b (c (d (e (f (g (h",
      "1 syntax problem.\n"
      "Line 1, column 21: \"(h\" and 7 more around it are not closed.\n"
      "  Most likely 8 ) are missing in line 1, column 23\n"
-     "  Open there, 8 from the outside: 1:0 \"(a (b (c (d (e (f (g (h\" … 1:9 "
+     "  Open there (8, outermost first): 1:0 \"(a (b (c (d (e (f (g (h\" … 1:9 "
      "\"(d (e (f (g (h\" 1:12 \"(e (f (g (h\" 1:15 \"(f (g (h\" 1:18 \"(g "
      "(h\" 1:21 \"(h\""},
     {"(defun foo (x)\n"
@@ -207,7 +208,7 @@ static const struct said reports[] = {
      "(defun bar () 1))))\n",
      "2 syntax problems.\n"
      "Line 3, column 11: \")\" is one too many.\n"
-     "  Most likely the one in line 2, column 11, going by how line 3 is "
+     "  Most likely the one in line 2, column 11, judging by how line 3 is "
      "indented\n"
      "Line 5, column 16: \")\" and what follows: 3 too many."},
     {"(defun a () (print \"hello))\n"
@@ -215,7 +216,7 @@ static const struct said reports[] = {
      "1 syntax problem.\n"
      "Line 2, column 25: \"\"))\" begins a string that is not closed.\n"
      "  Most likely the string that begins in line 1, column 19 lacks its end\n"
-     "  Open there, 2 from the outside: 1:0 \"(defun a () (print \"hello))\" "
+     "  Open there (2, outermost first): 1:0 \"(defun a () (print \"hello))\" "
      "1:12 \"(print \"hello))\""},
     {"(defun a ()\n"
      "  (foo)\n"
@@ -223,9 +224,9 @@ static const struct said reports[] = {
      "(defun b ()\n"
      "  (bar)))\n",
      "Syntax OK: 1 form.\n"
-     "Line 4, column 0: \"(defun b ()\" begins within another definition: a ) "
-     "may be missing before it, and one too many stand behind it.\n"
-     "  Open there, 1 from the outside: 1:0 \"(defun a ()\""},
+     "Line 4, column 0: \"(defun b ()\" begins inside another definition: a ) "
+     "may be missing before it, and one too many may follow it.\n"
+     "  Open there (1, outermost first): 1:0 \"(defun a ()\""},
     {"a: b: c: d: e: f: g:\x1b",
      "6 syntax problems.\n"
      "Line 1, column 0: \"a:\" has colons where no package prefix can be.\n"
@@ -236,9 +237,9 @@ static const struct said reports[] = {
      "and 1 more"},
     {"(a #\\Foo\x01)",
      "1 syntax problem.\n"
-     "Line 1, column 3: \"#\\Foo\\x01\" has no name of a character that ECL "
+     "Line 1, column 3: \"#\\Foo\\x01\" does not name a character that ECL "
      "knows.\n"
-     "  Open there, 1 from the outside: 1:0 \"(a #\\Foo\\x01)\""},
+     "  Open there (1, outermost first): 1:0 \"(a #\\Foo\\x01)\""},
     {"(a b)\n(c)\n", "Syntax OK: 2 forms."},
     {"a", "Syntax OK: 1 form."},
 };
@@ -308,7 +309,7 @@ static const struct {
      "#| ( |#\n"
      "(defun bar ())\n",
      4, 7, 1},
-    // Lines that stand where they like.
+    // Lines that are indented in any way.
     {"(defun foo ()\n"
      "#+sbcl\n"
      "  (a)\n"

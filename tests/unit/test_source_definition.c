@@ -92,7 +92,7 @@ static const struct found found[] = {
     {"\"(defun f () 1)\" #|(defun f () 1)|# ; (defun f () 1)\n(defun f () 2)",
      "defun", "f", "(defun f () 2)", NULL},
     {"#\\((defun f () 1)", "defun", "f", "(defun f () 1)", NULL},
-    // What belongs to it.
+    // The comments and prefixes that belong to it.
     {"(a)\n\n;; About f.\n;; More.\n(defun f () 1) ; end\n(b)", "defun", "f",
      "(defun f () 1)", ";; About f.\n;; More.\n(defun f () 1) ; end"},
     {"(a) ; of a\n(defun f () 1)\n; of b\n(b)", "defun", "f", "(defun f () 1)",
@@ -141,7 +141,7 @@ static void definition_is_found(void **state)
         }
         struct str form = str_make(text.p + d.start, d.end - d.start);
         struct str all = str_make(text.p + d.comment, d.tail - d.comment);
-        const char *wanted = f->all != NULL ? f->all : f->form;
+        const char *wanted = f->all ? f->all : f->form;
         if (!str_eq(form, str_from(f->form)) ||
             !str_eq(all, str_from(wanted))) {
             printf("%s %s: %.*s and %.*s\n", f->kind, f->name, STR_ARG(form),
@@ -167,29 +167,29 @@ static void definition_says_what_there_is(void **state)
     (void)state;
     assert_text(
         refusal("(defun a () 1)\n(defun b () 2)", "defun", "c", ST_MISSING),
-        "No definition (defun c …) found. Of this kind there is:"
+        "There is no definition (defun c …). Definitions of this kind:"
         "\n  line 1: defun a\n  line 2: defun b");
     assert_text(
         refusal("(defmacro a () 1)\n(defun b () 2)", "defun", "a", ST_MISSING),
-        "No definition (defun a …) found. Of this name there is:"
+        "There is no definition (defun a …). Definitions with this name:"
         "\n  line 1: defmacro a");
     assert_text(
         refusal("(defmethod a (x) 1)", "defmethod", "a (b)", ST_MISSING),
-        "No definition (defmethod a (b) …) found. Of this name there "
-        "is:\n  line 1: defmethod a (t)");
+        "There is no definition (defmethod a (b) …). Definitions with this "
+        "name:\n  line 1: defmethod a (t)");
     assert_text(refusal("(defun a () 1)", "defun", "a @2", ST_MISSING),
-                "No definition (defun a …) in line 2 found. Of this name "
-                "there is:\n  line 1: defun a");
+                "There is no definition (defun a …) in line 2. Definitions "
+                "with this name:\n  line 1: defun a");
     assert_text(refusal("; (defun a ())", "defun", "a", ST_MISSING),
-                "No definition (defun a …) found. There is none of this "
-                "kind, and none of this name.");
+                "There is no definition (defun a …). No definition has this "
+                "kind or this name.");
     assert_text(
         refusal("(defmethod a ((x c)) 1)\n#+b\n(defmethod a :before (x) 2)",
                 "defmethod", "a", ST_INVALID),
-        "2 definitions fit (defmethod a …). Add qualifiers and "
+        "2 definitions match (defmethod a …). Add qualifiers and "
         "specialisers to the name, or @1 for the first of these lines:"
         "\n  line 1: defmethod a (c)"
-        "\n  line 3: defmethod a :before (t), behind #+b");
+        "\n  line 3: defmethod a :before (t), after #+b");
 }
 
 static void definition_refuses_what_is_no_name(void **state)

@@ -37,12 +37,24 @@ static void str_is_printable(void **state)
     assert_int_equal(str_from("abc").n, 3);
 }
 
+static void str_trims_white_space(void **state)
+{
+    (void)state;
+    assert_true(str_eq(str_trim(STR(" \t\r\n\fa b\n ")), STR("a b")));
+    assert_true(str_eq(str_trim(STR("a")), STR("a")));
+    assert_int_equal(str_trim(STR(" \n ")).n, 0);
+    assert_int_equal(str_trim(none).n, 0);
+    assert_false(str_is_space('\0'));
+    assert_false(str_is_space('\v'));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(str_compares_bytes_and_length),
         cmocka_unit_test(str_starts_with_a_prefix),
         cmocka_unit_test(str_is_printable),
+        cmocka_unit_test(str_trims_white_space),
     };
     return RUN_TESTS("str", tests);
 }

@@ -161,7 +161,7 @@ static void seen_remembers_the_last_content(void **state)
     assert_false(seen_differs(&seen, STR("b"), two));
     seen_note(&seen, STR("a"), two);
     assert_true(seen_differs(&seen, STR("a"), one));
-    // the oldest of too many is forgotten, and no other
+    // the oldest one is forgotten when there are too many
     for (int i = 1; i < LIMIT_SEEN_FILES; i++) {
         name[0] = (char)('0' + i / 100);
         name[1] = (char)('0' + i / 10 % 10);

@@ -178,7 +178,7 @@ static void utf8_shows_what_is_invisible(void **state)
     }
 }
 
-/* utf8_plain_run looks at eight bytes at a time: every byte, everywhere. */
+/* utf8_plain_run takes eight bytes at a time: every byte, everywhere. */
 static void utf8_finds_the_end_of_plain_text(void **state)
 {
     (void)state;

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* review_apply.c: the hunks that were chosen go into the file as it is now; or
+   an editor has put them into its buffer. Then the answer says what became of
+   each. */
+#include "gate/review_apply.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "gate/approval.h"
+#include "gate/review.h"
+#include "json/jsonw.h"
+
+/* What became of the hunks, and of the file. */
+struct outcome {
+    bool *chosen;             /* one for each hunk */
+    enum diff_outcome *hunks; /* one for each hunk */
+    size_t applied;
+    size_t stale;
+    bool divided;             /* a hunk was applied in part */
+    struct str text;          /* the new text */
+    struct files_content now; /* the file just before the change, or, when an
+                                 editor made it, after it */
+    struct text form;         /* the text of NOW, with its form */
+    struct str bytes;         /* that were written */
+    struct diff diff;         /* that was made */
+    struct str where;         /* what was done with the buffer; else empty */
+    bool saved;               /* the file has the text of the buffer */
+};
+
+/* --- The choice ---------------------------------------------------------- */
+
+/* Only the last line of a text may lack its end: elsewhere the last of the
+   lines TEXT, which replace hunk INDEX, would be glued to the next one. */
+static enum status end_lines(struct arena *arena, const struct diff *diff,
+                             size_t index, struct str *text)
+{
+    const struct diff_range *range = &diff->hunks[index].range;
+    bool last = range->old_start + range->old_count == diff->before.n;
+
+    if (last || text->n == 0 || text->p[text->n - 1] == '\n')
+        return ST_OK;
+    struct buf ended = BUF_EMPTY;
+    buf_str(&ended, *text);
+    buf_byte(&ended, '\n');
+    return arena_take(arena, &ended, text);
+}
+
+/* Prepares OUTCOME, and the diff for the lines of the human. An edit that
+   leaves everything as it was is a refusal. */
+static enum status read_choice(const struct approval_decision *decision,
+                               struct review *review, struct outcome *outcome)
+{
+    struct diff *diff = &review->diff;
+    const struct approval_hunk *hunks = decision->hunks;
+    size_t n = diff->hunk_count;
+    struct diff_edit *edits = arena_array(&review->arena, n + 1, sizeof *edits);
+
+    outcome->chosen = arena_array(&review->arena, n + 1, sizeof(bool));
+    outcome->hunks = arena_array(&review->arena, n + 1, sizeof *outcome->hunks);
+    if (!edits || !outcome->chosen || !outcome->hunks)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        outcome->chosen[i] = !decision->chosen || decision->chosen[i];
+        if (!hunks || !outcome->chosen[i])
+            continue;
+        edits[i] =
+            (struct diff_edit){hunks[i].edited || hunks[i].part, hunks[i].text};
+        if (end_lines(&review->arena, diff, i, &edits[i].text) != ST_OK)
+            return ST_NOMEM;
+        if (edits[i].given && str_eq(edits[i].text, diff_old_lines(diff, i)))
+            outcome->chosen[i] = false;
+    }
+    if (hunks)
+        diff->edits = edits;
+    return ST_OK;
+}
+
+static void count_hunks(const struct approval_decision *decision,
+                        const struct review *review, struct outcome *out)
+{
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        bool applied = out->hunks[i] == DIFF_APPLIED;
+
+        out->applied += applied;
+        out->stale += out->hunks[i] == DIFF_STALE;
+        out->divided = out->divided ||
+                       (applied && decision->hunks && decision->hunks[i].part);
+    }
+}
+
+/* --- The answer ---------------------------------------------------------- */
+
+/* What became of hunk INDEX, with the words of the human. */
+static void write_outcome(struct buf *out,
+                          const struct approval_decision *decision,
+                          const struct outcome *outcome, size_t index)
+{
+    static const char *const words[] = {
+        [DIFF_SKIPPED] = "rejected",
+        [DIFF_APPLIED] = "applied",
+        [DIFF_STALE] = "stale: its lines are no longer in the file",
+    };
+    static const struct approval_hunk none;
+    enum diff_outcome what = outcome->hunks[index];
+    const struct approval_hunk *hunk =
+        decision->hunks ? &decision->hunks[index] : &none;
+    struct str reason = hunk->reason;
+
+    if (reason.n == 0 && what == DIFF_SKIPPED)
+        reason = decision->reason;
+    buf_str(out, str_from(words[what]));
+    if (what == DIFF_APPLIED && hunk->part)
+        buf_str(out, STR(" in part"));
+    else if (what == DIFF_APPLIED && hunk->edited)
+        buf_str(out, STR(" after the user edited it"));
+    if (reason.n > 0)
+        buf_printf(out, ": %.*s", STR_ARG(reason));
+}
+
+static const char *state_of(const struct review *review,
+                            const struct outcome *outcome)
+{
+    if (outcome->applied == review->diff.hunk_count && !outcome->divided)
+        return "APPLIED";
+    if (outcome->applied > 0)
+        return "PARTIAL";
+    return outcome->stale > 0 ? "STALE" : "REFUSED";
+}
+
+/* The same as the text, for some clients show the model only this. DIFF is the
+   change that was made. */
+static enum status write_structured(const struct tool_request *request,
+                                    const struct review *review,
+                                    const struct outcome *outcome,
+                                    const unsigned char *hash, struct str diff,
+                                    struct tool_answer *answer)
+{
+    struct buf out = BUF_EMPTY;
+    struct buf text = BUF_EMPTY;
+    struct jsonw w;
+
+    jsonw_init(&w, &out);
+    jsonw_object(&w);
+    jsonw_member(&w, "state", str_from(state_of(review, outcome)));
+    jsonw_member(&w, "path", review->base.name);
+    jsonw_name(&w, "hunks");
+    jsonw_array(&w);
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        buf_reset(&text);
+        write_outcome(&text, request->decision, outcome, i);
+        jsonw_string(&w, buf_view(&text));
+        out.failed = out.failed || buf_failed(&text);
+    }
+    jsonw_end_array(&w);
+    jsonw_member(&w, "diff", diff);
+    if (review->buffer)
+        jsonw_member_bool(&w, "saved", outcome->saved);
+    if (hash) {
+        jsonw_name(&w, "sha256");
+        jsonw_digest(&w, hash);
+    }
+    jsonw_end_object(&w);
+    buf_release(&text);
+    return arena_take(request->arena, &out, &answer->structured);
+}
+
+static void write_outcomes(struct buf *out, const struct tool_request *request,
+                           const struct review *review,
+                           const struct outcome *outcome)
+{
+    size_t n = review->diff.hunk_count;
+
+    buf_printf(out, "%s: %zu of %zu hunk%s applied to %.*s%.*s\n",
+               state_of(review, outcome), outcome->applied, n,
+               n == 1 ? "" : "s", STR_ARG(review->name),
+               STR_ARG(outcome->where));
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(out, "hunk %zu: ", i + 1);
+        write_outcome(out, request->decision, outcome, i);
+        buf_byte(out, '\n');
+    }
+}
+
+/* Without this, a model tries again what it takes for an accident. */
+static void write_rejected(struct buf *out, const struct review *review,
+                           const struct outcome *outcome)
+{
+    size_t total = 0;
+    size_t named = 0;
+
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        total += outcome->hunks[i] == DIFF_SKIPPED;
+    if (total == 0)
+        return;
+    buf_printf(out, "\nDo not propose hunk%s", total == 1 ? "" : "s");
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        if (outcome->hunks[i] != DIFF_SKIPPED)
+            continue;
+        named++;
+        buf_str(out, named == 1 ? STR(" ")
+                                : (named == total ? STR(" and ") : STR(", ")));
+        buf_printf(out, "%zu", i + 1);
+    }
+    buf_str(out, STR(" again unchanged."));
+}
+
+/* For the log: the file that was changed, its HASH (NULL: unknown), and PATCH.
+   Without memory the log has less. */
+static void note_change(struct tool_change *change, const struct review *review,
+                        const unsigned char *hash, const struct buf *patch)
+{
+    struct buf *all[] = {&change->path, &change->before, &change->after,
+                         &change->patch, NULL};
+
+    review_write_path(&change->path, review);
+    if (review->base.exists)
+        digest_write(&change->before, review->base.hash);
+    if (hash)
+        digest_write(&change->after, hash);
+    if (patch->n <= LIMIT_PATCH)
+        buf_str(&change->patch, buf_view(patch));
+    for (struct buf **one = all; *one; one++)
+        if (buf_failed(*one))
+            buf_reset(*one);
+}
+
+/* What the model reads; HASH is that of the file, NULL when it cannot be
+   read. */
+static enum status write_answer(const struct tool_request *request,
+                                const struct review *review,
+                                const struct outcome *outcome,
+                                const unsigned char *hash,
+                                struct tool_answer *answer)
+{
+    struct buf out = BUF_EMPTY;
+    struct buf diff = BUF_EMPTY;
+    size_t max = request->limits->max_output;
+
+    write_outcomes(&out, request, review, outcome);
+    if (outcome->applied > 0)
+        diff_write(&diff, &outcome->diff, review->name);
+    if (outcome->applied > 0 || review->diff.hunk_count == 0)
+        note_change(&request->call->change, review, hash, &diff);
+    if (utf8_head(buf_view(&diff), max).n < diff.n) {
+        buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
+        buf_str(&diff, STR("\n… the rest of the diff is left out …\n"));
+    }
+    if (diff.n > 0)
+        buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
+    if (hash) {
+        buf_printf(&out, "sha256%s: ",
+                   review->buffer && !outcome->saved ? " of the file on disk"
+                                                     : "");
+        digest_write(&out, hash);
+    }
+    write_rejected(&out, review, outcome);
+    bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
+    answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
+    out.failed = out.failed || buf_failed(&diff);
+    enum status status = arena_take(request->arena, &out, &answer->text);
+    if (status == ST_OK)
+        status = write_structured(request, review, outcome, hash,
+                                  buf_view(&diff), answer);
+    buf_release(&diff);
+    return status;
+}
+
+/* --- The file ------------------------------------------------------------ */
+
+/* Puts the chosen hunks into the file as it is now. */
+static enum status merge(struct review *review, struct outcome *out)
+{
+    struct arena *arena = &review->arena;
+    const bool *chosen = out->chosen;
+    enum status status = text_decode(arena, out->now.bytes, &out->form);
+
+    if (status == ST_OK)
+        status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
+                               out->hunks, &out->text);
+    // in the very text that was compared, the places are known
+    if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
+        status = diff_apply(arena, &review->diff, chosen, &out->text);
+        for (size_t i = 0; i < review->diff.hunk_count; i++)
+            out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
+    }
+    return status;
+}
+
+/* Writes the text that merge has made; sets ANSWER when that fails. */
+static enum status write(const struct tool_request *request,
+                         struct review *review, struct outcome *outcome,
+                         struct tool_answer *answer)
+{
+    struct arena *arena = &review->arena;
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    enum status status = text_encode(arena, &outcome->form, outcome->text,
+                                     &outcome->bytes, &problem);
+
+    if (status == ST_INVALID)
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: %.*s. Nothing was written.",
+                           STR_ARG(review->name), STR_ARG(problem));
+    if (status == ST_OK)
+        status =
+            diff_make(arena, outcome->form.text, outcome->text, &outcome->diff);
+    if (status == ST_LIMIT)
+        return review_fail_size(request->arena, review, "ERROR", answer);
+    if (status != ST_OK)
+        return status;
+    enum files_result result = files->write(
+        files->context, arena, &outcome->now, outcome->bytes, &problem);
+    if (result != FILES_OK)
+        return review_fail_files(request->arena, result, problem, answer);
+    return ST_OK;
+}
+
+/* Reads the file as it is on the disk now; sets ANSWER when that fails. */
+static enum status read_now(const struct tool_request *request,
+                            struct review *review, struct files_content *out,
+                            struct tool_answer *answer)
+{
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    enum files_result result =
+        files->read(files->context, &review->arena, review->base.name,
+                    LIMIT_FILE, out, &problem);
+
+    if (result == FILES_MISSING)
+        result = FILES_OK;
+    if (result != FILES_OK)
+        return review_fail_files(request->arena, result, problem, answer);
+    if (out->exists == review->base.exists)
+        return ST_OK;
+    return review_fail(request->arena, answer, "STALE",
+                       "%.*s was %s in the meantime. Nothing was written.",
+                       STR_ARG(review->name),
+                       out->exists ? "created" : "deleted");
+}
+
+static enum status apply_to_file(const struct tool_request *request,
+                                 struct review *review, struct outcome *outcome,
+                                 struct tool_answer *answer)
+{
+    unsigned char hash[FILES_HASH];
+    enum status status = read_now(request, review, &outcome->now, answer);
+
+    if (status != ST_OK || answer->state == TOOL_FAILED)
+        return status;
+    memcpy(hash, outcome->now.hash, FILES_HASH);
+    memcpy(review->base.hash, hash, FILES_HASH); // this content is replaced
+    status = merge(review, outcome);
+    if (status == ST_INVALID)
+        return review_fail(
+            request->arena, answer, "STALE",
+            "%.*s is no longer a text file. Nothing was written.",
+            STR_ARG(review->name));
+    if (status == ST_LIMIT)
+        return review_fail_size(request->arena, review, "STALE", answer);
+    count_hunks(request->decision, review, outcome);
+    bool writes = outcome->applied > 0 ||
+                  (review->diff.hunk_count == 0 && !outcome->now.exists);
+    if (status == ST_OK && writes) {
+        status = write(request, review, outcome, answer);
+        if (status != ST_OK || answer->state == TOOL_FAILED)
+            return status;
+        digest_of(outcome->bytes, hash);
+    }
+    if (status != ST_OK)
+        return status;
+    if (outcome->stale == 0)
+        seen_note(request->seen, review->base.name, hash);
+    return write_answer(request, review, outcome, hash, answer);
+}
+
+/* --- A buffer ------------------------------------------------------------ */
+
+/* Whether the file has the bytes that the editor claims to have written. */
+static enum status has_bytes(struct review *review,
+                             const struct approval_applied *applied,
+                             const struct files_content *now, bool *out)
+{
+    struct buf hash = BUF_EMPTY;
+    struct str text;
+
+    digest_write(&hash, now->hash);
+    enum status status = arena_take(&review->arena, &hash, &text);
+    if (status == ST_OK)
+        *out = str_eq(text, applied->sha256);
+    return status;
+}
+
+/* Whether the file holds what the editor claims to have saved, maybe in a
+   coding that is not known here. */
+static enum status compare_saved(struct review *review,
+                                 const struct approval_applied *applied,
+                                 struct outcome *outcome)
+{
+    bool same = false;
+    enum status status = has_bytes(review, applied, &outcome->now, &same);
+
+    if (status == ST_OK && !same)
+        status =
+            text_decode(&review->arena, outcome->now.bytes, &outcome->form);
+    if (status == ST_NOMEM)
+        return status;
+    outcome->saved = outcome->now.exists &&
+                     (same || (status == ST_OK &&
+                               str_eq(outcome->form.text, applied->after)));
+    outcome->where = outcome->saved ? STR(" (buffer; saved)")
+                                    : STR(" (buffer; saved, but the file "
+                                          "differs from the buffer)");
+    return ST_OK;
+}
+
+/* Finds out what is in the file now, and words what was done with the buffer.
+ *READ: the file could be read. */
+static enum status report_file(const struct tool_request *request,
+                               struct review *review, struct outcome *outcome,
+                               bool *read)
+{
+    const struct approval_applied *applied = request->decision->applied;
+    const struct files *files = request->files;
+    struct arena *arena = &review->arena;
+    struct str problem = STR("");
+    enum files_result result =
+        files->read(files->context, arena, review->base.name, LIMIT_FILE,
+                    &outcome->now, &problem);
+
+    if (result == FILES_NOMEM)
+        return ST_NOMEM;
+    *read = result == FILES_OK;
+    if (applied && applied->saved && *read)
+        return compare_saved(review, applied, outcome);
+    if (applied && applied->saved)
+        outcome->where = arena_printf(
+            arena, " (buffer; saved, but the file cannot be read: %.*s)",
+            STR_ARG(problem));
+    else if (applied && applied->note.n > 0)
+        outcome->where = arena_printf(arena, " (buffer; not saved: %.*s)",
+                                      STR_ARG(applied->note));
+    else
+        outcome->where = STR(" (buffer; not saved)");
+    return outcome->where.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+/* The editor has made the change: reports what it says, and what is found. */
+static enum status report_buffer(const struct tool_request *request,
+                                 struct review *review, struct outcome *outcome,
+                                 struct tool_answer *answer)
+{
+    const struct approval_applied *applied = request->decision->applied;
+    bool read = false;
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < review->diff.hunk_count; i++) {
+        bool stale = applied && applied->stale && applied->stale[i];
+
+        if (outcome->chosen[i])
+            outcome->hunks[i] = stale ? DIFF_STALE : DIFF_APPLIED;
+    }
+    count_hunks(request->decision, review, outcome);
+    if (applied)
+        status = diff_make(&review->arena, applied->before, applied->after,
+                           &outcome->diff);
+    if (status == ST_LIMIT) {
+        outcome->diff = (struct diff){0}; // the texts are too long
+        status = ST_OK;
+    }
+    if (status == ST_OK)
+        status = report_file(request, review, outcome, &read);
+    if (status != ST_OK)
+        return status;
+    const unsigned char *hash = read ? outcome->now.hash : NULL;
+    // otherwise the model was not shown what is on the disk
+    if (outcome->saved && outcome->stale == 0)
+        seen_note(request->seen, review->base.name, hash);
+    return write_answer(request, review, outcome, hash, answer);
+}
+
+enum status review_apply(const struct tool_request *request,
+                         struct tool_answer *answer)
+{
+    struct review *review = (struct review *)request->call->plan;
+    const struct approval_decision *decision = request->decision;
+    struct outcome outcome = {0};
+
+    if (decision->failed.n > 0)
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: the editor could not make the change: %.*s.",
+                           STR_ARG(review->name), STR_ARG(decision->failed));
+    if (read_choice(decision, review, &outcome) != ST_OK)
+        return ST_NOMEM;
+    if (review->buffer)
+        return report_buffer(request, review, &outcome, answer);
+    return apply_to_file(request, review, &outcome, answer);
+}

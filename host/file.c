@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* file.c: see file.h. */
+#include "host/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "host/replace.h"
+
+/* --- Reading -------------------------------------------------------------- */
+
+/* Why what has MODE is refused. */
+static const char *describe_kind(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "it is a folder.";
+    case S_IFIFO:
+        return "it is a pipe (FIFO), not a file.";
+    case S_IFSOCK:
+        return "it is a socket, not a file.";
+    case S_IFCHR:
+    case S_IFBLK:
+        return "it is a device, not a file.";
+    case S_IFLNK:
+        return "a symbolic link took its place while it was opened.";
+    default:
+        return "it is not a file.";
+    }
+}
+
+/* Whether the kernel makes the file up: reading such a file may have
+   effects. */
+static bool is_made_up(int fd)
+{
+    struct statfs info;
+
+    return fstatfs(fd, &info) == 0 &&
+           (info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC);
+}
+
+/* Opens the regular file LAST in the folder PARENT. */
+static enum files_result open_file(const struct location *location, int parent,
+                                   const char *last, int *fd, struct stat *info)
+{
+    if (fstatat(parent, last, info, AT_SYMLINK_NOFOLLOW) < 0)
+        return location_fail(location, errno);
+    if (!S_ISREG(info->st_mode))
+        return location_refuse(location, FILES_REFUSED,
+                               describe_kind(info->st_mode));
+    *fd = openat(parent, last,
+                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd < 0)
+        return location_fail(location, errno);
+    if (fstat(*fd, info) == 0 && S_ISREG(info->st_mode) && !is_made_up(*fd))
+        return FILES_OK;
+    (void)close(*fd);
+    return location_refuse(location, FILES_REFUSED,
+                           "it is not an ordinary file.");
+}
+
+static enum files_result read_all(const struct location *location, int fd,
+                                  uint64_t max, uint64_t size, struct str *out)
+{
+    struct buf bytes = BUF_EMPTY;
+    ssize_t n = 1;
+
+    (void)buf_reserve_exact(&bytes, (size_t)size + 1);
+    while (n > 0 && bytes.n <= max) {
+        char *room = buf_reserve(&bytes, 65536);
+
+        n = room ? read(fd, room, 65536) : -1;
+        if (n > 0)
+            bytes.n += (size_t)n;
+        else if (n < 0 && errno == EINTR && room)
+            n = 1;
+    }
+    int error = n < 0 && !buf_failed(&bytes) ? errno : 0;
+    enum files_result result = FILES_OK;
+    if (error != 0)
+        result = location_fail(location, error);
+    else if (bytes.n > max)
+        result = location_too_large(location, bytes.n, max);
+    else if (buf_failed(&bytes) ||
+             arena_str(location->arena, buf_view(&bytes), out) != ST_OK)
+        result = FILES_NOMEM;
+    buf_release(&bytes);
+    return result;
+}
+
+/* Reads the file LAST in the folder PARENT. */
+static enum files_result read_at(const struct location *location, int parent,
+                                 const char *last, uint64_t max,
+                                 struct files_content *out)
+{
+    struct stat info;
+    int fd = -1;
+    enum files_result result = open_file(location, parent, last, &fd, &info);
+
+    if (result != FILES_OK)
+        return result;
+    uint64_t size = (uint64_t)info.st_size;
+    if (size > max)
+        result = location_too_large(location, size, max);
+    else
+        result = read_all(location, fd, max, size, &out->bytes);
+    (void)close(fd);
+    if (result == FILES_OK) {
+        out->exists = true;
+        digest_of(out->bytes, out->hash);
+    }
+    return result;
+}
+
+enum files_result file_read(const struct location *location, uint64_t max,
+                            struct files_content *out)
+{
+    char last[NAME_MAX + 1];
+    int parent =
+        location_open_parent(location->workspace, location->name, false, last);
+    enum files_result result = FILES_MISSING;
+
+    *out = (struct files_content){.name = location->name, .bytes = STR("")};
+    if (parent < 0 && errno != ENOENT)
+        return location_fail(location, errno);
+    if (parent >= 0) {
+        result = read_at(location, parent, last, max, out);
+        (void)close(parent);
+    }
+    if (result == FILES_MISSING) {
+        digest_of(out->bytes, out->hash);
+        return FILES_OK;
+    }
+    return result;
+}
+
+/* --- Writing -------------------------------------------------------------- */
+
+/* Checks that the file is still as EXPECTED says: else FILES_CHANGED. */
+static enum files_result check(const struct location *location, int parent,
+                               const char *last,
+                               const struct files_content *expected)
+{
+    struct files_content now = {.bytes = STR("")};
+    enum files_result result =
+        read_at(location, parent, last, LIMIT_FILE, &now);
+
+    if (result == FILES_MISSING)
+        result = FILES_OK;
+    else if (result == FILES_REFUSED)
+        return location_changed(location);
+    else if (result != FILES_OK)
+        return result;
+    if (now.exists != expected->exists ||
+        (now.exists && memcmp(now.hash, expected->hash, FILES_HASH) != 0))
+        return location_changed(location);
+    return result;
+}
+
+/* Finds the file that will be replaced: *OLD is INFO, or NULL when there is
+   none. */
+static enum files_result find_old(const struct location *location, int parent,
+                                  const char *last, struct stat *info,
+                                  const struct stat **old)
+{
+    *old = NULL;
+    if (fstatat(parent, last, info, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? FILES_OK : location_fail(location, errno);
+    if (!S_ISREG(info->st_mode))
+        return location_changed(location);
+    if ((info->st_mode & 0222) == 0 ||
+        faccessat(parent, last, W_OK, AT_EACCESS) < 0)
+        return location_refuse(location, FILES_FAILED,
+                               "the file is read-only.");
+    *old = info;
+    return FILES_OK;
+}
+
+static enum files_result replace(const struct location *location, int parent,
+                                 const char *last,
+                                 const struct files_content *expected,
+                                 struct str bytes)
+{
+    char temporary[REPLACE_NAME];
+    struct stat info;
+    const struct stat *old;
+    enum files_result result = find_old(location, parent, last, &info, &old);
+
+    if (result != FILES_OK)
+        return result;
+    int error = replace_write(parent, last, old, bytes,
+                              &location->workspace->temporary, temporary);
+    if (error != 0)
+        return location_fail(location, error);
+    result = check(location, parent, last, expected);
+    if (result == FILES_OK)
+        error = replace_move(parent, temporary, last, !expected->exists);
+    if (result == FILES_OK && error == 0) {
+        (void)fsync(parent); // the name; the content is on the disk already
+        return FILES_OK;
+    }
+    (void)unlinkat(parent, temporary, 0);
+    if (error == EEXIST)
+        return location_changed(location);
+    return error == 0 ? result : location_fail(location, error);
+}
+
+/* Takes the last name off NAME, and the slash before it. */
+static void cut_last(struct str *name)
+{
+    while (name->n > 0 && name->p[name->n - 1] != '/')
+        name->n--;
+    name->n -= name->n > 0;
+}
+
+/* Removes the folders of NAME that were made for it: those whose path is longer
+   than KEPT bytes. One that is not empty stays. */
+static void remove_made(const struct workspace *workspace, struct str name,
+                        size_t kept)
+{
+    for (cut_last(&name); name.n > kept; cut_last(&name)) {
+        char last[NAME_MAX + 1];
+        int parent = location_open_parent(workspace, name, false, last);
+
+        if (parent < 0)
+            return;
+        (void)unlinkat(parent, last, AT_REMOVEDIR);
+        (void)close(parent);
+    }
+}
+
+/* Bytes of the longest path at the start of NAME that exists. */
+static size_t find_existing(const struct workspace *workspace, struct str name)
+{
+    for (; name.n > 0; cut_last(&name)) {
+        char last[NAME_MAX + 1];
+        struct stat info;
+        int parent = location_open_parent(workspace, name, false, last);
+        bool exists = parent >= 0 &&
+                      fstatat(parent, last, &info, AT_SYMLINK_NOFOLLOW) == 0;
+
+        if (parent >= 0)
+            (void)close(parent);
+        if (exists)
+            break;
+    }
+    return name.n;
+}
+
+enum files_result file_write(const struct location *location,
+                             const struct files_content *expected,
+                             struct str bytes)
+{
+    const struct workspace *workspace = location->workspace;
+    struct str name = location->name;
+    char last[NAME_MAX + 1];
+    size_t existing = find_existing(workspace, name);
+    int parent = location_open_parent(workspace, name, true, last);
+    enum files_result result =
+        parent < 0 ? location_fail(location, errno)
+                   : replace(location, parent, last, expected, bytes);
+
+    if (parent >= 0)
+        (void)close(parent);
+    if (result != FILES_OK)
+        remove_made(workspace, name, existing);
+    return result;
+}

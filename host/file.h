@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* file.h: one file of a workspace is read or replaced. */
+#ifndef HOST_FILE_H
+#define HOST_FILE_H
+
+#include "files/files.h"
+#include "host/location.h"
+
+/* Reads the file of LOCATION, whose name is set, into *OUT; a missing one is
+   FILES_OK, too, and OUT->exists is false. More than MAX bytes are refused. */
+enum files_result file_read(const struct location *location, uint64_t max,
+                            struct files_content *out);
+
+/* Puts BYTES in place of the file of LOCATION, whose name is set, as the
+   function `write` in files.h says. After a failure the folders that were made
+   for it are gone again. */
+enum files_result file_write(const struct location *location,
+                             const struct files_content *expected,
+                             struct str bytes);
+
+#endif

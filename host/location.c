@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* location.c: every path is resolved, checked, and then walked name by name
+   from the descriptor of the root without following a link: whoever swaps a
+   name for a link meanwhile gets a refusal. */
+#include "host/location.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "base/utf8.h"
+#include "files/secrets.h"
+#include "host/resolve.h"
+
+/* Characters of a path that a message shows. */
+#define SHOWN_CHARS 200
+
+/* --- Refusals ------------------------------------------------------------- */
+
+enum files_result location_refuse(const struct location *location,
+                                  enum files_result result, const char *what)
+{
+    struct buf text = BUF_EMPTY;
+
+    utf8_append_visible(&text, utf8_head(location->asked, SHOWN_CHARS));
+    buf_printf(&text, ": %s", what);
+    return arena_take(location->arena, &text, location->problem) == ST_OK
+               ? result
+               : FILES_NOMEM;
+}
+
+enum files_result location_fail(const struct location *location, int error)
+{
+    switch (error) {
+    case ENOMEM:
+        return FILES_NOMEM;
+    case ENOENT:
+    case ENOTDIR:
+        return location_refuse(location, FILES_MISSING,
+                               "there is no such file or folder.");
+    case ELOOP:
+        return location_refuse(location, FILES_REFUSED,
+                               "a symbolic link is in the way: it was put "
+                               "there meanwhile, or links form a circle.");
+    case EACCES:
+    case EPERM:
+        return location_refuse(location, FILES_FAILED, "permission denied.");
+    case ENOSPC:
+    case EDQUOT:
+        return location_refuse(location, FILES_FAILED, "the disk is full.");
+    case EFBIG:
+        return location_refuse(location, FILES_FAILED,
+                               "the system does not allow a file this large.");
+    case EROFS:
+        return location_refuse(location, FILES_FAILED,
+                               "the file system is read-only.");
+    case ENAMETOOLONG:
+        return location_refuse(location, FILES_REFUSED,
+                               "the name is too long.");
+    default:
+        return location_refuse(location, FILES_FAILED, strerror(error));
+    }
+}
+
+enum files_result location_too_large(const struct location *location,
+                                     uint64_t size, uint64_t max)
+{
+    char text[2 * UNITS_TEXT + 80];
+    char words[UNITS_TEXT];
+
+    (void)snprintf(text, sizeof text, "it has %llu bytes; the limit is %s.",
+                   (unsigned long long)size, units_size(max, words));
+    return location_refuse(location, FILES_REFUSED, text);
+}
+
+enum files_result location_changed(const struct location *location)
+{
+    return location_refuse(location, FILES_CHANGED,
+                           "it has changed meanwhile.");
+}
+
+/* --- Paths ---------------------------------------------------------------- */
+
+bool location_below(const struct workspace *workspace, const char *real,
+                    struct str *out)
+{
+    size_t n = strlen(workspace->root);
+
+    if (strncmp(real, workspace->root, n) != 0 ||
+        (real[n] != '/' && real[n] != '\0'))
+        return false;
+    *out = str_from(real + n + (real[n] == '/'));
+    return true;
+}
+
+static enum files_result refuse_outside(const struct location *location)
+{
+    const char *root = location->workspace->root;
+    struct str text = arena_printf(
+        location->arena,
+        "it is outside the workspace, which is %s. Tools can use only what is "
+        "in it.",
+        root[0] != '\0' ? root : "/");
+
+    return text.n == 0 ? FILES_NOMEM
+                       : location_refuse(location, FILES_REFUSED, text.p);
+}
+
+/* Sets the name of LOCATION, which leads to the absolute path REAL. */
+static enum files_result set_name(struct location *location, const char *real)
+{
+    struct str name;
+
+    if (!location_below(location->workspace, real, &name))
+        return refuse_outside(location);
+    if (secrets_match(name, location->workspace->secrets))
+        return location_refuse(
+            location, FILES_REFUSED,
+            "it may hold secrets, so no tool reads or changes it.");
+    return arena_str(location->arena, name, &location->name) == ST_OK
+               ? FILES_OK
+               : FILES_NOMEM;
+}
+
+enum files_result location_find(struct location *location, bool may_miss)
+{
+    struct str asked = location->asked;
+    const char *root = location->workspace->root;
+
+    if (asked.n == 0 || memchr(asked.p, '\0', asked.n))
+        return location_refuse(location, FILES_REFUSED,
+                               "a path must not be empty, and must not contain "
+                               "a NUL.");
+    char path[PATH_MAX];
+    bool absolute = asked.p[0] == '/';
+    int n = snprintf(path, sizeof path, "%s%s%.*s", absolute ? "" : root,
+                     absolute ? "" : "/", STR_ARG(asked));
+    if (n < 0 || n >= PATH_MAX)
+        return location_fail(location, ENAMETOOLONG);
+    char real[PATH_MAX];
+    bool missing;
+    int error = resolve_path(path, real, &missing);
+    if (error != 0)
+        return location_fail(location, error);
+    enum files_result result = set_name(location, real);
+    // a slash at the end means a folder, and folders are not made by name
+    if (result == FILES_OK && missing && (!may_miss || path[n - 1] == '/'))
+        return location_fail(location, ENOENT);
+    return result;
+}
+
+/* --- Walking -------------------------------------------------------------- */
+
+/* The name at the start of *REST as a C string; false when it is empty or too
+   long. */
+static bool take_name(struct str *rest, char name[NAME_MAX + 1])
+{
+    size_t n = 0;
+
+    while (n < rest->n && rest->p[n] != '/')
+        n++;
+    if (n == 0 || n > NAME_MAX)
+        return false;
+    memcpy(name, rest->p, n);
+    name[n] = '\0';
+    n += n < rest->n;
+    *rest = str_make(rest->p + n, rest->n - n);
+    return true;
+}
+
+/* Closes FD and keeps errno. Returns -1. */
+static int close_failed(int fd)
+{
+    int error = errno;
+
+    (void)close(fd); // it was only a folder
+    errno = error;
+    return -1;
+}
+
+int location_open_parent(const struct workspace *workspace, struct str name,
+                         bool make, char last[NAME_MAX + 1])
+{
+    int fd = openat(workspace->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct str rest = name;
+
+    memcpy(last, ".", 2);
+    while (fd >= 0 && rest.n > 0) {
+        if (!take_name(&rest, last)) {
+            errno = ENAMETOOLONG;
+            return close_failed(fd);
+        }
+        if (rest.n == 0)
+            break;
+        if (make && mkdirat(fd, last, 0777) < 0 && errno != EEXIST)
+            return close_failed(fd);
+        int next =
+            openat(fd, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        (void)close_failed(fd);
+        fd = next;
+    }
+    return fd;
+}
