@@ -148,15 +148,15 @@ test('approval: what is too long to be shown', quick(
     `${QUEUE} (setq ecl-mcp-approval-text--limit 1000)`), async emacs => {
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
-    await emacs.see(/more than the 1000 that can be shown/);
+    await emacs.see(/at most 1000 can be shown/);
     await pause(2 * QUICK);
     await emacs.keys('y');
-    await emacs.see(/too long to be shown: n denies it, e edits it/);
+    await emacs.see(/too long to show: n denies it, e edits it/);
     for (const key of ['!', 'A']) {
         await pause(2 * QUICK);
         await emacs.eval('(message nil)');
         await emacs.keys(key);
-        await emacs.see(/too long to be shown: n denies it, e edits it/);
+        await emacs.see(/too long to show: n denies it, e edits it/);
     }
     await pause(2 * QUICK);
     await emacs.keys('n');
