@@ -177,7 +177,7 @@ for (const [count, fits] of [[3, true], [60, false]])
                 await emacs.type('ecl-mcp-trust-project');
                 await emacs.keys('Enter');
                 await emacs.see(/Type yes:/);
-                await emacs.see(new RegExp(`these ${count + 1} rules`));
+                await emacs.see(new RegExp(`[Tt]hese ${count + 1} rules`));
                 for (let tries = 0; toTheEnd && tries < 30 &&
                     !/^  allow any tool/m.test(await emacs.screen()); tries++) {
                     await emacs.keys('C-M-v');
