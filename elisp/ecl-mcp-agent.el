@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; For programs in Emacs that talk to a model: a list of calls goes in, a list of
-;; results comes back in a callback.  The core decides about each call; what it
-;; would put to the human, `ecl-mcp-approval-function' may answer.
+;; For programs in Emacs that talk to a model: they pass a list of calls, and a
+;; callback gets the list of results.  The core decides about each call; where
+;; it would ask the user, `ecl-mcp-approval-function' may answer instead.
 
 ;;; Code:
 
@@ -16,29 +16,29 @@
 
 (defcustom ecl-mcp-approval-function nil
   "Function that decides about dangerous calls of `ecl-mcp-execute-tool-calls'.
-It gets the tool's name and the arguments, a property list, and returns
-`approved', `denied', (denied \"why\") or (modified ARGUMENTS), the latter to
-run the call with other arguments; anything else, and an error, refuses.  Nil:
-the call is put to you like all others."
+It gets the name of the tool and the arguments, a property list, and returns
+`approved', `denied', (denied \"why\"), or (modified ARGUMENTS) to run the call
+with other arguments.  Any other value, or an error, denies the call.  If this
+is nil, you are asked, as about all other calls."
   :type '(choice (const :tag "Ask me" nil) function)
   :group 'ecl-mcp)
 
 (defvar ecl-mcp-tool-execution-hook nil
   "Abnormal hook for the calls of `ecl-mcp-execute-tool-calls'.
 The functions get PHASE, TOOL, ARGUMENTS and RESULT.  PHASE is :before, :after
-\(the call succeeded) or :error; RESULT is nil before, and then the plist that
-is returned for the call.")
+\(the call succeeded) or :error; RESULT is nil before, and afterwards the plist
+that is returned for the call.")
 
 (cl-defstruct (ecl-mcp-agent--execution (:constructor ecl-mcp-agent--execution-create)
                                         (:copier nil))
-  "A call that is executed."
-  (tool nil :documentation "Its name, as it was given.")
-  (text nil :documentation "Its arguments as a text that can be compared.")
-  (arguments nil :documentation "The same as a property list.")
-  (modified nil :documentation "Whether they are those that were decided for."))
+  "A call that is being executed."
+  (tool nil :documentation "Name of the tool, as given.")
+  (text nil :documentation "The arguments as a text that can be compared.")
+  (arguments nil :documentation "The arguments as a property list.")
+  (modified nil :documentation "Whether the approval function changed them."))
 
 (defvar ecl-mcp-agent--executing nil
-  "Calls that were executed and have no result yet.")
+  "Calls that are being executed.")
 
 ;;;; Arguments
 
@@ -59,7 +59,7 @@ is returned for the call.")
 
 (defun ecl-mcp-agent--arguments-text (arguments)
   "Return ARGUMENTS, an alist in either shape, as a text that can be compared.
-The order of the members does not count."
+The order of the members does not matter."
   (ecl-mcp--json-bytes
    (mapcar (lambda (pair) (vector (symbol-name (car pair)) (cdr pair)))
            (sort (cl-remove-if-not #'cdr (copy-sequence arguments))
@@ -69,7 +69,7 @@ The order of the members does not count."
 
 (defun ecl-mcp-agent--modified (execution changed)
   "Return the answer that lets EXECUTION run with CHANGED, a property list.
-A change of a file is asked about once more then, which this has answered."
+The core then asks again about a change to a file; this call has answered that."
   (let ((arguments (ecl-mcp-agent--alist changed)))
     (setf (ecl-mcp-agent--execution-text execution)
           (ecl-mcp-agent--arguments-text arguments)
@@ -90,7 +90,7 @@ A change of a file is asked about once more then, which this has answered."
     (_ '((decision . "deny") (by . "human")))))
 
 (defun ecl-mcp-agent--decide-safely (execution)
-  "Return the answer about EXECUTION; an error and a quit refuse."
+  "Return the answer about EXECUTION; an error or a quit denies it."
   (let ((inhibit-quit nil))
     (condition-case err
         (ecl-mcp-agent--decide execution)
@@ -114,7 +114,7 @@ A change of a file is asked about once more then, which this has answered."
 
 (defun ecl-mcp-agent--decide-later (request execution)
   "Let `ecl-mcp-approval-function' decide about REQUEST for EXECUTION.
-It is called a moment later: it may ask, which must not happen in a filter."
+A timer calls it, since it may ask the user, which a filter must not do."
   (run-at-time 0 nil
                (lambda ()
                  (ecl-mcp--noting-errors "approval"
@@ -122,7 +122,7 @@ It is called a moment later: it may ask, which must not happen in a filter."
                                    (ecl-mcp-agent--decide-safely execution))))))
 
 (defun ecl-mcp-agent--request (request)
-  "Let `ecl-mcp-approval-function' decide about REQUEST, if it is one for it."
+  "Let `ecl-mcp-approval-function' decide about REQUEST if it is responsible."
   (when-let ((execution (and ecl-mcp-approval-function
                              (ecl-mcp-agent--execution-of request))))
     (if (ecl-mcp-agent--execution-modified execution)
@@ -138,7 +138,7 @@ It is called a moment later: it may ask, which must not happen in a filter."
                      (plist-get call :arguments) result))
 
 (defun ecl-mcp-agent--result (call result)
-  "Return what is returned for CALL, whose RESULT came from `ecl-mcp-call'."
+  "Return the public result of CALL, given RESULT from `ecl-mcp-call'."
   (let ((meta (plist-get result :meta)))
     (list :id (plist-get call :id)
           :success (plist-get result :success)
@@ -150,7 +150,7 @@ It is called a moment later: it may ask, which must not happen in a filter."
                 :approved (eq (alist-get 'ecl-mcp/approved meta) t)))))
 
 (defun ecl-mcp-agent--executed (call execution result done)
-  "Give RESULT of CALL, which EXECUTION stands for, to DONE and the hook."
+  "Pass RESULT of CALL, which belongs to EXECUTION, to DONE and the hook."
   (setq ecl-mcp-agent--executing (delq execution ecl-mcp-agent--executing))
   (let ((result (ecl-mcp-agent--result call result)))
     (ecl-mcp-agent--run-hook (if (plist-get result :success) :after :error)
@@ -158,8 +158,8 @@ It is called a moment later: it may ask, which must not happen in a filter."
     (funcall done result)))
 
 (defun ecl-mcp-agent--execute (call client done)
-  "Execute CALL for CLIENT, \"name version\" or nil; DONE gets its result.
-Return its id, or nil when it could not be made."
+  "Execute CALL for CLIENT, \"name version\" or nil; DONE gets the result.
+Return the id of the call, or nil if it could not be made."
   (let ((execution nil))
     (ecl-mcp-agent--run-hook :before call nil)
     (condition-case err
@@ -184,16 +184,17 @@ Return its id, or nil when it could not be made."
 
 (defun ecl-mcp-execute-tool-calls (calls callback &optional client)
   "Execute CALLS, a list of property lists; CALLBACK gets the list of results.
-A call has :id, a string, :name, that of the tool (with - or _), and :arguments,
-a property list, an alist or a hash table.  A result has :id, that of the call,
-:success, t or nil, :content, the text for the model, :error, nil or the text,
-and :metadata.  Exactly one of :success and :error is non-nil.  The results come
-in the order of CALLS, when all are there; calls that fail do not stop others.
+A call has :id, a string; :name, the name of the tool (with - or _); and
+:arguments, a property list, an alist or a hash table.  A result has :id, that
+of the call; :success, t or nil; :content, the text for the model; :error, the
+text or nil; and :metadata.  Exactly one of :success and :error is non-nil.
+CALLBACK is called when all results are known; they are in the order of CALLS.
+A failed call does not stop the others.
 
-Dangerous calls are put to the human, or to `ecl-mcp-approval-function'.
-CLIENT, \"name version\", is who is said to call.  Nothing waits and nothing is
-signalled; return the ids of the calls for `ecl-mcp-cancel', nil for one that
-could not be made."
+Dangerous calls are put to the user, or to `ecl-mcp-approval-function'.
+CLIENT, \"name version\", names the caller.  This function neither waits nor
+signals errors; it returns the ids of the calls for `ecl-mcp-cancel', with nil
+for a call that could not be made."
   (let* ((count (length calls))
          (results (make-vector count nil))
          (missing count))

@@ -1,13 +1,13 @@
-;;; ecl-mcp-apply.el --- Decided changes put into buffers  -*- lexical-binding: t; -*-
+;;; ecl-mcp-apply.el --- Applying hunks to buffers  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; Hunks are put into the buffer that visits a file: where their old lines
-;; stand, and nowhere else; all at once, as one step of undo; then the buffer
-;; is saved or not.  What comes back are whole texts, before and after, so that
+;; Applies hunks to the buffer that visits a file: where their old lines are,
+;; and nowhere else, all together, as one step of undo.  Then the buffer is
+;; saved or not.  The result contains the whole texts before and after, so that
 ;; nobody has to guess what happened.
 
 ;;; Code:
@@ -21,26 +21,26 @@
     electric-layout-mode electric-quote-mode auto-fill-function
     parinfer-rust-mode)
   "Minor modes that are off while a reviewed change is made in a buffer.
-They would change what was reviewed."
+Otherwise they would change what was reviewed."
   :type '(repeat symbol)
   :group 'ecl-mcp)
 
 (define-error 'ecl-mcp-apply-refused "The change was not made")
 
 (defconst ecl-mcp-apply-drift 1000
-  "Lines by which a hunk may have moved in a text that was changed meanwhile.
-Farther away, equal lines may mean something else.")
+  "Lines by which a hunk may have moved if the text has changed.
+Equal lines farther away may mean something else.")
 
 ;;;; Where the old lines stand
 
 (defun ecl-mcp-apply-line (n)
-  "The position of line N of the buffer, from 0; nil when it has fewer lines."
+  "The position of line N of the buffer, from 0; nil if there are fewer lines."
   (save-excursion
     (goto-char (point-min))
     (and (zerop (forward-line n)) (bolp) (point))))
 
 (defun ecl-mcp-apply--stands-p (old)
-  "The end of the text OLD when it stands at point, in whole lines; else nil."
+  "The end of the text OLD if it is at point, in whole lines; else nil."
   (let ((end (+ (point) (length old))))
     (and (bolp)
          (<= end (point-max))
@@ -49,7 +49,7 @@ Farther away, equal lines may mean something else.")
          end)))
 
 (defun ecl-mcp-apply--occurrences (old from to)
-  "The positions between FROM and TO where the text OLD stands, at most two."
+  "The positions of the text OLD between FROM and TO, at most two."
   (let ((case-fold-search nil) (found nil))
     (save-excursion
       (goto-char from)
@@ -62,8 +62,8 @@ Farther away, equal lines may mean something else.")
     found))
 
 (defun ecl-mcp-apply--only-place (hunk)
-  "Where the old lines of HUNK stand in this buffer, near their place.
-Nil when they do not, or do so more than once."
+  "Where the old lines of HUNK are in this buffer, near their place.
+Nil if they are not there, or occur more than once."
   (let* ((old (ecl-mcp-hunk-old-text hunk))
          (place (ecl-mcp-hunk-place hunk))
          (from (ecl-mcp-apply-line (max 0 (- place ecl-mcp-apply-drift))))
@@ -73,7 +73,7 @@ Nil when they do not, or do so more than once."
     (and found (null (cdr found)) (car found))))
 
 (defun ecl-mcp-apply--unique (hunks base)
-  "Those of HUNKS whose old lines stand only once in the text BASE, near there."
+  "Those of HUNKS whose old lines occur only once in the text BASE near there."
   (with-temp-buffer
     (insert base)
     (cl-remove-if-not (lambda (hunk)
@@ -82,14 +82,14 @@ Nil when they do not, or do so more than once."
                       hunks)))
 
 (defun ecl-mcp-apply--fits-p (hunk position)
-  "Whether what HUNK puts at POSITION leaves whole lines, or ends the buffer."
+  "Whether HUNK, put at POSITION, leaves whole lines, or ends the buffer."
   (let ((new (ecl-mcp-hunk-new-text hunk)))
     (or (string-empty-p new)
         (string-suffix-p "\n" new)
         (eql (+ position (length (ecl-mcp-hunk-old-text hunk))) (point-max)))))
 
 (defun ecl-mcp-apply--same-place (hunk)
-  "Where the old lines of HUNK stand in this buffer when they have not moved."
+  "Where the old lines of HUNK are in this buffer if they have not moved."
   (let ((start (ecl-mcp-apply-line (ecl-mcp-hunk-place hunk))))
     (save-excursion
       (and start
@@ -99,7 +99,7 @@ Nil when they do not, or do so more than once."
 
 (defun ecl-mcp-apply--find (hunk finder)
   "Where HUNK can be put into this buffer, or nil.
-FINDER finds its old lines when there are any."
+FINDER finds its old lines, if it has any."
   (let ((position (if (string-empty-p (ecl-mcp-hunk-old-text hunk))
                       (and (= (point-min) (point-max)) (point-min))
                     (funcall finder hunk))))
@@ -108,8 +108,8 @@ FINDER finds its old lines when there are any."
 (defun ecl-mcp-apply-places (hunks base)
   "Where the old lines of HUNKS, made from the text BASE, are in this buffer.
 The result is a list with a position for each, or nil for a hunk whose lines
-are not there, or could be others.  BASE may be nil when it is not known.  The
-buffer must be widened."
+are missing or ambiguous.  BASE is nil if it is not known.  The buffer must be
+widened."
   (let* ((same (and base (string= base (ecl-mcp-save-text))))
          (unique (if (or same (null base))
                      hunks
@@ -132,7 +132,7 @@ buffer must be widened."
 ;;;; The change itself
 
 (defun ecl-mcp-apply--common (old new)
-  "The lengths of what OLD and NEW begin with, and then end with, in common."
+  "The lengths of the common beginning and of the common end of OLD and NEW."
   (let* ((least (min (length old) (length new)))
          (different (compare-strings old nil nil new nil nil))
          (head (if (eq different t) least (1- (abs different))))
@@ -144,7 +144,7 @@ buffer must be widened."
     (cons head tail)))
 
 (defun ecl-mcp-apply--insert-lines (position lines)
-  "Insert the whole LINES at POSITION; what points there stays with its line."
+  "Insert the whole LINES at POSITION; markers there stay with their line."
   (if (and (> position (point-min))
            (eql (char-before position) ?\n)
            (string-suffix-p "\n" lines))
@@ -154,7 +154,7 @@ buffer must be widened."
     (insert lines)))
 
 (defun ecl-mcp-apply--replace (position old new)
-  "Replace the text OLD at POSITION by NEW, touching as little as possible."
+  "Replace the text OLD at POSITION by NEW, changing as little as possible."
   (pcase-let* ((`(,head . ,tail) (ecl-mcp-apply--common old new))
                (start (+ position head))
                (text (substring new head (- (length new) tail))))
@@ -174,7 +174,7 @@ buffer must be widened."
       (list (list 0 (string-join old) (string-join new))))))
 
 (defun ecl-mcp-apply--replacements (items)
-  "The replacements, each (OFFSET OLD NEW), that ITEMS stand for, last first."
+  "The replacements, each (OFFSET OLD NEW), for ITEMS, last first."
   (let ((offset 0) (old nil) (new nil) (found nil))
     (dolist (item (append items '((?\s . ""))))
       (pcase (car item)
@@ -189,7 +189,7 @@ buffer must be widened."
     found))
 
 (defun ecl-mcp-apply--insert-hunks (hunks places)
-  "Put HUNKS at PLACES of this buffer, from the last to the first."
+  "Put HUNKS at PLACES of this buffer, the last one first."
   (save-excursion
     (cl-loop for hunk in (reverse hunks)
              for place in (reverse places)
@@ -202,12 +202,12 @@ buffer must be widened."
 ;;;; Where it was made
 
 (defun ecl-mcp-apply--context (items)
-  "The length of the unchanged lines that ITEMS begin with."
+  "The length of the unchanged lines at the beginning of ITEMS."
   (cl-loop for item in items
            while (eql (car item) ?\s) sum (length (cdr item))))
 
 (defun ecl-mcp-apply--regions (hunks places)
-  "Markers around what HUNKS, put at PLACES, have changed: (START . END) of each."
+  "Markers (START . END) around the changes of HUNKS, put at PLACES."
   (let ((shift 0))
     (cl-loop
      for hunk in hunks for place in places
@@ -223,7 +223,8 @@ buffer must be widened."
 
 (defun ecl-mcp-apply-to-text (hunks base text)
   "Put HUNKS, made from the text BASE, into TEXT.
-The result is a cons of the new text and the list of places (nil: stale)."
+The result is a cons of the new text and the list of places, nil for a stale
+hunk."
   (with-temp-buffer
     (insert text)
     (let ((places (ecl-mcp-apply-places hunks base)))
@@ -233,7 +234,7 @@ The result is a cons of the new text and the list of places (nil: stale)."
 ;;;; Buffers
 
 (defun ecl-mcp-apply--without-modes (body)
-  "Call BODY while the minor modes that would meddle are off."
+  "Call BODY while the minor modes that would interfere are off."
   (let ((local nil) (global nil))
     (dolist (mode ecl-mcp-inhibit-modes-while-applying)
       (cond ((memq mode local-minor-modes) (push mode local))
@@ -258,8 +259,8 @@ The result is a cons of the new text and the list of places (nil: stale)."
                           " ecl-mcp-inhibit-modes-while-applying")))))
 
 (defun ecl-mcp-apply--take-back (change text modified)
-  "Cancel CHANGE, so that this buffer has TEXT again, and whether it is MODIFIED.
-A mode that meddles does so with what is taken back, too: then it is not heard."
+  "Cancel CHANGE, so that this buffer has TEXT and is MODIFIED as before.
+A mode may also interfere with that; then its hooks do not run."
   (cancel-change-group change)
   (unless (string= text (ecl-mcp-save-text))
     (let ((inhibit-modification-hooks t) (inhibit-read-only t))
@@ -269,12 +270,12 @@ A mode that meddles does so with what is taken back, too: then it is not heard."
 
 (defun ecl-mcp-apply--make (hunks places expected)
   "Put HUNKS at PLACES of this buffer, or change nothing and signal an error.
-EXPECTED is the text that comes out."
+EXPECTED is the resulting text."
   (let ((change (prepare-change-group))
         (text (ecl-mcp-save-text))
         (modified (buffer-modified-p))
-        ;; Emacs asks about a file that has changed before the first change of
-        ;; its buffer: whoever gets here has decided, and it is not saved.
+        ;; Before the first change to a buffer, Emacs asks if its file has
+        ;; changed.  Here the user has decided, and the buffer is not saved.
         (buffer-file-truename (and (not (ecl-mcp-save-outdated-p))
                                    buffer-file-truename))
         (done nil))
@@ -292,7 +293,7 @@ EXPECTED is the text that comes out."
     change))
 
 (defun ecl-mcp-apply-refuse-read-only (buffer)
-  "Signal an error when BUFFER may not be changed."
+  "Signal an error if BUFFER may not be changed."
   (with-current-buffer buffer
     (when (and buffer-read-only (not inhibit-read-only))
       (user-error
@@ -301,13 +302,13 @@ EXPECTED is the text that comes out."
 
 (defun ecl-mcp-apply-to-buffer (buffer base hunks)
   "Put HUNKS, made from the text BASE, into BUFFER as one step of undo.
-Hunks whose old lines are not there, or could be others, are left out.  Then
-the buffer is saved as `ecl-mcp-save-after-apply' says.
+Hunks whose old lines are missing or ambiguous are left out.  Then the buffer is
+saved as `ecl-mcp-save-after-apply' says.
 
-The result is a plist: `:before' and `:after', the whole texts; `:places', for
-each hunk where it was put, nil for none; `:regions', markers around what
-changed; `:saved', and the `:sha256' of what was written; `:note', why not.
-When the change cannot be made, nothing is changed and an error signalled."
+The result is a plist: `:before' and `:after', the whole texts; `:places', where
+each hunk was put, or nil; `:regions', markers around the changes; `:saved',
+whether it was saved, and then `:sha256' of the file, or else `:note', why not.
+If the change cannot be made, nothing is changed and an error is signalled."
   (ecl-mcp-apply-refuse-read-only buffer)
   (with-current-buffer buffer
     (save-restriction

@@ -1,11 +1,11 @@
-;;; ecl-mcp-approval-answer.el --- The answers a human can give  -*- lexical-binding: t; -*-
+;;; ecl-mcp-approval-answer.el --- The answers that a user can give  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; What a human says to a request, as the core hears it, and what a rule that
-;; they made of it does to the other requests.
-;; This file knows nothing of keys and windows.
+;; Sends the answers of the user to the core, and applies a rule that an answer
+;; has made to the other requests.
+;; This file knows nothing about keys and windows.
 
 ;;; Code:
 
@@ -16,38 +16,38 @@
 
 (defconst ecl-mcp-approval-answer--denied
   "Do not retry the same call; ask or choose another way."
-  "What a client reads when its call was denied without a reason.")
+  "Reason that a client reads when the user gave none.")
 
 (defconst ecl-mcp-approval-answer--no-human "no decision: no interactive Emacs"
-  "What a client reads when there is nobody to ask.")
+  "Reason that a client reads when there is nobody to ask.")
 
 (defvar ecl-mcp-reason-history nil
-  "Reasons that were given for a denial.")
+  "History of reasons for denials.")
 
 ;;;; Answers
 
 (defun ecl-mcp-approval-answer--decide (request result)
-  "Answer REQUEST with RESULT as its human; whether it still waited."
+  "Answer REQUEST with RESULT for the user; return non-nil if it still waited."
   (or (ecl-mcp-answer request (append result '((by . "human"))))
-      (progn (ecl-mcp--report "%s was not told: it waits no longer"
+      (progn (ecl-mcp--report "%s did not get the answer: it no longer waits"
                               (or (ecl-mcp-request-client request) "The client"))
              nil)))
 
 (defun ecl-mcp-allow (request &optional arguments)
-  "Let REQUEST run once, with ARGUMENTS, of the exact shape, when there are some."
+  "Let REQUEST run once, with ARGUMENTS, in exact shape, if they are given."
   (ecl-mcp-approval-answer--decide
    request `((decision . "approve")
              ,@(and arguments `((arguments . ,arguments))))))
 
 (defun ecl-mcp-deny (request &optional reason)
-  "Deny REQUEST; its client reads REASON."
+  "Deny REQUEST; its client can read REASON."
   (ecl-mcp-approval-answer--decide
    request `((decision . "deny")
              (reason . ,(or (ecl-mcp--some-text reason)
                             ecl-mcp-approval-answer--denied)))))
 
 (defun ecl-mcp-stop-client (request)
-  "Deny REQUEST and all others of its client: their human has stopped the run."
+  "Deny REQUEST and all others of its client: the user has stopped the run."
   (let ((count 0))
     (dolist (other (cons request (remq request ecl-mcp-requests)))
       (when (and (ecl-mcp-request-waiting-p other)
@@ -63,18 +63,18 @@
                      (if (= count 1) "" "s"))))
 
 (defun ecl-mcp-no-human (request)
-  "Answer REQUEST, since there is nobody who could."
+  "Answer REQUEST without a decision, since there is nobody to ask."
   (ecl-mcp-answer request `((decision . "none")
                             (reason . ,ecl-mcp-approval-answer--no-human))))
 
 (defun ecl-mcp-approval-read-reason ()
-  "Ask for the reason of a denial."
+  "Read the reason for a denial."
   (read-string "Deny, because: " nil 'ecl-mcp-reason-history))
 
 ;;;; Grants
 
 (defun ecl-mcp-approval-answer--resolve-others ()
-  "Answer what the rules cover now; the requests that were answered."
+  "Answer the requests that rules cover now, and return them."
   (cl-remove-if-not
    (lambda (request)
      (and (ecl-mcp-request-waiting-p request)
@@ -82,8 +82,8 @@
    (copy-sequence ecl-mcp-requests)))
 
 (defun ecl-mcp-grant (request rule)
-  "Let RULE hold, which was made for REQUEST, and answer REQUEST so.
-Others that RULE covers are answered too, and listed."
+  "Add RULE, which was made for REQUEST, and answer REQUEST accordingly.
+Also answer other requests that RULE covers, and list them."
   (let* ((fault (ecl-mcp-permissions-add rule request))
          (done (if (eq 'allow (ecl-mcp-rule-effect rule))
                    (ecl-mcp-allow request)
@@ -91,10 +91,10 @@ Others that RULE covers are answered too, and listed."
          (others (ecl-mcp-approval-answer--resolve-others)))
     (when fault
       (display-warning 'ecl-mcp fault :error))
-    ;; Short: an echo area of many lines would hide what waits next.
+    ;; Short, since a tall echo area would hide the next request.
     (ecl-mcp--report
      "%s%s%s" (if fault (concat fault ". ") "")
-     (if done "The rule holds" "The rule holds, but its request was gone")
+     (if done "The rule holds" "The rule holds, but its request is gone")
      (if others
          (concat "; it also answered "
                  (mapconcat (lambda (other)

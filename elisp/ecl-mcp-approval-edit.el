@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; A buffer with the code of a call, or with its arguments as JSON: what its
-;; human makes of it runs in the place of what was asked for.
+;; A buffer with the code of a call, or with its arguments as JSON.  The edited
+;; text runs instead of the original.
 
 ;;; Code:
 
@@ -17,7 +17,7 @@
 (defvar-local ecl-mcp-approval-edit--request nil
   "The request whose call is edited here.")
 (defvar-local ecl-mcp-approval-edit--came-up 0
-  "When the buffer came up, as `float-time' has it.")
+  "When the buffer came up, a `float-time'.")
 (defvar-local ecl-mcp-approval-edit--end-shown nil
   "Whether the end of the buffer has been on the screen.")
 
@@ -25,7 +25,7 @@
   (ecl-mcp-keymap
    '(("C-c C-c" . ecl-mcp-approval-edit-run)
      ("C-c C-k" . ecl-mcp-approval-edit-leave)))
-  "Keys where a call is edited.")
+  "Keymap of `ecl-mcp-approval-edit-mode'.")
 
 (define-minor-mode ecl-mcp-approval-edit-mode
   "Edit a call that waits for an answer.
@@ -36,14 +36,14 @@
     (setq header-line-format
           (substitute-command-keys
            (concat "Edit the call.  \\<ecl-mcp-approval-edit-mode-map>"
-                   "\\[ecl-mcp-approval-edit-run] runs it so, "
+                   "\\[ecl-mcp-approval-edit-run] runs the result, "
                    "\\[ecl-mcp-approval-edit-leave] leaves it waiting")))
     (setq-local truncate-lines nil
                 bidi-paragraph-direction 'left-to-right)
     (add-hook 'post-command-hook #'ecl-mcp-approval-edit--look nil t)))
 
 (defun ecl-mcp-approval-edit--look ()
-  "Note when the end of the buffer is on the screen."
+  "Note if the end of the buffer is on the screen."
   (when (and (not ecl-mcp-approval-edit--end-shown)
              (not (input-pending-p))
              (> (- (float-time) ecl-mcp-approval-edit--came-up) ecl-mcp-approval-grace)
@@ -58,7 +58,7 @@
        (ecl-mcp-request-code-argument request)))
 
 (defun ecl-mcp-approval-edit--insert (request)
-  "Insert what can be edited of REQUEST."
+  "Insert the editable part of REQUEST."
   (if-let ((argument (ecl-mcp-approval-edit--argument request)))
       (progn (insert (substring-no-properties
                       (alist-get argument (ecl-mcp-request-exact request))))
@@ -72,7 +72,7 @@
     (fundamental-mode)))
 
 (defun ecl-mcp-approval-edit-request (request)
-  "Edit the call that REQUEST wants, in a buffer of its own."
+  "Edit the call of REQUEST in a buffer of its own."
   (let ((buffer (get-buffer-create
                  (format "*ecl-mcp edit #%d*" (ecl-mcp-request-number request)))))
     (with-current-buffer buffer
@@ -86,7 +86,7 @@
     (pop-to-buffer buffer)))
 
 (defun ecl-mcp-approval-edit--result ()
-  "The arguments of the call as they are edited here, of the exact shape."
+  "The arguments of the call as edited here, in exact shape."
   (let* ((request ecl-mcp-approval-edit--request)
          (text (buffer-substring-no-properties (point-min) (point-max)))
          (argument (ecl-mcp-approval-edit--argument request)))
@@ -96,20 +96,20 @@
                 (ecl-mcp-request-exact request))
       (let ((value (condition-case err
                        (ecl-mcp--json-parse (encode-coding-string text 'utf-8))
-                     (error (user-error "This is no JSON: %s"
+                     (error (user-error "This is not JSON: %s"
                                         (error-message-string err))))))
         (unless (string-match-p "\\`[ \t\n\r]*{" text)
-          (user-error "The arguments are to be an object, {…}"))
+          (user-error "The arguments must be an object, {…}"))
         value))))
 
 (defun ecl-mcp-approval-edit-run ()
-  "Let the call run as it is edited here."
+  "Run the call as edited here."
   (interactive)
   (unless (and ecl-mcp-approval-edit--request
                (ecl-mcp-request-waiting-p ecl-mcp-approval-edit--request))
-    (user-error "The call waits no longer"))
+    (user-error "The call no longer waits"))
   (when (or executing-kbd-macro ecl-mcp-typing--key-given (not ecl-mcp-typing--key-fresh))
-    (user-error "Only keys that are typed let a call run"))
+    (user-error "Only a typed key can let a call run"))
   (widen)
   (ecl-mcp-approval-edit--look)
   (unless ecl-mcp-approval-edit--end-shown
@@ -127,7 +127,7 @@
     (quit-windows-on buffer t)))
 
 (defun ecl-mcp-approval-edit-leave ()
-  "Throw away what was edited; the call waits."
+  "Discard the edits; the call continues to wait."
   (interactive)
   (let ((request ecl-mcp-approval-edit--request))
     (set-buffer-modified-p nil)

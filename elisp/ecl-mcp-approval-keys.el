@@ -4,8 +4,8 @@
 ;;; Commentary:
 
 ;; The keys in the buffer of approvals, one for each answer.  They count only
-;; while its window is selected, and an allowing one is refused until the end of
-;; what it would allow has been on the screen.
+;; while its window is selected, and a key that allows something is ignored
+;; until the end of that has been on the screen.
 
 ;;; Code:
 
@@ -22,19 +22,19 @@
 ;;;; Deciding
 
 (defun ecl-mcp-approval-keys--request ()
-  "The request that a key in this window is about; an error when there is none."
-  ;; Not a copy of it, or one that was renamed: what is drawn there is old.
+  "The request that a key in this window is about; signal an error without one."
+  ;; A clone or a renamed buffer shows something old.
   (unless (and (derived-mode-p 'ecl-mcp-approval-mode)
                (eq (current-buffer) (get-buffer ecl-mcp-approval-buffer))
                (eq (current-buffer) (window-buffer (selected-window))))
-    (user-error "This is for the buffer of approvals"))
+    (user-error "This command is for the buffer of approvals"))
   (unless (and ecl-mcp-approval-window--request
                (ecl-mcp-request-waiting-p ecl-mcp-approval-window--request))
-    (user-error "It waits no longer; TAB shows the next, q is the end"))
+    (user-error "It no longer waits; TAB shows the next request, q quits"))
   ecl-mcp-approval-window--request)
 
 (defconst ecl-mcp-approval-keys--counted 100000
-  "Characters whose lines on the screen are counted; more would take seconds.")
+  "Characters whose screen lines are counted; more of them would take seconds.")
 
 (defun ecl-mcp-approval-keys--lines-below ()
   "How many lines of the request are below the window."
@@ -44,14 +44,15 @@
       (count-lines end (point-max)))))
 
 (defun ecl-mcp-approval-keys--offer-hidden-p ()
-  "Whether the rule that is offered does not end on the screen."
+  "Whether the end of the offered rule is not on the screen."
   (and ecl-mcp-approval-window--offer
        (not (and ecl-mcp-approval-window--offer-end
                  (pos-visible-in-window-p ecl-mcp-approval-window--offer-end)))))
 
 (defun ecl-mcp-approval-keys--answer (action &optional allows)
-  "Call ACTION with the request when the key that came is an answer.
-ALLOWS is whether it lets something run, and so needs all to have been seen."
+  "Call ACTION with the request if the current key is an answer.
+ALLOWS says whether it lets something run; then all of the request must have
+been shown."
   (let* ((request (ecl-mcp-approval-keys--request))
          (buffer (current-buffer)) (window (selected-window))
          (shown ecl-mcp-approval-window--came-up)
@@ -63,7 +64,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
      ((and allows (ecl-mcp-approval-keys--offer-hidden-p))
       (ecl-mcp--report "Not all of the rule is on the screen"))
      ((and allows (not ecl-mcp-approval-window--whole))
-      (ecl-mcp--report "It is too long to be shown: n denies it, e edits it"))
+      (ecl-mcp--report "It is too long to show: n denies it, e edits it"))
      ((and allows (not ecl-mcp-approval-window--end-shown))
       (ecl-mcp--report "SPC to see the rest (%d lines)"
                        (ecl-mcp-approval-keys--lines-below)))
@@ -87,7 +88,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
            (ecl-mcp-approval-keys--continue)))))))
 
 (defun ecl-mcp-approval-keys--continue ()
-  "Go to the change of a file that waits when nothing else does."
+  "Go to a waiting change to a file if no other request waits."
   (let ((buffer (get-buffer ecl-mcp-approval-buffer)))
     (when (and ecl-mcp-requests
                (cl-every #'ecl-mcp-request-review ecl-mcp-requests)
@@ -96,7 +97,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
       (ecl-mcp-review-request (car ecl-mcp-requests) t))))
 
 (defun ecl-mcp-approval-yes ()
-  "Allow this call once, or take the rule that is offered."
+  "Allow this call once, or accept the offered rule."
   (interactive)
   (ecl-mcp-approval-keys--answer
    (if ecl-mcp-approval-window--offer #'ecl-mcp-approval-keys--take-offer #'ecl-mcp-allow)
@@ -110,24 +111,24 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (ecl-mcp-approval-keys--answer #'ecl-mcp-deny))
 
 (defun ecl-mcp-approval-no-because ()
-  "Deny this call for a reason, which its client reads."
+  "Deny this call for a reason, which its client can read."
   (interactive)
   (ecl-mcp-approval-keys--answer
    (lambda (request)
      (ecl-mcp-deny request (ecl-mcp-approval-read-reason)))))
 
 (defun ecl-mcp-approval-stop ()
-  "Deny this call and all others of its client, and say that the run is stopped."
+  "Deny this call and all others of its client, and tell it to stop the run."
   (interactive)
   (ecl-mcp-approval-keys--answer #'ecl-mcp-stop-client))
 
 (defun ecl-mcp-approval-edit ()
-  "Edit the code or the arguments of this call, and run it so."
+  "Edit the code or the arguments of this call, and run the result."
   (interactive)
   (ecl-mcp-approval-keys--answer #'ecl-mcp-approval-edit-request))
 
 (defun ecl-mcp-approval-later ()
-  "Let this call wait; leave the offer of a rule first."
+  "Let this call wait, or leave the offer of a rule."
   (interactive)
   (ecl-mcp-typing-cancel-answer)
   (if ecl-mcp-approval-window--offer
@@ -154,24 +155,24 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
    (eq effect 'allow)))
 
 (defun ecl-mcp-approval-session ()
-  "Allow calls like this one until their server ends; the rule is shown first."
+  "Allow calls like this one until their server ends; show the rule first."
   (interactive)
   (ecl-mcp-approval-keys--offer 'allow 'session))
 
 (defun ecl-mcp-approval-keys--scope ()
-  "The scope of rules that are to stay."
+  "The scope of permanent rules."
   (if (ecl-mcp-permissions--project-root ecl-mcp-approval-window--request)
       'project
     'user))
 
 (defun ecl-mcp-approval-always ()
-  "Always allow calls like this one; the rule is shown first."
+  "Always allow calls like this one; show the rule first."
   (interactive)
   (ecl-mcp-approval-keys--request)
   (ecl-mcp-approval-keys--offer 'allow (ecl-mcp-approval-keys--scope)))
 
 (defun ecl-mcp-approval-never ()
-  "Always deny calls like this one; the rule is shown first."
+  "Always deny calls like this one; show the rule first."
   (interactive)
   (ecl-mcp-approval-keys--request)
   (ecl-mcp-approval-keys--offer 'deny (ecl-mcp-approval-keys--scope)))
@@ -180,7 +181,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   "Offer the rule STEP places further."
   (ecl-mcp-approval-keys--request)
   (unless ecl-mcp-approval-window--offer
-    (user-error "No rule is offered; ! A and D do so"))
+    (user-error "No rule is offered; press !, A or D for one"))
   (pcase-let ((`(,rules . ,index) ecl-mcp-approval-window--offer))
     (setcdr ecl-mcp-approval-window--offer
             (max 0 (min (1- (length rules)) (+ index step))))
@@ -197,7 +198,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (ecl-mcp-approval-keys--step-offer -1))
 
 (defun ecl-mcp-approval-keys--other-scope ()
-  "Offer the rule for all projects, or for this one only."
+  "Offer the rule for all projects, or only for this one."
   (pcase-let* ((`(,rules . ,index) ecl-mcp-approval-window--offer)
                (scope (ecl-mcp-rule-scope (car rules)))
                (request (ecl-mcp-approval-keys--request)))
@@ -212,12 +213,12 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
       (ecl-mcp-approval-window--draw))))
 
 (defun ecl-mcp-approval-keys--take-offer (request)
-  "Let the rule that is offered for REQUEST hold; one that stays needs a yes."
+  "Make the rule offered for REQUEST; ask before making a permanent one."
   (let* ((rule (nth (cdr ecl-mcp-approval-window--offer)
                     (car ecl-mcp-approval-window--offer)))
          (file (ecl-mcp-permissions-file rule request)))
     (if (or (not file)
-            ;; Typed, whatever the user has made of `yes-or-no-p'.
+            ;; Typed in full, even if `yes-or-no-p' takes short answers.
             (equal "yes" (read-string
                           (format "Write to %s: %s? Type yes: "
                                   (ecl-mcp-approval-text-line
@@ -233,14 +234,14 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
 (defun ecl-mcp-approval-keys--move (step)
   "Show the request STEP places further."
   (let ((next (ecl-mcp-request-next ecl-mcp-approval-window--request step)))
-    (cond ((not next) (ecl-mcp--report "Nothing waits"))
+    (cond ((not next) (ecl-mcp--report "No request waits"))
           ((ecl-mcp-request-review next)
            (ecl-mcp-review-request next t))
           (t (ecl-mcp-approval-window--set next)
              (ecl-mcp-approval-window--fit (selected-window))))))
 
 (defun ecl-mcp-approval-next ()
-  "Show the next request; with the offer of a rule, where it is to stand."
+  "Show the next request; if a rule is offered, change where it is written."
   (interactive)
   (if ecl-mcp-approval-window--offer (ecl-mcp-approval-keys--other-scope)
     (ecl-mcp-approval-keys--move 1)))
@@ -251,14 +252,14 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (ecl-mcp-approval-keys--move -1))
 
 (defun ecl-mcp-approval-scroll ()
-  "Show what follows."
+  "Scroll down."
   (interactive)
   (condition-case nil
       (scroll-up-command)
     (end-of-buffer (goto-char (point-max)))))
 
 (defun ecl-mcp-approval-view ()
-  "Show more of the request, or less again; a change in its own buffer."
+  "Show more or less of the request; show a change to a file in its own buffer."
   (interactive)
   (let ((request (ecl-mcp-approval-keys--request)))
     (if (ecl-mcp-request-review request)
@@ -267,7 +268,7 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
       (ecl-mcp-approval-window--fit (selected-window)))))
 
 (defun ecl-mcp-approval-raw ()
-  "Show the request as it came, or as usual again."
+  "Show the request as it arrived, or as usual again."
   (interactive)
   (ecl-mcp-approval-keys--request)
   (setq ecl-mcp-approval-window--raw (not ecl-mcp-approval-window--raw)
@@ -275,30 +276,30 @@ ALLOWS is whether it lets something run, and so needs all to have been seen."
   (ecl-mcp-approval-window--draw))
 
 (defun ecl-mcp-approval-help ()
-  "Say what the keys do."
+  "Explain the keys."
   (interactive)
   (with-help-window (help-buffer)
     (with-current-buffer standard-output
       (insert (substitute-command-keys
-               "What the keys do with the call that is shown.
+               "Keys for the call that is shown:
 
 \\<ecl-mcp-approval-mode-map>\\[ecl-mcp-approval-yes]  allow it, once
 \\[ecl-mcp-approval-no]  deny it
 \\[ecl-mcp-approval-no-because]  deny it and say why
-\\[ecl-mcp-approval-edit]  edit it and run it so
+\\[ecl-mcp-approval-edit]  edit it and run the result
 \\[ecl-mcp-approval-session]  allow calls like it until this server ends
 \\[ecl-mcp-approval-always]  always allow calls like it
 \\[ecl-mcp-approval-never]  always deny calls like it
-\\[ecl-mcp-approval-stop]  deny it and all others of this client: the run is stopped
-\\[ecl-mcp-approval-scroll]  go on reading
-\\[ecl-mcp-approval-view]  a larger window, or the change of a file
-\\[ecl-mcp-approval-raw]  the request as it came, as JSON
+\\[ecl-mcp-approval-stop]  deny it and all others of this client; stop the run
+\\[ecl-mcp-approval-scroll]  scroll down
+\\[ecl-mcp-approval-view]  a larger window, or the change to a file
+\\[ecl-mcp-approval-raw]  the request as it arrived, as JSON
 \\[ecl-mcp-approval-next]  the next request
 \\[ecl-mcp-approval-previous]  the previous request
 \\[ecl-mcp-approval-later]  later
 
-Keys that make a rule show it first: - and + make it narrower and wider.
-An answer counts when nothing is typed right before or behind it, and when
+Keys that make a rule show it first; - and + make it narrower and wider.
+An answer counts only if nothing is typed right before or after it, and if
 the end of the request has been on the screen.  M-x ecl-mcp-permissions lists
 the rules.
 ")))))
@@ -326,12 +327,12 @@ the rules.
      ("?" . ecl-mcp-approval-help)
      ("g" . ignore))
    special-mode-map)
-  "Keys in the buffer of approvals.")
+  "Keymap of `ecl-mcp-approval-mode'.")
 
 (define-derived-mode ecl-mcp-approval-mode special-mode "MCP-Approval"
   "Decide whether a call runs.
-Keys count here only while this window is selected, and not right after the
-request has come up, or right before or behind another key.
+Keys count only while this window is selected, and neither right after the
+request has come up nor right before or after another key.
 
 \\{ecl-mcp-approval-mode-map}"
   :interactive nil
@@ -344,7 +345,7 @@ request has come up, or right before or behind another key.
               cursor-in-non-selected-windows nil
               bidi-paragraph-direction 'left-to-right
               bidi-inhibit-bpa t
-              ;; Letters stand in the order in which they are read by Lisp.
+              ;; Show letters in the order in which Lisp reads them.
               bidi-display-reordering nil
               buffer-invisibility-spec nil)
   (add-hook 'post-command-hook #'ecl-mcp-approval-window-look nil t)

@@ -1,13 +1,13 @@
-;;; ecl-mcp-approval-prompt.el --- y-or-n-p about a call, when it can do no harm  -*- lexical-binding: t; -*-
+;;; ecl-mcp-approval-prompt.el --- A question about a call  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
 ;; Asks about a request with `y-or-n-p', below a window that shows all of it.
-;; The keys of the question are ours: none is an answer unless ecl-mcp-typing.el
-;; says so, there is no default, and whoever goes on typing gets what they typed
-;; in their own buffer.  What `y-or-n-p' returns counts only when such a key has
-;; made it do so.
+;; The question has its own keys.  A key is an answer only if ecl-mcp-typing.el
+;; says so, and there is no default.  If the user continues to type, the text
+;; goes to their own buffer.  The value of `y-or-n-p' counts only if one of our
+;; keys produced it.
 
 ;;; Code:
 
@@ -24,31 +24,31 @@
                (:constructor ecl-mcp-approval-prompt--make)
                (:conc-name ecl-mcp-approval-prompt--)
                (:copier nil))
-  "The question about REQUEST that is in the minibuffer; it CAME-UP then.
-WINDOW shows the request; DEPTH is that of the minibuffer, LEVEL that of
-recursive edits; TYPING is whether somebody typed before; KEYS were typed and
-were no answer, newest first; ANSWER is `allow', `deny', `reason', `view',
+  "The question about REQUEST in the minibuffer, which CAME-UP at that time.
+WINDOW shows the request; DEPTH is the depth of the minibuffer, LEVEL that of
+recursive edits; TYPING says whether somebody typed before; KEYS are those that
+were not answers, newest first; ANSWER is `allow', `deny', `reason', `view',
 `later', `typing' or `gone'."
   request window typing came-up depth level keys answer)
 
 (defvar ecl-mcp-approval-prompt--question nil
-  "The question that is in the minibuffer, or nil.")
+  "The question in the minibuffer, or nil.")
 
 (defun ecl-mcp-approval-prompt-request ()
-  "The request that the minibuffer asks about, or nil."
+  "The request about which the minibuffer asks, or nil."
   (and ecl-mcp-approval-prompt--question
        (ecl-mcp-approval-prompt--request ecl-mcp-approval-prompt--question)))
 
 ;;;; Its end
 
 (defun ecl-mcp-approval-prompt--innermost-p ()
-  "Whether the question is what keys go to now."
+  "Whether keys go to the question now."
   (when-let ((question ecl-mcp-approval-prompt--question))
     (and (equal (minibuffer-depth) (ecl-mcp-approval-prompt--depth question))
          (equal (recursion-depth) (ecl-mcp-approval-prompt--level question)))))
 
 (defun ecl-mcp-approval-prompt--end (answer)
-  "End the question with ANSWER.  There is no way back from here."
+  "End the question with ANSWER.  This function does not return."
   (setf (ecl-mcp-approval-prompt--answer ecl-mcp-approval-prompt--question) answer)
   (if (not (memq answer '(allow deny)))
       (throw 'exit t)
@@ -58,8 +58,8 @@ were no answer, newest first; ANSWER is `allow', `deny', `reason', `view',
     (throw 'exit nil)))
 
 (defun ecl-mcp-approval-prompt-check ()
-  "Leave the question when its request is gone and keys go to it.
-One that lies below another minibuffer goes when that has gone."
+  "Leave the question if its request is gone and keys go to it.
+If it lies below another minibuffer, it waits for the end of that one."
   (when (and ecl-mcp-approval-prompt--question
              (not (ecl-mcp-approval-prompt--answer ecl-mcp-approval-prompt--question))
              (not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)))
@@ -69,8 +69,8 @@ One that lies below another minibuffer goes when that has gone."
 ;;;; Keys
 
 (defun ecl-mcp-approval-prompt--shown-p (question)
-  "Whether the request of QUESTION is on the screen, and all of it was.
-A message below may take a line of it away for a while."
+  "Whether the request of QUESTION is on the screen, and all of it has been.
+A message below may hide a line of it for a while."
   (let ((window (ecl-mcp-approval-prompt--window question)))
     (and (window-live-p window)
          (ecl-mcp-frame-in-front-p (window-frame window))
@@ -85,7 +85,7 @@ A message below may take a line of it away for a while."
              (ecl-mcp-approval-window--end-visible-p window)))))
 
 (defun ecl-mcp-approval-prompt--key (answer)
-  "Take the key that came as ANSWER when it is one."
+  "Take the current key as ANSWER if it is an answer."
   (let* ((question ecl-mcp-approval-prompt--question)
          (why (and question
                    (ecl-mcp-typing-why-no-answer
@@ -96,11 +96,11 @@ A message below may take a line of it away for a while."
       (ecl-mcp-approval-prompt--end 'gone))
      (why (ecl-mcp-approval-prompt--other why))
      ((and (eq answer 'allow) (not (ecl-mcp-approval-prompt--shown-p question)))
-      (ecl-mcp--report "Not all of it is on the screen: v shows the rest"))
+      (ecl-mcp--report "Not all of it is on the screen; v shows the rest"))
      (t
       (push last-command-event (ecl-mcp-approval-prompt--keys question))
       (when (ecl-mcp-approval-prompt--typing question)
-        (message "ecl-mcp: %s, unless you type on"
+        (message "ecl-mcp: %s, unless you continue to type"
                  (key-description (vector last-command-event))))
       (ecl-mcp-typing-when-quiet
        (lambda ()
@@ -114,8 +114,8 @@ A message below may take a line of it away for a while."
        (and (ecl-mcp-approval-prompt--typing question) ecl-mcp-approval-idle))))))
 
 (defun ecl-mcp-approval-prompt--other (&optional why)
-  "Note a key that is no answer, because of WHY.
-Whoever writes into a buffer and goes on writing gets the keys there."
+  "Note a key that is not an answer, because of WHY.
+If the user was writing into a buffer and continues, the keys go there."
   (interactive)
   (let ((question ecl-mcp-approval-prompt--question)
         (canceled (ecl-mcp-typing-cancel-answer)))
@@ -130,7 +130,7 @@ Whoever writes into a buffer and goes on writing gets the keys there."
 
 (defun ecl-mcp-approval-prompt--text-p (question)
   "Whether the keys of QUESTION are text for the window below.
-The first must be; a RET behind it belongs to the text, one alone may not."
+The first must be text; a later RET belongs to it, but one alone may not."
   (when-let* ((window (minibuffer-selected-window))
               (buffer (window-buffer window))
               (keys (reverse (ecl-mcp-approval-prompt--keys question))))
@@ -174,7 +174,7 @@ The first must be; a RET behind it belongs to the text, one alone may not."
     (throw 'exit t)))
 
 (defun ecl-mcp-approval-prompt--other-keys ()
-  "Return a keymap in which all that makes text is no answer."
+  "Return a keymap in which no key that makes text is an answer."
   (let ((map (make-keymap)))
     (set-char-table-range (nth 1 map) (cons 32 #x3fffff)
                           #'ecl-mcp-approval-prompt--other)
@@ -196,15 +196,15 @@ The first must be; a RET behind it belongs to the text, one alone may not."
      ([backspace] . ecl-mcp-approval-prompt--other)
      ([xterm-paste] . ecl-mcp-approval-prompt--other))
    (ecl-mcp-approval-prompt--other-keys))
-  "Keys of the question; all others that make text are none.")
+  "Keymap of the question; all other keys that make text are not answers.")
 
 ;;;; The question
 
 (defun ecl-mcp-approval-prompt--wording (request)
-  "What is asked about REQUEST, on one line of the frame."
+  "The text of the question about REQUEST, on one line of the frame."
   (let* ((keys "  n: no, N: no, because, v: look, C-g: later")
          (question ". Allow once?")
-         ;; What y-or-n-p adds, and the cursor.
+         ;; Leave room for what y-or-n-p adds, and for the cursor.
          (room (- (frame-width) 12))
          (text (concat (ecl-mcp-request-title request
                                               (- room (length question)))
@@ -216,7 +216,7 @@ The first must be; a RET behind it belongs to the text, one alone may not."
 (defun ecl-mcp-approval-prompt--setup (question)
   "Prepare the minibuffer for QUESTION."
   (use-local-map ecl-mcp-question-map)
-  ;; Anything else that other packages want with keys here.
+  ;; No other package has a say about keys here.
   (setq-local minor-mode-overriding-map-alist nil
               completion-at-point-functions nil)
   (setf (ecl-mcp-approval-prompt--depth question) (minibuffer-depth)
@@ -224,9 +224,9 @@ The first must be; a RET behind it belongs to the text, one alone may not."
         (ecl-mcp-approval-prompt--came-up question) (float-time)))
 
 (defun ecl-mcp-approval-prompt--ask (question)
-  "Ask QUESTION; its answer."
+  "Ask QUESTION; return its answer."
   (let ((ecl-mcp-approval-prompt--question question)
-        ;; The variants without these would read keys themselves.
+        ;; Otherwise `y-or-n-p' would read keys itself.
         (use-dialog-box nil)
         (y-or-n-p-use-read-key nil)
         (enable-recursive-minibuffers t))
@@ -241,14 +241,14 @@ The first must be; a RET behind it belongs to the text, one alone may not."
     (or (ecl-mcp-approval-prompt--answer question) 'later)))
 
 (defun ecl-mcp-approval-prompt--resume (question)
-  "Give the keys of QUESTION to the buffer they were typed for."
+  "Pass the keys of QUESTION to the buffer for which they were typed."
   (setq unread-command-events
         (append (reverse (ecl-mcp-approval-prompt--keys question))
                 unread-command-events)))
 
 (defun ecl-mcp-approval-prompt-ask (request window)
-  "Ask about REQUEST, which WINDOW shows, and do what its human answers.
-It must be a moment for that; see `ecl-mcp-typing-why-not-ask'."
+  "Ask about REQUEST, which WINDOW shows, and do what the user answers.
+The moment must be right; see `ecl-mcp-typing-why-not-ask'."
   (discard-input)
   (let* ((question (ecl-mcp-approval-prompt--make :request request :window window
                                                   :typing (ecl-mcp-typing-p)))

@@ -1,13 +1,13 @@
-;;; ecl-mcp-approval-text.el --- A request as its human sees it  -*- lexical-binding: t; -*-
+;;; ecl-mcp-approval-text.el --- A request as the user sees it  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Puts a request for a decision into a buffer: all of it, and nothing hidden.
-;; What a client sends is text: characters that show nothing, or show the others
-;; in another order, are shown by their names; no property of a string, no
-;; local variable and no mode of a user has a say in how it looks.
-;; This file knows nothing of keys, windows and answers.
+;; Inserts a request for a decision into a buffer, all of it, and hides nothing.
+;; Whatever a client sends is only text.  Characters that are invisible, or that
+;; reorder others, are shown by their names.  String properties, local variables
+;; and modes of the user have no influence on how the text looks.
+;; This file knows nothing about keys, windows and answers.
 
 ;;; Code:
 
@@ -18,10 +18,10 @@
 (require 'ecl-mcp-rules)
 
 (defconst ecl-mcp-approval-text--fontified 20000
-  "Characters of code that get the colours of Lisp; longer code is plain.")
+  "Characters of code that get Lisp faces; longer code is plain.")
 
 (defconst ecl-mcp-approval-text--line 60
-  "Characters of a value that stands on the line of its name.")
+  "Characters of a value that is shown on the line of its name.")
 
 (defconst ecl-mcp-approval-text--width 2000
   "Characters of a line; redisplay is slow with much longer ones.")
@@ -30,28 +30,28 @@
   "Characters of JSON that are indented; more would take seconds.")
 
 (defconst ecl-mcp-approval-text--limit 1000000
-  "Characters of a request that is shown; a longer one takes seconds.")
+  "Characters of a request that can be shown; a longer one would take seconds.")
 
 (defconst ecl-mcp-approval-text--faces 1000
-  "Escapes in a text that have a face; each makes the others slower.")
+  "How many escapes of a text get a face; each one slows down the others.")
 
 ;;;; Text of others
 
 (defun ecl-mcp-approval-text--hidden-p (char)
-  "Whether CHAR shows nothing, or changes how others are shown."
+  "Whether CHAR is invisible, or changes how others are shown."
   (or (and (< char 32) (not (memq char '(?\n ?\t))))
       (<= 127 char 160)
       (and (> char 160)
            (or (memq (get-char-code-property char 'general-category)
                      '(Cc Cf Co Cs Cn Zl Zp Zs))
-               ;; Letters without a shape, and what only changes its neighbour.
+               ;; Letters without a shape, and modifiers of their neighbours.
                (memq char '(#x34f #x115f #x1160 #x17b4 #x17b5 #x2800 #x3164
                                   #xffa0 #x1d159))
                (<= #x180b char #x180f)
                (<= #xfe00 char #xfe0f) (<= #xe0000 char #xe0fff)))))
 
 (defconst ecl-mcp-approval-text--marks 3
-  "Marks on a letter that are shown as marks; more could cover other text.")
+  "How many marks on a letter are shown as marks; more could cover other text.")
 
 (defun ecl-mcp-approval-text--mark-p (char)
   "Whether CHAR is drawn over the one before it."
@@ -59,9 +59,9 @@
        (memq (get-char-code-property char 'general-category) '(Mn Me))))
 
 (defun ecl-mcp-approval-text--visible (text)
-  "TEXT with its faces, and what is invisible in it made visible.
-Lines that are too long for the display are broken, and it is shown where."
-  ;; In buffers: to go through a long string takes the square of its length.
+  "Return TEXT with its faces, and with its invisible parts made visible.
+Break lines that are too long for the display, and show where."
+  ;; In buffers, since stepping through a string takes quadratic time.
   (with-temp-buffer
     (insert text)
     (let ((visible (ecl-mcp-approval-text--hidden-here)))
@@ -72,8 +72,9 @@ Lines that are too long for the display are broken, and it is shown where."
     (buffer-string)))
 
 (defun ecl-mcp-approval-text--hidden-here ()
-  "The text of this buffer with what is invisible made visible; nil if nothing is.
-Marks on ASCII characters are shown apart: they could make others of these."
+  "The text of this buffer with its invisible parts made visible, or nil.
+Nil means that it has none.  Marks on ASCII characters are shown separately,
+since they could turn these into other characters."
   (let ((marks 0) (count 0) (start (point-min)) (parts nil) char before)
     (goto-char (point-min))
     (while (re-search-forward "[^\n\t -~]" nil t)
@@ -96,7 +97,7 @@ Marks on ASCII characters are shown apart: they could make others of these."
       (apply #'concat (nreverse parts)))))
 
 (defun ecl-mcp-approval-text--broken-here ()
-  "End lines of this buffer that are too long."
+  "Break the lines of this buffer that are too long."
   (goto-char (point-min))
   (while (not (eobp))
     (let ((start (point)))
@@ -109,19 +110,19 @@ Marks on ASCII characters are shown apart: they could make others of these."
           (forward-char 1))))))
 
 (defun ecl-mcp-approval-text--name (char)
-  "What stands for CHAR, which is invisible."
+  "The name of CHAR, which is invisible."
   (if (< char 32) (format "^%c" (+ char 64)) (format "\\u{%04x}" char)))
 
 (defun ecl-mcp-approval-text-visible (text)
-  "TEXT without properties, what is invisible in it made visible."
+  "Return TEXT without properties, and with its invisible parts made visible."
   (ecl-mcp-approval-text--visible (substring-no-properties text)))
 
 (defun ecl-mcp-approval-text--escape (text)
-  "TEXT in the face of what stands for an invisible character."
+  "Return TEXT, which stands for an invisible character, with a face."
   (propertize text 'face 'escape-glyph))
 
 (defun ecl-mcp-approval-text-line (text &optional width)
-  "TEXT as a part of one line, at most WIDTH columns of it."
+  "Return TEXT as a part of one line, with at most WIDTH columns."
   (let ((line (replace-regexp-in-string
                "[\n\t]" (lambda (char) (if (equal char "\n") "\\n" "\\t"))
                (ecl-mcp-approval-text-visible (or text "")) t t)))
@@ -129,14 +130,14 @@ Marks on ASCII characters are shown apart: they could make others of these."
       line)))
 
 (defun ecl-mcp-approval-text--foreign (text)
-  "Insert TEXT, lines that a client has sent.
-They are marked on the left, so that they do not pass for lines of ours."
+  "Insert TEXT, lines from a client.
+A mark on their left tells them from our own lines."
   (let ((margin (propertize "| " 'face 'shadow)))
     (insert (propertize text 'line-prefix margin 'wrap-prefix margin))
     (unless (bolp) (insert "\n"))))
 
 (defun ecl-mcp-approval-text-escapes-here ()
-  "Show what is invisible in this buffer, which is to keep its text, in escapes."
+  "Display the invisible characters of this buffer as escapes; keep its text."
   (let ((table (make-display-table)))
     (goto-char (point-min))
     (while (re-search-forward "[^\n\t -~]" nil t)
@@ -157,7 +158,7 @@ They are marked on the left, so that they do not pass for lines of ours."
 
 (defun ecl-mcp-request-title (request &optional width)
   "Who wants what in REQUEST, on one line, of WIDTH columns if possible.
-What is left out then is of the client's name for itself."
+If that is too narrow, the client's name is shortened."
   (let ((what (format " wants %s (%s)"
                       (ecl-mcp-approval-text-line (ecl-mcp-request-tool request) 40)
                       (ecl-mcp-approval-text-line (ecl-mcp-request-level request) 12))))
@@ -171,7 +172,7 @@ What is left out then is of the client's name for itself."
   (insert (propertize text 'face 'bold) "\n"))
 
 (defun ecl-mcp-approval-text--fontify (code)
-  "CODE with the faces that Lisp mode gives it, whatever the user's hooks do."
+  "CODE with the faces of Lisp mode, whatever the user's hooks do."
   (if (> (length code) ecl-mcp-approval-text--fontified) code
     (with-temp-buffer
       (insert (substring-no-properties code))
@@ -187,7 +188,7 @@ What is left out then is of the client's name for itself."
                         (get-text-property start 'face))
                   faces)
             (setq start end)))
-        ;; The characters are those that came, with faces and nothing else.
+        ;; The original characters, with faces and nothing else.
         (let ((result (substring-no-properties code)))
           (pcase-dolist (`(,from ,to ,face) faces)
             (when face (put-text-property from to 'face face result)))
@@ -201,7 +202,7 @@ What is left out then is of the client's name for itself."
     (_ 'warning)))
 
 (defun ecl-mcp-approval-text--risk (risk)
-  "Insert what RISK says of code."
+  "Insert the findings of RISK about code."
   (ecl-mcp-approval-text--heading "Operators")
   (when-let ((problem (ecl-mcp-risk-problem risk)))
     (insert "  " (propertize (ecl-mcp-approval-text-line problem)
@@ -223,7 +224,7 @@ What is left out then is of the client's name for itself."
            'face 'shadow)))
 
 (defun ecl-mcp-approval-text--value (name value)
-  "Insert the argument NAME with its VALUE, of the exact shape."
+  "Insert the argument NAME with its VALUE, in exact shape."
   (let ((text (ecl-mcp-approval-text-visible (ecl-mcp-approval-text-value value))))
     (insert (propertize (ecl-mcp-approval-text-line name) 'face
                         'font-lock-variable-name-face)
@@ -237,36 +238,36 @@ What is left out then is of the client's name for itself."
       (insert " " text "\n"))))
 
 (defun ecl-mcp-approval-text-value (value)
-  "VALUE, of the exact shape, as text: strings as they are, others as JSON."
+  "VALUE, in exact shape, as text: a string as it is, anything else as JSON."
   (if (stringp value) value
     (decode-coding-string (ecl-mcp--json-bytes value) 'utf-8)))
 
 ;;;; The whole
 
 (defun ecl-mcp-approval-text--size (request)
-  "How many bytes of JSON REQUEST has, about as many as characters to be shown."
+  "Bytes of JSON in REQUEST, which is roughly the number of characters to show."
   (+ (length (ecl-mcp--json-bytes (or (ecl-mcp-request-exact request)
                                       (make-hash-table))))
      (length (ecl-mcp-request-session request))))
 
 (defun ecl-mcp-approval-text-request (request faults)
-  "Insert all that REQUEST wants into this buffer; whether all of it is there.
-FAULTS are sentences on what is wrong with the rules."
+  "Insert REQUEST into this buffer; return whether all of it was inserted.
+FAULTS are sentences about faults in the rules."
   (if (<= (ecl-mcp-approval-text--size request) ecl-mcp-approval-text--limit)
       (ecl-mcp-approval-text--all request faults)
     (ecl-mcp-approval-text--too-long request)))
 
 (defun ecl-mcp-approval-text--too-long (request)
-  "Say that REQUEST is too long to be shown; nil."
+  "Say that REQUEST is too long to be shown, and return nil."
   (insert (propertize
-           (format "It has %d bytes, more than the %d that can be shown."
+           (format "It has %d bytes; at most %d can be shown."
                    (ecl-mcp-approval-text--size request) ecl-mcp-approval-text--limit)
            'face 'ecl-mcp-risk-high)
-          "\nIt can be denied, or edited.\n")
+          "\nYou can deny or edit it.\n")
   nil)
 
 (defun ecl-mcp-approval-text--all (request faults)
-  "Insert REQUEST and FAULTS; t."
+  "Insert REQUEST and FAULTS, and return t."
   (let* ((subject (ecl-mcp-request-subject request))
          (code (ecl-mcp-subject-code subject))
          (argument (ecl-mcp-request-code-argument request)))
@@ -274,7 +275,7 @@ FAULTS are sentences on what is wrong with the rules."
       (insert (propertize (ecl-mcp-approval-text-line fault) 'face 'ecl-mcp-risk-high)
               "\n"))
     (when (ecl-mcp-subject-outside subject)
-      (insert (propertize "The path is not in the project, or cannot be told."
+      (insert (propertize "The path is outside the project, or unknown."
                           'face 'ecl-mcp-risk-high)
               "\n"))
     (when code
@@ -296,7 +297,7 @@ FAULTS are sentences on what is wrong with the rules."
     t))
 
 (defun ecl-mcp-approval-text-raw (request)
-  "Insert REQUEST as it came, as JSON; whether all of it is there."
+  "Insert REQUEST as it arrived, as JSON; return whether all was inserted."
   (if (> (+ (ecl-mcp-approval-text--size request)
             (length (ecl-mcp-request-message request)))
          ecl-mcp-approval-text--limit)
@@ -305,7 +306,7 @@ FAULTS are sentences on what is wrong with the rules."
     t))
 
 (defun ecl-mcp-approval-text--json (request)
-  "REQUEST as it came, as JSON."
+  "REQUEST as it arrived, as JSON."
   (with-temp-buffer
     (insert (decode-coding-string
              (ecl-mcp--json-bytes

@@ -4,8 +4,8 @@
 ;;; Commentary:
 
 ;; The buffer *ecl-mcp approval* shows one request in a window that is not
-;; selected.  It is noted whether the end of the request has been on the screen.
-;; What the keys there do is not known here.
+;; selected.  It notes whether the end of the request has been on the screen.
+;; This file does not know what the keys in the buffer do.
 
 ;;; Code:
 
@@ -18,29 +18,29 @@
 (declare-function ecl-mcp-approval-mode "ecl-mcp-approval-keys")
 
 (defconst ecl-mcp-approval-buffer "*ecl-mcp approval*"
-  "Name of the buffer in which calls are decided.")
+  "Name of the buffer for deciding about calls.")
 
 (defconst ecl-mcp-approval-window--slot 7
-  "Slot of its side window, one that others are unlikely to use.")
+  "Slot of the side window, one that other packages are unlikely to use.")
 
 (defvar-local ecl-mcp-approval-window--request nil
   "The request that this buffer shows, or nil.")
 (defvar-local ecl-mcp-approval-window--came-up 0
-  "When what the next key answers came up, as `float-time' has it.")
+  "When the subject of the next answer came up, a `float-time'.")
 (defvar-local ecl-mcp-approval-window--end-shown nil
   "Whether the end of the request has been on the screen.")
 (defvar-local ecl-mcp-approval-window--whole nil
   "Whether all of the request is in the buffer.")
 (defvar-local ecl-mcp-approval-window--raw nil
-  "Whether the request is shown as it came.")
+  "Whether the request is shown as it arrived.")
 (defvar-local ecl-mcp-approval-window--offer nil
-  "The rule that is offered: (RULES . INDEX), or nil.")
+  "The offered rule: (RULES . INDEX), or nil.")
 (defvar-local ecl-mcp-approval-window--offer-end nil
-  "Where the rule that is offered ends, or nil.")
+  "Where the offered rule ends, or nil.")
 (defvar-local ecl-mcp-approval-window--tall nil
-  "Whether the window takes what the frame has.")
+  "Whether the window may fill the frame.")
 (defvar-local ecl-mcp-approval-window--width nil
-  "Columns of the window, which the line above the request has too.")
+  "Columns of the window, and of the line above the request.")
 
 ;;;; Showing
 
@@ -49,7 +49,7 @@
   (let ((request ecl-mcp-approval-window--request))
     (replace-regexp-in-string
      "%" "%%"
-     (if (not request) " Nothing waits"
+     (if (not request) " No request waits"
        (format " #%d · %s · %s · %s" (ecl-mcp-request-number request)
                (ecl-mcp-request-title request)
                (ecl-mcp-request-place request)
@@ -57,7 +57,7 @@
      t t)))
 
 (defun ecl-mcp-approval-window--keys-line ()
-  "The line below the request: what the keys do."
+  "The line below the request, which explains the keys."
   (mapconcat (lambda (key)
                (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
              (if ecl-mcp-approval-window--offer
@@ -69,7 +69,7 @@
              "  "))
 
 (defun ecl-mcp-approval-window--insert-offer ()
-  "Insert the rule that is offered."
+  "Insert the offered rule."
   (let* ((rule (nth (cdr ecl-mcp-approval-window--offer)
                     (car ecl-mcp-approval-window--offer)))
          (file (ecl-mcp-permissions-file rule ecl-mcp-approval-window--request)))
@@ -84,19 +84,19 @@
             (propertize (concat "  " (ecl-mcp-approval-text-line
                                       (ecl-mcp-rule-text rule)))
                         'face 'warning)
-            (if file (concat "\n  to stand in "
+            (if file (concat "\n  to be written to "
                              (ecl-mcp-approval-text-line (abbreviate-file-name file)))
               "")
             "\n\n")
     (setq ecl-mcp-approval-window--offer-end (1- (point)))))
 
 (defun ecl-mcp-approval-window--insert ()
-  "Insert the request of this buffer, or what became of it."
+  "Insert the request of this buffer, or what happened to it."
   (let ((request ecl-mcp-approval-window--request))
-    (cond ((not request) (insert "Nothing waits for you.\n"))
+    (cond ((not request) (insert "No request waits for you.\n"))
           ((not (ecl-mcp-request-waiting-p request))
            (insert (propertize
-                    (format "#%d waits no longer: it was %s. %s\n"
+                    (format "#%d no longer waits: it was %s. %s\n"
                             (ecl-mcp-request-number request)
                             (ecl-mcp-request-state request)
                             (let ((why (ecl-mcp-request-answer request)))
@@ -114,14 +114,15 @@
                       request (ecl-mcp-permissions-faults request))))))))
 
 (defun ecl-mcp-approval-window--draw ()
-  "Show the request of the buffer from its beginning, whichever is current."
+  "Show the request of the approval buffer from its beginning.
+Any buffer may be current."
   (with-current-buffer (ecl-mcp-approval-window--buffer)
     (let ((inhibit-read-only t))
       (erase-buffer)
       (setq ecl-mcp-approval-window--came-up (float-time)
             ecl-mcp-approval-window--offer-end nil
             ecl-mcp-approval-window--whole nil
-            truncate-lines nil) ; whatever a hook of the user has made of it
+            truncate-lines nil) ; a hook of the user may have set it
       (ecl-mcp-typing-cancel-answer)
       (ecl-mcp-approval-window--insert)
       (goto-char (point-min))
@@ -131,7 +132,7 @@
         (set-window-start window (point-min))))))
 
 (defun ecl-mcp-approval-window--set (request)
-  "Let the buffer show REQUEST."
+  "Show REQUEST in the buffer."
   (with-current-buffer (ecl-mcp-approval-window--buffer)
     (setq ecl-mcp-approval-window--request request
           ecl-mcp-approval-window--end-shown nil
@@ -140,20 +141,20 @@
     (ecl-mcp-approval-window--draw)))
 
 (defun ecl-mcp-approval-window--buffer ()
-  "The buffer in which calls are decided, made when there is none."
+  "The buffer for deciding about calls; make it if necessary."
   (or (get-buffer ecl-mcp-approval-buffer)
       (with-current-buffer (get-buffer-create ecl-mcp-approval-buffer)
         (ecl-mcp-approval-mode)
         (current-buffer))))
 
 (defun ecl-mcp-approval-window-shows-p (request)
-  "Whether the buffer shows REQUEST in a window of a frame that is visible."
+  "Whether the buffer shows REQUEST in a window of a visible frame."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
     (and (eq request (buffer-local-value 'ecl-mcp-approval-window--request buffer))
          (get-buffer-window buffer 'visible))))
 
 (defun ecl-mcp-approval-window--fit (window)
-  "Give WINDOW the lines that its buffer needs, if it can have them."
+  "Give WINDOW the lines that its buffer needs, if possible."
   (when (window-live-p window)
     (let ((tall (buffer-local-value 'ecl-mcp-approval-window--tall
                                     (window-buffer window)))
@@ -162,8 +163,8 @@
         (fit-window-to-buffer window (if tall (- height 8) (/ height 2)) 4)))))
 
 (defun ecl-mcp-approval-window-display (request)
-  "Show REQUEST in a window below the others and do not select it.
-Return the window, or nil when there is no place for one."
+  "Show REQUEST in a window below the others, without selecting it.
+Return the window, or nil if there is no room for one."
   (let ((buffer (ecl-mcp-approval-window--buffer)))
     (with-current-buffer buffer
       (unless (and (eq request ecl-mcp-approval-window--request)
@@ -188,8 +189,9 @@ Return the window, or nil when there is no place for one."
         window))))
 
 (defun ecl-mcp-approval-window--quit (window)
-  "Take WINDOW away, or what it shows; select no other in its place.
-It would select that from which it came, and take a minibuffer its keys."
+  "Remove WINDOW, or what it shows, without selecting another window.
+Otherwise the previously selected window would be selected, and a minibuffer
+would lose its keys."
   (save-current-buffer
     (if (eq window (selected-window))
         (quit-restore-window window 'bury)
@@ -197,17 +199,17 @@ It would select that from which it came, and take a minibuffer its keys."
         (ignore-errors (quit-restore-window window 'bury))))))
 
 (defun ecl-mcp-approval-window-hide ()
-  "Take the windows of the buffer away, except a selected one."
+  "Remove the windows of the buffer, except the selected one."
   (dolist (window (get-buffer-window-list ecl-mcp-approval-buffer nil t))
     (unless (eq window (selected-window))
       (ecl-mcp-approval-window--quit window))))
 
 (defun ecl-mcp-approval-window--end-visible-p (window)
-  "Whether the end of the request is in WINDOW, on the screen."
+  "Whether WINDOW shows the end of the request on the screen."
   (and (window-live-p window)
        (ecl-mcp-frame-in-front-p (window-frame window))
        (with-current-buffer (window-buffer window)
-         ;; What is cut off on the right would count as visible.
+         ;; Text cut off on the right would count as visible.
          (and ecl-mcp-approval-window--whole
               (not truncate-lines)
               (not truncate-partial-width-windows)
@@ -217,7 +219,7 @@ It would select that from which it came, and take a minibuffer its keys."
               t))))
 
 (defun ecl-mcp-approval-window-look ()
-  "Note when the end of the request is on the screen."
+  "Note if the end of the request is on the screen."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
     (with-current-buffer buffer
       (unless ecl-mcp-approval-window--end-shown
@@ -227,14 +229,14 @@ It would select that from which it came, and take a minibuffer its keys."
           (setq ecl-mcp-approval-window--end-shown t))))))
 
 (defun ecl-mcp-approval-window--surprise ()
-  "Wait longer for an answer: the buffer shows another request by itself.
-A key for the one before may still be on its way, from a terminal far away."
+  "Wait longer for an answer, since another request appeared by itself.
+A key for the one before may still be on its way from a distant terminal."
   (with-current-buffer (ecl-mcp-approval-window--buffer)
     (cl-incf ecl-mcp-approval-window--came-up
              (max 0 (- ecl-mcp-approval-idle ecl-mcp-approval-grace)))))
 
 (defun ecl-mcp-approval-window-request-gone (request)
-  "Take REQUEST, which waits no longer, off the screen."
+  "Remove REQUEST, which no longer waits, from the screen."
   (when-let ((buffer (get-buffer ecl-mcp-approval-buffer)))
     (when (eq request (buffer-local-value 'ecl-mcp-approval-window--request buffer))
       (let ((next (cl-find-if-not #'ecl-mcp-request-review ecl-mcp-requests))
@@ -244,8 +246,8 @@ A key for the one before may still be on its way, from a terminal far away."
                (unless (eq 'answered (ecl-mcp-request-state request))
                  (ecl-mcp-approval-window--surprise))
                (ecl-mcp-approval-window--fit window))
-              ;; The keys of somebody who is about to answer must not go to
-              ;; what comes up below.
+              ;; If the user is about to answer, their keys must not go to the
+              ;; buffer below.
               ((and window (eq window (selected-window))
                     (not (eq 'answered (ecl-mcp-request-state request))))
                (ecl-mcp-approval-window--draw))
@@ -254,7 +256,7 @@ A key for the one before may still be on its way, from a terminal far away."
                        (get-buffer-window-list buffer nil t))))))))
 
 (defun ecl-mcp-approval-window--selected (window)
-  "Begin anew to wait for an answer when WINDOW is selected."
+  "Wait for an answer again from now on, if WINDOW was selected."
   (when (eq window (selected-window))
     (with-current-buffer (window-buffer window)
       (setq ecl-mcp-approval-window--came-up (float-time))

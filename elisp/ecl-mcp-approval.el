@@ -3,9 +3,9 @@
 
 ;;; Commentary:
 
-;; A request that no rule answers waits under a lighter in the mode line.  It
-;; comes up as the user wants it: as a question, in a window, or not at all; never
-;; while they do something else.  M-x ecl-mcp-review goes to what waits.
+;; A request that no rule answers waits, and the mode line counts it.  It comes
+;; up as the user has chosen: as a question, in a window, or not at all; never
+;; while they do something else.  M-x ecl-mcp-review goes to a waiting request.
 
 ;;; Code:
 
@@ -24,34 +24,34 @@
 
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
-With `prompt' a short one is asked with `y-or-n-p' below a window that
-shows it; a longer one, or a change of a file, is shown as with `popup', and so
-are all while somebody may be working on another terminal.
-With `popup' it is shown in a window that is not selected.  With `queue'
-only the mode line says that it waits.  The command `ecl-mcp-review' goes
-to what waits."
+With `prompt', `y-or-n-p' asks about a short request below a window that shows
+it; a longer request, or a change to a file, is shown as with `popup', and so
+are all requests while somebody may be working on another terminal.
+With `popup', the request is shown in a window that is not selected.
+With `queue', only the mode line says that a request waits.
+The command `ecl-mcp-review' goes to a waiting request."
   :type '(choice (const :tag "Question" prompt)
                  (const :tag "Window" popup)
                  (const :tag "Mode line only" queue))
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-approval-notify 15
-  "Seconds after which a request that waits is brought to notice, or nil.
-By a notification of the desktop if there is one, else by a bell."
+  "Seconds after which you are notified of a waiting request, or nil for never.
+The desktop shows a notification if it can; otherwise a bell sounds."
   :type '(choice (const :tag "Never" nil) number)
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-approval--interval 0.25
-  "Seconds between two looks whether a request can come up.")
+  "Seconds between two checks whether a request can come up.")
 
 (defvar ecl-mcp-approval--timer nil
-  "The timer that looks whether a request can come up, while one waits.")
+  "Timer that checks whether a request can come up, while one waits.")
 
 (defvar ecl-mcp-approval--displayed nil
-  "Requests that have come up in a window, which do not do so again.")
+  "Requests that have come up in a window; they do not do so again.")
 
 (defvar ecl-mcp-approval--notified nil
-  "Requests that have been brought to notice.")
+  "Requests of which the user was notified.")
 
 ;;;; The mode line
 
@@ -60,19 +60,19 @@ By a notification of the desktop if there is one, else by a bell."
 
 (defvar ecl-mcp-approval-lighter-map
   (ecl-mcp-keymap '(([mode-line mouse-1] . ecl-mcp-review)))
-  "Keys on the lighter.")
+  "Keymap of the lighter.")
 
 (defun ecl-mcp-approval-lighter ()
-  "What the mode line says of requests that wait."
+  "The number of waiting requests for the mode line."
   (if (not ecl-mcp-requests) ""
     (propertize (format " MCP:%d" (length ecl-mcp-requests))
                 'face 'warning
-                'help-echo "Requests wait for you; mouse-1: look at them"
+                'help-echo "Requests wait for you; mouse-1: show them"
                 'mouse-face 'mode-line-highlight
                 'local-map ecl-mcp-approval-lighter-map)))
 
 (defconst ecl-mcp-approval-mode-line '(:eval (ecl-mcp-approval-lighter))
-  "The lighter as a construct of the mode line.")
+  "Mode line construct that shows the lighter.")
 (put 'ecl-mcp-approval-mode-line 'risky-local-variable t)
 
 ;;;; Coming up
@@ -85,7 +85,7 @@ By a notification of the desktop if there is one, else by a bell."
                   ecl-mcp-requests))
 
 (defun ecl-mcp-approval--show (request)
-  "Show REQUEST and select nothing; its window, or nil."
+  "Show REQUEST without selecting it; return its window, or nil."
   (push request ecl-mcp-approval--displayed)
   (if (ecl-mcp-request-review request)
       (progn (save-selected-window (ecl-mcp-review-request request nil))
@@ -93,24 +93,24 @@ By a notification of the desktop if there is one, else by a bell."
     (ecl-mcp-approval-window-display request)))
 
 (defun ecl-mcp-approval--window-busy-p ()
-  "Whether the window of approvals shows a request that its human looks at."
+  "Whether the window of approvals shows a request that waits."
   (when-let* ((buffer (get-buffer ecl-mcp-approval-buffer))
               (window (get-buffer-window buffer 'visible))
               (request (buffer-local-value 'ecl-mcp-approval-window--request buffer)))
     (ecl-mcp-request-waiting-p request)))
 
 (defun ecl-mcp-approval--prompt (request)
-  "Ask about REQUEST if it fits a window, else show it."
+  "Ask about REQUEST if it fits into a window; otherwise show it."
   (let ((window (ecl-mcp-approval--show request)))
     (when (and window
                (not (ecl-mcp-request-review request))
                (ecl-mcp-alone-p))
       (redisplay)
-      ;; Not in this timer, which does not come again before it is done.
+      ;; Not in this timer, which does not fire again before it is done.
       (run-at-time 0 nil #'ecl-mcp-approval--ask request window))))
 
 (defun ecl-mcp-approval--ask (request window)
-  "Ask about REQUEST, which WINDOW shows, if this still is a moment for that."
+  "Ask about REQUEST, which WINDOW shows, if the moment is still right."
   (ecl-mcp--noting-errors "approvals"
     (when (and (ecl-mcp-request-waiting-p request)
                (not ecl-mcp-approval-prompt--question)
@@ -118,11 +118,11 @@ By a notification of the desktop if there is one, else by a bell."
                (ecl-mcp-approval-window-shows-p request)
                (ecl-mcp-approval-window--end-visible-p window)
                (eq 'typing (ecl-mcp-approval-prompt-ask request window)))
-      ;; It comes up again when they have stopped.
+      ;; It comes up again when they have stopped typing.
       (cl-callf2 delq request ecl-mcp-approval--displayed))))
 
 (defun ecl-mcp-approval--come-up ()
-  "Let a request come up if this is a moment for that."
+  "Let a request come up if the moment is right."
   (when-let ((request (ecl-mcp-approval--candidate)))
     (unless (ecl-mcp-approval--window-busy-p)
       (pcase ecl-mcp-approval-style
@@ -132,7 +132,7 @@ By a notification of the desktop if there is one, else by a bell."
                   (ecl-mcp-approval--show request)))))))
 
 (defun ecl-mcp-approval--tick ()
-  "Look what is to be done for the requests that wait."
+  "Do what is due for the waiting requests."
   (ecl-mcp--noting-errors "approvals"
     (ecl-mcp-pulse)
     (ecl-mcp-approval-prompt-check)
@@ -147,7 +147,7 @@ By a notification of the desktop if there is one, else by a bell."
         (ecl-mcp-approval--come-up)))))
 
 (defun ecl-mcp-approval--watch ()
-  "Begin to look after the requests that wait."
+  "Start to look after the waiting requests."
   (unless ecl-mcp-approval--timer
     (ecl-mcp-typing-watch)
     (setq ecl-mcp-approval--timer
@@ -155,7 +155,7 @@ By a notification of the desktop if there is one, else by a bell."
                        #'ecl-mcp-approval--tick))))
 
 (defun ecl-mcp-approval--unwatch ()
-  "Nothing waits: look after nothing."
+  "Stop looking after requests, since none waits."
   (when ecl-mcp-approval--timer
     (cancel-timer ecl-mcp-approval--timer)
     (setq ecl-mcp-approval--timer nil))
@@ -167,14 +167,14 @@ By a notification of the desktop if there is one, else by a bell."
 ;;;; Bringing to notice
 
 (defun ecl-mcp-approval--due-p (request)
-  "Whether REQUEST is to be brought to notice: after a while, or if nobody is here."
+  "Whether to notify the user of REQUEST: after a while, or if nobody is here."
   (and (not (memq request ecl-mcp-approval--notified))
        (or (>= (- (float-time) (or (ecl-mcp-request-time request) 0))
                ecl-mcp-approval-notify)
            (cl-notany #'ecl-mcp-frame-attended-p (frame-list)))))
 
 (defun ecl-mcp-approval--notify ()
-  "Bring those requests to notice that are due, all at once."
+  "Notify the user of all requests that are due."
   (when-let ((due (and ecl-mcp-approval-notify
                        (not (ecl-mcp-notify-busy-p))
                        (cl-remove-if-not #'ecl-mcp-approval--due-p
@@ -190,7 +190,7 @@ By a notification of the desktop if there is one, else by a bell."
 ;;;; What the connections tell
 
 (defun ecl-mcp-approval-arrived (request)
-  "Take in REQUEST, which waits for its human."
+  "Take in REQUEST, which waits for the user."
   (ecl-mcp-request-number request)
   (if (not (ecl-mcp-human-p))
       (ecl-mcp-no-human request)
@@ -201,7 +201,7 @@ By a notification of the desktop if there is one, else by a bell."
                (ecl-mcp-request-title request)))))
 
 (defun ecl-mcp-approval-gone (request)
-  "Take REQUEST, which waits no longer, off the screen."
+  "Remove REQUEST, which no longer waits, from the screen."
   (when (eq request (ecl-mcp-approval-prompt-request))
     (run-at-time 0 nil #'ecl-mcp-approval-prompt-check))
   (ecl-mcp-approval-window-request-gone request)
@@ -210,12 +210,12 @@ By a notification of the desktop if there is one, else by a bell."
   (force-mode-line-update t))
 
 (defun ecl-mcp-approval-connection (connection)
-  "Forget what was granted to CONNECTION when it has ended."
+  "Forget the grants for CONNECTION if it was closed."
   (when (ecl-mcp-connection-closed connection)
     (ecl-mcp-permissions-forget connection)))
 
 (defun ecl-mcp-approval-activate ()
-  "Let requests be answered by rules and come up here."
+  "Let rules answer requests, and let the others come up here."
   (add-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
   (add-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approval-arrived)
   (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-approval-gone)
@@ -226,7 +226,7 @@ By a notification of the desktop if there is one, else by a bell."
     (add-to-list 'global-mode-string 'ecl-mcp-approval-mode-line t)))
 
 (defun ecl-mcp-approval-deactivate ()
-  "Let requests come up here no longer."
+  "No longer let requests come up here."
   (remove-hook 'ecl-mcp-request-functions #'ecl-mcp-permissions-answer)
   (remove-hook 'ecl-mcp-arrived-functions #'ecl-mcp-approval-arrived)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-approval-gone)
@@ -236,8 +236,8 @@ By a notification of the desktop if there is one, else by a bell."
   (ecl-mcp-approval--unwatch))
 
 (defun ecl-mcp-approval--next ()
-  "The request to go to: behind the review that is here, or the first.
-Approvals have a key for the next one."
+  "The request to go to: the one after the current review, or the first.
+The buffer of approvals has a key of its own for the next request."
   (with-current-buffer (window-buffer (selected-window))
     (cond ((and (derived-mode-p 'ecl-mcp-review-mode) ecl-mcp-review--current)
            (ecl-mcp-request-next
@@ -249,11 +249,11 @@ Approvals have a key for the next one."
 
 ;;;###autoload
 (defun ecl-mcp-review (&optional request)
-  "Go to the first request that waits for you; from a review, to the next.
+  "Go to the first waiting request; from a review, to the next one.
 From Lisp, go to REQUEST."
   (interactive)
   (let ((request (or request (ecl-mcp-approval--next))))
-    (cond ((not request) (message "ecl-mcp: Nothing waits for you"))
+    (cond ((not request) (message "ecl-mcp: No request waits for you"))
           ((ecl-mcp-request-review request)
            (ecl-mcp-review-request request t))
           (t (if-let ((window (ecl-mcp-approval-window-display request)))

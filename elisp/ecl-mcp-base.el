@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; Customisation group, faces, errors, keymaps, messages, and JSON.  It knows
-;; nothing of connections, sessions or tools.  All other files require it, and
-;; get cl-lib and subr-x from it.
+;; Customization group, faces, errors, keymaps, messages and JSON.  This file
+;; knows nothing about connections, sessions or tools.  All other files require
+;; it, and get cl-lib and subr-x through it.
 
 ;;; Code:
 
@@ -23,28 +23,28 @@
 (define-error 'ecl-mcp-error "ecl-mcp" 'user-error)
 
 (defconst ecl-mcp-version "0.1.0"
-  "Version of the elisp; that of the module must be the same.")
+  "Version of the elisp; the module must have the same.")
 
 (defconst ecl-mcp--directory
   (file-name-directory (or load-file-name buffer-file-name default-directory))
-  "The folder of the elisp.")
+  "Folder of the elisp.")
 
 (defun ecl-mcp--error-text (err)
-  "Return the text of ERR, a condition, without quotes around a sentence."
+  "Return the text of the condition ERR, without quotes around a sentence."
   (if (and (eq (car err) 'ecl-mcp-error) (stringp (cadr err)))
       (cadr err)
     (error-message-string err)))
 
 (defun ecl-mcp--fail (format &rest args)
-  "Signal a `user-error' with a sentence made of FORMAT and ARGS.
-Emacs shows sentences of other errors in quotes."
+  "Signal a `user-error' with the sentence made from FORMAT and ARGS.
+Emacs shows the sentences of other errors in quotes."
   (let ((text (apply #'format-message format args)))
     (signal 'user-error
             (list (concat "ecl-mcp: " (string-remove-prefix "ecl-mcp: " text))))))
 
 (defun ecl-mcp--plain-file (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS, names of files that a client may have sent.
-No handler sees them: none connects to the host that a name may stand for."
+  "Call FUNCTION with ARGUMENTS, file names that may come from a client.
+File name handlers are off, so a remote name opens no connection."
   (let ((file-name-handler-alist nil))
     (apply function arguments)))
 
@@ -56,34 +56,34 @@ No handler sees them: none connects to the host that a name may stand for."
   :group 'faces)
 
 (defface ecl-mcp-accepted '((t :inherit diff-added))
-  "Face of a hunk that was accepted.")
+  "Face for an accepted hunk.")
 
 (defface ecl-mcp-rejected '((t :inherit shadow))
-  "Face of a hunk that was rejected.")
+  "Face for a rejected hunk.")
 
 (defface ecl-mcp-open '((t :inherit default))
-  "Face of a hunk that is not decided yet.")
+  "Face for an undecided hunk.")
 
 (defface ecl-mcp-edited '((t :inherit diff-changed))
-  "Face of a hunk that the user changed.")
+  "Face for a hunk that the user edited.")
 
 (defface ecl-mcp-stale '((t :inherit warning))
-  "Face of a hunk whose place is no longer in the text.")
+  "Face for a hunk whose lines are no longer in the text.")
 
 (defface ecl-mcp-risk-high '((t :inherit error))
-  "Face of what can do harm.")
+  "Face for code that can do harm.")
 
 (defface ecl-mcp-risk-low '((t :inherit success))
-  "Face of what only reads.")
+  "Face for code that only reads.")
 
 (defface ecl-mcp-key '((t :inherit help-key-binding))
-  "Face of a key in a line of help.")
+  "Face for a key in a line of help.")
 
 ;;;; Keymaps
 
 (defun ecl-mcp-keymap (bindings &optional parent)
-  "Return a keymap with BINDINGS below PARENT, a keymap.
-A binding is (KEY . COMMAND); KEY is a text as `kbd' takes it, or a vector."
+  "Return a keymap with BINDINGS and the parent keymap PARENT.
+A binding is (KEY . COMMAND); KEY is a string for `kbd', or a vector."
   (let ((map (make-sparse-keymap)))
     (when parent
       (set-keymap-parent map parent))
@@ -103,7 +103,7 @@ A binding is (KEY . COMMAND); KEY is a text as `kbd' takes it, or a vector."
 
 (defun ecl-mcp--visible (text)
   "Return TEXT with control characters and line ends escaped.
-So that foreign text cannot forge a line."
+Foreign text then cannot forge a line."
   (replace-regexp-in-string
    "[[:cntrl:]\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
    (lambda (match)
@@ -116,15 +116,15 @@ So that foreign text cannot forge a line."
 ;;;; Messages
 
 (defconst ecl-mcp--messages-buffer "*ecl-mcp messages*"
-  "Name of the buffer with what ecl-mcp noticed.")
+  "Name of the message buffer of ecl-mcp.")
 
 (defconst ecl-mcp--messages-limit 100000
-  "Characters kept in the buffer of messages; its older half goes first.")
+  "Characters kept in the message buffer; beyond that, half of it is deleted.")
 
 (defun ecl-mcp--note (level format &rest args)
-  "Add a line to the buffer of messages.
-LEVEL is a symbol: `error', `warn', `info' or `debug'.  The text is made of
-FORMAT and ARGS.  It shows nothing and never fails."
+  "Add a line to the message buffer.
+LEVEL is a symbol: `error', `warn', `info' or `debug'.  The text is made from
+FORMAT and ARGS.  Nothing is displayed, and errors are ignored."
   (condition-case nil
       (let ((text (ecl-mcp--visible (apply #'format format args))))
         (with-current-buffer (get-buffer-create ecl-mcp--messages-buffer)
@@ -145,15 +145,15 @@ FORMAT and ARGS.  It shows nothing and never fails."
     (error nil)))
 
 (defun ecl-mcp--report (format &rest args)
-  "Show a line in the echo area, with our name before it.
-It is made of FORMAT and ARGS, and is also added to the buffer of messages."
+  "Show a line made from FORMAT and ARGS in the echo area, after our name.
+Also add it to the message buffer."
   (apply #'ecl-mcp--note 'info format args)
   (message "ecl-mcp: %s" (apply #'format-message format args)))
 
 (defmacro ecl-mcp--noting-errors (what &rest body)
-  "Run BODY; note an error in it as one of WHAT and go on.
-WHAT is a string.  For what filters, sentinels and timers do.  Return the value
-of BODY, or nil after an error or a quit."
+  "Run BODY; if it fails, note an error about WHAT, a string.
+Filters, sentinels and timers use this: an error in them has no other handler.
+Return the value of BODY, or nil after an error or a quit."
   (declare (indent 1) (debug (form body)))
   (let ((err (make-symbol "err")))
     `(condition-case ,err
@@ -163,7 +163,7 @@ of BODY, or nil after an error or a quit."
         nil))))
 
 (defun ecl-mcp--run-hook (hook &rest args)
-  "Run each function of HOOK with ARGS; one that fails does not stop the others."
+  "Run each function of HOOK with ARGS, even after one of them has failed."
   (run-hook-wrapped
    hook
    (lambda (function)
@@ -173,7 +173,7 @@ of BODY, or nil after an error or a quit."
 
 (defun ecl-mcp--run-hook-until (hook &rest args)
   "Run the functions of HOOK with ARGS until one returns non-nil; return that.
-One that fails counts as nil."
+A function that fails counts as nil."
   (run-hook-wrapped
    hook
    (lambda (function)
@@ -182,12 +182,13 @@ One that fails counts as nil."
 
 ;;;; JSON
 ;;
-;; Two shapes.  Exact: objects are alists with symbols as keys, arrays are
-;; vectors, and :null, :false, t; it is what `json-serialize' takes.  Plain, for
-;; people: arrays are lists and null is nil.
+;; Values have two shapes.  In the exact one, which `json-serialize' takes,
+;; objects are alists with symbols as keys, arrays are vectors, and the other
+;; constants are :null, :false and t.  In the plain one, which is easier to use,
+;; arrays are lists and null is nil.
 
 (defun ecl-mcp--unicode (text)
-  "Return TEXT as JSON can have it: what is no Unicode character is replaced."
+  "Return TEXT as JSON allows it: bytes that are not Unicode are replaced."
   (let ((text (if (multibyte-string-p text)
                   text
                 (decode-coding-string text 'utf-8 t))))
@@ -223,10 +224,10 @@ Members with the value nil are left out."
              collect (cons (ecl-mcp--json-key key) (ecl-mcp--json-exact item)))))
 
 (defun ecl-mcp--json-exact (value)
-  "Return VALUE, of either shape, in the exact shape.
-An alist or plist becomes an object in which members with the value nil are left
-out; another list becomes an array, nil null.  An empty array is [], an empty
-object is an empty hash table."
+  "Return VALUE, in either shape, in the exact shape.
+An alist or plist becomes an object without the members that are nil; any other
+list becomes an array; nil becomes null.  An empty array is [], an empty object
+is an empty hash table."
   (cond ((stringp value) (ecl-mcp--unicode value))
         ((vectorp value) (cl-map 'vector #'ecl-mcp--json-exact value))
         ((null value) :null)
@@ -247,8 +248,8 @@ object is an empty hash table."
         (t (signal 'wrong-type-argument (list 'json-value-p value)))))
 
 (defun ecl-mcp--json-plain (value)
-  "Return VALUE, in the exact shape, in the plain one.
-Arrays become lists, and null and what is empty become nil."
+  "Return VALUE, in the exact shape, in the plain shape.
+Arrays become lists; null, empty arrays and empty objects become nil."
   (cond ((vectorp value) (mapcar #'ecl-mcp--json-plain value))
         ((eq value :null) nil)
         ((consp value)
@@ -257,7 +258,7 @@ Arrays become lists, and null and what is empty become nil."
         (t value)))
 
 (defun ecl-mcp--json-keep-last (object)
-  "Let OBJECT, an alist, have one member of each name: the last."
+  "Reduce OBJECT, an alist, to one member for each name: the last."
   (let ((kept nil)
         (seen (and (nthcdr 20 object) (make-hash-table :test #'eq))))
     (dolist (member (reverse object))
@@ -269,10 +270,10 @@ Arrays become lists, and null and what is empty become nil."
     (setcdr object (cdr kept))))
 
 (defun ecl-mcp--json-last (value)
-  "Let all objects in VALUE, in the exact shape, have one member of each name.
-It is the last: the core takes that, and so must whoever sees what it will do;
-since Emacs 30 the parser keeps all.  Return VALUE, which is changed."
-  (let ((left (list value)) one) ; calls could not be nested as deeply
+  "Reduce all objects in VALUE, in the exact shape, to one member for each name.
+The core takes the last one, so people must see that one; since Emacs 30 the
+parser keeps all of them.  Modify VALUE and return it."
+  (let ((left (list value)) one) ; too deep for nested calls
     (while (setq one (pop left))
       (if (vectorp one)
           (dotimes (index (length one))
@@ -285,9 +286,9 @@ since Emacs 30 the parser keeps all.  Return VALUE, which is changed."
     value))
 
 (defun ecl-mcp--json-parse (bytes)
-  "Return the value that BYTES, UTF-8 text of JSON, have, in the exact shape.
-An empty object is nil.  Of a name that is given twice the last counts.
-Signals an error for what is no JSON."
+  "Return the value of BYTES, JSON text in UTF-8, in the exact shape.
+An empty object is nil.  If a name is repeated, its last value counts.
+Signal an error if BYTES are not JSON."
   (let ((text (decode-coding-string bytes 'utf-8-unix t)))
     (when (string-match-p "[^\u0000-\U0010ffff]" text)
       (error "Invalid UTF-8"))
@@ -297,7 +298,7 @@ Signals an error for what is no JSON."
         value))))
 
 (defun ecl-mcp--json-bytes (value)
-  "Return the JSON text of VALUE, of either shape, as UTF-8 bytes in one line."
+  "Return the JSON text of VALUE, in either shape, as UTF-8 bytes in one line."
   (let ((text (json-serialize (ecl-mcp--json-exact value)
                               :null-object :null :false-object :false)))
     ;; Bytes already, since Emacs 30; and the encoder may leave ASCII as it is.

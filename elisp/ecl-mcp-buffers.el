@@ -6,8 +6,8 @@
 ;;; Commentary:
 
 ;; The tools read-buffer, list-buffers, search-in-buffer and editor-context.
-;; They change nothing.  Hidden buffers, those of ecl-mcp, and what may hold
-;; secrets do not exist for them.
+;; They change nothing.  For them, hidden buffers, the buffers of ecl-mcp, and
+;; buffers that may hold secrets do not exist.
 
 ;;; Code:
 
@@ -24,8 +24,8 @@
     "/\\.my\\.cnf\\'" "/id_\\(?:rsa\\|dsa\\|ecdsa\\|ed25519\\)\\(?:\\.[^/]*\\)?\\'"
     "\\.kdbx\\'" "\\.gpg\\'" "\\.asc\\'" "\\.pem\\'" "\\.p12\\'")
   "Regexps of files and folders whose buffers models do not see.
-They are matched, whatever the case, against the absolute name of the file a
-buffer visits, the same with links followed, and the buffer's folder."
+They are matched, ignoring case, against the absolute name of the file that a
+buffer visits, that name with links followed, and the folder of the buffer."
   :type '(repeat regexp)
   :group 'ecl-mcp)
 
@@ -39,31 +39,31 @@ buffer visits, the same with links followed, and the buffer's folder."
 (defcustom ecl-mcp-private-modes
   '(authinfo-mode pass-mode pass-view-mode epa-key-list-mode epa-key-mode
     epa-info-mode keepass-mode)
-  "Major modes, also as parents, whose buffers models do not see."
+  "Major modes, or parents of them, whose buffers models do not see."
   :type '(repeat symbol)
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-buffers-lines 2000
-  "How many lines `read-buffer' gives at once.")
+  "How many lines `read-buffer' returns at a time.")
 
 (defconst ecl-mcp-buffers-characters 50000
-  "How many characters `read-buffer' gives at once.")
+  "How many characters `read-buffer' returns at a time.")
 
 (defconst ecl-mcp-buffers-matches 100
-  "How many places `search-in-buffer' gives.")
+  "How many places `search-in-buffer' returns.")
 
 (defconst ecl-mcp-buffers-listed 200
-  "How many buffers `list-buffers' gives.")
+  "How many buffers `list-buffers' returns.")
 
 (defconst ecl-mcp-buffers-line 500
-  "How many characters of a line are shown where one line is.")
+  "How many characters are shown of a single line.")
 
 (defvar auth-sources)
 
 ;;;; What is private
 
 (defun ecl-mcp-buffers--auth-files ()
-  "Return the files that auth-source reads, absolute."
+  "Return the absolute names of the files that auth-source reads."
   (when (boundp 'auth-sources)
     (cl-loop for source in (ensure-list auth-sources)
              for file = (if (stringp source) source
@@ -71,14 +71,14 @@ buffer visits, the same with links followed, and the buffer's folder."
              when (stringp file) collect (expand-file-name file))))
 
 (defun ecl-mcp-buffers--private-file-p (file)
-  "Non-nil when the absolute name FILE says that it may hold secrets."
+  "Non-nil when the absolute name FILE suggests that the file holds secrets."
   (let ((case-fold-search t))
     (or (cl-some (lambda (regexp) (string-match-p regexp file))
                  ecl-mcp-private-files)
         (member file (ecl-mcp-buffers--auth-files)))))
 
 (defun ecl-mcp-buffers--places (buffer)
-  "Return absolute names of what BUFFER shows: its file and its folder."
+  "Return the absolute names of the file and the folder of BUFFER."
   (let* ((base (or (buffer-base-buffer buffer) buffer))
          (file (buffer-file-name base))
          (truename (buffer-local-value 'buffer-file-truename base))
@@ -102,8 +102,8 @@ buffer visits, the same with links followed, and the buffer's folder."
   (cl-remove-if #'ecl-mcp-private-buffer-p (buffer-list)))
 
 (defun ecl-mcp-buffers--named-buffer (name)
-  "Return the buffer that a model calls NAME: a buffer's name, or its file's.
-Signal an error, which is the same for one that is private, when there is none."
+  "Return the buffer that a model calls NAME, its name or the name of its file.
+If there is none, signal an error; a private buffer gives the same error."
   (or (cl-find-if (lambda (buffer)
                     (or (equal (buffer-name buffer) name)
                         (and (file-name-absolute-p name)
@@ -111,7 +111,7 @@ Signal an error, which is the same for one that is private, when there is none."
                              (equal (buffer-file-name buffer)
                                     (expand-file-name name)))))
                   (ecl-mcp-buffers--visible-buffers))
-      (error "There is no buffer %s; list-buffers shows those there are" name)))
+      (error "There is no buffer %s; list-buffers shows the buffers" name)))
 
 ;;;; Descriptions
 
@@ -140,8 +140,8 @@ Signal an error, which is the same for one that is private, when there is none."
 ;;;; The tools
 
 (defun ecl-mcp-buffers--read-lines (offset limit)
-  "Return (TEXT LAST CUT) of LIMIT lines of this buffer from line OFFSET on.
-LAST is the number of the last line; CUT is non-nil when it is not whole."
+  "Return (TEXT LAST CUT) for LIMIT lines of this buffer, beginning at OFFSET.
+LAST is the number of the last line; CUT is non-nil if that line is cut."
   (goto-char (point-min))
   (let ((missing (forward-line (1- offset)))
         (start (point)))
@@ -153,7 +153,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
     (let ((cut (> (- (point) start) ecl-mcp-buffers-characters)))
       (when cut
         (goto-char (+ start ecl-mcp-buffers-characters))
-        ;; Whole lines, unless a single one is longer.
+        ;; Whole lines, unless the first one is too long.
         (when (> (line-beginning-position) start)
           (setq cut nil)
           (goto-char (line-beginning-position))))
@@ -162,7 +162,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
             cut))))
 
 (defun ecl-mcp-buffers--read-buffer (arguments)
-  "Return what `read-buffer' answers to ARGUMENTS."
+  "Return the answer of `read-buffer' for ARGUMENTS."
   (with-current-buffer (ecl-mcp-buffers--named-buffer (alist-get 'buffer arguments))
     (save-excursion
       (save-restriction
@@ -184,16 +184,16 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
                       "\n" text))))))))
 
 (defun ecl-mcp-buffers--list-buffers (_arguments)
-  "Return what `list-buffers' answers."
+  "Return the answer of `list-buffers'."
   (let* ((buffers (ecl-mcp-buffers--visible-buffers))
          (rest (nthcdr ecl-mcp-buffers-listed buffers)))
     (concat (mapconcat #'ecl-mcp-buffers--describe-buffer
                        (seq-take buffers ecl-mcp-buffers-listed) "\n")
             (and rest (format "\n[… %d more]" (length rest)))
-            (and (null buffers) "There is no buffer to be seen."))))
+            (and (null buffers) "There are no visible buffers."))))
 
 (defun ecl-mcp-buffers--search-in-buffer (arguments)
-  "Return what `search-in-buffer' answers to ARGUMENTS."
+  "Return the answer of `search-in-buffer' for ARGUMENTS."
   (with-current-buffer (ecl-mcp-buffers--named-buffer (alist-get 'buffer arguments))
     (let ((pattern (alist-get 'pattern arguments))
           (case-fold-search nil)
@@ -233,7 +233,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
        (and (> (- end start) ecl-mcp-buffers-characters) "\n[… cut]")))))
 
 (defun ecl-mcp-buffers--editor-context (_arguments)
-  "Return what `editor-context' answers."
+  "Return the answer of `editor-context'."
   (let ((buffer (window-buffer (if (minibufferp (window-buffer (selected-window)))
                                    (or (minibuffer-selected-window)
                                        (selected-window))

@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; M-x ecl-mcp-call-tool: any tool of the core, its arguments asked for by its
-;; schema.
+;; M-x ecl-mcp-call-tool calls any tool of the core, and asks for its arguments
+;; according to its schema.
 
 ;;; Code:
 
@@ -23,7 +23,7 @@
   "Arguments of tools that were called by hand.")
 
 (defvar-local ecl-mcp-call-tool--again nil
-  "Tool and arguments of which this buffer shows the result.")
+  "The tool and arguments whose result this buffer shows.")
 
 (defvar ecl-mcp-result-mode-map
   (ecl-mcp-keymap '(("g" . ecl-mcp-result-again)))
@@ -37,14 +37,14 @@
 ;;;; Reading arguments
 
 (defun ecl-mcp-call-tool--hint (tool)
-  "Return a word about what TOOL, an alist of tools/list, may do."
+  "Return a word about what TOOL, an alist from tools/list, may do."
   (let ((annotations (alist-get 'annotations tool)))
     (cond ((eq (alist-get 'readOnlyHint annotations) t) "reads")
           ((eq (alist-get 'destructiveHint annotations) t) "may destroy")
           (t "changes"))))
 
 (defun ecl-mcp-call-tool--annotate-tool (name)
-  "Return what completion shows behind the tool NAME."
+  "Return the completion annotation for the tool NAME."
   (when-let ((tool (ecl-mcp-client-tool name)))
     (concat (make-string (max 1 (- 24 (length name))) ?\s)
             (format "%-12s" (ecl-mcp-call-tool--hint tool))
@@ -65,7 +65,7 @@
 
 (defun ecl-mcp-call-tool--argument-prompt (name schema required)
   "Return the prompt for the argument NAME with SCHEMA.
-When it is not REQUIRED, it says so."
+It says whether the argument is optional, that is, not REQUIRED."
   (let ((help (alist-get 'description schema))
         (default (alist-get 'default schema)))
     (format "%s%s%s: " name
@@ -75,7 +75,7 @@ When it is not REQUIRED, it says so."
                   (t ", optional")))))
 
 (defun ecl-mcp-call-tool--read-number (prompt required)
-  "Ask for a number with PROMPT; nothing is nil unless it is REQUIRED."
+  "Ask for a number with PROMPT; return nil for no input unless it is REQUIRED."
   (let (text value)
     (while (and (null value)
                 (or (null text) required (not (string-empty-p text))))
@@ -85,7 +85,7 @@ When it is not REQUIRED, it says so."
     value))
 
 (defun ecl-mcp-call-tool--read-json (prompt required)
-  "Ask for a JSON text with PROMPT; nothing is nil unless it is REQUIRED."
+  "Ask for JSON with PROMPT; return nil for no input unless it is REQUIRED."
   (let ((done nil)
         value)
     (while (not done)
@@ -98,12 +98,12 @@ When it is not REQUIRED, it says so."
                            (encode-coding-string text 'utf-8))
                     done t))
           (error
-           (message "No JSON: %s" (error-message-string err))))))
+           (message "Not JSON: %s" (error-message-string err))))))
     value))
 
 (defun ecl-mcp-call-tool--read-path (prompt required)
-  "Ask for a file with PROMPT; nothing is nil unless it is REQUIRED.
-The name is taken from the workspace of Lisp, if the file is in it."
+  "Ask for a file with PROMPT; return nil for no input unless it is REQUIRED.
+The name is relative to the workspace of Lisp if the file is in it."
   (let* ((workspace (ecl-mcp-lisp-workspace (ecl-mcp-client-ensure)))
          (file (read-file-name prompt workspace (if required nil "") nil)))
     (cond ((string-empty-p file) nil)
@@ -113,7 +113,8 @@ The name is taken from the workspace of Lisp, if the file is in it."
 
 (defun ecl-mcp-call-tool--read-text (name prompt required)
   "Ask for the text of the argument NAME with PROMPT.
-Nothing is nil unless it is REQUIRED.  The active region is what code may be."
+Return nil for no input unless it is REQUIRED.  The default for code is the
+active region."
   (let* ((region (and (memq name '(code form expression)) (use-region-p)
                       (buffer-substring-no-properties (region-beginning)
                                                       (region-end))))
@@ -121,8 +122,8 @@ Nothing is nil unless it is REQUIRED.  The active region is what code may be."
     (and (or required (not (string-empty-p text))) text)))
 
 (defun ecl-mcp-call-tool--read-argument (name schema required)
-  "Ask for the argument NAME, a symbol, that has SCHEMA; nil is none.
-With REQUIRED non-nil there must be one."
+  "Ask for the argument NAME, a symbol, with SCHEMA; nil means none.
+If REQUIRED is non-nil, insist on one."
   (let ((prompt (ecl-mcp-call-tool--argument-prompt name schema required))
         (choices (alist-get 'enum schema))
         (type (alist-get 'type schema)))
@@ -144,8 +145,8 @@ With REQUIRED non-nil there must be one."
      (t (ecl-mcp-call-tool--read-text name prompt required)))))
 
 (defun ecl-mcp-read-arguments (tool all)
-  "Ask for the arguments of TOOL, an alist of tools/list; return an alist.
-Optional ones are asked for only when ALL is non-nil."
+  "Ask for the arguments of TOOL, an alist from tools/list; return an alist.
+Ask for optional ones only if ALL is non-nil."
   (let* ((schema (alist-get 'inputSchema tool))
          (required (alist-get 'required schema)))
     (cl-loop for (name . field) in (alist-get 'properties schema)
@@ -157,8 +158,8 @@ Optional ones are asked for only when ALL is non-nil."
 ;;;; Showing results
 
 (defun ecl-mcp-call-tool--show-result (tool arguments result)
-  "Show RESULT, the plist of a call of TOOL with ARGUMENTS.
-A short text is shown in the echo area, a longer one and an error in a buffer."
+  "Show RESULT, the plist from a call of TOOL with ARGUMENTS.
+A short text appears in the echo area, a longer one or an error in a buffer."
   (let ((text (plist-get result :content)))
     (if (and (plist-get result :success)
              (< (length text) 200)
@@ -188,18 +189,18 @@ A short text is shown in the echo area, a longer one and an error in a buffer."
     (message "%s …" tool)))
 
 (defun ecl-mcp-result-again ()
-  "Call the tool whose result this buffer shows again, with the same arguments."
+  "Repeat the call whose result this buffer shows, with the same arguments."
   (interactive nil ecl-mcp-result-mode)
   (unless ecl-mcp-call-tool--again
-    (user-error "This buffer shows no result"))
+    (user-error "This buffer does not show a result"))
   (ecl-mcp-call-tool--call (car ecl-mcp-call-tool--again) (cdr ecl-mcp-call-tool--again)))
 
 ;;;###autoload
 (defun ecl-mcp-call-tool (tool arguments)
   "Call TOOL with ARGUMENTS, an alist, and show its result.
-Interactively, ask for the tool and for those arguments that it needs; with a
-prefix argument, for all.  A dangerous tool is put to you like one that a model
-calls."
+Interactively, ask for the tool and for its required arguments; with a prefix
+argument, for all of them.  You are asked about a dangerous tool as if a model
+had called it."
   (interactive
    (progn
      (ecl-mcp-client-ensure)

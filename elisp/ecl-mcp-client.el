@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; Emacs is a client of the core that is in it: it speaks MCP, calls tools and
-;; gets each result in a callback.  Nothing here waits.
+;; Emacs is an MCP client of the core in its module: it calls tools and gets
+;; each result in a callback.  Nothing here waits.
 
 ;;; Code:
 
@@ -15,42 +15,42 @@
 
 (cl-defstruct (ecl-mcp-client--call (:constructor ecl-mcp-client--call-create)
                                     (:copier nil))
-  "A request to the core that has no answer yet."
+  "A request to the core without an answer yet."
   id tool callback progress timer)
 
 (cl-defstruct (ecl-mcp-client--state (:constructor ecl-mcp-client--state-create)
                                      (:copier nil))
-  "What a client of the core keeps."
+  "What this client of the core remembers."
   (next-id 1)
   (calls (make-hash-table) :documentation "From id to `ecl-mcp-client--call'.")
   (chunks nil :documentation "Pieces of the unfinished line, newest first.")
-  (tools nil :documentation "What tools/list gave, alists in plain shape.")
-  (listing nil :documentation "Whether the list of tools is being asked for."))
+  (tools nil :documentation "Result of tools/list, alists in plain shape.")
+  (listing nil :documentation "Whether tools/list was sent and not answered."))
 
 (defvar ecl-mcp-tools-changed-functions nil
-  "Hook that is run when the list of tools of the core has changed.")
+  "Hook run when the list of tools of the core has changed.")
 
 (defconst ecl-mcp-call-grace-seconds 10
-  "Seconds that the core gets beyond the time limit of a call.
-It stops the call itself and says more about it.")
+  "Seconds that the core has beyond the time limit of a call.
+It stops the call itself, and can say more about it.")
 
 ;;;; Messages of the core
 
 (defconst ecl-mcp-client--message-limit (* 16 1024 1024)
-  "Bytes of the longest message that the core takes.
-A longer one it answers without saying which one that was.")
+  "Size in bytes of the longest message that the core takes.
+It rejects a longer one without saying which one that was.")
 
 (defun ecl-mcp-client--line (message)
-  "Return the line for MESSAGE, an alist."
+  "Return MESSAGE, an alist, as a line."
   (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n"))
 
 (defun ecl-mcp-client--notify (lisp message)
-  "Send MESSAGE, an alist, a notification, to the core of LISP."
+  "Send the notification MESSAGE, an alist, to the core of LISP."
   (ecl-mcp-lisp-feed lisp 'client (ecl-mcp-client--line message)))
 
 (defun ecl-mcp-client--finish-call (lisp id result)
-  "Give RESULT, a plist, to the callback of the call ID of LISP.
-Return non-nil when it waited."
+  "Pass RESULT, a plist, to the callback of the call ID of LISP.
+Return non-nil if the call was waiting."
   (let* ((calls (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp)))
          (call (gethash id calls)))
     (when call
@@ -63,7 +63,7 @@ Return non-nil when it waited."
       t)))
 
 (defun ecl-mcp-client--result-text (result)
-  "Return the text of RESULT, what a tool gave."
+  "Return the text of RESULT, the result of a tool."
   (mapconcat (lambda (item)
                (or (alist-get 'text item)
                    (alist-get 'uri item)
@@ -72,7 +72,7 @@ Return non-nil when it waited."
              (alist-get 'content result) "\n"))
 
 (defun ecl-mcp-client--result (result)
-  "Return the plist for RESULT, an alist, which a call gave."
+  "Return a plist for RESULT, an alist, the result of a call."
   (let* ((result (ecl-mcp--json-plain result))
          (failed (eq (alist-get 'isError result) t))
          (text (ecl-mcp-client--result-text result)))
@@ -83,7 +83,7 @@ Return non-nil when it waited."
           :meta (alist-get '_meta result))))
 
 (defun ecl-mcp-client--failure (text)
-  "Return the plist of a call that failed with TEXT."
+  "Return the plist for a call that failed with TEXT."
   (list :success nil :content text :error text :structured nil :meta nil))
 
 (defun ecl-mcp-client--on-answer (lisp message)
@@ -101,7 +101,7 @@ Return non-nil when it waited."
              (t (alist-get 'result message)))))))
 
 (defun ecl-mcp-client--on-progress (lisp params)
-  "Tell the progress that PARAMS have to the call of LISP it is for."
+  "Pass on the progress in PARAMS to the call of LISP that it belongs to."
   (let ((call (gethash (alist-get 'progressToken params)
                        (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp))))
         (text (alist-get 'message params)))
@@ -110,7 +110,7 @@ Return non-nil when it waited."
         (funcall (ecl-mcp-client--call-progress call) text)))))
 
 (defun ecl-mcp-client--on-tools (lisp result)
-  "Keep the list of tools in RESULT for LISP."
+  "Store the list of tools in RESULT for LISP."
   (let ((client (ecl-mcp-lisp-data lisp)))
     (setf (ecl-mcp-client--state-listing client) nil
           (ecl-mcp-client--state-tools client)
@@ -130,7 +130,7 @@ Return non-nil when it waited."
        (lambda (result) (ecl-mcp-client--on-tools lisp result))))))
 
 (defun ecl-mcp-client--on-message (lisp message)
-  "Act on MESSAGE, an alist that the core of LISP sent."
+  "Act on MESSAGE, an alist from the core of LISP."
   (pcase (alist-get 'method message)
     ('nil (ecl-mcp-client--on-answer lisp message))
     ("notifications/progress"
@@ -140,7 +140,7 @@ Return non-nil when it waited."
      (ecl-mcp-client--ask-tools lisp))))
 
 (defun ecl-mcp-client--receive (lisp bytes)
-  "Act on the lines that end in BYTES of the core of LISP; keep the rest."
+  "Act on the lines that end in BYTES from the core of LISP; keep the rest."
   (let* ((client (ecl-mcp-lisp-data lisp))
          (lines (split-string bytes "\n")))
     (while (cdr lines)
@@ -155,14 +155,14 @@ Return non-nil when it waited."
 
 (defun ecl-mcp-client--request (lisp method params callback &rest slots)
   "Send a request for METHOD with PARAMS to the core of LISP.
-CALLBACK gets what comes of it; SLOTS are further slots of
-`ecl-mcp-client--call'.  Return the id."
+CALLBACK gets the result; SLOTS are further slots of `ecl-mcp-client--call'.
+Return the id."
   (let* ((client (ecl-mcp-lisp-data lisp))
          (id (ecl-mcp-client--state-next-id client))
          (line (ecl-mcp-client--line
                 `((id . ,id) (method . ,method)
                   (params . ,(or params (make-hash-table))))))
-         ;; What waits for an answer is sent.
+         ;; A call that waits for an answer has been sent.
          (inhibit-quit t))
     (cl-incf (ecl-mcp-client--state-next-id client))
     (puthash id (apply #'ecl-mcp-client--call-create :id id :callback callback slots)
@@ -194,8 +194,8 @@ of a message.")))
          lisp id (ecl-mcp-client--failure "The Lisp of this Emacs was stopped."))))))
 
 (defun ecl-mcp-client-ensure ()
-  "Return the Lisp of this Emacs; start it when there is none.
-Signal a `user-error' with a sentence when there can be none."
+  "Return the Lisp of this Emacs; start it if necessary.
+Signal a `user-error' with a sentence if that fails."
   (or ecl-mcp-lisp
       (let ((lisp (ecl-mcp-lisp-start #'ecl-mcp-client--receive
                                          #'ecl-mcp-client--finish-all
@@ -204,8 +204,8 @@ Signal a `user-error' with a sentence when there can be none."
         lisp)))
 
 (defun ecl-mcp-client-tools ()
-  "Return the tools of the core, as tools/list has them: alists, plain.
-Nil while this Emacs has no Lisp, and for a moment after it was started."
+  "Return the tools of the core as tools/list describes them, in plain shape.
+Return nil while this Emacs has no Lisp, and for a moment after its start."
   (and ecl-mcp-lisp
        (ecl-mcp-client--state-tools (ecl-mcp-lisp-data ecl-mcp-lisp))))
 
@@ -222,7 +222,7 @@ Nil while this Emacs has no Lisp, and for a moment after it was started."
 
 (defun ecl-mcp-client--meta (id options)
   "Return _meta for the call ID with OPTIONS, a plist.
-A client with a name of its own is told by a request of the stateless protocol."
+Only requests of the stateless protocol can name a client of their own."
   (let ((client (plist-get options :client)))
     (append
      (and (plist-get options :progress) `((progressToken . ,id)))
@@ -235,7 +235,7 @@ A client with a name of its own is told by a request of the stateless protocol."
                . ,(make-hash-table))))))))
 
 (defun ecl-mcp-client--arguments (tool arguments options)
-  "Return ARGUMENTS for TOOL with those added that OPTIONS, a plist, stand for."
+  "Return ARGUMENTS for TOOL, with those added that OPTIONS, a plist, imply."
   (let ((session (plist-get options :session))
         (timeout (plist-get options :timeout))
         (more nil))
@@ -247,12 +247,12 @@ A client with a name of its own is told by a request of the stateless protocol."
     (append arguments more)))
 
 (defun ecl-mcp-client--time-out (lisp id seconds)
-  "End the call ID of LISP, which had SECONDS."
+  "Stop the call ID of LISP, whose SECONDS are over."
   (ecl-mcp--noting-errors "time limit"
     (ecl-mcp-client--cancel lisp id (format "Stopped after %s s." seconds))))
 
 (defun ecl-mcp-client--limit-time (lisp id tool seconds)
-  "Set the time limit of SECONDS for the call ID of TOOL in LISP."
+  "Limit the call ID of TOOL in LISP to SECONDS."
   (when-let ((call (gethash id (ecl-mcp-client--state-calls
                                 (ecl-mcp-lisp-data lisp)))))
     (setf (ecl-mcp-client--call-timer call)
@@ -262,15 +262,15 @@ A client with a name of its own is told by a request of the stateless protocol."
                        nil #'ecl-mcp-client--time-out lisp id seconds))))
 
 (defun ecl-mcp-call (tool arguments callback &rest options)
-  "Call TOOL with ARGUMENTS, an alist; CALLBACK gets the result, later.
-The Lisp of this Emacs is started when there is none; a `user-error' is
-signalled when there can be none.  The result is a plist: :success, t or nil;
-:content, the text; :error, the same text when it failed, else nil; :structured,
-the structured content as an alist, or nil; :meta.  OPTIONS are:
+  "Call TOOL with ARGUMENTS, an alist; CALLBACK gets the result later.
+Start the Lisp of this Emacs if necessary; signal a `user-error' if that fails.
+The result is a plist: :success, t or nil; :content, the text; :error, the same
+text if the call failed, else nil; :structured, the structured content as an
+alist, or nil; :meta.  OPTIONS are:
 :session NAME, the Lisp session;
 :timeout SECONDS, after which the call is stopped;
 :progress FUNCTION, which gets texts while the call runs;
-:client \"NAME VERSION\", on whose behalf it is.
+:client \"NAME VERSION\", the client on whose behalf the call is made.
 Return an id for `ecl-mcp-cancel'.
 
 \(fn TOOL ARGUMENTS CALLBACK &key SESSION TIMEOUT PROGRESS CLIENT)"
@@ -292,15 +292,15 @@ Return an id for `ecl-mcp-cancel'.
 
 (defun ecl-mcp-lookup (tool arguments callback &rest options)
   "Call TOOL with ARGUMENTS, CALLBACK and OPTIONS like `ecl-mcp-call'.
-It is for what Emacs wants to know by itself.  The lists of calls leave it out
-if the core says that TOOL looks something up."
+This is for lookups that no user asked for.  Lists of calls leave them out if
+the core says that TOOL looks something up."
   (apply #'ecl-mcp-call tool arguments callback
          :client (concat ecl-mcp-lookup-client " " emacs-version)
          options))
 
 (defun ecl-mcp-client--cancel (lisp id why)
-  "Cancel the call ID of LISP; its callback is told WHY.
-Return non-nil when it waited."
+  "Cancel the call ID of LISP; its callback fails with WHY.
+Return non-nil if the call was waiting."
   (when (gethash id (ecl-mcp-client--state-calls (ecl-mcp-lisp-data lisp)))
     (ecl-mcp-client--notify lisp
                             `((method . "notifications/cancelled")
@@ -308,12 +308,12 @@ Return non-nil when it waited."
     (ecl-mcp-client--finish-call lisp id (ecl-mcp-client--failure why))))
 
 (defconst ecl-mcp-cancelled "Cancelled."
-  "What the callback of a call is told that `ecl-mcp-cancel' has ended.")
+  "Failure text of a call that `ecl-mcp-cancel' has ended.")
 
 (defun ecl-mcp-cancel (id)
   "Cancel the call ID that `ecl-mcp-call' returned.
-What it evaluates is stopped, and its callback gets a failure at once.  Return
-non-nil when the call had no result yet."
+Its evaluation is stopped, and its callback gets a failure immediately.  Return
+non-nil if the call had no result yet."
   (and ecl-mcp-lisp
        (ecl-mcp-client--cancel ecl-mcp-lisp id ecl-mcp-cancelled)))
 

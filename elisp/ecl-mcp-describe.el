@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; The session's tools for humans: what a name means, which names there are,
-;; what was defined, how a macro expands, and the checkpoints.
+;; Tools of the session as commands: what a name means, which names exist, what
+;; was defined, how a macro expands, and checkpoints.
 
 ;;; Code:
 
@@ -18,16 +18,16 @@
 (require 'ecl-mcp-names)
 
 (defvar ecl-mcp-name-history nil
-  "Names that were asked about.")
+  "History of names to look up.")
 
 (defvar ecl-mcp-checkpoint-history nil
-  "Names of checkpoints.")
+  "History of names of checkpoints.")
 
 ;;;; Showing
 
 (defun ecl-mcp-describe--ask-and-show (what name tool arguments)
   "Call TOOL with ARGUMENTS and show its answer in the buffer NAME.
-WHAT says what is done."
+WHAT says what the call does."
   (ecl-mcp-eval--start
    what tool arguments
    (lambda (answer)
@@ -52,7 +52,7 @@ WHAT says what is done."
 
 (defconst ecl-mcp-describe--page-end
   "^\\[characters [0-9]+ to \\([0-9]+\\) of \\([0-9]+\\)\\]\n?\\'"
-  "What stands behind a page: where it ends, and how much there is.")
+  "Matches the end of a page: where it ends, and how much there is.")
 
 (defun ecl-mcp-describe--show-page (id offset text)
   "Show TEXT, the page at OFFSET of the long output with ID."
@@ -81,12 +81,12 @@ WHAT says what is done."
   (ecl-mcp-keymap
    '(("TAB" . completion-at-point))
    minibuffer-local-map)
-  "Keys while a name is read.")
+  "Keymap for reading a name.")
 
 (defun ecl-mcp-describe--complete-name (package)
-  "Complete the name in the minibuffer, seen from PACKAGE.
-Without names there is no match, lest a second TAB scroll another window; while
-they are asked for, nothing is done."
+  "Complete the name in the minibuffer, as seen from PACKAGE.
+If no names are known, do not match: a second TAB would scroll another window.
+While they are being asked for, do nothing."
   (let* ((start (minibuffer-prompt-end))
          (names (ecl-mcp-names (buffer-substring-no-properties start (point))
                                package (ecl-mcp-names--completer))))
@@ -95,7 +95,7 @@ they are asked for, nothing is done."
       #'ignore)))
 
 (defun ecl-mcp-describe--ask-name (prompt package)
-  "Ask with PROMPT for a name, with completion as seen from PACKAGE.
+  "Ask for a name with PROMPT, completing names as seen from PACKAGE.
 The default is the name at point."
   (let ((default (ecl-mcp-describe--name-at-point)))
     (minibuffer-with-setup-hook
@@ -112,7 +112,7 @@ The default is the name at point."
 
 ;;;###autoload
 (defun ecl-mcp-describe-symbol (name &optional package)
-  "Show what NAME means in the Lisp session, seen from PACKAGE."
+  "Show what NAME means in the Lisp session, as seen from PACKAGE."
   (interactive
    (let ((package (ecl-mcp-package)))
      (list (ecl-mcp-describe--ask-name "Describe" package) package)))
@@ -124,7 +124,7 @@ The default is the name at point."
 ;;;###autoload
 (defun ecl-mcp-apropos (pattern &optional package)
   "Show the names in the Lisp session that contain PATTERN.
-With a prefix argument only those that can be seen from a PACKAGE."
+With a prefix argument, show only those visible from a PACKAGE."
   (interactive
    (list (ecl-mcp-describe--ask-name "Names that contain" (ecl-mcp-package))
          (and current-prefix-arg
@@ -145,8 +145,8 @@ With a prefix argument only those that can be seen from a PACKAGE."
 
 ;;;###autoload
 (defun ecl-mcp-macroexpand (&optional full)
-  "Show how the form at or before point expands, one step.
-With a prefix argument FULL, all macros in it."
+  "Show how the form at or before point expands in one step.
+With a prefix argument FULL, expand all macros in it."
   (interactive "P")
   (let* ((bounds (save-excursion
                    (when (looking-at-p "[ \t]*(")
@@ -163,10 +163,10 @@ With a prefix argument FULL, all macros in it."
 ;;;; Checkpoints
 
 (defvar ecl-mcp-describe--checkpoints nil
-  "Alist from names of checkpoints of a session to what is said of them.")
+  "Alist from the names of the checkpoints of a session to their descriptions.")
 
 (defun ecl-mcp-describe--parse-checkpoints (text session)
-  "The checkpoints with a name that TEXT, of `list-sessions', tells of SESSION."
+  "The named checkpoints of SESSION in TEXT, the answer of `list-sessions'."
   (let ((here nil)
         (found '()))
     (dolist (line (split-string text "\n"))
@@ -178,7 +178,7 @@ With a prefix argument FULL, all macros in it."
     (nreverse found)))
 
 (defun ecl-mcp-describe--fetch-checkpoints ()
-  "Ask which checkpoints there are; the answer is kept."
+  "Ask for the checkpoints, and keep the answer."
   (let ((session ecl-mcp-eval-session))
     (ecl-mcp-lookup "list-sessions" nil
                   (lambda (answer)
@@ -188,8 +188,8 @@ With a prefix argument FULL, all macros in it."
                              (plist-get answer :content) session)))))))
 
 (defun ecl-mcp-describe--checkpoint-table (string predicate action)
-  "Complete STRING with PREDICATE and ACTION, to a name of a checkpoint.
-The list may come while the human looks at the prompt."
+  "Complete STRING with PREDICATE and ACTION to the name of a checkpoint.
+The names may arrive while the user looks at the prompt."
   (if (eq action 'metadata)
       `(metadata (annotation-function
                   . ,(lambda (name)
@@ -200,7 +200,7 @@ The list may come while the human looks at the prompt."
 
 ;;;###autoload
 (defun ecl-mcp-checkpoint (name)
-  "Keep the state of the Lisp session under NAME, for `ecl-mcp-restore'."
+  "Save the state of the Lisp session as NAME, for `ecl-mcp-restore'."
   (interactive
    (list (read-string "Name of the checkpoint: " nil
                       'ecl-mcp-checkpoint-history)))
@@ -212,9 +212,9 @@ The list may come while the human looks at the prompt."
 
 ;;;###autoload
 (defun ecl-mcp-restore (name &optional back)
-  "Take the Lisp session back to the checkpoint NAME.
-With a prefix argument, to the state BACK evaluations ago instead.  What was
-evaluated since, by you or by the agent, is undone."
+  "Restore the Lisp session to the checkpoint NAME.
+With a prefix argument, restore its state BACK evaluations ago instead.  All
+evaluations since then, yours and the agent's, are undone."
   (interactive
    (if current-prefix-arg
        (list nil (prefix-numeric-value current-prefix-arg))
@@ -223,7 +223,7 @@ evaluated since, by you or by the agent, is undone."
                             nil nil nil 'ecl-mcp-checkpoint-history)
            nil)))
   (when (and (not back) (string-blank-p (or name "")))
-    (user-error "No checkpoint was named"))
+    (user-error "A checkpoint needs a name"))
   (let ((what (if back
                   (format "undoing %d evaluations" back)
                 (concat "restoring checkpoint " name))))

@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; The methods by which cores and their editor talk, lines of JSON as
-;; docs/editor-protocol.md has them: requests for decisions, the texts of
-;; buffers, calls of the tools that Emacs offers, and finished calls.
+;; The methods of the protocol between cores and their editor, described in
+;; docs/editor-protocol.md: requests for decisions, the texts of buffers, calls
+;; of the tools that Emacs offers, and reports about finished calls.
 
 ;;; Code:
 
@@ -23,36 +23,36 @@
   "How many bad lines of one core are noted.")
 
 (defconst ecl-mcp-editor-name-limit 200
-  "Characters that are kept of the name of a tool, a client, or a folder.")
+  "Characters kept of the name of a tool, client or folder.")
 
 (defvar ecl-mcp-recent-calls nil
-  "Newest first, what cores told of finished calls: (ALIST . CONNECTION).")
+  "Finished calls that cores reported, newest first: (ALIST . CONNECTION).")
 
 (defconst ecl-mcp-recent-calls-limit 200
   "How many of `ecl-mcp-recent-calls' are kept.")
 
 (defvar ecl-mcp-called-functions nil
-  "Abnormal hook with the members of a line of the log of calls.
-The functions get an alist and the connection.")
+  "Abnormal hook for a finished call.
+The functions get its line in the log of calls, an alist, and the connection.")
 
 (defvar ecl-mcp-text-function nil
-  "Function that gives the text of a file that a buffer visits.
-It gets the absolute name and returns an alist with text and modified (t or
-:false), or nil when no buffer visits it.")
+  "Function that returns the text of a file that a buffer visits.
+It gets the absolute file name and returns an alist with text and modified (t
+or :false), or nil if no buffer visits the file.")
 
 (defvar ecl-mcp-tools-function 'ecl-mcp-tools-offered
   "Function that returns the tools to offer, alists as in the protocol.
-Without such a function none are offered.")
+If it is not a function, no tools are offered.")
 
 (defvar ecl-mcp-tool-call-function 'ecl-mcp-tools-call
-  "Function that does a call of an offered tool.
-It gets name, arguments (an alist, exact shape) and client (alist or nil), and
-returns (TEXT . ERROR-P).  Errors are the call's.")
+  "Function that performs a call of an offered tool.
+It gets the name, the arguments (an alist in exact shape) and the client (an
+alist or nil), and returns (TEXT . ERROR-P).  If it fails, the call fails.")
 
 ;;;; Tools on offer
 
 (defun ecl-mcp-editor--offer-tools (connection)
-  "Tell CONNECTION which tools there are."
+  "Tell CONNECTION which tools are offered."
   (let ((tools (and (functionp ecl-mcp-tools-function)
                     (funcall ecl-mcp-tools-function))))
     (ecl-mcp-connection-send-message
@@ -62,18 +62,19 @@ returns (TEXT . ERROR-P).  Errors are the call's.")
                              (seq-take tools ecl-mcp-editor-tools-limit)))))))))
 
 (defun ecl-mcp-editor-tools-changed ()
-  "Tell all cores which tools there are now."
+  "Tell all cores which tools are offered now."
   (mapc #'ecl-mcp-editor--offer-tools ecl-mcp-connections))
 
 ;;;; Calls of Emacs itself
 
 (defconst ecl-mcp-lookup-client "Emacs-lookup"
-  "The client on whose behalf Emacs looks up what nobody asked for by hand.
-What is typed, the prompt of the REPL and the status buffer want to know it.")
+  "The client of lookups that Emacs makes by itself.
+It makes them for completion, eldoc, the prompt of the REPL and the status
+buffer.")
 
 (defun ecl-mcp-lookup-p (line)
-  "Whether the call in LINE, of the log, is one that Emacs made by itself.
-Any client can take its name, but it hides only calls of tools of which the core
+  "Whether Emacs made the call in LINE, of the log, by itself.
+A client that borrows the name can hide only calls of tools of which the core
 says that they look something up."
   (and (eq t (alist-get 'lookup line))
        (equal (alist-get 'name (alist-get 'client line)) ecl-mcp-lookup-client)))
@@ -119,7 +120,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
              'path))))
 
 (defun ecl-mcp-editor--on-approve (connection id params)
-  "Take in the request ID of CONNECTION for a decision about PARAMS."
+  "Ask for a decision about PARAMS, the request ID of CONNECTION."
   (let ((arguments (alist-get 'arguments params))
         (review (alist-get 'review params))
         (seconds (alist-get 'seconds params)))
@@ -150,7 +151,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
             (funcall ecl-mcp-text-function path))))))
 
 (defun ecl-mcp-editor--on-call (connection id params)
-  "Do the call of a tool that the request ID of CONNECTION has in PARAMS."
+  "Perform the tool call in PARAMS, the request ID of CONNECTION."
   (let* ((tool (ecl-mcp--string (alist-get 'tool params)))
          (result
           (condition-case err
@@ -174,7 +175,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
                             (ecl-mcp--string (alist-get 'reason params))))
 
 (defun ecl-mcp-editor--connection-name (connection pid workspace)
-  "Return what CONNECTION, of the process PID for WORKSPACE, is called."
+  "Return the name of CONNECTION, of the process PID, for WORKSPACE."
   (cond ((ecl-mcp-connection-own connection) "this Emacs")
         ((stringp workspace)
          (ecl-mcp--visible (format "%s (%s)"
@@ -185,7 +186,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
         (t (format "ecl-mcp (%s)" pid))))
 
 (defun ecl-mcp-editor--on-hello (connection params)
-  "Take in what CONNECTION says of itself in PARAMS, and offer the tools."
+  "Store what CONNECTION says about itself in PARAMS, and offer the tools."
   (let* ((workspace (alist-get 'workspace params))
          (pid (alist-get 'pid params))
          (pid (and (integerp pid) pid)))
@@ -202,7 +203,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   (ecl-mcp--run-hook 'ecl-mcp-connections-functions connection))
 
 (defun ecl-mcp-editor--on-called (connection params)
-  "Keep what PARAMS say of a finished call of CONNECTION, and tell others."
+  "Remember the finished call of CONNECTION in PARAMS, and run the hook."
   (let ((line (cons (cons 'time (format-time-string "%FT%TZ" nil t))
                     (ecl-mcp--json-plain params))))
     (unless (ecl-mcp-lookup-p line)
@@ -224,16 +225,16 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   '(("approve" . ecl-mcp-editor--on-approve)
     ("text" . ecl-mcp-editor--on-text)
     ("call" . ecl-mcp-editor--on-call))
-  "Methods of requests and the functions for them.")
+  "Methods of requests with their functions.")
 
 (defconst ecl-mcp-editor--notifications
   '(("hello" . ecl-mcp-editor--on-hello)
     ("withdraw" . ecl-mcp-editor--on-withdraw)
     ("called" . ecl-mcp-editor--on-called))
-  "Methods of notifications and the functions for them.")
+  "Methods of notifications with their functions.")
 
 (defun ecl-mcp-editor--message (connection message)
-  "Act on MESSAGE, an alist that CONNECTION sent."
+  "Act on MESSAGE, an alist from CONNECTION."
   (let* ((method (alist-get 'method message))
          (id (alist-get 'id message))
          (params (alist-get 'params message))
@@ -241,7 +242,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
          (notification (cdr (assoc method ecl-mcp-editor--notifications))))
     (cond
      ((not (listp params))
-      (ecl-mcp--note 'warn "%s: params are no object"
+      (ecl-mcp--note 'warn "%s: params is not an object"
                      (ecl-mcp-connection-name connection))
       (when id
         (ecl-mcp-connection-send-error connection id -32602 "Invalid params")))
@@ -263,41 +264,41 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
       (funcall notification connection params)))))
 
 (defun ecl-mcp-editor--fault (connection what)
-  "Note that CONNECTION sent a line that is no message, WHAT says why."
+  "Note that CONNECTION sent a bad line; WHAT says what it is not."
   (let ((faults (cl-incf (ecl-mcp-connection-faults connection))))
     (when (<= faults ecl-mcp-editor-faults-limit)
-      (ecl-mcp--note 'warn "%s: a line that is no %s%s"
+      (ecl-mcp--note 'warn "%s: a line is not %s%s"
                      (ecl-mcp-connection-name connection) what
                      (if (= faults ecl-mcp-editor-faults-limit)
-                         "; more of them are not noted"
+                         "; further ones are not noted"
                        "")))))
 
 (defun ecl-mcp-editor--line (connection line)
-  "Act on LINE, bytes of a message from CONNECTION."
+  "Act on LINE, the bytes of a message from CONNECTION."
   (unless (string-blank-p line)
     (let ((message (condition-case err
                        (ecl-mcp--json-parse line)
                      (error
                       (ecl-mcp-editor--fault
                        connection
-                       (concat "message: " (error-message-string err)))
+                       (concat "a message: " (error-message-string err)))
                       nil))))
       (cond ((and (consp message) (consp (car message)))
              (ecl-mcp--noting-errors (ecl-mcp-connection-name connection)
                (ecl-mcp-editor--message connection message)))
             (message
-             (ecl-mcp-editor--fault connection "object"))))))
+             (ecl-mcp-editor--fault connection "an object"))))))
 
 ;;;; Connections
 
 (defun ecl-mcp-editor--too-long (connection)
   "Note that a line of CONNECTION is too long."
-  (ecl-mcp--note 'warn "%s: a message larger than %d bytes is left out"
+  (ecl-mcp--note 'warn "%s: a message larger than %d bytes was skipped"
                  (ecl-mcp-connection-name connection)
                  ecl-mcp-receive-line-limit))
 
 (defun ecl-mcp-editor-connect (connection)
-  "Note that CONNECTION is there.  Return it."
+  "Add CONNECTION to the open connections and return it."
   (setf (ecl-mcp-connection-inbox connection)
         (ecl-mcp-inbox-create
          :act (apply-partially #'ecl-mcp-editor--line connection)
@@ -308,13 +309,13 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   connection)
 
 (defun ecl-mcp-editor-feed (connection bytes)
-  "Take in BYTES that CONNECTION sent: parts of lines, or many.
-What comes while a tool runs that lets Emacs read is acted on after it, and what
-takes long in pieces, between which keys are heard."
+  "Take in BYTES from CONNECTION, parts of lines or many of them.
+Bytes that arrive while a tool lets Emacs read are acted on after the tool; a
+long job is done in slices, between which Emacs hears keys."
   (ecl-mcp-receive (ecl-mcp-connection-inbox connection) bytes))
 
 (defun ecl-mcp-editor-disconnect (connection why)
-  "Note that CONNECTION is gone, and WHY; what it asked is lost."
+  "Remove CONNECTION from the open ones because of WHY; its requests are lost."
   (unless (ecl-mcp-connection-closed connection)
     (setf (ecl-mcp-connection-closed connection) why)
     (ecl-mcp-receive-close (ecl-mcp-connection-inbox connection))

@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; What a human evaluates in the session that the agent uses, too.  Everything
-;; runs in the background: a command starts it and returns, the answer is shown
-;; when it comes, several in the order in which they were started.
+;; Commands that evaluate in the session that the agent also uses.  Everything
+;; runs in the background: a command starts it and returns, and the answer is
+;; shown when it arrives, several in the order of their commands.
 ;;
 ;; Other files start calls with `ecl-mcp-eval--start'.
 
@@ -26,20 +26,20 @@ A new name opens a session of its own."
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-eval-timeout nil
-  "Seconds after which an evaluation of yours is stopped.
-0 is never; nil is the limit of the session, 30 unless it was changed."
-  :type '(choice (const :tag "That of the session" nil)
+  "Seconds after which your evaluations are stopped.
+0 means never; nil means the limit of the session, 30 unless it was changed."
+  :type '(choice (const :tag "Limit of the session" nil)
                  (number :tag "Seconds"))
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-eval-echo-lines 5
-  "Lines of an answer that the echo area shows.
+  "How many lines of an answer the echo area shows.
 A longer answer is shown in a buffer."
   :type 'natnum
   :group 'ecl-mcp)
 
 (defvar-local ecl-mcp-buffer-package nil
-  "Name of the Lisp package of this buffer, whatever its text says; or nil.")
+  "Name of the Lisp package of this buffer, whatever its text says, or nil.")
 (put 'ecl-mcp-buffer-package 'safe-local-variable #'string-or-null-p)
 
 ;;;; Packages
@@ -48,22 +48,22 @@ A longer answer is shown in a buffer."
   (concat "^[ \t]*(\\(?:cl:\\|common-lisp:\\)?in-package[ \t\n\r]+"
           "\\(?:\"\\([^\"\\]+\\)\"\\|#?:?|\\([^|\\]+\\)|"
           "\\|#?:?\\([^][ \t\n\r()\"';`,|#:]+\\)\\)")
-  "Matches what tells the package: a string, a name in bars, or a name.")
+  "Matches an `in-package' with a string, a name in bars, or a name.")
 
 (defvar-local ecl-mcp-eval--code-start nil
-  "Function that returns where code begins, before which there is other text.")
+  "Function that returns where code begins; any other text comes before it.")
 
 (defun ecl-mcp-eval--syntax-state (&optional position)
-  "What `syntax-ppss' says of POSITION, by default point, in a buffer of Lisp.
-Elsewhere the text is read as Lisp from the beginning, or from where code
-begins."
+  "The value of `syntax-ppss' for POSITION, by default point, in a Lisp buffer.
+In other buffers the text is parsed as Lisp from the beginning, or from where
+the code begins."
   (let* ((position (or position (point)))
          (start (and ecl-mcp-eval--code-start
                      (min position (funcall ecl-mcp-eval--code-start)))))
     (save-excursion
       (if (and (null start) (eq (syntax-table) lisp-mode-syntax-table))
           (syntax-ppss position)
-        ;; Not by `syntax-ppss', which remembers what it found for the mode.
+        ;; Not `syntax-ppss', whose cache belongs to the mode of the buffer.
         (with-syntax-table lisp-mode-syntax-table
           (parse-partial-sexp (or start (point-min)) position))))))
 
@@ -87,28 +87,28 @@ begins."
 
 (defun ecl-mcp-package (&optional position)
   "The name of the Lisp package at POSITION, point by default.
-It is `ecl-mcp-buffer-package', or what the last `in-package' before POSITION
-says; nil when there is none: then the current package of the session is meant."
+It is `ecl-mcp-buffer-package', or the package of the last `in-package' before
+POSITION.  Nil means the current package of the session."
   (or ecl-mcp-buffer-package
       (ecl-mcp-eval--in-package (or position (point)))))
 
 ;;;; Calls that run
 
 (cl-defstruct (ecl-mcp-eval--job (:constructor ecl-mcp-eval--make-job))
-  "A call that was started by a command."
+  "A call started by a command."
   (id nil :documentation "For `ecl-mcp-cancel'.")
-  (what nil :documentation "What is done, in a few words.")
-  (start nil :documentation "When it was started, as `float-time' has it.")
-  (reporter nil :documentation "Tells the human that it is under way."))
+  (what nil :documentation "What it does, in a few words.")
+  (start nil :documentation "When it was started, a `float-time'.")
+  (reporter nil :documentation "Tells the user that it is still running."))
 
 (defvar ecl-mcp-eval--jobs nil
-  "The calls that run, oldest first.")
+  "The running calls, oldest first.")
 
 (defvar ecl-mcp-eval--jobs-timer nil
-  "Tells the human about those that take longer; nil when none runs.")
+  "Timer that reports calls that take long; nil when none is running.")
 
 (defvar ecl-mcp-eval--progress-shown nil
-  "What the timer has written in the echo area.")
+  "What the timer has written into the echo area.")
 
 (defun ecl-mcp-eval--echo-area-free-p ()
   "Whether nobody else uses the echo area."
@@ -117,7 +117,7 @@ says; nil when there is none: then the current package of the session is meant."
            (equal (current-message) ecl-mcp-eval--progress-shown))))
 
 (defun ecl-mcp-eval--tell-progress ()
-  "Say that the oldest of the calls is under way."
+  "Report that the oldest call is still running."
   (ecl-mcp--noting-errors "progress"
     (when-let ((job (car ecl-mcp-eval--jobs)))
       (when (and (not noninteractive) (ecl-mcp-eval--echo-area-free-p))
@@ -132,7 +132,7 @@ says; nil when there is none: then the current package of the session is meant."
         (setq ecl-mcp-eval--progress-shown (current-message))))))
 
 (defun ecl-mcp-eval--finish-job (job)
-  "JOB is over; nothing says any longer that it is under way."
+  "Forget JOB, which is finished, and stop reporting it."
   (setq ecl-mcp-eval--jobs (delq job ecl-mcp-eval--jobs))
   (when (and (null ecl-mcp-eval--jobs) ecl-mcp-eval--jobs-timer)
     (cancel-timer ecl-mcp-eval--jobs-timer)
@@ -146,10 +146,10 @@ says; nil when there is none: then the current package of the session is meant."
                                     &key progress
                                     (session ecl-mcp-eval-session))
   "Call TOOL with ARGUMENTS, an alist, in the background; return the job.
-WHAT says in a few words what is done.  HANDLER is called with the answer, as
-`ecl-mcp-call' has it; PROGRESS with what is printed meanwhile; an error in
-either is reported, no more.  SESSION is that of commands by default; nil for a
-tool that runs in none."
+WHAT says in a few words what the call does.  HANDLER gets the answer, as from
+`ecl-mcp-call', and PROGRESS what is printed meanwhile; an error in either is
+only reported.  SESSION is that of commands by default, and nil for a tool
+without a session."
   (let* ((job (ecl-mcp-eval--make-job :what what :start (float-time)))
          (guarded
           (lambda (answer)
@@ -187,7 +187,7 @@ tool that runs in none."
        (not (string-match-p "[[:cntrl:]]" (string-replace "\n" "" text)))))
 
 (defun ecl-mcp-eval--show-values (text)
-  "Show TEXT, an answer, in the echo area if it fits, else in a buffer."
+  "Show TEXT, an answer, in the echo area if it fits there, else in a buffer."
   (let ((text (string-trim text "\n+" "[ \n]+")))
     (if (ecl-mcp-eval--fits-echo-area-p text)
         (message "%s" text)
@@ -199,7 +199,7 @@ tool that runs in none."
                        (max 40 (1- (frame-width)))))))))
 
 (defun ecl-mcp-eval--error-summary (text)
-  "Class and message of the error in TEXT, on one line."
+  "The class and message of the error in TEXT, on one line."
   (let ((head (if (string-match "^\\[ERROR\\].*\\(?:\n.+\\)*" text)
                   (match-string 0 text)
                 (car (split-string (concat text "\n") "\n" t)))))
@@ -211,28 +211,29 @@ tool that runs in none."
   (message "%s" (ecl-mcp-eval--error-summary text)))
 
 (defun ecl-mcp-eval--show-answer (what answer)
-  "Show the ANSWER to a call that did WHAT.
-Who has interrupted it needs no window to know that."
+  "Show ANSWER, the answer to a call that did WHAT.
+A user who has interrupted it needs no window that says so."
   (let ((failure (plist-get answer :error)))
     (cond ((plist-get answer :success)
            (ecl-mcp-eval--show-values (or (plist-get answer :content) "")))
           ((equal failure ecl-mcp-cancelled)
-           (message "ecl-mcp: interrupted %s" what))
+           (message "ecl-mcp: Interrupted %s" what))
           (t (ecl-mcp-eval--show-error what (or failure "No answer."))))))
 
 ;;;; Evaluating
 
 (defvar ecl-mcp-evaluated-hook nil
-  "Normal hook, run when a command has evaluated something, or has failed to.")
+  "Normal hook run after a command has evaluated something, or has failed.")
 
 (defun ecl-mcp-eval--arguments (code &optional package)
-  "The arguments that evaluate CODE in PACKAGE, nil for the current one."
+  "The arguments that evaluate CODE in PACKAGE; nil means the current package."
   `((code . ,code)
     ,@(and package `((package . ,package)))
     ,@(and ecl-mcp-eval-timeout `((timeout . ,ecl-mcp-eval-timeout)))))
 
 (defun ecl-mcp-eval--evaluate (code package)
-  "Evaluate CODE in PACKAGE, nil for the session's current one; show the answer."
+  "Evaluate CODE in PACKAGE and show the answer.
+If PACKAGE is nil, use the current package of the session."
   (when (string-blank-p code)
     (user-error "There is nothing to evaluate"))
   (let ((what (concat "evaluating " (ecl-mcp-eval--one-line code 40))))
@@ -245,14 +246,14 @@ Who has interrupted it needs no window to know that."
 
 ;;;###autoload
 (defun ecl-mcp-eval-region (start end)
-  "Evaluate what is between START and END in the Lisp session.
+  "Evaluate the text between START and END in the Lisp session.
 The package is that of the last `in-package' before START."
   (interactive "r")
   (ecl-mcp-eval--evaluate (buffer-substring-no-properties start end)
                           (ecl-mcp-package start)))
 
 (defun ecl-mcp-eval--defun-bounds ()
-  "Where the form at the top level around or before point begins and ends."
+  "The bounds of the top-level form around or before point."
   (with-syntax-table lisp-mode-syntax-table
     (save-excursion
       (end-of-defun)
@@ -264,13 +265,13 @@ The package is that of the last `in-package' before START."
 
 ;;;###autoload
 (defun ecl-mcp-eval-defun ()
-  "Evaluate the form at the top level around point in the Lisp session."
+  "Evaluate the top-level form around point in the Lisp session."
   (interactive)
   (let ((bounds (ecl-mcp-eval--defun-bounds)))
     (ecl-mcp-eval-region (car bounds) (cdr bounds))))
 
 (defun ecl-mcp-eval--last-sexp-bounds ()
-  "Where the expression before point begins and ends."
+  "The bounds of the expression before point."
   (with-syntax-table lisp-mode-syntax-table
     (save-excursion
       (let ((origin (point)))
@@ -291,8 +292,8 @@ The package is that of the last `in-package' before START."
 
 ;;;###autoload
 (defun ecl-mcp-eval-buffer ()
-  "Evaluate the buffer in the Lisp session, from CL-USER on.
-An `in-package' in it holds to the end of the buffer only."
+  "Evaluate the buffer in the Lisp session, beginning in CL-USER.
+An `in-package' in it is valid only up to the end of the buffer."
   (interactive)
   (save-restriction
     (widen)
@@ -302,13 +303,13 @@ An `in-package' in it holds to the end of the buffer only."
 ;;;###autoload
 (defun ecl-mcp-load-file (file)
   "Load FILE, Lisp source or compiled, into the Lisp session.
-A buffer that visits it is saved first, if you say so."
+Offer to save a buffer that visits it first."
   (interactive
    (list (let ((name (and (derived-mode-p 'lisp-mode) buffer-file-name)))
            (read-file-name "Load Lisp file: " nil name t
                            (and name (file-name-nondirectory name))))))
   (when (file-remote-p file)
-    (user-error "%s is on another machine, where this Lisp is not" file))
+    (user-error "%s is on another machine; this Lisp cannot read it" file))
   (let* ((path (expand-file-name file))
          (buffer (find-buffer-visiting path))
          (what (concat "loading " (file-name-nondirectory path))))

@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; Offers the tools of the core to gptel, a client of models in Emacs, when it
-;; is installed.  The models' calls pass the same gate as those of any other
+;; Offers the tools of the core to gptel, an LLM client for Emacs, if it is
+;; installed.  Calls from its models pass the same gate as those of any other
 ;; client, so gptel itself need not ask.
 
 ;;; Code:
@@ -20,11 +20,11 @@
   "The category of the tools in gptel.")
 
 (defun ecl-mcp-gptel--name (name)
-  "Return NAME, of a tool, as gptel recommends it."
+  "Return NAME, the name of a tool, in the form that gptel recommends."
   (string-replace "-" "_" name))
 
 (defun ecl-mcp-gptel--argument (name schema required)
-  "Return the argument of gptel for NAME, a symbol, with SCHEMA.
+  "Return an argument for gptel from NAME, a symbol, and SCHEMA.
 It is optional unless REQUIRED is non-nil."
   (let ((type (alist-get 'type schema))
         (choices (alist-get 'enum schema))
@@ -51,7 +51,7 @@ It is optional unless REQUIRED is non-nil."
        (list :required (vconcat required))))))
 
 (defun ecl-mcp-gptel--value (value)
-  "Return VALUE, an argument as gptel gives it, for `ecl-mcp-call'."
+  "Return VALUE, an argument from gptel, in the form for `ecl-mcp-call'."
   (cond ((eq value :json-false) :false)
         ((vectorp value) (cl-map 'vector #'ecl-mcp-gptel--value value))
         ((keywordp (car-safe value))
@@ -61,7 +61,7 @@ It is optional unless REQUIRED is non-nil."
 
 (defun ecl-mcp-gptel--function (name fields)
   "Return the function that gptel calls for the tool NAME with FIELDS, symbols.
-It gets a callback and a value for each field, nil for none."
+The function gets a callback and a value for each field, nil for none."
   (lambda (callback &rest values)
     (condition-case err
         (ecl-mcp-call name
@@ -80,7 +80,7 @@ It gets a callback and a value for each field, nil for none."
                       (concat "Error: " (ecl-mcp--error-text err)))))))
 
 (defun ecl-mcp-gptel--order (schema)
-  "Return the properties of SCHEMA, those that are required first."
+  "Return the properties of SCHEMA, required ones first."
   (let ((required (alist-get 'required schema)))
     (cl-stable-sort (copy-sequence (alist-get 'properties schema))
                     (lambda (one other)
@@ -88,7 +88,7 @@ It gets a callback and a value for each field, nil for none."
                            (not (member (symbol-name (car other)) required)))))))
 
 (defun ecl-mcp-gptel--make (tool)
-  "Make the tool of gptel for TOOL, an alist of tools/list."
+  "Make the gptel tool for TOOL, an alist from tools/list."
   (let* ((name (alist-get 'name tool))
          (schema (alist-get 'inputSchema tool))
          (required (alist-get 'required schema))
@@ -105,14 +105,14 @@ It gets a callback and a value for each field, nil for none."
      :function (ecl-mcp-gptel--function name (mapcar #'car properties)))))
 
 (defun ecl-mcp-gptel--update ()
-  "Make the tools of gptel anew, since those of the core changed."
+  "Make the gptel tools again, since the tools of the core have changed."
   (when (fboundp 'gptel-make-tool)
     (mapc #'ecl-mcp-gptel--make (ecl-mcp-client-tools))))
 
 ;;;###autoload
 (defun ecl-mcp-gptel-register ()
   "Offer the tools of ecl-mcp to gptel, in its category \"ecl-mcp\".
-Choose those that a model shall have in the menu of gptel."
+Choose the tools for a model in the menu of gptel."
   (interactive)
   (unless (or (fboundp 'gptel-make-tool) (require 'gptel nil t))
     (ecl-mcp--fail "gptel is not installed; install it from NonGNU ELPA"))
@@ -121,7 +121,7 @@ Choose those that a model shall have in the menu of gptel."
   (ecl-mcp-client-ensure)
   (ecl-mcp-gptel--update)
   (add-hook 'ecl-mcp-tools-changed-functions #'ecl-mcp-gptel--update)
-  (ecl-mcp--report "%d tools are offered to gptel"
+  (ecl-mcp--report "Offered %d tools to gptel"
                    (length (ecl-mcp-client-tools))))
 
 (provide 'ecl-mcp-gptel)

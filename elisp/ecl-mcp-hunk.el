@@ -5,37 +5,37 @@
 
 ;;; Commentary:
 
-;; What a reviewed change consists of: read from the editor protocol, edited,
-;; split, put together again, and sent back.  Nothing here knows buffers,
-;; windows or requests.
+;; Hunks are the parts of a reviewed change: read from the editor protocol,
+;; edited, divided, put together again, and sent back.  Nothing here knows about
+;; buffers, windows or requests.
 ;;
-;; A hunk has items, each (SIGN . LINE): SIGN is ?\s (stands in both texts), ?-
-;; (only in the old one) or ?+ (only in the new one); LINE has its line feed,
-;; but for the last line of a text that ends without one.
+;; A hunk has items, each (SIGN . LINE): SIGN is ?\s (in both texts), ?- (only
+;; in the old one) or ?+ (only in the new one); LINE includes its line feed,
+;; except for the last line of a text that ends without one.
 
 ;;; Code:
 
 (require 'ecl-mcp-base)
 
 (defconst ecl-mcp-hunk-edits-limit 500
-  "Changed lines after which a difference need not be the smallest any more.
-The search for it takes the square of that.")
+  "Changed lines above which a difference need not be the smallest one.
+Finding the smallest takes time proportional to the square of that number.")
 
 (cl-defstruct (ecl-mcp-hunk (:constructor ecl-mcp-hunk-make)
                             (:copier ecl-mcp-hunk-copy))
-  "Lines of a text, and what shall stand in their place."
+  "Lines of a text, and the lines that would replace them."
   (number nil :documentation "From 1.")
-  (part nil :documentation "Of a part of a divided hunk: its number, from 1.")
+  (part nil :documentation "Number, from 1, of this part of a divided hunk.")
   (place nil :documentation "Line of the old text where it begins, from 0.")
   (new-place nil :documentation "The same in the new text.")
   (items nil :documentation "As proposed.")
-  (edited nil :documentation "Items in their place, written by the human.")
+  (edited nil :documentation "The user's items instead of the proposed ones.")
   (parts nil :documentation "The hunks into which this one was divided.")
   (state 'open :documentation "`open', `accepted' or `rejected'.")
   (folded nil :documentation "Whether its lines are hidden on the screen.")
   (shown nil :documentation "Whether its end has been on the screen.")
-  (stale nil :documentation "Whether its old lines are not there any more.")
-  (reason nil :documentation "The human's remark."))
+  (stale nil :documentation "Whether its old lines are no longer in the text.")
+  (reason nil :documentation "The user's remark."))
 
 ;;;; Texts
 
@@ -58,11 +58,11 @@ The search for it takes the square of that.")
   (ecl-mcp-hunk--side (ecl-mcp-hunk-items hunk) ?+))
 
 (defun ecl-mcp-hunk-proposed-text (hunk)
-  "The text that is proposed in the place of the old text of HUNK."
+  "The text proposed to replace the old text of HUNK."
   (ecl-mcp-hunk--side (ecl-mcp-hunk-items hunk) ?-))
 
 (defun ecl-mcp-hunk-new-text (hunk)
-  "The text that HUNK puts in the place of the old, as it was decided."
+  "The text that replaces the old text of HUNK, as decided."
   (ecl-mcp-hunk--side (ecl-mcp-hunk-result hunk) ?-))
 
 (defun ecl-mcp-hunk-old-count (hunk)
@@ -70,21 +70,21 @@ The search for it takes the square of that.")
   (cl-count ?+ (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
 
 (defun ecl-mcp-hunk-new-count (hunk)
-  "The number of lines that HUNK, as it was decided, puts in their place."
+  "The number of lines that replace them, as decided for HUNK."
   (cl-count ?- (ecl-mcp-hunk-result hunk) :key #'car :test-not #'eql))
 
 (defun ecl-mcp-hunk-changed-count (hunk)
-  "The number of lines that HUNK takes away or adds."
+  "The number of lines that HUNK removes or adds."
   (cl-count ?\s (ecl-mcp-hunk-items hunk) :key #'car :test-not #'eql))
 
 (defun ecl-mcp-hunk--refused (items)
-  "ITEMS without their changes: all that is old stays."
+  "ITEMS without their changes: all old lines stay."
   (mapcar (lambda (item) (cons ?\s (cdr item)))
           (cl-remove ?+ items :key #'car)))
 
 (defun ecl-mcp-hunk-result (hunk)
-  "The items of HUNK as it was decided, should it be accepted.
-Parts of it that are not accepted leave the old lines."
+  "The items of HUNK as decided, assuming that it is accepted.
+Parts that are not accepted keep the old lines."
   (cond ((ecl-mcp-hunk-parts hunk)
          (mapcan (lambda (part)
                    (if (eq (ecl-mcp-hunk-state part) 'accepted)
@@ -95,16 +95,16 @@ Parts of it that are not accepted leave the old lines."
         (t (ecl-mcp-hunk-items hunk))))
 
 (defun ecl-mcp-hunk-units (hunk)
-  "What is decided about one by one: HUNK, or its parts."
+  "The units of decision: HUNK itself, or its parts."
   (or (ecl-mcp-hunk-parts hunk) (list hunk)))
 
 (defun ecl-mcp-hunk-accepted-p (hunk)
-  "Whether HUNK, or a part of it, is accepted."
+  "Whether HUNK or a part of it is accepted."
   (cl-some (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted))
            (ecl-mcp-hunk-units hunk)))
 
 (defun ecl-mcp-hunk-copy-all (hunks)
-  "A copy of HUNKS whose decisions are independent."
+  "A copy of HUNKS with independent decisions."
   (mapcar (lambda (hunk)
             (let ((copy (ecl-mcp-hunk-copy hunk)))
               (setf (ecl-mcp-hunk-parts copy)
@@ -115,7 +115,7 @@ Parts of it that are not accepted leave the old lines."
 ;;;; The protocol
 
 (defun ecl-mcp-hunk--parse-lines (lines)
-  "The items that LINES, strings of a unified diff, stand for."
+  "The items for LINES, strings of a unified diff."
   (let (items)
     (dolist (line lines)
       (if (string-prefix-p "\\" line)
@@ -125,11 +125,11 @@ Parts of it that are not accepted leave the old lines."
     (nreverse items)))
 
 (defun ecl-mcp-hunk--index (start count)
-  "Line START of a unified diff, from 0, when COUNT lines stand there."
+  "Line START of a unified diff, counted from 0, given COUNT lines."
   (if (zerop count) start (1- start)))
 
 (defun ecl-mcp-hunk-parse (data number)
-  "The hunk NUMBER of a review, from DATA, an alist of the editor protocol."
+  "The hunk with NUMBER from DATA, an alist of the editor protocol."
   (let-alist data
     (ecl-mcp-hunk-make
      :number number
@@ -138,12 +138,12 @@ Parts of it that are not accepted leave the old lines."
      :items (ecl-mcp-hunk--parse-lines .lines))))
 
 (defun ecl-mcp-hunk-parse-all (list)
-  "The hunks of LIST, alists of the editor protocol."
+  "The hunks from LIST, alists of the editor protocol."
   (cl-loop for data in list for number from 1
            collect (ecl-mcp-hunk-parse data number)))
 
 (defun ecl-mcp-hunk--lines-answer (text)
-  "The lines of TEXT as members of an answer: without their ends."
+  "The lines of TEXT, without line ends, as members of an answer."
   `((lines . ,(vconcat (mapcar (lambda (line) (string-remove-suffix "\n" line))
                                (ecl-mcp-hunk-lines text))))
     ,@(and (not (string-empty-p text))
@@ -151,8 +151,8 @@ Parts of it that are not accepted leave the old lines."
            '((unended . t)))))
 
 (defun ecl-mcp-hunk--part-fate (part some)
-  "What became of PART, and the remark about it, or nil when that goes without.
-SOME: other parts of its hunk are accepted."
+  "What happened to PART, with the remark about it, or nil if nothing special.
+SOME says whether other parts of its hunk are accepted."
   (let ((fate (cond ((not (eq (ecl-mcp-hunk-state part) 'accepted))
                      (and some " rejected"))
                     ((ecl-mcp-hunk-edited part) " edited by the user")))
@@ -162,7 +162,7 @@ SOME: other parts of its hunk are accepted."
                  (and reason ": ") reason))))
 
 (defun ecl-mcp-hunk-reason-all (hunk)
-  "The remarks about HUNK and what became of its parts in one text, or nil."
+  "The remarks about HUNK and the fates of its parts in one text, or nil."
   (let ((reasons (cl-loop with some = (ecl-mcp-hunk-accepted-p hunk)
                           for part in (ecl-mcp-hunk-parts hunk)
                           for fate = (ecl-mcp-hunk--part-fate part some)
@@ -172,11 +172,11 @@ SOME: other parts of its hunk are accepted."
     (and reasons (string-join reasons "; "))))
 
 (defun ecl-mcp-hunk-changed-p (hunk)
-  "Whether what HUNK puts into the text is not what was proposed."
+  "Whether the new text of HUNK differs from the proposed one."
   (not (equal (ecl-mcp-hunk-new-text hunk) (ecl-mcp-hunk-proposed-text hunk))))
 
 (defun ecl-mcp-hunk-answer (hunk)
-  "What was decided about HUNK, as an alist of the editor protocol."
+  "The decision about HUNK, as an alist of the editor protocol."
   (let ((accepted (ecl-mcp-hunk-accepted-p hunk))
         (reason (ecl-mcp-hunk-reason-all hunk)))
     `((accept . ,(if accepted t :false))
@@ -195,14 +195,14 @@ SOME: other parts of its hunk are accepted."
              items ""))
 
 (defun ecl-mcp-hunk-range (sign place count)
-  "SIGN and lines as in the header of a hunk: COUNT lines from PLACE, from 0."
+  "A range in the header of a hunk: SIGN, and COUNT lines from PLACE, from 0."
   (format "%s%d%s" sign (if (zerop count) place (1+ place))
           (if (= count 1) "" (format ",%d" count))))
 
 ;;;; Division
 
 (defun ecl-mcp-hunk--cuts (items)
-  "Where ITEMS can be cut: indices in the middle between two changes."
+  "Where ITEMS can be cut: indices halfway between two changes."
   (let ((index 0) (end nil) (cuts nil))
     (dolist (item items)
       (unless (eql (car item) ?\s)
@@ -213,7 +213,7 @@ SOME: other parts of its hunk are accepted."
     (nreverse cuts)))
 
 (defun ecl-mcp-hunk-divisible-p (hunk)
-  "Whether HUNK consists of several changes and is not edited or divided."
+  "Whether HUNK consists of several changes, and is neither edited nor divided."
   (and (null (ecl-mcp-hunk-parts hunk))
        (null (ecl-mcp-hunk-part hunk))
        (null (ecl-mcp-hunk-edited hunk))
@@ -241,9 +241,9 @@ SOME: other parts of its hunk are accepted."
 ;;;; Differences
 
 (defun ecl-mcp-hunk--extend (old new reach middle edits)
-  "Go as far from vector OLD to NEW as one gets with EDITS edits.
-REACH has, for each diagonal, the place in OLD that one edit less came to;
-diagonal 0 is element MIDDLE of it.  Return whether the end is reached."
+  "Go as far from vector OLD to NEW as possible with EDITS edits.
+For each diagonal, REACH has the place in OLD that was reached with one edit
+less; diagonal 0 is its element MIDDLE.  Return whether the end is reached."
   (cl-loop
    for k from (- edits) to edits by 2
    for down = (aref reach (+ middle k 1))
@@ -259,7 +259,7 @@ diagonal 0 is element MIDDLE of it.  Return whether the end is reached."
 
 (defun ecl-mcp-hunk--trace (old new limit)
   "What `ecl-mcp-hunk--extend' reached with 0, 1, 2, … edits, the last first.
-Nil when more than LIMIT edits lead from vector OLD to NEW."
+Nil if more than LIMIT edits lead from vector OLD to NEW."
   (let ((reach (make-vector (+ limit limit 3) 0)) (trace nil) (done nil))
     (cl-loop for edits from 0 to limit
              until done
@@ -270,7 +270,7 @@ Nil when more than LIMIT edits lead from vector OLD to NEW."
 
 (defun ecl-mcp-hunk--marks (old new)
   "Which elements of vectors OLD and NEW are not common to both.
-The result is a cons of two vectors of booleans, or nil when there are too many."
+The result is a cons of two vectors of booleans, or nil if there are too many."
   (let* ((limit (min ecl-mcp-hunk-edits-limit (+ (length old) (length new))))
          (trace (ecl-mcp-hunk--trace old new limit))
          (deleted (make-vector (length old) nil))
@@ -290,14 +290,14 @@ The result is a cons of two vectors of booleans, or nil when there are too many.
     (and trace (cons deleted inserted))))
 
 (defun ecl-mcp-hunk--numbers (lines table)
-  "A vector of numbers for LINES; equal lines have equal ones, by TABLE."
+  "A vector of numbers for LINES; equal lines get equal numbers, from TABLE."
   (vconcat (mapcar (lambda (line)
                      (or (gethash line table)
                          (puthash line (hash-table-count table) table)))
                    lines)))
 
 (defun ecl-mcp-hunk--changes (old new)
-  "Items for the lists of lines OLD and NEW, which begin and end differently."
+  "Items for the lists of lines OLD and NEW, whose first and last lines differ."
   (let* ((table (make-hash-table :test #'equal))
          (marks (ecl-mcp-hunk--marks (ecl-mcp-hunk--numbers old table)
                                      (ecl-mcp-hunk--numbers new table)))
@@ -318,7 +318,7 @@ The result is a cons of two vectors of booleans, or nil when there are too many.
     (nreverse items)))
 
 (defun ecl-mcp-hunk-compare (old new)
-  "The items that lead from the text OLD to the text NEW, all lines of both."
+  "The items, for all lines, that lead from the text OLD to the text NEW."
   (let ((old (ecl-mcp-hunk-lines old)) (new (ecl-mcp-hunk-lines new))
         (head nil) (tail nil))
     (while (and old new (equal (car old) (car new)))
@@ -333,13 +333,13 @@ The result is a cons of two vectors of booleans, or nil when there are too many.
            tail)))
 
 (defun ecl-mcp-hunk-edit (hunk text)
-  "Make TEXT what HUNK puts in the place of its old text."
+  "Make TEXT the new text of HUNK."
   (setf (ecl-mcp-hunk-edited hunk)
         (and (not (equal text (ecl-mcp-hunk-proposed-text hunk)))
              (ecl-mcp-hunk-compare (ecl-mcp-hunk-old-text hunk) text))))
 
 (defun ecl-mcp-hunk--context (items count at-end)
-  "The indices of ITEMS that are within COUNT items of a change.
+  "Mark the ITEMS that are within COUNT items of a change.
 The result is a vector of booleans.  AT-END is the number of ITEMS."
   (let ((near (make-bool-vector at-end nil)) (index 0))
     (dolist (item items)
@@ -354,15 +354,15 @@ The result is a vector of booleans.  AT-END is the number of ITEMS."
                   (before after))
 
 (defun ecl-mcp-hunk-from-texts (old new)
-  "The hunks, with three lines around each, that lead from text OLD to NEW.
-The module finds them when it is loaded and the texts are not too long for it."
+  "The hunks that lead from text OLD to NEW, with three lines around each.
+The module finds them if it is loaded and the texts are not too long for it."
   (or (and (fboundp 'ecl-mcp-module-diff)
            (ignore-error ecl-mcp-error
              (ecl-mcp-hunk-from-module (ecl-mcp-module-diff old new))))
       (ecl-mcp-hunk--from-texts old new)))
 
 (defun ecl-mcp-hunk-from-module (list)
-  "The hunks of LIST, which `ecl-mcp-module-diff' has returned."
+  "The hunks from LIST, the value of `ecl-mcp-module-diff'."
   (ecl-mcp-hunk-parse-all
    (mapcar (pcase-lambda (`(,old-start ,old-count ,new-start ,new-count ,lines))
              `((old_start . ,old-start) (old_count . ,old-count)
@@ -371,7 +371,7 @@ The module finds them when it is loaded and the texts are not too long for it."
            list)))
 
 (defun ecl-mcp-hunk--from-texts (old new)
-  "The same as `ecl-mcp-hunk-from-texts' for OLD and NEW, without the module."
+  "Like `ecl-mcp-hunk-from-texts' for OLD and NEW, but without the module."
   (let* ((items (ecl-mcp-hunk-compare old new))
          (near (ecl-mcp-hunk--context items 3 (length items)))
          (place 0) (new-place 0) (index 0) (hunks nil) (inside nil))

@@ -5,10 +5,10 @@
 
 ;;; Commentary:
 
-;; The Lisp of this Emacs: the core in the module, and the process `ecl-mcp
-;; --supervise' that keeps the Lisp images.  Bytes go between them through
-;; filters, and the core is called again by a timer when it wants to be; nothing
-;; here waits.  What speaks MCP to the core is in ecl-mcp-client.el.
+;; The Lisp of this Emacs is the core in the module together with the process
+;; `ecl-mcp --supervise', which keeps the Lisp images.  Filters carry bytes
+;; between the two, and a timer calls the core when it asks for that; nothing
+;; here waits.  The MCP client of the core is in ecl-mcp-client.el.
 
 ;;; Code:
 
@@ -35,19 +35,19 @@
 
 (defcustom ecl-mcp-program nil
   "The program ecl-mcp, or nil.
-Then it is looked for beside the elisp and in variable `exec-path'."
+If nil, it is looked for beside the elisp and in variable `exec-path'."
   :type '(choice (const :tag "Look for it" nil) file)
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-workspace nil
   "Folder whose files the Lisp of this Emacs and its tools may change.
-Nil stands for the project of the buffer in which ecl-mcp is started, else the
-folder of that buffer."
+Nil means the project of the buffer in which ecl-mcp is started, or the folder
+of that buffer if it belongs to no project."
   :type '(choice (const :tag "Project of the buffer" nil) directory)
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-program-arguments nil
-  "Further arguments of `ecl-mcp --supervise', like \"--allow-network\"."
+  "More arguments for `ecl-mcp --supervise', such as \"--allow-network\"."
   :type '(repeat string)
   :group 'ecl-mcp)
 
@@ -60,19 +60,19 @@ The keys are :tools, :audit, :policy, :allow, :deny, :secrets,
 
 (defcustom ecl-mcp-image-socket t
   "Whether clients may share the Lisp of this Emacs (`ecl-mcp --attach').
-They come through the socket image.sock in ~/.local/state/ecl-mcp/; a string
-names another one."
+They connect to the socket image.sock in ~/.local/state/ecl-mcp/, or to the
+socket that this option names."
   :type '(choice (const :tag "Yes" t) (const :tag "No" nil) file)
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-lisp-send-seconds 5
-  "Seconds after which a supervisor that reads nothing is ended.")
+  "Seconds after which a supervisor that reads nothing is killed.")
 
 (defconst ecl-mcp-lisp-stop-seconds 2
-  "Seconds that the supervisor gets to end before it is killed.")
+  "Seconds that the supervisor has to exit before it is killed.")
 
 (defconst ecl-mcp-lisp-restarts-limit 3
-  "How often the supervisor is started again within a minute.")
+  "How often the supervisor is restarted within a minute.")
 
 (cl-defstruct (ecl-mcp-lisp (:constructor ecl-mcp-lisp--create)
                             (:copier nil))
@@ -80,21 +80,21 @@ names another one."
   (core nil :documentation "The module's session.")
   (workspace nil :documentation "Its folder, absolute.")
   (process nil :documentation "The supervisor, or nil.")
-  (connection nil :documentation "The connection by which it asks this Emacs.")
+  (connection nil :documentation "Through which it asks this Emacs.")
   (receive nil :documentation "Function of this and bytes for the client.")
   (on-end nil :documentation "Function of this when it has ended.")
-  (timer nil :documentation "When the core wants to be called.")
-  (pumping nil :documentation "Whether bytes are being brought around.")
-  (again nil :documentation "Whether there may be more of them.")
+  (timer nil :documentation "Calls the core when it is due.")
+  (pumping nil :documentation "Whether bytes are being moved.")
+  (again nil :documentation "Whether there may be more to move.")
   (started nil :documentation "When its supervisors were started, newest first.")
-  (stop-reason nil :documentation "Why the supervisor is being ended by us.")
-  (alone nil :documentation "Whether no client may come: that went wrong.")
-  (lost nil :documentation "Why its Lisp was lost last, a sentence, or nil.")
-  (losses 0 :documentation "How often the state was lost.")
+  (stop-reason nil :documentation "Why we are ending the supervisor.")
+  (alone nil :documentation "Whether clients are kept out, after a failure.")
+  (lost nil :documentation "Why its images were last lost, a sentence, or nil.")
+  (losses 0 :documentation "How often the images were lost.")
   (data nil :documentation "What the client keeps here."))
 
 (defvar ecl-mcp-activate-function #'ecl-mcp-lisp--activate-all
-  "Function that lets requests come up in this Emacs, called at the start.")
+  "Function, called at the start, that lets this Emacs show requests.")
 
 (define-obsolete-variable-alias 'ecl-mcp-session 'ecl-mcp-lisp "0.1.0")
 
@@ -105,34 +105,35 @@ names another one."
   'ecl-mcp-lisp-functions "0.1.0")
 
 (defvar ecl-mcp-lisp-functions nil
-  "Abnormal hook for the Lisp of this Emacs: started, lost, or ended.
+  "Abnormal hook run when the Lisp of this Emacs starts, is lost, or ends.
 The functions get `ecl-mcp-lisp' and a symbol: `started', `lost' or `ended'.")
 
 (declare-function ecl-mcp-activate "ecl-mcp" ())
 
 (defun ecl-mcp-lisp--activate-all ()
-  "Load all of ecl-mcp, whatever command was the first one, and switch it on.
-Without its other parts nobody would be asked."
+  "Load all of ecl-mcp, whichever command came first, and activate it.
+Otherwise requests would find nobody to ask."
   (require 'ecl-mcp)
   (ecl-mcp-activate))
 
 ;;;; Bytes
 
 (defun ecl-mcp-lisp--log (lisp)
-  "Bring what the core of LISP logged to the buffer of messages."
+  "Move what the core of LISP logged to the message buffer."
   (pcase-dolist (`(,level . ,text)
                  (ecl-mcp-module-log (ecl-mcp-lisp-core lisp)))
     (ecl-mcp--note level "%s" text)))
 
 (defun ecl-mcp-lisp--to-image (lisp bytes)
-  "Send BYTES to the supervisor of LISP; end it when it does not read.
-They are kept while it is stopped by a signal: Emacs sends nothing then."
+  "Send BYTES to the supervisor of LISP; kill it if it does not read them.
+Keep them while a signal has stopped it: Emacs sends nothing then."
   (let ((process (ecl-mcp-lisp-process lisp)))
     (pcase (and process (process-status process))
       ((or 'run 'stop)
        (ecl-mcp-send process bytes ecl-mcp-lisp-send-seconds
-                     (apply-partially #'ecl-mcp-lisp--kill lisp
-                                      "It did not read what it was sent.")))
+                     (apply-partially
+                      #'ecl-mcp-lisp--kill lisp
+                      "The supervisor did not read its input.")))
       ;; It has ended too often.
       ('nil (ecl-mcp-module-image-lost
              (ecl-mcp-lisp-core lisp)
@@ -140,8 +141,8 @@ They are kept while it is stopped by a signal: Emacs sends nothing then."
                      " M-x ecl-mcp-restart-lisp starts a fresh one."))))))
 
 (defun ecl-mcp-lisp--round (lisp)
-  "Bring what the core of LISP has for others to them.
-Return non-nil when there was anything."
+  "Move what the core of LISP has for others to them.
+Return non-nil when there was something."
   (let ((core (ecl-mcp-lisp-core lisp))
         (some nil))
     (pcase-dolist (`(,channel . ,receive)
@@ -159,7 +160,7 @@ Return non-nil when there was anything."
     some))
 
 (defun ecl-mcp-lisp--schedule (lisp seconds)
-  "Let the core of LISP be called in SECONDS; not at all when that is nil."
+  "Have the core of LISP called in SECONDS, or not at all if that is nil."
   (when (ecl-mcp-lisp-timer lisp)
     (cancel-timer (ecl-mcp-lisp-timer lisp)))
   (setf (ecl-mcp-lisp-timer lisp)
@@ -168,14 +169,14 @@ Return non-nil when there was anything."
                           #'ecl-mcp-lisp-pump lisp))))
 
 (defun ecl-mcp-lisp-pump (lisp)
-  "Bring bytes of LISP around until there are no more, and set its timer.
-To be called after whatever was fed to the core."
+  "Move bytes of LISP until there are no more, and set its timer.
+Call this whenever the core was given something."
   (setf (ecl-mcp-lisp-again lisp) t)
   (unless (ecl-mcp-lisp-pumping lisp)
     (setf (ecl-mcp-lisp-pumping lisp) t)
     (unwind-protect
         (ecl-mcp--noting-errors "lisp"
-          ;; A quit in the middle would lose what was taken.
+          ;; A quit in between would lose bytes.
           (let ((inhibit-quit t)
                 seconds)
             (while (and (ecl-mcp-lisp-core lisp)
@@ -190,15 +191,15 @@ To be called after whatever was fed to the core."
       (setf (ecl-mcp-lisp-pumping lisp) nil))))
 
 (defun ecl-mcp-lisp-feed (lisp channel bytes)
-  "Give BYTES from CHANNEL to the core of LISP, and bring on what follows.
-A quit comes behind that."
+  "Give BYTES from CHANNEL to the core of LISP, and move what follows from them.
+A quit has to wait for that."
   (when (ecl-mcp-lisp-core lisp)
     (let ((inhibit-quit t))
       (ecl-mcp-module-feed (ecl-mcp-lisp-core lisp) channel bytes)
       (ecl-mcp-lisp-pump lisp))))
 
 (defun ecl-mcp-lisp-stop-others (lisp)
-  "Let what agents evaluate in LISP be stopped."
+  "Stop what agents evaluate in LISP."
   (when (ecl-mcp-lisp-core lisp)
     (let ((inhibit-quit t))
       (ecl-mcp-module-stop-others (ecl-mcp-lisp-core lisp))
@@ -212,7 +213,7 @@ A quit comes behind that."
 
 (defun ecl-mcp-lisp-program ()
   "Return the absolute name of the program ecl-mcp.
-Signal a `user-error' when it is not there."
+Signal a `user-error' if it does not exist."
   (let* ((build (ecl-mcp-module--build-folder))
          (beside (expand-file-name "../ecl-mcp" ecl-mcp--directory))
          (installed (expand-file-name "../../../../bin/ecl-mcp"
@@ -224,23 +225,23 @@ Signal a `user-error' when it is not there."
                         (t (executable-find "ecl-mcp")))))
     (if (and program (ecl-mcp-lisp--program-p program))
         program
-      (ecl-mcp--fail "The program %s is not there; %s."
+      (ecl-mcp--fail "The program %s does not exist; %s."
                      (or ecl-mcp-program program "ecl-mcp")
                      (ecl-mcp-module--remedy)))))
 
 (defun ecl-mcp-lisp--check-socket (file)
-  "Signal an error when a supervisor could not listen on the socket FILE."
+  "Signal an error if a supervisor could not listen on the socket FILE."
   (ecl-mcp-socket--check-folder (file-name-directory file))
   (when-let ((attributes (file-attributes file)))
     (unless (string-prefix-p "s" (file-attribute-modes attributes))
-      (error "%s is no socket; it is left alone" file))
+      (error "%s is not a socket; it is left alone" file))
     (when (ecl-mcp-socket--answered-p file)
-      (error "%s is taken" file))))
+      (error "%s is in use" file))))
 
 (defun ecl-mcp-lisp--listen-arguments ()
-  "Return the arguments that let clients come to the supervisor.
-None when they cannot come, like when that of another Emacs has the socket: this
-Emacs has its Lisp nevertheless."
+  "Return the arguments that let clients connect to the supervisor.
+Return nil if they cannot, for example because another Emacs has the socket;
+this Emacs has its Lisp nevertheless."
   (let ((file (expand-file-name (if (stringp ecl-mcp-image-socket)
                                     ecl-mcp-image-socket
                                   "~/.local/state/ecl-mcp/image.sock"))))
@@ -249,7 +250,7 @@ Emacs has its Lisp nevertheless."
           (ecl-mcp-lisp--check-socket file)
           (list "--listen" file))
       (error
-       (ecl-mcp--note 'warn "no client can attach here: %s"
+       (ecl-mcp--note 'warn "clients cannot attach here: %s"
                       (error-message-string err))
        nil))))
 
@@ -266,32 +267,32 @@ Emacs has its Lisp nevertheless."
             ecl-mcp-program-arguments)))
 
 (defun ecl-mcp-lisp--filter (lisp process bytes)
-  "Give BYTES that PROCESS, the supervisor of LISP, wrote to the core."
+  "Give BYTES from PROCESS, the supervisor of LISP, to the core."
   (ecl-mcp--noting-errors "supervisor"
     (when (eq process (ecl-mcp-lisp-process lisp))
       (condition-case err
           (ecl-mcp-lisp-feed lisp 'image bytes)
-        ;; What came is no frame, or of another version.
+        ;; Not a frame, or a frame of another version.
         (ecl-mcp-error
          (ecl-mcp-lisp--kill lisp (cadr err)))))))
 
 (defun ecl-mcp-lisp--errors (process text)
-  "Note TEXT that a supervisor wrote on its standard error, PROCESS."
+  "Note TEXT from the standard error of a supervisor, read by PROCESS."
   (dolist (line (split-string text "\n" t "[ \t\r]+"))
     (process-put process 'ecl-mcp-line line)
     (ecl-mcp--note 'info "%s" line)))
 
 (defun ecl-mcp-lisp--end-reason (process event)
-  "Return a sentence about the end of PROCESS, a supervisor; EVENT says how."
+  "Return a sentence that says how PROCESS, a supervisor, ended, given EVENT."
   (let ((line (process-get (process-get process 'ecl-mcp-errors) 'ecl-mcp-line)))
-    (format "The process of the Lisp images has ended: %s%s."
+    (format "The process of the Lisp images ended: %s%s."
             (string-trim event)
             (if (and line (eq (process-status process) 'exit))
                 (format " (%s)" (string-remove-suffix "." line))
               ""))))
 
 (defun ecl-mcp-lisp--start-supervisor (lisp)
-  "Start the process of the Lisp images of LISP."
+  "Start the process that keeps the images of LISP."
   (let* ((default-directory (ecl-mcp-lisp-workspace lisp))
          (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
                                     :sentinel #'ignore
@@ -312,7 +313,7 @@ Emacs has its Lisp nevertheless."
     (setf (ecl-mcp-lisp-stop-reason lisp) nil)))
 
 (defun ecl-mcp-lisp--kill (lisp why)
-  "End the supervisor of LISP at once, WHY is a sentence."
+  "Kill the supervisor of LISP; WHY is a sentence."
   (let ((process (ecl-mcp-lisp-process lisp)))
     (unless (ecl-mcp-lisp-stop-reason lisp)
       (setf (ecl-mcp-lisp-stop-reason lisp) why))
@@ -320,9 +321,9 @@ Emacs has its Lisp nevertheless."
       (signal-process process 'SIGKILL))))
 
 (defun ecl-mcp-lisp--end (process)
-  "Ask the supervisor PROCESS to end; kill it when it takes long."
+  "Ask the supervisor PROCESS to exit; kill it if it takes too long."
   (when (process-live-p process)
-    ;; Who is stopped would outlive Emacs.
+    ;; A stopped process would outlive Emacs.
     (ignore-errors (signal-process process 'SIGTERM)
                    (signal-process process 'SIGCONT))
     (process-put process 'ecl-mcp-killer
@@ -332,14 +333,14 @@ Emacs has its Lisp nevertheless."
                                   (signal-process process 'SIGKILL)))))))
 
 (defun ecl-mcp-lisp--may-restart-p (lisp)
-  "Non-nil unless the supervisor of LISP was started too often lately."
+  "Non-nil unless the supervisor of LISP was restarted too often lately."
   (let ((recent (seq-filter (lambda (time) (< (- (float-time) time) 60))
                             (ecl-mcp-lisp-started lisp))))
     (setf (ecl-mcp-lisp-started lisp) recent)
     (<= (length recent) ecl-mcp-lisp-restarts-limit)))
 
 (defun ecl-mcp-lisp--restart (lisp)
-  "Start another supervisor of LISP, if that can be; else say why not."
+  "Start another supervisor for LISP if possible; otherwise say why not."
   (setf (ecl-mcp-lisp-process lisp) nil)
   (if (ecl-mcp-lisp--may-restart-p lisp)
       (condition-case err
@@ -351,12 +352,12 @@ Emacs has its Lisp nevertheless."
                  (concat (ecl-mcp-lisp-lost lisp) " "
                          (string-remove-suffix "." why) "."))
            (ecl-mcp--report "%s" why))))
-    (ecl-mcp--report "It ended %d times within a minute; %s"
+    (ecl-mcp--report "Lisp ended %d times within a minute; %s"
                      (1+ ecl-mcp-lisp-restarts-limit)
                      "M-x ecl-mcp-restart-lisp tries again")))
 
 (defun ecl-mcp-lisp--lost (lisp why)
-  "Start LISP again, which is gone; tell who waits WHY."
+  "Restart LISP, whose images are gone; tell waiting callers WHY."
   (setf (ecl-mcp-lisp-lost lisp) why)
   (cl-incf (ecl-mcp-lisp-losses lisp))
   (ecl-mcp--report "%s" why)
@@ -365,21 +366,21 @@ Emacs has its Lisp nevertheless."
    (ecl-mcp-lisp-core lisp)
    (concat (ecl-mcp-lisp-lost lisp)
            (if (ecl-mcp-lisp-process lisp)
-               " A fresh Lisp is started;"
+               " A fresh Lisp was started;"
              " M-x ecl-mcp-restart-lisp starts a fresh one;")
            " all definitions and data of its sessions are lost.")))
 
 (defun ecl-mcp-lisp--listened-in-vain (lisp process)
-  "Let clients of LISP be, when that may be why PROCESS has ended.
-The status is that of arguments that cannot be: the disk is full, say."
+  "Keep clients out of LISP if listening for them may have ended PROCESS.
+Its exit status then is that of bad arguments; the disk may be full, say."
   (when (and (eq (process-status process) 'exit)
              (= (process-exit-status process) 2)
              (member "--listen" (process-command process)))
     (setf (ecl-mcp-lisp-alone lisp) t)
-    (ecl-mcp--note 'warn "no client can attach here any more")))
+    (ecl-mcp--note 'warn "from now on clients cannot attach here")))
 
 (defun ecl-mcp-lisp--sentinel (lisp process event)
-  "Start the supervisor of LISP again when PROCESS has ended; EVENT says how."
+  "Restart the supervisor of LISP when PROCESS has ended, as EVENT says."
   (ecl-mcp--noting-errors "supervisor"
     (when (eq (process-status process) 'run)
       (ecl-mcp-send-on process))
@@ -399,7 +400,7 @@ The status is that of arguments that cannot be: the disk is full, say."
         (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'lost)))))
 
 (defun ecl-mcp-lisp-renew (lisp why)
-  "End the images of LISP, WHY is a sentence, and start fresh ones."
+  "End the images of LISP and start fresh ones; WHY is a sentence."
   (setf (ecl-mcp-lisp-started lisp) nil
         (ecl-mcp-lisp-alone lisp) nil)
   (if (process-live-p (ecl-mcp-lisp-process lisp))
@@ -409,7 +410,7 @@ The status is that of arguments that cannot be: the disk is full, say."
 ;;;; Starting and stopping
 
 (defun ecl-mcp-lisp--workspace ()
-  "Return the folder for a Lisp started here."
+  "Return the workspace for a Lisp that is started in this buffer."
   (file-name-as-directory
    (file-truename
     (or ecl-mcp-workspace
@@ -420,7 +421,7 @@ The status is that of arguments that cannot be: the disk is full, say."
         (if (file-remote-p default-directory) "~/" default-directory)))))
 
 (defun ecl-mcp-lisp--connect (lisp)
-  "Connect the core of LISP with this Emacs as its editor."
+  "Connect the core of LISP to this Emacs, its editor."
   (setf (ecl-mcp-lisp-connection lisp)
         (ecl-mcp-connection-create
          :name "this Emacs" :own t
@@ -430,9 +431,9 @@ The status is that of arguments that cannot be: the disk is full, say."
 
 (defun ecl-mcp-lisp-start (receive on-end data)
   "Start the Lisp of this Emacs and return it.
-RECEIVE is a function of it and bytes for the client, ON-END one of it when it
-has ended; DATA is what the client keeps in it.  Signal a `user-error' with a
-sentence when there can be none."
+RECEIVE is called with it and bytes for the client, ON-END with it when it has
+ended.  DATA is what the client keeps in it.  Signal a `user-error' with a
+sentence if it cannot be started."
   (when ecl-mcp-lisp
     (ecl-mcp--fail "This Emacs has a Lisp already"))
   (ecl-mcp-module-ensure)
@@ -457,7 +458,7 @@ sentence when there can be none."
     lisp))
 
 (defun ecl-mcp-lisp-stop ()
-  "End the Lisp of this Emacs; calls that wait get no answer from it."
+  "End the Lisp of this Emacs; it answers no more calls."
   (remove-hook 'kill-emacs-hook #'ecl-mcp-lisp-stop)
   (when-let ((lisp ecl-mcp-lisp))
     (let ((core (ecl-mcp-lisp-core lisp)))

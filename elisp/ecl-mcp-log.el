@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; What agents have done, who let them, and what became of it: the lines that
-;; the core keeps of each call, as docs/audit.md has them, as a list.  From
-;; here edits can be taken back.
+;; Lists what agents have done, who allowed it, and how it ended, from the log
+;; of calls that the core writes (see docs/audit.md).  Edits can be undone from
+;; here.
 
 ;;; Code:
 
@@ -18,7 +18,7 @@
 (require 'ecl-mcp-undo)
 
 (defcustom ecl-mcp-log-directory "~/.local/state/ecl-mcp/audit/"
-  "The folder with the files of the log of calls, one for each day."
+  "Folder with the files of the log of calls, one for each day."
   :type 'directory
   :group 'ecl-mcp)
 
@@ -28,12 +28,12 @@
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-log--bytes (* 64 1024 1024)
-  "Bytes of a file of the log that are read: the last ones.")
+  "How many bytes at the end of a file of the log are read.")
 
 ;;;; Reading
 
 (defun ecl-mcp-log--files ()
-  "The files of the log, the newest first."
+  "The files of the log, newest first."
   (and (file-directory-p ecl-mcp-log-directory)
        (nreverse (directory-files ecl-mcp-log-directory t "\\.jsonl\\'"))))
 
@@ -47,8 +47,8 @@
     (error nil)))
 
 (defun ecl-mcp-log--read-file (file count)
-  "At most the last COUNT lines of FILE, the newest first.
-What Emacs looked up by itself is left out."
+  "At most the last COUNT lines of FILE, newest first.
+Lookups that Emacs made by itself are left out."
   (with-temp-buffer
     (set-buffer-multibyte nil)
     (let ((size (file-attribute-size (file-attributes file))))
@@ -66,7 +66,7 @@ What Emacs looked up by itself is left out."
       (nreverse lines))))
 
 (defun ecl-mcp-log-read ()
-  "The last lines of the log, at most `ecl-mcp-log-lines', the newest first."
+  "The last lines of the log, at most `ecl-mcp-log-lines', newest first."
   (let ((lines nil))
     (cl-loop for file in (ecl-mcp-log--files)
              for missing = (- ecl-mcp-log-lines (length lines))
@@ -78,20 +78,20 @@ What Emacs looked up by itself is left out."
 ;;;; The list
 
 (defvar-local ecl-mcp-log--filter nil
-  "What the lines that are listed have: (NAME . TEXT), or nil for all.")
+  "What the listed lines must have: (NAME . TEXT), or nil for all.")
 
 (defun ecl-mcp-log--client (line)
-  "Who made the call of LINE."
+  "The client that made the call in LINE."
   (let-alist line
     (string-join (delq nil (list (or .client.name "?") .client.version)) " ")))
 
 (defun ecl-mcp-log--time (line)
-  "When the call of LINE began, by the clock of this place."
+  "When the call in LINE began, in local time."
   (let ((time (ignore-errors (date-to-time (alist-get 'time line)))))
     (if time (format-time-string "%F %T" time) "?")))
 
 (defun ecl-mcp-log--text (value)
-  "VALUE as it is shown in the list."
+  "VALUE as shown in the list."
   (ecl-mcp--visible (cond ((null value) "")
                           ((stringp value) value)
                           (t (format "%s" value)))))
@@ -122,13 +122,13 @@ What Emacs looked up by itself is left out."
                                 .preview))))))
 
 (defun ecl-mcp-log--value (name line)
-  "What LINE has under NAME, in words."
+  "The value of NAME in LINE, in words."
   (if (eq name 'client)
       (ecl-mcp-log--client line)
     (format "%s" (or (alist-get name line) ""))))
 
 (defun ecl-mcp-log--lines ()
-  "The lines that are listed."
+  "The lines to list."
   (let ((lines (ecl-mcp-log-read)))
     (if ecl-mcp-log--filter
         (cl-remove-if-not
@@ -155,7 +155,7 @@ What Emacs looked up by itself is left out."
 ;;;; Commands
 
 (defun ecl-mcp-log-filter (name text)
-  "List only calls that have TEXT as their NAME; all when NAME is nil."
+  "List only calls whose NAME is TEXT; list all if NAME is nil."
   (interactive
    (let ((name (intern (completing-read
                         "List calls by (empty: all): "
@@ -185,7 +185,7 @@ What Emacs looked up by itself is left out."
                           (_ 'diff-context))))))
 
 (defun ecl-mcp-log--insert-line (line)
-  "Insert all that LINE of the log has."
+  "Insert all members of LINE, of the log."
   (pcase-dolist (`(,name . ,value) line)
     (unless (eq name 'patch)
       (insert (propertize (format "%-16s" name) 'face 'bold)
@@ -198,7 +198,7 @@ What Emacs looked up by itself is left out."
     (ecl-mcp-log--insert-patch patch)))
 
 (defun ecl-mcp-log-show ()
-  "Show all that the log has about the call at point."
+  "Show everything in the log about the call at point."
   (interactive)
   (let ((line (ecl-mcp-log--line)))
     (with-current-buffer (get-buffer-create "*ecl-mcp call*")
@@ -212,18 +212,18 @@ What Emacs looked up by itself is left out."
       (display-buffer (current-buffer)))))
 
 (defun ecl-mcp-log--same-run-p (a b)
-  "Whether lines A and B of the log are of the same run of a server."
+  "Whether lines A and B of the log belong to the same run of a server."
   (and (equal (alist-get 'server a) (alist-get 'server b))
        (equal (alist-get 'client a) (alist-get 'client b))))
 
 (defun ecl-mcp-log-undo ()
-  "Take back what the call at point has changed in a file, after a review."
+  "Undo the change that the call at point made to a file, after a review."
   (interactive)
   (ecl-mcp-undo-lines (list (ecl-mcp-log--line))))
 
 (defun ecl-mcp-log-undo-run ()
-  "Take back all edits of the agent whose call is at point, after reviews.
-Those are meant that it made through the same run of the server."
+  "Undo all edits of the agent whose call is at point, after reviews.
+This means all edits that it made through the same run of the server."
   (interactive)
   (let ((line (ecl-mcp-log--line)))
     (ecl-mcp-undo-lines
@@ -231,7 +231,7 @@ Those are meant that it made through the same run of the server."
                        (ecl-mcp-log-read)))))
 
 (defun ecl-mcp-log--runs (lines)
-  "LINES that tell of edits, the newest first, by runs of servers."
+  "Those of LINES with edits, newest first, grouped by runs of servers."
   (let ((runs nil))
     (dolist (line (cl-remove-if-not (lambda (line) (alist-get 'patch line))
                                     lines))
@@ -242,7 +242,7 @@ Those are meant that it made through the same run of the server."
     (nreverse runs)))
 
 (defun ecl-mcp-log--choices ()
-  "What can be taken back: alist of words and lines, the newest first."
+  "The edits that can be undone: an alist of words and lines, newest first."
   (let ((runs (ecl-mcp-log--runs (ecl-mcp-log-read))))
     (append
      (cl-loop for run in runs
@@ -267,9 +267,8 @@ Those are meant that it made through the same run of the server."
 
 ;;;###autoload
 (defun ecl-mcp-undo-edits ()
-  "Take back edits of an agent: a single one, or all that it has made.
-What that means for each file is put to you as a review; what you have changed
-there since stays."
+  "Undo edits of an agent, a single one or all of them.
+You review the effect on each file; your own changes since then stay."
   (interactive)
   (let* ((choices (or (ecl-mcp-log--choices)
                       (user-error "The log has no edits")))
@@ -278,7 +277,7 @@ there since stays."
                       '(metadata (display-sort-function . identity))
                     (complete-with-action action choices text predicate)))))
     (ecl-mcp-undo-lines
-     (cdr (assoc (completing-read "Take back: " table nil t nil nil
+     (cdr (assoc (completing-read "Undo: " table nil t nil nil
                                   (caar choices))
                  choices)))))
 
@@ -293,7 +292,7 @@ there since stays."
   "Keymap of `ecl-mcp-log-mode'.")
 
 (define-derived-mode ecl-mcp-log-mode tabulated-list-mode "Calls"
-  "The calls that agents have made, the newest first.
+  "The calls that agents have made, newest first.
 
 \\{ecl-mcp-log-mode-map}"
   :group 'ecl-mcp
@@ -312,7 +311,7 @@ there since stays."
 
 ;;;###autoload
 (defun ecl-mcp-log ()
-  "List the calls that agents have made, from the log that the core keeps."
+  "List the calls that agents have made, from the log that the core writes."
   (interactive)
   (let ((buffer (get-buffer-create "*ecl-mcp log*")))
     (with-current-buffer buffer

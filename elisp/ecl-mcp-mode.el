@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; Keys for the commands, lambda lists in the echo area, and completion, all
-;; from the live image.  Nothing waits for it, and nothing runs while the buffer
-;; is displayed or fontified.
+;; Keys for the commands, and lambda lists and completion from the live image.
+;; Nothing waits for the image, and nothing runs while the buffer is displayed
+;; or fontified.
 
 ;;; Code:
 
@@ -22,12 +22,12 @@
 (autoload 'ecl-mcp-interrupt "ecl-mcp" nil t)
 
 (defconst ecl-mcp-mode--eldoc-width 400
-  "Characters of a lambda list that are shown.")
+  "How many characters of a lambda list are shown.")
 
 ;;;; Eldoc
 
 (defun ecl-mcp-mode--operator-at-point ()
-  "The operator of the list that point is in, as a string, or nil."
+  "The operator of the list around point, a string, or nil."
   (save-excursion
     (let* ((state (ecl-mcp-eval--syntax-state))
            (open (nth 1 state)))
@@ -42,9 +42,9 @@
                       name))))))))
 
 (defun ecl-mcp-eldoc-function (callback &rest _)
-  "Give CALLBACK the lambda list of the operator around point.
-For `eldoc-documentation-functions'; when it is not known yet, CALLBACK gets it
-later."
+  "Pass the lambda list of the operator around point to CALLBACK.
+This is for `eldoc-documentation-functions'.  If the lambda list is not known
+yet, CALLBACK gets it later."
   (when-let ((name (ecl-mcp-mode--operator-at-point)))
     (let* ((buffer (current-buffer))
            (show (lambda (arglist)
@@ -68,7 +68,7 @@ later."
 ;;;; Completion
 
 (defun ecl-mcp-mode--symbol-bounds ()
-  "Where the symbol that ends at point or is around it begins and ends, or nil."
+  "The bounds of the symbol around or before point, or nil."
   (with-syntax-table lisp-mode-syntax-table
     (let ((bounds (bounds-of-thing-at-point 'symbol)))
       (and bounds
@@ -79,8 +79,8 @@ later."
 
 (defun ecl-mcp-completion-at-point ()
   "Complete the symbol before point with names of the live image.
-For `completion-at-point-functions'.  What is not known yet is asked for, and
-completed when it has come; other functions are tried meanwhile."
+This is for `completion-at-point-functions'.  Unknown names are asked for, and
+completed when they arrive; meanwhile other functions are tried."
   (when-let ((bounds (ecl-mcp-mode--symbol-bounds)))
     (let* ((text (buffer-substring-no-properties (car bounds) (point)))
            (names (ecl-mcp-names text (ecl-mcp-package)
@@ -106,11 +106,11 @@ completed when it has come; other functions are tried meanwhile."
      ("C-c C-b" . ecl-mcp-interrupt)
      ("C-c C-d" . ecl-mcp-describe-symbol)
      ("C-c RET" . ecl-mcp-macroexpand)))
-  "Keys of `ecl-mcp-mode'.")
+  "Keymap of `ecl-mcp-mode'.")
 
 ;;;###autoload
 (define-minor-mode ecl-mcp-mode
-  "Evaluate, look up and complete in the Lisp session that the agent uses."
+  "Evaluate, look up and complete in the Lisp session that the agent also uses."
   :lighter " MCP"
   (cond (ecl-mcp-mode
          (add-hook 'eldoc-documentation-functions #'ecl-mcp-eldoc-function

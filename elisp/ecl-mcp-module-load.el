@@ -5,14 +5,14 @@
 
 ;;; Commentary:
 
-;; The module ecl-mcp-module.so has the core.  A module that is mapped cannot be
-;; replaced in a running Emacs, and a wrong one may end it: so what the file
-;; ecl-mcp-module.version beside it says is checked before it is loaded.  It is
-;; loaded by the first command that needs it, and built when the user says so.
-;; Whatever is wrong is one sentence with the remedy.
+;; The module ecl-mcp-module.so contains the core.  A running Emacs cannot
+;; replace a loaded module, and a wrong one may crash it.  So the file
+;; ecl-mcp-module.version beside the module is checked first.  The first command
+;; that needs the module loads it; it is built only when the user agrees.
+;; Whatever is wrong is reported in one sentence, with the remedy.
 ;;
-;; This file has another name than the module, or `require' would find the module
-;; in its place where both lie in one folder.
+;; This file is not called ecl-mcp-module: in a folder with both files,
+;; `require' would find the module instead.
 
 ;;; Code:
 
@@ -22,7 +22,7 @@
 (declare-function ecl-mcp-module-version "ext:ecl-mcp-module-functions" ())
 
 (defcustom ecl-mcp-module-file nil
-  "File of the module, or nil: looked for beside the elisp and on `load-path'."
+  "File of the module, or nil to look beside the elisp and on `load-path'."
   :type '(choice (const :tag "Look for it" nil) file)
   :group 'ecl-mcp)
 
@@ -32,15 +32,15 @@
     ecl-mcp-module-tick ecl-mcp-module-finish ecl-mcp-module-idle-p
     ecl-mcp-module-image-lost ecl-mcp-module-log
     ecl-mcp-module-diff ecl-mcp-module-apply)
-  "The functions that the elisp uses of the module.")
+  "The module functions that the elisp uses.")
 
 (defvar ecl-mcp-module--mapped nil
-  "File and modification time of the module that was loaded, or nil.")
+  "File and modification time of the loaded module, or nil.")
 
 ;;;; Where things are
 
 (defun ecl-mcp-module--root ()
-  "Return the folder of the sources that the elisp is in, or nil."
+  "Return the folder of the sources that contain the elisp, or nil."
   (let ((root (file-name-directory (directory-file-name ecl-mcp--directory))))
     (and (file-exists-p (expand-file-name "module/module.c" root))
          (file-exists-p (expand-file-name "Makefile" root))
@@ -57,7 +57,7 @@
       (expand-file-name ecl-mcp-module-file)
     (let ((name (concat "ecl-mcp-module" module-file-suffix)))
       (locate-file name (append (list ecl-mcp--directory
-                                      ;; That of the compiled elisp.
+                                      ;; Parent of the compiled elisp.
                                       (expand-file-name "../" ecl-mcp--directory)
                                       (expand-file-name "../../../../lib/ecl-mcp"
                                                         ecl-mcp--directory))
@@ -68,13 +68,14 @@
 ;;;; Checking
 
 (defun ecl-mcp-module--remedy ()
-  "Return what the user can do about a module that is missing or wrong."
+  "Return what the user can do about a missing or wrong module."
   (if (ecl-mcp-module--root)
       "build it with M-x ecl-mcp-build-module"
-    "install ecl-mcp and its module again, of one version"))
+    "reinstall ecl-mcp and its module in the same version"))
 
 (defun ecl-mcp-module--facts (file)
-  "Return what is written beside the module FILE, an alist of strings, or nil."
+  "Return the contents of the version file of the module FILE.
+It is an alist of strings, or nil."
   (let ((facts (concat (file-name-sans-extension file) ".version")))
     (when (file-readable-p facts)
       (with-temp-buffer
@@ -84,30 +85,31 @@
                  collect (cons name value))))))
 
 (defun ecl-mcp-module--facts-problem (file)
-  "Return what is wrong with the module FILE by its version file, or nil."
+  "Return what is wrong with the module FILE according to its version file.
+Return nil if it fits."
   (let* ((facts (ecl-mcp-module--facts file))
          (version (cdr (assoc "version" facts)))
          (emacs (string-to-number (or (cdr (assoc "emacs" facts)) "")))
          (remedy (ecl-mcp-module--remedy)))
     (cond
      ((not version)
-      (format "Nothing beside %s says which version it is of; %s." file remedy))
+      (format "There is no version file beside %s; %s." file remedy))
      ((not (equal version ecl-mcp-version))
-      (format "The module %s is of version %s, the elisp of version %s; %s."
+      (format "The module %s has version %s, but the elisp has version %s; %s."
               file version ecl-mcp-version remedy))
      ((> emacs emacs-major-version)
       (format "The module needs Emacs %d; this is Emacs %d."
               emacs emacs-major-version)))))
 
 (defun ecl-mcp-module--loaded-problem ()
-  "Return what is wrong with the module that is loaded, or nil."
+  "Return what is wrong with the loaded module, or nil."
   (let ((version (and (fboundp 'ecl-mcp-module-version)
                       (ecl-mcp-module-version))))
     (unless (and (equal version ecl-mcp-version)
                  (cl-every #'fboundp ecl-mcp-module-functions))
-      (format "%s, which does not fit the elisp of version %s; %s."
+      (format "%s, which does not fit version %s of the elisp; %s."
               (if version
-                  (format "This Emacs has loaded the module of version %s" version)
+                  (format "This Emacs has loaded version %s of the module" version)
                 "This Emacs has loaded another module")
               ecl-mcp-version
               "restart Emacs (a loaded module cannot be replaced)"))))
@@ -118,7 +120,7 @@
 
 (defun ecl-mcp-module-problem ()
   "Return a sentence that says why the module cannot be used, or nil.
-It names the remedy.  Nothing is loaded."
+The sentence names the remedy.  Nothing is loaded."
   (if (ecl-mcp-module-loaded-p)
       (ecl-mcp-module--loaded-problem)
     (let ((file (and module-file-suffix (ecl-mcp-module--find))))
@@ -128,7 +130,7 @@ It names the remedy.  Nothing is loaded."
                 " calls of running servers, but has no Lisp of its own; install"
                 " an Emacs built --with-modules."))
        ((not (and file (file-readable-p file)))
-        (format "The module %s is not there; %s."
+        (format "The module %s does not exist; %s."
                 (or file "ecl-mcp-module") (ecl-mcp-module--remedy)))
        (t (ecl-mcp-module--facts-problem file))))))
 
@@ -145,12 +147,12 @@ It names the remedy.  Nothing is loaded."
   (setq ecl-mcp-module--mapped (list file (ecl-mcp-module--time file))))
 
 (defun ecl-mcp-module--time (file)
-  "Return when FILE was last changed, or nil."
+  "Return the modification time of FILE, or nil."
   (file-attribute-modification-time (file-attributes file)))
 
 (defun ecl-mcp-module-ensure ()
   "Load the module unless it is loaded.
-Signal a `user-error' with one readable sentence when it cannot be used."
+If it cannot be used, signal a `user-error' with one readable sentence."
   (let ((problem (ecl-mcp-module-problem)))
     (when problem
       (ecl-mcp--fail "%s" problem))
@@ -170,10 +172,10 @@ Signal a `user-error' with one readable sentence when it cannot be used."
 (defun ecl-mcp-module--check-tools ()
   "Signal an error when the module cannot be built here."
   (unless (ecl-mcp-module--root)
-    (ecl-mcp--fail "There are no sources beside %s; build from a clone of ecl-mcp."
+    (ecl-mcp--fail "There are no sources beside %s; build in a clone of ecl-mcp."
                    ecl-mcp--directory))
   (unless (and module-file-suffix (fboundp 'module-load))
-    (ecl-mcp--fail "This Emacs was built without modules and could not load one."))
+    (ecl-mcp--fail "This Emacs was built without modules and cannot load one."))
   (dolist (tool '(("make" "make" "gmake") ("a C compiler" "cc" "gcc")
                   ("ECL" "ecl-config")))
     (unless (cl-some #'executable-find (cdr tool))
@@ -182,10 +184,10 @@ Signal a `user-error' with one readable sentence when it cannot be used."
                      "in Debian: apt install make gcc libc6-dev ecl libecl-dev"))))
 
 (defun ecl-mcp-module--built (buffer result)
-  "Say what came of building in the compilation BUFFER; RESULT says how it ended."
+  "Report how the build in the compilation BUFFER ended, given its RESULT."
   (cond
    ((not (string-match-p "\\`finished" result))
-    (ecl-mcp--report "Building failed; see %s.  `make deps' installs what it needs."
+    (ecl-mcp--report "The build failed; see %s.  `make deps' installs its tools."
                      (buffer-name buffer)))
    ((ecl-mcp-module-loaded-p)
     (ecl-mcp--report (concat "The module is built; restart Emacs to use it (a"
@@ -194,12 +196,12 @@ Signal a `user-error' with one readable sentence when it cannot be used."
     (let ((problem (ecl-mcp-module-problem)))
       (if problem
           (ecl-mcp--report "%s" problem)
-        (ecl-mcp--report "The module is built and is loaded when it is needed"))))))
+        (ecl-mcp--report "The module is built; it will be loaded when needed"))))))
 
 ;;;###autoload
 (defun ecl-mcp-build-module ()
   "Build the module and the programs from the sources beside the elisp.
-It is asked first, and done in a compilation buffer."
+Ask first; then run `make' in a compilation buffer."
   (interactive)
   (ecl-mcp-module--check-tools)
   (let ((default-directory (ecl-mcp-module--root))

@@ -5,9 +5,10 @@
 
 ;;; Commentary:
 
-;; What eldoc and completion want to know of the image.  They must not wait, and
-;; the image may be busy for minutes: each question is asked in the background,
-;; one of a kind at a time, and its answer kept until something is evaluated.
+;; What eldoc and completion need to know about the image.  They must not wait,
+;; and the image may be busy for minutes.  So each question is asked in the
+;; background, one of a kind at a time, and its answer is kept until something
+;; is evaluated.
 
 ;;; Code:
 
@@ -17,26 +18,26 @@
 (require 'ecl-mcp-eval)
 
 (defconst ecl-mcp-names--kept 500
-  "Answers that are kept; then all are forgotten.")
+  "How many answers are kept; beyond that, all are forgotten.")
 
 (defconst ecl-mcp-names--patience 5
-  "Seconds after which a question is taken back that got no answer.")
+  "Seconds after which an unanswered question is withdrawn.")
 
 (defconst ecl-mcp-names--asked 200
-  "Names that one question is answered with at most.")
+  "How many names one question asks for at most.")
 
 (defvar ecl-mcp-names--cache (make-hash-table :test #'equal)
-  "The answers, parsed, by question: a list of a kind and strings.")
+  "The parsed answers by question, a list of a kind and strings.")
 
 (defvar ecl-mcp-names--waiting nil
-  "Alist from a kind of question to (ID . TIME) of the one that waits.")
+  "Alist from the kind of a question to (ID . TIME) of the one that waits.")
 
 (defun ecl-mcp-names--forget (&rest _)
-  "Forget all answers: something was evaluated."
+  "Forget all answers, since something was evaluated."
   (clrhash ecl-mcp-names--cache))
 
 (defun ecl-mcp-names--note-call (line &rest _)
-  "Forget the answers when the call in LINE, of the log, may have made names."
+  "Forget the answers if the call in LINE, of the log, may have defined names."
   (unless (equal (alist-get 'level line) "safe")
     (ecl-mcp-names--forget)))
 
@@ -47,7 +48,7 @@
 
 (defun ecl-mcp-names--may-ask-p (kind)
   "Whether a question of KIND may be asked now.
-One that has waited too long is taken back."
+Withdraw one that has waited too long."
   (let ((waiting (alist-get kind ecl-mcp-names--waiting)))
     (when (and waiting
                (> (- (float-time) (cdr waiting)) ecl-mcp-names--patience))
@@ -60,9 +61,9 @@ One that has waited too long is taken back."
          (process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp)))))
 
 (defun ecl-mcp-names--ask (key tool arguments parse &optional then)
-  "Ask TOOL with ARGUMENTS what KEY stands for, unless a question waits.
-KEY is a list whose first element is the kind.  PARSE makes of the text of the
-answer what is kept; THEN is called with that."
+  "Ask TOOL with ARGUMENTS for the answer to KEY, unless a question waits.
+KEY is a list whose first element is the kind.  PARSE turns the text of the
+answer into the value that is kept; THEN gets that value."
   (let ((kind (car key)))
     (when (ecl-mcp-names--may-ask-p kind)
       (ecl-mcp-names--follow)
@@ -76,8 +77,8 @@ answer what is kept; THEN is called with that."
                  :session ecl-mcp-eval-session))))))
 
 (defun ecl-mcp-names--note (key waiting answer parse then)
-  "Keep ANSWER to KEY, as PARSE makes it, and call THEN with it.
-WAITING is the note that the question was asked."
+  "Keep ANSWER to KEY, parsed by PARSE, and call THEN with it.
+WAITING is the entry of the question."
   (when (eq waiting (alist-get (car key) ecl-mcp-names--waiting))
     (setf (alist-get (car key) ecl-mcp-names--waiting nil t) nil)
     (ecl-mcp--noting-errors "names"
@@ -92,14 +93,14 @@ WAITING is the note that the question was asked."
 ;;;; Lambda lists
 
 (defun ecl-mcp-names--parse-arglist (text)
-  "The lambda list in TEXT, which `function-arglist' answered; or nil."
+  "The lambda list in TEXT, the answer of `function-arglist', or nil."
   (and (string-match "\\`.+ \\[[a-z ]+\\] \\((.*\\)" text)
        (match-string 1 text)))
 
 (defun ecl-mcp-arglist (name package then)
-  "The lambda list of NAME, seen from PACKAGE, as a string; nil: not known.
-When it has to be asked for, the value is `asked', and THEN is called with it
-later, unless something else is being asked: then the value is nil."
+  "The lambda list of NAME, as seen from PACKAGE, a string; nil if unknown.
+If it must be asked for, return `asked', and call THEN with it later.  If
+another question is waiting, return nil."
   (let* ((key (list 'arglist ecl-mcp-eval-session package name))
          (known (gethash key ecl-mcp-names--cache)))
     (cond ((eq known 'none) nil)
@@ -113,15 +114,15 @@ later, unless something else is being asked: then the value is nil."
 ;;;; Names that begin with a text
 
 (defun ecl-mcp-names--split-name (name)
-  "NAME as (PACKAGE COLONS NAME); PACKAGE and COLONS are nil without one."
+  "NAME as (PACKAGE COLONS NAME); PACKAGE and COLONS are nil without a prefix."
   (if (string-match "\\`\\([^:]*\\)\\(::?\\)\\([^:]*\\)\\'" name)
       (list (match-string 1 name) (match-string 2 name) (match-string 3 name))
     (list nil nil name)))
 
 (defun ecl-mcp-names--parse-entries (text)
-  "The names and kinds in TEXT, which `apropos-search' answered.
+  "The names and kinds in TEXT, the answer of `apropos-search'.
 The value is a list of names, each with its kinds as property `kind'; its first
-element tells whether there are no more."
+element says whether the list is complete."
   (let ((whole (not (string-match-p "^\\(?:… \\|\\[… \\)" text)))
         (names '()))
     (dolist (line (cdr (split-string text "\n")))
@@ -132,8 +133,8 @@ element tells whether there are no more."
     (cons whole (nreverse names))))
 
 (defun ecl-mcp-names--parse-symbols (text)
-  "The names in TEXT, which `list-package-symbols' answered.
-The value is as that of `ecl-mcp-names--parse-entries'."
+  "The names in TEXT, the answer of `list-package-symbols'.
+The value is like that of `ecl-mcp-names--parse-entries'."
   (let ((kind nil)
         (names '()))
     (dolist (line (split-string text "\n"))
@@ -148,8 +149,8 @@ The value is as that of `ecl-mcp-names--parse-entries'."
     (cons (not (string-match-p "…" text)) (nreverse names))))
 
 (defun ecl-mcp-names--known (key)
-  "What is kept for KEY, or for one whose text is a beginning of that of KEY.
-Nil when nothing is; else a list as `ecl-mcp-names--parse-entries' makes it."
+  "The kept answer for KEY, or for a key whose text begins that of KEY.
+It is nil or a list as from `ecl-mcp-names--parse-entries'."
   (let* ((text (car (last key)))
          (stem (butlast key))
          (known (gethash key ecl-mcp-names--cache))
@@ -163,8 +164,8 @@ Nil when nothing is; else a list as `ecl-mcp-names--parse-entries' makes it."
     (if (eq known 'none) (list t) known)))
 
 (defun ecl-mcp-names--fitting (names prefix head)
-  "Those of NAMES that begin with PREFIX, whatever the case, with HEAD before.
-They are in lower case, unless PREFIX has an upper-case letter."
+  "Those of NAMES that begin with PREFIX, ignoring case, each after HEAD.
+They are in lower case unless PREFIX has an uppercase letter."
   (let ((change (let ((case-fold-search nil))
                   (if (string-match-p "[[:upper:]]" prefix)
                       #'identity
@@ -178,9 +179,9 @@ They are in lower case, unless PREFIX has an upper-case letter."
     (nreverse fitting)))
 
 (defun ecl-mcp-names (text package &optional then)
-  "The names that TEXT may be the beginning of, seen from PACKAGE.
-What has to be asked for is not waited for; THEN is called, without arguments,
-when it has come.  Names that need bars are left out."
+  "The names that begin with TEXT, as seen from PACKAGE.
+If they must be asked for, do not wait; call THEN, without arguments, when they
+have arrived.  Names that need bars are left out."
   (pcase-let* ((`(,home ,colons ,name) (ecl-mcp-names--split-name text))
                (key (if home
                         (list 'names ecl-mcp-eval-session home colons "")
@@ -210,7 +211,7 @@ when it has come.  Names that need bars are left out."
   (and (alist-get 'names ecl-mcp-names--waiting) t))
 
 (defun ecl-mcp-names--wanted-p (buffer position tick)
-  "Whether the last key was to complete in BUFFER, at POSITION with TICK."
+  "Whether the last key was to complete in BUFFER, at POSITION, with TICK."
   (and (eq buffer (window-buffer (selected-window)))
        (with-current-buffer buffer
          (and (= position (point))
@@ -220,9 +221,9 @@ when it has come.  Names that need bars are left out."
        (memq (active-minibuffer-window) (list nil (selected-window)))))
 
 (defun ecl-mcp-names--completer ()
-  "Return a function that completes at point, if no key was pressed since.
-Completion that may ask in the minibuffer cannot be begun from a filter; then it
-is said that the names are there."
+  "Return a function that completes at point if no key was pressed since.
+A filter cannot begin a completion that may ask in the minibuffer; then the
+function only says that the names are known."
   (let ((buffer (current-buffer))
         (position (point))
         (tick (buffer-chars-modified-tick)))

@@ -3,34 +3,34 @@
 
 ;;; Commentary:
 
-;; Shows a notification of the desktop and does not wait for it.  Loading D-Bus
-;; connects to its buses, and waits for them, however long; each notification
-;; waits for its answer.  So another Emacs in the background does both; when it
-;; fails or takes too long, there is no desktop.
-;; This file knows nothing of requests.
+;; Shows a desktop notification without waiting for it.  Loading D-Bus connects
+;; to its buses and waits for them, however long that takes, and each
+;; notification waits for its answer.  So another Emacs does both in the
+;; background; if it fails or takes too long, there is no desktop.
+;; This file knows nothing about requests.
 
 ;;; Code:
 
 (require 'ecl-mcp-base)
 
 (defvar ecl-mcp-notify--seconds 10
-  "Seconds within which a desktop must have shown a notification.")
+  "Seconds within which the desktop must have shown a notification.")
 
 (defvar ecl-mcp-notify--process nil
   "The Emacs that shows a notification, or nil.")
 
 (defun ecl-mcp-notify-busy-p ()
-  "Whether a notification is on its way."
+  "Whether a notification is under way."
   (process-live-p ecl-mcp-notify--process))
 
 (defun ecl-mcp-notify--form (title body)
-  "The text of a form that shows TITLE and BODY, in ASCII, and ends its Emacs."
+  "The text of a form, in ASCII, that shows TITLE and BODY and exits Emacs."
   (let ((print-escape-multibyte t) (print-escape-newlines t)
         (print-escape-control-characters t))
     (format (concat "(kill-emacs (if (notifications-notify :app-name %S"
                     " :app-icon %S :title %S :body %S) 0 1))")
             "ecl-mcp" "emacs" (substring-no-properties title)
-            ;; The body is markup.
+            ;; The body is interpreted as markup.
             (replace-regexp-in-string
              "<" "&lt;"
              (replace-regexp-in-string "&" "&amp;"
@@ -38,8 +38,8 @@
              t t))))
 
 (defun ecl-mcp-notify--start (bus title body otherwise)
-  "Let another Emacs show TITLE and BODY on the desktop at the address BUS.
-Call OTHERWISE when it cannot."
+  "Start an Emacs that shows TITLE and BODY on the desktop at the address BUS.
+Call OTHERWISE if it fails."
   (let* ((process-environment (cons (concat "DBUS_SESSION_BUS_ADDRESS=" bus)
                                     process-environment))
          (default-directory "/")
@@ -65,8 +65,8 @@ Call OTHERWISE when it cannot."
     (setq ecl-mcp-notify--process process)))
 
 (defun ecl-mcp-notify (title body otherwise)
-  "Show a notification with TITLE and BODY on the desktop, without waiting.
-Call OTHERWISE, now or later, when there is no desktop that does so."
+  "Show a desktop notification with TITLE and BODY, without waiting.
+Call OTHERWISE, now or later, if no desktop can show it."
   (let ((bus (or (getenv "DBUS_SESSION_BUS_ADDRESS" (selected-frame))
                  (getenv "DBUS_SESSION_BUS_ADDRESS"))))
     (unless (and (featurep 'dbusbind) bus

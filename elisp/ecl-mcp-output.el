@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; Texts from the Lisp session in buffers of their own, bounded, with buttons on
-;; names, on places in files, and on outputs that were shortened.
+;; Texts from the Lisp session are shown in buffers of their own, which are
+;; limited in size.  Names, places in files and shortened outputs are buttons.
 
 ;;; Code:
 
@@ -21,7 +21,7 @@
 (autoload 'ecl-mcp-describe--show-output "ecl-mcp-describe")
 
 (defconst ecl-mcp-output--limit 200000
-  "Characters that a buffer of answers keeps; the oldest go first.")
+  "Characters that a buffer of answers keeps; the oldest are deleted first.")
 
 ;;;; Buttons
 
@@ -47,7 +47,7 @@
   'help-echo "RET: show all of it")
 
 (defun ecl-mcp-output--show-place (file line)
-  "Show LINE of FILE, whose name may be as seen from the workspace."
+  "Show LINE of FILE, whose name may be relative to the workspace."
   (let ((path (expand-file-name
                file (and ecl-mcp-lisp
                          (ecl-mcp-lisp-workspace ecl-mcp-lisp)))))
@@ -60,10 +60,10 @@
       (forward-line (1- line)))))
 
 (defconst ecl-mcp-output--places-limit 1000
-  "Places in one text that are looked at; more are noise of a program.")
+  "How many places are found in one text; more of them are noise.")
 
 (defun ecl-mcp-output--make-place-buttons (start end)
-  "Make buttons of the places in files between START and END: name:line."
+  "Make buttons of the places, file:line, between START and END."
   (goto-char start)
   (cl-loop
    repeat ecl-mcp-output--places-limit
@@ -74,7 +74,7 @@
           (line (string-to-number (match-string 1)))
           (before (save-excursion
                     (goto-char colon)
-                    ;; No name is longer, and the text may have no end.
+                    ;; No name is longer, but the text may be endless.
                     (skip-chars-backward "^][ \n:(),\"" (max start (- colon 500)))
                     (point)))
           (file (buffer-substring-no-properties before colon)))
@@ -83,7 +83,7 @@
                          'file file 'line line)))))
 
 (defun ecl-mcp-output--make-name-buttons (start end)
-  "Make buttons of the names with which lines between START and END begin."
+  "Make buttons of the names at the beginnings of lines between START and END."
   (goto-char start)
   (while (re-search-forward
           "^\\(?:- \\)?\\([^] \n(=[]+\\) \\(?:\\[[a-z ,]+\\]\\|(\\|= \\)" end t)
@@ -94,8 +94,8 @@
 
 (defun ecl-mcp-output--make-buttons (start end &optional names)
   "Make buttons of what can be followed between START and END.
-That are places in files and shortened outputs; with NAMES, also the names with
-which lines begin."
+These are places in files and shortened outputs; with NAMES, also the names at
+the beginnings of lines."
   (save-excursion
     (ecl-mcp-output--make-place-buttons start end)
     (goto-char start)
@@ -111,17 +111,17 @@ which lines begin."
 (defvar ecl-mcp-output-mode-map
   (ecl-mcp-keymap
    nil (make-composed-keymap button-buffer-map special-mode-map))
-  "Keys where answers are shown.")
+  "Keymap of `ecl-mcp-output-mode'.")
 
 (define-derived-mode ecl-mcp-output-mode special-mode "ECL-MCP"
-  "Major mode for texts that came from Lisp."
+  "Major mode for texts from Lisp."
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t)
   (setq-local revert-buffer-function #'ignore))
 
 (defun ecl-mcp-output--bound-buffer (start)
-  "Delete the oldest of what is too much before START; return where START is."
+  "Delete the oldest excess text before START; return the new START."
   (let ((excess (min (- (point-max) (point-min) ecl-mcp-output--limit)
                      (- start (point-min)))))
     (if (<= excess 0)
@@ -130,9 +130,9 @@ which lines begin."
       (- start excess))))
 
 (defun ecl-mcp-output--show (name text &optional keep names)
-  "Show TEXT in the buffer NAME, without selecting it; return the buffer.
-With KEEP it goes behind what is there.  With NAMES the names with which its
-lines begin can be followed."
+  "Show TEXT in the buffer NAME without selecting it; return the buffer.
+With KEEP, append TEXT to the contents.  With NAMES, make buttons of the names
+at the beginnings of its lines."
   (with-current-buffer (get-buffer-create name)
     (unless (derived-mode-p 'ecl-mcp-output-mode)
       (ecl-mcp-output-mode))

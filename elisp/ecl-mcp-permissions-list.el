@@ -1,10 +1,10 @@
-;;; ecl-mcp-permissions-list.el --- The rules that hold, in a list  -*- lexical-binding: t; -*-
+;;; ecl-mcp-permissions-list.el --- A list of all rules  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; M-x ecl-mcp-permissions lists all rules, those of the session, of projects
-;; and of the user, and can revoke them.
+;; M-x ecl-mcp-permissions lists all rules, of the session, of projects and of
+;; the user, and can revoke them.
 
 ;;; Code:
 
@@ -19,7 +19,7 @@
   "Roots of the projects whose rules are listed here.")
 
 (defun ecl-mcp-permissions--known-roots ()
-  "Roots of the projects that are known: of connections, and of this buffer."
+  "Roots of the known projects: those of connections, and that of this buffer."
   (let ((roots (delq nil (mapcar #'ecl-mcp-connection-workspace
                                  ecl-mcp-connections)))
         (here (locate-dominating-file default-directory
@@ -33,7 +33,7 @@
                roots)))))
 
 (defun ecl-mcp-permissions--listed (roots)
-  "All rules: of the session, of the projects at ROOTS, of the user."
+  "All rules: of the session, of the projects at ROOTS, and of the user."
   (append ecl-mcp-permissions--session-rules
           (mapcan (lambda (root)
                     (copy-sequence
@@ -43,7 +43,7 @@
           (ecl-mcp-permissions--rules-rules (ecl-mcp-permissions--user-rules))))
 
 (defun ecl-mcp-permissions--unused-p (rule)
-  "Whether RULE allows nothing, since its project is not trusted as it is."
+  "Whether RULE allows nothing because its project is not trusted."
   (and (eq 'project (ecl-mcp-rule-scope rule))
        (eq 'allow (ecl-mcp-rule-effect rule))
        (let ((root (string-remove-suffix ecl-mcp-project-permissions-file
@@ -52,7 +52,7 @@
                root (ecl-mcp-permissions--project-rules root))))))
 
 (defun ecl-mcp-permissions--row (rule)
-  "The row of RULE."
+  "The row for RULE."
   (list rule
         (vector (symbol-name (ecl-mcp-rule-scope rule))
                 (propertize (symbol-name (ecl-mcp-rule-effect rule))
@@ -70,7 +70,7 @@
                 (number-to-string (ecl-mcp-rule-count rule)))))
 
 (defun ecl-mcp-permissions--fill ()
-  "Fill the list anew."
+  "Fill the list again."
   (setq tabulated-list-entries
         (mapcar #'ecl-mcp-permissions--row
                 (ecl-mcp-permissions--listed ecl-mcp-permissions--roots))))
@@ -80,7 +80,7 @@
   (or (tabulated-list-get-id) (user-error "There is no rule in this line")))
 
 (defun ecl-mcp-permissions-revoke ()
-  "Let the rule in this line hold no longer."
+  "Revoke the rule in this line."
   (interactive)
   (let ((rule (ecl-mcp-permissions--here)))
     (when (y-or-n-p (format "Revoke \"%s\"? "
@@ -114,7 +114,7 @@
             (insert (format "%-10s %s\n" name (ecl-mcp-approval-text-line value)))))))))
 
 (defun ecl-mcp-permissions-export (file)
-  "Write all rules that are listed to FILE, as files of rules have them."
+  "Write all listed rules to FILE, in the format of files of rules."
   (interactive "FExport rules to: ")
   (when (or (not (file-exists-p file))
             (y-or-n-p (format "Overwrite %s? " file)))
@@ -130,11 +130,11 @@
      ("RET" . ecl-mcp-permissions-details)
      ("x" . ecl-mcp-permissions-export))
    tabulated-list-mode-map)
-  "Keys in the list of rules.")
+  "Keymap of `ecl-mcp-permissions-mode'.")
 
 (define-derived-mode ecl-mcp-permissions-mode tabulated-list-mode "MCP-Rules"
-  "The rules that say which calls are denied, asked about, or allowed.
-Deny beats ask, and ask beats allow, wherever they stand.
+  "Rules that say which calls are denied, asked about, or allowed.
+Deny beats ask, and ask beats allow, whatever their scopes.
 
 \\{ecl-mcp-permissions-mode-map}"
   :interactive nil
@@ -163,9 +163,8 @@ Deny beats ask, and ask beats allow, wherever they stand.
 
 ;;;###autoload
 (defun ecl-mcp-trust-project (root)
-  "Trust the rules of the project at ROOT as they are now.
-When they are changed by anything but the keys of approvals, they must be
-trusted again."
+  "Trust the rules of the project at ROOT in their present form.
+If anything but the keys of approvals changes them, they must be trusted again."
   (interactive
    (list (let ((roots (ecl-mcp-permissions--known-roots)))
            (if (cdr roots) (completing-read "Project: " roots nil t)
@@ -184,14 +183,14 @@ trusted again."
                "%s" (ecl-mcp-permissions--ask-trust root rules window))
             (quit-restore-window window 'kill))
           value)
-      (insert (format "What these %d rules allow is done without asking:\n\n"
+      (insert (format "These %d rules allow calls without asking:\n\n"
                       (length allow)))
       (dolist (rule allow)
         (insert "  " (ecl-mcp-approval-text-line (ecl-mcp-rule-text rule)) "\n")))))
 
 (defun ecl-mcp-permissions--ask-trust (root rules window)
   "Ask whether to trust RULES, those of the project at ROOT, shown in WINDOW.
-Do so if they are to be trusted, and return what was done."
+Trust them if the answer is yes, and return what was done."
   (let* ((seen nil)
          (look (lambda ()
                  (setq seen (with-current-buffer (window-buffer window)
@@ -201,7 +200,7 @@ Do so if they are to be trusted, and return what was done."
           (minibuffer-with-setup-hook
               (lambda ()
                 (setq minibuffer-scroll-window window)
-                ;; Behind it windows are as they were before.
+                ;; Afterwards, the windows are as they were before.
                 (add-hook 'minibuffer-exit-hook look nil t))
             (read-string (format "Trust these rules of %s? Type yes: "
                                  (ecl-mcp-approval-text-line

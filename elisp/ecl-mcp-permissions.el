@@ -1,15 +1,16 @@
-;;; ecl-mcp-permissions.el --- Grants: where rules are kept  -*- lexical-binding: t; -*-
+;;; ecl-mcp-permissions.el --- Where rules are kept  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Rules of three scopes: those of the session live in this Emacs and end with
-;; the connection they were made for; those of a project stand in a file in it,
-;; those of the user in a file of their Emacs.  Deny beats ask, ask beats allow,
-;; wherever they stand.  The file of a project can be written by whoever works
-;; in it, the agent too: what it allows holds only as it was when the user
-;; trusted it.  While a file cannot be read nothing is allowed, and it is said.
-;; Files are data that is read, never evaluated.
+;; There are rules of three scopes.  Rules of the session are kept in this Emacs
+;; and end with the connection for which they were made; rules of a project are
+;; in a file in the project; rules of the user are in a file in the user's Emacs
+;; directory.  Deny beats ask, and ask beats allow, whatever the scope.  Anyone
+;; who works in a project can write its file, even the agent; so the file can
+;; allow something only in the form in which the user trusted it.  While a file
+;; cannot be read, nothing is allowed, and the user is told so.  Files are data:
+;; they are read, never evaluated.
 
 ;;; Code:
 
@@ -20,22 +21,22 @@
 
 (defcustom ecl-mcp-user-permissions-file
   (locate-user-emacs-file "ecl-mcp/permissions.eld")
-  "File with the rules of the user, for all projects."
+  "File with your rules for all projects."
   :type 'file
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-trusted-projects nil
-  "Folders of projects whose rules hold whoever has written them.
-The agent may write to the files of its project: for others than these, a file
-that has changed must be trusted again with \\[ecl-mcp-trust-project]."
+  "Folders of projects whose rules are valid no matter who wrote them.
+The agent may write to the files of its project.  So in other projects, you must
+trust a file of rules again after a change, with \\[ecl-mcp-trust-project]."
   :type '(repeat directory)
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-project-permissions-file ".ecl-mcp/permissions.eld"
-  "File with the rules of a project, from its root.")
+  "File with the rules of a project, relative to its root.")
 
 (defconst ecl-mcp-permissions--bytes (* 256 1024)
-  "How long a file of rules may be; a longer one is no file of rules.")
+  "Size limit of a file of rules, in bytes.")
 
 ;;;; Files
 
@@ -47,11 +48,11 @@ that has changed must be trusted again with \\[ecl-mcp-trust-project]."
     (:operators . ,(lambda (value)
                      (and (consp value) (proper-list-p value)
                           (cl-every #'stringp value)))))
-  "What a rule in a file may say, with a test of each value.")
+  "The members of a rule in a file, each with a test of its value.")
 
 (cl-defstruct (ecl-mcp-permissions--rules (:copier nil))
-  "The rules of FILE, which had STAMP; FAULT says why it cannot be read.
-DIGEST is of its text; TRUSTS is an alist from the root of a project to the
+  "The RULES in FILE, which had STAMP; FAULT says why it cannot be read.
+DIGEST is that of its text; TRUSTS is an alist from the root of a project to the
 digest of its file when the user trusted it."
   file stamp fault digest rules trusts)
 
@@ -59,10 +60,10 @@ digest of its file when the user trusted it."
   "Alist from the name of a file to its `ecl-mcp-permissions--rules'.")
 
 (defvar ecl-mcp-permissions--session-rules nil
-  "The rules that live in this Emacs only.")
+  "The rules of the session, which are kept in this Emacs only.")
 
 (defun ecl-mcp-permissions--plist-p (plist)
-  "Whether PLIST is a rule as files have it."
+  "Whether PLIST is a rule as in a file."
   (and (proper-list-p plist)
        (cl-evenp (length plist))
        (cl-loop for (key value) on plist by #'cddr
@@ -74,15 +75,15 @@ digest of its file when the user trusted it."
          (plist-get plist :tool))))
 
 (defun ecl-mcp-permissions--check-here ()
-  "Check that this buffer has nothing but a list of lists of names and strings.
-Nothing else is given to the reader, which knows more than data."
+  "Check that this buffer contains only a list of lists of names and strings.
+Nothing else may reach the reader, which accepts more than data."
   (goto-char (point-min))
   (let ((depth 0) (lists 0))
     (while (not (eobp))
       (cond
        ((looking-at "[ \t\n\r]+\\|;.*\\|:?[a-z-]+\\_>\\|\"\\(?:[^\"\\]\\|\\\\.\\)*\"")
         (when (and (= depth 0) (not (looking-at-p "[ \t\n\r;]")))
-          (error "It is not a list of rules"))
+          (error "This is not a list of rules"))
         (goto-char (match-end 0)))
        ((and (eq (char-after) ?\() (< depth 3))
         (when (= depth 0) (cl-incf lists))
@@ -91,23 +92,23 @@ Nothing else is given to the reader, which knows more than data."
        ((and (eq (char-after) ?\)) (> depth 0))
         (cl-decf depth)
         (forward-char 1))
-       (t (error "What stands in line %d is no rule" (line-number-at-pos)))))
+       (t (error "Line %d is not part of a rule" (line-number-at-pos)))))
     (unless (and (= depth 0) (= lists 1))
-      (error "It is not one list of rules"))))
+      (error "This is not one list of rules"))))
 
 (defun ecl-mcp-permissions--read-here ()
-  "The plists of the rules in this buffer; an error when it has anything else."
+  "The plists of the rules in this buffer; signal an error for anything else."
   (with-syntax-table emacs-lisp-mode-syntax-table
     (ecl-mcp-permissions--check-here))
   (goto-char (point-min))
   (let ((data (read (current-buffer))))
     (cl-loop for plist in data for number from 1
              unless (ecl-mcp-permissions--plist-p plist)
-             do (error "Rule %d is none" number))
+             do (error "Number %d is not a rule" number))
     data))
 
 (defun ecl-mcp-permissions--file-stamp (file)
-  "What changes when FILE does, nil when it does not exist."
+  "A value that changes with FILE; nil if FILE does not exist."
   (when-let ((attributes (ecl-mcp--plain-file #'file-attributes file)))
     (list (file-attribute-modification-time attributes)
           (file-attribute-size attributes)
@@ -115,11 +116,12 @@ Nothing else is given to the reader, which knows more than data."
           (file-attribute-status-change-time attributes))))
 
 (defun ecl-mcp-permissions--load (file scope stamp)
-  "Read FILE, which has STAMP: the `ecl-mcp-permissions--rules' of SCOPE in it."
+  "Read FILE, which has STAMP; return its `ecl-mcp-permissions--rules'.
+They belong to SCOPE."
   (let ((result (make-ecl-mcp-permissions--rules :file file :stamp stamp)))
     (condition-case err
         (with-temp-buffer
-          (unless (file-regular-p file) (error "It is no file"))
+          (unless (file-regular-p file) (error "It is not a regular file"))
           (let ((coding-system-for-read 'utf-8-unix)
                 (file-name-handler-alist nil))
             (insert-file-contents file nil 0 (1+ ecl-mcp-permissions--bytes)))
@@ -139,15 +141,15 @@ Nothing else is given to the reader, which knows more than data."
                    (ecl-mcp-permissions--rules-trusts result) nil
                    (ecl-mcp-permissions--rules-fault result)
                    (format
-                    (concat "The rules in %s are not used: %s. Until it is "
-                            "mended nothing is allowed by rule")
+                    (concat "The rules in %s are not used: %s. Until this is "
+                            "fixed, no rule allows anything")
                     (abbreviate-file-name file) (error-message-string err)))
              (ecl-mcp--report "%s" (ecl-mcp-permissions--rules-fault result))))
     result))
 
 (defun ecl-mcp-permissions--in-file (file scope)
   "The `ecl-mcp-permissions--rules' of SCOPE in FILE.
-They are read again when the file has changed."
+They are read again if the file has changed."
   (let* ((known (alist-get file ecl-mcp-permissions--files nil nil #'equal))
          (stamp (ecl-mcp-permissions--file-stamp file)))
     (cond ((not stamp) (make-ecl-mcp-permissions--rules :file file))
@@ -160,7 +162,7 @@ They are read again when the file has changed."
                      new))))))
 
 (defun ecl-mcp-permissions--keep-use (old new)
-  "Let the rules NEW have the use of their equals in OLD."
+  "Copy the use of the rules OLD to equal ones in NEW."
   (dolist (rule new)
     (when-let ((same (cl-find (ecl-mcp-permissions--plist rule) old
                               :key #'ecl-mcp-permissions--plist :test #'equal)))
@@ -168,7 +170,7 @@ They are read again when the file has changed."
             (ecl-mcp-rule-count rule) (ecl-mcp-rule-count same)))))
 
 (defun ecl-mcp-permissions--plist (rule)
-  "RULE as files have it."
+  "RULE as a plist for a file."
   (cl-loop for (key . accessor) in
            '((:effect . ecl-mcp-rule-effect) (:tool . ecl-mcp-rule-tool)
              (:operators . ecl-mcp-rule-operators)
@@ -180,7 +182,7 @@ They are read again when the file has changed."
            when value append (list key value)))
 
 (defun ecl-mcp-permissions--write (file plists)
-  "Make FILE hold PLISTS, whole or not at all; the digest of its text."
+  "Replace the contents of FILE by PLISTS, atomically; return the digest."
   (let* ((file (ecl-mcp--plain-file #'file-truename file))
          (folder (file-name-directory file))
          (temporary nil))
@@ -204,9 +206,9 @@ They are read again when the file has changed."
       (when temporary (ignore-errors (delete-file temporary))))))
 
 (defun ecl-mcp-permissions--change (file rules change &optional root)
-  "Let CHANGE, a function of a list of plists, make new ones of RULES, in FILE.
-What else has been written there meanwhile is lost.  The project at ROOT, if
-there is one, is trusted as it is then if it was so with RULES.
+  "Apply CHANGE, a function of a list of plists, to RULES, which are in FILE.
+Other changes made to the file meanwhile are lost.  If ROOT is given, and the
+project there was trusted with RULES, it is trusted with the new ones.
 Return nil, or what went wrong in words."
   (let ((trusted (and root (ecl-mcp-permissions--trusted-p root rules))))
     (or (ecl-mcp-permissions--rules-fault rules)
@@ -230,7 +232,7 @@ Return nil, or what went wrong in words."
 ;;;; Projects
 
 (defun ecl-mcp-permissions--project-root (request)
-  "The root of the project of REQUEST, ends with a slash, or nil."
+  "The root of the project of REQUEST, with a final slash, or nil."
   (when-let ((workspace (ecl-mcp-connection-workspace
                          (ecl-mcp-request-connection request))))
     (ecl-mcp--plain-file
@@ -247,8 +249,7 @@ Return nil, or what went wrong in words."
 
 (defun ecl-mcp-permissions--trusted-p (root rules)
   "Whether RULES, those of the project at ROOT, are trusted, or there are none.
-They are to be those that hold then: whoever writes the file could change it
-between two looks at it."
+Pass the same RULES that will be used: the file may change between two reads."
   (or (and (not (ecl-mcp-permissions--rules-stamp rules))
            (not (ecl-mcp-permissions--rules-digest rules)))
       (cl-some (lambda (trusted)
@@ -279,7 +280,7 @@ Return nil, or what went wrong in words."
 ;;;; Decisions
 
 (defun ecl-mcp-permissions--all (root)
-  "A cons of all rules that hold for the project at ROOT, and what is wrong."
+  "A cons of all valid rules for the project at ROOT, and of their faults."
   (let* ((user (ecl-mcp-permissions--user-rules))
          (project (and root (ecl-mcp-permissions--project-rules root)))
          (trusted (and project (ecl-mcp-permissions--rules-rules project)
@@ -295,7 +296,7 @@ Return nil, or what went wrong in words."
                       (and project (ecl-mcp-permissions--rules-fault project)))))))
 
 (defun ecl-mcp-permissions-faults (request)
-  "Sentences on what is wrong with the rules that REQUEST could meet."
+  "Sentences about faults in the rules that may cover REQUEST."
   (let* ((root (ecl-mcp-permissions--project-root request))
          (project (and root (ecl-mcp-permissions--project-rules root))))
     (append
@@ -304,13 +305,13 @@ Return nil, or what went wrong in words."
           (not (ecl-mcp-permissions--trusted-p root project))
           (cl-find 'allow (ecl-mcp-permissions--rules-rules project)
                    :key #'ecl-mcp-rule-effect)
-          (list (format (concat "What %s allows is not used: it is not trusted "
-                                "as it is (M-x ecl-mcp-trust-project)")
+          (list (format (concat "The permissions in %s are not used: the file "
+                                "is not trusted (M-x ecl-mcp-trust-project)")
                         ecl-mcp-project-permissions-file))))))
 
 (defun ecl-mcp-permissions-decide (request)
-  "The rule that decides about REQUEST, or nil when a human is to be asked.
-A rule with the effect `ask' is a rule that decided so."
+  "The rule that decides about REQUEST, or nil if the user must be asked.
+A rule with the effect `ask' also decides."
   (pcase-let* ((`(,rules . ,faults)
                 (ecl-mcp-permissions--all (ecl-mcp-permissions--project-root request)))
                (subject (and rules (ecl-mcp-request-subject request)))
@@ -328,8 +329,8 @@ A rule with the effect `ask' is a rule that decided so."
              (cl-find 'allow found :key #'ecl-mcp-rule-effect)))))
 
 (defun ecl-mcp-permissions-answer (request)
-  "Answer REQUEST when a rule decides about it; whether one did.
-It is the first of `ecl-mcp-request-functions'."
+  "Answer REQUEST if a rule decides about it; return whether one did.
+This is the first of `ecl-mcp-request-functions'."
   (let* ((rule (ecl-mcp-permissions-decide request))
          (effect (and rule (ecl-mcp-rule-effect rule))))
     (when rule
@@ -354,15 +355,15 @@ It is the first of `ecl-mcp-request-functions'."
 ;;;; Changes
 
 (defun ecl-mcp-permissions-file (rule request)
-  "The file in which RULE, made for REQUEST, is to stand; nil for the session."
+  "The file for RULE, which was made for REQUEST; nil for the session."
   (pcase (ecl-mcp-rule-scope rule)
     ('user (expand-file-name ecl-mcp-user-permissions-file))
     ('project (when-let ((root (ecl-mcp-permissions--project-root request)))
                 (ecl-mcp-permissions--project-file root)))))
 
 (defun ecl-mcp-permissions-add (rule request)
-  "Let RULE, made for REQUEST, hold from now on.
-Return nil, or in words why it holds for this session only."
+  "Add RULE, which was made for REQUEST.
+Return nil, or in words why it is valid for this session only."
   (let* ((file (ecl-mcp-permissions-file rule request))
          (scope (ecl-mcp-rule-scope rule))
          (root (and (eq scope 'project) (ecl-mcp-permissions--project-root request)))
@@ -374,7 +375,7 @@ Return nil, or in words why it holds for this session only."
             ((guard (and root
                          (eq 'allow (ecl-mcp-rule-effect rule))
                          (not (ecl-mcp-permissions--trusted-p root rules))))
-             (format "%s is not trusted as it is (M-x ecl-mcp-trust-project)"
+             (format "%s is not trusted (M-x ecl-mcp-trust-project)"
                      (abbreviate-file-name file)))
             (_ (ecl-mcp-permissions--change
                 file rules
@@ -390,7 +391,7 @@ Return nil, or in words why it holds for this session only."
       (concat fault "; the rule holds for this session only"))))
 
 (defun ecl-mcp-permissions-remove (rule)
-  "Let RULE hold no longer; nil, or what went wrong in words."
+  "Remove RULE; return nil, or what went wrong in words."
   (let ((plist (ecl-mcp-permissions--plist rule)) (file (ecl-mcp-rule-file rule)))
     (if (not file)
         (progn (cl-callf2 delq rule ecl-mcp-permissions--session-rules)
@@ -404,7 +405,7 @@ Return nil, or in words why it holds for this session only."
                                     file)))))))
 
 (defun ecl-mcp-permissions-forget (connection)
-  "Forget the rules that were made for CONNECTION, which has ended."
+  "Forget the rules for CONNECTION, which was closed."
   (setq ecl-mcp-permissions--session-rules
         (cl-remove connection ecl-mcp-permissions--session-rules
                    :key #'ecl-mcp-rule-connection)))

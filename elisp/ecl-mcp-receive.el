@@ -8,15 +8,15 @@
 ;; The counterpart of ecl-mcp-send.el: bytes arrive in pieces and become lines.
 ;; Many lines are acted on in slices of time, between which Emacs hears keys.
 ;; While too many bytes wait, no more are read.
-;; This file knows nothing of what a line says.
+;; This file does not know what a line says.
 
 ;;; Code:
 
 (require 'ecl-mcp-base)
 
 (defconst ecl-mcp-receive-line-limit (* 64 1024 1024)
-  "Bytes of one line; a longer one is skipped.
-The editor protocol allows none.")
+  "Size in bytes of the longest line; the editor protocol allows no longer ones.
+A longer line is skipped.")
 
 (defconst ecl-mcp-receive-slice-seconds 0.2
   "Seconds for which Emacs acts on lines before it hears keys.")
@@ -25,22 +25,22 @@ The editor protocol allows none.")
   "Seconds between two such slices.")
 
 (defconst ecl-mcp-receive-queue-limit (* 256 1024)
-  "Bytes that may wait for the next slice; then no more are read.")
+  "Bytes that may wait for the next slice; beyond that, no more are read.")
 
 (cl-defstruct (ecl-mcp-inbox (:constructor ecl-mcp-inbox-create) (:copier nil))
-  "What has arrived and was not acted on yet."
-  (act #'ignore :documentation "Function of a line, in bytes.")
-  (too-long #'ignore :documentation "Function to call about a skipped line.")
-  (hold nil :documentation "Function of t, to read no more, or nil; or nil.")
+  "What has arrived and has not been acted on yet."
+  (act #'ignore :documentation "Function that acts on a line of bytes.")
+  (too-long #'ignore :documentation "Function called when a line is skipped.")
+  (hold nil :documentation "Function that stops (t) or resumes (nil) reading.")
   (chunks nil :documentation "Pieces of the unfinished line, newest first.")
   (size 0 :documentation "Bytes in CHUNKS.")
   (skipping nil :documentation "Whether the rest of a line is thrown away.")
   (queue nil :documentation "Bytes that arrived while others were acted on.")
   (queued 0 :documentation "Bytes in QUEUE.")
   (busy nil :documentation "Whether lines are being acted on.")
-  (timer nil :documentation "When the next slice begins.")
-  (held nil :documentation "Whether no more bytes are read.")
-  (closed nil :documentation "Whether nothing is acted on any longer."))
+  (timer nil :documentation "Starts the next slice.")
+  (held nil :documentation "Whether reading is stopped.")
+  (closed nil :documentation "Whether lines are no longer acted on."))
 
 (defun ecl-mcp-receive--keep (inbox piece)
   "Keep PIECE, the next bytes of the unfinished line of INBOX."
@@ -64,7 +64,7 @@ The editor protocol allows none.")
 
 (defun ecl-mcp-receive--bytes (inbox string end)
   "Act on the lines of INBOX that end in STRING; keep the rest.
-Return what was not looked at until END, a time, or nil."
+Stop at the time END, and return what is left of STRING then, or nil."
   (let ((start 0)
         at)
     (while (and (not (ecl-mcp-inbox-closed inbox))
@@ -83,7 +83,7 @@ Return what was not looked at until END, a time, or nil."
       nil)))
 
 (defun ecl-mcp-receive--hold (inbox)
-  "Let no more bytes come to INBOX while too many wait."
+  "Stop reading for INBOX while too many bytes wait."
   (let ((held (> (ecl-mcp-inbox-queued inbox) ecl-mcp-receive-queue-limit)))
     (when (and (ecl-mcp-inbox-hold inbox)
                (not (eq held (ecl-mcp-inbox-held inbox))))
@@ -91,7 +91,7 @@ Return what was not looked at until END, a time, or nil."
       (funcall (ecl-mcp-inbox-hold inbox) held))))
 
 (defun ecl-mcp-receive--slice (inbox)
-  "Act on what waits in INBOX for a while."
+  "Act on the contents of INBOX for a while."
   (let ((end (+ (float-time) ecl-mcp-receive-slice-seconds)))
     (while (and (ecl-mcp-inbox-queue inbox)
                 (not (ecl-mcp-inbox-closed inbox))
@@ -104,7 +104,7 @@ Return what was not looked at until END, a time, or nil."
           (push rest (ecl-mcp-inbox-queue inbox)))))))
 
 (defun ecl-mcp-receive--go (inbox)
-  "Act on a slice of what waits in INBOX, and schedule the next one."
+  "Act on INBOX for one slice, and schedule the next one."
   (setf (ecl-mcp-inbox-timer inbox) nil
         (ecl-mcp-inbox-busy inbox) t)
   (unwind-protect
@@ -119,7 +119,7 @@ Return what was not looked at until END, a time, or nil."
 
 (defun ecl-mcp-receive (inbox bytes)
   "Take BYTES, parts of lines or many of them, into INBOX.
-What arrives while a line is acted on waits for the next slice."
+Bytes that arrive while a line is acted on wait for the next slice."
   (setf (ecl-mcp-inbox-queue inbox)
         (nconc (ecl-mcp-inbox-queue inbox) (list bytes)))
   (cl-incf (ecl-mcp-inbox-queued inbox) (length bytes))
@@ -128,7 +128,7 @@ What arrives while a line is acted on waits for the next slice."
     (ecl-mcp-receive--go inbox)))
 
 (defun ecl-mcp-receive-close (inbox)
-  "Forget what INBOX has, and act on nothing more."
+  "Empty INBOX, and act on nothing more."
   (setf (ecl-mcp-inbox-closed inbox) t
         (ecl-mcp-inbox-chunks inbox) nil
         (ecl-mcp-inbox-queue inbox) nil

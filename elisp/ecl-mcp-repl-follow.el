@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; The package in the prompt, calls of others in the same session, and the end of
-;; the Lisp, as a REPL shows them.
+;; A REPL shows the package in its prompt, calls of others in its session, and
+;; the end of its Lisp.
 
 ;;; Code:
 
@@ -16,14 +16,14 @@
 (require 'ecl-mcp-repl-write)
 
 (defcustom ecl-mcp-repl-show-calls nil
-  "Whether the REPL tells what others, as the agent, do in its session."
+  "Whether the REPL shows what others, such as the agent, do in its session."
   :type 'boolean
   :group 'ecl-mcp)
 
 ;;;; The package
 
 (defun ecl-mcp-repl--ask-package ()
-  "Ask for the current package of the session; the prompt follows it."
+  "Ask for the current package of the session; the prompt will show it."
   (if ecl-mcp-repl--asking
       (setq ecl-mcp-repl--asking 'again)
     (let ((buffer (current-buffer)))
@@ -35,7 +35,7 @@
                     :session ecl-mcp-repl--session))))
 
 (defun ecl-mcp-repl--note-package (answer)
-  "Keep the package that ANSWER tells, and show it in the prompt."
+  "Store the package from ANSWER, and show it in the prompt."
   (let ((again (eq ecl-mcp-repl--asking 'again))
         (text (or (plist-get answer :content) "")))
     (setq ecl-mcp-repl--asking nil)
@@ -50,10 +50,10 @@
 ;;;; What others do
 
 (defconst ecl-mcp-repl--call-lines 10
-  "Lines of the code and of the answer of a call of others that are shown.")
+  "How many lines are shown of the code and of the answer of others' calls.")
 
 (defun ecl-mcp-repl--head (text)
-  "The first lines of TEXT, nil for one that is empty."
+  "The first lines of TEXT; nil for an empty text."
   (let ((lines (and (stringp text) (split-string (string-trim text) "\n"))))
     (cond ((equal lines '("")) nil)
           ((nthcdr ecl-mcp-repl--call-lines lines)
@@ -61,7 +61,7 @@
           (t lines))))
 
 (defun ecl-mcp-repl--call-text (line)
-  "What is said of the call in LINE, of the log."
+  "Describe the call in LINE, of the log."
   (string-join
    (mapcar (lambda (text)
              (ecl-mcp--visible (truncate-string-to-width text 200 nil nil "…")))
@@ -85,19 +85,19 @@
               (buffer-list)))
 
 (defun ecl-mcp-repl--ours-p (connection)
-  "Whether what CONNECTION tells is of the Lisp of this Emacs."
+  "Whether CONNECTION uses the Lisp of this Emacs."
   (and ecl-mcp-lisp
        (or (eq connection (ecl-mcp-lisp-connection ecl-mcp-lisp))
            (ecl-mcp-connection-attached connection))))
 
 (defun ecl-mcp-repl--others-p (line connection)
-  "Whether the call in LINE of CONNECTION was not made by a command of Emacs."
+  "Whether the call in LINE of CONNECTION did not come from a command of Emacs."
   (not (or (ecl-mcp-lookup-p line)
            (and (eq connection (ecl-mcp-lisp-connection ecl-mcp-lisp))
                 (equal "Emacs" (alist-get 'name (alist-get 'client line)))))))
 
 (defun ecl-mcp-repl--note-call (line connection)
-  "Follow the call in LINE, of the log of CONNECTION, in the REPL of its session."
+  "Show the call in LINE, of the log of CONNECTION, in the REPL of its session."
   (when (ecl-mcp-repl--ours-p connection)
     (dolist (buffer (ecl-mcp-repl--buffers))
       (when (and (equal (alist-get 'session line)
@@ -112,7 +112,7 @@
             (ecl-mcp-repl--ask-package)))))))
 
 (defun ecl-mcp-repl--note-lisp (lisp what)
-  "Say in each REPL what has become of LISP: WHAT is `lost' or `ended'."
+  "Say in each REPL what happened to LISP: WHAT is `lost' or `ended'."
   (let ((text (pcase what
                 ('lost (or (ecl-mcp-lisp-lost lisp) "The Lisp was lost."))
                 ('ended "ecl-mcp was stopped."))))

@@ -1,12 +1,12 @@
-;;; ecl-mcp-repl-write.el --- What stands in a REPL  -*- lexical-binding: t; -*-
+;;; ecl-mcp-repl-write.el --- Writing into a REPL  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; Output, notes and prompts in the buffer of a REPL, before what is being typed
-;; there.  Nothing here knows where they come from.
+;; Inserts output, notes and prompts into the buffer of a REPL, before the text
+;; that is being typed there.  Nothing here knows where they come from.
 
 ;;; Code:
 
@@ -15,28 +15,29 @@
 (require 'ecl-mcp-eval)
 
 (defcustom ecl-mcp-repl-size 1000000
-  "Characters that the REPL keeps; the oldest go first."
+  "Characters that the REPL keeps; the oldest are deleted first."
   :type 'natnum
   :group 'ecl-mcp)
 
 (defface ecl-mcp-repl-note '((t :inherit font-lock-comment-face))
-  "What the REPL itself says."
+  "Face for notes of the REPL itself."
   :group 'ecl-mcp)
 
 (defvar-local ecl-mcp-repl--session nil
   "The Lisp session of this REPL.")
 
 (defvar-local ecl-mcp-repl--job nil
-  "The evaluation that runs; nil when the REPL waits for input.")
+  "The running evaluation; nil when the REPL waits for input.")
 
 (defvar-local ecl-mcp-repl--asking nil
-  "Whether the package is being asked for; `again' when that may be outdated.")
+  "Non-nil while the package is being asked for.
+The value `again' means that the answer may be outdated.")
 
 (defvar-local ecl-mcp-repl--prompted nil
-  "Whether a prompt is shown and nothing was sent since.")
+  "Whether a prompt is shown and no input was sent since.")
 
 (defmacro ecl-mcp-repl--in-repl (buffer &rest body)
-  "Do BODY in BUFFER, unless that is gone; an error is noted, no more."
+  "Do BODY in BUFFER, unless it is gone; only note an error."
   (declare (indent 1) (debug t))
   `(when (and (buffer-live-p ,buffer) (get-buffer-process ,buffer))
      (with-current-buffer ,buffer
@@ -47,34 +48,34 @@
   (get-buffer-process (current-buffer)))
 
 (defun ecl-mcp-repl--clean (text)
-  "TEXT with line ends of one kind."
+  "TEXT with uniform line ends."
   (replace-regexp-in-string "\r\n?" "\n" text))
 
 (defun ecl-mcp-repl--write (text &optional face)
-  "Put TEXT before what is being typed, in FACE."
+  "Insert TEXT, in FACE, before the text that is being typed."
   (unless (string-empty-p text)
     (let ((text (ecl-mcp-repl--clean text)))
       (comint-output-filter (ecl-mcp-repl--process)
                             (if face
                                 (propertize text 'font-lock-face face)
                               text))
-      ;; What was there before is not taken back any more.
+      ;; Earlier changes can no longer be undone.
       (setq buffer-undo-list nil))))
 
 (defun ecl-mcp-repl--fresh-line ()
-  "Begin a new line unless the output is at the beginning of one."
+  "Begin a new line unless the output ends with one."
   (unless (save-excursion
             (goto-char (process-mark (ecl-mcp-repl--process)))
             (bolp))
     (ecl-mcp-repl--write "\n")))
 
 (defun ecl-mcp-repl--note (text)
-  "Say TEXT as a comment, on a line of its own."
+  "Insert TEXT as a comment, on a line of its own."
   (ecl-mcp-repl--fresh-line)
   (ecl-mcp-repl--write (concat "; " text "\n") 'ecl-mcp-repl-note))
 
 (defun ecl-mcp-repl--bound ()
-  "Delete the oldest of what is too much, whole lines."
+  "Delete the oldest excess text, in whole lines."
   (let ((excess (- (point-max) (point-min) ecl-mcp-repl-size)))
     (when (> excess 0)
       (save-excursion
@@ -86,22 +87,22 @@
                               (process-mark (ecl-mcp-repl--process)))))))))
 
 (defun ecl-mcp-repl--prompt-name ()
-  "The name of the package as the prompt has it."
+  "The name of the package as the prompt shows it."
   (let ((name (if (member ecl-mcp-buffer-package '(nil "COMMON-LISP-USER"))
                   "CL-USER"
                 ecl-mcp-buffer-package)))
     (replace-regexp-in-string "[^[:graph:]]\\|>" "_" name)))
 
 (defun ecl-mcp-repl--prompt ()
-  "Ask for input."
+  "Insert a prompt."
   (ecl-mcp-repl--fresh-line)
   (ecl-mcp-repl--write (concat (ecl-mcp-repl--prompt-name) "> "))
   (setq ecl-mcp-repl--prompted t)
   (ecl-mcp-repl--bound))
 
 (defun ecl-mcp-repl--again (function &rest arguments)
-  "Call FUNCTION with ARGUMENTS before the prompt, which is then shown anew.
-What is being typed stays.  Without a prompt nothing is special."
+  "Call FUNCTION with ARGUMENTS before the prompt, which is then shown again.
+Keep the text that is being typed.  Without a prompt, just call FUNCTION."
   (if (not ecl-mcp-repl--prompted)
       (apply function arguments)
     (let ((inhibit-read-only t))

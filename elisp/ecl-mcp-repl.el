@@ -5,12 +5,12 @@
 
 ;;; Commentary:
 
-;; A REPL on the session that the agent uses, on top of comint.  Its process is
-;; a pipe that nothing goes through: comint needs one for its marks.  What is
-;; typed is evaluated by a call like those of the other commands.
+;; A REPL for the session that the agent also uses, based on comint.  Its
+;; process is an unused pipe, which comint needs for its marks.  Input is
+;; evaluated by a call, as other commands do it.
 ;;
-;; While an evaluation runs, what it prints is shown as it comes; the answer,
-;; which has it all, shortened when it is long, then takes its place.
+;; Output is shown while an evaluation runs.  The answer, which repeats the
+;; output, shortened if it is long, then replaces it.
 
 ;;; Code:
 
@@ -24,30 +24,30 @@
 (require 'ecl-mcp-repl-follow)
 
 (defcustom ecl-mcp-repl-history-file nil
-  "File that keeps what was typed into the REPL from one Emacs to the next.
-It is written when the REPL or Emacs is left, readable for you alone."
+  "File that keeps the input of the REPL from one Emacs to the next.
+It is written when you leave the REPL or Emacs, and only you can read it."
   :type '(choice (const :tag "None" nil) file)
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-repl--stream-limit 20000
-  "Characters of the output of an evaluation that are shown while it runs.")
+  "How many characters of output are shown while an evaluation runs.")
 
 (defconst ecl-mcp-repl--prompt-regexp "^[^ \t\n>]+> "
   "Matches a prompt, which is the name of a package.")
 
 (defconst ecl-mcp-repl--separator "\n\37\n"
-  "What stands between two inputs in the history file.")
+  "Separates two inputs in the history file.")
 
 (defvar-local ecl-mcp-repl--interrupted nil
-  "Whether the evaluation that runs was interrupted here.")
+  "Whether the running evaluation was interrupted here.")
 
 (defvar-local ecl-mcp-repl--stream nil
-  "Where the output of the evaluation that runs begins, a marker.")
+  "Marker at the beginning of the output of the running evaluation.")
 
 ;;;; Evaluating
 
 (defun ecl-mcp-repl--complete-p (text)
-  "Whether TEXT is whole: no list, string or comment in it is open."
+  "Whether TEXT is complete: no list, string or comment in it is open."
   (with-temp-buffer
     (set-syntax-table lisp-mode-syntax-table)
     (insert text)
@@ -60,12 +60,12 @@ It is written when the REPL or Emacs is left, readable for you alone."
                                 (string-trim-right text)))))))
 
 (defun ecl-mcp-repl--input ()
-  "What is typed behind the prompt."
+  "The input after the prompt."
   (buffer-substring-no-properties (process-mark (ecl-mcp-repl--process))
                                   (point-max)))
 
 (defun ecl-mcp-repl--input-start ()
-  "Where the input begins; for text before it, the line of that."
+  "Where the input begins; for earlier text, where its line begins."
   (let ((mark (and (ecl-mcp-repl--process)
                    (process-mark (ecl-mcp-repl--process)))))
     (if (and mark (>= (point) mark))
@@ -74,7 +74,7 @@ It is written when the REPL or Emacs is left, readable for you alone."
         (line-beginning-position)))))
 
 (defun ecl-mcp-repl--indent-line ()
-  "Indent the line as code of the input, whatever parentheses the output has."
+  "Indent the line as code of the input, ignoring parentheses in the output."
   (save-restriction
     (narrow-to-region (save-excursion
                         (goto-char (ecl-mcp-repl--input-start))
@@ -84,7 +84,7 @@ It is written when the REPL or Emacs is left, readable for you alone."
     (lisp-indent-line)))
 
 (defun ecl-mcp-repl--copy-input ()
-  "Copy the input in this line, an earlier one, to where input is typed."
+  "Copy the earlier input in this line to the end of the buffer."
   (let* ((inhibit-field-text-motion t)
          (place (text-property-any (line-beginning-position) (line-end-position)
                                    'field nil)))
@@ -95,7 +95,7 @@ It is written when the REPL or Emacs is left, readable for you alone."
       (insert input))))
 
 (defun ecl-mcp-repl-return ()
-  "Evaluate the input when it is whole, else begin a new line in it.
+  "Evaluate the input if it is complete; otherwise begin a new line in it.
 On an earlier input, copy that."
   (interactive)
   (unless (ecl-mcp-repl--process)
@@ -103,29 +103,29 @@ On an earlier input, copy that."
   (cond ((< (point) (process-mark (ecl-mcp-repl--process)))
          (ecl-mcp-repl--copy-input))
         (ecl-mcp-repl--job
-         (user-error "An evaluation runs; C-c C-c interrupts it"))
+         (user-error "An evaluation is running; C-c C-c interrupts it"))
         ((ecl-mcp-repl--complete-p (ecl-mcp-repl--input))
          (goto-char (point-max))
          (comint-send-input))
         (t (newline-and-indent))))
 
 (defun ecl-mcp-repl-send ()
-  "Evaluate the input, whole or not."
+  "Evaluate the input, complete or not."
   (interactive)
   (when ecl-mcp-repl--job
-    (user-error "An evaluation runs; C-c C-c interrupts it"))
+    (user-error "An evaluation is running; C-c C-c interrupts it"))
   (goto-char (point-max))
   (comint-send-input))
 
 (defun ecl-mcp-repl--sender (_process input)
-  "Evaluate INPUT, which comint has taken."
+  "Evaluate INPUT, from comint."
   (setq ecl-mcp-repl--prompted nil)
   (if (string-blank-p input)
       (ecl-mcp-repl--prompt)
     (ecl-mcp-repl--evaluate input)))
 
 (defun ecl-mcp-repl--evaluate (code)
-  "Evaluate CODE and show what comes of it."
+  "Evaluate CODE and show the answer."
   (let ((buffer (current-buffer)))
     (setq ecl-mcp-repl--interrupted nil
           ecl-mcp-repl--stream
@@ -164,7 +164,7 @@ On an earlier input, copy that."
                        (+ ecl-mcp-repl--stream excess))))))
 
 (defun ecl-mcp-repl--take-back-output ()
-  "Delete what was shown of the output while the evaluation ran."
+  "Delete the output that was shown while the evaluation ran."
   (let ((inhibit-read-only t))
     (delete-region ecl-mcp-repl--stream
                    (process-mark (ecl-mcp-repl--process)))))
@@ -182,14 +182,14 @@ On an earlier input, copy that."
     (set-marker start nil)))
 
 (defun ecl-mcp-repl--has-output-p (answer)
-  "Whether ANSWER has what the evaluation printed, if that was anything.
-One that was cancelled, or whose Lisp was lost, has not."
+  "Whether ANSWER repeats the output of the evaluation, or there was none.
+It does not if the call was cancelled or its Lisp was lost."
   (or (plist-get answer :success)
       (string-match-p "^\\[std\\(?:out\\|err\\)\\]$"
                       (or (plist-get answer :error) ""))))
 
 (defun ecl-mcp-repl--answer (answer)
-  "Show ANSWER in the place of the output, and ask for input."
+  "Show ANSWER instead of the output, and ask for input."
   (let ((whole (ecl-mcp-repl--has-output-p answer)))
     (when whole
       (ecl-mcp-repl--take-back-output))
@@ -201,12 +201,12 @@ One that was cancelled, or whose Lisp was lost, has not."
   (setq ecl-mcp-repl--job nil)
   (force-mode-line-update)
   (ecl-mcp-repl--prompt)
-  ;; Not when it was stopped: asking would start it again.
+  ;; Asking would restart a Lisp that was stopped.
   (when ecl-mcp-lisp
     (ecl-mcp-repl--ask-package)))
 
 (defun ecl-mcp-repl-interrupt ()
-  "Interrupt the evaluation that runs; without one, drop the input."
+  "Interrupt the running evaluation; if there is none, delete the input."
   (interactive)
   (cond ((null (ecl-mcp-repl--process)) nil)
         (ecl-mcp-repl--job
@@ -225,7 +225,7 @@ One that was cancelled, or whose Lisp was lost, has not."
      ("C-c C-c" . ecl-mcp-repl-interrupt)
      ("C-c C-d" . ecl-mcp-describe-symbol)
      ("C-c RET" . ecl-mcp-macroexpand)
-     ;; There is no process to be signalled, or to be told of an end.
+     ;; There is no process that could get a signal or an end of file.
      ([remap comint-interrupt-subjob] . ecl-mcp-repl-interrupt)
      ([remap comint-delchar-or-maybe-eof] . delete-char)
      ([remap comint-quit-subjob] . undefined)
@@ -234,7 +234,7 @@ One that was cancelled, or whose Lisp was lost, has not."
      ([remap comint-stop-subjob] . undefined)
      ([remap comint-continue-subjob] . undefined))
    comint-mode-map)
-  "Keys of `ecl-mcp-repl-mode'.")
+  "Keymap of `ecl-mcp-repl-mode'.")
 
 (define-derived-mode ecl-mcp-repl-mode comint-mode "ECL-REPL"
   "Major mode for a REPL on a Lisp session."
@@ -255,9 +255,9 @@ One that was cancelled, or whose Lisp was lost, has not."
         indent-tabs-mode nil
         indent-line-function #'ecl-mcp-repl--indent-line
         ecl-mcp-eval--code-start #'ecl-mcp-repl--input-start
-        ;; That of the pipe means nothing.
+        ;; The status of the pipe means nothing.
         mode-line-process '(:eval (if ecl-mcp-repl--job ":busy" "")))
-  ;; What Lisp prints must neither hide text nor ask for a password.
+  ;; Output of Lisp must neither hide text nor ask for a password.
   (setq-local comint-output-filter-functions nil)
   (setq-local comint-preoutput-filter-functions nil)
   (setq-local comint-input-filter
@@ -270,13 +270,13 @@ One that was cancelled, or whose Lisp was lost, has not."
   (add-hook 'kill-buffer-hook #'ecl-mcp-repl--leave nil t))
 
 (defun ecl-mcp-repl--leave ()
-  "The REPL is being killed: keep its history, end what it evaluates."
+  "Save the history and end the evaluation, since the REPL is being killed."
   (ecl-mcp-repl--write-history)
   (when ecl-mcp-repl--job
     (ecl-mcp-cancel (ecl-mcp-eval--job-id ecl-mcp-repl--job))))
 
 (defun ecl-mcp-repl--write-history ()
-  "Write the history file, if there is to be one."
+  "Write the history file, if there should be one."
   (when comint-input-ring-file-name
     (condition-case problem
         (let ((file (expand-file-name comint-input-ring-file-name)))
@@ -287,19 +287,19 @@ One that was cancelled, or whose Lisp was lost, has not."
       (error (ecl-mcp--report "history: %s" (error-message-string problem))))))
 
 (defun ecl-mcp-repl--write-histories ()
-  "Emacs is being left: write the history files."
+  "Write the history files, since Emacs is exiting."
   (dolist (buffer (ecl-mcp-repl--buffers))
     (with-current-buffer buffer
       (ecl-mcp-repl--write-history))))
 
 (defun ecl-mcp-repl--buffer-name (session)
-  "The name of the buffer of the REPL on SESSION."
+  "The name of the REPL buffer for SESSION."
   (if (equal session "main")
       "*ecl-mcp repl*"
     (format "*ecl-mcp repl: %s*" session)))
 
 (defun ecl-mcp-repl--open (session)
-  "Make a REPL on SESSION of the current buffer."
+  "Turn the current buffer into a REPL on SESSION."
   (make-pipe-process :name "ecl-mcp-repl" :buffer (current-buffer)
                      :noquery t :filter #'ignore :sentinel #'ignore)
   (unless (derived-mode-p 'ecl-mcp-repl-mode)
@@ -312,14 +312,14 @@ One that was cancelled, or whose Lisp was lost, has not."
   (set-marker (process-mark (ecl-mcp-repl--process)) (point))
   (when comint-input-ring-file-name
     (comint-read-input-ring t))
-  (ecl-mcp-repl--note (format "Session %s of ECL-MCP, which the agent uses, too."
+  (ecl-mcp-repl--note (format "Session %s of ECL-MCP, shared with the agent."
                               session))
   (ecl-mcp-repl--prompt)
   (ecl-mcp-repl--ask-package))
 
 ;;;###autoload
 (defun ecl-mcp-repl (&optional session)
-  "Show the REPL on the Lisp session, which is also the agent's.
+  "Show the REPL on the Lisp session that you share with the agent.
 With a prefix argument, ask for the name of another SESSION."
   (interactive
    (list (and current-prefix-arg

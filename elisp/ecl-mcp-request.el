@@ -5,10 +5,10 @@
 
 ;;; Commentary:
 
-;; A request is a call that a core asks about.  Requests wait in the order in
-;; which they came, each with a number that it keeps, until one is answered,
-;; withdrawn or lost.  How they look on the screen and who decides is not known
-;; here: other files put functions on the hooks below.
+;; A request is a call that a core asks about.  Requests wait in the order of
+;; their arrival, each with a number that it keeps, until they are answered,
+;; withdrawn or lost.  This file does not know how requests look on the screen
+;; or who decides: other files add functions to the hooks below.
 
 ;;; Code:
 
@@ -16,11 +16,11 @@
 (require 'ecl-mcp-connection)
 
 (defconst ecl-mcp-requests-limit 64
-  "How many requests of one core may wait; a core asks no more at a time.")
+  "How many requests of one core may wait; a core sends no more at a time.")
 
 (cl-defstruct (ecl-mcp-request (:constructor ecl-mcp-request--create)
                                (:copier nil))
-  "A call of a tool that waits for a decision."
+  "A tool call that waits for a decision."
   (connection nil :documentation "The core that asks.")
   (id nil :documentation "The request's id in JSON-RPC.")
   (tool "" :documentation "Name of the tool.")
@@ -33,35 +33,35 @@
   (path-argument nil :documentation
                  "The symbol of the argument that names a file, or nil.")
   (message "" :documentation "The request in words, or the whole diff.")
-  (remember nil :documentation "Whether the decision may hold for later calls.")
+  (remember nil :documentation "Whether the decision may apply to later calls.")
   (review nil :documentation "Alist of the change, or nil.")
   (seconds nil :documentation "How long the core waits.")
-  (time nil :documentation "When it came, as `float-time' has it.")
+  (time nil :documentation "When it arrived, a `float-time'.")
   (state 'waiting
          :documentation "`waiting', `answered', `withdrawn' or `lost'.")
-  (answer nil :documentation "The result that was sent; why it was withdrawn.")
+  (answer nil :documentation "The result sent, or why it was withdrawn.")
   (exact nil :documentation "ARGUMENTS with vectors, :null and :false."))
 
 (defvar ecl-mcp-requests nil
   "The requests that wait for a decision, oldest first.")
 
 (defvar ecl-mcp-request-functions nil
-  "Abnormal hook for a request that has come, before anybody is shown it.
-The functions get the request and are called in order until one returns non-nil:
-then it has answered, or the request shall not be shown.")
+  "Abnormal hook for a new request, run before anybody sees it.
+The functions get the request and are called in order until one returns non-nil;
+that one has answered the request, or wants it not to be shown.")
 
 (defvar ecl-mcp-arrived-functions nil
-  "Abnormal hook for a request that waits for the human from now on.")
+  "Abnormal hook for a request that now waits for the user.")
 
 (defvar ecl-mcp-gone-functions nil
-  "Abnormal hook for a request that waits no longer; its state says why.
-Also called for one that `ecl-mcp-request-functions' answered.")
+  "Abnormal hook for a request that no longer waits; its state says why.
+It also runs for requests that `ecl-mcp-request-functions' answered.")
 
 ;;;; Coming and going
 
 (defun ecl-mcp-request-arrive (request)
-  "Let REQUEST wait, and tell whom it concerns.
-Signal an error when too many of its core wait already."
+  "Add REQUEST to the waiting ones, and run the hooks.
+Signal an error if too many requests of its core wait already."
   (when (>= (cl-count (ecl-mcp-request-connection request) ecl-mcp-requests
                       :key #'ecl-mcp-request-connection)
             ecl-mcp-requests-limit)
@@ -75,14 +75,14 @@ Signal an error when too many of its core wait already."
       (ecl-mcp--run-hook 'ecl-mcp-arrived-functions request))))
 
 (defun ecl-mcp-request--gone (request state answer)
-  "Note that REQUEST is in STATE, with ANSWER, and tell those that show it."
+  "Set REQUEST to STATE with ANSWER, and tell those who show it."
   (setf (ecl-mcp-request-state request) state
         (ecl-mcp-request-answer request) answer)
   (setq ecl-mcp-requests (delq request ecl-mcp-requests))
   (ecl-mcp--run-hook 'ecl-mcp-gone-functions request))
 
 (defun ecl-mcp-request-withdraw (connection id why)
-  "Forget the request ID of CONNECTION, which withdrew it; WHY is a text."
+  "Forget the request ID, which CONNECTION withdrew; WHY is a text."
   (when-let ((request (cl-find-if
                        (lambda (request)
                          (and (eq (ecl-mcp-request-connection request) connection)
@@ -91,18 +91,18 @@ Signal an error when too many of its core wait already."
     (ecl-mcp-request--gone request 'withdrawn why)))
 
 (defun ecl-mcp-request-lose (connection why)
-  "Forget the requests of CONNECTION, which is gone; WHY is a text."
+  "Forget the requests of CONNECTION, which was closed; WHY is a text."
   (dolist (request ecl-mcp-requests)
     (when (eq (ecl-mcp-request-connection request) connection)
       (ecl-mcp-request--gone request 'lost why))))
 
 (defun ecl-mcp-answer (request result)
-  "Answer REQUEST with RESULT, an alist as docs/editor-protocol.md has it.
+  "Answer REQUEST with RESULT, an alist as in docs/editor-protocol.md.
 Members that are nil are left out, which means false or absent.  An array that
-may be empty, like the lines of a hunk, must be a vector.  Return non-nil if it
-went to the core; nil when the request no longer waits.  When RESULT cannot be
-JSON an error is signalled, and the request goes on waiting.  A quit comes
-behind all that."
+may be empty, like the lines of a hunk, must be a vector.  Return non-nil if the
+answer went to the core, nil if the request no longer waits.  If RESULT cannot
+be JSON, signal an error; the request then continues to wait.  A quit takes
+effect after all this."
   (when (ecl-mcp-request-waiting-p request)
     (let* ((inhibit-quit t)
            (sent (ecl-mcp-connection-send-result
@@ -114,13 +114,13 @@ behind all that."
 ;;;; Those that wait
 
 (defvar ecl-mcp-request--numbers (make-hash-table :test #'eq :weakness 'key)
-  "The numbers of requests.")
+  "Hash table from requests to their numbers.")
 
 (defvar ecl-mcp-request--last-number 0
-  "The number of the request that came last.")
+  "Number of the newest request.")
 
 (defvar ecl-mcp-request--put-off nil
-  "Requests that come up no more by themselves: their human said later.")
+  "Requests that the user has put off; they no longer come up by themselves.")
 
 (defun ecl-mcp-request-number (request)
   "The number of REQUEST, which it keeps."
@@ -133,13 +133,13 @@ behind all that."
   (eq 'waiting (ecl-mcp-request-state request)))
 
 (defun ecl-mcp-request-place (request)
-  "The place of REQUEST among those that wait, such as \"1 of 3\"."
+  "The place of REQUEST among the waiting ones, such as \"1 of 3\"."
   (let ((place (cl-position request ecl-mcp-requests)))
     (if place (format "%d of %d" (1+ place) (length ecl-mcp-requests))
       (symbol-name (ecl-mcp-request-state request)))))
 
 (defun ecl-mcp-request-next (request step)
-  "The request STEP places behind REQUEST, in a circle, or the first."
+  "The request STEP places after REQUEST, in a circle, or the first one."
   (when ecl-mcp-requests
     (let ((place (cl-position request ecl-mcp-requests)))
       (if place
@@ -147,13 +147,13 @@ behind all that."
         (car ecl-mcp-requests)))))
 
 (defun ecl-mcp-request-put-off (request)
-  "Let REQUEST wait and come up no more by itself."
+  "Let REQUEST wait, and no longer come up by itself."
   (cl-pushnew request ecl-mcp-request--put-off)
   (setq ecl-mcp-request--put-off (cl-remove-if-not #'ecl-mcp-request-waiting-p
                                                    ecl-mcp-request--put-off)))
 
 (defun ecl-mcp-request-put-off-p (request)
-  "Whether the human of REQUEST said later."
+  "Whether the user has put off REQUEST."
   (memq request ecl-mcp-request--put-off))
 
 (defun ecl-mcp-request-age (request)

@@ -5,8 +5,8 @@
 
 ;;; Commentary:
 
-;; The lines of a review get the faces of their language, and words that differ
-;; are highlighted: for each hunk when it comes to be seen.
+;; When a hunk becomes visible, its lines get the faces of their language, and
+;; words that differ are highlighted.
 
 ;;; Code:
 
@@ -15,11 +15,11 @@
 (require 'ecl-mcp-review-draw)
 
 (defconst ecl-mcp-review-refine-limit 20000
-  "Characters of a change above which differing words are not searched in it.")
+  "Characters of a change above which differing words are not highlighted.")
 
 (defun ecl-mcp-review--side-lines (region sign)
-  "The lines in REGION that belong to one side: (POSITION . TEXT) of each.
-SIGN is that of the lines of the other side; lines with quiet faces are none."
+  "The lines in REGION that belong to one side, a list of (POSITION . TEXT).
+SIGN is that of the other side; dimmed lines are left out."
   (let (lines)
     (save-excursion
       (goto-char (ecl-mcp-review--body region))
@@ -36,7 +36,7 @@ SIGN is that of the lines of the other side; lines with quiet faces are none."
 
 (defun ecl-mcp-review--faces (mode lines)
   "The faces that MODE gives to LINES: a list of (START END FACE) for each.
-The places count from 0, the start of the line."
+START and END count from the start of the line."
   (with-temp-buffer
     (insert (string-join lines "\n"))
     (delay-mode-hooks (funcall mode))
@@ -57,7 +57,7 @@ The places count from 0, the start of the line."
             lines)))
 
 (defun ecl-mcp-review--color-side (region sign mode)
-  "Give lines in REGION the faces of MODE; SIGN is the other side's."
+  "Give lines in REGION the faces of MODE; SIGN is that of the other side."
   (let ((lines (ecl-mcp-review--side-lines region sign)))
     (cl-loop for (position . _) in lines
              for faces in (ecl-mcp-review--faces mode (mapcar #'cdr lines))
@@ -66,7 +66,7 @@ The places count from 0, the start of the line."
                                           face)))))
 
 (defun ecl-mcp-review--color (region)
-  "Give the lines in REGION, that of a unit, the faces of their language."
+  "Give the lines in REGION, the region of a unit, the faces of their language."
   (let ((mode (ecl-mcp-visit-mode
                (ecl-mcp-review--path ecl-mcp-review--current))))
     (unless (eq mode 'fundamental-mode)
@@ -74,7 +74,7 @@ The places count from 0, the start of the line."
       (ecl-mcp-review--color-side region ?- mode))))
 
 (defun ecl-mcp-review--end-of-lines (sign limit)
-  "The end, not behind LIMIT, of the lines with SIGN that start at point."
+  "The end, at most LIMIT, of the lines with SIGN that start at point."
   (let ((place (point)))
     (while (and (< place limit)
                 (eql (get-text-property place 'ecl-mcp-sign) sign))
@@ -84,7 +84,7 @@ The places count from 0, the start of the line."
     place))
 
 (defun ecl-mcp-review--same-signs ()
-  "Give all lines of this buffer the same sign, so that it is no difference."
+  "Give all lines of this buffer the same sign, so that signs do not differ."
   (while (re-search-forward "^\\+" nil t)
     (replace-match "-")))
 
@@ -98,7 +98,7 @@ The places count from 0, the start of the line."
      '((face . diff-refine-added) (ecl-mcp-fine . t)))))
 
 (defun ecl-mcp-review--refine-unit (region)
-  "Highlight the words that differ in REGION, that of a unit."
+  "Highlight the words that differ in REGION, the region of a unit."
   (save-excursion
     (goto-char (ecl-mcp-review--body region))
     (while (< (point) (cdr region))
@@ -113,7 +113,7 @@ The places count from 0, the start of the line."
                                                   nil (cdr region))))))))
 
 (defun ecl-mcp-review--decorate-unit (region)
-  "Add syntax and differing words to REGION, that of a unit."
+  "Add faces for syntax and differing words to REGION, the region of a unit."
   (with-silent-modifications
     (put-text-property (car region) (1+ (car region)) 'ecl-mcp-done t)
     (when diff-font-lock-syntax
@@ -122,8 +122,8 @@ The places count from 0, the start of the line."
       (ecl-mcp-review--refine-unit region))))
 
 (defun ecl-mcp-review--decorate (start end)
-  "Add syntax and differing words to the units between START and END.
-They are added when they come to be seen."
+  "Add faces for syntax and differing words to units between START and END.
+This is done when they become visible."
   (unless ecl-mcp-review--plain
     (save-excursion
       (let ((place start) unit region)
@@ -142,7 +142,7 @@ They are added when they come to be seen."
 ;;;; Views
 
 (defun ecl-mcp-review-toggle-refine ()
-  "Highlight words that differ, or do not."
+  "Toggle highlighting of words that differ."
   (interactive)
   (setq ecl-mcp-review--refine (not ecl-mcp-review--refine))
   (ecl-mcp-review--draw)
@@ -150,7 +150,7 @@ They are added when they come to be seen."
                    (if ecl-mcp-review--refine "highlighted" "not highlighted")))
 
 (defun ecl-mcp-review-toggle-space ()
-  "Show changes of white space only as none, or as changes; they stay changes."
+  "Toggle dimming of changes of white space only; they remain changes."
   (interactive)
   (setq ecl-mcp-review--space (not ecl-mcp-review--space))
   (ecl-mcp-review--draw)

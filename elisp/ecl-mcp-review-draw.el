@@ -5,10 +5,10 @@
 
 ;;; Commentary:
 
-;; The text of a review buffer: a head, and for each hunk, or part of a divided
-;; one, a line that says what was decided and the lines of the diff.  The whole
-;; of it has the property `ecl-mcp-unit', which is the hunk.  What is not
-;; visible as it stands is displayed as an escape; the text itself is exact.
+;; A review buffer has a head and, for each unit, a line with its decision and
+;; the lines of its diff.  A unit is a hunk, or a part of a divided hunk; its
+;; text has the property `ecl-mcp-unit'.  Invisible characters are displayed as
+;; escapes; the text itself is exact.
 
 ;;; Code:
 
@@ -22,7 +22,7 @@
 
 (defconst ecl-mcp-review-width-limit 5000
   "Characters of a line above which it is shown so, and in pieces.
-Emacs is slow with longer ones.")
+Emacs is slow with longer lines.")
 
 (defconst ecl-mcp-review-piece 1000
   "Characters of such a piece.")
@@ -31,21 +31,21 @@ Emacs is slow with longer ones.")
                                     (:conc-name ecl-mcp-review--)
                                     (:copier nil))
   "A change that waits for decisions."
-  (request nil :documentation "Of the core; nil for a change of our own.")
-  (title nil :documentation "What it is, in one line.")
-  (path nil :documentation "Of the file.")
-  (name nil :documentation "Of the file, for people.")
+  (request nil :documentation "Request of the core; nil for our own review.")
+  (title nil :documentation "A description in one line.")
+  (path nil :documentation "Path of the file.")
+  (name nil :documentation "Name of the file, for people.")
   (reason nil :documentation "What the model says, or nil.")
-  (exists t :documentation "Nil: it is a new file.")
+  (exists t :documentation "Whether the file exists already.")
   (in-buffer nil :documentation "Whether Emacs makes the change.")
-  (hunks nil :documentation "Of the change.")
-  (base nil :documentation "The text that they were made from, or nil.")
+  (hunks nil :documentation "The hunks of the change.")
+  (base nil :documentation "The text from which they were made, or nil.")
   (history nil :documentation "Earlier states of the hunks.")
-  (buffer nil :documentation "That shows it.")
+  (buffer nil :documentation "The buffer that shows it.")
   (edits nil :documentation "Buffers in which hunks are edited.")
   (came-up nil :documentation "When it was put on the screen.")
-  (over nil :documentation "Why nothing can be decided any more.")
-  (finish nil :documentation "Called with the result, without a request."))
+  (over nil :documentation "Why nothing can be decided now, or nil.")
+  (finish nil :documentation "Called with the result if there is no request."))
 
 (defvar-local ecl-mcp-review--current nil
   "The review that this buffer shows.")
@@ -57,17 +57,17 @@ Emacs is slow with longer ones.")
   "Whether words that differ are highlighted.")
 
 (defvar-local ecl-mcp-review--space nil
-  "Whether changes of white space only are shown as none.")
+  "Whether changes of white space only are dimmed.")
 
 ;;;; Units
 
 (defun ecl-mcp-review--units (review)
-  "What is decided about in REVIEW: its hunks, or the parts of divided ones."
+  "The units of REVIEW: its hunks, or the parts of divided ones."
   (mapcan (lambda (hunk) (copy-sequence (ecl-mcp-hunk-units hunk)))
           (ecl-mcp-review--hunks review)))
 
 (defun ecl-mcp-review--unit-stale-p (unit review)
-  "Whether UNIT, of REVIEW, belongs to a hunk that has no place any more."
+  "Whether UNIT, of REVIEW, belongs to a stale hunk."
   (ecl-mcp-hunk-stale (nth (1- (ecl-mcp-hunk-number unit))
                            (ecl-mcp-review--hunks review))))
 
@@ -79,15 +79,15 @@ Emacs is slow with longer ones.")
                     (point-max)))))
 
 (defun ecl-mcp-review--body (region)
-  "Where the lines of the diff start in REGION, that of a unit."
+  "Where the lines of the diff start in REGION, the region of a unit."
   (save-excursion
     (goto-char (car region))
     (line-beginning-position 2)))
 
 (defun ecl-mcp-review--live ()
-  "The review of this buffer, when it can still be decided."
+  "The review of this buffer, if it can still be decided; else signal an error."
   (let ((review (or ecl-mcp-review--current
-                    (user-error "This is no review"))))
+                    (user-error "This is not a review"))))
     (when (ecl-mcp-review--over review)
       (user-error "Nothing to decide: %s"
                   (ecl-mcp-review--over review)))
@@ -101,7 +101,7 @@ Emacs is slow with longer ones.")
       (user-error "No hunk here")))
 
 (defun ecl-mcp-review--remember (review)
-  "Let the decisions about REVIEW be undone to what they are now."
+  "Store the decisions about REVIEW, so that later ones can be undone."
   (push (ecl-mcp-hunk-copy-all (ecl-mcp-review--hunks review))
         (ecl-mcp-review--history review)))
 
@@ -120,15 +120,15 @@ Emacs is slow with longer ones.")
           "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
           "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
           "\U000e0000-\U000e01ef]")
-  "Characters that cannot be seen, or change where others are seen.")
+  "Matches characters that are invisible, or change where others are shown.")
 
 (defun ecl-mcp-review--escape (char)
-  "How CHAR is written visibly."
+  "The escape for CHAR."
   (propertize (format (if (< char #x10000) "\\u%04X" "\\U%08X") char)
               'face 'escape-glyph))
 
 (defun ecl-mcp-review--show-hidden (start end)
-  "Let characters from START to END that cannot be seen be displayed as escapes."
+  "Display invisible characters between START and END as escapes."
   (save-excursion
     (goto-char start)
     (while (re-search-forward ecl-mcp-review--hidden end t)
@@ -138,7 +138,7 @@ Emacs is slow with longer ones.")
 ;;;; The head
 
 (defun ecl-mcp-review--insert-reason (reason)
-  "Insert REASON, the words of a model, as a quotation."
+  "Insert REASON, from a model, as a quotation."
   (let ((start (point)))
     (dolist (line (split-string reason "\n"))
       (insert "> " line "\n"))
@@ -151,21 +151,21 @@ Emacs is slow with longer ones.")
          (problem (and buffer (ecl-mcp-visit-problem buffer))))
     (cond
      ((ecl-mcp-review--in-buffer review)
-      (list (format "It is made in the buffer %s%s."
+      (list (format "The change is made in the buffer %s%s."
                     (if buffer (buffer-name buffer) "of the file")
                     (if modified ", which has unsaved changes" ""))))
      (modified
       (list (format
-             "The buffer %s has unsaved changes; this is about the file%s."
+             "The buffer %s has unsaved changes; the file is changed instead%s."
              (buffer-name buffer)
-             (if problem (format " (for %s)" problem) "")))))))
+             (if problem (format " (%s)" problem) "")))))))
 
 (defun ecl-mcp-review--notes (review)
-  "Sentences that the human should know about REVIEW."
+  "Sentences that the user should know about REVIEW."
   (let ((folder (file-name-directory (ecl-mcp-review--path review))))
     (append
      (unless (file-directory-p folder)
-       (list (format "The folder %s is made for it."
+       (list (format "The folder %s will be created."
                      (ecl-mcp--visible folder))))
      (when (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)
        (list "Very long lines are shown in pieces; a backslash ends a piece."))
@@ -176,7 +176,7 @@ Emacs is slow with longer ones.")
      (ecl-mcp-review--buffer-notes review))))
 
 (defun ecl-mcp-review--insert-head (review)
-  "Insert what REVIEW is about."
+  "Insert the head of REVIEW."
   (let ((start (point)))
     (insert (propertize (ecl-mcp-review--title review) 'face 'bold) "\n")
     (dolist (note (ecl-mcp-review--notes review))
@@ -189,7 +189,7 @@ Emacs is slow with longer ones.")
 ;;;; Units drawn
 
 (defun ecl-mcp-review--tag (unit stale)
-  "The decision about UNIT in a word, with the remark; STALE: it has no place."
+  "The decision about UNIT in a word, with the remark; STALE if it is stale."
   (let* ((state (ecl-mcp-hunk-state unit))
          (word (cond (stale 'stale)
                      ((and (eq state 'accepted) (ecl-mcp-hunk-edited unit))
@@ -208,7 +208,7 @@ Emacs is slow with longer ones.")
           (ecl-mcp-hunk-number unit) (ecl-mcp-hunk-part unit)))
 
 (defun ecl-mcp-review--insert-header (unit review)
-  "Insert the line that stands above UNIT, which belongs to REVIEW."
+  "Insert the line above UNIT, which belongs to REVIEW."
   (insert
    (propertize (format "@@ %s %s @@"
                        (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place unit)
@@ -222,7 +222,7 @@ Emacs is slow with longer ones.")
    "\n"))
 
 (defun ecl-mcp-review--runs (items)
-  "ITEMS in runs that are changes or are not, each a list."
+  "Group ITEMS into runs of changed or unchanged items, each a list."
   (let (runs)
     (dolist (item items)
       (if (and runs (eq (eql (car item) ?\s) (eql (caaar runs) ?\s)))
@@ -231,7 +231,7 @@ Emacs is slow with longer ones.")
     (nreverse (mapcar #'nreverse runs))))
 
 (defun ecl-mcp-review--space-only-p (run)
-  "Whether RUN of items changes nothing but white space within lines."
+  "Whether RUN of items changes nothing except white space within lines."
   (let ((side (lambda (sign)
                 (mapcar (lambda (item)
                           (replace-regexp-in-string "[ \t\r\n]+" "" (cdr item)))
@@ -239,15 +239,15 @@ Emacs is slow with longer ones.")
     (equal (funcall side ?+) (funcall side ?-))))
 
 (defun ecl-mcp-review--line-face (sign rejected)
-  "The face of lines with SIGN; REJECTED: they will not be."
+  "The face of lines with SIGN; REJECTED says that they will not be applied."
   (cond (rejected 'ecl-mcp-rejected)
         ((eql sign ?-) 'diff-removed)
         ((eql sign ?+) 'diff-added)
         (t 'diff-context)))
 
 (defun ecl-mcp-review--pieces (item)
-  "ITEM as it is shown: a list of items, several when its line is very long.
-A backslash with the face `escape-glyph' stands where such a line goes on."
+  "ITEM as shown: a list of items, several if its line is very long.
+A backslash with the face `escape-glyph' marks where such a line continues."
   (let* ((line (cdr item)) (length (length line))
          (mark (concat (propertize "\\" 'face 'escape-glyph) "\n")))
     (if (<= length ecl-mcp-review-width-limit)
@@ -259,7 +259,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
                                      (and (< end length) mark)))))))
 
 (defun ecl-mcp-review--insert-side (items quiet)
-  "Insert ITEMS, which have the same sign, as lines of a diff; QUIET: dimmed."
+  "Insert ITEMS, which have the same sign, as lines of a diff; dimmed if QUIET."
   (let ((start (point)) (sign (caar items)))
     (insert (ecl-mcp-hunk-unified (mapcan #'ecl-mcp-review--pieces items)))
     (add-face-text-property start (point)
@@ -267,7 +267,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
     (put-text-property start (point) 'ecl-mcp-sign (and (not quiet) sign))))
 
 (defun ecl-mcp-review--insert-items (items rejected)
-  "Insert ITEMS as lines of a diff; REJECTED: they will not be."
+  "Insert ITEMS as lines of a diff; dimmed if REJECTED."
   (dolist (run (ecl-mcp-review--runs items))
     (let ((quiet (or rejected
                      (and ecl-mcp-review--space
@@ -276,7 +276,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
         (ecl-mcp-review--insert-side side quiet)))))
 
 (defun ecl-mcp-review--hide (start end)
-  "Hide the lines of the unit from START to END but for the first."
+  "Hide the lines of the unit from START to END, except for the first."
   (let ((overlay (make-overlay (1- (ecl-mcp-review--body (cons start end)))
                                (1- end))))
     (overlay-put overlay 'evaporate t)
@@ -297,7 +297,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
       (ecl-mcp-review--hide start (point)))))
 
 (defun ecl-mcp-review--draw-unit (unit)
-  "Draw UNIT again where it stands."
+  "Draw UNIT again in its place."
   (pcase-let ((inhibit-read-only t)
               (`(,start . ,end) (ecl-mcp-review--unit-region unit))
               (column (current-column))
@@ -339,7 +339,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
 ;;;; The header line
 
 (defun ecl-mcp-review--counts (review)
-  "How many units of REVIEW are decided how, in words."
+  "How many units of REVIEW are in which state, in words."
   (let ((counts nil))
     (dolist (unit (ecl-mcp-review--units review))
       (cl-incf (alist-get (if (ecl-mcp-review--unit-stale-p unit review)
@@ -353,7 +353,7 @@ A backslash with the face `escape-glyph' stands where such a line goes on."
      " ")))
 
 (defun ecl-mcp-review--draw-counts ()
-  "Say in the header line how far the review of this buffer is."
+  "Show the progress of the review of this buffer in the header line."
   (let* ((review ecl-mcp-review--current)
          (count (length (ecl-mcp-review--units review))))
     (setq header-line-format

@@ -1,12 +1,12 @@
-;;; ecl-mcp-review-edit.el --- Hunks edited; places shown  -*- lexical-binding: t; -*-
+;;; ecl-mcp-review-edit.el --- Editing hunks  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; The new text of a hunk in a buffer of its own, in the mode of the file, or
-;; in ediff; and the place of a hunk in the buffer of the file.
+;; Edits the new text of a hunk in a buffer of its own, in the mode of the file,
+;; or in ediff; and shows the place of a hunk in the buffer of its file.
 
 ;;; Code:
 
@@ -25,7 +25,7 @@
 ;;;; What came out
 
 (defun ecl-mcp-review-edit--whole-lines (unit text)
-  "TEXT as the new text of UNIT: in whole lines, unless it may end the file."
+  "TEXT as the new text of UNIT, in whole lines unless it may end the file."
   (if (or (string-empty-p text)
           (string-suffix-p "\n" text)
           (not (string-suffix-p "\n" (concat "\n" (ecl-mcp-hunk-old-text
@@ -36,14 +36,14 @@
     (concat text "\n")))
 
 (defun ecl-mcp-review-edit--live-p (unit review)
-  "Whether UNIT is still one of REVIEW, and that undecided."
+  "Whether UNIT still belongs to REVIEW, and REVIEW is undecided."
   (and (null (ecl-mcp-review--over review))
        (memq unit (ecl-mcp-review--units review))))
 
 (defun ecl-mcp-review-edit--take (unit review text)
   "Make TEXT the new text of UNIT in REVIEW, and accept it."
   (unless (ecl-mcp-review-edit--live-p unit review)
-    (user-error "This hunk is no longer there to be decided"))
+    (user-error "This hunk can no longer be decided"))
   (ecl-mcp-review--remember review)
   (ecl-mcp-hunk-edit unit (ecl-mcp-review-edit--whole-lines unit text))
   (setf (ecl-mcp-hunk-shown unit) t)
@@ -61,17 +61,17 @@
   "Keymap of `ecl-mcp-review-edit-mode'.")
 
 (define-minor-mode ecl-mcp-review-edit-mode
-  "The new text of a hunk is edited in this buffer."
+  "Edit the new text of a hunk in this buffer."
   :lighter " Hunk" :group 'ecl-mcp
   (setq header-line-format
         (and ecl-mcp-review-edit-mode
              (substitute-command-keys
               (concat "\\<ecl-mcp-review-edit-mode-map>"
                       "The new text of the hunk · \\[ecl-mcp-review-edit-done]"
-                      " take it · \\[ecl-mcp-review-edit-cancel] leave it")))))
+                      " accept · \\[ecl-mcp-review-edit-cancel] cancel")))))
 
 (defun ecl-mcp-review-edit--buffer (unit review)
-  "Make the buffer in which UNIT of REVIEW is edited."
+  "Make the buffer for editing UNIT of REVIEW."
   (let ((buffer (generate-new-buffer
                  (format "*ecl-mcp edit: %s %s*"
                          (ecl-mcp--visible
@@ -92,9 +92,9 @@
     buffer))
 
 (defun ecl-mcp-review-edit--editable (unit review)
-  "Signal an error when UNIT of REVIEW cannot be edited."
+  "Signal an error if UNIT of REVIEW cannot be edited."
   (when (ecl-mcp-review--unit-stale-p unit review)
-    (user-error "The lines of this hunk are not there any more")))
+    (user-error "The lines of this hunk are no longer in the text")))
 
 (defun ecl-mcp-review-edit-hunk ()
   "Edit the new text of the hunk at point in a buffer of its own."
@@ -110,7 +110,7 @@
          (ecl-mcp-review-edit--buffer unit review)))))
 
 (defun ecl-mcp-review-edit--leave ()
-  "End the edit buffer and go back to its review."
+  "Leave the edit buffer and return to its review."
   (let ((review ecl-mcp-review-edit--review))
     (quit-window t)
     (when-let ((window (get-buffer-window (ecl-mcp-review--buffer review))))
@@ -132,7 +132,7 @@
 ;;;; Ediff
 
 (defun ecl-mcp-review-edit--side (name text mode)
-  "Make a buffer called NAME with TEXT in MODE for ediff."
+  "Make a buffer NAME with TEXT in MODE for ediff."
   (with-current-buffer (generate-new-buffer name)
     (insert text)
     (ecl-mcp--noting-errors "mode of an edited hunk"
@@ -141,21 +141,21 @@
     (current-buffer)))
 
 (defun ecl-mcp-review-edit--after-ediff (unit review sides windows)
-  "Take what ediff of SIDES left as the new text of UNIT in REVIEW.
-WINDOWS is how the windows were before."
+  "Take the result of ediff of SIDES as the new text of UNIT in REVIEW.
+WINDOWS is the window configuration before it."
   (let ((text (and (buffer-live-p (cadr sides))
                    (with-current-buffer (cadr sides)
                      (ecl-mcp-save-text)))))
     (set-window-configuration windows)
-    ;; What cannot be taken is still in its buffer.
+    ;; If the text is not accepted, its buffer is kept.
     (when (and text (not (equal text (ecl-mcp-hunk-new-text unit))))
       (ecl-mcp-review-edit--take unit review text))
     (mapc #'kill-buffer (cl-remove-if-not #'buffer-live-p sides))))
 
 (defun ecl-mcp-review-ediff ()
   "Compare and edit the hunk at point in ediff.
-When ediff ends, the text in its second buffer, if it was changed, is the new
-text of the hunk."
+If the text in the second buffer was changed when ediff ends, it is the new text
+of the hunk."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (unit (ecl-mcp-review--unit))
@@ -187,7 +187,7 @@ text of the hunk."
   (let* ((path (ecl-mcp-review--path review))
          (buffer (or (ecl-mcp-visit-buffer path)
                      (and (file-exists-p path) (find-file-noselect path))
-                     (user-error "The file is not there yet")))
+                     (user-error "The file does not exist yet")))
          (hunk (nth (1- (ecl-mcp-hunk-number unit))
                     (ecl-mcp-review--hunks review))))
     (with-current-buffer buffer
@@ -200,7 +200,7 @@ text of the hunk."
                   (point-max)))))))
 
 (defun ecl-mcp-review-show-place ()
-  "Show where the hunk at point is in its file, in another window.
+  "Show the place of the hunk at point in its file, in another window.
 Return that window."
   (interactive)
   (pcase-let* ((`(,buffer . ,position)
@@ -216,7 +216,7 @@ Return that window."
     window))
 
 (defun ecl-mcp-review-visit-place ()
-  "Go to where the hunk at point is in its file, in another window."
+  "Go to the place of the hunk at point in its file, in another window."
   (interactive)
   (when-let ((window (ecl-mcp-review-show-place)))
     (select-window window)))

@@ -1,13 +1,13 @@
-;;; ecl-mcp-review-submit.el --- What was decided is done  -*- lexical-binding: t; -*-
+;;; ecl-mcp-review-submit.el --- Submitting a review  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; A review is submitted or refused: doubts are asked about first, then the
-;; change is made in the buffer, or left to the core, and the core is told what
-;; became of each hunk.
+;; A review is submitted or refused.  In case of doubt the user is asked first;
+;; then the change is made in the buffer, or left to the core.  The core is told
+;; what happened to each hunk.
 
 ;;; Code:
 
@@ -19,21 +19,21 @@
 (require 'ecl-mcp-review-draw)
 
 (defcustom ecl-mcp-review-highlight-seconds 1.5
-  "How long the lines that a review has changed are highlighted."
+  "How long the lines changed by a review are highlighted, in seconds."
   :type 'number
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-review-fresh 1.0
-  "Seconds for which a review that came onto the screen cannot be submitted.")
+  "Seconds for which a review cannot be submitted after it came up.")
 
 (defvar ecl-mcp-review--all nil
-  "The reviews that wait for decisions, by request.")
+  "The reviews that wait for decisions.")
 
 (defvar ecl-mcp-review-reason-history nil
-  "Remarks and reasons that were given in reviews.")
+  "History of remarks and reasons in reviews.")
 
 (defun ecl-mcp-review--read-reason (prompt &optional initial)
-  "Read words for the model with PROMPT and INITIAL text; nil when empty."
+  "Read words for the model with PROMPT and INITIAL text; nil if empty."
   (let ((reason (string-trim (read-string prompt initial
                                           'ecl-mcp-review-reason-history))))
     (and (not (string-empty-p reason)) reason)))
@@ -42,7 +42,7 @@
 
 (defun ecl-mcp-review--target (review)
   "The buffer in which the change of REVIEW is made, or nil.
-When it was killed meanwhile, the file is visited again."
+If it was killed, visit the file again."
   (and (ecl-mcp-review--in-buffer review)
        (let ((path (ecl-mcp-review--path review)))
          (or (ecl-mcp-visit-buffer path)
@@ -53,7 +53,7 @@ When it was killed meanwhile, the file is visited again."
                     (find-file-noselect path t)))))))
 
 (defun ecl-mcp-review--find-stale (review)
-  "Note which hunks of REVIEW have no place in the buffer any more.
+  "Note which hunks of REVIEW have no place in the buffer.
 Return those that had one before."
   (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                           (ecl-mcp-visit-buffer
@@ -70,7 +70,7 @@ Return those that had one before."
                when (and (null place) (not was)) collect hunk))))
 
 (defun ecl-mcp-review-refresh (&rest _)
-  "Look again whether the old lines of the hunks are there, and draw."
+  "Check again whether the old lines of the hunks are in the text, and redraw."
   (interactive)
   (ecl-mcp-review--find-stale ecl-mcp-review--current)
   (ecl-mcp-review--draw))
@@ -78,7 +78,7 @@ Return those that had one before."
 ;;;; What has been on the screen
 
 (defun ecl-mcp-review--last-change (region)
-  "The end of the last line in REGION, that of a unit, that changes something."
+  "The end of the last changing line in REGION, the region of a unit."
   (save-excursion
     (goto-char (cdr region))
     (if (re-search-backward "^[-+]" (car region) t)
@@ -86,14 +86,14 @@ Return those that had one before."
       (1- (cdr region)))))
 
 (defun ecl-mcp-review--note-end (unit end)
-  "UNIT has been seen if its last change, visible, is before END."
+  "Note that UNIT was shown if its last change is visible and before END."
   (let ((last (ecl-mcp-review--last-change
                (ecl-mcp-review--unit-region unit))))
     (when (and (< last end) (not (invisible-p (1- last))))
       (setf (ecl-mcp-hunk-shown unit) t))))
 
 (defun ecl-mcp-review--note-shown ()
-  "Note which units have been seen to their end.  In batch nobody sees any."
+  "Note which units were shown to their ends.  In batch, all of them count."
   (dolist (window (get-buffer-window-list nil nil 'visible))
     (let ((place (window-start window)) (end (window-end window t)))
       (while (< place end)
@@ -108,10 +108,10 @@ Return those that had one before."
 ;;;; Submission
 
 (defun ecl-mcp-review--ask (question)
-  "Whether the human answers QUESTION with y.
-There is no default; keys that are on their way are no answers."
+  "Whether the user answers QUESTION with y.
+There is no default; keys that are already on their way are not answers."
   (when (or noninteractive executing-kbd-macro)
-    (user-error "Not asked here: %s" question))
+    (user-error "Nobody to ask: %s" question))
   (discard-input)
   (let ((start (float-time)) (cursor-in-echo-area t) (answer nil))
     (while (not (memq answer '(?y ?n)))
@@ -126,19 +126,19 @@ There is no default; keys that are on their way are no answers."
     (eq answer ?y)))
 
 (defun ecl-mcp-review--numbers (units)
-  "Which UNITS these are, for people."
+  "The labels of UNITS, for people."
   (if (nthcdr 10 units)
       (format "%d of them" (length units))
     (mapconcat #'ecl-mcp-review--label units ", ")))
 
 (defun ecl-mcp-review--doubt (review predicate format)
-  "FORMAT with the units of REVIEW for which PREDICATE holds; nil for none."
+  "FORMAT with the units of REVIEW that satisfy PREDICATE; nil for none."
   (when-let ((units (cl-remove-if-not predicate
                                       (ecl-mcp-review--units review))))
     (format format (ecl-mcp-review--numbers units))))
 
 (defun ecl-mcp-review--doubts (review)
-  "What the human should know before REVIEW is submitted, in words, or nil."
+  "What the user should know before REVIEW is submitted, in words, or nil."
   (let* ((buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review)))
          (stale-p (lambda (unit) (ecl-mcp-review--unit-stale-p unit review)))
          (accepted-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted)))
@@ -149,7 +149,7 @@ There is no default; keys that are on their way are no answers."
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (funcall stale-p unit)))
-            "leave out what has no place any more (%s)")
+            "leave out what is no longer in the text (%s)")
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (not (funcall stale-p unit))
@@ -161,26 +161,26 @@ There is no default; keys that are on their way are no answers."
                         (buffer-name buffer)))))))
 
 (defun ecl-mcp-review--chosen (review)
-  "The hunks of REVIEW that are to be made."
+  "The hunks of REVIEW to apply."
   (cl-remove-if (lambda (hunk)
                   (or (ecl-mcp-hunk-stale hunk)
                       (not (ecl-mcp-hunk-accepted-p hunk))))
                 (ecl-mcp-review--hunks review)))
 
 (defun ecl-mcp-review--make-change (review)
-  "Make what was decided about REVIEW in its buffer.
-Return a plist as `ecl-mcp-apply-to-buffer' does, with the chosen `:hunks'; or
-with `:failed', why there is no place for them."
+  "Apply the decisions about REVIEW in its buffer.
+Return a plist as from `ecl-mcp-apply-to-buffer', with the chosen `:hunks'; or
+with `:failed', which says why there is no place for them."
   (if-let ((buffer (ecl-mcp-review--target review)))
       (let* ((chosen (ecl-mcp-review--chosen review))
              (result (ecl-mcp-apply-to-buffer
                       buffer (ecl-mcp-review--base review) chosen)))
         (ecl-mcp-review--highlight (plist-get result :regions))
         (append (list :hunks chosen) result))
-    (list :failed "neither buffer nor file is there any more")))
+    (list :failed "neither the buffer nor the file exists any longer")))
 
 (defun ecl-mcp-review--left-out (review result)
-  "The numbers of hunks of REVIEW that were accepted and not made by RESULT."
+  "The numbers of accepted hunks of REVIEW that RESULT did not apply."
   (let ((made (cl-loop for hunk in (plist-get result :hunks)
                        for place in (plist-get result :places)
                        when place collect hunk)))
@@ -217,17 +217,17 @@ with `:failed', why there is no place for them."
        (cl-notany #'ecl-mcp-hunk-accepted-p (ecl-mcp-review--hunks review))))
 
 (defun ecl-mcp-review--forget (review)
-  "REVIEW is decided: what becomes of its request is no news."
+  "Forget REVIEW, which is decided; its request no longer matters."
   (setq ecl-mcp-review--all (delq review ecl-mcp-review--all)))
 
 (defun ecl-mcp-review--send (review answer)
-  "Give ANSWER about REVIEW to the core."
+  "Send ANSWER about REVIEW to the core."
   (ecl-mcp-review--forget review)
   (unless (ecl-mcp-answer (ecl-mcp-review--request review) answer)
     (ecl-mcp--report "The caller is gone.")))
 
 (defun ecl-mcp-review--verdict (review result)
-  "What RESULT, or the core when that is nil, made of REVIEW, in words."
+  "The effect of REVIEW in words; RESULT is nil if the core applies it."
   (let* ((hunks (ecl-mcp-review--hunks review))
          (count (- (cl-count-if #'ecl-mcp-hunk-accepted-p hunks)
                    (length (and result
@@ -243,20 +243,20 @@ with `:failed', why there is no place for them."
                      (if note (concat ", not saved: " note) ""))))))
 
 (defun ecl-mcp-review--tell (review words)
-  "Tell the human the WORDS about REVIEW."
+  "Show the user WORDS about REVIEW."
   (ecl-mcp--report "%s: %s"
                    (ecl-mcp--visible (ecl-mcp-review--name review)) words))
 
 (defun ecl-mcp-review--carry-out (review)
-  "Make what was decided about REVIEW, unless that is nothing.
-Return a plist as `ecl-mcp-review--make-change' does, or nil."
+  "Apply the decisions about REVIEW, if Emacs has to and there are any.
+Return a plist as from `ecl-mcp-review--make-change', or nil."
   (and (not (ecl-mcp-review--refused-p review))
        (ecl-mcp-review--in-buffer review)
        (ecl-mcp-review--make-change review)))
 
 (defun ecl-mcp-review--submit (review)
-  "Make what was decided about REVIEW and tell whom it concerns.
-What was made is told, whatever key is pressed meanwhile."
+  "Apply the decisions about REVIEW, and report them.
+Changes that were made are reported even if a key is pressed meanwhile."
   (let* ((inhibit-quit t)
          (result (let ((inhibit-quit nil))
                    (ecl-mcp-review--carry-out review))))
@@ -267,14 +267,14 @@ What was made is told, whatever key is pressed meanwhile."
     (ecl-mcp-review--close review)))
 
 (defun ecl-mcp-review-submit ()
-  "Make the accepted changes and tell the model; hunks that are open are rejected.
-When some are open, or have no place any more, that is asked about first."
+  "Apply the accepted hunks, reject open ones, and tell the model.
+If some are open or stale, ask first."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (shown (ecl-mcp-review--came-up review)))
     (when (and shown (< (- (float-time) shown) ecl-mcp-review-fresh))
       (discard-input)
-      (user-error "This review has only just appeared; look first"))
+      (user-error "This review has only just come up; look at it first"))
     (ecl-mcp-review-refresh)
     (ecl-mcp-review--note-shown)
     (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
@@ -290,11 +290,11 @@ When some are open, or have no place any more, that is asked about first."
         (ecl-mcp--report "Nothing was submitted.")))))
 
 (defun ecl-mcp-review-refuse (reason)
-  "Refuse the whole change, for a REASON that the model is told (nil: none)."
+  "Refuse the whole change, for a REASON that the model is told, or nil."
   (interactive
    (progn (ecl-mcp-review--live)
           (list (ecl-mcp-review--read-reason
-                 "Refuse the whole change; why (may be empty): "))))
+                 "Refuse the whole change, because (may be empty): "))))
   (let ((review (ecl-mcp-review--live)))
     (if (ecl-mcp-review--request review)
         (ecl-mcp-review--send
@@ -318,7 +318,7 @@ When some are open, or have no place any more, that is asked about first."
                    (lambda () (mapc #'delete-overlay overlays))))))
 
 (defun ecl-mcp-review--close (review)
-  "Take REVIEW away: it is decided."
+  "Close REVIEW, which is decided."
   (let ((buffer (ecl-mcp-review--buffer review)))
     (ecl-mcp-review--forget review)
     (setf (ecl-mcp-review--over review) "it is decided")
@@ -330,7 +330,7 @@ When some are open, or have no place any more, that is asked about first."
         (kill-buffer buffer)))))
 
 (defun ecl-mcp-review--touched-p (review)
-  "Whether the human has put work into REVIEW that would be lost with it."
+  "Whether the user has put work into REVIEW that closing it would lose."
   (or (ecl-mcp-review--history review)
       (cl-some #'buffer-live-p (ecl-mcp-review--edits review))))
 

@@ -1,14 +1,15 @@
-;;; ecl-mcp-review.el --- Changes decided hunk by hunk  -*- lexical-binding: t; -*-
+;;; ecl-mcp-review.el --- Deciding about changes hunk by hunk  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; A buffer for each change that a model proposes.  The human decides about its
-;; hunks, edits them, says why; nothing happens to the file before all of it is
-;; submitted.  Then the change is made here, in the buffer that visits the file,
-;; or by the core when none does; the model is told what became of each hunk.
+;; Each change that a model proposes gets a buffer.  The user decides about its
+;; hunks, edits them, and comments on them; nothing happens to the file before
+;; the review is submitted.  Then the change is made here, in the buffer that
+;; visits the file, or by the core if there is no such buffer.  The model learns
+;; what happened to each hunk.
 
 ;;; Code:
 
@@ -32,14 +33,14 @@
       (recenter 2))))
 
 (defun ecl-mcp-review--move (step)
-  "Go to the unit that is STEP units behind the one at point."
+  "Go to the unit STEP units after the one at point."
   (let* ((units (ecl-mcp-review--units ecl-mcp-review--current))
          (here (ignore-errors (ecl-mcp-review--unit)))
          (index (if here
                     (+ step (cl-position here units))
                   0)))
     (unless (< -1 index (length units))
-      (user-error "No further hunk"))
+      (user-error "No more hunks"))
     (ecl-mcp-review--go-to (nth index units))))
 
 (defun ecl-mcp-review-next ()
@@ -53,7 +54,7 @@
   (ecl-mcp-review--move -1))
 
 (defun ecl-mcp-review--go-to-open (unit)
-  "Go to the first open unit behind UNIT, or before it if there is none."
+  "Go to the first open unit after UNIT, or before it if there is none."
   (let* ((review ecl-mcp-review--current)
          (units (ecl-mcp-review--units review))
          (open-p (lambda (unit)
@@ -64,7 +65,7 @@
     (ecl-mcp-review--go-to (or next unit))
     (unless next
       (message "%s" (substitute-command-keys
-                     (concat "All is decided; \\[ecl-mcp-review-submit]"
+                     (concat "All hunks are decided; \\[ecl-mcp-review-submit]"
                              " makes the changes"))))))
 
 (defun ecl-mcp-review-fold ()
@@ -78,17 +79,17 @@
 ;;;; Decisions
 
 (defun ecl-mcp-review-undo ()
-  "Take back the last decision."
+  "Undo the last decision."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (hunks (or (pop (ecl-mcp-review--history review))
-                    (user-error "No decision to take back"))))
+                    (user-error "No decision to undo"))))
     (setf (ecl-mcp-review--hunks review) hunks)
     (ecl-mcp-review--find-stale review)
     (ecl-mcp-review--draw)))
 
 (defun ecl-mcp-review--decide (units state)
-  "Let UNITS of the review of this buffer have STATE."
+  "Set UNITS of the review of this buffer to STATE."
   (let ((review (ecl-mcp-review--live)))
     (ecl-mcp-review--remember review)
     (dolist (unit units)
@@ -98,9 +99,9 @@
       (ecl-mcp-review--draw))))
 
 (defun ecl-mcp-review--refuse-stale (unit review)
-  "Signal an error when UNIT of REVIEW has no place any more."
+  "Signal an error if UNIT of REVIEW is stale."
   (when (ecl-mcp-review--unit-stale-p unit review)
-    (user-error "The lines of this hunk are not there any more")))
+    (user-error "The lines of this hunk are no longer in the text")))
 
 (defun ecl-mcp-review-accept ()
   "Accept the hunk at point and go to the next open one."
@@ -118,7 +119,7 @@
     (ecl-mcp-review--go-to-open unit)))
 
 (defun ecl-mcp-review-toggle ()
-  "Decide otherwise about the hunk at point: open, accepted, rejected, open."
+  "Change the decision about the hunk at point: open, accepted, rejected, open."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (unit (ecl-mcp-review--unit))
@@ -131,7 +132,7 @@
     (ecl-mcp-review--decide (list unit) state)))
 
 (defun ecl-mcp-review--decide-open (state)
-  "Let all open units have STATE."
+  "Set all open units to STATE."
   (let* ((review (ecl-mcp-review--live))
          (units (cl-remove-if
                  (lambda (unit)
@@ -143,17 +144,17 @@
     (ecl-mcp-review--decide units state)))
 
 (defun ecl-mcp-review-accept-all ()
-  "Accept all hunks that are open."
+  "Accept all open hunks."
   (interactive)
   (ecl-mcp-review--decide-open 'accepted))
 
 (defun ecl-mcp-review-reject-all ()
-  "Reject all hunks that are open."
+  "Reject all open hunks."
   (interactive)
   (ecl-mcp-review--decide-open 'rejected))
 
 (defun ecl-mcp-review-comment ()
-  "Say something about the hunk at point to the model."
+  "Send the model a remark about the hunk at point."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (unit (ecl-mcp-review--unit))
@@ -173,8 +174,8 @@
     (unless (ecl-mcp-hunk-divisible-p unit)
       (user-error "%s"
                   (if (ecl-mcp-hunk-edited unit)
-                      "An edited hunk is not divided"
-                    "This is one change")))
+                      "An edited hunk cannot be divided"
+                    "This hunk is a single change")))
     (ecl-mcp-review--remember review)
     (ecl-mcp-hunk-divide unit)
     (ecl-mcp-review--draw)
@@ -183,20 +184,21 @@
 ;;;; Coming and going
 
 (defun ecl-mcp-review--why-gone (request)
-  "Why REQUEST does not wait any more, in words."
+  "Why REQUEST no longer waits, in words."
   (if (eq (ecl-mcp-request-state request) 'answered)
       "it was answered elsewhere"
-    "the caller does not wait any more; nothing was applied"))
+    "the caller no longer waits; nothing was applied"))
 
 (defun ecl-mcp-review--come (window)
-  "The review that WINDOW shows has come onto the screen, or may be selected."
+  "Note that the review in WINDOW came onto the screen, or may be selected."
   (when-let ((review (buffer-local-value 'ecl-mcp-review--current
                                          (window-buffer window))))
     (setf (ecl-mcp-review--came-up review) (float-time))))
 
 (defun ecl-mcp-review-gone (request)
-  "REQUEST does not wait any more: its review goes away, or says so.
-Keys that were meant for it may reach another one, which is not submitted yet."
+  "Close the review of REQUEST, which no longer waits, or let it say so.
+Keys that were meant for it may reach another review, which cannot be submitted
+for a moment."
   (when-let ((review (cl-find request ecl-mcp-review--all
                               :key #'ecl-mcp-review--request)))
     (ecl-mcp-review--tell review (ecl-mcp-review--why-gone request))
@@ -212,7 +214,7 @@ Keys that were meant for it may reach another one, which is not submitted yet."
         (ecl-mcp-review--come window)))))
 
 (defun ecl-mcp-review--from-request (request)
-  "The review that REQUEST asks for."
+  "The review for REQUEST."
   (let-alist (ecl-mcp-request-review request)
     (let ((review
            (ecl-mcp-review--create
@@ -232,7 +234,7 @@ Keys that were meant for it may reach another one, which is not submitted yet."
       review)))
 
 (defun ecl-mcp-review--take-base (review)
-  "Remember the text of the buffer of REVIEW if the hunks were made from it."
+  "Store the text of the buffer of REVIEW if its hunks were made from it."
   (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                           (ecl-mcp-visit-buffer
                            (ecl-mcp-review--path review)))))
@@ -246,7 +248,7 @@ Keys that were meant for it may reach another one, which is not submitted yet."
         (setf (ecl-mcp-review--base review) text)))))
 
 (defun ecl-mcp-review--fill (review)
-  "Make the buffer that shows REVIEW, unless there is one."
+  "Return the buffer that shows REVIEW; make it if necessary."
   (unless (buffer-live-p (ecl-mcp-review--buffer review))
     (let ((buffer (generate-new-buffer
                    (format "*ecl-mcp review: %s*"
@@ -267,8 +269,8 @@ Keys that were meant for it may reach another one, which is not submitted yet."
   (ecl-mcp-review--buffer review))
 
 (defun ecl-mcp-review--frame ()
-  "The frame to show something in: that of the last input of the user.
-In a terminal, that which is in front there."
+  "The frame to show something in: that of the user's last input.
+On a terminal, it is the top frame there."
   (let ((frame (if (and (frame-live-p last-event-frame)
                         (frame-visible-p last-event-frame))
                    last-event-frame
@@ -277,7 +279,7 @@ In a terminal, that which is in front there."
         frame)))
 
 (defun ecl-mcp-review--show (review select)
-  "Show the buffer of REVIEW; SELECT its window, or leave the user's selected."
+  "Show the buffer of REVIEW; SELECT its window, or keep the selected one."
   (let* ((buffer (ecl-mcp-review--fill review))
          (action '((display-buffer-reuse-window
                     display-buffer-pop-up-window
@@ -286,9 +288,9 @@ In a terminal, that which is in front there."
                    (inhibit-same-window . t)
                    (inhibit-switch-frame . t)
                    (allow-no-window . t)))
-         ;; What fits is no reason to change the sizes of the user's windows.
+         ;; Do not change the sizes of the user's windows.
          (even-window-sizes nil)
-         (seen (get-buffer-window buffer t)))
+         (shown (get-buffer-window buffer t)))
     (if select
         (pop-to-buffer buffer)
       (let ((frame (ecl-mcp-review--frame)))
@@ -296,13 +298,13 @@ In a terminal, that which is in front there."
             (display-buffer buffer action)
           (with-selected-frame frame
             (display-buffer buffer action)))))
-    (unless (and seen (not select))
+    (unless (and shown (not select))
       (setf (ecl-mcp-review--came-up review) (float-time)))
     buffer))
 
 (defun ecl-mcp-review-request (request &optional select)
-  "Show the review that REQUEST asks for; with SELECT, in the selected window.
-Decisions made before, should its buffer have been killed, are still there."
+  "Show the review for REQUEST; with SELECT, select its window.
+Earlier decisions are kept even if its buffer was killed."
   (let ((review (or (cl-find request ecl-mcp-review--all
                              :key #'ecl-mcp-review--request)
                     (ecl-mcp-review--from-request request))))
@@ -310,9 +312,9 @@ Decisions made before, should its buffer have been killed, are still there."
     (ecl-mcp-review--show review select)))
 
 (defun ecl-mcp-review-open (select &rest properties)
-  "Show a review of our own with PROPERTIES, those of `ecl-mcp-review--create'.
-With SELECT, in the selected window.  `:finish' is called with the review and
-the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
+  "Show our own review with PROPERTIES, as in `ecl-mcp-review--create'.
+With SELECT, select its window.  `:finish' is called with the review and the
+plist of `ecl-mcp-apply-to-buffer', or nil if the review was refused."
   (let ((review (apply #'ecl-mcp-review--create properties)))
     (push review ecl-mcp-review--all)
     (ecl-mcp-review--show review select)))
@@ -326,7 +328,7 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
 
 (defun ecl-mcp-review-deactivate ()
-  "Leave cores and buffers to themselves."
+  "Undo `ecl-mcp-review-activate'."
   (setq ecl-mcp-text-function nil)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
@@ -334,7 +336,7 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
 ;;;; The mode
 
 (defun ecl-mcp-review--drop ()
-  "A change of our own does not wait when its buffer is killed."
+  "Forget our own review when its buffer is killed."
   (when (and ecl-mcp-review--current
              (null (ecl-mcp-review--request ecl-mcp-review--current)))
     (ecl-mcp-review--forget ecl-mcp-review--current)))
@@ -364,7 +366,7 @@ the plist of `ecl-mcp-apply-to-buffer', or nil when it was refused."
   "Keymap of `ecl-mcp-review-mode'.")
 
 (define-derived-mode ecl-mcp-review-mode special-mode "Review"
-  "A change that a model proposes, to be decided hunk by hunk.
+  "A change that a model proposes, for deciding hunk by hunk.
 Nothing is changed before \\[ecl-mcp-review-submit].  \\[quit-window] leaves \
 the decision for later, as does
 killing the buffer.

@@ -3,10 +3,10 @@
 
 ;;; Commentary:
 
-;; Tables of what the operators of Common Lisp, of ECL and of common libraries
-;; can do, and how the forms of some of them are built.  A dangerous name is
-;; dangerous in every package, since packages have nicknames; a harmless one is
-;; harmless only in its own.
+;; Tables of what the operators of Common Lisp, ECL and common libraries can do,
+;; and of how the forms of some of them are built.  A dangerous name is
+;; dangerous in every package, since packages have nicknames; a harmless name is
+;; harmless only in its own package.
 
 ;;; Code:
 
@@ -179,7 +179,7 @@ call-function call-functions lambda-block make-lambda coerce-to-function
 load require quickload load-system
 method-function set-funcallable-instance-function ensure-class-using-class
 standard-instance-access make-method-lambda package-lock"
-  "Names of operators that can call what is not in the code.")
+  "Names of operators that can call functions not named in the code.")
 
 (defconst ecl-mcp-risk--operators-packages
   '(("ffi" . ffi) ("clffi" . ffi) ("cffi" . ffi) ("cffi-sys" . ffi)
@@ -191,7 +191,7 @@ standard-instance-access make-method-lambda package-lock"
     ("sb-bsd-sockets" . network) ("usocket" . network) ("drakma" . network)
     ("dexador" . network) ("dex" . network) ("iolib" . network)
     ("cl+ssl" . network) ("hunchentoot" . network))
-  "What can be done by an operator of a package that no other table has.")
+  "What an operator can do that is in no other table, by its package.")
 
 (defconst ecl-mcp-risk--operators-calling
   "funcall apply mapc mapcar mapcan mapl maplist mapcon map map-into reduce
@@ -201,7 +201,7 @@ delete-if delete-if-not substitute-if substitute-if-not nsubstitute-if
 nsubstitute-if-not member-if member-if-not assoc-if assoc-if-not rassoc-if
 rassoc-if-not subst-if subst-if-not nsubst-if nsubst-if-not maphash
 multiple-value-call complement constantly coerce"
-  "Names of operators that call an argument of theirs.")
+  "Names of operators that call one of their arguments.")
 
 (defconst ecl-mcp-risk--operators-called
   '((1 . "map map-into sort stable-sort substitute-if substitute-if-not
@@ -209,7 +209,7 @@ nsubstitute-if nsubstitute-if-not subst-if subst-if-not nsubst-if
 nsubst-if-not")
     (3 . "merge")
     (nil . "constantly coerce"))
-  "Which argument these operators call, where it is not the first.")
+  "Which argument these operators call, if it is not the first.")
 
 (defconst ecl-mcp-risk--operators-shapes
   '((ignore . "declare declaim proclaim defpackage in-package go")
@@ -236,21 +236,21 @@ define-modify-macro define-method-combination")
     (cond . "cond")
     (handler-case . "handler-case restart-case")
     (loop . "loop"))
-  "Names of operators whose forms are no calls, by how these are built.")
+  "Names of operators whose forms are not calls, by how these are built.")
 
 (defconst ecl-mcp-risk--operators-control
   '(("format" 1) ("error" 0) ("cerror" 0 1) ("warn" 0) ("signal" 0)
     ("break" 0) ("assert" 2) ("y-or-n-p" 0) ("yes-or-no-p" 0)
     ("invalid-method-error" 1) ("method-combination-error" 0)
     ("with-simple-restart" 0))
-  "Which arguments are control strings, in which a function may be named.")
+  "Which arguments are control strings, which may name functions.")
 
 (defvar ecl-mcp-risk--operators-table nil
   "Hash table from name to a plist.
-It has :class, :opaque, :shape, :calls and :called.")
+The plist has :class, :opaque, :shape, :calls and :called.")
 
 (defun ecl-mcp-risk--operators-table ()
-  "The table of all names, made when it is first wanted."
+  "The table of all names, made on first use."
   (or ecl-mcp-risk--operators-table
       (let ((table (make-hash-table :test #'equal :size 1500)))
         (cl-flet ((note (names property value)
@@ -270,7 +270,7 @@ It has :class, :opaque, :shape, :calls and :called.")
         (setq ecl-mcp-risk--operators-table table))))
 
 (defun ecl-mcp-risk--operator-parts (name)
-  "NAME in lower case as (PACKAGE . BASE), PACKAGE nil for that of the standard."
+  "NAME in lower case as (PACKAGE . BASE); PACKAGE is nil for standard ones."
   (let ((name (downcase name)))
     (if (not (string-match "\\`\\([^:]+\\)::?\\([^:]+\\)\\'" name))
         (cons nil name)
@@ -282,13 +282,13 @@ It has :class, :opaque, :shape, :calls and :called.")
               base)))))
 
 (defun ecl-mcp-risk--operator (name)
-  "What is known of the operator NAME when it is one of the standard."
+  "What is known about the operator NAME if it is a standard one."
   (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (and (not package)
          (gethash base (ecl-mcp-risk--operators-table)))))
 
 (defun ecl-mcp-operator-name (name)
-  "NAME as humans and rules have it: in lower case, no package of the standard."
+  "NAME as shown and as in rules: in lower case, without a standard package."
   (pcase-let ((`(,package . ,base) (ecl-mcp-risk--operator-parts name)))
     (if package (concat package ":" base) base)))
 
@@ -303,17 +303,17 @@ It has :class, :opaque, :shape, :calls and :called.")
           (t (or class 'unknown)))))
 
 (defun ecl-mcp-operator-opaque-p (name)
-  "Whether the operator NAME can call what is not in the code."
+  "Whether the operator NAME can call functions not named in the code."
   (plist-get (gethash (cdr (ecl-mcp-risk--operator-parts name))
                       (ecl-mcp-risk--operators-table))
              :opaque))
 
 (defun ecl-mcp-operator-shape (name)
-  "How forms of the operator NAME are built, nil for calls."
+  "How forms of the operator NAME are built; nil for calls."
   (plist-get (ecl-mcp-risk--operator name) :shape))
 
 (defun ecl-mcp-operator-caller-p (name)
-  "Whether the operator NAME calls an argument of its."
+  "Whether the operator NAME calls one of its arguments."
   (plist-get (ecl-mcp-risk--operator name) :calls))
 
 (defun ecl-mcp-operator-called (name)

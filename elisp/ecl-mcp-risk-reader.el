@@ -3,31 +3,31 @@
 
 ;;; Commentary:
 
-;; Reads Common Lisp code in the standard syntax, and evaluates and interns
-;; nothing.  What would need that, it notes.  What is read: a symbol is a string
-;; in upper case, with its package; a list is (list . ITEMS); others are
-;; (quote . ITEM), (function . ITEM), (backquote . ITEM), (comma . ITEM) and
-;; (text . STRING); anything else is the symbol `atom'.
-;; This file knows nothing of what the code means.
+;; Reads Common Lisp code in the standard syntax, without evaluating or
+;; interning anything, and notes where that would be needed.  The result: a
+;; symbol is a string in upper case, with its package; a list is (list . ITEMS);
+;; other forms are (quote . ITEM), (function . ITEM), (backquote . ITEM),
+;; (comma . ITEM) and (text . STRING); anything else is the symbol `atom'.
+;; This file does not know what the code means.
 
 ;;; Code:
 
 (require 'ecl-mcp-base)
 
 (defconst ecl-mcp-risk--depth 100
-  "Nesting of code that is looked at, well below `max-lisp-eval-depth'.")
+  "Nesting depth of code that can be read, well below `max-lisp-eval-depth'.")
 
 (define-error 'ecl-mcp-risk--unreadable "Cannot be read")
 
 (defsubst ecl-mcp-risk--unreadable (format &rest arguments)
-  "Say by FORMAT and ARGUMENTS why the code cannot be read."
+  "Signal that the code cannot be read; FORMAT and ARGUMENTS say why."
   (signal 'ecl-mcp-risk--unreadable (list (apply #'format format arguments))))
 
 (defvar ecl-mcp-risk--opaque nil
-  "Why more may happen than can be seen, while code is read and walked.")
+  "Why the code being read and walked may do more than can be seen.")
 
 (defun ecl-mcp-risk--note-opaque (text)
-  "Note TEXT, why more may happen than can be seen."
+  "Note TEXT as a reason why the code may do more than can be seen."
   (cl-pushnew text ecl-mcp-risk--opaque :test #'equal))
 
 (defun ecl-mcp-risk--read-blanks ()
@@ -38,7 +38,7 @@
                  ((looking-at-p "#|") (ecl-mcp-risk--read-comment) t)))))
 
 (defun ecl-mcp-risk--read-comment ()
-  "Go behind the comment that starts here with #|."
+  "Skip the comment that starts here with #|."
   (let ((start (point)) (depth 0))
     (while (progn
              (cond ((looking-at-p "#|") (cl-incf depth) (forward-char 2))
@@ -68,8 +68,8 @@
                  (buffer-substring-no-properties start (1- (point)))))))
 
 (defun ecl-mcp-risk--read-name ()
-  "Read the token that starts here; a symbol or `atom', a number.
-Upper case as the reader makes it; what is escaped stays as it is."
+  "Read the token that starts here; return a symbol, or `atom' for a number.
+Unescaped characters are in upper case, as the reader makes them."
   (let ((parts nil) (escaped nil) (going t))
     (while going
       (let ((start (point)))
@@ -78,7 +78,7 @@ Upper case as the reader makes it; what is escaped stays as it is."
       (pcase (char-after)
         (?\\ (setq escaped t)
              (when (= (1+ (point)) (point-max))
-               (ecl-mcp-risk--unreadable "it ends behind a backslash"))
+               (ecl-mcp-risk--unreadable "it ends after a backslash"))
              (push (string (char-after (1+ (point)))) parts)
              (forward-char 2))
         (?| (setq escaped t)
@@ -88,14 +88,14 @@ Upper case as the reader makes it; what is escaped stays as it is."
       (if (and (not escaped) (ecl-mcp-risk--number-p name)) 'atom name))))
 
 (defun ecl-mcp-risk--read-bars ()
-  "Read the part of a name between the bars here."
+  "Read the part of a name between the bars that starts here."
   (let ((start (1+ (point))))
     (forward-char 1)
     (while (progn (skip-chars-forward "^|\\\\")
                   (and (eq (char-after) ?\\) (< (1+ (point)) (point-max))))
       (forward-char 2))
     (unless (eq (char-after) ?|)
-      (ecl-mcp-risk--unreadable "the | of line %d has no other"
+      (ecl-mcp-risk--unreadable "the | in line %d has no partner"
                                 (line-number-at-pos start)))
     (forward-char 1)
     (replace-regexp-in-string
@@ -103,7 +103,7 @@ Upper case as the reader makes it; what is escaped stays as it is."
      (buffer-substring-no-properties start (1- (point))))))
 
 (defun ecl-mcp-risk--number-p (name)
-  "Whether NAME is a number; those in other bases count as symbols."
+  "Whether NAME is a decimal number; numbers in other bases count as symbols."
   (let ((case-fold-search t))
     (string-match-p
      (concat "\\`[-+]?\\(?:[0-9]+\\.?\\|[0-9]+/[0-9]+"
@@ -112,8 +112,8 @@ Upper case as the reader makes it; what is escaped stays as it is."
      name)))
 
 (defun ecl-mcp-risk--read-items (depth)
-  "Read what stands in the parentheses that were opened before point.
-DEPTH is how many are open."
+  "Read the contents of the parentheses that were opened before point.
+DEPTH is the number of open ones."
   (when (> depth ecl-mcp-risk--depth)
     (ecl-mcp-risk--unreadable "it is nested deeper than %d" ecl-mcp-risk--depth))
   (let ((start (point)) (items nil))
@@ -130,7 +130,7 @@ DEPTH is how many are open."
     (cons 'list (nreverse items))))
 
 (defun ecl-mcp-risk--read-next (depth)
-  "Read what follows a prefix such as a quote, below DEPTH."
+  "Read what follows a prefix such as a quote, at DEPTH."
   (ecl-mcp-risk--read-blanks)
   (when (or (eobp) (eq (char-after) ?\)))
     (ecl-mcp-risk--unreadable "nothing follows a prefix in line %d"
@@ -139,8 +139,8 @@ DEPTH is how many are open."
     (if (eq item 'nothing) (ecl-mcp-risk--read-next depth) item)))
 
 (defun ecl-mcp-risk--read-item (depth)
-  "Read the thing that starts here, below DEPTH.
-It may be `dot', or `nothing' for what stands for nothing."
+  "Read the item that starts here, at DEPTH.
+It may be `dot', or `nothing' for something that is skipped."
   (cl-incf depth)
   (when (> depth (* 2 ecl-mcp-risk--depth))
     (ecl-mcp-risk--unreadable "it is nested too deeply"))
@@ -158,11 +158,11 @@ It may be `dot', or `nothing' for what stands for nothing."
          (ecl-mcp-risk--read-name)))))
 
 (defun ecl-mcp-risk--read-sharp (depth)
-  "Read what starts here with #, below DEPTH."
+  "Read the item that starts here with #, at DEPTH."
   (let ((start (point)))
     (forward-char 1)
     (skip-chars-forward "0-9")
-    (let ((char (or (char-after) (ecl-mcp-risk--unreadable "it ends behind #"))))
+    (let ((char (or (char-after) (ecl-mcp-risk--unreadable "it ends after #"))))
       (forward-char 1)
       (pcase (downcase char)
         (?\\ (unless (eobp)
@@ -172,7 +172,7 @@ It may be `dot', or `nothing' for what stands for nothing."
         (?' (cons 'function (ecl-mcp-risk--read-next depth)))
         (?\( (cons 'quote (ecl-mcp-risk--read-items depth)))
         ((or ?+ ?-)
-         ;; Whatever the condition: both are looked at, as one would be.
+         ;; The condition is ignored, and both alternatives are read.
          (ecl-mcp-risk--read-next depth) 'nothing)
         (?: (ecl-mcp-risk--read-name))
         (?. (ecl-mcp-risk--note-opaque "#. evaluates while it is read")
@@ -182,12 +182,12 @@ It may be `dot', or `nothing' for what stands for nothing."
         (?# 'atom)
         ((or ?p ?c ?a ?s) (cons 'quote (ecl-mcp-risk--read-next depth)))
         (_ (ecl-mcp-risk--note-opaque
-            (format "%s has no meaning that is known here"
+            (format "%s is not understood here"
                     (buffer-substring-no-properties start (point))))
            'atom)))))
 
 (defun ecl-mcp-risk--read-code (code)
-  "Read all of CODE, a string; a list of what is described above."
+  "Read all of CODE, a string; return a list as described above."
   (with-temp-buffer
     (insert code)
     (goto-char (point-min))

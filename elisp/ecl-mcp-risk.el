@@ -3,11 +3,12 @@
 
 ;;; Commentary:
 
-;; Says which operators Common Lisp code names and what those can do, for a
-;; human who is to allow it, and for rules that allow some of it.  The code is
-;; read, not expanded and not run.  So this is a hint and not a sandbox: what it
-;; does not know it calls unknown, and what it cannot follow it says.
-;; This file knows nothing of requests, rules and buffers.
+;; Finds the operators in Common Lisp code and says what they can do, for a user
+;; who decides about the code, and for rules that allow some code.  The code is
+;; read, but neither expanded nor run.  So this is a hint and not a sandbox:
+;; operators it does not know are called unknown, and it says what it cannot
+;; follow.
+;; This file knows nothing about requests, rules and buffers.
 
 ;;; Code:
 
@@ -16,51 +17,51 @@
 (require 'ecl-mcp-risk-operators)
 
 (defconst ecl-mcp-risk-limit 200000
-  "Characters of code that are looked at; longer code is unknown.
-It takes about a second then, and Emacs waits for it.")
+  "Characters of code that are examined; longer code counts as unknown.
+Emacs waits about a second for code of this length.")
 
 (cl-defstruct (ecl-mcp-risk (:constructor ecl-mcp-risk--make) (:copier nil))
-  "What is known of code.
+  "What is known about code.
 OPERATORS is an alist from class to names in lower case, worst class first;
-PROBLEM says why the code could not be read, or is nil; OPAQUE says, a string
-each, why more may happen than the operators show; DEFINED are the names of the
-functions that the code itself defines."
+PROBLEM says why the code could not be read, or is nil; OPAQUE is a list of
+reasons why the code may do more than its operators show; DEFINED are the names
+of the functions that the code itself defines."
   operators problem opaque defined)
 
 (defconst ecl-mcp-risk-classes
   '((ffi . "quit & FFI") (process . "process") (network . "network")
     (file . "file") (unknown . "unknown") (defines . "defines")
     (pure . "known-pure"))
-  "Classes of operators with their names for humans, worst first.")
+  "Classes of operators with their names on the screen, worst first.")
 
 ;;;; Walking
 
 (defvar ecl-mcp-risk--found nil
-  "Hash table of the operators found, while code is walked.")
+  "Hash table of the operators found while code is walked.")
 (defvar ecl-mcp-risk--defined nil
-  "Names of the functions that the code defines, while it is walked.")
+  "Names of the functions that the walked code defines.")
 (defvar ecl-mcp-risk--macros nil
-  "Whether the code defines macros, while it is walked.")
+  "Whether the walked code defines macros.")
 (defvar ecl-mcp-risk--loose nil
-  "Whether the code calls functions that it computes, while it is walked.")
+  "Whether the walked code calls functions that it computes.")
 (defvar ecl-mcp-risk--quoted nil
-  "Names of functions that may be quoted data, while code is walked.")
+  "Names of functions that may be quoted data in the walked code.")
 (defvar ecl-mcp-risk--bare nil
-  "Dangerous names that stand where a variable could, while code is walked.")
+  "Dangerous names in places of the walked code where a variable could be.")
 
 (defun ecl-mcp-risk--dangerous-p (name)
-  "Whether NAME is an operator that is known to do harm."
+  "Whether the operator NAME is known to do harm."
   (or (memq (ecl-mcp-operator-class name) '(ffi process network file))
       (ecl-mcp-operator-opaque-p name)))
 
 (defun ecl-mcp-risk--note (name &optional soft argument)
-  "Note the operator NAME; with SOFT only when it is a dangerous one.
-ARGUMENT is whether it is an argument for another that calls it."
+  "Note the operator NAME; with SOFT, only if it is a dangerous one.
+ARGUMENT says whether it is an argument of an operator that calls it."
   (when (and (stringp name)
              (not (string-prefix-p ":" name))
              (or (not soft) (ecl-mcp-risk--dangerous-p name)))
     (puthash (ecl-mcp-operator-name name) t ecl-mcp-risk--found)
-    ;; `apply' as an argument of another calls what that gives it.
+    ;; `apply' as an argument calls whatever it is given.
     (when (and argument (ecl-mcp-operator-caller-p name))
       (setq ecl-mcp-risk--loose t))
     (when (ecl-mcp-operator-opaque-p name)
@@ -75,7 +76,7 @@ ARGUMENT is whether it is an argument for another that calls it."
                                 ecl-mcp-risk--defined :test #'equal))))
 
 (defun ecl-mcp-risk--walk-all (forms &optional soft)
-  "Walk each of FORMS, in SOFT or not."
+  "Walk each of FORMS; SOFT is as in `ecl-mcp-risk--walk'."
   (dolist (form forms) (ecl-mcp-risk--walk form soft)))
 
 (defun ecl-mcp-risk--walk (form &optional soft)
@@ -95,14 +96,14 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
     (`(text . ,text) (ecl-mcp-risk--walk-text text))))
 
 (defun ecl-mcp-risk--walk-text (text)
-  "Note the functions that TEXT names as a control string of `format' does."
+  "Note the functions that TEXT names as a control string of `format'."
   (let ((start 0))
     (while (string-match "~[^/~a-zA-Z]*/\\([^/ ]+\\)/" text start)
       (setq start (match-end 0))
       (ecl-mcp-risk--note (upcase (match-string 1 text))))))
 
 (defun ecl-mcp-risk--walk-list (items soft)
-  "Note the operators in the list of ITEMS, in SOFT or not."
+  "Note the operators in the list of ITEMS; SOFT is as in `ecl-mcp-risk--walk'."
   (let ((operator (car items)) (arguments (cdr items)))
     (cond
      (soft (ecl-mcp-risk--walk-all items t))
@@ -126,7 +127,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
     (`(list ,(or "LAMBDA" "FUNCTION" "CL:LAMBDA" "CL:FUNCTION") . ,_) t)))
 
 (defun ecl-mcp-risk--scan (form)
-  "Note in all of FORM, whatever its shape, what names functions in other ways."
+  "Note functions in FORM, of any shape, that are named in other ways."
   (pcase form
     ((pred stringp)
      (when (string-suffix-p "-HOOK*" form)
@@ -144,7 +145,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
      (ecl-mcp-risk--scan item))))
 
 (defun ecl-mcp-risk--walk-call (operator arguments)
-  "Note the operators in ARGUMENTS, those of a call of OPERATOR."
+  "Note the operators in ARGUMENTS of a call of OPERATOR."
   (let ((calls (ecl-mcp-operator-caller-p operator)) (before nil))
     (dolist (argument arguments)
       (pcase argument
@@ -169,7 +170,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
                      (ecl-mcp-operator-name operator)))))))))
 
 (defun ecl-mcp-risk--items (form)
-  "The items of FORM when it is a list."
+  "The items of FORM if it is a list."
   (and (eq (car-safe form) 'list) (cdr form)))
 
 (defun ecl-mcp-risk--walk-bindings (bindings)
@@ -189,7 +190,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
                (ecl-mcp-risk--walk-lambda-list parameter)))))))
 
 (defun ecl-mcp-risk--walk-function (definition)
-  "Walk DEFINITION, (LAMBDA-LIST BODY…) as items, qualifiers before it."
+  "Walk DEFINITION, the items (LAMBDA-LIST BODY…), perhaps after qualifiers."
   (while (and definition (stringp (car definition)))
     (pop definition))
   (ecl-mcp-risk--walk-lambda-list (car definition))
@@ -223,7 +224,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
           (ecl-mcp-risk--walk-all (cdr items) t))))))
 
 (defun ecl-mcp-risk--walk-loop (items)
-  "Walk the ITEMS of a loop; what is bound in it is no form."
+  "Walk the ITEMS of a loop; its variables are not forms."
   (let ((binds nil))
     (dolist (item items)
       (unless (and binds (ecl-mcp-risk--items item))
@@ -234,7 +235,7 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
                                '("FOR" "AS" "WITH" "AND")))))))
 
 (defun ecl-mcp-risk--walk-shape (shape arguments)
-  "Walk ARGUMENTS, those of a form that is built like SHAPE says."
+  "Walk ARGUMENTS of a form built as SHAPE says."
   (pcase shape
     ('ignore nil)
     ('let (ecl-mcp-risk--walk-bindings (car arguments))
@@ -305,10 +306,10 @@ With SOFT it may be data: then only dangerous names count, wherever they are."
              when names collect (cons class (sort names #'string<)))))
 
 (defun ecl-mcp-risk--judge-bare ()
-  "Judge the dangerous names that stand where a variable could.
-A macro can make calls of them; a rule must not be led astray by them."
+  "Judge the dangerous names in places where a variable could be.
+A macro can turn them into calls; they must not mislead a rule."
   (when ecl-mcp-risk--macros
-    (ecl-mcp-risk--note-opaque "it makes macros, and these make calls"))
+    (ecl-mcp-risk--note-opaque "it defines macros, which can make calls"))
   (when ecl-mcp-risk--loose
     (dolist (name ecl-mcp-risk--quoted)
       (unless (or (member name '("NIL" "T")) (string-prefix-p ":" name)
@@ -317,7 +318,7 @@ A macro can make calls of them; a rule must not be led astray by them."
   (dolist (name ecl-mcp-risk--bare)
     (if (or ecl-mcp-risk--macros (string-match-p "[-:]" name))
         (ecl-mcp-risk--note name)
-      (ecl-mcp-risk--note-opaque (format "%s may be a variable, or not"
+      (ecl-mcp-risk--note-opaque (format "%s may be a variable or a call"
                                          (ecl-mcp-operator-name name))))))
 
 (defun ecl-mcp-risk-of (code)
@@ -346,7 +347,7 @@ A macro can make calls of them; a rule must not be led astray by them."
      :defined (nreverse ecl-mcp-risk--defined))))
 
 (defun ecl-mcp-risk--names-in (code)
-  "Note every dangerous name in CODE, which cannot be read, wherever it is."
+  "Note every dangerous name anywhere in CODE, which cannot be read."
   (let ((start 0)
         (code (substring code 0 (min (length code) ecl-mcp-risk-limit))))
     (while (string-match "[-:a-zA-Z0-9*+%]+" code start)
@@ -360,7 +361,7 @@ A macro can make calls of them; a rule must not be led astray by them."
 
 (defun ecl-mcp-risk-worst (risk)
   "The worst class of RISK: a key of `ecl-mcp-risk-classes'.
-What cannot be read, or hides what it calls, is at least unknown."
+Code that cannot be read, or hides what it calls, is at least unknown."
   (let ((worst (caar (ecl-mcp-risk-operators risk))))
     (if (and (or (ecl-mcp-risk-problem risk) (ecl-mcp-risk-opaque risk))
              (memq worst '(nil defines pure)))

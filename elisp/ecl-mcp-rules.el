@@ -4,9 +4,9 @@
 ;;; Commentary:
 
 ;; A rule says what happens to the calls that it covers: they are denied, asked
-;; about, or allowed.  Here is what a rule is, which calls it covers, how it
-;; reads to a human, and which rules can be offered for a call.  Where rules are
-;; kept is not known here, nor how a human is asked.
+;; about, or allowed.  This file defines what a rule is, which calls it covers,
+;; how it reads in words, and which rules can be offered for a call.  It does
+;; not know where rules are kept or how the user is asked.
 
 ;;; Code:
 
@@ -16,13 +16,13 @@
 (require 'ecl-mcp-risk)
 
 (cl-defstruct (ecl-mcp-rule (:copier ecl-mcp-rules--copy))
-  "What happens to calls, and to which.
-EFFECT is `allow', `ask' or `deny'; TOOL a name or \"*\".  The others are nil, or
-must fit too: OPERATORS, names in lower case; PACKAGE, of the code; SESSION, the
-Lisp session; PATH, a file of the project or a folder with /* or /** behind it;
-DIGEST, of all arguments; CLIENT and CONNECTION, who calls.
-SCOPE is `session', `project' or `user'; FILE where it is kept; ORIGIN says how
-it came to be.  USED and COUNT are of this Emacs."
+  "What happens to calls, and to which ones.
+EFFECT is `allow', `ask' or `deny'; TOOL is a name or \"*\".  The others are nil,
+or must match too: OPERATORS, names in lower case; PACKAGE, of the code;
+SESSION, the Lisp session; PATH, a file of the project or a folder followed by
+/* or /**; DIGEST, of all arguments; CLIENT and CONNECTION, the caller.
+SCOPE is `session', `project' or `user'; FILE is where the rule is kept; ORIGIN
+says who made it and when.  USED and COUNT refer to this Emacs."
   effect tool operators package session path digest client connection
   scope file origin used (count 0))
 
@@ -30,18 +30,19 @@ it came to be.  USED and COUNT are of this Emacs."
 
 (cl-defstruct (ecl-mcp-subject (:copier nil))
   "What a call is about.
-CODE is its Common Lisp, or nil, and RISK what that can do; CODELESS when it
-should have code and has none; PACKAGE where it is read; PATH from the project's
-root, or nil; OUTSIDE when its path is not in the project, or cannot be told;
-DIGEST of the arguments."
+TOOL is its tool; CODE is its Common Lisp, or nil; RISK is what the code can do;
+CODELESS is non-nil if it should have code and has none; PACKAGE is where the
+code is read; PATH is relative to the root of the project, or nil; OUTSIDE is
+non-nil if the path is outside the project or unknown; DIGEST is that of the
+arguments."
   tool code risk codeless package path outside digest)
 
 (defun ecl-mcp-tool-name (name)
-  "NAME of a tool with hyphens."
+  "The tool name NAME with hyphens."
   (replace-regexp-in-string "_" "-" name t t))
 
 (defun ecl-mcp-rules--path-inside (path root)
-  "PATH as seen from the folder ROOT, links resolved, nil when it is not in it."
+  "PATH relative to the folder ROOT, with links resolved; nil if it is outside."
   (when (and (stringp path) root
              (not (string-match-p "[\0\n]" path)))
     (ignore-errors
@@ -56,7 +57,7 @@ DIGEST of the arguments."
               ((equal (concat full "/") root) "."))))))
 
 (defun ecl-mcp-rules--digest (arguments)
-  "A digest of ARGUMENTS, an alist, whatever their order."
+  "The digest of ARGUMENTS, an alist in any order."
   (secure-hash 'sha256
                (encode-coding-string
                 (prin1-to-string
@@ -65,20 +66,20 @@ DIGEST of the arguments."
                 'utf-8-unix)))
 
 (defun ecl-mcp-rules--argument (request name)
-  "The argument NAME, a symbol, of REQUEST when it is a string."
+  "The argument NAME, a symbol, of REQUEST if it is a string."
   (let ((value (alist-get name (ecl-mcp-request-arguments request))))
     (and (stringp value) value)))
 
 (defvar ecl-mcp-rules--subjects (make-hash-table :test #'eq :weakness 'key)
-  "What requests are about, so that their code is read once.")
+  "Cache of the subjects of requests, so that code is read only once.")
 
 (defun ecl-mcp-request-subject (request)
-  "What REQUEST is about, an `ecl-mcp-subject'."
+  "The subject of REQUEST, an `ecl-mcp-subject'."
   (or (gethash request ecl-mcp-rules--subjects)
       (puthash request (ecl-mcp-rules--make-subject request) ecl-mcp-rules--subjects)))
 
 (defun ecl-mcp-rules--make-subject (request)
-  "Find out what REQUEST is about."
+  "Determine the subject of REQUEST."
   (let* ((tool (ecl-mcp-tool-name (ecl-mcp-request-tool request)))
          (code-argument (ecl-mcp-request-code-argument request))
          (path-argument (ecl-mcp-request-path-argument request))
@@ -99,8 +100,8 @@ DIGEST of the arguments."
 ;;;; Which calls a rule covers
 
 (defun ecl-mcp-rules--path-regexp (pattern)
-  "The regular expression of PATTERN, in which * and ** stand for names.
-A name alone, and what ends with /**, is also the folder itself."
+  "The regular expression for PATTERN, in which * and ** stand for names.
+A pattern that ends with /** also matches the folder itself."
   (let ((start 0) (parts (list "\\`")))
     (while (string-match "/\\*\\*\\'\\|\\*\\*/\\|\\*\\*\\|\\*\\|\\?" pattern start)
       (push (regexp-quote (substring pattern start (match-beginning 0))) parts)
@@ -117,7 +118,7 @@ A name alone, and what ends with /**, is also the folder itself."
     (apply #'concat (nreverse parts))))
 
 (defun ecl-mcp-rules--path-fits (pattern path)
-  "Whether PATH, seen from the project's root, fits PATTERN."
+  "Whether PATH, relative to the root of the project, matches PATTERN."
   (let ((case-fold-search nil))
     (string-match-p (ecl-mcp-rules--path-regexp pattern) path)))
 
@@ -128,7 +129,7 @@ A name alone, and what ends with /**, is also the folder itself."
 (defun ecl-mcp-rules--operators-fit (effect operators risk)
   "Whether a rule with EFFECT about OPERATORS covers code of RISK.
 To be allowed, code must be known to do nothing else; to be denied or asked
-about, it need only name one of them, in whatever package."
+about, it need only name one of them, in any package."
   (cond ((not risk) nil)
         ((eq effect 'allow)
          (and (not (ecl-mcp-risk-problem risk))
@@ -139,8 +140,8 @@ about, it need only name one of them, in whatever package."
                             :test #'equal))))
 
 (defun ecl-mcp-rule-covers-p (rule request subject)
-  "Whether RULE is about REQUEST, which is about SUBJECT.
-What cannot be told fits rules that deny or ask, not those that allow."
+  "Whether RULE covers REQUEST, whose subject is SUBJECT.
+Anything unknown matches rules that deny or ask, but not rules that allow."
   (let ((doubt (not (eq 'allow (ecl-mcp-rule-effect rule)))))
     (cl-flet ((fits (wanted is) (or (not wanted) (equal wanted is))))
       (and (or (equal "*" (ecl-mcp-rule-tool rule))
@@ -155,7 +156,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
                (and (ecl-mcp-rules--operators-fit (ecl-mcp-rule-effect rule)
                                                   (ecl-mcp-rule-operators rule)
                                                   (ecl-mcp-subject-risk subject))
-                    ;; In another package the names may mean something else.
+                    ;; In another package, names may mean something else.
                     (or doubt (equal (ecl-mcp-rule-package rule)
                                      (ecl-mcp-subject-package subject)))))
            (or (not (ecl-mcp-rule-path rule))
@@ -167,7 +168,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
 ;;;; Rules for humans
 
 (defun ecl-mcp-rule-conditions (rule)
-  "The conditions of RULE besides its tool, in words, or \"\"."
+  "The conditions of RULE other than its tool, in words, or \"\"."
   (cl-flet ((part (format value) (and value (list (format format value)))))
     (string-join
      (append
@@ -195,7 +196,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
 ;;;; Rules that can be offered
 
 (defconst ecl-mcp-rules--loading '("load-file" "load-system")
-  "Tools that run code that is not in the call.")
+  "Tools that run code that the call does not contain.")
 
 (defun ecl-mcp-rules--never (subject scope)
   "Why no rule of SCOPE may allow calls like SUBJECT, or nil."
@@ -204,7 +205,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
          (always (not (eq scope 'session))))
     (cond
      ((ecl-mcp-subject-outside subject)
-      "its path is not in the project")
+      "its path is outside the project")
      ((ecl-mcp-subject-codeless subject)
       "it has no code")
      ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp-rules--loading))
@@ -222,14 +223,14 @@ What cannot be told fits rules that deny or ask, not those that allow."
               (string-join (cdar (ecl-mcp-risk-operators risk)) ", "))))))
 
 (defun ecl-mcp-rules--shapes (request subject effect)
-  "Plists of what rules with EFFECT for REQUEST about SUBJECT can be about.
+  "Plists of conditions for rules with EFFECT for REQUEST about SUBJECT.
 The widest is first."
   (let* ((path (ecl-mcp-subject-path subject))
          (folder (and path (file-name-directory path)))
          (risk (ecl-mcp-subject-risk subject))
          (exact (list :digest (ecl-mcp-subject-digest subject))))
     (cond
-     ;; A name with * in it would be a pattern of more than itself.
+     ;; A name with * in it would be a pattern that matches more.
      ((and path (string-match-p "[*?]" path)) (list exact))
      ((equal path ".") (list (list :path path) exact))
      (path (list (list :path (concat folder "*")) (list :path path) exact))
@@ -249,8 +250,8 @@ The widest is first."
      (t (list nil exact)))))
 
 (defun ecl-mcp-rule-offers (request effect scope)
-  "Rules of SCOPE with EFFECT that can be offered for REQUEST, the widest first.
-A string says why there are none."
+  "Rules of SCOPE with EFFECT to offer for REQUEST, the widest first.
+If there are none, return a string that says why."
   (let ((subject (ecl-mcp-request-subject request)))
     (or (and (eq effect 'allow)
              (or (and (not (ecl-mcp-request-remember request))

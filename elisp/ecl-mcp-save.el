@@ -1,12 +1,12 @@
-;;; ecl-mcp-save.el --- Buffers saved without a question  -*- lexical-binding: t; -*-
+;;; ecl-mcp-save.el --- Saving buffers without asking  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; A buffer is saved if its user wants that and nothing speaks against it; if
-;; not, it is said why.  What would be asked is a reason not to.
+;; A buffer is saved if the user wants that and nothing prevents it; otherwise
+;; the reason is returned.  Anything that Emacs would ask about is a reason.
 
 ;;; Code:
 
@@ -26,7 +26,7 @@
     (buffer-substring-no-properties (point-min) (point-max))))
 
 (defun ecl-mcp-save-outdated-p ()
-  "Whether the file of this buffer is not as the buffer last saw it."
+  "Whether the file of this buffer has changed since the buffer last saw it."
   (and buffer-file-name (not (verify-visited-file-modtime))))
 
 (defun ecl-mcp-save--coding-problem ()
@@ -45,16 +45,16 @@
   (let ((file buffer-file-name))
     (cond ((ecl-mcp-save-outdated-p)
            (if (file-exists-p file)
-               "the file on the disk has been changed"
-             "the file is not there any more"))
+               "the file on the disk has changed"
+             "the file no longer exists"))
           ((not (file-directory-p (file-name-directory file)))
-           "its folder is not there")
+           "its folder does not exist")
           ((not (file-writable-p file))
-           "the file may not be written")
+           "the file is not writable")
           ((ecl-mcp-save--coding-problem)))))
 
 (defun ecl-mcp-save--decide-coding ()
-  "Give this buffer a coding that has all its characters, if it has none yet."
+  "Give this buffer a coding that has all its characters, if it has none."
   (let ((coding (or buffer-file-coding-system 'undecided)))
     (when (and (eq (coding-system-type coding) 'undecided)
                (save-excursion
@@ -64,7 +64,7 @@
             (coding-system-change-text-conversion coding 'utf-8)))))
 
 (defun ecl-mcp-save--buffer ()
-  "Save this buffer.  Return why that was not possible, or nil."
+  "Save this buffer.  Return why that failed, or nil."
   (ecl-mcp-save--decide-coding)
   (or (ecl-mcp-save--problem)
       (condition-case failure
@@ -80,15 +80,16 @@
         (quit "saving was interrupted"))))
 
 (defun ecl-mcp-save-after (clean)
-  "Save this buffer if the user wants that; CLEAN: it was not modified before.
-Return nil when it is saved, else why it is not."
-  (cond ((null buffer-file-name) "the buffer visits no file")
+  "Save this buffer if the user wants that.
+CLEAN says whether it had no unsaved changes before.  Return nil if it was
+saved, else why it was not."
+  (cond ((null buffer-file-name) "the buffer does not visit a file")
         ((null ecl-mcp-save-after-apply) "the user saves it by hand")
         ((or clean (eq ecl-mcp-save-after-apply t)) (ecl-mcp-save--buffer))
         (t "the user has unsaved changes in it")))
 
 (defun ecl-mcp-save-digest ()
-  "The SHA-256 of what this buffer is in its file."
+  "The SHA-256 of this buffer as it is in its file."
   (secure-hash 'sha256 (encode-coding-string (ecl-mcp-save-text)
                                              buffer-file-coding-system)))
 

@@ -5,45 +5,46 @@
 
 ;;; Commentary:
 
-;; `process-send-string' returns when the other end has read nearly all of it, and
-;; Emacs hears no key before.  Here what does not fit into a pipe goes later, a
-;; piece at a time, in order.  Who does not read counts as failed; what is
-;; stopped by a signal is waited for.  When `process-send-string' is left, Emacs
-;; keeps what did not go, and sends it with the next call.
+;; `process-send-string' returns when the other end has read nearly all of the
+;; string, and Emacs hears no key before that.  Here, what does not fit into the
+;; pipe is sent later, in order, a piece at a time.  A process that does not
+;; read counts as failed, unless a signal has stopped it.  When
+;; `process-send-string' is interrupted, Emacs keeps the unsent rest and sends
+;; it with the next call.
 
 ;;; Code:
 
 (require 'ecl-mcp-base)
 
 (defconst ecl-mcp-send-piece (* 64 1024)
-  "Bytes that are sent at once: what an empty pipe takes.")
+  "Bytes that are sent at a time: what an empty pipe takes.")
 
 (defconst ecl-mcp-send-patience 0.05
-  "Seconds for which Emacs waits that a piece is read.")
+  "Seconds for which Emacs waits until a piece is read.")
 
 (defconst ecl-mcp-send-pause 0.002
   "Seconds between two pieces, in which keys are heard.")
 
 (defconst ecl-mcp-send-long-pause 0.05
-  "The same when the first of them was not read.")
+  "The same if the first piece was not read.")
 
 (defconst ecl-mcp-send-rate (* 256 1024)
-  "Bytes that who reads takes in a second, at least.")
+  "Bytes per second that a process must read at least.")
 
 (cl-defstruct (ecl-mcp-send--outbox (:constructor ecl-mcp-send--outbox-create)
                                     (:copier nil))
-  "What is to be sent to a process."
+  "What remains to be sent to a process."
   (process nil :documentation "The process.")
-  (seconds 1 :documentation "For which it need not read anything.")
+  (seconds 1 :documentation "How long it may read nothing.")
   (failed #'ignore :documentation "Function to call when it does not read.")
-  (strings nil :documentation "Bytes that are not sent, oldest first.")
-  (start 0 :documentation "Where in the first of them goes on what is sent.")
-  (size 0 :documentation "Number of the bytes since it was empty.")
-  (since nil :documentation "When it was empty last, as `float-time' has it.")
-  (read nil :documentation "When a piece was read last.")
-  (stuck nil :documentation "Whether Emacs has a piece that was not read yet.")
+  (strings nil :documentation "Unsent bytes, oldest first.")
+  (start 0 :documentation "Where the unsent part of the first string begins.")
+  (size 0 :documentation "Number of bytes added since it was last empty.")
+  (since nil :documentation "When it was last empty, a `float-time'.")
+  (read nil :documentation "When a piece was last read.")
+  (stuck nil :documentation "Whether Emacs holds a piece not read yet.")
   (busy nil :documentation "Whether a piece is being sent.")
-  (timer nil :documentation "When the next one is."))
+  (timer nil :documentation "Sends the next piece."))
 
 (defun ecl-mcp-send--take (outbox)
   "Remove the next piece from OUTBOX, which is not empty, and return it."
@@ -59,7 +60,7 @@
       (substring string start end))))
 
 (defun ecl-mcp-send--clear (outbox)
-  "Forget what OUTBOX has."
+  "Empty OUTBOX."
   (when (ecl-mcp-send--outbox-timer outbox)
     (cancel-timer (ecl-mcp-send--outbox-timer outbox)))
   (setf (ecl-mcp-send--outbox-strings outbox) nil
@@ -69,7 +70,7 @@
         (ecl-mcp-send--outbox-timer outbox) nil))
 
 (defun ecl-mcp-send--late-p (outbox)
-  "Non-nil when the process of OUTBOX does not read, or too slowly."
+  "Non-nil when the process of OUTBOX does not read, or reads too slowly."
   (let ((now (float-time))
         (seconds (ecl-mcp-send--outbox-seconds outbox)))
     (or (> (- now (ecl-mcp-send--outbox-read outbox)) seconds)
@@ -78,8 +79,8 @@
                          (float ecl-mcp-send-rate)))))))
 
 (defun ecl-mcp-send--send-piece (outbox)
-  "Send the next piece of OUTBOX, or go on with it.
-Return nil when that went wrong."
+  "Send the next piece of OUTBOX, or the rest of the last one.
+Return nil if that fails."
   (let ((piece (if (ecl-mcp-send--outbox-stuck outbox)
                    ""
                  (ecl-mcp-send--take outbox)))
@@ -99,7 +100,7 @@ Return nil when that went wrong."
        nil))))
 
 (defun ecl-mcp-send--run (outbox)
-  "Send a piece of OUTBOX, and see to it that the next one is sent."
+  "Send a piece of OUTBOX, and schedule the next one."
   (setf (ecl-mcp-send--outbox-timer outbox) nil
         (ecl-mcp-send--outbox-busy outbox) t)
   (let ((sent (unwind-protect (ecl-mcp-send--send-piece outbox)
@@ -118,7 +119,7 @@ Return nil when that went wrong."
                    (ecl-mcp-send--outbox-size outbox) 0)))))
 
 (defun ecl-mcp-send--continue (outbox)
-  "Go on sending what OUTBOX has, unless its process is stopped or has ended."
+  "Send more of OUTBOX, unless its process is stopped or has ended."
   (ecl-mcp--noting-errors "sending"
     (pcase (process-status (ecl-mcp-send--outbox-process outbox))
       ((or 'run 'open)
@@ -129,16 +130,16 @@ Return nil when that went wrong."
       (_ (ecl-mcp-send--clear outbox)))))
 
 (defun ecl-mcp-send--outbox (process)
-  "Return what is to be sent to PROCESS."
+  "Return the outbox of PROCESS."
   (or (process-get process 'ecl-mcp-outbox)
       (let ((outbox (ecl-mcp-send--outbox-create :process process)))
         (process-put process 'ecl-mcp-outbox outbox)
         outbox)))
 
 (defun ecl-mcp-send (process bytes seconds failed)
-  "Send BYTES to PROCESS, behind all that is still to be sent to it.
-FAILED is a function that is called without arguments when PROCESS reads nothing
-for SECONDS, or much too slowly; then nothing more is sent."
+  "Send BYTES to PROCESS, after everything still to be sent to it.
+If PROCESS reads nothing for SECONDS, or reads much too slowly, call FAILED
+without arguments and send nothing more."
   (let ((outbox (ecl-mcp-send--outbox process)))
     (setf (ecl-mcp-send--outbox-seconds outbox) seconds
           (ecl-mcp-send--outbox-failed outbox) failed)
@@ -152,7 +153,7 @@ for SECONDS, or much too slowly; then nothing more is sent."
       (ecl-mcp-send--continue outbox))))
 
 (defun ecl-mcp-send-on (process)
-  "Go on sending to PROCESS, which was stopped and runs again."
+  "Resume sending to PROCESS, which was stopped and is running again."
   (when-let ((outbox (process-get process 'ecl-mcp-outbox)))
     (setf (ecl-mcp-send--outbox-since outbox) (float-time)
           (ecl-mcp-send--outbox-read outbox) (float-time))

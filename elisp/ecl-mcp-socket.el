@@ -5,9 +5,9 @@
 
 ;;; Commentary:
 
-;; Listens on a Unix socket, in a folder that only its user may enter, to which
-;; each running `ecl-mcp' connects.  One Emacs has it at a time; another one
-;; waits until it is free.
+;; Listens on a Unix socket to which each running `ecl-mcp' connects.  Only the
+;; user may enter its folder.  One Emacs has the socket at a time; others wait
+;; until it is free.
 
 ;;; Code:
 
@@ -17,48 +17,48 @@
 
 (defcustom ecl-mcp-socket nil
   "Where running `ecl-mcp' servers find this Emacs.
-Nil stands for what the environment variable ECL_MCP_EMACS says, else the file
-emacs.sock in ~/.local/state/ecl-mcp/, which is where servers look; `off' for no
-socket at all."
+Nil means the value of the environment variable ECL_MCP_EMACS or, without that,
+the file emacs.sock in ~/.local/state/ecl-mcp/, where servers look.  The symbol
+`off' means no socket at all."
   :type '(choice (const :tag "Where servers look" nil)
                  (const :tag "No socket" off)
                  (file :tag "Another place"))
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-socket-connections-limit 64
-  "How many servers may be connected at once; more are turned away.")
+  "How many servers may be connected at a time; further ones are rejected.")
 
 (defconst ecl-mcp-socket-send-seconds 2
-  "Seconds after which a server that reads nothing counts as gone.")
+  "Seconds after which a server that reads nothing is disconnected.")
 
 (defconst ecl-mcp-socket-hello-seconds 5
-  "Seconds in which a server has to say something; then it may be let go.")
+  "Seconds that a server has to say something before it may be disconnected.")
 
 (defconst ecl-mcp-socket-retry-seconds 10
-  "Seconds between two looks whether servers still find this Emacs.
-Then a socket that another Emacs has is tried again, and one that was removed
-is made again.")
+  "Seconds between two checks that servers can find this Emacs.
+Each check retries a socket that another Emacs had, and replaces a socket that
+was removed.")
 
 (defconst ecl-mcp-socket-new-seconds 2
-  "Seconds for which a socket that nobody listens on is left alone.")
+  "Seconds for which a new socket is left alone although nobody listens on it.")
 
 (defvar ecl-mcp-socket--server nil
   "The listening process, or nil.")
 
 (defvar ecl-mcp-socket--file nil
-  "The file of the socket that is listened on.")
+  "The file of the socket on which this Emacs listens.")
 
 (defvar ecl-mcp-socket--identity nil
-  "What `ecl-mcp-socket--identity-of' said of that file when it was made.")
+  "Value of `ecl-mcp-socket--identity-of' for that file when it was made.")
 
 (defvar ecl-mcp-socket--timer nil
-  "Timer that looks after the socket, or nil.")
+  "Timer that checks the socket, or nil.")
 
 (defvar ecl-mcp-socket--problem nil
   "Why there is no socket, a sentence, or nil.")
 
 (defun ecl-mcp-socket-file ()
-  "Return the absolute name of the socket, or nil when there shall be none."
+  "Return the absolute name of the socket, or nil if there must be none."
   (let ((name (or ecl-mcp-socket (getenv "ECL_MCP_EMACS"))))
     (cond ((member name '(off "off")) nil)
           ((member name '(nil ""))
@@ -66,21 +66,21 @@ is made again.")
           (t (expand-file-name name)))))
 
 (defun ecl-mcp-socket-problem ()
-  "Return a sentence that says why no server can come, or nil."
+  "Return a sentence that says why servers cannot connect, or nil."
   (cond ((and ecl-mcp-socket--server (process-live-p ecl-mcp-socket--server)) nil)
         (ecl-mcp-socket--problem)
         ((not (ecl-mcp-socket-file)) "The socket is switched off.")
-        (t "Nobody listens yet.")))
+        (t "This Emacs does not listen yet.")))
 
 ;;;; Connections
 
 (defun ecl-mcp-socket--send (process line)
-  "Send LINE to PROCESS; end it when it does not read for a while."
+  "Send LINE to PROCESS; disconnect it if it does not read for a while."
   (unless (process-live-p process)
     (error "The server is gone"))
   (ecl-mcp-send process line ecl-mcp-socket-send-seconds
                 (lambda ()
-                  (ecl-mcp--note 'warn "a server does not read; it is let go")
+                  (ecl-mcp--note 'warn "disconnected a server that does not read")
                   (delete-process process))))
 
 (defun ecl-mcp-socket--hold (process on)
@@ -88,8 +88,8 @@ is made again.")
   (set-process-filter process (if on t #'ecl-mcp-socket--filter)))
 
 (defun ecl-mcp-socket--connection (process)
-  "Return the connection of PROCESS; its first bytes make it one.
-So that somebody who only looks whether the socket is alive is none."
+  "Return the connection of PROCESS, which its first bytes make.
+A process that only checks whether somebody listens makes none."
   (or (process-get process 'ecl-mcp-connection)
       (let ((connection (ecl-mcp-connection-create
                          :name (process-name process)
@@ -99,12 +99,12 @@ So that somebody who only looks whether the socket is alive is none."
         (ecl-mcp-editor-connect connection))))
 
 (defun ecl-mcp-socket--filter (process bytes)
-  "Take in BYTES that a server sent over PROCESS."
+  "Take in BYTES from the server at the other end of PROCESS."
   (ecl-mcp--noting-errors "socket"
     (ecl-mcp-editor-feed (ecl-mcp-socket--connection process) bytes)))
 
 (defun ecl-mcp-socket--sentinel (process event)
-  "Note that PROCESS, a connection, has ended; EVENT says how."
+  "Note that PROCESS, a connection, has ended as EVENT says."
   (ecl-mcp--noting-errors "socket"
     (unless (process-live-p process)
       (when-let ((connection (process-get process 'ecl-mcp-connection)))
@@ -113,26 +113,26 @@ So that somebody who only looks whether the socket is alive is none."
 ;;;; Listening
 
 (defun ecl-mcp-socket--processes ()
-  "Return the processes of servers that are connected."
+  "Return the processes of the connected servers."
   (seq-filter (lambda (process) (process-get process 'ecl-mcp-since))
               (process-list)))
 
 (defun ecl-mcp-socket--accepted (_server process _message)
-  "Take in PROCESS, a new connection, or turn it away.
-It is no reason to ask before Emacs ends; that it does not have from its server.
-PROCESS is nil when there was no descriptor for it."
+  "Take in PROCESS, a new connection, or reject it.
+Emacs must not ask about it before it exits; a process does not inherit that
+from its server.  PROCESS is nil if there was no descriptor for it."
   (ecl-mcp--noting-errors "socket"
     (when (processp process)
       (set-process-query-on-exit-flag process nil)
       (process-put process 'ecl-mcp-since (float-time))
       (when (> (length (ecl-mcp-socket--processes))
                ecl-mcp-socket-connections-limit)
-        (ecl-mcp--note 'warn "more than %d servers; one is turned away"
+        (ecl-mcp--note 'warn "more than %d servers; one was rejected"
                        ecl-mcp-socket-connections-limit)
         (delete-process process)))))
 
 (defun ecl-mcp-socket--end-silent ()
-  "End the connections of those that have said nothing for long."
+  "Disconnect the servers that have said nothing for too long."
   (dolist (process (ecl-mcp-socket--processes))
     (unless (or (process-get process 'ecl-mcp-connection)
                 (< (- (float-time) (process-get process 'ecl-mcp-since))
@@ -140,7 +140,7 @@ PROCESS is nil when there was no descriptor for it."
       (delete-process process))))
 
 (defun ecl-mcp-socket--check-folder (folder)
-  "Make FOLDER; signal an error when others may enter it."
+  "Make FOLDER; signal an error if others may enter it."
   (unless (file-directory-p folder)
     (with-file-modes #o700
       (make-directory folder t)))
@@ -151,7 +151,7 @@ PROCESS is nil when there was no descriptor for it."
       (error "The folder %s is open to others; chmod 700 %s" folder folder))))
 
 (defun ecl-mcp-socket--listed-p (file)
-  "Non-nil when the system knows a listening socket FILE."
+  "Non-nil when the system lists a listening socket FILE."
   (with-temp-buffer
     (ignore-errors (insert-file-contents "/proc/net/unix"))
     ;; The fourth column has the flag of sockets that listen.
@@ -161,8 +161,8 @@ PROCESS is nil when there was no descriptor for it."
 
 (defun ecl-mcp-socket--answered-p (file)
   "Non-nil when somebody listens on the socket FILE.
-It is tried without waiting, which also fails when that one is busy and its
-queue is full.  Why it failed cannot be asked (Emacs 28 crashes)."
+The check does not wait, so it may fail because the listener is busy and its
+queue is full.  It cannot ask why it failed: that crashes Emacs 28."
   (or (ignore-errors
         (let* ((probe (make-network-process :name "ecl-mcp-probe" :family 'local
                                             :service file :nowait t :noquery t))
@@ -172,15 +172,15 @@ queue is full.  Why it failed cannot be asked (Emacs 28 crashes)."
       (ecl-mcp-socket--listed-p file)))
 
 (defun ecl-mcp-socket--new-p (attributes)
-  "Non-nil when ATTRIBUTES, of a file, say that it was made just now.
-Then nobody may listen on it yet."
+  "Non-nil when ATTRIBUTES are those of a file that was made just now.
+Its maker may not listen on it yet."
   (< (abs (float-time
            (time-since (file-attribute-modification-time attributes))))
      ecl-mcp-socket-new-seconds))
 
 (defun ecl-mcp-socket--identity-of (attributes)
-  "Return what distinguishes the file with ATTRIBUTES from one of its name.
-Numbers of files are used again."
+  "Return what tells the file with ATTRIBUTES from another of the same name.
+The inode number alone does not, since it may be reused."
   (and attributes
        (list (file-attribute-device-number attributes)
              (file-attribute-inode-number attributes)
@@ -192,7 +192,7 @@ Numbers of files are used again."
 
 (defun ecl-mcp-socket--remove (file attributes)
   "Remove FILE, which had ATTRIBUTES when nobody listened on it.
-Another Emacs may have put its socket there since: that one is put back."
+If another Emacs has put its socket there since, put that one back."
   (let ((aside (make-temp-name (concat (file-name-directory file) "old-"))))
     (condition-case nil
         (rename-file file aside)
@@ -206,18 +206,18 @@ Another Emacs may have put its socket there since: that one is put back."
       (delete-file aside))))
 
 (defun ecl-mcp-socket--clear (file)
-  "Remove the socket FILE when nobody listens on it.
-Signal an error when somebody does, or when it is something else."
+  "Remove the socket FILE if nobody listens on it.
+Signal an error if somebody does, or if FILE is something else."
   (when-let ((attributes (file-attributes file)))
     (unless (string-prefix-p "s" (file-attribute-modes attributes))
-      (error "%s is no socket; it is left alone" file))
+      (error "%s is not a socket; it is left alone" file))
     (when (or (ecl-mcp-socket--answered-p file)
               (ecl-mcp-socket--new-p attributes))
       (ecl-mcp-socket--taken file))
     (ecl-mcp-socket--remove file attributes)))
 
 (defun ecl-mcp-socket--listen (file)
-  "Listen on the socket FILE, whose folder is checked."
+  "Listen on the socket FILE, whose folder has been checked."
   (setq ecl-mcp-socket--server
         (with-file-modes #o600
           (make-network-process
@@ -238,7 +238,7 @@ Signal an error when somebody does, or when it is something else."
          (ecl-mcp-socket--identity-of (file-attributes ecl-mcp-socket--file))))
 
 (defun ecl-mcp-socket--leave ()
-  "Listen no longer; the file goes unless another one has taken its name."
+  "Stop listening; delete the file unless another one has taken its name."
   (when ecl-mcp-socket--server
     (delete-process ecl-mcp-socket--server)
     (ecl-mcp--noting-errors "socket"
@@ -248,14 +248,14 @@ Signal an error when somebody does, or when it is something else."
           ecl-mcp-socket--file nil)))
 
 (defun ecl-mcp-socket--works-p ()
-  "Non-nil when this Emacs listens and servers find it."
+  "Non-nil when this Emacs listens and servers can find it."
   (and ecl-mcp-socket--server
        (process-live-p ecl-mcp-socket--server)
        (ecl-mcp-socket--ours-p)))
 
 (defun ecl-mcp-socket--try ()
-  "Listen, when there shall be a socket.  Return non-nil if it works.
-The reason why not is kept, and reported when it is a new one."
+  "Listen if there should be a socket.  Return non-nil if that works.
+Otherwise store the reason, and report it if it is a new one."
   (let ((before ecl-mcp-socket--problem)
         (file (ecl-mcp-socket-file)))
     (ecl-mcp-socket--leave)
@@ -269,7 +269,7 @@ The reason why not is kept, and reported when it is a new one."
         (error
          (setq ecl-mcp-socket--problem
                (if (eq (car err) 'ecl-mcp-error)
-                   (format "%s; servers ask there." (cadr err))
+                   (format "%s; servers ask that one." (cadr err))
                  (format "No socket for servers: %s."
                          (error-message-string err))))
          (unless (equal before ecl-mcp-socket--problem)
@@ -277,7 +277,7 @@ The reason why not is kept, and reported when it is a new one."
          nil)))))
 
 (defun ecl-mcp-socket--look ()
-  "See to it that servers find this Emacs, from a timer."
+  "Check that servers can find this Emacs; called by a timer."
   (ecl-mcp--noting-errors "socket"
     (ecl-mcp-socket--end-silent)
     (unless (ecl-mcp-socket--works-p)
@@ -285,8 +285,8 @@ The reason why not is kept, and reported when it is a new one."
         (ecl-mcp--report "Running servers find this Emacs now.")))))
 
 (defun ecl-mcp-socket-start ()
-  "Listen for running servers.  Return non-nil if they can come.
-When another Emacs has the socket, this one waits until it is free."
+  "Listen for running servers.  Return non-nil if they can connect.
+If another Emacs has the socket, wait until it is free."
   (unless (or ecl-mcp-socket--timer (not (ecl-mcp-socket-file)))
     (setq ecl-mcp-socket--timer
           (run-at-time ecl-mcp-socket-retry-seconds ecl-mcp-socket-retry-seconds
@@ -295,7 +295,7 @@ When another Emacs has the socket, this one waits until it is free."
       (ecl-mcp-socket--try)))
 
 (defun ecl-mcp-socket-stop ()
-  "Listen no longer; servers that are connected are let go."
+  "Stop listening, and disconnect all servers."
   (remove-hook 'kill-emacs-hook #'ecl-mcp-socket-stop)
   (when ecl-mcp-socket--timer
     (cancel-timer ecl-mcp-socket--timer))

@@ -1,13 +1,12 @@
-;;; ecl-mcp-status.el --- What goes on, in a buffer  -*- lexical-binding: t; -*-
+;;; ecl-mcp-status.el --- The status buffer  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; The buffer of M-x ecl-mcp: the Lisp in this Emacs, servers that are
-;; connected, requests that wait, calls that were made.  It follows what
-;; happens; it decides nothing.
+;; The buffer of M-x ecl-mcp shows the Lisp in this Emacs, connected servers,
+;; waiting requests and recent calls.  It follows events and decides nothing.
 
 ;;; Code:
 
@@ -36,13 +35,13 @@
   "Name of the status buffer.")
 
 (defconst ecl-mcp-status--delay 0.3
-  "Seconds after an event in which others are waited for.")
+  "Seconds to wait for more events before the buffer is redrawn.")
 
 (defvar ecl-mcp-status--timer nil
-  "Timer that draws the status buffer again, or nil.")
+  "Timer that redraws the status buffer, or nil.")
 
 (defvar-local ecl-mcp-status--sessions nil
-  "What list-sessions said, or why it could not, or nil.")
+  "The answer of list-sessions, or why it failed, or nil.")
 
 (defvar-local ecl-mcp-status--outdated nil
   "Whether that may have changed since.")
@@ -66,8 +65,8 @@
 ;;;; Pieces
 
 (defun ecl-mcp-status--button (label command &optional help)
-  "Insert a button LABEL that runs COMMAND, a function of no argument.
-HELP is shown with the mouse over it."
+  "Insert a button LABEL that runs COMMAND, a function without arguments.
+HELP is its tooltip."
   (insert-text-button label 'follow-link t
                       'help-echo (or help (and (symbolp command)
                                                (symbol-name command)))
@@ -85,8 +84,8 @@ HELP is shown with the mouse over it."
   (insert (format "  %-10s %s\n" name value)))
 
 (defun ecl-mcp-status--since (time)
-  "Return when TIME, as `float-time' has it, was.
-How long ago that is would be wrong as soon as it stands there."
+  "Return when TIME, a `float-time', was.
+An age would be wrong soon after it was written."
   (format-time-string (if (< (- (float-time) time) 43200) "since %T" "since %F %T")
                       time))
 
@@ -101,7 +100,7 @@ How long ago that is would be wrong as soon as it stands there."
 ;;;; Sections
 
 (defun ecl-mcp-status--workspace (lisp)
-  "Return what there is to say about the workspace of LISP."
+  "Return a description of the workspace of LISP."
   (let ((workspace (ecl-mcp-lisp-workspace lisp)))
     (concat (ecl-mcp--visible (abbreviate-file-name workspace))
             (when (file-equal-p workspace "~/")
@@ -109,7 +108,7 @@ How long ago that is would be wrong as soon as it stands there."
                                        'face 'warning))))))
 
 (defun ecl-mcp-status--insert-lisp ()
-  "Insert what there is to say about the Lisp in this Emacs."
+  "Insert a description of the Lisp in this Emacs."
   (ecl-mcp-status--heading "Lisp in this Emacs")
   (if-let ((lisp ecl-mcp-lisp))
       (let ((process (ecl-mcp-lisp-process lisp)))
@@ -139,14 +138,14 @@ How long ago that is would be wrong as soon as it stands there."
                     '(("M-x ecl-mcp-build-module" "Build" ecl-mcp-build-module))))))))
 
 (defun ecl-mcp-status--insert-sessions ()
-  "Insert what list-sessions said."
+  "Insert the answer of list-sessions."
   (when (and ecl-mcp-lisp ecl-mcp-status--sessions)
     (ecl-mcp-status--heading "Lisp sessions")
     (dolist (line (split-string ecl-mcp-status--sessions "\n" t))
       (insert "  " line "\n"))))
 
 (defun ecl-mcp-status--insert-servers ()
-  "Insert which cores are connected."
+  "Insert the connected cores."
   (ecl-mcp-status--heading "Servers")
   (ecl-mcp-status--line "socket"
                         (or (ecl-mcp-socket-problem)
@@ -163,7 +162,7 @@ How long ago that is would be wrong as soon as it stands there."
                       "")))))
 
 (defun ecl-mcp-status--insert-requests ()
-  "Insert the requests that wait, as buttons."
+  "Insert the waiting requests, as buttons."
   (ecl-mcp-status--heading (format "Requests: %d" (length ecl-mcp-requests)))
   (dolist (request ecl-mcp-requests)
     (insert "  ")
@@ -172,13 +171,13 @@ How long ago that is would be wrong as soon as it stands there."
              (or (ecl-mcp-request-client request) "A client")
              (ecl-mcp--visible (ecl-mcp-request-tool request)))
      (lambda () (ecl-mcp-review request))
-     "Look at this request")
+     "Show this request")
     (insert (format " (%s, %s)\n"
                     (ecl-mcp--visible (ecl-mcp-request-level request))
                     (ecl-mcp-status--since (ecl-mcp-request-time request))))))
 
 (defun ecl-mcp-status--call (line)
-  "Return a line about LINE, an alist of the log of calls."
+  "Return a line about LINE, an alist from the log of calls."
   (let* ((client (alist-get 'client line))
          (outcome (format "%s" (alist-get 'outcome line)))
          (time (alist-get 'time line)))
@@ -197,7 +196,7 @@ How long ago that is would be wrong as soon as it stands there."
                 ""))))
 
 (defun ecl-mcp-status--insert-calls ()
-  "Insert the calls that were made lately, newest first."
+  "Insert the recent calls, newest first."
   (ecl-mcp-status--heading "Recent calls")
   (unless ecl-mcp-recent-calls
     (insert "  none\n"))
@@ -210,7 +209,7 @@ How long ago that is would be wrong as soon as it stands there."
 ;;;; The buffer
 
 (defun ecl-mcp-status--draw ()
-  "Fill the current buffer anew; point and windows stay where they are."
+  "Fill the current buffer again; keep point and the windows where they are."
   (let ((inhibit-read-only t)
         (places (mapcar (lambda (window)
                           (list window (window-start window)
@@ -231,8 +230,8 @@ How long ago that is would be wrong as soon as it stands there."
       (set-window-start window (min start (point-max)) t))))
 
 (defun ecl-mcp-status--redraw ()
-  "Draw the status buffer again, if there is one.
-Where it is seen, the Lisp sessions are asked for when they may have changed."
+  "Redraw the status buffer, if there is one.
+If it is visible, ask for the Lisp sessions when they may have changed."
   (setq ecl-mcp-status--timer nil)
   (ecl-mcp--noting-errors "status"
     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
@@ -242,7 +241,7 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
           (ecl-mcp-status--ask-sessions))))))
 
 (defun ecl-mcp-status--soon (&rest _)
-  "Let the status buffer be drawn again in a moment."
+  "Have the status buffer redrawn in a moment."
   (if (not (get-buffer ecl-mcp-status-buffer))
       (ecl-mcp-status--follow nil)
     (unless ecl-mcp-status--timer
@@ -250,14 +249,14 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
             (run-at-time ecl-mcp-status--delay nil #'ecl-mcp-status--redraw)))))
 
 (defun ecl-mcp-status--note-call (line &rest _)
-  "The call in LINE, of the log, may have changed a Lisp session."
+  "Note that the call in LINE, of the log, may have changed a Lisp session."
   (unless (equal (alist-get 'level line) "safe")
     (when-let ((buffer (get-buffer ecl-mcp-status-buffer)))
       (with-current-buffer buffer
         (setq ecl-mcp-status--outdated t)))))
 
 (defun ecl-mcp-status--follow (on)
-  "Follow what happens when ON is non-nil, else no longer."
+  "Follow events if ON is non-nil; otherwise stop following them."
   (pcase-dolist (`(,hook . ,function)
                  '((ecl-mcp-arrived-functions . ecl-mcp-status--soon)
                    (ecl-mcp-gone-functions . ecl-mcp-status--soon)
@@ -270,11 +269,11 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
       (remove-hook hook function))))
 
 (defun ecl-mcp-status--left ()
-  "The status buffer is being killed."
+  "Stop following events, since the status buffer is being killed."
   (ecl-mcp-status--follow nil))
 
 (defun ecl-mcp-status--ask-sessions ()
-  "Ask which Lisp sessions there are, to draw them when that is known."
+  "Ask for the Lisp sessions, to draw them when they are known."
   (when (and ecl-mcp-lisp
              (process-live-p (ecl-mcp-lisp-process ecl-mcp-lisp)))
     (setq ecl-mcp-status--outdated nil)
@@ -287,7 +286,7 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
                       (ecl-mcp-status--soon))))))
 
 (define-derived-mode ecl-mcp-status-mode special-mode "ecl-mcp"
-  "Major mode for what goes on in ecl-mcp.
+  "Major mode for the status of ecl-mcp.
 \\{ecl-mcp-status-mode-map}"
   (setq-local revert-buffer-function #'ecl-mcp-status-refresh)
   (buffer-disable-undo)
@@ -298,13 +297,13 @@ Where it is seen, the Lisp sessions are asked for when they may have changed."
   (ecl-mcp-status--follow t))
 
 (defun ecl-mcp-status-refresh (&rest _)
-  "Draw the status buffer again, and ask which Lisp sessions there are."
+  "Redraw the status buffer, and ask for the Lisp sessions again."
   (interactive nil ecl-mcp-status-mode)
   (ecl-mcp-status--draw)
   (ecl-mcp-status--ask-sessions))
 
 (defun ecl-mcp-status-messages ()
-  "Show what ecl-mcp noticed."
+  "Show the message buffer of ecl-mcp."
   (interactive)
   (ecl-mcp--note 'info "shown")
   (display-buffer ecl-mcp--messages-buffer))

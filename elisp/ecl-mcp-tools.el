@@ -5,10 +5,11 @@
 
 ;;; Commentary:
 
-;; Tools that this Emacs lends to models.  Cores are told of them at once, list
-;; them to their clients with their own, and ask before they call one, as its
-;; level says.  A handler runs in this Emacs while nothing else does: it has to
-;; be quick, C-g stops it, and so does a time limit wherever it waits.
+;; Tools that this Emacs offers to models.  Cores learn of them immediately,
+;; list them to their clients beside their own, and ask before a call if the
+;; level of the tool requires it.  While a handler runs, Emacs does nothing
+;; else, so it must be quick; C-g stops it, and so does a time limit wherever it
+;; waits.
 
 ;;; Code:
 
@@ -17,18 +18,18 @@
 
 (defcustom ecl-mcp-tool-seconds 10
   "Seconds after which a tool defined in Emacs Lisp is stopped.
-That works only where its handler waits for something, like a process; a handler
-that computes without end is stopped by \\[keyboard-quit]."
+This works only where its handler waits, for a process for example; a handler
+that computes without end can be stopped with \\[keyboard-quit]."
   :type 'number
   :group 'ecl-mcp)
 
 (defconst ecl-mcp-tool-text-limit 100000
-  "Characters of what a tool defined in Emacs Lisp may answer.")
+  "Characters that a tool defined in Emacs Lisp may answer.")
 
 ;; What a core accepts.
 (defconst ecl-mcp-tools--limits
   '(:name 64 :title 100 :description 2000 :help 300 :fields 16 :choices 32)
-  "How long the texts of a tool may be in bytes, and how many parts it may have.")
+  "Bytes in the texts of a tool, and number of its parts, that are allowed.")
 
 (defconst ecl-mcp-tools--kinds '(text name integer number boolean)
   "The kinds of fields.")
@@ -39,42 +40,44 @@ that computes without end is stopped by \\[keyboard-quit]."
   name title description level fields handler)
 
 (defvar ecl-mcp-tools--all nil
-  "The tools defined in Emacs Lisp, in the order of their definition.")
+  "The tools defined in Emacs Lisp, in the order of their definitions.")
 
 (defun ecl-mcp-tools--find (name)
-  "Return the tool defined in Emacs Lisp with NAME, in either spelling, or nil."
+  "Return the tool defined in Emacs Lisp as NAME, in either spelling, or nil."
   (let ((name (string-replace "_" "-" name)))
     (cl-find name ecl-mcp-tools--all :key #'ecl-mcp-tools--tool-name :test #'equal)))
 
 ;;;; Definition
 
 (defun ecl-mcp-tools--check-text (what text key)
-  "Signal an error when TEXT is none or longer than KEY allows; WHAT names it."
+  "Signal an error if TEXT is not a text, or longer than KEY allows.
+WHAT names the text."
   (let ((most (plist-get ecl-mcp-tools--limits key)))
     (unless (stringp text)
-      (error "%s is no string: %S" what text))
+      (error "%s is not a string: %S" what text))
     (when (string-match-p "[\x00-\x09\x0b-\x1f]" text)
       (error "%s has control characters" what))
     (when (> (string-bytes text) most)
       (error "%s has more than %d bytes" what most))))
 
 (defun ecl-mcp-tools--check-name (what name)
-  "Signal an error when NAME is none; WHAT it is of."
+  "Signal an error if NAME is not a valid name; WHAT says whose it is."
   (ecl-mcp-tools--check-text what name :name)
   (unless (let ((case-fold-search nil))
             (string-match-p "\\`[a-z][a-z0-9-]*\\'" name))
-    (error "%s is not of small letters, digits and hyphens: %s" what name)))
+    (error "%s may have only lowercase letters, digits and hyphens: %s"
+           what name)))
 
 (defun ecl-mcp-tools--check-range (field least most)
-  "Signal an error when FIELD cannot have the range from LEAST to MOST."
+  "Signal an error if FIELD cannot have the range from LEAST to MOST."
   (dolist (bound (list least most))
     (unless (or (null bound) (integerp bound))
-      (error "A range of %s is no integer: %S" field bound)))
+      (error "A bound of the range of %s is not an integer: %S" field bound)))
   (when (or (eql most 0) (and least most (> least most)))
     (error "The range of %s is empty or ends at 0" field)))
 
 (defun ecl-mcp-tools--parse-field (field)
-  "Return the alist that stands for FIELD, as `ecl-mcp-define-tool' has it."
+  "Return an alist for FIELD, a field as in `ecl-mcp-define-tool'."
   (pcase-let ((`(,name ,kind ,help . ,options) field))
     (let* ((name (format "%s" name))
            (least (plist-get options :least))
@@ -96,9 +99,9 @@ that computes without end is stopped by \\[keyboard-quit]."
         (choices . ,(and choices (vconcat choices)))))))
 
 (defun ecl-mcp-tools--parse-fields (fields)
-  "Return the alists that stand for FIELDS."
+  "Return alists for FIELDS."
   (when (> (length fields) (plist-get ecl-mcp-tools--limits :fields))
-    (error "A tool has at most %d fields"
+    (error "A tool may have at most %d fields"
            (plist-get ecl-mcp-tools--limits :fields)))
   (let ((parsed (mapcar #'ecl-mcp-tools--parse-field fields)))
     (unless (= (length parsed)
@@ -109,11 +112,11 @@ that computes without end is stopped by \\[keyboard-quit]."
     parsed))
 
 (defun ecl-mcp-tools--add (tool)
-  "Put TOOL into the table, in the place of one with its name."
+  "Add TOOL to the tools, or replace one with its name."
   (let ((old (ecl-mcp-tools--find (ecl-mcp-tools--tool-name tool))))
     (when (and (not old)
                (>= (length ecl-mcp-tools--all) ecl-mcp-editor-tools-limit))
-      (error "An Emacs lends at most %d tools" ecl-mcp-editor-tools-limit))
+      (error "An Emacs may offer at most %d tools" ecl-mcp-editor-tools-limit))
     (setq ecl-mcp-tools--all
           (if old
               (cl-substitute tool old ecl-mcp-tools--all)
@@ -121,23 +124,23 @@ that computes without end is stopped by \\[keyboard-quit]."
 
 (cl-defun ecl-mcp-define-tool (name &key description title level fields handler)
   "Define the tool NAME, a string, which models can call from now on.
-Every client is told of it at once.  DESCRIPTION says what it does, for the
-model; TITLE is for people.  LEVEL is `safe' (it changes nothing, and runs),
-`cautious' (it is logged, and runs) or `dangerous' (each call is put to you);
-nil is dangerous.
+Every client learns of it immediately.  DESCRIPTION tells the model what the
+tool does; TITLE is for people.  LEVEL is `safe' (it changes nothing, and runs),
+`cautious' (it is logged, and runs) or `dangerous' (you are asked about each
+call); nil means dangerous.
 
-FIELDS are its arguments, each (FIELD KIND HELP . OPTIONS): FIELD is a symbol,
-KIND one of text, name, integer, number and boolean, HELP a string, OPTIONS a
-property list of :required, :least, :most and :choices (a list of strings).
+FIELDS are the arguments, each (FIELD KIND HELP . OPTIONS): FIELD is a symbol,
+KIND one of text, name, integer, number and boolean, HELP a string, and OPTIONS
+a property list of :required, :least, :most and :choices (a list of strings).
 
-HANDLER is a function of one argument, an alist of the fields that were given;
-false is nil.  What it returns is the answer: a string as it is, anything else
-printed.  An error, \\[keyboard-quit] and a time limit (`ecl-mcp-tool-seconds')
-are failures of that call.  It runs with the buffer of the selected window as
-current buffer, and Emacs does nothing else meanwhile.
+HANDLER is a function of one argument, an alist of the given fields; false is
+nil.  Its value is the answer: a string as it is, anything else printed.  If it
+signals an error, is quit with \\[keyboard-quit] or exceeds `ecl-mcp-tool-seconds',
+the call fails.  It runs with the buffer of the selected window as current
+buffer, and Emacs does nothing else meanwhile.
 
-A tool of that name is replaced; `ecl-mcp-undefine-tool' takes it away.
-Return NAME."
+If there is a tool NAME already, it is replaced.  `ecl-mcp-undefine-tool'
+removes a tool.  Return NAME."
   (ecl-mcp-tools--check-name "The name of a tool" name)
   (ecl-mcp-tools--check-text (format "The description of %s" name) description
                              :description)
@@ -146,7 +149,7 @@ Return NAME."
   (unless (memq level '(nil safe cautious dangerous))
     (error "The level of %s is %S, not safe, cautious or dangerous" name level))
   (unless (functionp handler)
-    (error "The handler of %s is no function" name))
+    (error "The handler of %s is not a function" name))
   (ecl-mcp-tools--add (ecl-mcp-tools--tool-create
                        :name name :title title :description description
                        :level (or level 'dangerous) :handler handler
@@ -155,15 +158,15 @@ Return NAME."
   name)
 
 (defun ecl-mcp-undefine-tool (name)
-  "Take the tool NAME away, which `ecl-mcp-define-tool' defined.
-Return non-nil if it was there."
+  "Remove the tool NAME, which `ecl-mcp-define-tool' defined.
+Return non-nil if it existed."
   (when-let ((tool (ecl-mcp-tools--find name)))
     (setq ecl-mcp-tools--all (delq tool ecl-mcp-tools--all))
     (ecl-mcp-editor-tools-changed)
     t))
 
 (defun ecl-mcp-tools-offered ()
-  "Return the tools that this Emacs lends, as the editor protocol has them."
+  "Return the tools that this Emacs offers, as in the editor protocol."
   (mapcar (lambda (tool)
             `((name . ,(ecl-mcp-tools--tool-name tool))
               (title . ,(ecl-mcp-tools--tool-title tool))
@@ -175,18 +178,18 @@ Return non-nil if it was there."
 ;;;; Calls
 
 (defun ecl-mcp-tools--format-result (value)
-  "Return VALUE, what a handler returned, as text."
+  "Return VALUE, the value of a handler, as text."
   (let ((text (cond ((stringp value) (substring-no-properties value))
                     ((consp value) (string-trim-right (pp-to-string value)))
                     (t (prin1-to-string value)))))
     (if (<= (length text) ecl-mcp-tool-text-limit)
         text
       (concat (substring text 0 ecl-mcp-tool-text-limit)
-              (format "\n[… %d characters more are left out]"
+              (format "\n[… %d more characters are left out]"
                       (- (length text) ecl-mcp-tool-text-limit))))))
 
 (defun ecl-mcp-tools--arguments (tool arguments)
-  "Return ARGUMENTS, in exact shape, as the handler of TOOL gets them."
+  "Return ARGUMENTS, in exact shape, in the form for the handler of TOOL."
   (cl-loop for field in (ecl-mcp-tools--tool-fields tool)
            for name = (intern (alist-get 'name field))
            for value = (alist-get name arguments :null)
@@ -197,7 +200,7 @@ Return non-nil if it was there."
            do (error "The argument %s is missing" name)))
 
 (defun ecl-mcp-tools--run (tool arguments)
-  "Return what the handler of TOOL makes of ARGUMENTS, an alist."
+  "Return the value of the handler of TOOL for ARGUMENTS, an alist."
   (with-current-buffer (window-buffer (selected-window))
     (with-timeout (ecl-mcp-tool-seconds
                    (error "It did not finish within %s s (`%s')"
@@ -206,7 +209,7 @@ Return non-nil if it was there."
 
 (defun ecl-mcp-tools-call (name arguments _client)
   "Call the tool NAME with ARGUMENTS, in exact shape, for a core.
-Return (TEXT . ERROR-P); errors are signalled."
+Return (TEXT . ERROR-P), or signal an error."
   (let ((tool (ecl-mcp-tools--find name)))
     (if (not tool)
         (cons (format "Unknown tool: %s" name) t)

@@ -1,16 +1,16 @@
-;;; ecl-mcp-typing.el --- No key answers what it was not meant for  -*- lexical-binding: t; -*-
+;;; ecl-mcp-typing.el --- When to ask, and which key answers  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; A question that comes up while somebody types gets the next key as its
-;; answer.  So: when may a question come up, and which key is an answer?  It may
-;; when its human has stopped typing, at the top level of a frame that has their
-;; attention.  A key is an answer when it was typed on a keyboard, well after
-;; what it answers has come up, with nothing typed shortly before or behind it,
-;; in a frame that has had its human's attention for a moment.
-;; The last of these means that an answer waits a moment for what follows.
-;; This file knows nothing of requests.
+;; If a question comes up while somebody types, the next key is its answer.  So:
+;; when may a question come up, and which key is an answer?  A question may come
+;; up when the user has stopped typing, at the top level of a frame that has
+;; their attention.  A key is an answer if it was typed on a keyboard, well
+;; after its question came up, with nothing typed shortly before or after it, in
+;; a frame that has had the user's attention for a moment.  So an answer must
+;; wait a moment to see whether another key follows.
+;; This file knows nothing about requests.
 
 ;;; Code:
 
@@ -18,8 +18,8 @@
 
 (defcustom ecl-mcp-approval-idle 1.5
   "Seconds without a key before a question may come up.
-After a key that types text it is `ecl-mcp-approval-idle-writing', and an answer
-counts only when no other key has followed it for so long."
+After a key that types text, it is `ecl-mcp-approval-idle-writing'.  An answer
+then counts only if no other key follows for this time."
   :type 'number
   :group 'ecl-mcp)
 
@@ -30,45 +30,45 @@ counts only when no other key has followed it for so long."
 
 (defcustom ecl-mcp-approval-grace 0.4
   "Seconds around an answer in which no other key may come.
-Keys that come earlier after what they answer has been shown are ignored, and an
-answer counts when nothing has been typed for so long before and behind it."
+A key that comes earlier after its question was shown is ignored, and an answer
+counts only if nothing is typed for this time before and after it."
   :type 'number
   :group 'ecl-mcp)
 
 (defvar ecl-mcp-typing--key-times '(0 . 0)
-  "When the key of the last command came, and the one before it; in seconds.
-The latter may be one that a command has read itself.  Kept by
-`ecl-mcp-typing--key-clock' while something waits for an answer.")
+  "When the key of the last command came, and the one before it, in seconds.
+A command may have read the latter itself.  `ecl-mcp-typing--key-clock' updates
+this while something waits for an answer.")
 
 ;;;; Whether a question may come up
 
 (defun ecl-mcp-typing--human-frame-p (frame)
-  "Whether a human can see FRAME; the one frame of a daemon is none."
+  "Whether a user can see FRAME; the first frame of a daemon is not visible."
   (and (frame-live-p frame)
        (not (equal (terminal-name (frame-terminal frame)) "initial_terminal"))))
 
 (defun ecl-mcp-human-p ()
-  "Whether there may be a human who is asked."
+  "Whether there may be a user to ask."
   (and (not noninteractive)
        (cl-some #'ecl-mcp-typing--human-frame-p (frame-list))))
 
 (defun ecl-mcp-frame-in-front-p (frame)
-  "Whether FRAME is visible; on a terminal one lies before all others."
+  "Whether FRAME is visible; on a terminal, it must be the top frame."
   (and (eq t (frame-visible-p frame))
        (or (not (eq t (framep frame)))
            (eq frame (tty-top-frame frame)))))
 
 (defun ecl-mcp-frame-attended-p (&optional frame)
-  "Whether FRAME, or the selected one, may have its human's attention.
-A terminal that does not report its focus may."
+  "Whether FRAME, or the selected frame, may have the user's attention.
+On a terminal that does not report its focus, it may."
   (let ((frame (or frame (selected-frame))))
     (and (ecl-mcp-typing--human-frame-p frame)
          (ecl-mcp-frame-in-front-p frame)
          (frame-focus-state frame))))
 
 (defun ecl-mcp-alone-p ()
-  "Whether a question here keeps nobody from working elsewhere.
-While one is open on a terminal, keys on others wait."
+  "Whether a question here prevents nobody from working elsewhere.
+While it is open on one terminal, keys on the others have to wait."
   (let ((terminals nil))
     (dolist (frame (frame-list))
       (when (ecl-mcp-typing--human-frame-p frame)
@@ -77,7 +77,7 @@ While one is open on a terminal, keys on others wait."
         (eq t (frame-focus-state)))))
 
 (defun ecl-mcp-typing--macro-p ()
-  "Whether a keyboard macro is run or defined, on any terminal."
+  "Whether a keyboard macro is being run or defined on any terminal."
   (or executing-kbd-macro defining-kbd-macro
       (and (cdr (terminal-list))
            (cl-some (lambda (frame)
@@ -95,31 +95,31 @@ While one is open on a terminal, keys on others wait."
   "Commands of somebody who writes.")
 
 (defun ecl-mcp-writing-command-p (command)
-  "Whether COMMAND inserts or deletes text as one types.
-Those of other packages say what they do with a region that is active."
+  "Whether COMMAND inserts or deletes text like typing does.
+Commands of other packages are recognized by what they do with the region."
   (and (symbolp command)
        (or (memq command ecl-mcp-typing--writing-commands)
            (get command 'delete-selection))
        t))
 
 (defun ecl-mcp-typing-p ()
-  "Whether the last command was one of somebody who types.
-It wrote, or was called by a key of those that write elsewhere: the next key may
-be another such, of whoever does not look at the screen."
+  "Whether the last command suggests that somebody is typing.
+It wrote text, or its key writes text elsewhere; if the user does not look at
+the screen, the next key may be of the same kind."
   (or (ecl-mcp-writing-command-p last-command)
       (and (characterp last-command-event)
            (<= ?\s last-command-event))))
 
 (defun ecl-mcp-typing-why-not-show ()
-  "Why nothing may be shown or asked now, a symbol; nil when something may.
-Whether its human is still typing is not looked at."
+  "Why nothing may be shown or asked now, a symbol; nil if something may.
+This does not consider whether the user is still typing."
   (cond ((not (ecl-mcp-human-p)) 'no-human)
         ((not (ecl-mcp-frame-attended-p)) 'no-attention)
         ((or (active-minibuffer-window) (> (minibuffer-depth) 0)) 'minibuffer)
         ((> (recursion-depth) 0) 'recursive-edit)
         ((ecl-mcp-typing--macro-p) 'macro)
-        ;; A command reads keys itself, such as `quoted-insert'; it is nil
-        ;; while the command loop waits for a key.
+        ;; A command such as `quoted-insert' reads keys itself.  The variable
+        ;; is nil while the command loop waits for a key.
         ((or this-command cursor-in-echo-area throw-on-input) 'command)
         ;; Isearch, a transient map, a menu.
         ((or overriding-terminal-local-map overriding-local-map) 'map)
@@ -133,11 +133,11 @@ Whether its human is still typing is not looked at."
 (defun ecl-mcp-idle-seconds ()
   "Seconds since the last key."
   (if-let ((idle (current-idle-time))) (float-time idle)
-    ;; Emacs does not count after a minibuffer that a timer has used.
+    ;; Emacs does not count after a timer has used the minibuffer.
     (- (float-time) (car ecl-mcp-typing--key-times))))
 
 (defun ecl-mcp-typing-why-not-ask ()
-  "Why no question may come up now, a symbol, or nil."
+  "Why no question may come up now, a symbol; nil if one may."
   (or (ecl-mcp-typing-why-not-show)
       (and (< (ecl-mcp-idle-seconds)
               (if (ecl-mcp-typing-p) ecl-mcp-approval-idle-writing
@@ -146,7 +146,7 @@ Whether its human is still typing is not looked at."
 
 (defmacro ecl-mcp-in-timer (&rest body)
   "Run BODY, which reads from the minibuffer, in a timer.
-Quitting works, and what the command loop knows of the last command stays."
+Quitting works, and the command loop keeps what it knows of the last command."
   (declare (indent 0) (debug t))
   (let ((last (make-symbol "last")))
     `(let ((inhibit-quit nil) (this-command this-command)
@@ -160,19 +160,19 @@ Quitting works, and what the command loop knows of the last command stays."
 ;;;; Whether a key is an answer
 
 (defvar ecl-mcp-typing--pulse '(0 . 0)
-  "When Emacs was last seen to go on, and when it last did so after a pause.
-Both as `float-time' has them; kept by `ecl-mcp-pulse'.")
+  "When Emacs was last known to run, and when it last resumed after a pause.
+Both are values of `float-time', kept by `ecl-mcp-pulse'.")
 
 (defconst ecl-mcp-typing--pulse-pause 0.8
-  "Seconds after which Emacs has paused; a few looks of `ecl-mcp-pulse'.
-What was typed meanwhile comes late, and may be meant for what was there.")
+  "Seconds after which Emacs has paused; a few intervals of `ecl-mcp-pulse'.
+Keys typed during a pause arrive late, and may be meant for an earlier screen.")
 
 (defvar ecl-mcp-typing--attended nil
-  "A cons of the frame that has its human's attention, and since when, or nil.
-Kept by `ecl-mcp-pulse'.")
+  "A cons of the frame that has the user's attention, and since when, or nil.
+`ecl-mcp-pulse' updates it.")
 
 (defun ecl-mcp-typing--attention (now)
-  "Note NOW which frame has its human's attention."
+  "Note at the time NOW which frame has the user's attention."
   (let ((frame (selected-frame)))
     (setq ecl-mcp-typing--attended
           (and (ecl-mcp-frame-attended-p frame)
@@ -180,7 +180,7 @@ Kept by `ecl-mcp-pulse'.")
                  (cons frame now))))))
 
 (defvar ecl-mcp-typing--key-given nil
-  "Whether a program has given a key as if it had been typed, since the last.")
+  "Whether a program has supplied a key as if it were typed, since the last key.")
 
 (defvar ecl-mcp-typing--key-fresh t
   "Whether the last key came from a keyboard.")
@@ -189,14 +189,14 @@ Kept by `ecl-mcp-pulse'.")
   "How many events had been read when the last command began.")
 
 (defvar ecl-mcp-typing--key-rereads 0
-  "How many events have since been put back, to be read again.")
+  "How many events have since been put back to be read again.")
 
 (defvar ecl-mcp-typing--key-noticed '(0 . 0)
-  "How many events had been read when `ecl-mcp-pulse' noticed the last, and when.")
+  "The number of events read when `ecl-mcp-pulse' last saw a new one, and when.")
 
 (defun ecl-mcp-typing--key-read-by-others (now)
-  "When the last event came that no command was called by, at most NOW, or 0.
-Such are those that a command reads itself, as one that asks does."
+  "When the last event came that called no command, at most NOW, or 0.
+A command that asks something, for example, reads such events itself."
   (let ((before (- num-nonmacro-input-events
                    (length (this-single-command-keys)))))
     (cond ((<= before (+ ecl-mcp-typing--key-count ecl-mcp-typing--key-rereads)) 0)
@@ -205,7 +205,7 @@ Such are those that a command reads itself, as one that asks does."
           (t now))))
 
 (defun ecl-mcp-pulse ()
-  "Note that Emacs goes on; called a few times a second."
+  "Note that Emacs is running; call this a few times per second."
   (let ((now (float-time)))
     (setq ecl-mcp-typing--pulse
           (cons now (if (> (- now (car ecl-mcp-typing--pulse))
@@ -217,7 +217,7 @@ Such are those that a command reads itself, as one that asks does."
     (ecl-mcp-typing--attention now)))
 
 (defun ecl-mcp-typing--key-clock ()
-  "Note when a key comes; a function of `pre-command-hook'."
+  "Note when a key comes; a function for `pre-command-hook'."
   (let ((now (float-time)))
     (setq ecl-mcp-typing--key-times
           (cons now (max (car ecl-mcp-typing--key-times)
@@ -228,15 +228,15 @@ Such are those that a command reads itself, as one that asks does."
           ecl-mcp-typing--key-given nil)))
 
 (defun ecl-mcp-typing--key-watch (_variable events operation _where)
-  "Note that a program puts EVENTS into the queue of keys by OPERATION.
-Those that were typed and put back, as `sit-for' does, have t before them."
+  "Note that a program adds EVENTS to the queue of keys by OPERATION.
+If they were typed and put back, as `sit-for' does, t precedes each of them."
   (when (and (memq operation '(set let unlet)) (consp events))
     (if (eq t (car-safe (car events)))
         (cl-incf ecl-mcp-typing--key-rereads)
       (setq ecl-mcp-typing--key-given t))))
 
 (defun ecl-mcp-typing-watch ()
-  "Begin to watch when keys come, and from where."
+  "Start watching when keys come, and where they come from."
   (setq ecl-mcp-typing--key-given nil
         ecl-mcp-typing--key-times (cons (float-time) 0)
         ecl-mcp-typing--key-count num-nonmacro-input-events
@@ -249,16 +249,16 @@ Those that were typed and put back, as `sit-for' does, have t before them."
   (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp-typing--key-watch))
 
 (defun ecl-mcp-typing-unwatch ()
-  "Watch the keys no longer."
+  "Stop watching keys."
   (remove-hook 'pre-command-hook #'ecl-mcp-typing--key-clock)
   (remove-variable-watcher 'unread-command-events #'ecl-mcp-typing--key-watch)
   (remove-variable-watcher 'unread-post-input-method-events
                            #'ecl-mcp-typing--key-watch))
 
 (defun ecl-mcp-typing-why-no-answer (shown)
-  "Why the key that called the command is no answer to what was SHOWN then.
-SHOWN is what `float-time' was.  Nil when it is an answer as far as can be told
-before others could follow; see `ecl-mcp-typing-when-quiet'."
+  "Why the key of this command does not answer what was SHOWN at that time.
+SHOWN is a `float-time'.  Nil means that it is an answer unless other keys
+follow; see `ecl-mcp-typing-when-quiet'."
   (let ((now (float-time)))
     (cond ((or executing-kbd-macro ecl-mcp-typing--key-given
                (not ecl-mcp-typing--key-fresh))
@@ -269,27 +269,27 @@ before others could follow; see `ecl-mcp-typing-when-quiet'."
            "it was typed while Emacs was busy")
           ((or (not (eq (selected-frame) (car ecl-mcp-typing--attended)))
                (< (- now (cdr ecl-mcp-typing--attended)) ecl-mcp-approval-grace))
-           "the frame has just got its keys")
+           "the frame has only just got the focus")
           ((< (- now shown) ecl-mcp-approval-grace)
            "it came too soon to be an answer")
           ((< (- (car ecl-mcp-typing--key-times) (cdr ecl-mcp-typing--key-times))
               ecl-mcp-approval-grace)
-           "it came right behind another key"))))
+           "it came right after another key"))))
 
 (defvar ecl-mcp-typing--answer-timer nil
-  "The timer of an answer that waits for what follows it, or nil.")
+  "Timer of an answer that waits for a following key, or nil.")
 
 (defun ecl-mcp-typing-cancel-answer ()
-  "Forget the answer that waits for what follows it; whether there was one."
+  "Forget the waiting answer; return whether there was one."
   (when ecl-mcp-typing--answer-timer
     (cancel-timer ecl-mcp-typing--answer-timer)
     (setq ecl-mcp-typing--answer-timer nil)
     t))
 
 (defun ecl-mcp-typing-when-quiet (valid action &optional seconds)
-  "Call ACTION when no key has followed for SECONDS and VALID still says t.
-They are at least a moment.  Any key that comes earlier, or anything else that
-is read, is the end of it."
+  "Call ACTION if no key follows for SECONDS and VALID then returns non-nil.
+The wait is at least `ecl-mcp-approval-grace'.  Any earlier key, or anything
+else that is read, cancels ACTION."
   (ecl-mcp-typing-cancel-answer)
   (let ((count num-nonmacro-input-events))
     (setq ecl-mcp-typing--answer-timer

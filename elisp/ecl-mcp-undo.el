@@ -1,13 +1,13 @@
-;;; ecl-mcp-undo.el --- Edits of an agent taken back  -*- lexical-binding: t; -*-
+;;; ecl-mcp-undo.el --- Undoing edits of an agent  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;; Keywords: lisp, tools
 
 ;;; Commentary:
 
-;; The log of calls has a patch of each change of a file.  Here they are turned
-;; around, the newest first, and what they make of the text as it is now is put
-;; to the human as a review of its own.  What does not fit any more is left out.
+;; The log of calls has a patch for each change to a file.  This file reverses
+;; patches, the newest first, applies them to the present text, and shows the
+;; result as a review.  Hunks that no longer fit are left out.
 
 ;;; Code:
 
@@ -21,10 +21,10 @@
 
 (defconst ecl-mcp-undo--header
   "^@@ -\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)? \\+\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)? @@"
-  "The line above a hunk of a patch.")
+  "Matches the line above a hunk of a patch.")
 
 (defun ecl-mcp-undo--header-data (line)
-  "The numbers in LINE, a header of a hunk, as the editor protocol has them."
+  "The numbers in LINE, the header of a hunk, as in the editor protocol."
   (save-match-data
     (string-match ecl-mcp-undo--header line)
     (cl-loop for name in '(old_start old_count new_start new_count)
@@ -46,7 +46,7 @@
     (ecl-mcp-hunk-parse-all (nreverse data))))
 
 (defun ecl-mcp-undo--turn (hunk)
-  "Let HUNK lead from its new lines to the old."
+  "Reverse HUNK, so that it leads from its new lines to the old ones."
   (cl-rotatef (ecl-mcp-hunk-place hunk) (ecl-mcp-hunk-new-place hunk))
   (setf (ecl-mcp-hunk-items hunk)
         (mapcar (lambda (item)
@@ -57,9 +57,9 @@
   hunk)
 
 (defun ecl-mcp-undo--patch (text patch)
-  "Take PATCH back from TEXT: (NEW-TEXT . NUMBER OF HUNKS THAT DO NOT FIT).
-When all of it stands where it was put, that is where it is; else each hunk is
-where its lines stand only once."
+  "Undo PATCH in TEXT: (NEW-TEXT . NUMBER OF HUNKS THAT DO NOT FIT).
+If all hunks are where they were put, undo them there; else undo each hunk
+whose lines occur only once."
   (let* ((hunks (mapcar #'ecl-mcp-undo--turn (ecl-mcp-undo-parse-patch patch)))
          (exact (ecl-mcp-apply-to-text hunks text text))
          (result (if (memq nil (cdr exact))
@@ -68,7 +68,7 @@ where its lines stand only once."
     (cons (car result) (cl-count nil (cdr result)))))
 
 (defun ecl-mcp-undo--patches (text patches)
-  "Take PATCHES, the newest first, back from TEXT: as `ecl-mcp-undo--patch'."
+  "Undo PATCHES, the newest first, in TEXT, like `ecl-mcp-undo--patch'."
   (let ((missed 0))
     (dolist (patch patches)
       (pcase-let ((`(,new . ,count) (ecl-mcp-undo--patch text patch)))
@@ -79,32 +79,32 @@ where its lines stand only once."
 ;;;; Files
 
 (defun ecl-mcp-undo--buffer (path)
-  "The buffer that visits the file PATH, which is visited if it is not; or nil."
+  "The buffer that visits the file PATH, visiting it if necessary; or nil."
   (or (ecl-mcp-visit-buffer path)
       (and (file-exists-p path)
            (find-file-noselect path t))))
 
 (defun ecl-mcp-undo--offer-deletion (path patches)
-  "Ask whether PATH is to be deleted when it is empty again after PATCHES.
-That is what a file is that the agent made, when its text is taken back."
+  "Ask whether to delete PATH if it is empty after undoing PATCHES.
+A file that the agent created is empty after that."
   (let ((buffer (ecl-mcp-visit-buffer path)))
     (when (and buffer
                (string-match-p "^@@ -0,0 " (car (last patches)))
                (zerop (buffer-size buffer))
                (not (buffer-modified-p buffer))
                (file-exists-p path)
-               (y-or-n-p (format "%s is empty now; the agent made it: delete it? "
+               (y-or-n-p (format "%s, which the agent made, is empty; delete it? "
                                  (ecl-mcp--visible path))))
       (delete-file path t)
       (kill-buffer buffer))))
 
 (defun ecl-mcp-undo--open (path patches continue)
-  "Review what taking PATCHES back makes of the file PATH, then call CONTINUE.
-Return nil when there is nothing to review, after saying why."
+  "Review the effect of undoing PATCHES in the file PATH, then call CONTINUE.
+If there is nothing to review, say why and return nil."
   (let* ((buffer (ecl-mcp-undo--buffer path))
          (problem (if buffer
                       (ecl-mcp-visit-problem buffer)
-                    "it is not there any more"))
+                    "it no longer exists"))
          (text (and (not problem)
                     (with-current-buffer buffer (ecl-mcp-save-text))))
          (result (and text (ecl-mcp-undo--patches text patches)))
@@ -113,7 +113,7 @@ Return nil when there is nothing to review, after saying why."
            (ecl-mcp--report "%s: %s" path problem)
            nil)
           ((null hunks)
-           (ecl-mcp--report "%s: none of it is there any more" path)
+           (ecl-mcp--report "%s: nothing is left to undo" path)
            nil)
           (t
            (ecl-mcp-review-open
@@ -125,17 +125,19 @@ Return nil when there is nothing to review, after saying why."
                       (funcall continue)))))))
 
 (defun ecl-mcp-undo--title (path patches missed)
-  "The first line of the review of PATCHES to PATH of which MISSED hunks are gone."
-  (format "Take back %s in %s%s"
+  "The first line of the review of undoing PATCHES in PATH.
+MISSED is the number of hunks that no longer fit."
+  (format "Undo %s in %s%s"
           (if (cdr patches) (format "%d edits" (length patches)) "an edit")
           (ecl-mcp--visible (abbreviate-file-name path))
           (if (zerop missed)
               ""
-            (format "; what does not fit any more is left out (%d hunk%s)"
-                    missed (if (= missed 1) "" "s")))))
+            (format "; %d hunk%s no longer fit%s and %s left out"
+                    missed (if (= missed 1) "" "s") (if (= missed 1) "s" "")
+                    (if (= missed 1) "is" "are")))))
 
 (defun ecl-mcp-undo--files (files)
-  "Review one after the other of FILES, each (PATH PATCH…), the newest first."
+  "Review FILES, each (PATH PATCH…), the newest first, one after the other."
   (when files
     (pcase-let ((`((,path . ,patches) . ,rest) files))
       (or (ecl-mcp-undo--open path patches
@@ -143,7 +145,7 @@ Return nil when there is nothing to review, after saying why."
           (ecl-mcp-undo--files rest)))))
 
 (defun ecl-mcp-undo-lines (lines)
-  "Let the human take back the edits that LINES of the log tell of.
+  "Let the user undo the edits in LINES of the log.
 LINES are alists, the newest first; those without a patch do not count."
   (let ((files nil))
     (dolist (line lines)
@@ -151,7 +153,7 @@ LINES are alists, the newest first; those without a patch do not count."
         (when (and .path .patch)
           (push .patch (alist-get .path files nil nil #'equal)))))
     (unless files
-      (user-error "The log has no edit here that can be taken back"))
+      (user-error "The log has no edit here that can be undone"))
     (ecl-mcp-undo--files
      (mapcar (lambda (file) (cons (car file) (reverse (cdr file))))
              (nreverse files)))))

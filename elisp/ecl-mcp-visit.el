@@ -5,10 +5,9 @@
 
 ;;; Commentary:
 
-;; The text of a visited file is what its buffer has, saved or not: it is what
-;; a change is compared with.  When a tool has written a file, a buffer that
-;; visits it without unsaved changes follows it; one with unsaved changes is
-;; left alone.
+;; The text of a visited file is that of its buffer, saved or not; changes are
+;; compared with it.  After a tool has written a file, a buffer that visits it
+;; is reverted, unless it has unsaved changes.
 
 ;;; Code:
 
@@ -22,11 +21,11 @@ Two such texts must fit into one message of the editor protocol.")
 ;;;; The text of a buffer
 
 (defun ecl-mcp-visit-buffer (path)
-  "The buffer that visits the file PATH, which a core has sent, or nil."
+  "The buffer that visits the file PATH, which a core sent, or nil."
   (ecl-mcp--plain-file #'find-buffer-visiting path))
 
 (defun ecl-mcp-visit--odd-bytes-p ()
-  "Whether this buffer has bytes that are no characters."
+  "Whether this buffer has bytes that are not characters."
   (save-excursion
     (save-restriction
       (widen)
@@ -34,7 +33,7 @@ Two such texts must fit into one message of the editor protocol.")
       (re-search-forward "[^\u0000-\ud7ff\ue000-\U0010ffff]" nil t))))
 
 (defun ecl-mcp-visit-problem (buffer)
-  "Why the text of BUFFER is not what its file has, or is to have; or nil."
+  "Why the text of BUFFER is not that of its file, even after saving; or nil."
   (with-current-buffer buffer
     (cond ((> (save-restriction (widen) (position-bytes (point-max)))
               ecl-mcp-visit-text-limit)
@@ -48,7 +47,7 @@ Two such texts must fit into one message of the editor protocol.")
                (find-file-name-handler buffer-file-name 'write-region))
            "its file has another form")
           ((ecl-mcp-visit--odd-bytes-p)
-           "it has bytes that are no characters"))))
+           "it has bytes that are not characters"))))
 
 (defun ecl-mcp-visit-mode (path)
   "The major mode for texts of the file PATH."
@@ -60,14 +59,14 @@ Two such texts must fit into one message of the editor protocol.")
         'fundamental-mode)))
 
 (defun ecl-mcp-visit--behind-p ()
-  "Whether this buffer has nothing that its file lacks, but an older text."
+  "Whether this buffer has no unsaved changes, but an older text than its file."
   (and (not (buffer-modified-p))
        (not (verify-visited-file-modtime))
        (file-exists-p buffer-file-name)))
 
 (defun ecl-mcp-visit-text (path)
-  "The text of the buffer that visits the file PATH, as the core wants it.
-Nil when there is none, or when the file on the disk is what counts."
+  "The text of the buffer that visits the file PATH, in the form for the core.
+Nil if there is no such buffer, or if the file on the disk counts."
   (when-let ((buffer (ecl-mcp-visit-buffer path)))
     (with-current-buffer buffer
       (unless (or (ecl-mcp-visit--behind-p)
@@ -78,25 +77,25 @@ Nil when there is none, or when the file on the disk is what counts."
 ;;;; Files that tools have written
 
 (defun ecl-mcp-visit--revert ()
-  "Read the file of this buffer again; point and narrowing are kept."
+  "Read the file of this buffer again; keep point and narrowing."
   (save-restriction
     (revert-buffer t t t)))
 
 (defun ecl-mcp-visit-follow (path)
-  "Let the buffer that visits the file PATH follow it, or say why it does not."
+  "Revert the buffer that visits the file PATH, or say why that is not done."
   (when-let ((buffer (ecl-mcp-visit-buffer path)))
     (with-current-buffer buffer
       (cond ((or (verify-visited-file-modtime) (not (file-exists-p path))))
             ((buffer-modified-p)
              (ecl-mcp--report
-              "%s was written by a tool; its buffer has unsaved changes."
+              "A tool wrote %s, but its buffer has unsaved changes."
               (file-name-nondirectory path)))
             (t
              (ecl-mcp--noting-errors (format "reading %s again" path)
                (ecl-mcp-visit--revert)))))))
 
 (defun ecl-mcp-visit-called (line _connection)
-  "A call is over, as LINE of the log says: let the buffer of its file follow."
+  "Revert the buffer of the file that the call in LINE, of the log, wrote."
   (when-let ((path (alist-get 'path line)))
     (ecl-mcp-visit-follow path)))
 

@@ -7,16 +7,16 @@
 
 ;;; Commentary:
 
-;; A coding agent and you work on the same live Common Lisp, and you have the
-;; last word over what the agent runs and changes: calls are put to you, changes
-;; of files are reviewed hunk by hunk.
+;; You and a coding agent work in the same live Common Lisp, and you have the
+;; last word on what the agent runs and changes: you are asked about calls, and
+;; you review changes to files hunk by hunk.
 ;;
-;;   M-x ecl-mcp              start, and show what goes on
+;;   M-x ecl-mcp              start, and show the status
 ;;   M-x ecl-mcp-global-mode  let running `ecl-mcp' servers ask this Emacs
 ;;   M-x ecl-mcp-mode         keys, completion and eldoc in a Lisp buffer
 ;;
-;; The module with the core is built by M-x ecl-mcp-build-module.  Without it,
-;; running servers can ask this Emacs nevertheless.
+;; M-x ecl-mcp-build-module builds the module with the core.  Running servers
+;; can ask this Emacs even without the module.
 
 ;;; Code:
 
@@ -42,31 +42,31 @@
 (require 'ecl-mcp-status)
 
 (defvar ecl-mcp-activated nil
-  "Whether requests come up in this Emacs.")
+  "Whether this Emacs shows requests.")
 
 (defun ecl-mcp-activate ()
-  "Let requests come up in this Emacs, and cores see the texts of buffers."
+  "Show requests in this Emacs, and let cores read the texts of buffers."
   (unless ecl-mcp-activated
     (setq ecl-mcp-activated t)
     (ecl-mcp-approval-activate)
     (ecl-mcp-review-activate)))
 
 (defun ecl-mcp-deactivate ()
-  "Let requests come up in this Emacs no longer."
+  "Stop showing requests in this Emacs."
   (when ecl-mcp-activated
     (setq ecl-mcp-activated nil)
     (ecl-mcp-review-deactivate)
     (ecl-mcp-approval-deactivate)))
 
 (defun ecl-mcp-deactivate-if-unused ()
-  "Deactivate unless there is something that may ask."
+  "Deactivate unless there is a core that may ask."
   (unless (or ecl-mcp-lisp (bound-and-true-p ecl-mcp-global-mode))
     (ecl-mcp-deactivate)))
 
 ;;;###autoload
 (define-minor-mode ecl-mcp-global-mode
   "Let running `ecl-mcp' servers ask this Emacs.
-They find it by a socket.  The mode line says how many requests wait."
+They find it through a socket.  The mode line shows how many requests wait."
   :global t
   :group 'ecl-mcp
   (cond (ecl-mcp-global-mode
@@ -78,10 +78,10 @@ They find it by a socket.  The mode line says how many requests wait."
 
 ;;;###autoload
 (defun ecl-mcp ()
-  "Start ecl-mcp and show what goes on.
-That is the Lisp of this Emacs, and the socket by which running servers find it.
-When there can be no Lisp here, the buffer says why, and servers can ask
-nevertheless."
+  "Start ecl-mcp and show its status.
+This starts the Lisp of this Emacs, and listens on the socket through which
+running servers find it.  If there can be no Lisp here, the status buffer says
+why, and servers can ask nevertheless."
   (interactive)
   (ecl-mcp-global-mode 1)
   (condition-case err
@@ -92,8 +92,8 @@ nevertheless."
 
 ;;;###autoload
 (defun ecl-mcp-stop ()
-  "Stop the Lisp of this Emacs, and let servers ask it no longer.
-What was defined in it is lost; requests that wait are refused."
+  "Stop the Lisp of this Emacs, and no longer let servers ask it.
+All definitions in it are lost; waiting requests are refused."
   (interactive)
   (ecl-mcp-lisp-stop)
   (ecl-mcp-global-mode -1)
@@ -102,8 +102,9 @@ What was defined in it is lost; requests that wait are refused."
 
 ;;;###autoload
 (defun ecl-mcp-restart-lisp ()
-  "Start a fresh Lisp in place of the one of this Emacs.
-It works whatever that one does.  All it had is lost, and who uses it is told."
+  "Replace the Lisp of this Emacs with a fresh one.
+This works whatever the old one is doing.  Its definitions and data are lost,
+and its users are told so."
   (interactive)
   (if (not ecl-mcp-lisp)
       (ecl-mcp-client-ensure)
@@ -112,17 +113,17 @@ It works whatever that one does.  All it had is lost, and who uses it is told."
 ;;;###autoload
 (defun ecl-mcp-interrupt (&optional all)
   "Stop what this Emacs evaluates in its Lisp; definitions stay.
-When that is nothing, or with a prefix argument ALL, stop what agents evaluate
-there; they are told that the user stopped it."
+If it evaluates nothing, or with a prefix argument ALL, stop what agents
+evaluate there; they are told that the user stopped it."
   (interactive "P")
   (let ((calls (ecl-mcp-client-calls)))
     (mapc #'ecl-mcp-cancel calls)
     (when (and ecl-mcp-lisp (or all (null calls)))
       (ecl-mcp-lisp-stop-others ecl-mcp-lisp))
-    (message (cond ((null ecl-mcp-lisp) "ecl-mcp: Nothing runs")
-                   ((null calls) "ecl-mcp: What agents evaluate is stopped")
-                   (all "ecl-mcp: %d stopped, and what agents evaluate")
-                   (t "ecl-mcp: %d stopped"))
+    (message (cond ((null ecl-mcp-lisp) "ecl-mcp: Nothing is running")
+                   ((null calls) "ecl-mcp: Stopped the evaluations of agents")
+                   (all "ecl-mcp: Stopped %d, and the evaluations of agents")
+                   (t "ecl-mcp: Stopped %d"))
              (length calls))))
 
 (provide 'ecl-mcp)

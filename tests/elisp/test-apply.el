@@ -378,7 +378,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (let ((result (ecl-mcp-apply-to-buffer
                    buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
       (test-apply-check file buffer result "a\nx\n")
-      (should (string-match-p "has been changed" (plist-get result :note)))
+      (should (string-match-p "has changed" (plist-get result :note)))
       (should (equal (test-apply-bytes file) "theirs\n"))
       (should (buffer-modified-p))
       ;; the next key asks nothing: batch Emacs would signal an error
@@ -391,7 +391,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (let ((result (ecl-mcp-apply-to-buffer
                    buffer "a\nb\n" (test-apply-hunks "a\nb\n" "a\nx\n"))))
       (test-apply-check file buffer result "a\nx\n")
-      (should (string-match-p "not there" (plist-get result :note)))
+      (should (string-match-p "no longer exists" (plist-get result :note)))
       (should-not (file-exists-p file)))))
 
 (ert-deftest ecl-mcp-apply-says-that-saving-failed ()

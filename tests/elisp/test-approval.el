@@ -204,7 +204,7 @@ It took the square of their length."
         (should (ecl-mcp-approval-text-request (nth 0 ecl-mcp-requests) nil))
         (should-not (ecl-mcp-approval-text-raw (nth 1 ecl-mcp-requests)))
         (should-not (ecl-mcp-approval-text-request (nth 1 ecl-mcp-requests) nil))
-        (should (string-match-p "than the 100 that can be shown"
+        (should (string-match-p "at most 100 can be shown"
                                 (buffer-string)))
         (should-not (string-match-p "x\\{99\\}" (buffer-string)))))))
 

@@ -33,8 +33,8 @@
       (should (string-match-p "lines 1-2; continue with offset 3\nline 1\nline 2\n\\'"
                               (test-buffers--ask 'read-buffer :buffer "pages"))))
     (let ((ecl-mcp-buffers-characters 4))
-      (should (string-match-p (concat "lines 1-1; the line is cut;"
-                                      " continue with offset 2\nline\\'")
+      (should (string-match-p (concat "lines 1-1; the line is cut; continue with"
+                                      " offset 2\nline\\'")
                               (test-buffers--ask 'read-buffer :buffer "pages"))))
     (widen)
     (erase-buffer)

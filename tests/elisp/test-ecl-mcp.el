@@ -341,9 +341,9 @@ With a hook `use-package' loads nothing unless it is told to."
   "Without a module the status says the remedy, and servers can ask."
   (test-ecl-mcp--with folder
     (cl-letf (((symbol-function 'ecl-mcp-module-problem)
-               (lambda () "The module is not there; build it.")))
+               (lambda () "The module does not exist; build it.")))
       (ecl-mcp)
-      (test-ecl-mcp--shows "state +The module is not there; build it.")
+      (test-ecl-mcp--shows "state +The module does not exist; build it.")
       (test-ecl-mcp--shows "Build")
       (should-not ecl-mcp-lisp)
       (let ((client (make-network-process

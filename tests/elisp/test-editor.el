@@ -212,7 +212,7 @@
     (ecl-mcp-editor-feed core (apply #'concat (make-list 3000 "no\n[1]\n7\n")))
     (with-current-buffer ecl-mcp--messages-buffer
       (should (= 20 (count-lines (point-min) (point-max))))
-      (should (string-match-p "more of them are not noted" (buffer-string))))
+      (should (string-match-p "further ones are not noted" (buffer-string))))
     (ecl-mcp-test-ask core 1)
     (ecl-mcp-test-await "a request" (lambda () ecl-mcp-requests))))
 

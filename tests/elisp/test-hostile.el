@@ -211,7 +211,7 @@ Then Lisp must go on within a second or two; return how long that took."
         (accept-process-output nil 0.1)
         (live-kill (live-supervisor))
         (ready)
-        (should (string-match-p "has ended" (buffer-string)))
+        (should (string-match-p "images ended" (buffer-string)))
         (goto-char (point-max))
         (insert "(+ 1 1)")
         (ecl-mcp-repl-return)

@@ -86,7 +86,7 @@ They had no answer at all."
       (signal-process (ecl-mcp-lisp-process ecl-mcp-lisp) 'SIGKILL)
       (ecl-mcp-test-await "the answer" (lambda () result))
       (dolist (text (list (plist-get result :error) (funcall call)))
-        (should (string-match-p "killed\\. The program .*/ecl-mcp is not there"
+        (should (string-match-p "killed\\. The program .*/ecl-mcp does not exist"
                                 text))
         (should (string-match-p "M-x ecl-mcp-restart-lisp" text)))
       (make-symbolic-link program ecl-mcp-program)
@@ -340,11 +340,11 @@ It had none at all: the supervisor ended again and again."
           ;; The supervisor finds out itself, and what was called is lost.
           ('full (write-region "mine" nil (expand-file-name "image.soc~" run)
                                nil 'silent)
-                 (should (string-match-p "has ended" (funcall call)))))
+                 (should (string-match-p "images ended" (funcall call)))))
         (should (equal (cons way (funcall call)) (cons way "=> 2")))
         (with-current-buffer ecl-mcp--messages-buffer
           (goto-char (point-max))
-          (should (search-backward "no client can attach here" nil t))
+          (should (search-backward "clients cannot attach here" nil t))
           (let ((inhibit-read-only t))
             (erase-buffer)))))))
 

@@ -38,10 +38,10 @@ FACTS is a plist of names and values; return the name of the module's file."
 (ert-deftest ecl-mcp-module-missing ()
   "A module that is not there is one sentence with the remedy."
   (let ((ecl-mcp-module-file "/nonexistent/ecl-mcp-module.so"))
-    (should (string-match-p "/nonexistent/.* is not there; build it with M-x"
+    (should (string-match-p "/nonexistent/.* does not exist; build it with M-x"
                             (test-module--problem)))
     (let ((ecl-mcp--directory "/nonexistent/elisp/"))
-      (should (string-match-p "install ecl-mcp and its module again"
+      (should (string-match-p "reinstall ecl-mcp and its module"
                               (test-module--problem))))))
 
 (ert-deftest ecl-mcp-module-old ()
@@ -49,11 +49,11 @@ FACTS is a plist of names and values; return the name of the module's file."
   (ecl-mcp-test-with-folder folder
     (let ((ecl-mcp-module-file (test-module--copy folder "version" "0.0.9")))
       (should (string-match-p
-               "of version 0.0.9, the elisp of version .*ecl-mcp-build-module"
+               "has version 0.0.9, but the elisp has version .*ecl-mcp-build-module"
                (test-module--problem))))
     (delete-file (expand-file-name "ecl-mcp-module.version" folder))
     (let ((ecl-mcp-module-file (expand-file-name "ecl-mcp-module.so" folder)))
-      (should (string-match-p "Nothing beside .* says which version"
+      (should (string-match-p "There is no version file beside"
                               (test-module--problem))))))
 
 (ert-deftest ecl-mcp-module-for-a-newer-emacs ()

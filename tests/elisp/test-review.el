@@ -331,7 +331,7 @@
                                         'exists :false 'buffer :false)))
       (with-current-buffer (ecl-mcp-review-request request)
         (should (string-match-p "Create new.txt" (buffer-string)))
-        (should (string-match-p "folder /nowhere/ is made" (buffer-string)))
+        (should (string-match-p "folder /nowhere/ will be created" (buffer-string)))
         (should (string-match-p "The file is empty" (buffer-string)))
         (ecl-mcp-review-submit))
       (should (equal (alist-get 'decision (test-review-answer)) "approve")))))
@@ -351,7 +351,7 @@
                  (lambda (text) (setq question text) t)))
         (ecl-mcp-review-submit))
       (should (equal question
-                     "Leave out what has no place any more (2)?")))
+                     "Leave out what is no longer in the text (2)?")))
     (let ((after (string-replace
                   "line 50\n" "fifty\n"
                   (string-replace
@@ -460,7 +460,7 @@
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-accept-all)
     (test-review-withdraw request)
-    (should (string-match-p "does not wait" header-line-format))
+    (should (string-match-p "no longer waits" header-line-format))
     (should-error (ecl-mcp-review-submit) :type 'user-error)
     (should-error (ecl-mcp-review-reject) :type 'user-error)
     (should (equal (test-apply-bytes file) test-review-old))

@@ -141,7 +141,7 @@
     (set-file-modes (file-name-directory file) #o700)
     (write-region "mine" nil file nil 'silent)
     (should-not (ecl-mcp-socket-start))
-    (should (string-match-p "is no socket" (ecl-mcp-socket-problem)))
+    (should (string-match-p "is not a socket" (ecl-mcp-socket-problem)))
     (should (file-regular-p file))))
 
 (defun test-socket--other-user (folder)

@@ -50,7 +50,7 @@
     (should (equal (ecl-mcp-tools--format-result (car case)) (cadr case))))
   (let ((text (ecl-mcp-tools--format-result
                (make-string (+ 7 ecl-mcp-tool-text-limit) ?x))))
-    (should (string-suffix-p "[… 7 characters more are left out]" text))))
+    (should (string-suffix-p "[… 7 more characters are left out]" text))))
 
 (ert-deftest ecl-mcp-tool-errors-are-the-calls ()
   "Errors, C-g and time-outs of a handler are failures of that call."

@@ -148,15 +148,15 @@ test('approval: what is too long to be shown', quick(
     `${QUEUE} (setq ecl-mcp-approval-text--limit 1000)`), async emacs => {
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
-    await emacs.see(/more than the 1000 that can be shown/);
+    await emacs.see(/at most 1000 can be shown/);
     await pause(2 * QUICK);
     await emacs.keys('y');
-    await emacs.see(/too long to be shown: n denies it, e edits it/);
+    await emacs.see(/too long to show: n denies it, e edits it/);
     for (const key of ['!', 'A']) {
         await pause(2 * QUICK);
         await emacs.eval('(message nil)');
         await emacs.keys(key);
-        await emacs.see(/too long to be shown: n denies it, e edits it/);
+        await emacs.see(/too long to show: n denies it, e edits it/);
     }
     await pause(2 * QUICK);
     await emacs.keys('n');
@@ -177,7 +177,7 @@ for (const [count, fits] of [[3, true], [60, false]])
                 await emacs.type('ecl-mcp-trust-project');
                 await emacs.keys('Enter');
                 await emacs.see(/Type yes:/);
-                await emacs.see(new RegExp(`these ${count + 1} rules`));
+                await emacs.see(new RegExp(`[Tt]hese ${count + 1} rules`));
                 for (let tries = 0; toTheEnd && tries < 30 &&
                     !/^  allow any tool/m.test(await emacs.screen()); tries++) {
                     await emacs.keys('C-M-v');

@@ -77,7 +77,7 @@ test('approval: all that is to be known is shown', quick(QUEUE), async emacs => 
     await emacs.see(/\(launch-missiles\)/);
     await key(emacs, 'Tab');
     await emacs.see(/#2 · claude 1.0 wants some-tool/);
-    await emacs.see(/path is not in the project/);
+    await emacs.see(/path is outside the project/);
     await emacs.see(/flag: false/);
     await emacs.see(/list: \[1,2\]/);
     await emacs.see(/content: \(2 lines, 7 characters\)\n\| one\n\| two/);
@@ -145,7 +145,7 @@ test('approval: e runs what was made of the call', quick(QUEUE), async emacs => 
     await emacs.type(',');
     await pause(QUICK);
     await emacs.keys('C-c', 'C-c');
-    await emacs.see(/This is no JSON/);
+    await emacs.see(/This is not JSON/);
     await open(emacs, 3);
     await emacs.keys('BSpace', 'M-<');
     await emacs.keys('M-x');
@@ -202,7 +202,7 @@ for (const short of ['nil', 't']) {
             await review(emacs, QUICK);
             await key(emacs, 'A');
             await emacs.see(/Allow always, in this project\?/);
-            await emacs.see(/to stand in .*permissions.eld/);
+            await emacs.see(/to be written to .*permissions.eld/);
             await key(emacs, 'y');
             await emacs.see(/Type yes:/);
             await key(emacs, 'y', 'Enter');
@@ -292,7 +292,7 @@ test('approval: a question whose window is killed allows nothing', quick(),
         await question(emacs, 1, QUICK);
         await emacs.eval('(progn (kill-buffer "*ecl-mcp approval*") nil)');
         await emacs.keys('y');
-        await emacs.see(/it is on the screen: v shows/);
+        await emacs.see(/it is on the screen; v shows/);
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await key(emacs, 'n');
         await decided(emacs, 1, 'deny');
@@ -327,9 +327,9 @@ test('approval: what is withdrawn under the eyes of its reader', quick(QUEUE),
         await emacs.see(/#2 ·/);
         await emacs.never('(ecl-mcp-test-decision 2)', 2);
         await withdraw(2);
-        await emacs.see(/#2 waits no longer: it was withdrawn. gone/);
+        await emacs.see(/#2 no longer waits: it was withdrawn. gone/);
         await key(emacs, 'y');
-        await emacs.see(/waits no longer; TAB shows the next/);
+        await emacs.see(/no longer waits; TAB shows the next request/);
         check(await emacs.eval(IN_SCRATCH) === 'nil', 'the key went elsewhere');
         await key(emacs, 'q');
         await emacs.until(IN_SCRATCH);

@@ -63,7 +63,7 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
     await emacs.until('(= 0 (minibuffer-depth))');
     // who interrupts it is shown no window about that
     await emacs.keys('C-c', 'C-b');
-    await emacs.see(/^ecl-mcp: 1 stopped$/m);
+    await emacs.see(/^ecl-mcp: Stopped 1$/m);
     await emacs.until('(null ecl-mcp-eval--jobs)');
     check(await emacs.eval('(length (window-list))') === '1', 'windows');
 });

@@ -84,7 +84,7 @@ test('review: two of three, and one undo', options, async emacs => {
     await emacs.keys('Enter');
     await emacs.see(/\[rejected: keep the old name\]/);
     await emacs.keys('n', 'e');
-    await emacs.see(/take it/);
+    await emacs.see(/ accept ·/);
     await emacs.keys('C-s');
     await emacs.type('fifty');
     await emacs.keys('Enter');
@@ -148,7 +148,7 @@ test('review: as it is entered it is not submitted', options, async emacs => {
         ${literal(OLD)} ${literal(NEW)})) t)`);
     await emacs.eval('(ecl-mcp-review-request ecl-mcp-review--test t)');
     await emacs.keys('A', 'C-c', 'C-c');
-    await emacs.see(/look first/);
+    await emacs.see(/look at it first/);
     check(await emacs.eval(answers) === '0', 'answered');
     holds(file, OLD);
 });
@@ -167,7 +167,7 @@ test('review: what comes in the place of another is not submitted', options,
         await passing(emacs, 1.1);
         await emacs.eval('(progn (switch-to-buffer ecl-mcp-review--test) t)');
         await emacs.keys('C-c', 'C-c');
-        await emacs.see(/look first/);
+        await emacs.see(/look at it first/);
         check(await emacs.eval(answers) === '0', 'answered');
         holds(file, OLD);
         await submittable(emacs);
@@ -352,7 +352,7 @@ test('review: a file that has changed on the disk', options, async emacs => {
     fs.utimesSync(file, 4e9, 4e9);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
-    check(/has been changed/.test(await member(emacs, 'note')), 'it is said why not');
+    check(/has changed/.test(await member(emacs, 'note')), 'it is said why not');
     await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
     await emacs.keys('M->');
     await emacs.type('xy');
@@ -395,7 +395,7 @@ test('review: no, because', options, async emacs => {
     await propose(emacs, file);
     await enter(emacs);
     await emacs.keys('A', 'C-c', 'C-k');
-    await emacs.see(/Refuse the whole change; why/);
+    await emacs.see(/Refuse the whole change, because/);
     await emacs.type('it is mine');
     await emacs.keys('Enter');
     await answered(emacs);

@@ -41,7 +41,7 @@ test('status: the REPL, a restart and the end, by keys', options, async emacs =>
     await emacs.see(/^ {2}lost +1 times; last: The user restarted Lisp\.$/m);
     await emacs.keys('S');
     await emacs.see(/^ {2}state +not started$/m);
-    await emacs.see(/^ {2}socket +Nobody listens yet\.$/m);
+    await emacs.see(/^ {2}socket +This Emacs does not listen yet\.$/m);
     await emacs.keys('s');
     await emacs.see(/^ {2}process +\d+, since \d\d:\d\d:\d\d$/m);
 });
