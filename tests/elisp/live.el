@@ -3,7 +3,7 @@
 
 ;;; Commentary:
 
-;; Waiting for what happens, with a deadline, and the processes of the session.
+;; Waiting for what happens, with a deadline, and the processes of the Lisp.
 
 ;;; Code:
 

@@ -48,7 +48,7 @@ After SECONDS (20) fail, saying WHAT was waited for."
          (progn ,@body)
        (delete-directory ,name t))))
 
-;;;; A session with real images
+;;;; A Lisp with real images
 
 (defvar ecl-mcp-lisp)
 (defvar ecl-mcp-program)
@@ -59,16 +59,16 @@ After SECONDS (20) fail, saying WHAT was waited for."
 (declare-function ecl-mcp-lisp-stop "ecl-mcp-lisp")
 (declare-function ecl-mcp-lisp-process "ecl-mcp-lisp" t t)
 
-(defun ecl-mcp-test-end-session ()
-  "End the session and wait for the end of its process."
+(defun ecl-mcp-test-end-lisp ()
+  "End the Lisp of this Emacs and wait for the end of its process."
   (when ecl-mcp-lisp
     (let ((process (ecl-mcp-lisp-process ecl-mcp-lisp)))
       (ecl-mcp-lisp-stop)
       (ecl-mcp-test-await "the end of the supervisor"
                           (lambda () (not (process-live-p process)))))))
 
-(defmacro ecl-mcp-test-with-session (folder &rest body)
-  "Run BODY, in which the first call starts a session with real images.
+(defmacro ecl-mcp-test-with-lisp (folder &rest body)
+  "Run BODY, in which the first call starts a Lisp with real images.
 FOLDER is bound to its workspace; all of it goes away in the end.  Requests do
 not come up: a test that is about that calls what lets them."
   (declare (indent 1) (debug (symbolp body)))
@@ -81,7 +81,7 @@ not come up: a test that is about that calls what lets them."
            (ecl-mcp-activate-function #'ignore))
        (unwind-protect
            (progn ,@body)
-         (ecl-mcp-test-end-session)))))
+         (ecl-mcp-test-end-lisp)))))
 
 (defun ecl-mcp-test-call (tool arguments &rest options)
   "Call TOOL (a symbol) with ARGUMENTS and OPTIONS; return its result."

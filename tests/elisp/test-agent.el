@@ -14,7 +14,7 @@
 
 (ert-deftest ecl-mcp-agent-keeps-the-contract ()
   "Results match their calls, in order, and exactly one of two is set."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let* ((phases nil)
            (ecl-mcp-tool-execution-hook
             (list (lambda (phase tool _arguments result)
@@ -70,7 +70,7 @@ Return the result and what the file has."
 
 (ert-deftest ecl-mcp-approval-function-decides ()
   "Approved runs, modified runs otherwise, all else refuses with its reason."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (dolist (case '(("1" approved t "as proposed")
                     ("2" :approved t "as proposed")
                     ("3" denied nil nil "User denied tool execution")
@@ -91,7 +91,7 @@ Return the result and what the file has."
 
 (ert-deftest ecl-mcp-approval-function-is-only-for-agents-here ()
   "Other calls are put to the human, function or not."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (add-hook 'ecl-mcp-request-functions #'ecl-mcp-agent--request 90)
     (let ((ecl-mcp-approval-function (lambda (&rest _) (ert-fail "It was asked")))
           result)

@@ -130,7 +130,7 @@
 
 (ert-deftest ecl-mcp-buffers-through-a-core ()
   "A model that calls through a real core reads a buffer."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (with-temp-buffer
       (rename-buffer "real")
       (insert "seen\n")

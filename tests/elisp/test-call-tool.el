@@ -8,7 +8,7 @@
 
 (ert-deftest ecl-mcp-call-tool-asks-by-schema ()
   "The arguments are asked for by the schema of the tool."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-client-ensure)
     (let ((prompts nil))
       (cl-letf (((symbol-function 'read-string)

@@ -8,7 +8,7 @@
 
 (ert-deftest ecl-mcp-call-evaluates ()
   "A call starts the session and comes back with its result."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(* 6 7)")))))
       (should (equal (plist-get result :content) "=> 42"))
       (should (eq (plist-get result :success) t))
@@ -20,7 +20,7 @@
 
 (ert-deftest ecl-mcp-call-fails ()
   "A failure has its text in :error."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(/ 1 0)")))))
       (should-not (plist-get result :success))
       (should (string-match-p "DIVISION-BY-ZERO" (plist-get result :error))))
@@ -30,7 +30,7 @@
 
 (ert-deftest ecl-mcp-call-sessions-and-text ()
   "Sessions are apart; text of all kinds goes through unharmed."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *x* \"Grüße, 世界 🙂\")")))
     (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
                                                  '((code . "*x*")))
@@ -47,7 +47,7 @@
   (let* ((lines nil)
          (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
          (texts nil))
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (ecl-mcp-test-call 'evaluate-lisp
                          '((code . "(progn (write-line \"BEGUN\")
                                            (sleep 1.5) 1)"))
@@ -95,7 +95,7 @@
 
 (ert-deftest ecl-mcp-call-cancelled ()
   "A cancelled call fails at once; the session is there for the next one."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 5)")))
     (let* ((results nil)
            (id (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
@@ -113,7 +113,7 @@
 
 (ert-deftest ecl-mcp-call-timeout ()
   "The time limit of a call is that of the evaluation."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(loop)"))
                                      :timeout 0.5)))
       (should (string-match-p "0.5 s" (plist-get result :error))))))

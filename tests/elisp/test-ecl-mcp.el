@@ -245,7 +245,7 @@ With a hook `use-package' loads nothing unless it is told to."
      (ecl-mcp-test-with-folder sockets
        (set-file-modes sockets #o700)
        (let ((ecl-mcp-socket (expand-file-name "emacs.sock" sockets)))
-         (ecl-mcp-test-with-session ,folder
+         (ecl-mcp-test-with-lisp ,folder
            (save-window-excursion
              (unwind-protect
                  (progn ,@body)

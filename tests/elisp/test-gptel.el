@@ -17,7 +17,7 @@
 (defmacro test-gptel--with (&rest body)
   "Run BODY with tools registered, collected in `test-gptel--made'."
   (declare (indent 0) (debug (body)))
-  `(ecl-mcp-test-with-session folder
+  `(ecl-mcp-test-with-lisp folder
      (setq test-gptel--made nil)
      (cl-letf (((symbol-function 'gptel-make-tool)
                 (lambda (&rest slots) (push slots test-gptel--made))))

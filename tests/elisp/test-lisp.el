@@ -8,7 +8,7 @@
 
 (ert-deftest ecl-mcp-lisp-supervisor-killed ()
   "When the supervisor dies, waiting calls are answered and it is restarted."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *gone* 1)")))
     (let ((result nil)
           (process (ecl-mcp-lisp-process ecl-mcp-lisp)))
@@ -24,7 +24,7 @@
 
 (ert-deftest ecl-mcp-lisp-lost-is-told-once ()
   "The next evaluation after a loss tells of it, later ones do not."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
     (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
     (ecl-mcp-test-await "the loss"
@@ -70,7 +70,7 @@
 (ert-deftest ecl-mcp-lisp-program-is-gone ()
   "When the program cannot be started again, calls say so, until it can.
 They had no answer at all."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let* ((program ecl-mcp-program)
            (ecl-mcp-program (expand-file-name "ecl-mcp" folder))
            (call (lambda ()
@@ -116,7 +116,7 @@ They had no answer at all."
 (ert-deftest ecl-mcp-lisp-quit-comes-behind ()
   "C-g in the middle of a call, or of an answer, does not leave the half of it.
 What had been noted as sent was not sent then."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
     (let ((feed (symbol-function 'ecl-mcp-module-feed))
           (ecl-mcp-request-functions nil)
@@ -152,7 +152,7 @@ What had been noted as sent was not sent then."
 (ert-deftest ecl-mcp-lisp-stop-answers ()
   "Stopping answers what waits and leaves no process and no timer."
   (let (result)
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
                     (lambda (it) (setq result it)))
       (let ((process (ecl-mcp-lisp-process ecl-mcp-lisp)))
@@ -164,7 +164,7 @@ What had been noted as sent was not sent then."
 
 (ert-deftest ecl-mcp-lisp-asks-this-emacs ()
   "A dangerous call is put to this Emacs, and done as it is decided."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let (result)
       (ecl-mcp-call "write-file" '((path . "a.txt") (content . "hello\n"))
                     (lambda (it) (setq result it)))
@@ -191,7 +191,7 @@ What had been noted as sent was not sent then."
 
 (ert-deftest ecl-mcp-lisp-many-megabytes ()
   "Ten megabytes of output and a large argument go through."
-  (ecl-mcp-test-with-session folder
+  (ecl-mcp-test-with-lisp folder
     (let ((result (ecl-mcp-test-call
                    'evaluate-lisp
                    '((code . "(dotimes (i 160000)
@@ -210,7 +210,7 @@ What had been noted as sent was not sent then."
         (file (expand-file-name "~/vault/token")))
     (make-directory (file-name-directory file) t)
     (write-region "token" nil file nil 'quiet)
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (write-region "key" nil (expand-file-name "a.pem" folder) nil 'quiet)
       (let ((result (ecl-mcp-test-call 'read-file '((path . "a.pem")))))
         (should-not (plist-get result :success))
@@ -221,7 +221,7 @@ What had been noted as sent was not sent then."
         (should (string-match-p "FILE-ERROR" (plist-get result :error)))))))
 
 (defun test-lisp--emacs (home &rest forms)
-  "Start an Emacs with HOME that has a session and evaluates FORMS."
+  "Start an Emacs with HOME that has a Lisp and evaluates FORMS."
   (let ((process-environment (cons (concat "HOME=" home) process-environment))
         (work (expand-file-name "work/" home)))
     (make-directory work t)
@@ -324,7 +324,7 @@ What had been noted as sent was not sent then."
   "Where no client can attach Emacs has its Lisp nevertheless.
 It had none at all: the supervisor ended again and again."
   (dolist (way '(open-folder no-folder no-socket full))
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (let* ((run (expand-file-name "run/" folder))
              (ecl-mcp-image-socket (expand-file-name "image.sock" run))
              (call (lambda ()

@@ -46,7 +46,7 @@
   "A build that fails says where to look."
   (test-module-build--with-sources folder "@false"
     (let ((buffer (ecl-mcp-build-module)))
-      (test-module-build--message "Building failed; see \\*ecl-mcp build\\*")
+      (test-module-build--message "The build failed; see \\*ecl-mcp build\\*")
       (test-module-build--kill buffer))))
 
 (ert-deftest ecl-mcp-module-build-and-rebuild ()
@@ -61,7 +61,7 @@ This test loads the module."
     (let ((ecl-mcp-module--mapped nil))
       (should (string-match-p "M-x ecl-mcp-build-module" (ecl-mcp-module-problem)))
       (let ((buffer (ecl-mcp-build-module)))
-        (test-module-build--message "is loaded when it is needed")
+        (test-module-build--message "will be loaded when needed")
         (test-module-build--kill buffer))
       (ecl-mcp-module-ensure)
       (should (equal (ecl-mcp-module-version) ecl-mcp-version))

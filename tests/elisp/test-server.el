@@ -228,7 +228,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
 
 (ert-deftest ecl-mcp-server-attached-shares-lisp ()
   "An attached server works in the Lisp of this Emacs, and is told of its loss."
-  (ecl-mcp-test-with-session workspace
+  (ecl-mcp-test-with-lisp workspace
     (let ((ecl-mcp-image-socket (expand-file-name "image.sock" workspace)))
       (set-file-modes workspace #o700)
       (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *shared* 5)")))
@@ -259,7 +259,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
 
 ;; The human has the last word, also about what runs.
 (ert-deftest ecl-mcp-server-attached-is-interrupted ()
-  (ecl-mcp-test-with-session workspace
+  (ecl-mcp-test-with-lisp workspace
     (let ((ecl-mcp-image-socket (expand-file-name "image.sock" workspace))
           mine)
       (set-file-modes workspace #o700)

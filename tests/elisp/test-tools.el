@@ -82,7 +82,7 @@
 (ert-deftest ecl-mcp-define-tool-is-listed-and-called ()
   "A new tool is listed at once by a real core, checked, and called."
   (test-tools--with-tools
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (ecl-mcp-client-ensure)
       (should (ecl-mcp-client-tool "read-buffer"))
       (let* ((changes 0)
@@ -112,7 +112,7 @@
 (ert-deftest ecl-mcp-define-tool-dangerous-is-asked ()
   "A tool without a level is put to the human before its handler runs."
   (test-tools--with-tools
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       (let (ran result)
         (ecl-mcp-define-tool "risky" :description "Does something."
                              :handler (lambda (_) (setq ran t) "done"))
