@@ -135,6 +135,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     call->operation = operation;
     call->ours = operation->by == OPERATION_IN_ORDER;
     call->view = (head.flags & WIRE_VIEW) != 0;
+    call->reads = (head.flags & WIRE_READS) != 0;
     call->progress.wanted = (head.flags & WIRE_PROGRESS) != 0;
     queue_call(front, session, call, now);
     return ST_OK;

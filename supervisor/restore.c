@@ -32,24 +32,6 @@
    some between it and the image. */
 #define GENERATIONS 16
 
-/* Whether OPERATION changes nothing that a checkpoint would have to keep. */
-static bool only_reads(struct str operation)
-{
-    static const char *const names[] = {
-        "apropos-search",   "class-info",          "compile-form",
-        "configure-limits", "describe-last-error", "describe-symbol",
-        "describe-system",  "find-methods",        "function-arglist",
-        "inspect-value",    "list-definitions",    "list-package-symbols",
-        "list-systems",     "macroexpand-form",    "memory-report",
-        "who-calls",        "who-references",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eq(operation, str_from(names[i])))
-            return true;
-    return false;
-}
-
 /* The code of an evaluation, or the name of another operation. */
 static struct str subject(const struct call *call)
 {
@@ -67,7 +49,7 @@ static struct str subject(const struct call *call)
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
-    if (only_reads(call_operation(call)))
+    if (call->reads)
         return;
     history_add(&session->keeping.history, subject(call));
     session->keeping.changed = true;

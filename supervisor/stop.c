@@ -67,7 +67,7 @@ static struct call *running(const struct session *session)
 
 /* Starts the clock of CALL, which is the first; when its time is up, it is
    stopping. */
-static void watch_time(struct call *call, int64_t now)
+static void check_time(struct call *call, int64_t now)
 {
     if (call->started_at < 0)
         call->started_at = now;
@@ -97,7 +97,7 @@ bool stop_tend(struct session *session, bool ending, int64_t now)
 
     if (!call)
         return false;
-    watch_time(call, now);
+    check_time(call, now);
     if (!call->stopping || image->pid <= 0 ||
         (image->stop.stage != STAGE_NONE && now < image->stop.next_at))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tool.c: what is derived from a descriptor. */
+/* tool.c: what follows from a descriptor. */
 #include "gate/tool.h"
 
 #include <assert.h>
@@ -101,6 +101,7 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         wire_put_string(out, value->string);
         break;
     case SCHEMA_INTEGER:
@@ -145,7 +146,7 @@ int64_t tool_milliseconds(double seconds)
     return -(int64_t)floor(-seconds * 1000); // upwards
 }
 
-/* Of a call to an image; 0: none. */
+/* The time limit of a call to an image; 0: none. */
 static int64_t timeout_of(const struct tool_request *request)
 {
     const struct schema_value *seconds =
@@ -168,6 +169,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
         .timeout_ms = timeout_of(request),
         .progress = request->call->progress,
         .view = request->call->view,
+        .reads = request->call->tool->reads_only,
     };
 
     image_begin_call(request->image, &task);

@@ -191,7 +191,7 @@ void mcp_editor(struct mcp *mcp, struct arena *arena,
 {
     if (message->kind != EDITOR_TOOLS)
         calls_editor(&mcp->calls, arena, message, now_ms);
-    else if (mcp->config.tools.sets & REGISTRY_EDITOR_SET)
+    else if (registry_has_editor_set(mcp->config.tools.sets))
         tool_list_replace(&mcp->tool_list, message->value);
 }
 

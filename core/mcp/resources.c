@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "mcp/result.h"
-#include "tools/catalog.h"
 #include "tools/registry.h"
+#include "tools/sets.h"
 
 #define SESSIONS "lisp://session/"
 

@@ -110,7 +110,8 @@ void image_begin_call(struct image *image, const struct image_task *task)
 {
     begin(image, WIRE_CALL,
           (task->progress ? (unsigned)WIRE_PROGRESS : 0) |
-              (task->view ? (unsigned)WIRE_VIEW : 0),
+              (task->view ? (unsigned)WIRE_VIEW : 0) |
+              (task->reads ? (unsigned)WIRE_READS : 0),
           image->last_id + 1);
     wire_put_string(&image->out, task->session);
     wire_put_string(&image->out, task->operation);

@@ -142,6 +142,35 @@ static void restore_undoes_evaluations(void **state)
     host_expect(13, "(fboundp 'f)", "=> NIL");
 }
 
+static void list_definitions(uint64_t id, unsigned char flags)
+{
+    struct buf frame;
+
+    host_begin(&frame, "main", id, "list-definitions", 0);
+    frame.p[6] = (char)flags;
+    host_send(&frame);
+    host_wait(id);
+    host_expect_success();
+}
+
+/* A call that says that it only reads is no evaluation. */
+static void restore_passes_over_reads(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_expect(3, "(setf *x* 2)", "=> 2");
+    wait_checkpoint(4, 2);
+    list_definitions(5, WIRE_READS);
+    call_operation(6, "restore-session", NULL, 1);
+    host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
+                     "Undone:\n- evaluation 2: (setf *x* 2)\n");
+    list_definitions(7, 0);
+    call_operation(8, "restore-session", NULL, 1);
+    host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
+                     "Undone:\n- evaluation 2: list-definitions\n");
+}
+
 static void restore_goes_to_named_ones(void **state)
 {
     (void)state;
@@ -409,6 +438,7 @@ int main(int argc, char **argv)
         TEST(restore_survives_death_after_death),
         TEST(restore_falls_back_to_older_ones),
         TEST(restore_undoes_evaluations),
+        TEST(restore_passes_over_reads),
         TEST(restore_goes_to_named_ones),
         TEST(restore_keeps_pasts_apart),
         TEST(restore_says_what_is_missing),
