@@ -373,11 +373,12 @@ check-docs: all ## the documents agree with the program and the code
 docs: server ## write docs/tools.md
 	$(Q)node scripts/tools-doc.mjs $(SERVER) >docs/tools.md
 
-$(BUILD)/registry: $(call objects,tests/lisp/registry.c) $(CORE_LIB)
+$(BUILD)/print-tools: $(call objects,tests/lisp/print_tools.c) \
+  $(SUPERVISOR_LIB) $(CORE_LIB)
 	$(link) $(LIBS)
 
 # What the tools of the core send, for the tests of the operations.
-$(OBJ)/lisp/tools.sexp: $(BUILD)/registry
+$(OBJ)/lisp/tools.sexp: $(BUILD)/print-tools
 	@mkdir -p $(@D)
 	$(Q)$< >$@
 

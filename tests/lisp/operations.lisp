@@ -1,14 +1,11 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; operations.lisp: checks the DEFINE-OPERATION forms of the library against
-;;;; the table of tools, which tests/lisp/registry.c prints: what a tool sends
-;;;; and what its operation takes are written down twice, in C and in Lisp.
+;;;; the table of tools, which tests/lisp/print_tools.c prints: what a tool
+;;;; sends and what its operation takes are written down twice, in C and in
+;;;; Lisp.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
-
-(defparameter *supervisor-operations*
-  '("checkpoint-session" "restore-session" "list-sessions")
-  "The operations of tools that the supervisor does itself, without Lisp.")
 
 (defparameter *handler-operations* '("configure-limits" "reset-session")
   "The operations that C handlers send for the tools of the same names.")
@@ -56,7 +53,7 @@
           collect (cons (second form) (signature (third form)))))
 
 (defun registered-tools ()
-  "Returns the tools of the C registry, as (NAME OPERATION . SIGNATURE)."
+  "Returns the tools of the C registry, as (NAME BY OPERATION . SIGNATURE)."
   (let ((*package* (find-package "ECL-MCP-TESTS")))
     (read-forms *tools*)))
 
@@ -75,24 +72,24 @@
         (tools (registered-tools)))
     (is-true operations)
     (is-true tools)
-    (loop for (name operation . fields) in tools
-          do (cond ((null operation) (pass))
-                   ((member operation *supervisor-operations* :test #'string=)
-                    (is (null (named operation operations))
-                        "the supervisor does ~a, Lisp need not" operation))
-                   (t
-                    (let ((defined (named operation operations)))
-                      (is-true defined "the operation ~a of the tool ~a is not ~
-                                        defined" operation name)
-                      (is (same-signature-p fields (rest defined))
-                          "the tool ~a sends~%~s~%and the operation ~a ~
-                           takes~%~s"
-                          name fields operation (rest defined))))))))
+    (loop for (name by operation . fields) in tools
+          for defined = (and operation (named operation operations))
+          do (ecase by
+               (:handler (pass))
+               (:supervisor
+                (is (null defined)
+                    "the supervisor does ~a, so Lisp never will" operation))
+               (:image
+                (is-true defined "the operation ~a of the tool ~a is not ~
+                                  defined" operation name)
+                (is (same-signature-p fields (rest defined))
+                    "the tool ~a sends~%~s~%and the operation ~a takes~%~s"
+                    name fields operation (rest defined)))))))
 
 (test operations-have-tools
   (let ((tools (registered-tools)))
     (dolist (operation (mapcar #'first (defined-operations)))
-      (is-true (or (find operation tools :key #'second :test #'equal)
+      (is-true (or (find operation tools :key #'third :test #'equal)
                    (member operation *handler-operations* :test #'string=))
                "no tool names the operation ~a" operation))))
 
@@ -103,15 +100,10 @@
     (let ((operation (named name (defined-operations)))
           (tool (named name (registered-tools))))
       (is-true operation "the operation ~a is not defined" name)
-      (is-true (and tool (null (second tool)))
+      (is-true (and tool (eq :handler (second tool)))
                "the tool ~a has no handler" name)
       (loop for (parameter type) in (rest operation)
-            for field = (named parameter (cddr tool))
+            for field = (named parameter (cdddr tool))
             when field
               do (is (eq type (second field)) "~a: ~a is ~a in C and ~a here"
                      name parameter (second field) type)))))
-
-(test lists-of-operations-name-what-exists
-  (dolist (name *supervisor-operations*)
-    (is-true (find name (registered-tools) :key #'second :test #'equal)
-             "no tool names the supervisor's operation ~a" name)))

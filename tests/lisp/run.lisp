@@ -2,9 +2,9 @@
 ;;;; run.lisp: runs the tests of the Lisp library in a real ECL. Run it as
 ;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY TOOLS
 ;;;; where DIRECTORY has the output of lisp/build.lisp, and the file TOOLS that
-;;;; of tests/lisp/registry.c. FiveAM is compiled to a cache in DIRECTORY. The
-;;;; last line is "lisp: N passed, N failed"; the exit status is 1 when any test
-;;;; failed.
+;;;; of tests/lisp/print_tools.c. FiveAM is compiled to a cache in DIRECTORY.
+;;;; The last line is "lisp: N passed, N failed"; the exit status is 1 when any
+;;;; test failed.
 
 (defpackage #:ecl-mcp-run
   (:use #:cl))

@@ -15,7 +15,7 @@
   "A directory for the files of the tests.")
 
 (defvar *tools* nil
-  "The file with the table of tools that tests/lisp/registry.c prints.")
+  "The file with the table of tools that tests/lisp/print_tools.c prints.")
 
 (defvar *output* (make-string-output-stream)
   "The standard output of the session.")
