@@ -77,7 +77,7 @@
          (tools (test-client--lookups)))
     (should (member "function-arglist" tools))
     (should (member "inspect-value" tools))
-    (ecl-mcp-test-with-session folder
+    (ecl-mcp-test-with-lisp folder
       ;; Whatever becomes of the call.
       (dolist (tool tools)
         (ecl-mcp-lookup tool '((function . "car") (pattern . "car")
