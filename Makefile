@@ -18,7 +18,7 @@ OBJ := $(BUILD)/obj
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 HOST_SRC := $(wildcard host/*.c)
 # What the supervisor shares with the image program, the only one with ECL.
-IMAGE_SHARED_SRC := $(addprefix image/,control.c landlock.c linux.c sandbox.c)
+IMAGE_SHARED_SRC := $(addprefix image/,control.c linux.c sandbox.c)
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
@@ -285,7 +285,7 @@ $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 
 # These tests also enter the sandbox themselves.
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
-  image/syscall_filter.c) $(TEST_LIBS)
+  image/landlock.c image/syscall_filter.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)
@@ -373,8 +373,17 @@ check-docs: all ## the documents agree with the program and the code
 docs: server ## write docs/tools.md
 	$(Q)node scripts/tools-doc.mjs $(SERVER) >docs/tools.md
 
-check-lisp: all ## the Lisp library in a real ECL
-	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/
+$(BUILD)/registry: $(call objects,tests/lisp/registry.c) $(CORE_LIB)
+	$(link) $(LIBS)
+
+# What the tools of the core send, for the tests of the operations.
+$(OBJ)/lisp/tools.sexp: $(BUILD)/registry
+	@mkdir -p $(@D)
+	$(Q)$< >$@
+
+check-lisp: all $(OBJ)/lisp/tools.sexp ## the Lisp library in a real ECL
+	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ \
+	  $(OBJ)/lisp/tools.sexp
 
 check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 	$(suite) terminal node tests/terminal/run.mjs

@@ -59,7 +59,7 @@ const char *core_tool_name(size_t index)
 {
     const struct tool *tool = registry_at(REGISTRY_ALL_SETS, index);
 
-    return tool != NULL ? tool->name : NULL;
+    return tool ? tool->name : NULL;
 }
 
 /* The hooks, which the gate calls for each call. */
@@ -75,7 +75,7 @@ static enum status add_hooks(struct core *core,
     if (status == ST_OK)
         status = gate_add_hook(gate, editor_event, &core->editor);
     audit_init(&core->audit, &core->log, &config->audit);
-    if (status == ST_OK && config->audit.append != NULL)
+    if (status == ST_OK && config->audit.append)
         status = gate_add_hook(gate, audit_event, &core->audit);
     return status;
 }
@@ -95,7 +95,7 @@ static struct tool_limits limits_of(const struct core_config *config)
 static enum status set_up(struct core *core, const struct core_config *config)
 {
     unsigned sets = REGISTRY_ALL_SETS;
-    if (config->tools != NULL &&
+    if (config->tools &&
         registry_read_sets(str_from(config->tools), &sets) != ST_OK)
         return ST_INVALID;
     core->log = config->log;
@@ -105,7 +105,7 @@ static enum status set_up(struct core *core, const struct core_config *config)
     image_init(&core->image, &core->log);
     const struct editor_about about = {
         .pid = config->pid,
-        .workspace = config->files != NULL ? config->files->root : NULL,
+        .workspace = config->files ? config->files->root : NULL,
         .attached = config->attached};
     editor_init(&core->editor, &core->log, &about);
     struct tool_limits limits = limits_of(config);
@@ -132,13 +132,13 @@ static enum status set_up(struct core *core, const struct core_config *config)
         .approval_ms =
             config->approval_ms > 0 ? config->approval_ms : LIMIT_APPROVAL_MS};
     core->mcp = mcp_new(&mcp);
-    return core->mcp == NULL ? ST_NOMEM : ST_OK;
+    return !core->mcp ? ST_NOMEM : ST_OK;
 }
 
 struct core *core_new(const struct core_config *config)
 {
     struct core *core = calloc(1, sizeof *core);
-    if (core != NULL && set_up(core, config) != ST_OK) {
+    if (core && set_up(core, config) != ST_OK) {
         core_free(core);
         return NULL;
     }
@@ -147,7 +147,7 @@ struct core *core_new(const struct core_config *config)
 
 void core_free(struct core *core)
 {
-    if (core == NULL)
+    if (!core)
         return;
     mcp_free(core->mcp);
     image_release(&core->image);

@@ -54,9 +54,8 @@
 
 (defun ecl-mcp-approval-edit--argument (request)
   "The argument of REQUEST that is code, a symbol, or nil."
-  (let ((subject (ecl-mcp-request-subject request)))
-    (and (ecl-mcp-subject-code subject)
-         (cdr (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)))))
+  (and (ecl-mcp-subject-code (ecl-mcp-request-subject request))
+       (ecl-mcp-request-code-argument request)))
 
 (defun ecl-mcp-approval-edit--insert (request)
   "Insert what can be edited of REQUEST."

@@ -269,8 +269,7 @@ FAULTS are sentences on what is wrong with the rules."
   "Insert REQUEST and FAULTS; t."
   (let* ((subject (ecl-mcp-request-subject request))
          (code (ecl-mcp-subject-code subject))
-         (argument (cdr (assoc (ecl-mcp-subject-tool subject)
-                               ecl-mcp-code-arguments))))
+         (argument (ecl-mcp-request-code-argument request)))
     (dolist (fault faults)
       (insert (propertize (ecl-mcp-approval-text-line fault) 'face 'ecl-mcp-risk-high)
               "\n"))

@@ -180,7 +180,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
                       (format ": lines %d-%d" offset last)
                       (and cut "; the line is cut")
                       (and (< last lines)
-                           (format "; go on with offset %d" (1+ last)))
+                           (format "; continue with offset %d" (1+ last)))
                       "\n" text))))))))
 
 (defun ecl-mcp-buffers--list-buffers (_arguments)
@@ -277,7 +277,7 @@ LAST is the number of the last line; CUT is non-nil when it is not whole."
  "search-in-buffer" :level 'safe :title "Search in buffer"
  :description "Find a text in a buffer of the user's Emacs: line number, line."
  :fields '((buffer text "Name, or absolute file name." :required t)
-           (pattern text "Text, as it stands." :required t))
+           (pattern text "Literal text." :required t))
  :handler #'ecl-mcp-buffers--search-in-buffer)
 
 (provide 'ecl-mcp-buffers)

@@ -292,9 +292,8 @@ Return an id for `ecl-mcp-cancel'.
 
 (defun ecl-mcp-lookup (tool arguments callback &rest options)
   "Call TOOL with ARGUMENTS, CALLBACK and OPTIONS like `ecl-mcp-call'.
-It is for what Emacs wants to know by itself; the lists of calls leave it out.
-TOOL is one of `ecl-mcp-lookup-tools'."
-  (cl-assert (member tool ecl-mcp-lookup-tools))
+It is for what Emacs wants to know by itself.  The lists of calls leave it out
+if the core says that TOOL looks something up."
   (apply #'ecl-mcp-call tool arguments callback
          :client (concat ecl-mcp-lookup-client " " emacs-version)
          options))

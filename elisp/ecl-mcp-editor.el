@@ -71,15 +71,11 @@ returns (TEXT . ERROR-P).  Errors are the call's.")
   "The client on whose behalf Emacs looks up what nobody asked for by hand.
 What is typed, the prompt of the REPL and the status buffer want to know it.")
 
-(defconst ecl-mcp-lookup-tools
-  '("function-arglist" "apropos-search" "list-package-symbols" "list-sessions"
-    "inspect-value")
-  "The tools that Emacs uses for that.
-Who else takes its name hides no other call in the lists.")
-
 (defun ecl-mcp-lookup-p (line)
-  "Whether the call in LINE, of the log, is one that Emacs made by itself."
-  (and (member (alist-get 'tool line) ecl-mcp-lookup-tools)
+  "Whether the call in LINE, of the log, is one that Emacs made by itself.
+Any client can take its name, but it hides only calls of tools of which the core
+says that they look something up."
+  (and (eq t (alist-get 'lookup line))
        (equal (alist-get 'name (alist-get 'client line)) ecl-mcp-lookup-client)))
 
 ;;;; Methods
@@ -102,6 +98,26 @@ Who else takes its name hides no other call in the lists.")
                       (ecl-mcp-editor--short version))
             (ecl-mcp-editor--short name))))))
 
+(defun ecl-mcp-editor--argument (name)
+  "Return the symbol of the argument that NAME, from a core, is of, or nil."
+  (and (stringp name) (not (string-empty-p name)) (intern name)))
+
+(defun ecl-mcp-editor--offers-p (tool)
+  "Whether TOOL is one of those that Emacs offers."
+  (and (functionp ecl-mcp-tools-function)
+       (cl-find tool (funcall ecl-mcp-tools-function) :test #'equal
+                :key (lambda (offered) (alist-get 'name offered)))))
+
+(defun ecl-mcp-editor--path-argument (params)
+  "Return the symbol of the argument that names a file, or nil.
+The core says it of its own tools, and PARAMS may have further arguments, which
+it ignores.  Of a tool that Emacs offers it is the one called path."
+  (let ((arguments (alist-get 'arguments params)))
+    (or (ecl-mcp-editor--argument (alist-get 'path params))
+        (and (consp arguments) (assq 'path arguments)
+             (ecl-mcp-editor--offers-p (alist-get 'tool params))
+             'path))))
+
 (defun ecl-mcp-editor--on-approve (connection id params)
   "Take in the request ID of CONNECTION for a decision about PARAMS."
   (let ((arguments (alist-get 'arguments params))
@@ -116,6 +132,8 @@ Who else takes its name hides no other call in the lists.")
       :client (ecl-mcp-editor-client-name (alist-get 'client params))
       :arguments (ecl-mcp--json-plain arguments)
       :exact arguments
+      :code-argument (ecl-mcp-editor--argument (alist-get 'code params))
+      :path-argument (ecl-mcp-editor--path-argument params)
       :message (ecl-mcp--string (alist-get 'message params))
       :remember (eq (alist-get 'remember params) t)
       :review (and (consp review) (ecl-mcp--json-plain review))

@@ -28,6 +28,10 @@
   (session "" :documentation "Lisp session of the call, or \"\".")
   (client nil :documentation "Who calls, \"name version\", or nil.")
   (arguments nil :documentation "Alist; arrays are lists, null is nil.")
+  (code-argument nil :documentation
+                 "The symbol of the argument that is Common Lisp, or nil.")
+  (path-argument nil :documentation
+                 "The symbol of the argument that names a file, or nil.")
   (message "" :documentation "The request in words, or the whole diff.")
   (remember nil :documentation "Whether the decision may hold for later calls.")
   (review nil :documentation "Alist of the change, or nil.")

@@ -28,24 +28,13 @@ it came to be.  USED and COUNT are of this Emacs."
 
 ;;;; What a call is about
 
-(defconst ecl-mcp-code-arguments
-  '(("evaluate-lisp" . code) ("compile-form" . code)
-    ("time-execution" . code) ("profile-code" . code)
-    ("validate-syntax" . code) ("macroexpand-form" . form)
-    ("inspect-value" . expression))
-  "Tools that get Common Lisp code, with the argument that it is.")
-
-(defconst ecl-mcp-rules--path-arguments
-  '("read-file" "list-directory" "search-files" "write-file"
-    "propose-file-edit" "edit-definition" "load-file")
-  "Tools whose argument `path' is a file or folder of the workspace.")
-
 (cl-defstruct (ecl-mcp-subject (:copier nil))
   "What a call is about.
-CODE is its Common Lisp, or nil, and RISK what that can do; PACKAGE where it is
-read; PATH from the project's root, or nil; OUTSIDE when its path is not in the
-project, or cannot be told; DIGEST of the arguments."
-  tool code risk package path outside digest)
+CODE is its Common Lisp, or nil, and RISK what that can do; CODELESS when it
+should have code and has none; PACKAGE where it is read; PATH from the project's
+root, or nil; OUTSIDE when its path is not in the project, or cannot be told;
+DIGEST of the arguments."
+  tool code risk codeless package path outside digest)
 
 (defun ecl-mcp-tool-name (name)
   "NAME of a tool with hyphens."
@@ -91,19 +80,20 @@ project, or cannot be told; DIGEST of the arguments."
 (defun ecl-mcp-rules--make-subject (request)
   "Find out what REQUEST is about."
   (let* ((tool (ecl-mcp-tool-name (ecl-mcp-request-tool request)))
-         (code (when-let ((argument (cdr (assoc tool ecl-mcp-code-arguments))))
-                 (ecl-mcp-rules--argument request argument)))
-         (has-path (or (member tool ecl-mcp-rules--path-arguments)
-                       (alist-get 'path (ecl-mcp-request-arguments request))))
-         (path (and has-path
+         (code-argument (ecl-mcp-request-code-argument request))
+         (path-argument (ecl-mcp-request-path-argument request))
+         (code (and code-argument
+                    (ecl-mcp-rules--argument request code-argument)))
+         (path (and path-argument
                     (ecl-mcp-rules--path-inside
-                     (ecl-mcp-rules--argument request 'path)
+                     (ecl-mcp-rules--argument request path-argument)
                      (ecl-mcp-connection-workspace
                       (ecl-mcp-request-connection request))))))
     (make-ecl-mcp-subject
      :tool tool :code code :risk (and code (ecl-mcp-risk-of code))
+     :codeless (and code-argument (not code))
      :package (and code (ecl-mcp-rules--argument request 'package))
-     :path path :outside (and has-path (not path))
+     :path path :outside (and path-argument (not path))
      :digest (ecl-mcp-rules--digest (ecl-mcp-request-arguments request)))))
 
 ;;;; Which calls a rule covers
@@ -215,8 +205,7 @@ What cannot be told fits rules that deny or ask, not those that allow."
     (cond
      ((ecl-mcp-subject-outside subject)
       "its path is not in the project")
-     ((and (assoc (ecl-mcp-subject-tool subject) ecl-mcp-code-arguments)
-           (not risk))
+     ((ecl-mcp-subject-codeless subject)
       "it has no code")
      ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp-rules--loading))
       "what it loads may do anything tomorrow")

@@ -41,9 +41,8 @@ enum status control_send(int socket, const struct control_message *message,
    since the buffer has no room for them. */
 static void take_fds(struct msghdr *header, int fds[CONTROL_FDS])
 {
-    struct cmsghdr *cmsg;
-
-    for (cmsg = CMSG_FIRSTHDR(header); cmsg; cmsg = CMSG_NXTHDR(header, cmsg)) {
+    for (struct cmsghdr *cmsg = CMSG_FIRSTHDR(header); cmsg;
+         cmsg = CMSG_NXTHDR(header, cmsg)) {
         size_t n;
 
         if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
@@ -69,9 +68,8 @@ enum status control_receive(int socket, struct control_message *message,
                             .msg_control = extra.bytes,
                             .msg_controllen = sizeof extra.bytes};
     ssize_t n;
-    int i;
 
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         fds[i] = -1;
     do
         n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -82,9 +80,9 @@ enum status control_receive(int socket, struct control_message *message,
         return ST_IO;
     take_fds(&header, fds);
     if (n != (ssize_t)sizeof got) {
-        for (i = 0; i < CONTROL_FDS; i++)
+        for (int i = 0; i < CONTROL_FDS; i++)
             if (fds[i] >= 0)
-                (void)close(fds[i]); // nobody will use them
+                (void)close(fds[i]); // they are not used
         return ST_INVALID;
     }
     *message = got;

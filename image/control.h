@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* control.h: what supervisor and zygote say to each other. Messages of one
-   size travel over a SOCK_SEQPACKET pair; both ends come from one build, so
-   they are plain structs. OPEN brings the descriptors of the new live image
-   along. */
+/* control.h: what the supervisor and the zygote say to each other. Messages of
+   one size travel over a SOCK_SEQPACKET pair; they are plain structs, since
+   both ends come from one build. OPEN brings the descriptors of the new live
+   image along. */
 #ifndef IMAGE_CONTROL_H
 #define IMAGE_CONTROL_H
 
@@ -22,7 +22,7 @@ enum control_kind {
     CONTROL_OPENED,    /* zygote: it is process pid; 0: fork failed, status
                           is errno */
     CONTROL_ADOPT,     /* supervisor: process pid, a copy of a live image, is
-                          wanted; it is not an orphan */
+                          in use; it is not an orphan */
     CONTROL_EXITED     /* zygote: process pid ended with wait status status */
 };
 
@@ -32,8 +32,8 @@ enum control_fd { CONTROL_SOCKET, CONTROL_STDOUT, CONTROL_STDERR, CONTROL_FDS };
 /* Why a call is stopped. */
 enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING, STOP_BY_USER };
 
-/* The value of the signal that interrupts the call with this id; it is
-   recognised by value / 4, the reason is value % 4. */
+/* The value of the signal that interrupts call ID: value / 4 tells the call,
+   value % 4 is the reason. */
 #define CONTROL_SIGNAL_VALUE(id, why)                                          \
     ((int)(((id)&0x1fffffff) * 4 + (unsigned)(why)))
 
@@ -45,19 +45,19 @@ struct control_message {
     int32_t pid;
     int32_t status;
     unsigned char key[WIRE_MARK_KEY]; /* OPEN: of the output marks */
-    struct sandbox_state sandbox;     /* READY: what of it is in force */
+    struct sandbox_state sandbox;     /* READY: which parts are in force */
 };
 
-/* Sends MESSAGE, with the descriptors FDS when FDS is not NULL; they stay the
-   caller's. ST_IO when the other end is gone or its buffer is full. */
+/* Sends MESSAGE, and the descriptors FDS unless FDS is NULL; they stay the
+   caller's. ST_IO: the other end is gone, or its buffer is full. */
 enum status MUST_CHECK control_send(int socket,
                                     const struct control_message *message,
                                     const int fds[CONTROL_FDS]);
 
-/* Receives one message without waiting. Descriptors that came along are put
-   into FDS (close on exec; the caller owns them), the others are -1.
-   ST_MISSING: nothing there now. ST_IO: the other end is gone. ST_INVALID: not
-   a message of ours. */
+/* Receives one message without waiting. FDS gets the descriptors that came
+   along (close on exec; the caller owns them), and -1 for each that did not.
+   ST_MISSING: no message has come. ST_IO: the other end is gone. ST_INVALID:
+   what came is not a message. */
 enum status MUST_CHECK control_receive(int socket,
                                        struct control_message *message,
                                        int fds[CONTROL_FDS]);

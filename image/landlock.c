@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
-   folder holds for all that is in it. What is secret is therefore spared by
-   allowing, in every folder on the way to it, the other names one by one; what
-   appears later in such a folder is not allowed, either. */
+   folder holds for everything in it. To leave a secret out, all other names in
+   every folder on the way to it are allowed one by one; what appears in such a
+   folder later is not allowed, either. */
 #include "image/landlock.h"
 
 #include <dirent.h>
@@ -17,9 +17,9 @@
 
 #include "files/secrets.h"
 
-/* The interface of the kernel, whose header knows less on older systems. */
+/* The interface of the kernel; the headers of older systems have less of it. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
-enum { CREATE_VERSION = 1, RULE_PATH_BENEATH = 1 };
+enum { RULE_PATH_BENEATH = 1 };
 
 struct ruleset {
     uint64_t files;
@@ -55,7 +55,7 @@ struct rule {
 #define OF_FILES                                                               \
     (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL)
 
-/* Not to be read by anybody: terminals, disks, keys. */
+/* Never readable: terminals, disks, keys. */
 static const char *const hidden_places[] = {
     "/dev",
     "/run/secrets",
@@ -63,13 +63,13 @@ static const char *const hidden_places[] = {
     NULL,
 };
 
-/* What the system keeps from everybody but root. */
+/* What the system lets only root read. */
 static const char *const hidden_from_root[] = {
     "/etc/shadow", "/etc/shadow-",     "/etc/gshadow", "/etc/gshadow-",
     "/etc/ssh",    "/etc/ssl/private", NULL,
 };
 
-/* Of /dev, what programs cannot do without. */
+/* The files of /dev that programs cannot do without. */
 static const char *const devices[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL,
 };
@@ -84,18 +84,14 @@ struct paths {
 
 static void paths_release(struct paths *paths)
 {
-    size_t i;
-
-    for (i = 0; i < paths->n; i++)
+    for (size_t i = 0; i < paths->n; i++)
         free(paths->list[i]);
     free(paths->list);
 }
 
 static bool paths_has(const struct paths *paths, const char *path)
 {
-    size_t i;
-
-    for (i = 0; i < paths->n; i++)
+    for (size_t i = 0; i < paths->n; i++)
         if (strcmp(paths->list[i], path) == 0)
             return true;
     return false;
@@ -122,15 +118,15 @@ static void paths_add(struct paths *paths, const char *path)
         paths->failed = true;
 }
 
-/* Everything that is needed while the rules are made. */
+/* What is needed to make the rules. */
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
     struct paths hidden; /* never allowed */
-    struct paths ways;   /* folders in which they lie */
+    struct paths ways;   /* folders on the way to them */
 };
 
-/* PATH is not to be allowed: neither as it is written nor where links lead. */
+/* PATH must not be allowed, nor the path to which its links lead. */
 static void hide(struct rules *rules, const char *path)
 {
     char real[SANDBOX_PATH];
@@ -149,19 +145,17 @@ static void hide_below(struct rules *rules, const char *home, const char *name)
         hide(rules, path);
 }
 
-/* Those of PATTERNS (NULL: none) that name one path, below HOME. */
+/* Hides, below HOME, the PATTERNS (NULL: none) that name one path. */
 static void hide_named(struct rules *rules, const char *home,
                        const char *const *patterns)
 {
-    size_t i;
-
-    for (i = 0; patterns && patterns[i]; i++)
+    for (size_t i = 0; patterns && patterns[i]; i++)
         if (!strchr(patterns[i], '*'))
             hide_below(rules, home, patterns[i]);
 }
 
-/* The secrets of one home folder: those that are named, and the entries whose
-   names fit. MORE are further patterns. */
+/* Hides the secrets of one home folder: the paths that patterns name, and the
+   entries whose names match one. MORE are further patterns. */
 static void hide_secrets(struct rules *rules, const char *home,
                          const char *const *more)
 {
@@ -177,13 +171,12 @@ static void hide_secrets(struct rules *rules, const char *home,
         (void)closedir(folder); // was only read
 }
 
-/* Notes the folders in which PATH lies, "" for the root. */
+/* Notes the folders on the way to PATH, "" for the root. */
 static void note_ways(struct rules *rules, const char *path)
 {
     char way[SANDBOX_PATH];
-    size_t i;
 
-    for (i = 0; path[i] != '\0'; i++) {
+    for (size_t i = 0; path[i] != '\0'; i++) {
         way[i] = '\0';
         if (path[i] == '/')
             paths_add(&rules->ways, way);
@@ -191,8 +184,8 @@ static void note_ways(struct rules *rules, const char *path)
     }
 }
 
-/* Allows RIGHTS, which fit what is there, for NAME in FOLDER. What cannot be
-   allowed stays forbidden; links are none. */
+/* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
+   What cannot be allowed stays forbidden. */
 static void allow(const struct rules *rules, int folder, const char *name,
                   uint64_t rights)
 {
@@ -202,17 +195,17 @@ static void allow(const struct rules *rules, int folder, const char *name,
     if (fd < 0)
         return;
     (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
-    (void)close(fd); // was only looked at
+    (void)close(fd); // was only a name
 }
 
-/* The rights to read what ENTRY of FOLDER is; none for a link. */
+/* The rights to read ENTRY of FOLDER, by its type; none for a link. */
 static uint64_t reading_of(int folder, const struct dirent *entry)
 {
     struct stat status;
     bool link = entry->d_type == DT_LNK;
     bool is_folder = entry->d_type == DT_DIR;
 
-    if (entry->d_type == DT_UNKNOWN) { // as few file systems say
+    if (entry->d_type == DT_UNKNOWN) { // few file systems say that
         if (fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
             return 0;
         link = S_ISLNK(status.st_mode);
@@ -223,8 +216,8 @@ static uint64_t reading_of(int folder, const struct dirent *entry)
     return is_folder ? READING : READING & OF_FILES;
 }
 
-/* Allows what is in the folder WAY to be read, but for what is hidden and for
-   the folders that lead there. */
+/* Allows reading everything in the folder WAY except what is hidden and the
+   folders on the way to that. */
 static void allow_around(const struct rules *rules, const char *way)
 {
     int fd = open(way[0] != '\0' ? way : "/",
@@ -235,7 +228,7 @@ static void allow_around(const struct rules *rules, const char *way)
     uint64_t rights;
 
     if (!folder && fd >= 0)
-        (void)close(fd); // nothing in it is allowed
+        (void)close(fd); // nothing in it gets allowed
     while (folder && (entry = readdir(folder))) {
         int n = snprintf(path, sizeof path, "%s/%s", way, entry->d_name);
 
@@ -252,18 +245,17 @@ static void allow_around(const struct rules *rules, const char *way)
         (void)closedir(folder); // was only read
 }
 
-/* Finds out what must be spared. False without memory. */
+/* Finds out what must stay hidden. False without memory. */
 static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
                         const struct sandbox_places *places)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
-    size_t i;
 
-    for (i = 0; hidden_places[i]; i++)
+    for (size_t i = 0; hidden_places[i]; i++)
         hide(rules, hidden_places[i]);
-    for (i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
+    for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
         hide(rules, hidden_from_root[i]);
-    for (i = 0; i < homes; i++) {
+    for (size_t i = 0; i < homes; i++) {
         const char *home = places->homes[i];
 
         if (home[0] != '/')
@@ -273,7 +265,7 @@ static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
         note_ways(rules, home);
         paths_add(&rules->ways, home);
     }
-    for (i = 0; i < rules->hidden.n; i++)
+    for (size_t i = 0; i < rules->hidden.n; i++)
         note_ways(rules, rules->hidden.list[i]);
     return !rules->hidden.failed && !rules->ways.failed;
 }
@@ -282,20 +274,18 @@ static void allow_everything(const struct rules *rules,
                              const struct sandbox *sandbox,
                              const struct sandbox_places *places)
 {
-    size_t i;
-
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (i = 0; i < rules->ways.n; i++)
+    for (size_t i = 0; i < rules->ways.n; i++)
         allow_around(rules, rules->ways.list[i]);
-    for (i = 0; devices[i]; i++)
+    for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0' && !places->refused[i])
             allow(rules, AT_FDCWD, places->writable[i],
                   sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
 }
 
-/* What a version of the interface can be asked to handle. */
+/* What VERSION of the interface can handle. */
 static struct ruleset handled_by(int version, const struct sandbox *sandbox)
 {
     struct ruleset set = {FS_FIRST, 0, 0};
@@ -311,13 +301,6 @@ static struct ruleset handled_by(int version, const struct sandbox *sandbox)
     if (version >= 6)
         set.scoped = SCOPE_ALL;
     return set;
-}
-
-int landlock_version(void)
-{
-    long version = syscall(CREATE_RULESET, NULL, 0, CREATE_VERSION);
-
-    return version > 0 ? (int)version : 0;
 }
 
 enum status landlock_confine(int version, const struct sandbox *sandbox,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* linux.c: see linux.h. Everything here degrades to "cannot tell" where the
-   system refuses it. */
+/* linux.c: see linux.h. Where the system refuses something, the functions
+   answer as if there were nothing to tell. */
 #include "image/linux.h"
 
 #include <dirent.h>
@@ -25,18 +25,21 @@
 /* How the names of live images and of their sleeping copies begin. */
 #define OUR_NAMES "ecl-mcp-"
 
-/* Bytes of /proc/PID/environ that are looked at. */
+/* Bytes of /proc/PID/environ that are read. */
 #define ENVIRONMENT_MAX (256u * 1024)
+
+/* Asks for the version of Landlock; not in the headers of older systems. */
+enum { LANDLOCK_CREATE_RULESET = 444, LANDLOCK_VERSION = 1 };
 
 void linux_adopt_orphans(void)
 {
-    // where it is refused, orphans go to init and end by their closed pipes
+    // if refused, orphans go to init, and end when their pipes close
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 void linux_signal_on_orphaned(int signal)
 {
-    // where it is refused, the end of the socket still ends an idle image
+    // if refused, the end of the socket still ends an idle image
     (void)prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
 }
 
@@ -67,6 +70,14 @@ size_t linux_children(pid_t *pids, size_t max)
     free(line);
     (void)fclose(file); // was only read
     return n;
+}
+
+void linux_mark_programs(void)
+{
+    char number[16];
+
+    (void)snprintf(number, sizeof number, "%d", (int)getpid());
+    (void)setenv(NAME_ENVIRONMENT, number, 1); // without it, orphans end later
 }
 
 bool linux_has_environment(pid_t pid, const char *name, const char *value)
@@ -127,7 +138,7 @@ bool linux_has_name(pid_t pid, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Fields of /proc/PID/stat behind the name, counted from 0. */
+/* Fields of /proc/PID/stat after the name, counted from 0. */
 enum { STAT_STATE = 0, STAT_PARENT = 1, STAT_SESSION = 3, STAT_START = 19 };
 
 /* What the system says of a process. */
@@ -137,7 +148,7 @@ struct process {
     pid_t session;
     int64_t start; /* in clock ticks since the system's start */
     bool image;    /* one of ours, or a copy of one */
-    bool member;   /* of the family that is looked for */
+    bool member;   /* of the family in question */
 };
 
 struct processes {
@@ -146,7 +157,8 @@ struct processes {
     size_t size;
 };
 
-/* The field of TEXT, which begins behind the name; empty when it has fewer. */
+/* Field number FIELD of TEXT, which begins after the name; empty when TEXT has
+   fewer. */
 static const char *stat_field(const char *text, int field)
 {
     for (; field > 0 && text; field--)
@@ -154,7 +166,7 @@ static const char *stat_field(const char *text, int field)
     return text ? text : "";
 }
 
-/* Reads what there is about PID; false when it is gone, or a zombie. */
+/* Reads about process PID; false when it is gone, or a zombie. */
 static bool read_process(pid_t pid, struct process *process)
 {
     char path[64];
@@ -198,7 +210,7 @@ bool linux_find(pid_t pid, pid_t *parent, int64_t *start)
     return true;
 }
 
-/* Reads about all processes there are; none without memory. */
+/* Reads about all processes; about some, or none, without memory. */
 static struct processes read_processes(void)
 {
     struct processes all = {NULL, 0, 0};
@@ -216,7 +228,7 @@ static struct processes read_processes(void)
             struct process *list = realloc(all.list, size * sizeof *all.list);
 
             if (!list)
-                break; // the others are found the next time
+                break; // the next round finds the others
             all.list = list;
             all.size = size;
         }
@@ -230,16 +242,15 @@ static struct processes read_processes(void)
 
 static const struct process *find(const struct processes *all, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < all->n; i++)
+    for (size_t i = 0; i < all->n; i++)
         if (all->list[i].pid == pid)
             return &all->list[i];
     return NULL;
 }
 
-/* Whether PROCESS belongs to image SID: by its session, by its parent, or, when
-   that is gone and we or a child of ours has adopted it, by its environment. */
+/* Whether PROCESS belongs to image SID: by its session, by its parent, or by
+   its environment when its parent is gone and we or a child of ours adopted it.
+ */
 static bool is_member(const struct processes *all,
                       const struct process *process, pid_t sid)
 {
@@ -262,11 +273,10 @@ static bool is_member(const struct processes *all,
 static void mark_members(struct processes *all, pid_t sid)
 {
     bool more = true;
-    size_t i;
 
     while (more) {
         more = false;
-        for (i = 0; i < all->n; i++) {
+        for (size_t i = 0; i < all->n; i++) {
             struct process *process = &all->list[i];
 
             if (process->member || !is_member(all, process, sid))
@@ -294,7 +304,7 @@ static int64_t clock_ms(clockid_t clock)
 }
 
 /* The monotonic time MS in clock ticks since the system's start, rounded down:
-   what was started in the same tick counts as later. */
+   a process that was started in the same tick counts as later. */
 static int64_t ticks_at(int64_t ms)
 {
     int64_t asleep = clock_ms(CLOCK_BOOTTIME) - clock_ms(CLOCK_MONOTONIC);
@@ -307,10 +317,9 @@ size_t linux_family(pid_t sid, int64_t since_ms, int signal)
     struct processes all = read_processes();
     int64_t start = ticks_at(since_ms);
     size_t n = 0;
-    size_t i;
 
     mark_members(&all, sid);
-    for (i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++) {
         const struct process *process = &all.list[i];
 
         if (!process->member || process->start < start ||
@@ -351,7 +360,7 @@ bool linux_give_up_rights(void)
     bool plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     unsigned long right = 0;
 
-    // the first two take a right that only root has, and only root needs them
+    // the next two need a right that only root has, and only root needs them
     while (prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0)
         right++;
     (void)prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
@@ -368,4 +377,11 @@ void linux_hide(void)
 bool linux_random(void *p, size_t n)
 {
     return getrandom(p, n, 0) == (ssize_t)n;
+}
+
+int linux_landlock_version(void)
+{
+    long version = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION);
+
+    return version > 0 ? (int)version : 0;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* live.h: Lisp in a process: booted once in the zygote, then run in each fork
-   of it. The only part of the product that includes ecl.h is live.c. */
+   of it. Only live.c includes ecl.h. */
 #ifndef IMAGE_LIVE_H
 #define IMAGE_LIVE_H
 
 #include "base/status.h"
 #include "image/control.h"
 
-/* Boots ECL, which learns that it is program NAME, and the linked Lisp library.
-   Ends the process with a message on standard error when that fails. */
+/* Boots ECL, as program NAME, and the linked Lisp library. Ends the process
+   with a message on standard error when that fails. */
 void live_boot(char *name);
 
-/* Turns this fork of the zygote into a live image that answers the calls
-   coming over FDS until its supervisor closes the socket. */
+/* Turns this fork of the zygote into a live image, which answers the calls that
+   come over FDS until its supervisor closes the socket. */
 NO_RETURN void live_run(const struct control_message *open,
                         const int fds[CONTROL_FDS]);
 

@@ -21,7 +21,7 @@
 #include "image/names.h"
 #include "image/sandbox_enter.h"
 
-/* Children looked at in one round of cleaning up. */
+/* Children examined in one round of cleaning up. */
 #define CHILDREN_MAX 1024
 
 /* Rounds of 2 ms in which the last children must be gone. */
@@ -36,7 +36,7 @@ struct images {
 
 static int wake_pipe[2];
 
-/* Around the images; the same for all of them. */
+/* Around all images. */
 static struct sandbox sandbox;
 static struct sandbox_places places;
 
@@ -51,9 +51,7 @@ static void wake(int signal)
 
 static bool is_image(const struct images *images, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < images->n; i++)
+    for (size_t i = 0; i < images->n; i++)
         if (images->pids[i] == pid)
             return true;
     return false;
@@ -76,21 +74,17 @@ static bool images_reserve(struct images *images)
 
 static void images_remove(struct images *images, pid_t pid)
 {
-    size_t i;
-
-    for (i = 0; i < images->n; i++)
+    for (size_t i = 0; i < images->n; i++)
         if (images->pids[i] == pid)
             images->pids[i] = images->pids[--images->n];
 }
 
-/* Whether the adopted process PID was started by a live image that is still
-   there, or by none of ours: then it is left alone. */
+/* Whether a live image that still runs has started the adopted process PID. */
 static bool belongs_to_image(const struct images *images, pid_t pid)
 {
     char number[16];
-    size_t i;
 
-    for (i = 0; i < images->n; i++) {
+    for (size_t i = 0; i < images->n; i++) {
         (void)snprintf(number, sizeof number, "%d", (int)images->pids[i]);
         if (linux_has_environment(pid, NAME_ENVIRONMENT, number))
             return true;
@@ -98,7 +92,7 @@ static bool belongs_to_image(const struct images *images, pid_t pid)
     return false;
 }
 
-/* That the supervisor is gone is noticed where its messages are read. */
+/* Sends MESSAGE. If the supervisor is gone, reading its messages shows that. */
 static void tell(const struct control_message *message)
 {
     enum status status = control_send(CONTROL_FD, message, NULL);
@@ -106,15 +100,15 @@ static void tell(const struct control_message *message)
     (void)status;
 }
 
-/* A copy of an image is a child of this process only when its original has
-   ended. */
+/* Counts process PID, a copy, among the images. It becomes a child of this
+   process when its original ends. */
 static void adopt_image(struct images *images, pid_t pid)
 {
     if (!is_image(images, pid) && images_reserve(images))
         images->pids[images->n++] = pid;
 }
 
-/* In the new process: it becomes a live image, or ends. */
+/* In the new process: becomes a live image, or ends. */
 static NO_RETURN void become_image(const struct control_message *message,
                                    const int fds[CONTROL_FDS])
 {
@@ -136,7 +130,6 @@ static void open_image(struct images *images,
     struct control_message reply = {.kind = CONTROL_OPENED,
                                     .serial = message->serial};
     pid_t pid = -1;
-    int i;
 
     errno = ENOMEM;
     if (images_reserve(images))
@@ -144,7 +137,7 @@ static void open_image(struct images *images,
     if (pid == 0)
         become_image(message, fds);
     reply.status = pid < 0 ? errno : 0;
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         (void)close(fds[i]); // the image has them
     if (pid > 0) {
         images->pids[images->n++] = pid;
@@ -153,7 +146,7 @@ static void open_image(struct images *images,
     tell(&reply);
 }
 
-/* Receives one message and does what it says. */
+/* Receives one message and does what it asks for. */
 static enum status take_message(struct images *images)
 {
     struct control_message message;
@@ -169,9 +162,9 @@ static enum status take_message(struct images *images)
     return ST_OK;
 }
 
-/* Whether the adopted process PID is wanted by nobody: no sleeping copy of an
-   image, no image, no program of one. A copy that has just been woken was
-   announced before: that message must be read first. */
+/* Whether nobody needs the adopted process PID: it is not an image, a sleeping
+   copy of one, or a program of one. A copy that has just been woken was
+   announced by a message, which must be read first. */
 static bool is_orphan(struct images *images, pid_t pid)
 {
     if (is_image(images, pid) || linux_has_name(pid, NAME_SLEEPER))
@@ -181,15 +174,14 @@ static bool is_orphan(struct images *images, pid_t pid)
     return !is_image(images, pid) && !belongs_to_image(images, pid);
 }
 
-/* Kills the programs that an image left behind when it ended; they have become
-   children of this process. */
+/* Kills the programs of images that have ended; they have become children of
+   this process. */
 static void end_orphans(struct images *images)
 {
     pid_t pids[CHILDREN_MAX];
     size_t n = linux_children(pids, CHILDREN_MAX);
-    size_t i;
 
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (is_orphan(images, pids[i]))
             (void)kill(pids[i], SIGKILL); // it may just have ended
 }
@@ -212,15 +204,14 @@ static void reap(struct images *images)
     end_orphans(images);
 }
 
-/* Kills every descendant: killed children leave their own children to this
-   process, until none is left. */
+/* Kills every descendant: the children of a killed child become children of
+   this process, until none is left. */
 static void end_everything(void)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
     pid_t pids[CHILDREN_MAX];
-    int round;
 
-    for (round = 0; round < END_ROUNDS; round++) {
+    for (int round = 0; round < END_ROUNDS; round++) {
         size_t n = linux_children(pids, CHILDREN_MAX);
         size_t i;
 
@@ -273,7 +264,7 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
-/* The arguments are those that the supervisor gives: mode, network, and the
+/* Takes the arguments that the supervisor gives: the mode, the network, and the
    patterns of further secrets. */
 static bool take_arguments(int argc, char **argv)
 {

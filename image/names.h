@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names.h: by what the processes of live images are recognised. */
+/* names.h: names by which the processes of live images are recognised. */
 #ifndef IMAGE_NAMES_H
 #define IMAGE_NAMES_H
 
@@ -7,8 +7,8 @@
    its value is the image's process number. */
 #define NAME_ENVIRONMENT "ECL_MCP_IMAGE"
 
-/* Names of the process, as the system shows them: a live image, and a copy of
-   one that sleeps as a checkpoint. At most 15 bytes. */
+/* The process names, at most 15 bytes, of a live image and of a copy of one
+   that sleeps as a checkpoint. */
 #define NAME_LIVE "ecl-mcp-image"
 #define NAME_SLEEPER "ecl-mcp-sleeper"
 

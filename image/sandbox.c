@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sandbox.c: see sandbox.h. The sandbox itself is put up in confine.c. */
+/* sandbox.c: see sandbox.h. sandbox_enter.c puts it into force. */
 #include "image/sandbox.h"
 
 #include <pwd.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "files/secrets.h"
-#include "image/landlock.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -20,14 +19,9 @@ static const char *const names[] = {
 
 enum { MODES = sizeof names / sizeof names[0] };
 
-/* From this version of Landlock on, signals are covered. */
-enum { LANDLOCK_SIGNALS = 6 };
-
 enum status sandbox_mode_find(struct str name, enum sandbox_mode *out)
 {
-    size_t i;
-
-    for (i = 0; i < MODES; i++) {
+    for (size_t i = 0; i < MODES; i++) {
         if (!str_eq(name, str_from(names[i])))
             continue;
         *out = (enum sandbox_mode)i;
@@ -49,7 +43,7 @@ static const char *path_from(const char *name)
     return value && value[0] == '/' ? value : NULL;
 }
 
-/* PATH with its links resolved, as far as it is there; "" when it is not. */
+/* PATH with its links resolved; "" when there is nothing at PATH. */
 static void resolve(const char *path, char out[SANDBOX_PATH])
 {
     out[0] = '\0';
@@ -57,7 +51,7 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
-/* The names of PATH behind those of FOLDER; NULL when it is not in there. */
+/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
 static const char *below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
@@ -82,7 +76,7 @@ static void find_homes(struct sandbox_places *places)
         resolve("/root", places->homes[1]);
 }
 
-/* Where compiled files go, which need not be there yet. */
+/* Where compiled files go; the folder need not exist yet. */
 static void find_cache(const struct sandbox_places *places,
                        char out[SANDBOX_PATH])
 {
@@ -98,17 +92,16 @@ static void find_cache(const struct sandbox_places *places,
         out[0] = '\0';
 }
 
-/* Why PATH is not to be written to; NULL: it may. */
+/* Why code must not write to PATH; NULL: it may. */
 static const char *reason_against(const struct sandbox *sandbox,
                                   const struct sandbox_places *places,
                                   const char *path)
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
-    size_t i;
 
     if (strcmp(path, "/") == 0)
         return "it is the whole system";
-    for (i = 0; i < homes; i++) {
+    for (size_t i = 0; i < homes; i++) {
         const char *home = places->homes[i];
         const char *inside = home[0] == '/' ? below(path, home) : NULL;
 
@@ -124,7 +117,6 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          struct sandbox_places *places)
 {
     const char *temporary = path_from("TMPDIR");
-    size_t i;
 
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
@@ -134,7 +126,7 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     resolve(temporary ? temporary : "/tmp",
             places->writable[SANDBOX_TEMPORARY]);
     find_cache(places, places->writable[SANDBOX_CACHE]);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
             places->refused[i] =
                 reason_against(sandbox, places, places->writable[i]);
@@ -142,24 +134,23 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
 
 void sandbox_hide_process(const struct sandbox *sandbox)
 {
-    if (sandbox->mode != SANDBOX_OFF && landlock_version() == 0)
+    if (sandbox->mode != SANDBOX_OFF && linux_landlock_version() == 0)
         linux_hide();
 }
 
-/* Appends the folders that may be written, as in "A, B and C"; false when there
-   are none. */
+/* Appends the folders that code may write to, as in "A, B and C"; false when
+   there are none. */
 static bool list_places(const struct sandbox *sandbox,
                         const struct sandbox_places *places, struct buf *out)
 {
     const char *list[SANDBOX_N];
     size_t n = 0;
-    size_t i;
 
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (sandbox->mode == SANDBOX_WORKSPACE &&
             places->writable[i][0] != '\0' && !places->refused[i])
             list[n++] = places->writable[i];
-    for (i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
         buf_str(out, str_from(list[i]));
@@ -176,11 +167,11 @@ bool sandbox_report(const struct sandbox *sandbox,
     if (sandbox->mode == SANDBOX_OFF)
         return false;
     buf_str(out, sandbox->network ? STR(" with network") : STR(""));
-    if (state->landlock >= LANDLOCK_SIGNALS)
+    if (state->landlock >= LINUX_LANDLOCK_SIGNALS)
         buf_printf(out, ", Landlock %d", state->landlock);
     else if (state->landlock > 0)
         buf_printf(out,
-                   ", Landlock %d of this kernel does not keep signals from "
+                   ", Landlock %d of this kernel does not block signals to "
                    "other programs of the user",
                    state->landlock);
     else
@@ -192,8 +183,8 @@ bool sandbox_report(const struct sandbox *sandbox,
                            "calls are not restricted"));
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
-    missing =
-        state->landlock < LANDLOCK_SIGNALS || !state->seccomp || !state->rights;
+    missing = state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
+              !state->rights;
     return missing;
 }
 
@@ -227,9 +218,8 @@ bool sandbox_shows_refusal(struct str text)
         STR_INIT("ermission denied"), STR_INIT("peration not permitted"),
         STR_INIT("nvalid cross-device link"), // of a file from outside
     };
-    size_t i;
 
-    for (i = 0; i < sizeof signs / sizeof signs[0]; i++)
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
         if (text.n > 0 && memmem(text.p, text.n, signs[i].p, signs[i].n))
             return true;
     return false;

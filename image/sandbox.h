@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sandbox.h: what evaluated code is kept from, as far as the supervisor has to
-   know it: what was asked for, the folders that matter, and what is told about
-   it. It is put up by confine.h. */
+/* sandbox.h: the sandbox around evaluated code, as far as the supervisor has to
+   know it: what was asked for, the folders that matter, and how it is
+   explained. sandbox_enter.h puts it into force. */
 #ifndef IMAGE_SANDBOX_H
 #define IMAGE_SANDBOX_H
 
@@ -12,25 +12,25 @@
 #include "base/status.h"
 #include "base/str.h"
 
-/* The strictest that is of use comes first: what is left out is safe. */
+/* The strictest useful mode comes first, so that the default is safe. */
 enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
 
 /* What was asked for. */
 struct sandbox {
     enum sandbox_mode mode;
-    bool network; /* TCP, UDP and what else the internet has are allowed */
+    bool network;               /* sockets of the internet are allowed */
     const char *const *secrets; /* further patterns (secrets.h) up to a NULL,
                                    at most LIMIT_SECRETS, borrowed; or NULL */
 };
 
-/* The names of the modes, for messages, and the mode of a name; ST_MISSING
-   when there is none. */
+/* The names of the modes, for messages; the mode of a name, ST_MISSING when
+   there is none; and its name. */
 #define SANDBOX_MODES "workspace, read-only, off"
 enum status MUST_CHECK sandbox_mode_find(struct str name,
                                          enum sandbox_mode *out);
 const char *sandbox_mode_name(enum sandbox_mode mode);
 
-/* Bytes of the longest path that is considered. */
+/* Bytes that a path may have here. */
 #define SANDBOX_PATH 4096
 
 enum sandbox_place {
@@ -40,41 +40,42 @@ enum sandbox_place {
     SANDBOX_N
 };
 
-/* The folders that matter, resolved; "" where there is none. */
+/* The folders that matter, resolved; "" when there is none. */
 struct sandbox_places {
     char writable[SANDBOX_N][SANDBOX_PATH];
-    const char *refused[SANDBOX_N]; /* why one of them may not be written */
+    const char *refused[SANDBOX_N]; /* why code may not write to one of them */
     char homes[2][SANDBOX_PATH];    /* the user's; as root, root's, too */
 };
 
-/* Finds them: WORKSPACE, or the current folder when it is NULL, the temporary
-   folder (TMPDIR, else /tmp) and the cache of compiled files below the home
-   folder (HOME) or XDG_CACHE_HOME. A folder that the home folder lies in, or
-   that is secret itself, is not written to. */
+/* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
+   temporary folder (TMPDIR, else /tmp), and the cache of compiled files below
+   the home folder (HOME) or XDG_CACHE_HOME. Code may not write to a folder that
+   contains the home folder or is secret itself. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          struct sandbox_places *places);
 
-/* What of the sandbox is in force. */
+/* Which parts of the sandbox are in force. */
 struct sandbox_state {
     bool known;
-    int32_t landlock; /* the version of its interface, 0: not there */
+    int32_t landlock; /* the version of its interface; 0: there is none */
     bool seccomp;
-    bool rights; /* those of root are given up, if there were any */
+    bool rights; /* the rights of root are given up, if there were any */
 };
 
-/* In the process that starts the zygote: where the system has no Landlock,
-   programs of the same user cannot look into it any more. */
+/* In the process that starts the zygote: if the system has no Landlock,
+   programs of the same user can no longer inspect this process. */
 void sandbox_hide_process(const struct sandbox *sandbox);
 
-/* Appends what is in force, on one line; true when a part is missing. */
+/* Appends a line that says what is in force; true when a part is missing. */
 bool sandbox_report(const struct sandbox *sandbox,
                     const struct sandbox_state *state, struct buf *out);
 
-/* Appends, on one line, what code may do: for answers to what was refused. */
+/* Appends a line that says what code may do, for answers when something was
+   refused. */
 void sandbox_explain(const struct sandbox *sandbox,
                      const struct sandbox_places *places, struct buf *out);
 
-/* Whether TEXT reads as if the system had refused something. */
+/* Whether TEXT looks as if the system had refused something. */
 bool sandbox_shows_refusal(struct str text);
 
 #endif

@@ -12,7 +12,8 @@
 #include "image/linux.h"
 #include "image/syscall_filter.h"
 
-/* A rule needs a folder that is there; links in the path are followed then. */
+/* Makes the cache folder, since a rule needs a folder that exists, and resolves
+   the links in its path. */
 static void make_cache(struct sandbox_places *places)
 {
     char *path = places->writable[SANDBOX_CACHE];
@@ -56,7 +57,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
         return state;
     if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
         make_cache(places);
-    state.landlock = landlock_version();
+    state.landlock = linux_landlock_version();
     state.rights = linux_give_up_rights();
     state.seccomp = syscall_filter_install(sandbox, state.landlock);
     return state;
@@ -65,7 +66,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
 enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places)
 {
-    int version = sandbox->mode == SANDBOX_OFF ? 0 : landlock_version();
+    int version = sandbox->mode == SANDBOX_OFF ? 0 : linux_landlock_version();
 
     return version > 0 ? landlock_confine(version, sandbox, places) : ST_OK;
 }

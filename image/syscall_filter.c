@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* syscall_filter.c: see syscall_filter.h. Arguments are compared as the kernel
-   takes them: an int may come with anything in its upper half, and a comparison
-   that does not mask must refuse then. */
+   takes them: the upper half of an int may have any value, and a comparison
+   without a mask must refuse then. */
 #include "image/syscall_filter.h"
 
 #include <errno.h>
@@ -14,10 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "image/linux.h"
+
 /* The low half of an argument. */
 #define INT_MASK 0xffffffffu
 
-/* Not in every header. */
+/* Not every header has these. */
 #define SYS_SETOWN_EX 15
 #define CLONE_USER 0x10000000u
 
@@ -31,10 +33,8 @@ enum {
     NEW_FILE_SETATTR = 469
 };
 
-/* Versions of Landlock that can do what a filter must do before. */
-enum { TRUNCATION = 3, SIGNALS = 6 };
-
-/* Other processes, the system, and ways around this filter or Landlock. */
+/* Calls that concern other processes or the system, or lead around this filter
+   or Landlock. */
 static const int refused[] = {
     SCMP_SYS(ptrace),
     SCMP_SYS(process_vm_readv),
@@ -105,8 +105,8 @@ static const int refused[] = {
     SCMP_SYS(move_pages),
 };
 
-/* Modes, owners, times and attributes, of which Landlock knows nothing: refused
-   where nothing may be changed at all. */
+/* Calls for modes, owners, times and attributes, which Landlock does not cover:
+   refused when nothing may be changed at all. */
 static const int changes[] = {
     SCMP_SYS(chmod),        SCMP_SYS(fchmod),       SCMP_SYS(fchmodat),
     SCMP_SYS(chown),        SCMP_SYS(fchown),       SCMP_SYS(lchown),
@@ -117,8 +117,8 @@ static const int changes[] = {
     NEW_SETXATTRAT,         NEW_REMOVEXATTRAT,      NEW_FILE_SETATTR,
 };
 
-/* Requests of ioctl(2): signals by way of input and output, input for a
-   terminal, and what changes files that are open for reading only. */
+/* Requests of ioctl(2) that send signals by way of input and output, put input
+   into a terminal, or change files that are open for reading only. */
 static const unsigned requests[] = {
     FIOSETOWN,         SIOCSPGRP,
     TIOCSTI,           TIOCLINUX,
@@ -129,7 +129,7 @@ static const unsigned requests[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Refuses CALL: with one comparison, or always when there is none. A call that
+/* Refuses CALL: when COMPARISON holds, or always when it is NULL. A call that
    the architecture does not have needs no rule. */
 static void refuse(scmp_filter_ctx filter, int call,
                    const struct scmp_arg_cmp *comparison)
@@ -144,16 +144,14 @@ static void refuse_when(scmp_filter_ctx filter, int call,
     refuse(filter, call, &comparison);
 }
 
-/* Sockets: none, or those of the internet. Those of the file system lead to
-   agents of keys, to containers and to editors, and are never made. A pair is
-   connected and stays so, but for datagrams, which can go anywhere. */
+/* Allows no sockets, or those of the internet only. Sockets of the file system
+   lead to key agents, containers and editors, and are never allowed. A pair is
+   connected and stays so, except for datagrams, which can go anywhere. */
 static void refuse_sockets(scmp_filter_ctx filter, bool network)
 {
-    unsigned type;
-
     if (network) {
         refuse_when(filter, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_LT, AF_INET, 0));
-        for (type = AF_INET + 1; type < AF_INET6; type++)
+        for (unsigned type = AF_INET + 1; type < AF_INET6; type++)
             refuse_when(filter, SCMP_SYS(socket),
                         SCMP_A0(SCMP_CMP_EQ, type, 0));
         refuse_when(filter, SCMP_SYS(socket),
@@ -161,18 +159,16 @@ static void refuse_sockets(scmp_filter_ctx filter, bool network)
     } else {
         refuse(filter, SCMP_SYS(socket), NULL);
     }
-    for (type = 0; type < 16; type++)
+    for (unsigned type = 0; type < 16; type++)
         if (type != SOCK_STREAM && type != SOCK_SEQPACKET)
             refuse_when(filter, SCMP_SYS(socketpair),
                         SCMP_A1(SCMP_CMP_MASKED_EQ, 15, type));
     refuse_when(filter, SCMP_SYS(socketpair), SCMP_A0(SCMP_CMP_GT, AF_UNIX, 0));
 }
 
-/* What is done to other processes by their numbers; 0 is the caller. */
+/* Refuses what is done to other processes by their numbers; 0 is the caller. */
 static void refuse_others(scmp_filter_ctx filter)
 {
-    size_t i;
-
     refuse_when(filter, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(setpriority), SCMP_A1(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(ioprio_set), SCMP_A1(SCMP_CMP_NE, 0, 0));
@@ -180,7 +176,7 @@ static void refuse_others(scmp_filter_ctx filter)
                 SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setparam), SCMP_A0(SCMP_CMP_NE, 0, 0));
     refuse_when(filter, SCMP_SYS(sched_setattr), SCMP_A0(SCMP_CMP_NE, 0, 0));
-    for (i = 0; i < COUNT(requests); i++)
+    for (size_t i = 0; i < COUNT(requests); i++)
         refuse_when(filter, SCMP_SYS(ioctl),
                     SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, requests[i]));
     refuse_when(filter, SCMP_SYS(fcntl),
@@ -189,16 +185,18 @@ static void refuse_others(scmp_filter_ctx filter)
                 SCMP_A1(SCMP_CMP_MASKED_EQ, INT_MASK, SYS_SETOWN_EX));
 }
 
-/* A namespace of users would give new rights over old interfaces. */
+/* Refuses namespaces of users, which would give new rights over old
+   interfaces. */
 static void refuse_namespaces(scmp_filter_ctx filter)
 {
     refuse_when(filter, SCMP_SYS(clone),
                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_USER, CLONE_USER));
-    // its arguments are in memory; libraries then use the other
+    // its arguments are in memory, out of reach; libraries then use clone
     (void)seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-/* Truncation needs no right to write before Landlock knows of it. */
+/* Refuses truncation, which needs no right to write where Landlock does not
+   cover it. */
 static void refuse_truncation(scmp_filter_ctx filter)
 {
     struct scmp_arg_cmp reading =
@@ -210,24 +208,22 @@ static void refuse_truncation(scmp_filter_ctx filter)
     refuse_when(
         filter, SCMP_SYS(openat),
         SCMP_A2(SCMP_CMP_MASKED_EQ, O_TRUNC | O_ACCMODE, O_TRUNC | O_RDONLY));
-    // its arguments are in memory; programs then use openat
+    // its arguments are in memory, out of reach; programs then use openat
     (void)seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2),
                            0);
 }
 
-/* Signals to this process, the zygote, and to its parent, to the parent's group
-   and to everybody. */
+/* Refuses signals to this process (the zygote), its parent, the parent's group,
+   and all processes. */
 static void refuse_signals(scmp_filter_ctx filter)
 {
     const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill),
                          SCMP_SYS(rt_sigqueueinfo),
                          SCMP_SYS(rt_tgsigqueueinfo)};
     const pid_t targets[] = {getpid(), getppid(), -getpgrp(), -1};
-    size_t i;
-    size_t j;
 
-    for (i = 0; i < COUNT(calls); i++)
-        for (j = 0; j < COUNT(targets); j++)
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (size_t j = 0; j < COUNT(targets); j++)
             refuse_when(
                 filter, calls[i],
                 SCMP_A0(SCMP_CMP_MASKED_EQ, INT_MASK, (unsigned)targets[j]));
@@ -238,22 +234,22 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     bool done;
-    size_t i;
 
     if (!filter)
         return false;
-    for (i = 0; i < COUNT(refused); i++)
+    for (size_t i = 0; i < COUNT(refused); i++)
         refuse(filter, refused[i], NULL);
-    for (i = 0; sandbox->mode == SANDBOX_READ_ONLY && i < COUNT(changes); i++)
+    for (size_t i = 0; sandbox->mode == SANDBOX_READ_ONLY && i < COUNT(changes);
+         i++)
         refuse(filter, changes[i], NULL);
     refuse_sockets(filter, sandbox->network);
     refuse_others(filter);
     refuse_namespaces(filter);
-    if (landlock < TRUNCATION)
+    if (landlock < LINUX_LANDLOCK_TRUNCATION)
         refuse_truncation(filter);
-    if (landlock < SIGNALS)
+    if (landlock < LINUX_LANDLOCK_SIGNALS)
         refuse_signals(filter);
-    // programs of another architecture do without; mitigations of the processor
+    // calls of another architecture do not exist; mitigations of the processor
     // that make Lisp slow protect nothing here
     (void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
                            SCMP_ACT_ERRNO(ENOSYS));

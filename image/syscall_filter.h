@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* syscall_filter.h: the system calls that evaluated code has no use for,
-   refused by the kernel (seccomp). */
+/* syscall_filter.h: has the kernel refuse system calls that evaluated code does
+   not need (seccomp). */
 #ifndef IMAGE_SYSCALL_FILTER_H
 #define IMAGE_SYSCALL_FILTER_H
 
@@ -9,8 +9,8 @@
 #include "image/sandbox.h"
 
 /* Installs the filter in this process and all that it starts. LANDLOCK is the
-   version of the system's Landlock: what that does not cover is refused here as
-   far as a filter can. False when the system does not take it. */
+   version of the system's Landlock: the filter refuses what that version does
+   not cover, as far as a filter can. False when the system does not take it. */
 bool syscall_filter_install(const struct sandbox *sandbox, int landlock);
 
 #endif

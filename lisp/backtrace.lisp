@@ -1,17 +1,18 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; backtrace.lisp: from ECL's invocation history to "N: (FN ARG …)".
-;;;; Frames are collected where a condition is signalled, cheaply, for the
-;;;; stack may be nearly full; they are printed after unwinding.
+;;;; backtrace.lisp: turns ECL's invocation history into "N: (FN ARG …)".
+;;;; Frames are collected where a condition is signalled, and cheaply, because
+;;;; the stack may be nearly full. They are printed after unwinding.
 
 (in-package #:ecl-mcp)
 
 (defparameter *hidden-names*
   '(error cerror signal warn break invoke-debugger eval si:bytecodes
     si::universal-error-handler si::signal-simple-error)
-  "Frames that only say that a condition was signalled, or a form evaluated.")
+  "Functions whose frames say only that a condition was signalled or a form was
+evaluated.")
 
 (defun hidden-frame-p (function)
-  "True when the frame of FUNCTION is ours or the evaluator's."
+  "True when the frame of FUNCTION is ours or belongs to the evaluator."
   (or (evaluator-frame-p function)
       (let ((name (frame-name function)))
         (and (symbolp name)
@@ -21,14 +22,14 @@
                      (load-time-value (find-package "ECL-MCP"))))))))
 
 (define-record (frame (:constructor make-frame (function environment)))
-  "An entry of the invocation history. ARGUMENTS, if KNOWN, are what the caller
-seems to have passed."
+  "An entry of the invocation history. If KNOWN is true, ARGUMENTS are what the
+caller seems to have passed."
   function environment (arguments '()) (known nil))
 
 (defun collect-frames (base)
   "Returns the innermost frames above the index BASE of the invocation history,
-at most +FRAMES-KEPT+, and how many more there may be. A frame without function
-comes first: the call that the innermost function was making."
+at most +FRAMES-KEPT+, and how many more there may be. The first one has no
+function: it is the call that the innermost function was making."
   (let ((frames (list (make-frame nil '())))
         (callee nil)
         (count 0)
@@ -55,7 +56,7 @@ comes first: the call that the innermost function was making."
 
 (defun variable-names (parameters)
   "Returns the variables that the lambda list PARAMETERS binds to arguments, in
-order, and among them the lambda list keywords."
+order, with the lambda list keywords among them."
   (loop for parameter in parameters
         until (eq parameter '&aux)
         collect (cond ((atom parameter) parameter)
@@ -64,9 +65,9 @@ order, and among them the lambda list keywords."
 
 (defun environment-arguments (names environment outermost)
   "Returns the bindings of ENVIRONMENT for the variables NAMES, those of the
-call itself: ENVIRONMENT has the innermost binding first, so a variable of the
-same name bound inside comes before, and, unless OUTERMOST, one that the
-function closes over comes after."
+call itself. ENVIRONMENT has the innermost binding first, so a variable of the
+same name that is bound inside comes before them and, unless OUTERMOST, one that
+the function closes over comes after them."
   (let* ((bindings (remove-if-not #'consp environment))
          (bindings (reverse bindings))
          (variables (remove-if (lambda (name)
@@ -88,8 +89,8 @@ function closes over comes after."
                   collect binding))))))
 
 (defun argument-texts (names bindings)
-  "Returns the texts of the arguments that the variables NAMES stand for, by
-BINDINGS; an ellipsis stands for what is not known."
+  "Returns the texts of the arguments that the variables NAMES stand for,
+according to BINDINGS. An ellipsis stands for unknown arguments."
   (let ((texts '())
         (mode '&required))
     (dolist (name names (nreverse texts))
@@ -115,7 +116,7 @@ BINDINGS; an ellipsis stands for what is not known."
                           texts))))))))))
 
 (defun accepts-count-p (names count)
-  "True when the lambda list of the variables NAMES takes COUNT arguments."
+  "True when the lambda list with the variables NAMES accepts COUNT arguments."
   (let ((required (or (position-if (lambda (name)
                                      (member name lambda-list-keywords))
                                    names)
@@ -127,8 +128,8 @@ BINDINGS; an ellipsis stands for what is not known."
                                      names))))))
 
 (defun passed-on-p (function arguments)
-  "True when FUNCTION is one of ARGUMENTS: then these are of the function that
-called it, such as MAPCAR."
+  "True when FUNCTION is one of ARGUMENTS: then these belong to the function
+that called it, such as MAPCAR."
   (some (lambda (argument)
           (cond ((functionp argument)
                  (eq (function-code argument) (function-code function)))
@@ -144,7 +145,7 @@ called it, such as MAPCAR."
 
 (defun frame-argument-texts (frame condition)
   "Returns the texts of the arguments with which the function of FRAME was
-invoked: what its environment has or, failing that, what its caller seems to
+called: those that its environment has, or else those that its caller seems to
 have passed. CONDITION ended the evaluation."
   (let* ((function (frame-function frame))
          (name (frame-name function))
@@ -180,8 +181,8 @@ have passed. CONDITION ended the evaluation."
             (frame-argument-texts frame condition))))
 
 (defun bare-names (parameters)
-  "Returns the lambda list PARAMETERS with uninterned symbols for those that
-would be printed with the package they happen to be in."
+  "Returns the lambda list PARAMETERS with uninterned symbols for those symbols
+that would be printed with the package they happen to be in."
   (typecase parameters
     (cons (cons (bare-names (car parameters)) (bare-names (cdr parameters))))
     (keyword parameters)
@@ -192,10 +193,10 @@ would be printed with the package they happen to be in."
     (t parameters)))
 
 (defun parameters-text (parameters &optional (limit +form-characters+))
-  "Returns the lambda list PARAMETERS, symbols without their packages, with at
-most LIMIT characters. A default value may be an object whose printing fails."
+  "Returns the lambda list PARAMETERS with at most LIMIT characters, and symbols
+without their packages. Printing a default value may fail."
   (multiple-value-bind (text full failure)
-      ;; Since ECL 24 'X is only written so when pretty; on one line still.
+      ;; Since ECL 24, 'X is written this way only when pretty.
       (with-result-syntax (:pretty t :length (ceiling limit 10) :level 5)
         (let ((*print-gensym* nil)
               (*print-right-margin* (* 2 limit)))
@@ -212,12 +213,12 @@ most LIMIT characters. A default value may be an object whose printing fails."
           (full (concatenate 'string (one-line text) "…"))
           (t (one-line text)))))
 
-;;; What the condition itself says about the innermost call
+;;; What the condition says about the innermost call
 
 (defun known-call (condition pending)
   "Returns the operator of the call that signalled CONDITION and the texts of
-its arguments, as far as the condition tells; NIL otherwise. PENDING is the
-frame of the call that the innermost function was making."
+its arguments, as far as the condition says, or NIL. PENDING is the frame of the
+call that the innermost function was making."
   (typecase condition
     (undefined-function
      (let ((name (cell-error-name condition)))
@@ -237,7 +238,7 @@ frame of the call that the innermost function was making."
 
 (defun kernel-call (condition)
   "Returns the operator and the texts of the arguments of the function of ECL's
-kernel that signalled the type error CONDITION, as far as its report tells. The
+kernel that signalled the type error CONDITION, as far as its report says. The
 arguments of the report are the name, then perhaps the number of the argument
 from 1, the argument, and the type."
   (let ((parts (and (typep condition 'simple-condition)
@@ -254,22 +255,22 @@ from 1, the argument, and the type."
                              '("...")))))))))
 
 (defun constant-argument-p (argument)
-  "True when ARGUMENT, part of a form, shows the value that it has."
+  "True when ARGUMENT, part of a form, shows its own value."
   (typecase argument
     (symbol (or (null argument) (eq argument t) (keywordp argument)))
     (cons (eq (first argument) 'quote))
     (t t)))
 
 (defun constant-call-p (form operator)
-  "True when FORM calls OPERATOR with arguments that evaluate to themselves."
+  "True when FORM is a call to OPERATOR whose arguments evaluate to themselves."
   (and (consp form)
        (eq (first form) operator)
        (ignore-errors (every #'constant-argument-p (rest form)))))
 
 (defun innermost-text (condition frames pending form)
-  "Returns the text of the innermost call, by CONDITION, or NIL, and the FRAMES
-that remain. PENDING is the frame of the call that the innermost function was
-making, FORM the top-level form."
+  "Returns the text of the innermost call according to CONDITION, or NIL, and
+the FRAMES that remain. PENDING is the frame of the call that the innermost
+function was making, FORM is the top-level form."
   (multiple-value-bind (operator arguments) (known-call condition pending)
     (let* ((first (and frames (frame-function (first frames))))
            (kernel (and (symbolp first) first))
@@ -293,8 +294,8 @@ making, FORM the top-level form."
                  (frame-environment frame)))
 
 (defun locals-text (frame)
-  "Returns a line for each local variable of FRAME, each with a line end before
-it."
+  "Returns a line for each local variable of FRAME, with a line break before
+each."
   (let ((locals (frame-locals frame)))
     (with-output-to-string (stream)
       (loop for (name . value) in locals
@@ -307,10 +308,10 @@ it."
 
 (defun backtrace-text (condition frames more foot form
                        &key (limit +frames-shown+) locals)
-  "Returns the lines of a backtrace: what CONDITION tells, then FRAMES, as
-COLLECT-FRAMES returns them, then FOOT, the text of the outermost call, at most
-LIMIT of them, or that there are MORE frames. FORM is the top-level form. With
-LOCALS, the local variables of each frame stand below it."
+  "Returns the lines of a backtrace: what CONDITION says, then FRAMES, as
+COLLECT-FRAMES returns them, then FOOT, the text of the outermost call. Shows at
+most LIMIT lines, or says that there are MORE frames. FORM is the top-level
+form. If LOCALS is true, the local variables of each frame follow it."
   (multiple-value-bind (innermost frames)
       (innermost-text condition (rest frames) (first frames) form)
     (let* ((room (- limit (if innermost 1 0)))

@@ -1,7 +1,7 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; baseline.lisp: remembers the system as it was before the user came, and
-;;;; what loaded systems have brought, so that what the user has defined can be
-;;;; told from the rest and taken back.
+;;;; baseline.lisp: remembers Lisp as it was before the user changed anything,
+;;;; and what loaded systems have added, so that the user's definitions can be
+;;;; told from the rest and undone.
 
 (in-package #:ecl-mcp)
 
@@ -9,7 +9,7 @@
   "The packages that are not the user's.")
 
 (defvar *implementation-packages* '()
-  "The packages that there were when the session began, but for CL-USER.")
+  "The packages that existed when the session began, except CL-USER.")
 
 (defvar *locked-packages* '()
   "Those of the system's packages that were locked.")
@@ -21,10 +21,10 @@
   "The packages that CL-USER used.")
 
 (defvar *initial-variables* '()
-  "The variables that a reset gives their values back, as (SYMBOL . VALUE).")
+  "The variables whose values a reset restores, as (SYMBOL . VALUE).")
 
 (defvar *initial-features* '()
-  "The features there were.")
+  "The features at the start.")
 
 (defvar *standard-definitions* '()
   "The functions and macros of COMMON-LISP, as (SYMBOL FUNCTION . MACRO-P).")
@@ -40,13 +40,14 @@
 ;;; Methods
 
 (defvar *recording* nil
-  "True from the moment on from which what is defined is the user's.")
+  "True from the point on at which definitions are the user's.")
 
 (defvar *loading* nil
-  "True while a system is loaded: what it defines is not the user's.")
+  "True while a system is loaded: its definitions are not the user's.")
 
 (defvar *replaced-methods* '()
-  "Methods of others that the user has replaced, as (GENERIC-FUNCTION . METHOD).")
+  "Methods of others that the user has replaced, as (GENERIC-FUNCTION .
+METHOD).")
 
 (defmethod add-method :before ((function generic-function) method)
   (when (and *recording* (not *loading*))
@@ -58,14 +59,16 @@
     (push method *user-methods*)))
 
 (defun method-like (method function)
-  "Returns the method of the generic FUNCTION that METHOD would replace, or NIL."
+  "Returns the method of the generic FUNCTION that METHOD would replace, or
+NIL."
   (find-if (lambda (other)
              (and (equal (method-qualifiers other) (method-qualifiers method))
                   (equal (specializers-of other) (specializers-of method))))
            (methods-of function)))
 
 (defun note-replaced-method (function method)
-  "Remembers that METHOD of FUNCTION, if not NIL, is about to be replaced."
+  "Remembers that METHOD of FUNCTION, if it is not NIL, is about to be
+replaced."
   (cond ((null method) nil)
         ((member method *user-methods* :test #'eq)
          (setf *user-methods* (delete method *user-methods* :test #'eq)))
@@ -73,7 +76,7 @@
          (push (cons function method) *replaced-methods*))))
 
 (defun remove-user-methods ()
-  "Takes back what the user has done to generic functions by methods."
+  "Undoes what the user has done to generic functions with methods."
   (let ((*recording* nil))
     (dolist (method *user-methods*)
       (let ((function (function-of-method method)))
@@ -87,7 +90,7 @@
 ;;; Functions and variables
 
 (defun standard-definitions ()
-  "Returns what *STANDARD-DEFINITIONS* is to be."
+  "Returns the value for *STANDARD-DEFINITIONS*."
   (let ((definitions '()))
     (do-external-symbols (symbol "COMMON-LISP" definitions)
       (cond ((macro-function symbol)
@@ -96,7 +99,7 @@
              (push (list* symbol (fdefinition symbol) nil) definitions))))))
 
 (defun initial-variables ()
-  "Returns what *INITIAL-VARIABLES* is to be."
+  "Returns the value for *INITIAL-VARIABLES*."
   (loop for symbol in '(*print-array* *print-base* *print-case* *print-circle*
                         *print-escape* *print-gensym* *print-length*
                         *print-level* *print-lines* *print-miser-width*
@@ -110,7 +113,8 @@
         collect (cons symbol (symbol-value symbol))))
 
 (defun note-baseline ()
-  "Remembers the system as it is now as being without anything of the user."
+  "Remembers the current state of Lisp as the one in which nothing is the
+user's."
   (setf *system-packages* (list-all-packages)
         *implementation-packages* (remove *user-package* *system-packages*)
         *locked-packages* (remove-if-not #'package-locked-p *system-packages*)
@@ -140,14 +144,14 @@
              (list-all-packages)))
 
 (defun quicklisp-package-p (package)
-  "True when PACKAGE belongs to Quicklisp, which users load by themselves."
+  "True when PACKAGE belongs to Quicklisp, which users load themselves."
   (let ((name (package-name package)))
     (or (eql 0 (search "QL-" name))
         (eql 0 (search "QUICKLISP" name)))))
 
 (defun call-loading (function)
   "Calls FUNCTION, which loads a system, and returns its values. The packages
-and methods that it brings are not the user's afterwards."
+and methods that this adds do not become the user's."
   (if *loading*
       (funcall function)
       (let ((packages (list-all-packages))

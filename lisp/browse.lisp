@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; browse.lisp: finds symbols by a part of their name, and lists those of a
-;;;; package.
+;;;; browse.lisp: finds symbols by a part of their name, and lists the symbols
+;;;; of a package.
 
 (in-package #:ecl-mcp)
 
@@ -12,8 +12,8 @@
     ("variable" variable-kind nil)
     ("class" type-kind nil)
     ("all" kinds-of nil))
-  "What can be searched for: name, the function that tells the kind of a symbol,
-and the kinds it may be, NIL for all.")
+  "What can be searched for: the name of the kind, the function that returns the
+kind of a symbol, and the accepted kinds, NIL for all.")
 
 (defun kind-test (kind)
   "Returns the function that tells whether a symbol is of KIND, a string from
@@ -23,8 +23,8 @@ the client or NIL."
                 :key #'first :test #'string-equal)
           (error 'argument-error
                  :name "kind"
-                 :problem (format nil "~s is not one of ~{~a~^, ~}"
-                                  kind (mapcar #'first *search-kinds*))))
+                 :problem (format nil "must be one of ~{~a~^, ~}, not ~s"
+                                  (mapcar #'first *search-kinds*) kind)))
     (declare (ignore name))
     (lambda (symbol)
       (let ((found (funcall kind-of symbol)))
@@ -33,8 +33,8 @@ the client or NIL."
             found)))))
 
 (defun matching-symbols (pattern package)
-  "Returns the symbols whose names contain PATTERN: those accessible in PACKAGE,
-or for NIL those at home in any package but ours and KEYWORD."
+  "Returns the symbols whose names contain PATTERN: those accessible in PACKAGE
+or, for NIL, those whose home is any package except ours and KEYWORD."
   (let ((symbols '())
         (seen (make-hash-table :test #'eq)))
     (flet ((consider (symbol)
@@ -54,8 +54,9 @@ or for NIL those at home in any package but ours and KEYWORD."
     symbols))
 
 (defun search-rank (symbol pattern)
-  "Returns how far down in the answer SYMBOL stands that matches PATTERN: names
-that are the pattern first, then what is the user's, then what is external."
+  "Returns how far down the answer SYMBOL, which matches PATTERN, stands: names
+that equal the pattern come first, then symbols of the user, then external
+ones."
   (let ((package (symbol-package symbol)))
     (+ (if (string-equal pattern (symbol-name symbol)) 0 4)
        (if (member package *system-packages* :test #'eq)
@@ -77,8 +78,8 @@ that are the pattern first, then what is the user's, then what is external."
                            (string< (second one) (second other))))))))
 
 (defun miss-search (pattern kind package idle)
-  "Answers that nothing was found for PATTERN, KIND and PACKAGE; IDLE are the
-symbols that match but name nothing of the kind."
+  "Answers that nothing was found for PATTERN, KIND and PACKAGE. IDLE are the
+symbols that match but name nothing of that kind."
   (miss "No ~a matching ~s found~@[ in package ~a~].~@[ ~a~]~@[ ~a~]"
         (if (or (null kind) (string-equal kind "all"))
             "definition"
@@ -95,8 +96,8 @@ symbols that match but name nothing of the kind."
 (define-operation "apropos-search" ((pattern string)
                                     &optional (package string)
                                     (kind string) (limit integer))
-  "Finds the symbols whose names contain PATTERN, whatever the case, that name
-something of KIND; at most LIMIT of those of PACKAGE, or of all packages."
+  "Finds the symbols whose names contain PATTERN, regardless of case, and that
+name something of KIND: at most LIMIT, in PACKAGE or in all packages."
   (check-session-variables)
   (with-misses
     (let* ((of-kind-p (kind-test kind))
@@ -126,11 +127,12 @@ something of KIND; at most LIMIT of those of PACKAGE, or of all packages."
     ("Constants" variable-kind ("constant"))
     ("Classes" type-kind nil)
     ("Others" nil nil))
-  "The groups of the symbols of a package: heading, the function that tells the
-kind, and the kinds, NIL for all. The last has what is in no other.")
+  "The groups of the symbols of a package: heading, the function that returns
+the kind, and the accepted kinds, NIL for all. The last group has what no other
+has.")
 
 (defun group-symbols (symbols)
-  "Returns the SYMBOLS of each group with its heading, without empty groups."
+  "Returns SYMBOLS in groups, each with its heading. Empty groups are left out."
   (let ((others symbols)
         (groups '()))
     (loop for (heading kind-of kinds) in *package-groups*
@@ -155,7 +157,7 @@ kind, and the kinds, NIL for all. The last has what is in no other.")
     (nreverse groups)))
 
 (defun symbols-with-status (package wanted)
-  "Returns the symbols present in PACKAGE whose status is WANTED, sorted."
+  "Returns the symbols present in PACKAGE with the status WANTED, sorted."
   (let ((symbols '()))
     (do-symbols (symbol package)
       (multiple-value-bind (found status)
@@ -165,7 +167,7 @@ kind, and the kinds, NIL for all. The last has what is in no other.")
     (sort (remove-duplicates-fast symbols) #'string<)))
 
 (defun remove-duplicates-fast (symbols)
-  "Returns SYMBOLS, each once."
+  "Returns SYMBOLS without duplicates."
   (let ((seen (make-hash-table :test #'eq)))
     (remove-if (lambda (symbol)
                  (or (gethash symbol seen)
@@ -173,8 +175,8 @@ kind, and the kinds, NIL for all. The last has what is in no other.")
                symbols)))
 
 (defun group-text (group package room)
-  "Returns the section of GROUP, a heading and symbols as seen from PACKAGE, with
-at most ROOM names."
+  "Returns the section of GROUP, a heading and symbols, with at most ROOM names
+as seen from PACKAGE."
   (destructuring-bind (heading . symbols) group
     (let ((*package* package))
       (format nil "[~a] ~:d~%~a" heading (length symbols)
@@ -221,8 +223,8 @@ at most ROOM names."
 
 (define-operation "list-package-symbols" ((package string)
                                           &optional (include-internal t))
-  "Lists the external symbols of PACKAGE by kind, with INCLUDE-INTERNAL also
-those that are only present."
+  "Lists the external symbols of PACKAGE by kind. With INCLUDE-INTERNAL, also
+lists those that are only present."
   (check-session-variables)
   (with-misses
     (let ((package (known-package package)))

@@ -1,10 +1,10 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; build.lisp: compiles the library, as
+;;;; build.lisp: compiles the library. Run it as
 ;;;;     ecl --norc --shell lisp/build.lisp -- OUTPUT-DIRECTORY
-;;;; OUTPUT-DIRECTORY gets an object file per source, libecl-mcp-lisp.a with
-;;;; the init function init_lib_ecl_mcp_lisp, and ecl-mcp-lisp.fas, the same
-;;;; for loading into a running ECL. Only what is older than its source, or
-;;;; than a source before it, is compiled. A warning is a failure.
+;;;; OUTPUT-DIRECTORY gets an object file for each source, libecl-mcp-lisp.a
+;;;; with the init function init_lib_ecl_mcp_lisp, and ecl-mcp-lisp.fas, the
+;;;; same for loading into a running ECL. Only objects older than their source,
+;;;; or than a source before it, are compiled again. A warning is a failure.
 
 (require :cmp)
 
@@ -26,12 +26,12 @@
 
 (defun newer-p (file date)
   "True when FILE exists and was written after DATE. Dates are whole seconds, so
-what was written in the same second counts as old."
+a file written in the same second counts as old."
   (and (probe-file file)
        (> (file-write-date file) date)))
 
 (defun compile-source (source object)
-  "Compiles SOURCE to OBJECT; true when there was nothing to complain of."
+  "Compiles SOURCE to OBJECT. True when the compiler had no complaints."
   (let ((clean t))
     (handler-bind ((warning (lambda (condition)
                               (setf clean nil)
@@ -45,15 +45,14 @@ what was written in the same second counts as old."
         (and output (not failure-p) clean)))))
 
 (defun load-definitions (source)
-  "Loads SOURCE for the sake of the macros in it. Only the compiler can take
-what native.lisp has, and there are no macros in it."
+  "Loads SOURCE for the macros in it, except native.lisp, which only the
+compiler can process, and which has no macros."
   (unless (string= (pathname-name source) "native")
     (load source :external-format :utf-8)))
 
 (defun compile-sources (directory)
   "Compiles what is out of date to objects in DIRECTORY. Returns the objects, or
-NIL on failure, the date of the newest source, and T if there was anything to
-do."
+NIL on failure; the date of the newest source; and T if anything was compiled."
   (let ((newest (file-write-date *here*))
         (objects '())
         (changed nil))
@@ -73,7 +72,7 @@ do."
     (values (nreverse objects) newest changed)))
 
 (defun build (directory)
-  "Builds the library in DIRECTORY; true on success."
+  "Builds the library in DIRECTORY. True on success."
   (ensure-directories-exist directory)
   (let ((*compile-verbose* nil) (*compile-print* nil) (*load-verbose* nil)
         (library (merge-pathnames "libecl-mcp-lisp.a" directory))
@@ -88,7 +87,7 @@ do."
         t))))
 
 (defun command-line-directory ()
-  "Returns the directory named after -- on the command line, or NIL."
+  "Returns the directory that follows -- on the command line, or NIL."
   (let ((name (second (member "--" (ext:command-args) :test #'string=))))
     (when name
       (merge-pathnames

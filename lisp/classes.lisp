@@ -1,11 +1,11 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; classes.lisp: classes and the methods specialized on them.
+;;;; classes.lisp: describes classes and the methods specialized on them.
 
 (in-package #:ecl-mcp)
 
 (defun named-class (text package-name)
-  "Returns the class that TEXT, from the client, names in the package of
-PACKAGE-NAME; a miss when there is none."
+  "Returns the class that TEXT, from the client, names in PACKAGE-NAME. A miss
+when there is none."
   (let ((symbol (named-symbol text package-name)))
     (or (find-class symbol nil)
         (miss-kind "Class" symbol "apropos-search with kind class"))))
@@ -18,7 +18,7 @@ PACKAGE-NAME; a miss when there is none."
 ;;; Slots
 
 (defun accessor-facts (readers writers)
-  "Returns what is said about READERS and WRITERS, lists of function names."
+  "Returns the facts about READERS and WRITERS, lists of function names."
   (let ((accessors (remove-if-not (lambda (reader)
                                     (member (list 'setf reader) writers
                                             :test #'equal))
@@ -35,8 +35,8 @@ PACKAGE-NAME; a miss when there is none."
                                           writers))))))
 
 (defun access-facts (slot structure-slot)
-  "Returns how the direct SLOT is read, written and given its first value;
-STRUCTURE-SLOT is what STRUCTURE-SLOTS has about it, or NIL."
+  "Returns how the direct SLOT is read, written and initialized. STRUCTURE-SLOT
+is its entry in STRUCTURE-SLOTS, or NIL."
   (destructuring-bind (&key initargs readers writers
                          (initform nil initform-p) &allow-other-keys)
       (slot-properties slot)
@@ -100,13 +100,13 @@ defined yet."
        (superclasses class)))
 
 (defun class-lines (class)
-  "Returns the lines about the place of CLASS among the others."
+  "Returns the lines about the position of CLASS among other classes."
   (append
    (list (format nil "Superclasses: ~a"
                  (classes-text (direct-superclasses class)))
          (format nil "Subclasses: ~a"
                  (classes-text (direct-subclasses class)))
-         (format nil "Precedence: ~:[not known, a superclass is not defined~;~
+         (format nil "Precedence: ~:[unknown: a superclass is not defined~;~
                       ~:*~a~]"
                  (let ((classes (precedence-of class)))
                    (and classes (classes-text classes)))))
@@ -126,8 +126,8 @@ defined yet."
                                                    +argument-characters+)))))))
 
 (define-operation "class-info" ((class string) &optional (package string))
-  "Describes CLASS, looked up in PACKAGE: its place among the classes and its
-slots."
+  "Describes CLASS, looked up in PACKAGE: its position among other classes, and
+its slots."
   (check-session-variables)
   (with-misses
     (let* ((class (named-class class package))
@@ -164,8 +164,8 @@ when there are none."
     (and counts (format nil "~{~a~^, ~}" counts))))
 
 (defun method-rank (method)
-  "Returns how far down in a list METHOD stands: those of the user first, then
-those of external functions."
+  "Returns how far down a list METHOD stands: methods of the user come first,
+then those of external functions."
   (let ((name (generic-function-label (function-of-method method))))
     (if (member method *user-methods* :test #'eq)
         0

@@ -1,7 +1,7 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; compile.lisp: compiles code to see what the compiler says of it. That is
-;;;; done in a copy of the process: what macros, EVAL-WHEN and declamations do
-;;;; while code is compiled is done for the forms after them, and is gone then.
+;;;; compile.lisp: compiles code to see what the compiler says about it. This
+;;;; runs in a copy of the process: what macros, EVAL-WHEN and proclamations do
+;;;; at compile time lasts for the forms after them, and is gone with the copy.
 
 (in-package #:ecl-mcp)
 
@@ -15,10 +15,10 @@
                      (compilation-failed-count condition)))))
 
 (defconstant +forms-in-file+ 1000
-  "Forms that the compiler gets as one file: it takes one at a time off the code,
-and does not know how many there are.")
+  "Forms that the compiler gets as one file: it takes them from the code one at
+a time, and does not know how many there are.")
 
-(defconstant +compilations-again+ 10
+(defconstant +compilation-retries+ 10
   "How often code is compiled again to find further errors.")
 
 (define-record (compilation (:constructor make-compilation (text stream scan)))
@@ -27,10 +27,10 @@ and does not know how many there are.")
   stream                                ; from which it is read
   scan
   (forms '())                           ; (FORM NUMBER LINE), the newest first
-  (package nil)                         ; current behind the last form
+  (package nil)                         ; the current one after the last form
   (failed '())                          ; those of FORMS that do not compile
-  (again '())                           ; those still to be compiled again
-  (done nil)                            ; there are no more forms
+  (retry '())                           ; those that must be compiled again
+  (done nil)                            ; true when all forms were read
   (warnings '())                        ; texts, the newest first
   (errors '())
   (defined '())                         ; names of functions that are defined
@@ -38,26 +38,26 @@ and does not know how many there are.")
   (miscounts '()))                      ; (NAME . LINE)
 
 (defvar *compilation* nil
-  "The compilation that runs in this copy of the process.")
+  "The compilation that is running in this copy of the process.")
 
 ;;; Findings
 
 (defun form-head (form)
-  "Returns the beginning of FORM: (DEFUN F ...)."
+  "Returns the beginning of FORM, such as (DEFUN F ...)."
   (with-result-syntax (:length 2 :level 2)
     (one-line (call-printing (lambda (stream) (prin1 form stream))
                              +argument-characters+))))
 
 (defun place-label (form number line)
-  "Returns where a finding in FORM is, in brackets."
+  "Returns the place of a finding in FORM, in brackets."
   (format nil "[form ~d, line ~d: ~a]" number line (form-head form)))
 
 (defun newest-place (compilation)
-  "Returns where COMPILATION is, in brackets."
+  "Returns the place that COMPILATION has reached, in brackets."
   (apply #'place-label (first (compilation-forms compilation))))
 
 (defun contains-p (part form)
-  "True when PART, a cons, is FORM or in it."
+  "True when PART, a cons, is FORM or a part of it."
   (let ((room +walk-limit+))
     (labels ((search-in (form depth)
                (loop for tail = form then (cdr tail)
@@ -71,9 +71,9 @@ and does not know how many there are.")
            (plusp room)))))
 
 (defun form-of-condition (condition compilation)
-  "Returns the one of COMPILATION's FORMS in which CONDITION was found: part of the
-work is done when all forms have been read. The compiler names the forms around
-the place, perhaps ones that macros made."
+  "Returns the element of COMPILATION's FORMS in which CONDITION was found. The
+compiler does some of its work only after all forms were read. It names the
+forms around the place, some of which macros may have made."
   (dolist (part (let ((forms (compiler-message-form condition)))
                   (if (and (consp forms) (consp (first forms)))
                       forms
@@ -87,14 +87,15 @@ the place, perhaps ones that macros made."
         (return entry)))))
 
 (defun finding-text (label condition entry)
-  "Returns the line about CONDITION, found in the form of ENTRY, with LABEL."
+  "Returns the line, beginning with LABEL, about CONDITION, which was found in
+the form of ENTRY."
   (format nil "~a: ~a ~a" label
           (shorten (compiler-text condition) +warning-characters+)
           (apply #'place-label entry)))
 
 (defun raw-compiler-text (condition)
-  "Returns the message of CONDITION without the place that the compiler puts in
-front, as it breaks lines."
+  "Returns the message of CONDITION, with the compiler's line breaks but without
+the place that it puts first."
   (let ((control (and (typep condition 'simple-condition)
                       (simple-condition-format-control condition))))
     (or (and (stringp control)
@@ -109,12 +110,12 @@ front, as it breaks lines."
         (message-text condition))))
 
 (defun compiler-text (condition)
-  "The same on one line."
+  "Returns that message on one line."
   (without-double-blanks (raw-compiler-text condition)))
 
 (defun c-compiler-text (condition)
-  "Returns the line about CONDITION when that is the failure of the C compiler, or
-NIL. The forms that hold C code are not known."
+  "Returns the line about CONDITION if it is a failure of the C compiler, or
+NIL. Which forms contain C code is unknown."
   (let ((text (raw-compiler-text condition)))
     (when (search "when executing" text)
       (with-input-from-string (stream text)
@@ -127,11 +128,11 @@ NIL. The forms that hold C code are not known."
                                          (or (search "error:" line) 0)))))))))
 
 (defun without-double-blanks (text)
-  "Returns TEXT on one line, its words separated by one blank each."
+  "Returns TEXT on one line, with one blank between words."
   (format nil "~{~a~^ ~}" (split-words (one-line text))))
 
 (defun note-finding (condition)
-  "Takes down what the compiler, or a macro, signals as CONDITION."
+  "Records what the compiler, or a macro, signals as CONDITION."
   (cond ((null (compilation-forms *compilation*)) nil)
         ((typep condition 'warning)
          (unless (chatter-p condition)
@@ -146,7 +147,7 @@ NIL. The forms that hold C code are not known."
          (note-warning-text "NOTE" condition))))
 
 (defun note-error (condition)
-  "Takes down that a form does not compile because of CONDITION."
+  "Records that a form does not compile because of CONDITION."
   (let* ((compilation *compilation*)
          (entry (form-of-condition condition compilation))
          (c-text (c-compiler-text condition)))
@@ -156,7 +157,7 @@ NIL. The forms that hold C code are not known."
              (compilation-errors compilation) :test #'string=)))
 
 (defun note-warning-text (label condition)
-  "Takes down the line about CONDITION under LABEL."
+  "Records the line about CONDITION under LABEL."
   (let ((compilation *compilation*))
     (pushnew (finding-text label condition
                            (form-of-condition condition compilation))
@@ -165,7 +166,7 @@ NIL. The forms that hold C code are not known."
 ;;; What is called and defined
 
 (defun walk-compiled (compilation)
-  "Takes down what the form of COMPILATION, which has been compiled, calls."
+  "Records what the form that COMPILATION has just compiled calls."
   (unless (member (first (compilation-forms compilation))
                   (compilation-failed compilation))
     (walk-top-level
@@ -180,8 +181,8 @@ NIL. The forms that hold C code are not known."
                         (compilation-calls compilation)))))))))
 
 (defun argument-counts (lambda-list)
-  "Returns the least number of arguments that LAMBDA-LIST takes, and the largest
-or NIL."
+  "Returns the least number of arguments that LAMBDA-LIST accepts, and the
+largest, or NIL if there is no limit."
   (let* ((required (or (position-if (lambda (parameter)
                                       (member parameter lambda-list-keywords))
                                     lambda-list)
@@ -200,14 +201,16 @@ or NIL."
               (+ required optional)))))
 
 (defun counts-text (least most)
-  "Returns how many arguments are taken, from LEAST to MOST, which may be NIL."
+  "Returns a text for the accepted numbers of arguments, from LEAST to MOST,
+which may be NIL."
   (cond ((null most) (format nil "at least ~d argument~:p" least))
         ((= least most) (format nil "~d argument~:p" least))
         (t (format nil "~d to ~d arguments" least most))))
 
 (defun check-argument-count (name compilation)
-  "Takes down when the call that is walked gives the function NAME of the session
-too few or too many arguments. The compiler knows those of Lisp and of the code."
+  "Records a warning if the call being walked has too few or too many arguments
+for NAME, a function of the session. The compiler itself checks the functions of
+Lisp and of the code."
   (let ((count (ignore-errors (list-length (rest *walk-call*)))))
     (multiple-value-bind (parameters known)
         (and *walk-call* count (symbolp name) (fboundp name)
@@ -217,22 +220,22 @@ too few or too many arguments. The compiler knows those of Lisp and of the code.
         (multiple-value-bind (least most) (argument-counts parameters)
           (unless (<= least count (or most count))
             (push (cons name
-                        (format nil "WARNING: ~a takes ~a and gets ~d ~a"
+                        (format nil "WARNING: ~a takes ~a but gets ~d ~a"
                                 (short-text name +argument-characters+)
                                 (counts-text least most) count
                                 (newest-place compilation)))
                   (compilation-miscounts compilation))))))))
 
 (defun miscounted-calls (compilation)
-  "Returns the lines about calls with too few or too many arguments, but for those
-of functions that the code itself defines."
+  "Returns the lines about calls with too few or too many arguments, except
+calls to functions that the code itself defines."
   (loop for (name . line) in (reverse (compilation-miscounts compilation))
         unless (member name (compilation-defined compilation) :test #'equal)
           collect line))
 
 (defun undefined-functions (compilation)
   "Returns the lines about functions that COMPILATION has met and that nothing
-defines, or only later as macros."
+defines, or that are macros defined only later."
   (flet ((line (problem name place)
            (format nil "STYLE-WARNING: ~a ~a ~a" problem
                    (short-text name +argument-characters+) place)))
@@ -247,8 +250,8 @@ defines, or only later as macros."
 ;;; Reading and compiling
 
 (defun read-next-form ()
-  "Returns the next form of the compilation for the compiler, in the package that
-is current for it; NIL behind the last. Nothing is run by the reader."
+  "Returns the next form of the compilation for the compiler, in the package
+that is current for it, or NIL after the last form. The reader runs nothing."
   (let* ((compilation *compilation*)
          (stream (compilation-stream compilation)))
     (when (compilation-forms compilation)
@@ -264,14 +267,16 @@ is current for it; NIL behind the last. Nothing is run by the reader."
              nil)
             (t
              (push (list form
-                         (1+ (or (second (first (compilation-forms compilation)))
+                         (1+ (or (second (first
+                                          (compilation-forms compilation)))
                                  0))
                          (form-line (compilation-text compilation) start))
                    (compilation-forms compilation))
              form)))))
 
 (defun note-reader-error (condition compilation)
-  "Takes down that the reader signals CONDITION in COMPILATION, and ends that."
+  "Records that the reader signals CONDITION in COMPILATION, and ends the
+compilation."
   (setf (compilation-done compilation) t)
   (push (format nil "~a: ~a [form ~d]"
                 (condition-label condition)
@@ -286,44 +291,44 @@ is current for it; NIL behind the last. Nothing is run by the reader."
   (throw 'compilation nil))
 
 (defmacro next-form ()
-  "In the file that is compiled: the next form of the code."
-  (cond ((compilation-again *compilation*)
-         (first (pop (compilation-again *compilation*))))
+  "Expands to the next form of the code, in the file that is compiled."
+  (cond ((compilation-retry *compilation*)
+         (first (pop (compilation-retry *compilation*))))
         ((compilation-done *compilation*) nil)
         (t (read-next-form))))
 
 (defun compile-forms-file (file package)
-  "Compiles FILE of calls of NEXT-FORM, where PACKAGE is current; ends where the C
-compiler is to be run if there is none."
+  "Compiles FILE, which consists of calls of NEXT-FORM, with PACKAGE as the
+current one. Stops before the C compiler if there is none."
   (let ((*package* package))
     (catch 'c-compiler
       (compile-file file :output-file (make-pathname :type "fas" :defaults file)
                          :verbose nil :print nil))))
 
-(defun compile-again (compilation file package)
-  "Compiles those forms of COMPILATION again in which no error was found, where
-PACKAGE is current: an error in another one has ended the work on all. What
-they write was written before."
+(defun retry-compilation (compilation file package)
+  "Compiles those forms of COMPILATION again in which no error was found, with
+PACKAGE as the current one: an error in another form has ended the work on all
+of them. Discards what they write, which was written before."
   (let ((*standard-output* (make-broadcast-stream))
         (*error-output* (make-broadcast-stream)))
-    (loop repeat +compilations-again+
+    (loop repeat +compilation-retries+
           for failed = (compilation-failed compilation)
-          do (setf (compilation-again compilation)
+          do (setf (compilation-retry compilation)
                    (remove-if (lambda (entry) (member entry failed))
                               (reverse (compilation-forms compilation))))
-             (loop while (compilation-again compilation)
+             (loop while (compilation-retry compilation)
                    do (compile-forms-file file package))
           until (eq failed (compilation-failed compilation)))))
 
 (defun write-form-file (file text)
-  "Writes a FILE of calls of NEXT-FORM, enough for the forms of TEXT."
+  "Writes FILE with calls of NEXT-FORM, enough for the forms of TEXT."
   (with-open-file (stream file :direction :output)
     (loop repeat (min +forms-in-file+ (1+ (count #\( text)))
           do (write-line "(ecl-mcp::next-form)" stream))))
 
 (defun compile-text (text directory)
-  "Compiles the forms of TEXT by means of files in DIRECTORY; returns the number
-of forms, the lines about errors, and those about warnings."
+  "Compiles the forms of TEXT with the help of files in DIRECTORY. Returns the
+number of forms, the lines about errors, and the lines about warnings."
   (let* ((scan (scan-code text))
          (file (concatenate 'string directory "code.lisp"))
          (compilation (make-compilation text (make-string-input-stream text)
@@ -339,7 +344,7 @@ of forms, the lines about errors, and those about warnings."
         (loop until (compilation-done compilation)
               do (compile-forms-file file (compilation-package compilation))))
       (when (compilation-failed compilation)
-        (compile-again compilation file *package*)))
+        (retry-compilation compilation file *package*)))
     (list (length (compilation-forms compilation))
           (reverse (compilation-errors compilation))
           (append (reverse (compilation-warnings compilation))
@@ -347,19 +352,19 @@ of forms, the lines about errors, and those about warnings."
                   (undefined-functions compilation)))))
 
 (defun temporary-name ()
-  "Returns the template of the name of a directory for temporary files."
+  "Returns the template for the name of a directory for temporary files."
   (coerce (format nil "~a/ecl-mcp-XXXXXX" (temporary-directory))
           'simple-base-string))
 
-(defun compile-in-child (text package)
-  "Returns what COMPILE-TEXT does, in a copy of the process, where PACKAGE, a name
-or NIL, is current."
+(defun compile-in-copy (text package)
+  "Returns what COMPILE-TEXT returns for TEXT in a copy of the process, with
+PACKAGE, a name or NIL, as the current one."
   (let ((directory (or (make-temporary-directory (temporary-name))
-                       (error 'child-failed
-                              :what "has no directory for temporary files")))
+                       (error 'copy-failed
+                              :problem "has no directory for temporary files")))
         (c-compiler (c-compiler-present-p)))
     (unwind-protect
-         (answer-from-child
+         (call-in-copy
           (lambda ()
             (set-environment "TMPDIR" directory)
             (ensure-compiler)
@@ -371,22 +376,22 @@ or NIL, is current."
       (delete-directory-and-files directory))))
 
 (defun no-c-compiler-text ()
-  "Returns what there is to say when the code was not compiled to the end."
-  (format nil "There is no C compiler: compiled as far as C, where all problems ~
-               of the Lisp code are found. To have one: apt install gcc ~
+  "Returns the line that says that the code was not compiled to the end."
+  (format nil "No C compiler found: compiled down to C, which finds every ~
+               problem of the Lisp code. To install one: apt install gcc ~
                libc6-dev"))
 
 (define-operation "compile-form" ((code string) &optional (package string))
   "Compiles the forms of CODE with ECL's compiler, and neither runs nor defines
-anything. PACKAGE is current for the first."
+anything. PACKAGE is the current one for the first form."
   (unless (or (bytecodes-compiler-p) (not (c-compiler-present-p)))
-    (call-loading #'ensure-compiler))   ; here, so that it is there next time
-  (destructuring-bind (count errors warnings) (compile-in-child code package)
+    (call-loading #'ensure-compiler))   ; here, so that it stays loaded
+  (destructuring-bind (count errors warnings) (compile-in-copy code package)
     (dolist (line warnings)
       (add-warning line *evaluation*))
     (when errors
       (error 'compilation-failed :lines errors :count count))
-    (format nil "~[No form in the code~:;~:*~d form~:p compiled~], ~
+    (format nil "~[No forms in the code~:;~:*~d form~:p compiled~], ~
                  ~:[no warnings~;~:*~d warning~:p~]; nothing was run or ~
                  defined.~@[~%~a~]"
             count (and warnings (length warnings))

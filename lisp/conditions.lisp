@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; conditions.lisp: the conditions this library signals.
+;;;; conditions.lisp: the conditions that this library signals.
 
 (in-package #:ecl-mcp)
 
@@ -9,26 +9,27 @@
 (define-condition argument-error (image-error)
   ((name :initarg :name :reader argument-error-name)
    (problem :initarg :problem :reader argument-error-problem))
-  (:documentation "An argument of an operation is missing or not one of the
-values it may have.")
+  (:documentation "An argument of an operation is missing, or has a value that
+is not allowed. PROBLEM completes the sentence that begins with the NAME of the
+argument.")
   (:report (lambda (condition stream)
-             (format stream "Argument ~a: ~a"
+             (format stream "Argument ~a ~a"
                      (argument-error-name condition)
                      (argument-error-problem condition)))))
 
 (define-condition nesting-too-deep (image-error)
   ((line :initarg :line :reader nesting-too-deep-line))
-  (:documentation "Code is nested deeper than +NESTING-LIMIT+.")
+  (:documentation "The code is nested deeper than +NESTING-LIMIT+.")
   (:report (lambda (condition stream)
              (format stream "The code is nested deeper than ~:d levels at ~
-                             line ~d; nothing of it was read."
+                             line ~d; none of it was read."
                      +nesting-limit+ (nesting-too-deep-line condition)))))
 
 (define-condition dangling-package-prefix (image-error reader-error)
   ((line :initarg :line :reader dangling-package-prefix-line)
    (column :initarg :column :reader dangling-package-prefix-column))
-  (:documentation "A token such as FOO:: names no symbol. ECL reads it as if
-the colons were not there.")
+  (:documentation "A token such as FOO:: does not name a symbol. ECL reads it as
+if it had no colons.")
   (:report (lambda (condition stream)
              (format stream "Line ~d, column ~d: the symbol name after the ~
                              package prefix is missing."
@@ -37,39 +38,37 @@ the colons were not there.")
 
 (define-condition unknown-package (image-error package-error)
   ((name :initarg :name :reader unknown-package-name))
-  (:documentation "The package argument of a call names no package.")
+  (:documentation "The package argument of a call does not name a package.")
   (:report (lambda (condition stream)
              (format stream "The name ~s does not designate any package."
                      (unknown-package-name condition)))))
 
 (define-condition exit-attempted (serious-condition)
   ((code :initarg :code :initform 0 :reader exit-attempted-code))
-  (:documentation "User code called a function that would end the process.
-Not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
+  (:documentation "User code called a function that would end the process. This
+is not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
   (:report (lambda (condition stream)
              (format stream "The code tried to end the Lisp process with exit ~
-                             code ~a. The process goes on; use reset-session ~
-                             to start afresh."
+                             code ~a. The process keeps running; use ~
+                             reset-session to start afresh."
                      (exit-attempted-code condition)))))
 
 (define-condition evaluation-interrupted (serious-condition) ()
-  (:documentation "The host stops the evaluation: a cancellation, or the end of
-the session.")
+  (:documentation "The supervisor stops the evaluation: it was cancelled, or the
+session ends.")
   (:report "The evaluation was interrupted."))
 
 (define-condition time-limit-exceeded (evaluation-interrupted)
   ((seconds :initarg :seconds :reader time-limit-exceeded-seconds))
-  (:documentation "The host stops the evaluation because it has run for its
-time limit.")
+  (:documentation "The supervisor stops the evaluation at its time limit.")
   (:report (lambda (condition stream)
              (format stream "The evaluation was stopped at its time limit of ~
-                             ~a s. The argument timeout sets another for one ~
-                             call, configure-limits for all."
+                             ~a s. The argument timeout changes the limit for ~
+                             one call, configure-limits for all calls."
                      (time-limit-exceeded-seconds condition)))))
 
 (define-condition stopped-by-user (evaluation-interrupted) ()
-  (:documentation "Another one who works in this Lisp stops the evaluation: the
-user.")
+  (:documentation "The user, who works in this Lisp too, stops the evaluation.")
   (:report "The user stopped the evaluation. Do not repeat it unchanged."))
 
 (define-condition evaluation-aborted (serious-condition) ()

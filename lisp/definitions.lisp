@@ -4,8 +4,8 @@
 (in-package #:ecl-mcp)
 
 (defun user-symbols ()
-  "Returns the symbols that are the user's, those of CL-USER first, sorted by
-name within their package."
+  "Returns the user's symbols, those of CL-USER first, sorted by name within
+each package."
   (let ((lists '()))
     (dolist (package (cons *user-package*
                            (sort (user-packages) #'string<
@@ -30,7 +30,7 @@ name within their package."
           (t (parameters-text parameters)))))
 
 (defun functions-of (symbol)
-  "Returns the items of the functions that SYMBOL names."
+  "Returns the lines about the functions that SYMBOL names."
   (loop for name in (list symbol (list 'setf symbol))
         when (and (fboundp name)
                   (not (and (symbolp name)
@@ -40,7 +40,7 @@ name within their package."
                           (lambda-list-text name))))
 
 (defun variables-of (symbol)
-  "Returns the item of the variable that SYMBOL names, as a list."
+  "Returns the line about the variable that SYMBOL names, as a list."
   (cond ((boundp symbol)
          (list (format nil "~a = ~a" (name-text symbol)
                        (let ((*package* *user-package*))
@@ -50,12 +50,12 @@ name within their package."
          (list (format nil "~a (unbound)" (name-text symbol))))))
 
 (defun macros-of (symbol)
-  "Returns the item of the macro that SYMBOL names, as a list."
+  "Returns the line about the macro that SYMBOL names, as a list."
   (when (macro-function symbol)
     (list (format nil "~a ~a" (name-text symbol) (lambda-list-text symbol)))))
 
 (defun classes-of (symbol)
-  "Returns the item of the class that SYMBOL names, as a list."
+  "Returns the line about the class that SYMBOL names, as a list."
   (when (find-class symbol nil)
     (list (name-text symbol))))
 
@@ -65,12 +65,12 @@ name within their package."
     ("macros" "[Macros]" macros-of)
     ("classes" "[Classes]" classes-of)
     ("systems" "[Loaded Systems]" nil))
-  "The kinds of definitions in the order they are listed: name, heading, and the
-function that returns the items of a symbol.")
+  "The kinds of definitions in the order in which they are listed: name,
+heading, and the function that returns the lines about a symbol.")
 
 (defun definition-section (kind symbols)
-  "Returns the section of KIND, an element of *DEFINITION-KINDS*, or NIL when
-nothing of SYMBOLS is in it."
+  "Returns the section of KIND, an element of *DEFINITION-KINDS*, for SYMBOLS,
+or NIL when it is empty."
   (destructuring-bind (name heading items-of) kind
     (declare (ignore name))
     (let ((items (if items-of
@@ -90,8 +90,8 @@ one of all, functions, variables, macros, classes, systems."
     (unless kinds
       (error 'argument-error
              :name "type"
-             :problem (format nil "~s is not one of all~{, ~a~}"
-                              type (mapcar #'first *definition-kinds*))))
+             :problem (format nil "must be one of all~{, ~a~}, not ~s"
+                              (mapcar #'first *definition-kinds*) type)))
     (let* ((symbols (user-symbols))
            (sections (loop for kind in kinds
                            for section = (definition-section kind symbols)

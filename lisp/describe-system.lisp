@@ -1,26 +1,26 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; describe-system.lisp: what is known of ASDF systems, loaded or not. Definition
-;;;; files are Lisp code: they are run in a copy of the process.
+;;;; describe-system.lisp: describes and lists ASDF systems, loaded or not.
+;;;; Definition files are Lisp code, so they run in a copy of the process.
 
 (in-package #:ecl-mcp)
 
 (defconstant +files-shown+ 60
-  "Files shown of a system: more say nothing that their number does not.")
+  "Files shown of a system: a longer list says no more than their number.")
 
 (defconstant +systems-shown+ 100
-  "Systems listed unless told otherwise.")
+  "Systems listed unless the client sets another limit.")
 
 (defconstant +long-description-characters+ 500
-  "Characters shown of a long description, which may be a manual.")
+  "Characters shown of a long description, which may be an entire manual.")
 
 (defun system-value (reader system)
-  "Returns what READER, the name of a function of ASDF, says of SYSTEM; NIL when
-it says nothing."
-  (ignore-errors (call-foreign reader "ASDF" system)))
+  "Returns what READER, the name of a function of ASDF, returns for SYSTEM, or
+NIL when it fails."
+  (ignore-errors (call-library reader "ASDF" system)))
 
 (defun known-system (name)
-  "Returns the system NAME if its definition is there already, else NIL."
-  (ignore-errors (call-foreign "REGISTERED-SYSTEM" "ASDF" name)))
+  "Returns the system NAME if its definition is loaded, else NIL."
+  (ignore-errors (call-library "REGISTERED-SYSTEM" "ASDF" name)))
 
 (defun loaded-p (name)
   "True when the system NAME is loaded."
@@ -29,7 +29,7 @@ it says nothing."
 
 (defun system-names (lister)
   "Returns the names that LISTER, the name of a function of ASDF, returns."
-  (ignore-errors (call-foreign lister "ASDF")))
+  (ignore-errors (call-library lister "ASDF")))
 
 ;;; What a definition says
 
@@ -46,11 +46,11 @@ it says nothing."
             (t (dependency-text (second dependency)))))
     (t (short-text dependency +argument-characters+))))
 
-(defun source-files-of (component)
-  "Returns the pathnames of the source files of COMPONENT, in their order."
-  (if (typep component (foreign "PARENT-COMPONENT" "ASDF"))
-      (mapcan #'source-files-of
-              (copy-list (call-foreign "COMPONENT-CHILDREN" "ASDF" component)))
+(defun component-files (component)
+  "Returns the pathnames of the source files of COMPONENT, in order."
+  (if (typep component (library-symbol "PARENT-COMPONENT" "ASDF"))
+      (mapcan #'component-files
+              (copy-list (call-library "COMPONENT-CHILDREN" "ASDF" component)))
       (let ((file (system-value "COMPONENT-PATHNAME" component)))
         (and file (list file)))))
 
@@ -59,7 +59,7 @@ it says nothing."
   (namestring (if directory (enough-namestring file directory) file)))
 
 (defun files-text (files directory)
-  "Returns the part of a description about FILES, below DIRECTORY."
+  "Returns the text about FILES, below DIRECTORY, in a description."
   (let ((more (- (length files) +files-shown+)))
     (format nil "~d: ~{~a~^, ~}~@[ … and ~d more~]"
             (length files)
@@ -68,7 +68,7 @@ it says nothing."
             (and (plusp more) more))))
 
 (defun system-facts (system)
-  "Returns a list of pairs of strings: what is known about SYSTEM."
+  "Returns what is known about SYSTEM, a list of pairs of strings."
   (flet ((text (reader)
            (let ((value (system-value reader system)))
              (and value
@@ -81,7 +81,7 @@ it says nothing."
                   (format nil "~{~a~^, ~}" (mapcar #'dependency-text value))))))
     (let* ((file (system-value "SYSTEM-SOURCE-FILE" system))
            (directory (system-value "COMPONENT-PATHNAME" system))
-           (files (ignore-errors (source-files-of system))))
+           (files (ignore-errors (component-files system))))
       (remove nil
               (list (list "Version" (text "COMPONENT-VERSION"))
                     (list "Description" (text "SYSTEM-DESCRIPTION"))
@@ -104,13 +104,13 @@ it says nothing."
               :key #'second))))
 
 (defun facts-from-definition (name)
-  "Returns the facts about the system NAME from its definition file, run in a
-copy of the process; NIL when there is no such system."
-  (answer-from-child
+  "Returns the facts about the system NAME from its definition file, which runs
+in a copy of the process, or NIL when there is no such system."
+  (call-in-copy
    (lambda ()
      (let* ((*package* *user-package*)
             (*load-verbose* nil)
-            (system (call-foreign "FIND-SYSTEM" "ASDF" name nil)))
+            (system (call-library "FIND-SYSTEM" "ASDF" name nil)))
        (and system (system-facts system))))))
 
 (defun fact-line (fact)
@@ -121,8 +121,9 @@ copy of the process; NIL when there is no such system."
 ;;; Quicklisp's list of what can be installed
 
 (defun quicklisp-lines (function)
-  "Calls FUNCTION with each line about a system in the user's Quicklisp, if there
-is one: its name, its project, and the names of what it depends on."
+  "Calls FUNCTION for each line about a system in the user's Quicklisp, if there
+is one, with the name of the system, its project, and the names of its
+dependencies."
   (dolist (file (ignore-errors
                  (directory (merge-pathnames "dists/*/systems.txt"
                                              (quicklisp-setup)))))
@@ -136,7 +137,7 @@ is one: its name, its project, and the names of what it depends on."
                               (nthcdr 3 words))))))))
 
 (defun split-words (line)
-  "Returns the words of LINE, between blanks."
+  "Returns the words of LINE, which blanks separate."
   (loop with start = 0
         for end = (position #\Space line :start start)
         for word = (subseq line start end)
@@ -145,7 +146,8 @@ is one: its name, its project, and the names of what it depends on."
         do (setf start (1+ end))))
 
 (defun quicklisp-facts (name)
-  "Returns the facts that Quicklisp has about the system NAME, not installed."
+  "Returns the facts that Quicklisp has about the system NAME, which is not
+installed."
   (quicklisp-lines
    (lambda (system project needs)
      (when (string= system name)
@@ -168,18 +170,19 @@ is one: its name, its project, and the names of what it depends on."
           (format nil "~a [system, ~:[not loaded~;loaded~]]~{~%~a~}"
                   name (loaded-p name) (mapcar #'fact-line facts))
           (format nil "System ~s not found; looked in ~{~a~^, ~}. ~
-                       list-systems shows what there is."
+                       list-systems lists what is available."
                   name (or (searched-places) '("no directory")))))))
 
 ;;; Lists
 
 (defun found-systems ()
   "Returns the names of the systems whose definition files ASDF finds, and of
-those whose definitions are there."
-  (ignore-errors (call-foreign "ENSURE-SOURCE-REGISTRY" "ASDF"))
+those whose definitions are loaded."
+  (ignore-errors (call-library "ENSURE-SOURCE-REGISTRY" "ASDF"))
   (append (system-names "REGISTERED-SYSTEMS")
           (let ((table (ignore-errors
-                        (symbol-value (foreign "*SOURCE-REGISTRY*" "ASDF")))))
+                        (symbol-value (library-symbol "*SOURCE-REGISTRY*"
+                                                      "ASDF")))))
             (when (hash-table-p table)
               (loop for name being the hash-keys of table collect name)))
           (central-registry-systems)))
@@ -187,7 +190,8 @@ those whose definitions are there."
 (defun central-registry-systems ()
   "Returns the names of the definition files in ASDF's *CENTRAL-REGISTRY*."
   (loop for entry in (ignore-errors
-                      (symbol-value (foreign "*CENTRAL-REGISTRY*" "ASDF")))
+                      (symbol-value (library-symbol "*CENTRAL-REGISTRY*"
+                                                    "ASDF")))
         when (typep entry '(or string pathname))
           append (ignore-errors
                   (mapcar #'pathname-name
@@ -203,8 +207,8 @@ those whose definitions are there."
     names))
 
 (defun names-section (heading names limit)
-  "Returns a section with at most LIMIT of NAMES under HEADING, sorted, or NIL
-when there are none; and how many it shows."
+  "Returns a section with at most LIMIT of NAMES, sorted, under HEADING, or NIL
+when there are none; and how many names it shows."
   (let* ((count (length names))
          (shown (min count limit)))
     (values (and names
@@ -215,8 +219,8 @@ when there are none; and how many it shows."
             shown)))
 
 (defun new-names (names pattern seen)
-  "Returns those of NAMES that contain PATTERN and are not in the table SEEN, and
-puts them there."
+  "Returns those of NAMES that contain PATTERN and are not in the table SEEN,
+and adds them to it."
   (loop for name in names
         when (and (search pattern name :test #'char-equal)
                   (not (gethash name seen)))
@@ -224,15 +228,15 @@ puts them there."
           and do (setf (gethash name seen) t)))
 
 (defun nothing-found-text (pattern)
-  "Returns what is said when no system has PATTERN in its name."
+  "Returns the text that says that no system has PATTERN in its name."
   (format nil "No system found~@[ whose name contains ~s~]; looked in ~
                ~{~a~^, ~}."
           (and (string/= pattern "") pattern)
           (or (searched-places) '("no directory"))))
 
 (define-operation "list-systems" (&optional (pattern string) (limit integer))
-  "Lists at most LIMIT systems whose names contain PATTERN: loaded ones, those
-that ASDF finds, and those that Quicklisp can install."
+  "Lists at most LIMIT systems whose names contain PATTERN: those that are
+loaded, those that ASDF finds, and those that Quicklisp can install."
   (ensure-asdf)
   (let ((pattern (or pattern ""))
         (room (max 1 (or limit +systems-shown+)))

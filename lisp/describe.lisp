@@ -1,12 +1,12 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; describe.lisp: what a symbol names, in a line and in full.
+;;;; describe.lisp: describes what a symbol names, in one line and in full.
 
 (in-package #:ecl-mcp)
 
 ;;; Kinds
 
 (defun function-kind (symbol)
-  "Returns what kind of operator SYMBOL names, a string, or NIL."
+  "Returns the kind of operator that SYMBOL names, a string, or NIL."
   (cond ((not (fboundp symbol)) nil)
         ((macro-function symbol) "macro")
         ((special-operator-p symbol) "special operator")
@@ -14,13 +14,13 @@
         (t "function")))
 
 (defun variable-kind (symbol)
-  "Returns what kind of variable SYMBOL names, a string, or NIL."
+  "Returns the kind of variable that SYMBOL names, a string, or NIL."
   (cond ((symbol-macro-p symbol) "symbol macro")
         ((and (constantp symbol) (boundp symbol)) "constant")
         ((or (boundp symbol) (special-variable-p symbol)) "variable")))
 
 (defun type-kind (symbol)
-  "Returns what kind of type SYMBOL names, a string, or NIL."
+  "Returns the kind of type that SYMBOL names, a string, or NIL."
   (let ((class (find-class symbol nil)))
     (cond ((null class) (and (defined-type-p symbol) "type"))
           ((typep class 'structure-class) "structure")
@@ -28,7 +28,7 @@
           (t "class"))))
 
 (defun kinds-of (symbol)
-  "Returns the kinds of what SYMBOL names, as strings."
+  "Returns the kinds of things that SYMBOL names, as strings."
   (remove nil (list (function-kind symbol)
                     (and (fboundp (list 'setf symbol))
                          (not (fboundp symbol))
@@ -44,8 +44,8 @@
 ;;; Misses
 
 (defun miss-kind (wanted name advice)
-  "Answers that NAME, a symbol or (SETF symbol), names no WANTED, and that ADVICE
-helps."
+  "Answers that NAME, a symbol or (SETF symbol), does not name a WANTED, and
+gives ADVICE."
   (let ((kinds (and (symbolp name) (kinds-of name))))
     (miss "~a ~a not found~@[: the symbol names a ~{~a~^ and a ~}~]. Use ~a."
           wanted (symbol-text name) kinds advice)))
@@ -61,8 +61,8 @@ helps."
                   +documentation-characters+))))
 
 (defun plain-documentation (text)
-  "Returns the documentation TEXT without the line with which ECL introduces
-that of the standard."
+  "Returns the documentation TEXT without the line that ECL puts before the
+documentation of standard names."
   (let* ((end (position #\Newline text))
          (tail " package:")
          (start (and end (- end (length tail)))))
@@ -76,8 +76,8 @@ that of the standard."
 ;;; Lambda lists
 
 (defun documented-parameters (name)
-  "Returns the lambda list that the documentation of the function NAME begins
-with, as that of ECL does, or NIL."
+  "Returns the lambda list with which the documentation of the function NAME
+begins, as it does in ECL, or NIL."
   (let* ((text (documented-text name 'function))
          (label "Args: "))
     (when (eql 0 (search label text))
@@ -86,7 +86,7 @@ with, as that of ECL does, or NIL."
         (if (string= parameters "NIL") "()" parameters)))))
 
 (defun function-documentation (symbol)
-  "Returns the documentation of the function SYMBOL without its lambda list."
+  "Returns the documentation of the function SYMBOL without the lambda list."
   (let ((text (documented-text symbol 'function)))
     (if (documented-parameters symbol)
         (string-left-trim '(#\Newline)
@@ -96,7 +96,7 @@ with, as that of ECL does, or NIL."
 
 (defun signature-text (name &optional (limit +form-characters+))
   "Returns the lambda list of the function, macro or special operator NAME, with
-at most LIMIT characters, or NIL when it is not known."
+at most LIMIT characters, or NIL when it is unknown."
   (multiple-value-bind (parameters known)
       (ignore-errors (global-lambda-list name))
     (cond (known (if parameters
@@ -111,7 +111,8 @@ at most LIMIT characters, or NIL when it is not known."
 ;;; One line
 
 (defun entry-text (symbol &optional (kinds (kinds-of symbol)))
-  "Returns the line about SYMBOL in a list: its name, KINDS, and lambda list."
+  "Returns the line about SYMBOL in a list: its name, its KINDS, and its lambda
+list."
   (format nil "~a [~:[names nothing~;~:*~{~a~^, ~}~]]~@[ ~a~]"
           (symbol-text symbol)
           kinds
@@ -120,7 +121,7 @@ at most LIMIT characters, or NIL when it is not known."
 ;;; In full
 
 (defun status-text (symbol)
-  "Returns the home package of SYMBOL and whether it is external there."
+  "Returns the line about the home package of SYMBOL and its status there."
   (let ((package (symbol-package symbol)))
     (if package
         (format nil "Package: ~a, ~(~a~)"
@@ -129,7 +130,7 @@ at most LIMIT characters, or NIL when it is not known."
         "Package: none")))
 
 (defun method-line (method)
-  "Returns the line about METHOD of a generic function."
+  "Returns the line about METHOD in the description of its generic function."
   (format nil "- ~{~s ~}~a" (method-qualifiers method)
           (method-parameters-text method)))
 
@@ -148,20 +149,20 @@ at most LIMIT characters, or NIL when it is not known."
      +form-characters+)))
 
 (defun parameter-text (parameter)
-  "Returns PARAMETER of a lambda list, its symbols without their packages."
+  "Returns PARAMETER of a lambda list, with symbols without their packages."
   (let ((text (parameters-text (list parameter))))
     (subseq text 1 (1- (length text)))))
 
 (defun specializer-text (specializer)
-  "Returns SPECIALIZER as it is written in DEFMETHOD."
+  "Returns SPECIALIZER as DEFMETHOD has it."
   (multiple-value-bind (object eql-p) (eql-specializer-value specializer)
     (if eql-p
         (format nil "(EQL ~a)" (short-text object +argument-characters+))
         (class-text specializer))))
 
 (defun bounded-lines (items line-of limit)
-  "Returns the lines that LINE-OF makes of ITEMS, at most LIMIT and then one with
-the count of the others."
+  "Returns the lines that LINE-OF makes of ITEMS: at most LIMIT, and then one
+with the count of the rest."
   (let ((more (- (length items) limit)))
     (append (loop for item in items
                   repeat limit
@@ -177,7 +178,7 @@ the count of the others."
     (append
      (list (format nil "Lambda list: ~a"
                    (or (signature-text symbol +lambda-list-characters+)
-                       "not known")))
+                       "unknown")))
      (labelled "Documentation" (function-documentation symbol))
      (when (compiler-macro-function symbol)
        (list "Compiler macro: yes"))
@@ -187,12 +188,13 @@ the count of the others."
                (bounded-lines methods #'method-line +frames-shown+)))))))
 
 (defun labelled (label text)
-  "Returns the line \"LABEL: TEXT\" as a list, the empty list without TEXT."
+  "Returns the line \"LABEL: TEXT\" as a list, or the empty list if TEXT is
+NIL."
   (when text
     (list (format nil "~a: ~a" label text))))
 
 (defun setf-lines (symbol)
-  "Returns the line about SETF of SYMBOL as a list."
+  "Returns the line about SETF of SYMBOL, as a list."
   (let ((name (list 'setf symbol)))
     (cond ((fboundp name)
            (list (format nil "Setf: function ~a"
@@ -223,25 +225,25 @@ the count of the others."
      (labelled "Type documentation" (documented-text symbol 'type)))))
 
 (defun class-text (class)
-  "Returns the name of CLASS, or what stands for it when it has none."
+  "Returns the name of CLASS, or a text for a class without a name."
   (let ((name (class-name class)))
     (if name (symbol-text name) (short-text class +argument-characters+))))
 
 (defun place-lines (symbol)
-  "Returns the line about where SYMBOL is defined, as a list."
+  "Returns the line about the places where SYMBOL is defined, as a list."
   (let ((places (definition-places symbol)))
     (when places
       (list (format nil "Defined in: ~{~a~^, ~}"
                     (bounded-lines places #'identity +places-shown+))))))
 
 (defun package-lines (symbol)
-  "Returns the lines about the package that has the name of SYMBOL."
+  "Returns the lines about the package that has the same name as SYMBOL."
   (let ((package (find-package (symbol-name symbol))))
     (list (format nil "Names package ~a; see list-package-symbols"
                   (package-name-short package)))))
 
 (defun description (symbol)
-  "Returns all that is known about SYMBOL as a text."
+  "Returns a text with all that is known about SYMBOL."
   (let ((kinds (kinds-of symbol)))
     (format nil "~a [~:[names nothing~;~:*~{~a~^, ~}~]]~{~%~a~}"
             (symbol-text symbol)
@@ -278,4 +280,4 @@ the count of the others."
               (symbol-text name)
               (if (consp name) "setf function" (function-kind name))
               (or (signature-text name +lambda-list-characters+)
-                  "lambda list not known")))))
+                  "lambda list unknown")))))

@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; ecl-mcp.asd: the files of the library in load order; build.lisp reads them
-;;;; from here. native.lisp needs a C compiler.
+;;;; ecl-mcp.asd: lists the files of the library in load order, for build.lisp
+;;;; and for ASDF. native.lisp needs a C compiler.
 
 (defsystem "ecl-mcp"
   :description "Evaluates what a client sends and reports on it."
@@ -26,11 +26,12 @@
                (:file "describe")
                (:file "browse")
                (:file "classes")
-               (:file "session")
-               (:file "systems")
-               (:file "child")
+               (:file "reset")
+               (:file "load-system")
+               (:file "copy")
                (:file "read-form")
                (:file "walk")
+               (:file "walkers")
                (:file "expand")
                (:file "inspect")
                (:file "compile")

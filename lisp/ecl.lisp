@@ -36,7 +36,7 @@ with the innermost binding first, (SYMBOL . VALUE) for a variable."
 
 (defun frame-parameters (function)
   "Returns the lambda list of the interpreted FUNCTION and T, or NIL and NIL
-when it is not known."
+when it is unknown."
   (let ((definition (and (functionp function)
                          (not (typep function 'generic-function))
                          (function-lambda-expression function))))
@@ -47,7 +47,7 @@ when it is not known."
 
 (defun global-lambda-list (name)
   "Returns the lambda list of the function or macro NAME and T, or NIL and NIL
-when it is not known."
+when it is unknown."
   (if (and (symbolp name)
            (or (macro-function name) (special-operator-p name)))
       (multiple-value-bind (parameters known) (ext:function-lambda-list name)
@@ -56,8 +56,8 @@ when it is not known."
         (lambda-list-of function))))
 
 (defun empty-macro-p (name)
-  "True when NAME is an interpreted macro without a lambda list: ECL keeps those
-of macros beside them, but not an empty one."
+  "True when NAME is an interpreted macro with an empty lambda list. ECL keeps
+the lambda lists of such macros separately, except empty ones."
   (let ((definition (and (macro-function name)
                          (function-lambda-expression (macro-function name)))))
     (and (eq (first definition) 'ext:lambda-block)
@@ -65,20 +65,20 @@ of macros beside them, but not an empty one."
 
 (defun lambda-list-of (function)
   "Returns the lambda list of FUNCTION, an object, and T, or NIL and NIL when it
-is not known."
+is unknown."
   (if (typep function 'generic-function)
       (values (clos:generic-function-lambda-list function) t)
       (ext:function-lambda-list function)))
 
 (defun weakness-of (table)
-  "Returns what may be collected of the entries of TABLE, or NIL."
+  "Returns which entries of TABLE may be collected, as ECL calls it, or NIL."
   (ext:hash-table-weakness table))
 
 ;;; Files
 
-(defun system-path (pathname)
-  "Returns the name by which the system knows PATHNAME, as a simple base string,
-or NIL when it has none."
+(defun native-namestring (pathname)
+  "Returns the name that the operating system has for PATHNAME, as a simple base
+string, or NIL when it has none."
   (ignore-errors
    (coerce (si:coerce-to-filename pathname) 'simple-base-string)))
 
@@ -89,8 +89,8 @@ or NIL when it has none."
   (ext:set-limit 'ext:heap-size bytes))
 
 (defun heap-exhausted-p (condition)
-  "True when CONDITION says that the heap is full; an overflow of a stack is
-another storage condition."
+  "True when CONDITION says that the heap is full. The overflow of a stack is
+another kind of storage condition."
   (typep condition 'ext:storage-exhausted))
 
 (defun collect-garbage ()
@@ -100,8 +100,8 @@ another storage condition."
 ;;; Arithmetic
 
 (defun restore-float-traps ()
-  "Makes floating point errors signal again as the user wants them to: leaving
-the handler of a signal may have switched that off."
+  "Makes floating point errors signal again as the user has chosen: a signal
+handler that is left may have turned that off."
   (si:trap-fpe 'last t))
 
 ;;; Streams
@@ -110,7 +110,7 @@ the handler of a signal may have switched that off."
   ((text :initarg :text :reader bounded-stream-text)
    (room :initarg :room :accessor bounded-stream-room)
    (tag :initarg :tag :reader bounded-stream-tag))
-  (:documentation "An output stream with room for so many characters. When it
+  (:documentation "An output stream with a limited number of characters. When it
 is full it throws, past any handler of the code that writes."))
 
 (defmethod gray:stream-write-char ((stream bounded-stream) character)
@@ -133,12 +133,13 @@ is full it throws, past any handler of the code that writes."))
   (si:file-column (bounded-stream-text stream)))
 
 (defun make-bounded-stream (text room tag)
-  "Returns a stream that writes ROOM characters to the string stream TEXT and
-then throws T to TAG."
+  "Returns a stream that writes up to ROOM characters to the string stream TEXT,
+and then throws T to TAG."
   (make-instance 'bounded-stream :text text :room room :tag tag))
 
 (defun make-descriptor-stream (descriptor direction)
-  "Returns a character stream (UTF-8) on DESCRIPTOR, :INPUT or :OUTPUT."
+  "Returns a character stream (UTF-8) on DESCRIPTOR; DIRECTION is :INPUT or
+:OUTPUT."
   (ext:make-stream-from-fd descriptor direction
                            :buffering :full
                            :element-type 'character
@@ -151,17 +152,17 @@ then throws T to TAG."
   (mp:process-name thread))
 
 (defun interrupt-thread (thread function)
-  "Makes THREAD call FUNCTION as soon as it can."
+  "Makes THREAD call FUNCTION as soon as possible."
   (mp:interrupt-process thread function))
 
 (defun exit-thread ()
-  "Ends the thread that calls, which must not be the main one."
+  "Ends the calling thread, which must not be the main one."
   (mp:exit-process))
 
 ;;; Replacing functions of the system
 
 (defmacro without-package-locks (&body body)
-  "Runs BODY free to redefine what is in locked packages."
+  "Runs BODY with permission to redefine what is in locked packages."
   `(let ((si:*ignore-package-locks* t))
      ,@body))
 
@@ -179,7 +180,7 @@ then throws T to TAG."
 
 (defun install-debugger (function)
   "Calls FUNCTION with a condition wherever ECL would start its debugger, even
-when code has bound the hooks to NIL."
+if code has bound the hooks to NIL."
   (replace-function 'si::default-debugger function)
   (setf ext:*invoke-debugger-hook*
         (lambda (condition hook)
@@ -196,8 +197,8 @@ code instead."
       (replace-function name #'exit))))
 
 (defun install-thread-exit (main function)
-  "Makes MP:EXIT-PROCESS call FUNCTION in the thread MAIN; in other threads it
-ends the thread as it always does."
+  "Makes MP:EXIT-PROCESS call FUNCTION in the thread MAIN. Other threads still
+end."
   (let ((exit-process (fdefinition 'mp:exit-process)))
     (replace-function 'mp:exit-process
                       (lambda ()
@@ -206,8 +207,8 @@ ends the thread as it always does."
                             (funcall exit-process))))))
 
 (defun install-before-children (function)
-  "Calls FUNCTION before a child process is started, so that what Lisp wrote
-comes before what the child writes."
+  "Calls FUNCTION before a child process is started, so that the output of Lisp
+precedes the output of the child."
   (dolist (name '(ext:system ext:run-program si::run-program-inner))
     (when (fboundp name)
       (let ((original (fdefinition name)))
@@ -217,8 +218,8 @@ comes before what the child writes."
                             (apply original arguments)))))))
 
 (defun run-shell (command)
-  "Runs COMMAND in a shell, as EXT:SYSTEM does and with the same value, the
-status of its end. But it can be interrupted: system(3) ignores SIGINT."
+  "Runs COMMAND in a shell and returns its exit status as EXT:SYSTEM would. But
+it can be interrupted, whereas system(3) ignores SIGINT."
   (let ((pid (spawn-shell (si:copy-to-simple-base-string command)))
         (status nil))
     (if (minusp pid)
@@ -227,20 +228,20 @@ status of its end. But it can be interrupted: system(3) ignores SIGINT."
           (unless status
             (kill-child pid))))))
 
-(defun install-shell ()
-  "Makes EXT:SYSTEM what can be interrupted."
+(defun install-interruptible-shell ()
+  "Makes EXT:SYSTEM interruptible."
   (replace-function 'ext:system #'run-shell))
 
 ;;; Interrupts
 
 (defun install-interrupt-handler (function)
-  "Calls FUNCTION, without arguments, when the process gets SIGINT."
+  "Calls FUNCTION, without arguments, when the process receives SIGINT."
   (ext:set-signal-handler ext:+sigint+ function))
 
 ;;; Definitions
 
-;; A lexical environment, as macros get it: the variables and the functions, each
-;; a list of entries, the innermost first.
+;; A lexical environment, as macros get it, is a cons: the list of variables and
+;; the list of functions, each with the innermost entry first.
 
 (defun add-variable (symbol environment)
   "Returns ENVIRONMENT with a lexical variable SYMBOL."
@@ -266,19 +267,19 @@ FUNCTION."
         (cons (list name 'si::macro function) (cdr environment))))
 
 (defun add-local-macro-name (name environment)
-  "Returns ENVIRONMENT with a local macro NAME whose definition is not known."
+  "Returns ENVIRONMENT with a local macro NAME whose definition is unknown."
   (cons (car environment)
         (cons (list name 'function :macro) (cdr environment))))
 
 (defun local-macro-name-p (name environment)
-  "True when ADD-LOCAL-MACRO-NAME has put NAME in ENVIRONMENT."
+  "True when ADD-LOCAL-MACRO-NAME has added NAME to ENVIRONMENT."
   (eq :macro (third (assoc name (cdr environment) :test #'equal))))
 
 (defparameter *backquote-operators*
   '((si:quasiquote . "`") (si:unquote . ",") (si:unquote-splice . ",@")
     (si:unquote-nsplice . ",."))
-  "The operators that the reader makes of backquote and comma, with what is
-written for them.")
+  "The operators that the reader makes of backquote and comma, each with the
+text that stands for it.")
 
 (defun local-variable-p (symbol environment)
   "True when SYMBOL is a lexical variable, not a symbol macro, in ENVIRONMENT."
@@ -322,20 +323,20 @@ written for them.")
 ;;; What ECL knows of names
 
 (defun source-file-of (function)
-  "Returns the file that FUNCTION was loaded from, or NIL. ECL's own functions
-name files that are not there."
+  "Returns the file from which FUNCTION was loaded, or NIL. The files that ECL's
+own functions name do not exist."
   (let ((file (ignore-errors (ext:compiled-function-file function))))
     (and (pathnamep file)
          (not (typep file 'logical-pathname))
          file)))
 
 (defun setf-expander-p (symbol)
-  "True when there is an expansion for (SETF (SYMBOL ...)), other than a call of
-the function (SETF SYMBOL)."
+  "True when (SETF (SYMBOL ...)) has an expansion other than a call to the
+function (SETF SYMBOL)."
   (and (si:get-sysprop symbol 'si::setf-method) t))
 
 (defun defined-type-p (symbol)
-  "True when SYMBOL names a type by DEFTYPE."
+  "True when SYMBOL names a type that DEFTYPE has defined."
   (and (si:get-sysprop symbol 'si::deftype-definition) t))
 
 (defun symbol-macro-p (symbol)
@@ -343,16 +344,15 @@ the function (SETF SYMBOL)."
   (and (si:get-sysprop symbol 'si::symbol-macro) t))
 
 (defun structure-slots (name)
-  "Returns the slots of the structure NAME, in their order, as lists of the
-name, the initial value form, the type, whether it is read only, and the
-accessor."
+  "Returns the slots of the structure NAME in order, each as a list: name,
+initial value form, type, whether it is read only, accessor."
   (loop for (slot initform type read-only nil accessor)
           in (si:get-sysprop name 'si::structure-slot-descriptions)
         when slot
           collect (list slot initform type read-only accessor)))
 
 (defun structure-of-accessor (symbol)
-  "Returns the name of the structure whose slot SYMBOL reads, or NIL."
+  "Returns the name of the structure from which SYMBOL reads a slot, or NIL."
   (labels ((find-in (class)
              (if (find symbol (structure-slots (class-name class)) :key #'fifth)
                  (class-name class)
@@ -370,11 +370,11 @@ accessor."
   (clos:class-direct-subclasses class))
 
 (defun finalized-p (class)
-  "True when the superclasses of CLASS are all known."
+  "True when all superclasses of CLASS are known."
   (clos:class-finalized-p class))
 
 (defun direct-slots (class)
-  "Returns the slot definitions that CLASS itself has."
+  "Returns the slot definitions of CLASS itself."
   (clos:class-direct-slots class))
 
 (defun effective-slots (class)
@@ -382,8 +382,8 @@ accessor."
   (clos:class-slots class))
 
 (defun direct-default-initargs (class)
-  "Returns the default initialization arguments that CLASS itself has, as lists
-that start with the name and the form."
+  "Returns the default initialization arguments of CLASS itself, as lists that
+start with the name and the form."
   (clos:class-direct-default-initargs class))
 
 (defun slot-name (slot)
@@ -391,9 +391,8 @@ that start with the name and the form."
   (clos:slot-definition-name slot))
 
 (defun slot-properties (slot)
-  "Returns what is known about the direct slot definition SLOT as a plist of
-:INITARGS, :READERS, :WRITERS, :TYPE, :ALLOCATION and, when there is one,
-:INITFORM."
+  "Returns a plist about the direct slot definition SLOT: :INITARGS, :READERS,
+:WRITERS, :TYPE, :ALLOCATION and, if there is one, :INITFORM."
   (list* :initargs (clos:slot-definition-initargs slot)
          :readers (clos:slot-definition-readers slot)
          :writers (clos:slot-definition-writers slot)
@@ -403,7 +402,7 @@ that start with the name and the form."
            (list :initform (clos:slot-definition-initform slot)))))
 
 (defun methods-specialized-on (class)
-  "Returns the methods that have CLASS among their specializers."
+  "Returns the methods of which CLASS is a specializer."
   (let ((seen (make-hash-table :test #'eq))
         (current (make-hash-table :test #'eq)))
     (flet ((current-p (method)
@@ -412,7 +411,7 @@ that start with the name and the form."
                  (setf (gethash function seen) t)
                  (dolist (method (methods-of function))
                    (setf (gethash method current) t)))
-               ;; Each once: ECL lists some several times, and removed ones.
+               ;; ECL lists some methods twice, and some that were removed.
                (and (gethash method current)
                     (remhash method current)))))
       (remove-if-not #'current-p (clos:specializer-direct-methods class)))))
@@ -426,8 +425,8 @@ that start with the name and the form."
   (clos:method-lambda-list method))
 
 (defun eql-specializer-value (specializer)
-  "Returns the object of SPECIALIZER and T when it is an EQL specializer, NIL and
-NIL when it is a class. ECL has such specializers as lists, too."
+  "Returns the object of SPECIALIZER and T when it is an EQL specializer, NIL
+and NIL when it is a class. ECL also represents such specializers as lists."
   (cond ((typep specializer 'clos:eql-specializer)
          (values (clos:eql-specializer-object specializer) t))
         ((consp specializer) (values (second specializer) t))
@@ -448,14 +447,14 @@ NIL when it is a class. ECL has such specializers as lists, too."
   (ext:package-locked-p package))
 
 (defun remove-local-nicknames (package)
-  "Takes all package-local nicknames from PACKAGE."
+  "Removes all package-local nicknames of PACKAGE."
   (loop for (nickname) in (ext:package-local-nicknames package)
         do (ext:remove-package-local-nickname nickname package)))
 
 (defun add-around-method (generic-function specializers function)
-  "Adds an :AROUND method for SPECIALIZERS to GENERIC-FUNCTION. It calls FUNCTION
-with the list of arguments and a function, without parameters, that calls the
-next method."
+  "Adds an :AROUND method for SPECIALIZERS to GENERIC-FUNCTION. It calls
+FUNCTION with the list of arguments and with a function of no parameters that
+calls the next method."
   (let ((method (make-instance
                  'standard-method
                  :qualifiers '(:around)
@@ -473,12 +472,12 @@ next method."
 ;;; Files
 
 (defun current-directory ()
-  "Returns the pathname of the directory that this process is in."
+  "Returns the pathname of the current directory of this process."
   (ext:getcwd))
 
 (defun file-kind (name)
-  "Returns :FILE, :DIRECTORY, another keyword, or NIL when there is nothing of
-that NAME, or nothing that can be looked at."
+  "Returns :FILE, :DIRECTORY or another keyword for the file NAME, or NIL when
+it does not exist or cannot be examined."
   (ignore-errors (ext:file-kind name t)))
 
 (defun file-bytes (pathname)
@@ -487,8 +486,8 @@ that NAME, or nothing that can be looked at."
     (file-length stream)))
 
 (defun call-as-source (pathname function)
-  "Calls FUNCTION with a function to be told the position in PATHNAME from which
-definitions come."
+  "Calls FUNCTION with another function, which takes the position in PATHNAME
+from which the next definitions come."
   (let* ((location (cons pathname 0))
          (ext:*source-location* location))
     (funcall function (lambda (position)
@@ -506,21 +505,21 @@ definitions come."
   (and (member :ecl-bytecmp *features*) t))
 
 (defun ensure-compiler ()
-  "Loads ECL's compiler unless it is there, and makes COMPILE-FILE use it."
+  "Loads ECL's compiler if necessary, and makes COMPILE-FILE use it."
   (unless (find-symbol "COMPILER-PASS1" "C")
     (require "CMP"))
   (when (bytecodes-compiler-p)
     (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
 
 (defun compiler-message-form (condition)
-  "Returns the list of forms, one inside the other, in which the compiler has
-signalled CONDITION; NIL when it does not tell."
+  "Returns the list of nested forms in which the compiler has signalled
+CONDITION, or NIL when the compiler does not say."
   (let ((reader (find-symbol "COMPILER-MESSAGE-TOPLEVEL-FORM" "C")))
     (and reader
          (ignore-errors (funcall reader condition)))))
 
 (defun compiler-condition-p (condition kind)
-  "True when CONDITION is one of the compiler's, of KIND, :NOTE or :ERROR."
+  "True when CONDITION is a compiler condition of KIND, :NOTE or :ERROR."
   (let ((class (find-symbol (ecase kind
                               (:note "COMPILER-NOTE")
                               (:error "COMPILER-ERROR"))
@@ -528,13 +527,14 @@ signalled CONDITION; NIL when it does not tell."
     (and class (find-class class nil) (typep condition class))))
 
 (defun silence-compiler ()
-  "Makes the compiler write nothing about what it signals."
+  "Keeps the compiler from writing about what it signals."
   (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
     (when variable
-      (setf (symbol-value variable) t)))) ; a type
+      (setf (symbol-value variable) t)))) ; the type T: all of them
 
 (defun install-before-c-compiler (function)
-  "Calls FUNCTION before the compiler runs a program, first of all that for C."
+  "Calls FUNCTION before the compiler runs a program; the first one is the C
+compiler."
   (let* ((name (find-symbol "SAFE-RUN-PROGRAM" "C"))
          (original (and name (fdefinition name))))
     (when original
@@ -543,17 +543,17 @@ signalled CONDITION; NIL when it does not tell."
                                (apply original arguments))))))
 
 (defun set-environment (name value)
-  "Gives the environment variable NAME the VALUE, a string."
+  "Sets the environment variable NAME to VALUE, a string."
   (ext:setenv name value))
 
 (defun temporary-directory ()
-  "Returns the name of the directory for temporary files, without a slash at its
-end."
+  "Returns the name of the directory for temporary files, without a final
+slash."
   (let ((name (ext:getenv "TMPDIR")))
     (string-right-trim "/" (if (and name (string/= name "")) name "/tmp"))))
 
 (defun delete-directory-and-files (directory)
-  "Deletes DIRECTORY, a name that ends in a slash, and the files in it."
+  "Deletes DIRECTORY, whose name ends in a slash, and the files in it."
   (ignore-errors
    (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
    (si::rmdir directory)))
@@ -561,20 +561,20 @@ end."
 ;;; Generic functions that are measured
 
 (defun copy-generic-function (function)
-  "Returns a generic function that does what FUNCTION does."
+  "Returns a generic function that behaves as FUNCTION does."
   (let ((copy (si:copy-instance function)))
     (clos::set-generic-function-dispatch copy)
     copy))
 
 (defun set-dispatch (generic-function function)
-  "Makes GENERIC-FUNCTION call FUNCTION, until it gets or loses a method."
+  "Makes GENERIC-FUNCTION call FUNCTION until a method is added or removed."
   (clos:set-funcallable-instance-function generic-function function))
 
 (defun restore-dispatch (generic-function)
-  "Makes GENERIC-FUNCTION call its methods."
+  "Makes GENERIC-FUNCTION call its methods again."
   (clos::set-generic-function-dispatch generic-function))
 
-;;; Whether there is a C compiler
+;;; The C compiler
 
 (defun c-compiler-present-p ()
   "True when the C compiler that ECL calls can be run."
@@ -589,7 +589,7 @@ end."
   (ext:install-bytecodes-compiler))
 
 (defun run-quietly (program arguments)
-  "Runs PROGRAM with ARGUMENTS, its output discarded, and returns its exit code,
+  "Runs PROGRAM with ARGUMENTS, discards its output, and returns its exit code,
 or NIL when it cannot be run."
   (ignore-errors
    (nth-value 1 (ext:run-program program arguments

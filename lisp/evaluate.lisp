@@ -3,17 +3,17 @@
 
 (in-package #:ecl-mcp)
 
-;;; What the user may have broken
+;;; Variables that the user may have broken
 
 (defmacro ensure-value (variable usable-p default)
-  "Gives VARIABLE the value of DEFAULT when it has none for which the form
+  "Sets VARIABLE to the value of DEFAULT unless it is bound and the form
 USABLE-P is true."
   `(unless (and (boundp ',variable) ,usable-p)
      (setf ,variable ,default)))
 
 (defun check-session-variables ()
-  "Gives the variables without which nothing can be evaluated a usable value
-when the user has set them to something else."
+  "Resets those variables without which nothing can be evaluated, if the user
+has set them to something unusable."
   (ensure-value *package*
                 (and (packagep *package*) (package-name *package*))
                 *user-package*)
@@ -34,7 +34,7 @@ when the user has set them to something else."
 
 (defun designated-package (name)
   "Returns the package that NAME, a string from the client, designates: as it
-is, in upper case, or whatever the case."
+is, in upper case, or regardless of case."
   (or (find-package name)
       (find-package (string-upcase name))
       (find-if (lambda (package)
@@ -47,24 +47,24 @@ is, in upper case, or whatever the case."
 ;;; The variables of the read-eval-print loop
 
 (defun remember-form (form)
-  "Makes FORM the one that is evaluated."
+  "Makes FORM the form that is being evaluated."
   (setf - form))
 
 (defun remember-values (form values)
-  "Makes VALUES, of FORM, the latest ones."
+  "Makes VALUES, those of FORM, the latest ones."
   (setf +++ ++ ++ + + form
         /// // // / / values
         *** ** ** * * (first values)))
 
 (defun forget-history ()
-  "Lets go of all that the variables of the loop hold."
+  "Clears all variables of the read-eval-print loop."
   (setf - nil + nil ++ nil +++ nil * nil ** nil *** nil / nil // nil /// nil))
 
 ;;; Evaluation
 
 (defun check-dangling-prefix (scan text end)
-  "Signals an error when the part of TEXT before END has a token without a
-symbol name, as SCAN found."
+  "Signals an error when TEXT has a token without a symbol name before END,
+according to SCAN."
   (let ((position (scan-dangling scan)))
     (when (and position (< position end))
       (multiple-value-bind (line column) (line-and-column text position)
@@ -72,9 +72,9 @@ symbol name, as SCAN found."
                                         :line line :column column)))))
 
 (defun do-forms (function text evaluation)
-  "Reads the forms of TEXT one after the other, each in the package and readtable
-that the ones before it left, and calls FUNCTION with each, to evaluate it. Notes
-in EVALUATION where it is."
+  "Reads the forms of TEXT one after the other, each in the package and
+readtable that the previous ones left, and calls FUNCTION with each, to evaluate
+it. Notes its progress in EVALUATION."
   (let* ((scan (scan-code text))
          (stream (make-string-input-stream text)))
     (setf (evaluation-text evaluation) text
@@ -100,8 +100,9 @@ in EVALUATION where it is."
         (funcall function form)))))
 
 (defun evaluate-forms (text evaluation)
-  "Evaluates the forms of TEXT as a read-eval-print loop does. Returns the values
-of the last as a list, or :NONE when there is no form; and the forms."
+  "Evaluates the forms of TEXT as a read-eval-print loop does. Returns the
+values of the last form as a list, or :NONE when there is no form; and the
+forms."
   (let ((values :none)
         (forms '()))
     (do-forms (lambda (form)
@@ -115,7 +116,7 @@ of the last as a list, or :NONE when there is no form; and the forms."
     (values values (nreverse forms))))
 
 (defun load-forms (text evaluation before)
-  "Evaluates the forms of TEXT as LOAD does, after calling BEFORE for each."
+  "Evaluates the forms of TEXT as LOAD does. Calls BEFORE before each of them."
   (do-forms (lambda (form)
               (funcall before)
               (eval form))
@@ -137,14 +138,14 @@ of the last as a list, or :NONE when there is no form; and the forms."
   (eval `(lambda () ,@forms)))
 
 (defun answer-values (values evaluation)
-  "Returns the lines for VALUES, with which EVALUATION ends well."
+  "Returns the lines for VALUES, with which EVALUATION succeeds."
   (setf (evaluation-phase evaluation) :print)
   (prog1 (values-text values)
     (setf *last-error* nil)))
 
 (defun evaluate-in (package function)
-  "Calls FUNCTION, which evaluates, where the package is the one named PACKAGE,
-for this call only, or the current one when that is NIL."
+  "Calls FUNCTION, which evaluates, with the package named PACKAGE as the
+current one for this call only; NIL leaves the current package."
   (check-session-variables)
   (if package
       (let ((*package* (designated-package package)))
@@ -153,8 +154,9 @@ for this call only, or the current one when that is NIL."
 
 (define-operation "evaluate" ((code string)
                               &optional (package string) (capture-time t))
-  "Evaluates the forms of CODE and returns the values of the last. PACKAGE is
-current for this call only; with CAPTURE-TIME the answer ends in times."
+  "Evaluates the forms of CODE and returns the values of the last one. PACKAGE
+is current for this call only. With CAPTURE-TIME, a timing line ends the
+answer."
   (let ((evaluation *evaluation*))
     (when capture-time
       (setf (evaluation-started evaluation) (clocks)))

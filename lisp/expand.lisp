@@ -1,31 +1,32 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; expand.lisp: expands macros, one call or all that a form holds. Runs the
+;;;; expand.lisp: expands one macro call, or all macro calls in a form. Runs the
 ;;;; macros of the session and nothing of the form: macros that the form itself
-;;;; defines are left alone. In a copy of the process, so that nothing is left.
+;;;; defines are left alone. All of this runs in a copy of the process, which
+;;;; leaves nothing in the session.
 
 (in-package #:ecl-mcp)
 
 (define-condition expansion-refused (image-error)
   ((reason :initarg :reason :reader expansion-refused-reason))
-  (:documentation "A form that cannot be expanded without running a part of it,
-or that does not come to an end.")
+  (:documentation "A form cannot be expanded without running a part of it, or
+its expansion does not end.")
   (:report (lambda (condition stream)
              (write-string (expansion-refused-reason condition) stream))))
 
 (defvar *expansion-room* 0
-  "Macro calls that may still be expanded.")
+  "How many more macro calls may be expanded.")
 
 (defvar *macros-left* '()
-  "Macros that the form defines and that were not expanded.")
+  "Macros that the form defines and that were therefore not expanded.")
 
 (defvar *expanders* (make-hash-table :test #'eq)
-  "The functions that expand what is in special forms, by operator; those of a
-form and an environment.")
+  "The functions that expand the parts of special forms, by operator. They take
+a form and an environment.")
 
 ;;; One call
 
 (defun mentions-p (names form)
-  "True when one of NAMES is somewhere in FORM, which may be circular."
+  "True when one of NAMES occurs in FORM, which may be circular."
   (let ((seen (make-hash-table :test #'eq)))
     (labels ((look (part)
                (loop while (and (consp part) (not (gethash part seen)))
@@ -38,27 +39,27 @@ form and an environment.")
       (look form))))
 
 (defun check-expandable (form)
-  "Refuses FORM, a macro call, when expanding it would run code that stands in
-it: ECL compiles the body of a method to expand DEFMETHOD."
+  "Refuses FORM, a macro call, when expanding it would run code in it: to expand
+DEFMETHOD, ECL compiles the body of the method."
   (when (and (eq (first form) 'defmethod)
              (mentions-p '(macrolet load-time-value eval-when ext:compiler-let)
                          (rest form)))
     (error 'expansion-refused
-           :reason (format nil "DEFMETHOD is expanded by compiling its body, ~
-                                and code in MACROLET, LOAD-TIME-VALUE or ~
-                                EVAL-WHEN would run there. Use ~
+           :reason (format nil "Expanding DEFMETHOD compiles its body, and ~
+                                that would run the code in MACROLET, ~
+                                LOAD-TIME-VALUE or EVAL-WHEN. Use ~
                                 (macroexpand-1 '…) with evaluate-lisp."))))
 
 (defun expand-once (form environment)
   "Returns the expansion of FORM, a call of a macro or a symbol macro, and T; or
-FORM and NIL when it is none."
+FORM and NIL when it is neither."
   (when (consp form)
     (check-expandable form))
   (when (minusp (decf *expansion-room*))
     (error 'expansion-refused
            :reason (format nil "Stopped after ~:d expansions: a macro may ~
-                                expand into a call of itself. Without full, ~
-                                one step is shown."
+                                expand into a call to itself. Without full, ~
+                                only one step is expanded."
                            +expansions+)))
   (multiple-value-bind (expansion expanded) (macroexpand-1 form environment)
     (values expansion (and expanded t))))
@@ -66,7 +67,7 @@ FORM and NIL when it is none."
 ;;; All calls
 
 (defun expand-all (form environment)
-  "Returns FORM with all macro calls in it expanded, in ENVIRONMENT."
+  "Returns FORM with all macro calls in it expanded in ENVIRONMENT."
   (cond ((and form (symbolp form)) (expand-symbol form environment))
         ((atom form) form)
         ((consp (car form))
@@ -99,7 +100,7 @@ FORM and NIL when it is none."
           (t (expand-arguments form environment)))))
 
 (defun expand-list (forms environment)
-  "Returns FORMS, a list that may be dotted, each expanded."
+  "Returns FORMS, a list that may be dotted, with each form expanded."
   (if (consp forms)
       (let* ((head (list (expand-all (car forms) environment)))
              (tail head))
@@ -112,13 +113,13 @@ FORM and NIL when it is none."
       forms))
 
 (defun expand-arguments (form environment)
-  "Returns FORM with all but its operator expanded."
+  "Returns FORM with everything except its operator expanded."
   (cons (car form) (expand-list (cdr form) environment)))
 
 ;;; Functions
 
 (defun expand-function (function environment)
-  "Expands what is in FUNCTION, a name or a lambda expression."
+  "Expands the parts of FUNCTION, a name or a lambda expression."
   (cond ((atom function) function)
         ((eq (car function) 'lambda)
          (cons 'lambda (expand-lambda (cdr function) environment)))
@@ -137,8 +138,8 @@ FORM and NIL when it is none."
       parameters-and-body))
 
 (defun expand-lambda-list (lambda-list environment)
-  "Returns LAMBDA-LIST with its default values expanded, and ENVIRONMENT with its
-variables."
+  "Returns LAMBDA-LIST with its default values expanded, and ENVIRONMENT with
+its variables."
   (let ((parameters
           (loop for tail = lambda-list then (cdr tail)
                 while (consp tail)
@@ -154,8 +155,8 @@ variables."
     (values parameters environment)))
 
 (defun expand-parameter (parameter environment)
-  "Returns PARAMETER of a lambda list, its default value expanded, and the list
-of its variables."
+  "Returns PARAMETER of a lambda list with its default value expanded, and the
+list of its variables."
   (cond ((member parameter lambda-list-keywords) (values parameter '()))
         ((symbolp parameter) (values parameter (list parameter)))
         ((atom parameter) (values parameter '()))
@@ -178,7 +179,7 @@ of its variables."
                          supplied))))
 
 (defun expand-body (body environment documentation)
-  "Expands the forms of BODY behind its declarations and, when DOCUMENTATION is
+  "Expands the forms of BODY after its declarations and, if DOCUMENTATION is
 true, its docstring."
   (loop with kept = '()
         for tail = body then (cdr tail)
@@ -196,8 +197,8 @@ true, its docstring."
 
 (defmacro define-expander (operators (form environment) documentation
                            &body body)
-  "Defines how the special forms of OPERATORS, a symbol or a list of them, are
-expanded: BODY returns the new form for FORM in ENVIRONMENT."
+  "Defines how to expand special forms with OPERATORS, a symbol or a list of
+symbols: BODY returns the new form for FORM in ENVIRONMENT."
   `(dolist (operator ',(if (listp operators) operators (list operators)))
      (setf (gethash operator *expanders*)
            (lambda (,form ,environment)
@@ -206,31 +207,31 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
              ,@body))))
 
 (define-expander (quote go declare) (form environment)
-  "Holds no code."
+  "Contains no code."
   form)
 
 (define-expander (catch if progn throw unwind-protect multiple-value-call
                    multiple-value-prog1 progv)
     (form environment)
-  "Holds nothing but forms."
+  "Contains only forms."
   (expand-arguments form environment))
 
 (define-expander (block return-from the eval-when ext:truly-the
                    ext:checked-value)
     (form environment)
-  "Starts with what is no form."
+  "Starts with something that is not a form."
   (if (consp (cdr form))
       (list* (car form) (cadr form) (expand-list (cddr form) environment))
       form))
 
 (define-expander load-time-value (form environment)
-  "Is evaluated where nothing is local."
+  "Is evaluated in the null lexical environment."
   (if (consp (cdr form))
       (list* (car form) (expand-all (cadr form) '(nil)) (cddr form))
       form))
 
 (define-expander function (form environment)
-  "Names a function, or is one."
+  "Names a function, or contains one."
   (if (consp (cdr form))
       (list* (car form) (expand-function (cadr form) environment) (cddr form))
       form))
@@ -240,7 +241,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
   (cons (car form) (expand-body (cdr form) environment nil)))
 
 (define-expander tagbody (form environment)
-  "Has tags. An expansion that looks like one is none."
+  "Has tags. An expansion that looks like a tag is not a tag."
   (cons (car form)
         (loop for statement in (proper-part (cdr form))
               collect (if (atom statement)
@@ -257,7 +258,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
         collect (car tail)))
 
 (define-expander setq (form environment)
-  "Sets variables; what is a symbol macro is set as a place."
+  "Sets variables. Symbol macros are set as places."
   (let ((parts (proper-part (cdr form))))
     (if (loop for (name) on parts by #'cddr
                 never (and (symbolp name)
@@ -313,7 +314,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
       form))
 
 (define-expander macrolet (form environment)
-  "Defines local macros, which are not run: their calls are left as they are."
+  "Defines local macros. They are not run, and their calls stay as they are."
   (if (and (consp (cdr form)) (listp (cadr form)))
       (let ((inner environment))
         (dolist (definition (proper-part (cadr form)))
@@ -323,7 +324,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
       form))
 
 (define-expander symbol-macrolet (form environment)
-  "Defines local symbol macros, which are replaced."
+  "Defines local symbol macros, which are expanded."
   (if (and (consp (cdr form)) (listp (cadr form)))
       (let ((inner environment))
         (dolist (definition (proper-part (cadr form)))
@@ -336,7 +337,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
 ;;; Printing code
 
 (defun circular-code-p (form)
-  "True when FORM is circular, or so large that nobody has written it."
+  "True when FORM is circular, or so large that nobody wrote it."
   (let ((room +conses-expanded+)
         (parts (list form)))
     (loop while parts
@@ -350,7 +351,7 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
     nil))
 
 (defvar *code-pprint-dispatch*
-  (let ((table (copy-pprint-dispatch *guarded-pprint-dispatch*)))
+  (let ((table (copy-pprint-dispatch *marking-pprint-dispatch*)))
     (loop for (operator . prefix) in *backquote-operators*
           do (let ((prefix prefix))
                (set-pprint-dispatch
@@ -360,10 +361,10 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
                   (write (second form) :stream stream))
                 1 table)))
     table)
-  "Pretty printing of code: backquote as it is written.")
+  "Pretty printing of code, with backquote as it is written.")
 
 (defun print-code (form pretty)
-  "Prints FORM as code, laid out when PRETTY, as CALL-PRINTING does."
+  "Prints FORM as code, with a layout if PRETTY is true, as CALL-PRINTING does."
   (with-result-syntax (:pretty t :circle (circular-code-p form)
                        :length nil :level nil)
     (let ((*print-pprint-dispatch* *code-pprint-dispatch*)
@@ -372,11 +373,12 @@ expanded: BODY returns the new form for FORM in ENVIRONMENT."
                      +value-characters+))))
 
 (defun code-text (form)
-  "Returns FORM printed as code, whole unless it is very long. What is nested so
-deeply that it would be mostly blanks is not laid out."
+  "Returns FORM printed as code, in full unless it is very long. There is no
+layout when nesting would make it mostly blanks."
   (multiple-value-bind (text full failure) (print-code form t)
     (when (and (not failure)
-               (> (count #\Space text) (* 3 (count #\Space text :test #'char/=))))
+               (> (count #\Space text)
+                  (* 3 (count #\Space text :test #'char/=))))
       (multiple-value-setq (text full failure) (print-code form nil)))
     (cond (failure (broken-printer-text form failure))
           (full (concatenate 'string text "…"))
@@ -385,39 +387,42 @@ deeply that it would be mostly blanks is not laid out."
 ;;; The operation
 
 (defun nothing-expanded-text (form full)
-  "Returns the text that says that there is nothing to expand in FORM, or, FULL,
-anywhere in it."
+  "Returns the text that says that FORM or, if FULL is true, any part of it has
+nothing to expand."
   (if (and full (consp form))
       (format nil "No macro call found in ~a." (short-text form
                                                            +form-characters+))
       (no-macro-text form)))
 
 (defun no-macro-text (form)
-  "Returns the text that says that FORM is no macro call."
+  "Returns the text that says that FORM is not a macro call."
   (let ((name (if (consp form) (car form) form)))
-    (format nil "~a is no macro form~@[: ~a~]."
+    (format nil "~a is not a macro form~@[: ~a~]."
             (short-text form +form-characters+)
             (and (symbolp name)
                  (if (consp form)
-                     (format nil "~a names ~:[no function~;a ~:*~a~]"
+                     (format nil "~a ~:[does not name a function~;names a ~:*~a~]"
                              (symbol-text name) (function-kind name))
-                     (variable-kind name))))))
+                     (let ((kind (variable-kind name)))
+                       (and kind (format nil "it names a ~a" kind))))))))
 
 (defun expansion-text (form full)
-  "Returns the text about the expansion of FORM, one step or FULL."
+  "Returns the text about the expansion of FORM, by one step or in FULL."
   (let ((*expansion-room* +expansions+)
         (*macros-left* '()))
     (when (and full (circular-code-p form))
       (error 'expansion-refused
-             :reason (format nil "The form is circular, or has more than ~:d ~
-                                  conses. Without full, one step is shown."
+             :reason (format nil "The form is circular or has more than ~:d ~
+                                  conses. Without full, only one step is ~
+                                  expanded."
                              +conses-expanded+)))
     (multiple-value-bind (expansion expanded)
         (if full
             (let ((expansion (expand-all form '(nil))))
               (values expansion (/= *expansion-room* +expansions+)))
             (expand-once form '(nil)))
-      (format nil "~a~@[~%; Not expanded, defined in the form: ~{~a~^, ~}~]"
+      (format nil "~a~@[~%; Not expanded, because the form defines them: ~
+                   ~{~a~^, ~}~]"
               (if expanded
                   (code-text expansion)
                   (nothing-expanded-text form full))
@@ -425,10 +430,10 @@ anywhere in it."
 
 (define-operation "macroexpand-form" ((form string)
                                       &optional (package string) (full t))
-  "Expands FORM, read in PACKAGE, by one step, or with FULL all macro calls in
+  "Expands FORM, read in PACKAGE, by one step or, with FULL, all macro calls in
 it."
-  (answer-from-child
+  (call-in-copy
    (lambda ()
      (evaluate-in package
                   (lambda ()
-                    (expansion-text (read-only-form form "form") full))))))
+                    (expansion-text (read-single-form form "form") full))))))

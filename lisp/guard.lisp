@@ -1,46 +1,46 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; guard.lisp: runs code of the user so that whatever it does, the caller
-;;;; gets control back and can tell what happened: conditions, debugger, exit
+;;;; guard.lisp: runs user code so that, whatever it does, the caller regains
+;;;; control and can tell what happened: conditions, the debugger, exit
 ;;;; functions, restarts, interrupts, other threads.
 
 (in-package #:ecl-mcp)
 
 (define-record (evaluation (:constructor make-evaluation ()))
   "What is known about a running call. It is also the tag to throw to."
-  (base (history-top))              ; invocation history: below is ours
-  (open nil)                        ; true while a throw to it is right
-  (interrupts 0 :type fixnum)       ; how often the host has interrupted it
+  (base (history-top))              ; index in the history; ours is below
+  (open nil)                        ; true while code may throw to it
+  (interrupts 0 :type fixnum)       ; how often it was interrupted
   (phase nil)                       ; :READ, :EVAL, :PRINT or NIL
   (form nil)                        ; the top-level form
   (form-number 0 :type fixnum)      ; its number in the code
   (form-start 0)                    ; where it begins in the code
   (text "")                         ; the code
-  (source nil)                      ; the name of the file that it is, or NIL
-  (stream nil)                      ; the stream it is read from
-  (scan nil)                        ; its scan
+  (source nil)                      ; the file that holds the code, or NIL
+  (stream nil)                      ; the stream from which the code is read
+  (scan nil)                        ; the scan of the code
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
-  (warning-count 0 :type fixnum)    ; all of them
+  (warning-count 0 :type fixnum)    ; how many there were
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
   (frames '())                      ; the frames then
-  (more-frames 0)
+  (more-frames 0)                   ; how many more there may have been
   (restarts '())                    ; names of the restarts then
-  (started nil))                    ; the clocks at its start, to be timed
+  (started nil))                    ; the clocks at its start, if it is timed
 
 (define-record (error-record)
-  "The last error, for later questions: the shown CLASS, the MESSAGE, and the
-EVALUATION that it ended, which has the rest."
+  "The last error, for later questions: the CLASS as shown, the MESSAGE, and the
+EVALUATION that it ended, which knows the rest."
   class message evaluation)
 
 ;;; Ends of an evaluation
 
 (defun main-thread-p ()
-  "True in the thread that runs the evaluations."
+  "True in the thread that runs evaluations."
   (eq (current-thread) *main-thread*))
 
 (defun end-evaluation (condition)
-  "Ends the running evaluation with CONDITION; does not return. Called where
+  "Ends the running evaluation with CONDITION and does not return. Called where
 CONDITION is signalled, perhaps with the stack nearly full."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation) (main-thread-p))
@@ -60,18 +60,18 @@ CONDITION is signalled, perhaps with the stack nearly full."
       (throw evaluation nil))))
 
 (defun live-package ()
-  "Returns the current package, or NIL when that is not one any more."
+  "Returns the current package, or NIL when it is no longer a package."
   (and (boundp '*package*)
        (packagep *package*)
        (package-name *package*)
        *package*))
 
 (defun reader-position (stream)
-  "Returns the position of STREAM, 0 when it cannot tell."
+  "Returns the position of STREAM, or 0 when the stream cannot tell."
   (or (ignore-errors (file-position stream)) 0))
 
 (defun abort-evaluation (&rest values)
-  "The ABORT restart of an evaluation."
+  "Implements the ABORT restart of an evaluation."
   (declare (ignore values))
   (end-evaluation (make-condition 'evaluation-aborted)))
 
@@ -86,7 +86,7 @@ CONDITION is signalled, perhaps with the stack nearly full."
           (invoke-restart restart))))))
 
 (defun keep-warning (text condition evaluation)
-  "Adds TEXT, of the warning CONDITION, to the warnings of EVALUATION; what the
+  "Adds TEXT, of the warning CONDITION, to the warnings of EVALUATION. What the
 compiler says twice is kept once."
   (unless (and (internal-name-p (class-name (class-of condition)))
                (member text (evaluation-warnings evaluation)
@@ -94,13 +94,14 @@ compiler says twice is kept once."
     (add-warning text evaluation)))
 
 (defun add-warning (text evaluation)
-  "Adds TEXT to the warnings of EVALUATION, or counts it when there are many."
+  "Adds TEXT to the warnings of EVALUATION, or only counts it when there are
+many."
   (when (< (evaluation-warning-count evaluation) +warnings-kept+)
     (push text (evaluation-warnings evaluation)))
   (incf (evaluation-warning-count evaluation)))
 
 (defun chatter-p (condition)
-  "True when CONDITION is one of the thousand warnings that ECL gives when it
+  "True when CONDITION is one of the thousand warnings that ECL signals when it
 loads its own compiler."
   (and (typep condition 'simple-condition)
        (let ((control (simple-condition-format-control condition)))
@@ -112,42 +113,43 @@ loads its own compiler."
   (format nil "~a: ~a" (condition-label condition)
           (shorten (message-text condition) +warning-characters+)))
 
-;;; Interrupts by the host
+;;; Interrupts by the supervisor
 
 (defun signal-end (condition)
-  "Signals CONDITION, after which the evaluation does not go on unless the code
-handles it. While a macro is expanded for the compiler, that would handle it as
-an error of the macro and go on: then the evaluation ends at once."
+  "Signals CONDITION, which ends the evaluation unless the code handles it.
+While the compiler expands a macro, it would handle CONDITION as an error in the
+macro and carry on, so the evaluation ends immediately in that case."
   (when (compiler-in-use-p)
     (end-evaluation condition))
   (error condition))
 
 (defun seconds-text (milliseconds)
-  "Returns MILLISECONDS in seconds, as 30 or 0.5."
+  "Returns MILLISECONDS as seconds, such as 30 or 0.5."
   (multiple-value-bind (seconds rest) (floor milliseconds 1000)
     (if (zerop rest)
         (format nil "~d" seconds)
         (string-right-trim "0" (format nil "~d.~3,'0d" seconds rest)))))
 
 (defun interruption ()
-  "Returns the condition that says why the host stops the evaluation."
+  "Returns the condition that says why the supervisor stops the evaluation."
   (case *stop-reason*
-    (1 (make-condition 'time-limit-exceeded
-                       :seconds (seconds-text *time-limit*)))
-    (3 (make-condition 'stopped-by-user))
+    (:time (make-condition 'time-limit-exceeded
+                           :seconds (seconds-text *time-limit*)))
+    (:user (make-condition 'stopped-by-user))
     (t (make-condition 'evaluation-interrupted))))
 
-(defun note-unnamed-end (evaluation)
-  "Gives EVALUATION, which came to no value, the interrupt as its condition when
-nothing else is known: with the heap full there may have been no room for a
+(defun supply-end-condition (evaluation)
+  "Gives EVALUATION, which returned no value, the interrupt as its condition
+when nothing else is known: with the heap full there may have been no room for a
 condition before the last throw."
   (when (and (null (evaluation-condition evaluation))
              (plusp (evaluation-interrupts evaluation)))
     (setf (evaluation-condition evaluation) (interruption))))
 
 (defun handle-interrupt ()
-  "Called when the process gets SIGINT. The first one signals a condition, the
-next one throws past all handlers, the third past the cleanup forms, too."
+  "Called when the process receives SIGINT. The first interrupt signals a
+condition, the second throws past all handlers, the third also skips the cleanup
+forms."
   (let ((evaluation *evaluation*))
     (cond ((not (and evaluation (evaluation-open evaluation))) nil)
           ((not (main-thread-p))
@@ -161,14 +163,14 @@ next one throws past all handlers, the third past the cleanup forms, too."
 ;;; Debugger, exits, threads
 
 (defun thread-line (condition)
-  "Returns the line about CONDITION, which ended the thread that calls."
+  "Returns the line about CONDITION, which ended the calling thread."
   (format nil "; from thread ~a: [ERROR] ~a: ~a"
           (short-text (thread-name (current-thread)) +argument-characters+)
           (condition-label condition)
           (one-line (message-text condition))))
 
 (defun end-thread (condition)
-  "Ends the thread that calls because of CONDITION, with a line about it."
+  "Ends the calling thread because of CONDITION, and writes a line about it."
   (ignore-errors
    (let ((line (thread-line condition)))
      (format *session-output* "~&~a~%" line)
@@ -176,13 +178,13 @@ next one throws past all handlers, the third past the cleanup forms, too."
   (exit-thread))
 
 (defun handle-debugger-entry (condition)
-  "Called in place of the debugger; does not return."
+  "Called instead of the debugger. Does not return."
   (if (main-thread-p)
       (end-evaluation condition)
       (end-thread condition)))
 
 (defun handle-exit (code)
-  "Called in place of the functions that end the process; does not return."
+  "Called instead of the functions that end the process. Does not return."
   (let ((condition (make-condition 'exit-attempted :code code)))
     (cond ((main-thread-p)
            (signal-end condition))
@@ -196,8 +198,8 @@ next one throws past all handlers, the third past the cleanup forms, too."
 ;;; Running
 
 (defun call-guarded (evaluation function)
-  "Calls FUNCTION as part of EVALUATION and returns its value. Returns NIL when
-it came to another end; the CONDITION of EVALUATION says which."
+  "Calls FUNCTION as part of EVALUATION and returns its value, or NIL when it
+ended in another way; the CONDITION of EVALUATION then says how."
   (catch evaluation
     (setf (evaluation-open evaluation) t)
     (restart-bind ((abort #'abort-evaluation))
@@ -208,12 +210,12 @@ it came to another end; the CONDITION of EVALUATION says which."
 ;;; Clocks
 
 (defun clocks ()
-  "Returns the clocks that the timing line is made of."
+  "Returns the clocks from which the timing line is made."
   (list (get-internal-real-time) (get-internal-run-time)
         (collection-milliseconds) (bytes-allocated)))
 
 (defun elapsed-text (started)
-  "Returns the timing line for what has run since the clocks STARTED."
+  "Returns the timing line for what has run since the clocks read STARTED."
   (flet ((milliseconds (ticks)
            (round (* 1000 ticks) internal-time-units-per-second)))
     (destructuring-bind (real run collecting bytes)
@@ -223,16 +225,16 @@ it came to another end; the CONDITION of EVALUATION says which."
 ;;; The answer
 
 (defun more-forms-p (evaluation)
-  "True when there is something behind the form of EVALUATION, which has been
+  "True when the code has something after the form of EVALUATION, which was
 read."
   (let* ((text (evaluation-text evaluation))
          (position (min (length text) (evaluation-position evaluation))))
     (and (eq (evaluation-phase evaluation) :eval)
          (< (skip-to-form text position) (length text)))))
 
-(defun source-text (evaluation)
-  "Returns how the code of EVALUATION is called: a file with the line of the form
-in it, or \"the code\"."
+(defun code-label (evaluation)
+  "Returns what a message calls the code of EVALUATION: a file with the line of
+the form in it, or \"the code\"."
   (if (evaluation-source evaluation)
       (format nil "~a, line ~d" (evaluation-source evaluation)
               (form-line (evaluation-text evaluation)
@@ -240,15 +242,15 @@ in it, or \"the code\"."
       "the code"))
 
 (defun place-text (evaluation)
-  "Returns the line that says which form of the code failed, or NIL when there
-is only one, in no file.
+  "Returns the line that says which form of the code failed, or NIL when the
+only form failed and is not in a file.
 
-One of \"In form 2 of the code; the forms before it stand.\", \"In form 1 of
-the code; the forms after it were not evaluated.\", \"In form 2 of the code; the
-forms before it stand, those after it were not evaluated.\""
+It is one of \"In form 2 of the code; the forms before it stand.\", \"In form 1
+of the code; the forms after it were not evaluated.\", \"In form 2 of the code;
+the forms before it stand, those after it were not evaluated.\""
   (let ((number (evaluation-form-number evaluation))
         (more (more-forms-p evaluation))
-        (source (source-text evaluation)))
+        (source (code-label evaluation)))
     (cond ((> number 1)
            (format nil "In form ~d of ~a; the forms before it stand~
                         ~:[.~;, those after it were not evaluated.~]"
@@ -272,7 +274,7 @@ forms before it stand, those after it were not evaluated.\""
 
 (defun evaluation-backtrace (evaluation &rest options)
   "Returns the backtrace of what ended EVALUATION, with the OPTIONS of
-BACKTRACE-TEXT; NIL when no code of the user was running."
+BACKTRACE-TEXT, or NIL when no user code was running."
   (let ((foot (foot-text evaluation)))
     (and foot
          (apply #'backtrace-text
@@ -284,7 +286,7 @@ BACKTRACE-TEXT; NIL when no code of the user was running."
                 options))))
 
 (defun failure-text (evaluation)
-  "Returns the error block about EVALUATION, and keeps it as the last error."
+  "Returns the error block about EVALUATION, and records it as the last error."
   (let* ((condition (evaluation-condition evaluation))
          (class (condition-label condition))
          (reading (eq (evaluation-phase evaluation) :read))
@@ -299,13 +301,13 @@ BACKTRACE-TEXT; NIL when no code of the user was running."
     (setf *last-error* (make-error-record :class class
                                           :message message
                                           :evaluation evaluation))
-    (when (heap-exhausted-p condition)  ; what the frames hold must go
+    (when (heap-exhausted-p condition)  ; frees what the frames hold
       (setf (evaluation-frames evaluation) '()))
     (error-text class message (place-text evaluation) backtrace)))
 
 (defun report-failure (evaluation)
   "Returns the error block about EVALUATION as the code saw the world: names are
-shown as from its package."
+shown as seen from its package."
   (let ((*package* (or (evaluation-package evaluation) *package*))
         (*reporting* (if (typep (evaluation-condition evaluation)
                                 'evaluation-interrupted)
@@ -315,13 +317,13 @@ shown as from its package."
       (failure-text evaluation))))
 
 (defun plain-failure-text (evaluation)
-  "Returns an error block about EVALUATION that runs no code of the user."
+  "Returns an error block about EVALUATION and runs no user code for it."
   (let ((condition (evaluation-condition evaluation)))
     (if condition
         (error-text (condition-label condition)
                     "The report of the condition was stopped." nil nil)
         (error-text "CONTROL-ERROR"
-                    "The code left the evaluation by a transfer of control."
+                    "The code left the evaluation through a non-local exit."
                     nil nil))))
 
 (defun answer-text (evaluation text)

@@ -1,11 +1,12 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; inspect.lisp: shows the parts of a value, page by page, and those of its
-;;;; parts by a path. What is inspected is found without running code of the
-;;;; client; all is done in a copy of the process, so that nothing is left.
+;;;; inspect.lisp: shows the parts of a value, page by page, and, by a path, the
+;;;; parts of its parts. The value is found without running code of the client.
+;;;; All of this runs in a copy of the process, which leaves nothing in the
+;;;; session.
 
 (in-package #:ecl-mcp)
 
-;;; What is inspected
+;;; The value
 
 (defparameter *accessors*
   (loop for name in '(car cdr caar cadr cdar cddr first second third fourth
@@ -17,11 +18,13 @@
         collect (cons name (if (eq name 'slot-value)
                                'bound-slot
                                (fdefinition name))))
-  "The functions that an inspected expression may call, with what is called: it
-changes nothing, whatever the user has made of the name since.")
+  "The functions that an inspected expression may call, each with the function
+that is really called. That one changes nothing, whatever the user has made of
+the name.")
 
 (defun bound-slot (object name)
-  "Returns the value of the slot NAME of OBJECT, which must be there and bound."
+  "Returns the value of the slot NAME of OBJECT. A miss when it has no such
+slot, or the slot is unbound."
   (cond ((not (find name (slots-of object) :key #'slot-name))
          (miss "Slot ~a not found in ~a." (short-text name +argument-characters+)
                (short-text object +form-characters+)))
@@ -30,13 +33,13 @@ changes nothing, whatever the user has made of the name since.")
                  (symbol-text name) (short-text object +form-characters+)))))
 
 (defun slots-of (object)
-  "Returns the definitions of the slots of OBJECT, which may have none."
+  "Returns the slot definitions of OBJECT, which may have none."
   (let ((class (class-of object)))
     (and (typep object '(or standard-object structure-object condition))
          (effective-slots class))))
 
 (defun refuse-expression (form)
-  "Refuses FORM, whose value would be found only by running code."
+  "Refuses FORM, whose value can be found only by running code."
   (error 'argument-error
          :name "expression"
          :problem (format nil "~a is not evaluated here: only variables, ~
@@ -86,26 +89,26 @@ changes nothing, whatever the user has made of the name since.")
            (values (apply accessor
                           (mapcar #'value-of-expression (cdr form))))))))
 
-;;; Parts: a value has a COUNT of them; those from START to END are a list of
-;;; (LABEL . VALUE), labels are texts.
+;;; Parts. A value has COUNT parts; those from START to END are a list of (LABEL
+;;; . VALUE), where the labels are texts.
 
 (defconstant +unbound+ '%unbound
-  "Stands for the value of a part that has none.")
+  "Represents the value of a part that has none.")
 
 (define-record (parts (:constructor make-parts (head count between)))
-  "The parts of a value: a HEAD that says what it is, their COUNT, and a function
-BETWEEN of two numbers that returns the parts from the one to before the other."
+  "The parts of a value: HEAD says what the value is, COUNT how many parts it
+has. The function BETWEEN returns the parts from one number to before another."
   head count between)
 
 (defun listed-parts (head parts)
-  "Returns the PARTS that HEAD has as a list."
+  "Returns a value's PARTS, a list, under HEAD."
   (make-parts head (length parts)
               (lambda (start end) (subseq parts start end))))
 
 (defun list-extent (list)
   "Returns the number of conses of LIST and :PROPER, :DOTTED or :CIRCULAR."
   (let ((count 0)
-        (mark list)                     ; moved on at each power of two
+        (mark list)                     ; advances at each power of two
         (next 1))
     (declare (type fixnum count next))
     (loop for tail = list then (cdr tail)
@@ -230,7 +233,7 @@ BETWEEN of two numbers that returns the parts from the one to before the other."
      ("locked" . ,(package-locked-p package)))))
 
 (defun function-parts (function)
-  "Returns the parts of FUNCTION, one that is no generic function."
+  "Returns the parts of FUNCTION, which is not a generic function."
   (multiple-value-bind (definition environment name)
       (function-lambda-expression function)
     (multiple-value-bind (parameters known)
@@ -263,7 +266,7 @@ BETWEEN of two numbers that returns the parts from the one to before the other."
      ("version" . ,(pathname-version pathname)))))
 
 (defun number-parts (number)
-  "Returns the parts of NUMBER, or of a character."
+  "Returns the parts of NUMBER, which may also be a character."
   (listed-parts
    (type-label number)
    (typecase number
@@ -310,8 +313,7 @@ BETWEEN of two numbers that returns the parts from the one to before the other."
 ;;; Paths
 
 (defun split-path (path)
-  "Returns the components of PATH, which are separated by slashes outside of
-strings."
+  "Returns the components of PATH, which slashes separate outside of strings."
   (let ((components '())
         (start 0)
         (in-string nil))
@@ -331,7 +333,7 @@ strings."
     (nreverse components)))
 
 (defun whole-number (text)
-  "Returns the number that TEXT is, or NIL."
+  "Returns the number that TEXT spells, or NIL."
   (and (plusp (length text))
        (< (length text) 20)
        (every #'digit-char-p text)
@@ -346,8 +348,8 @@ strings."
         (position-of-label component parts))))
 
 (defun position-of-label (label parts)
-  "Returns the number of the part that has LABEL, or NIL. It is looked for where
-it says it is, at the start, and at the end."
+  "Returns the number of the part with LABEL, or NIL. Looks where the label says
+it is, then at the end, then from the start."
   (let ((guess (whole-number label))
         (count (parts-count parts))
         (between (parts-between parts)))
@@ -364,14 +366,14 @@ it says it is, at the start, and at the end."
                        :key #'car :test #'string-equal))))))
 
 (defun entry-of-table (component table)
-  "Returns the value of TABLE for the key that COMPONENT spells, and T; NIL and
-NIL when there is none."
-  (let ((key (ignore-errors (read-only-form component "path"))))
+  "Returns the value in TABLE for the key that COMPONENT spells, and T; or NIL
+and NIL when there is none."
+  (let ((key (ignore-errors (read-single-form component "path"))))
     (gethash key table)))
 
 (defun direct-part (component value)
-  "Returns the part of VALUE that COMPONENT names without being in the list of
-its parts, or to be found without that, and T; else NIL and NIL."
+  "Returns the part of VALUE that COMPONENT names, and T, if it is not in the
+list of parts or can be found without it; else NIL and NIL."
   (cond ((hash-table-p value) (entry-of-table component value))
         ((not (consp value)) (values nil nil))
         ((string-equal component "car") (values (car value) t))
@@ -379,7 +381,7 @@ its parts, or to be found without that, and T; else NIL and NIL."
         (t (values nil nil))))
 
 (defun part-of-value (component value walked)
-  "Returns the part of VALUE that COMPONENT names; WALKED is the path so far."
+  "Returns the part of VALUE that COMPONENT names. WALKED is the path so far."
   (multiple-value-bind (part found) (direct-part component value)
     (if found
         part
@@ -399,7 +401,8 @@ its parts, or to be found without that, and T; else NIL and NIL."
                 (t (cdr entry)))))))
 
 (defun part-labels (parts)
-  "Returns the labels of the first PARTS as a text, or NIL when there are none."
+  "Returns a text with the labels of the first PARTS, or NIL when there are
+none."
   (let ((entries (funcall (parts-between parts) 0
                           (min 20 (parts-count parts)))))
     (and entries
@@ -426,7 +429,8 @@ its parts, or to be found without that, and T; else NIL and NIL."
                 (short-text value +form-characters+)))))
 
 (defun string-page (string offset limit)
-  "Returns the lines about STRING: its characters from OFFSET on, at most LIMIT."
+  "Returns the lines about STRING: at most LIMIT of its characters from OFFSET
+on."
   (let* ((limit (or limit +documentation-characters+))
          (end (min (length string) (+ offset limit))))
     (list (format nil "[string of ~:d]" (length string))
@@ -435,12 +439,12 @@ its parts, or to be found without that, and T; else NIL and NIL."
           (more-line (- (length string) end) end))))
 
 (defun more-line (more offset)
-  "Returns the line that says that there are MORE parts from OFFSET on, or NIL."
+  "Returns the line that says that MORE parts follow from OFFSET on, or NIL."
   (and (plusp more)
        (format nil "… ~:d more; next offset ~d" more offset)))
 
 (defun parts-page (value offset limit)
-  "Returns the lines about the parts of VALUE from OFFSET on, at most LIMIT."
+  "Returns the lines about the parts of VALUE: at most LIMIT from OFFSET on."
   (let* ((parts (parts-of value))
          (count (parts-count parts))
          (end (min count (+ offset (or limit +parts-shown+)))))
@@ -450,7 +454,7 @@ its parts, or to be found without that, and T; else NIL and NIL."
      (mapcar #'part-line
              (funcall (parts-between parts) (min offset end) end))
      (list (cond ((and (plusp offset) (>= offset count))
-                  (format nil "No part at offset ~d, there are ~:d."
+                  (format nil "No part at offset ~d; there are ~:d parts."
                           offset count))
                  (t (more-line (- count end) end)))))))
 
@@ -465,17 +469,17 @@ its parts, or to be found without that, and T; else NIL and NIL."
 (define-operation "inspect-value" ((expression string)
                                    &optional (path string) (offset integer)
                                    (limit integer))
-  "Shows the parts of the value of EXPRESSION, or of the part of it that PATH
-leads to: from OFFSET on, at most LIMIT.
+  "Shows the parts of the value of EXPRESSION, or of the part to which PATH
+leads: at most LIMIT, from OFFSET on.
 
-The components of PATH are separated by slashes: a label as it is shown, an
-index, car, cdr, a key of a hash table, or #N for the part number N, from 0."
-  (answer-from-child
+Slashes separate the components of PATH. A component is a label as shown, an
+index, car, cdr, a key of a hash table, or #N for part number N, from 0 on."
+  (call-in-copy
    (lambda ()
      (check-session-variables)
      (with-misses
        (page-text (follow-path (value-of-expression
-                                (read-only-form expression "expression"))
+                                (read-single-form expression "expression"))
                                (or path ""))
                   (or offset 0)
                   limit)))))

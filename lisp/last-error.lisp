@@ -19,13 +19,7 @@
 
 (define-operation "describe-last-error" (&optional (frames t))
   "Describes the error of the last evaluation: class, message, restarts, and the
-frames with their local variables, all that are kept when FRAMES is true."
+frames with their local variables; all frames that are kept if FRAMES is true."
   (if *last-error*
       (record-text *last-error* (if frames +frames-kept+ +frames-shown+))
       "No error: the last evaluation succeeded, or there was none."))
-
-(define-operation "configure-limits" ((memory integer) &optional (text string))
-  "Makes MEMORY the bytes of heap that the session may have; answers TEXT."
-  (setf *heap-limit* memory)
-  (set-heap-limit memory)
-  (or text (format nil "memory: ~d bytes" memory)))

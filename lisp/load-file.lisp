@@ -1,15 +1,16 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; load-file.lisp: loads files, form by form so that it can be told where one
-;;;; fails, and remembers which have been loaded.
+;;;; load-file.lisp: loads files form by form, to be able to say where one
+;;;; fails, and remembers which files were loaded.
 
 (in-package #:ecl-mcp)
 
 (define-condition file-missing (image-error file-error)
-  ((what :initarg :what :reader file-missing-what))
-  (:documentation "A file is not there, or is not one that can be loaded.")
+  ((problem :initarg :problem :reader file-missing-problem))
+  (:documentation "A file does not exist, or is not one that can be loaded.
+PROBLEM completes the sentence that begins with its name.")
   (:report (lambda (condition stream)
              (format stream "~a ~a." (file-error-pathname condition)
-                     (file-missing-what condition)))))
+                     (file-missing-problem condition)))))
 
 (defconstant +progress-seconds+ 2
   "Seconds between two lines that say how far a file has been loaded.")
@@ -17,7 +18,8 @@
 ;;; Names
 
 (defun name-bytes (name)
-  "Returns NAME as a string of its bytes in UTF-8, as systems have them."
+  "Returns a string whose characters are the bytes of NAME in UTF-8, as the
+operating system stores them."
   (with-output-to-string (bytes)
     (flet ((put (code) (write-char (code-char code) bytes)))
       (loop for character across name
@@ -35,31 +37,31 @@
                                                    (ash code shift)))))))))))
 
 (defun workspace-file (name)
-  "Returns the name of the file that NAME means, as seen from the workspace, in
-the way ECL takes it."
+  "Returns the file that NAME means, relative to the workspace, in the form that
+ECL accepts."
   (let ((full (if (and (plusp (length name)) (find (char name 0) "/~"))
                   name
                   (concatenate 'string (namestring *workspace*) name))))
     (or (find-if #'file-kind (list full (name-bytes full)))
         (error 'file-missing :pathname name
-                             :what (format nil "was not found in ~a"
-                                           (namestring *workspace*))))))
+                             :problem (format nil "was not found in ~a"
+                                              (namestring *workspace*))))))
 
 (defun check-loadable (file name)
-  "Signals an error unless FILE, of which the user knows the NAME, can be read."
+  "Signals an error unless FILE, which the user calls NAME, can be read."
   (let ((kind (file-kind file)))
     (unless (eq kind :file)
       (error 'file-missing :pathname name
-                           :what (if (eq kind :directory)
-                                     "is a directory"
-                                     "is no file")))
+                           :problem (if (eq kind :directory)
+                                        "is a directory"
+                                        "is not a regular file")))
     (unless (ignore-errors (truename file))
-      (error 'file-missing :pathname name :what "cannot be opened"))
-    (when (> (file-bytes file) +source-characters+)
+      (error 'file-missing :pathname name :problem "cannot be opened"))
+    (when (> (file-bytes file) +source-bytes+)
       (error 'file-missing
              :pathname name
-             :what (format nil "is larger than the limit of ~:d bytes for ~
-                                source files" +source-characters+)))))
+             :problem (format nil "is larger than the limit of ~:d bytes for ~
+                                   source files" +source-bytes+)))))
 
 ;;; Text
 
@@ -73,26 +75,26 @@ the way ECL takes it."
               do (write-string buffer text :end end))))))
 
 (defun source-file-text (file)
-  "Returns the text of FILE, in UTF-8 or, when it is not that, in Latin-1."
+  "Returns the text of FILE, read as UTF-8 or, if it is not UTF-8, as Latin-1."
   (handler-case (read-text file :utf-8)
     (stream-error () (read-text file :latin-1))))
 
 ;;; What has been loaded
 
 (defvar *loaded-files* '()
-  "The sources that the user has loaded, (NAME . PACKAGE), the newest first: the
-true name, and the package that was current.")
+  "The source files that the user has loaded, as (NAME . PACKAGE), newest first:
+the true name, and the package that was current.")
 
 (defun note-loaded-file (file package)
-  "Remembers that FILE has been loaded where PACKAGE was current."
+  "Remembers that FILE was loaded while PACKAGE was current."
   (let ((name (namestring (truename file))))
     (setf *loaded-files*
           (cons (cons name (package-name package))
                 (remove name *loaded-files* :key #'car :test #'string=)))))
 
 (defun install-load (load)
-  "Replaces LOAD, the standard function, by one that remembers the sources of
-what is loaded, but for parts of systems."
+  "Replaces LOAD, the standard function, with one that remembers the source
+files of what is loaded, except parts of systems."
   (replace-function
    'load
    (lambda (source &rest options)
@@ -105,8 +107,8 @@ what is loaded, but for parts of systems."
                (note-loaded-file file package)))))))))
 
 (defun source-of-loaded (file)
-  "Returns the name of the source of FILE, a source or what was compiled from one,
-or NIL. What defines a system is none."
+  "Returns the name of the source file of FILE, which is a source file or was
+compiled from one, or NIL. Definitions of systems do not count."
   (ignore-errors
    (let ((file (merge-pathnames file)))
      (find-if (lambda (name) (eq (file-kind name) :file))
@@ -118,7 +120,7 @@ or NIL. What defines a system is none."
                         (make-pathname :type "lsp" :defaults file)))))))
 
 (defun compiled-file-p (file)
-  "True when the name of FILE is that of a compiled file."
+  "True when the name of FILE is the name of a compiled file."
   (member (pathname-type file) '("fas" "fasl" "fasb" "fasc" "o")
           :test #'equalp))
 
@@ -126,8 +128,9 @@ or NIL. What defines a system is none."
 
 (defun make-progress (name evaluation &optional
                                         (written (get-internal-real-time)))
-  "Returns a function that writes, when it has not done so for a while, since the
-time WRITTEN at first, which form of the file NAME is evaluated next."
+  "Returns a function that says which form of the file NAME is evaluated next,
+if it has not done so for a while. WRITTEN is the time from which the first wait
+counts."
   (lambda ()
     (let ((now (get-internal-real-time)))
       (when (> (- now written)
@@ -138,7 +141,7 @@ time WRITTEN at first, which form of the file NAME is evaluated next."
         (finish-output *standard-output*)))))
 
 (defun load-source (file name)
-  "Loads the source FILE, called NAME; returns the number of forms."
+  "Loads the source FILE, called NAME, and returns the number of its forms."
   (let ((evaluation *evaluation*)
         (truename (truename file))
         (progress (make-progress name *evaluation*))
@@ -160,8 +163,8 @@ time WRITTEN at first, which form of the file NAME is evaluated next."
     (evaluation-form-number evaluation)))
 
 (define-operation "load-file" ((path string))
-  "Loads the file PATH, relative to the workspace: a source, form by form, or a
-compiled file."
+  "Loads the file PATH, relative to the workspace: a source file, form by form,
+or a compiled file."
   (check-session-variables)
   (let ((file (workspace-file path)))
     (check-loadable file path)

@@ -1,24 +1,25 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; main.lisp: what the C host calls.
+;;;; main.lisp: what image/live.c calls.
 
 (in-package #:ecl-mcp)
 
 (defun flush-session-output ()
-  "Hands everything written so far to the operating system."
+  "Passes everything written so far to the operating system."
   (ignore-errors
-   (finish-output *host-output*)
-   (finish-output *host-error-output*)))
+   (finish-output *pipe-output*)
+   (finish-output *pipe-error-output*)))
 
 (defun make-session-streams ()
-  "Makes the streams that user code sees, those that it has closed anew. They
-lead to the host's streams, which it cannot close that way."
+  "Makes the streams that user code sees, or makes those again that it has
+closed. They lead to the streams on the pipes, which code cannot close through
+them."
   (flet ((usable-p (stream)
            (and (streamp stream) (open-stream-p stream))))
     (unless (usable-p *session-output*)
-      (setf *session-output* (make-synonym-stream '*host-output*)))
+      (setf *session-output* (make-synonym-stream '*pipe-output*)))
     (unless (usable-p *session-error-output*)
       (setf *session-error-output*
-            (make-synonym-stream '*host-error-output*)))
+            (make-synonym-stream '*pipe-error-output*)))
     (unless (usable-p *session-input*)
       (setf *session-input* (make-concatenated-stream)))
     (unless (usable-p *session-terminal*)
@@ -27,7 +28,7 @@ lead to the host's streams, which it cannot close that way."
                                  (make-broadcast-stream))))))
 
 (defun set-global-streams ()
-  "Makes the session's streams the global standard ones; threads have those."
+  "Makes the session's streams the global standard streams, which threads use."
   (setf *standard-output* *session-output*
         *error-output* *session-error-output*
         *trace-output* *session-error-output*
@@ -36,9 +37,9 @@ lead to the host's streams, which it cannot close that way."
         *query-io* *session-terminal*
         *terminal-io* *session-terminal*))
 
-(defun mend-global-streams ()
-  "Gives those of the global standard streams that user code has closed, or set to
-something else, their values back."
+(defun repair-global-streams ()
+  "Restores the global standard streams that user code has closed or set to
+something else."
   (loop for (variable . value) in '((*standard-output* . *session-output*)
                                     (*error-output* . *session-error-output*)
                                     (*trace-output* . *session-error-output*)
@@ -52,15 +53,15 @@ something else, their values back."
              (setf (symbol-value variable) (symbol-value value)))))
 
 (defun prepare ()
-  "Does once, in the process that all sessions are forked from, what every
-session needs."
+  "Does what every session needs, once, in the process from which all sessions
+are forked."
   (setf *compile-verbose* nil
         *compile-print* nil
         *load-verbose* nil)
   (start-measuring-collections)
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
-  (install-shell)
+  (install-interruptible-shell)
   (install-before-children #'flush-session-output)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
@@ -71,8 +72,8 @@ session needs."
   "Makes this process a session that writes to the character streams OUTPUT and
 ERROR-OUTPUT and may have a heap of HEAP-BYTES. Called again with new streams
 when user code has closed the old ones."
-  (setf *host-output* output
-        *host-error-output* error-output
+  (setf *pipe-output* output
+        *pipe-error-output* error-output
         *heap-limit* heap-bytes)
   (make-session-streams)
   (set-global-streams)
@@ -87,7 +88,7 @@ when user code has closed the old ones."
   (values))
 
 (defun run-operation (name arguments evaluation)
-  "Runs the operation NAME with ARGUMENTS as EVALUATION; returns the text of the
+  "Runs the operation NAME with ARGUMENTS as EVALUATION. Returns the text of the
 answer, and T when it reports a failure."
   (let* ((operation (find-operation name))
          (text (call-guarded
@@ -96,19 +97,19 @@ answer, and T when it reports a failure."
                   (unless operation
                     (error 'argument-error
                            :name "operation"
-                           :problem (format nil "there is no ~a" name)))
+                           :problem (format nil "~s is unknown" name)))
                   (funcall (the function (operation-function operation))
                            arguments)))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text
-      (note-unnamed-end evaluation))
+      (supply-end-condition evaluation))
     (and (or text (evaluation-condition evaluation))
          (answer-text evaluation text))))
 
 (defun recover-memory ()
-  "Makes room after the memory has been exhausted: lets go of what the session
-keeps of earlier evaluations."
+  "Makes room after memory was exhausted: drops what the session keeps about
+earlier evaluations."
   (forget-history)
   (forget-evaluated-forms)
   (forget-xref)
@@ -120,13 +121,15 @@ keeps of earlier evaluations."
 
 (defun dispatch (name arguments)
   "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
-integers, double-floats, T and NIL. Returns the text of the answer and T when it
-reports a failure. Always returns, exactly once, whatever the user's code does."
+integers, double-floats, T and NIL. Returns the text of the answer, and T when
+it reports a failure. Always returns, exactly once, whatever the user's code
+does."
   (multiple-value-prog1 (answer-call name arguments)
-    (mend-global-streams)))
+    (repair-global-streams)))
 
 (defun answer-call (name arguments)
-  "Does the work of DISPATCH with the session's streams as the standard ones."
+  "Does the work of DISPATCH, with the session's streams as the standard
+streams."
   (let* ((*standard-output* *session-output*)
          (*error-output* *session-error-output*)
          (*trace-output* *session-error-output*)
@@ -147,13 +150,13 @@ reports a failure. Always returns, exactly once, whatever the user's code does."
                (run-operation name arguments evaluation)))
         (setf (evaluation-open evaluation) nil
               *evaluation* nil)
-        (when *profiled*                ; its cleanup forms were thrown past
+        (when *profiled*                ; a throw skipped its cleanup forms
           (end-profiling))
         (unless text
           (setf text (plain-failure-text evaluation)
                 failed t))
         (make-session-streams)
         (flush-session-output)
-        (forget-column *host-output*)
-        (forget-column *host-error-output*)
+        (forget-column *pipe-output*)
+        (forget-column *pipe-error-output*)
         (return-from answer (values text failed))))))

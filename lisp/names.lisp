@@ -1,32 +1,31 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; names.lisp: from names that a client sends to packages, symbols and
-;;;; functions. Nothing is interned, the reader is not used; what is not there
-;;;; is answered with a text that says what is near.
+;;;; names.lisp: finds the packages, symbols and functions that a client names.
+;;;; Nothing is interned, and the reader is not used. For a name that does not
+;;;; exist, the answer says what comes close.
 
 (in-package #:ecl-mcp)
 
 ;;; Misses
 
 (defun miss (control &rest arguments)
-  "Ends the look-up that runs within WITH-MISSES: its answer is the text of
-CONTROL, a format string, with ARGUMENTS."
+  "Ends the look-up that runs within WITH-MISSES. Its answer is the text that
+the format string CONTROL makes of ARGUMENTS."
   (throw 'miss (apply #'format nil control arguments)))
 
 (defmacro with-misses (&body body)
-  "Runs BODY, a look-up, and returns its value, or the text that MISS was called
-with."
+  "Runs BODY, a look-up, and returns its value, or the text of MISS."
   `(catch 'miss ,@body))
 
 ;;; Packages
 
 (defun package-name-short (package)
-  "Returns the name of PACKAGE, CL-USER for COMMON-LISP-USER."
+  "Returns the name of PACKAGE, or CL-USER for COMMON-LISP-USER."
   (if (eq package *user-package*)
       "CL-USER"
       (package-name package)))
 
 (defun known-packages-text ()
-  "Returns the names of all packages but ours, those of the user first."
+  "Returns the names of all packages except ours, the user's first."
   (let ((users (user-packages))
         (ours (load-time-value (find-package "ECL-MCP"))))
     (shorten (format nil "~{~a~^, ~}"
@@ -38,8 +37,8 @@ with."
              +miss-characters+)))
 
 (defun known-package (name)
-  "Returns the package that NAME, a string from the client, designates; a miss
-when there is none. :FOO and #:FOO are FOO."
+  "Returns the package that NAME, a string from the client, designates. A miss
+when there is none. :FOO and #:FOO stand for FOO."
   (handler-case (designated-package name)
     (unknown-package ()
       (handler-case (designated-package (string-left-trim "#:'" name))
@@ -49,15 +48,15 @@ when there is none. :FOO and #:FOO are FOO."
                 (known-packages-text)))))))
 
 (defun optional-package (name)
-  "Returns the package that NAME designates, or the current one for NIL."
+  "Returns the package that NAME designates, or the current one if NAME is NIL."
   (if name (known-package name) *package*))
 
 ;;; Symbols
 
 (defun split-name (text)
-  "Takes the name of a symbol, TEXT, apart as the standard reader does. Returns
-the prefix before the colons or NIL, the name in upper case, and the name as it
-is written; what is escaped is the same in both."
+  "Splits TEXT, the name of a symbol, as the standard reader does. Returns the
+prefix before the colons or NIL, the name in upper case, and the name as
+written. Escaped characters are the same in both."
   (let ((prefix nil)
         (folded (make-string-output-stream))
         (written (make-string-output-stream))
@@ -89,7 +88,7 @@ is written; what is escaped is the same in both."
                                                (symbol-package symbol))))))
 
 (defun bare-name (text)
-  "Returns TEXT without blanks around it and without quotes before it."
+  "Returns TEXT without surrounding blanks and without quotes before it."
   (let ((text (string-trim '(#\Space #\Tab #\Newline #\Return) text)))
     (dolist (quote '("'" "#'" "#:") text)
       (when (and (> (length text) (length quote))
@@ -97,8 +96,8 @@ is written; what is escaped is the same in both."
         (return (subseq text (length quote)))))))
 
 (defun found-elsewhere (name)
-  "Returns the symbols named NAME of all packages but ours and KEYWORD, at most
-ten."
+  "Returns the symbols called NAME in all packages except ours and KEYWORD, at
+most ten."
   (let ((symbols '()))
     (dolist (package (list-all-packages))
       (multiple-value-bind (symbol status) (find-symbol name package)
@@ -110,16 +109,16 @@ ten."
     (sort symbols #'string< :key #'symbol-text)))
 
 (defun symbol-text (symbol)
-  "Returns SYMBOL as the reader takes it in the current package."
+  "Returns SYMBOL as the reader accepts it in the current package."
   (with-result-syntax ()
     (prin1-to-string symbol)))
 
 (defun miss-symbol (name package)
-  "Answers that there is no symbol NAME in PACKAGE, and what to do."
+  "Answers that PACKAGE has no symbol NAME, and what to do."
   (let ((others (found-elsewhere name)))
     (miss "Symbol ~a not found in package ~a. ~
-           ~:[Use apropos-search for names that contain a word.~;~
-              There is ~:*~{~a~^, ~}.~]~@[ ~a~]"
+           ~:[Use apropos-search to find names that contain a word.~;~
+              Found elsewhere: ~:*~{~a~^, ~}.~]~@[ ~a~]"
           (shorten name +argument-characters+)
           (package-name-short package)
           (mapcar #'symbol-text others)
@@ -127,12 +126,12 @@ ten."
                (format nil "It names a package; see list-package-symbols.")))))
 
 (defun named-symbol (text package-name)
-  "Returns the symbol that TEXT, from the client, names: in the package of its
-prefix, else in that of PACKAGE-NAME, else in the current one. A miss when there
-is none. As a second value the package."
+  "Returns the symbol that TEXT, from the client, names, and its package: in the
+package of its prefix, else in PACKAGE-NAME, else in the current package. A miss
+when there is no such symbol."
   (multiple-value-bind (prefix folded written) (split-name (bare-name text))
     (when (string= written "")
-      (miss "Symbol not found: ~s holds no name."
+      (miss "Symbol not found: ~s contains no name."
             (shorten text +argument-characters+)))
     (let ((package (cond ((null prefix) (optional-package package-name))
                          ((string= prefix "") (find-package "KEYWORD"))
@@ -144,7 +143,7 @@ is none. As a second value the package."
 
 (defun named-function (text package-name)
   "Returns the name of the function that TEXT names, a symbol or (SETF symbol),
-whether there is such a function or not. The rest is as in NAMED-SYMBOL."
+whether or not that function exists. The rest is as in NAMED-SYMBOL."
   (let* ((text (bare-name text))
          (end (position #\Space text)))
     (if (and end

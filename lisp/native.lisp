@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; native.lisp: the few functions that need a line of C. ECL's interpreter
-;;;; cannot load this file, only its compiler.
+;;;; native.lisp: the few functions that need a line of C. ECL's compiler can
+;;;; process this file, its interpreter cannot.
 
 (in-package #:ecl-mcp)
 
@@ -21,28 +21,28 @@
 ")
 
 (defun start-measuring-collections ()
-  "Makes the collector keep the time its collections take."
+  "Makes the collector measure how long its collections take."
   (ffi:c-inline () () :void "GC_start_performance_measurement();"
                 :one-liner nil))
 
 (defun collection-milliseconds ()
-  "Returns the milliseconds the collector has taken since it measures."
+  "Returns how many milliseconds collections have taken since measuring began."
   (ffi:c-inline () () :unsigned-long "GC_get_full_gc_total_time()"
                 :one-liner t))
 
 (defun bytes-allocated ()
-  "Returns the bytes allocated since the process was started."
+  "Returns how many bytes were allocated since the process started."
   (ffi:c-inline () () :unsigned-long "(unsigned long)GC_get_total_bytes()"
                 :one-liner t))
 
 (defun bytes-in-use ()
-  "Returns the bytes of the heap that are not free."
+  "Returns how many bytes of the heap are not free."
   (ffi:c-inline () () :unsigned-long
                 "(unsigned long)(GC_get_heap_size() - GC_get_free_bytes())"
                 :one-liner t))
 
 (defun bytes-held ()
-  "Returns the bytes of the heap, free or not."
+  "Returns how many bytes the heap has, free or not."
   (ffi:c-inline () () :unsigned-long "(unsigned long)GC_get_heap_size()"
                 :one-liner t))
 
@@ -60,14 +60,14 @@
   }" :one-liner nil))
 
 (defun forget-column (stream)
-  "Makes STREAM believe that it is at the start of a line."
+  "Makes STREAM assume that it is at the start of a line."
   (ffi:c-inline (stream) (:object) :void
                 "if (ECL_ANSI_STREAM_P(#0)) (#0)->stream.column = 0;"
                 :one-liner nil))
 
 (defun throw-past-cleanups (tag)
-  "Throws NIL to TAG without running the cleanup forms between. The last means
-before the process is killed."
+  "Throws NIL to TAG without running the cleanup forms in between. This is the
+last resort before the process is killed."
   (ffi:c-inline (tag) (:object) :void "{
     cl_env_ptr env = ecl_process_env();
     ecl_frame_ptr frame = env->frs_top;
@@ -116,16 +116,17 @@ process id, or -1."
   (ffi:c-inline (pid) (:int) :int "ecl_mcp_wait(#0)" :one-liner t))
 
 (defun kill-child (pid)
-  "Ends the child PID at once."
+  "Kills the child PID immediately."
   (ffi:c-inline (pid) (:int) :void "kill(#0, SIGKILL);" :one-liner nil)
   (wait-for-child pid))
 
 ;;; Copies of this process
 
 (ffi:clines "
-/* A pipe whose ends no program inherits, then fork; 0 in the copy, which has
-   the write end as *FD, -1 when the system has none. A copy that is
-   interrupted ends: only the original has somebody to tell. */
+/* Makes a pipe whose ends no program inherits, then forks. Returns 0 in the
+   copy, which gets the write end as *FD, the process id of the copy in the
+   original, which gets the read end, or -1 on failure. SIGINT ends the copy:
+   only the original can report it. */
 static int ecl_mcp_fork(int *fd)
 {
     int ends[2];
@@ -154,9 +155,9 @@ static int ecl_mcp_readable(int fd, int milliseconds)
 ")
 
 (defun fork-process ()
-  "Copies this process, with the thread that calls alone. Returns 0 in the copy
-and the copy's process id in the original, -1 when there is none; and the
-descriptor of a pipe from the copy to the original."
+  "Copies this process; of its threads, only the calling one exists in the copy.
+Returns 0 in the copy, the process id of the copy in the original, or -1 on
+failure; and the descriptor of a pipe from the copy to the original."
   (ffi:c-inline () () (values :int :int) "{
     int fd = -1;
     @(return 0) = ecl_mcp_fork(&fd);
@@ -164,11 +165,11 @@ descriptor of a pipe from the copy to the original."
   }" :one-liner nil))
 
 (defun end-process (status)
-  "Ends this process at once, with nothing in between."
+  "Ends this process immediately and runs nothing else."
   (ffi:c-inline (status) (:int) :void "_exit(#0);" :one-liner nil))
 
 (defun readable-p (descriptor milliseconds)
-  "True when DESCRIPTOR has something to read, its end counted, within so many
+  "True when DESCRIPTOR can be read from, or is at its end, within
 MILLISECONDS."
   (ffi:c-inline (descriptor milliseconds) (:int :int) :bool
                 "ecl_mcp_readable(#0, #1)" :one-liner t))
@@ -195,10 +196,11 @@ static int ecl_mcp_is_special(const char *path)
 }
 ")
 
-(defun open-fault (path mode)
+(defun open-error-number (path mode)
   "Returns the number of the error that opening PATH, a simple base string,
-gives, or 0. MODE is :READ, :WRITE (a file that is there) or :CREATE (a file in
-the folder PATH; none is made). What is neither file nor folder is left alone."
+causes, or 0. MODE is :READ, :WRITE (an existing file) or :CREATE (a file in the
+folder PATH; none is made). Anything but files and folders is left alone and
+gives 0."
   (ffi:c-inline (path (ecase mode (:read 0) (:write 1) (:create 2)))
                 (:object :int) :int "{
     static const int flags[] = {O_RDONLY, O_WRONLY, O_WRONLY | O_TMPFILE};
@@ -208,7 +210,7 @@ the folder PATH; none is made). What is neither file nor folder is left alone."
   }" :one-liner nil))
 
 (defun error-number-text (number)
-  "Returns what the C library says of error NUMBER."
+  "Returns the C library's text for error NUMBER."
   (ffi:c-inline (number) (:int) :cstring "strerror(#0)" :one-liner t))
 
 (defun error-number-kind (number)
@@ -220,17 +222,17 @@ the folder PATH; none is made). What is neither file nor folder is left alone."
                 :one-liner t))
 
 (defun open-lock (path)
-  "Opens the lock file PATH, a simple base string, which is made if need be, and
-returns its descriptor, or -1 when it cannot be."
+  "Opens the lock file PATH, a simple base string, after creating it if
+necessary. Returns its descriptor, or -1 on failure."
   (ffi:c-inline (path) (:object) :int
                 "open((const char *)(#0)->base_string.self,
                       O_RDWR | O_CREAT | O_CLOEXEC, 0600)"
                 :one-liner t))
 
 (defun take-lock (descriptor wait)
-  "Locks the file of DESCRIPTOR against other processes, after waiting for them
-when WAIT is true; false when it is not locked then. An interrupt may end the
-waiting."
+  "Locks the file of DESCRIPTOR against other processes. If WAIT is true, waits
+for them. False when the file is not locked then, which may also be because an
+interrupt ended the wait."
   (ffi:c-inline (descriptor (if wait 1 0)) (:int :int) :bool "{
     int done;
     do
@@ -240,12 +242,13 @@ waiting."
   }" :one-liner nil))
 
 (defun close-descriptor (descriptor)
-  "Closes DESCRIPTOR; a lock on it is free then."
+  "Closes DESCRIPTOR, and so releases a lock on it."
   (ffi:c-inline (descriptor) (:int) :void "close(#0);" :one-liner nil))
 
 (defun make-temporary-directory (template)
-  "Makes a directory that nobody else has; TEMPLATE is a simple base string that
-ends in XXXXXX. Returns its name, with a slash, or NIL when there can be none."
+  "Makes a directory that only this process uses. TEMPLATE is a simple base
+string that ends in XXXXXX. Returns the name of the directory with a final
+slash, or NIL on failure."
   (let ((name (copy-seq template)))
     (and (ffi:c-inline (name) (:object) :bool
                        "mkdtemp((char *)(#0)->base_string.self) != NULL"
@@ -255,17 +258,17 @@ ends in XXXXXX. Returns its name, with a slash, or NIL when there can be none."
 ;;; Threads
 
 (defun current-thread ()
-  "Returns the thread that calls. MP:*CURRENT-PROCESS* is another one in a thread
-that is about to end, in which a signal may still be handled."
+  "Returns the calling thread. MP:*CURRENT-PROCESS* is wrong in a thread that is
+about to end, where a signal may still be handled."
   (ffi:c-inline () () :object "ecl_process_env()->own_process" :one-liner t))
 
 ;;; The arguments of calls that the interpreter makes
 
 (ffi:clines "
-/* The interpreter keeps the description of the call that it makes beside its
-   entry of the invocation history. Looks for it there, by marks that nothing
-   else has, and only reads within the stack of a function that has not
-   returned. NULL: not found. */
+/* The interpreter keeps a description of the call that it is making near its
+   entry in the invocation history. Looks for that description by marks that
+   nothing else has, and reads only the stack of a function that has not
+   returned yet. NULL: not found. */
 static struct ecl_stack_frame *
 ecl_mcp_call_of(cl_env_ptr env, struct ecl_ihs_frame *ihs)
 {
@@ -282,8 +285,8 @@ ecl_mcp_call_of(cl_env_ptr env, struct ecl_ihs_frame *ihs)
     return NULL;
 }
 
-/* The arguments of the call that the interpreted function at INDEX of the
-   history is making, as a list; 0 when they are not known. */
+/* Returns, as a list, the arguments of the call that the interpreted function
+   at INDEX of the history is making, or 0 when they are unknown. */
 static cl_object ecl_mcp_arguments_at(cl_index index)
 {
     cl_env_ptr env = ecl_process_env();
@@ -308,8 +311,8 @@ static cl_object ecl_mcp_arguments_at(cl_index index)
 
 (defun pending-arguments (index)
   "Returns the arguments of the call that the interpreted function at INDEX of
-the invocation history is making, as far as can be told, and T; NIL and NIL when
-they are not known."
+the invocation history is making, as far as they can be found, and T; or NIL and
+NIL when they are unknown."
   (let ((arguments (ffi:c-inline (index) (:fixnum) :object
                                  "ecl_mcp_arguments_at(#0)" :one-liner t)))
     (if (listp arguments)
@@ -317,7 +320,8 @@ they are not known."
         (values nil nil))))
 
 (defun function-code (function)
-  "Returns the interpreted code that the closure FUNCTION runs, or FUNCTION."
+  "Returns the interpreted code of the closure FUNCTION, or FUNCTION itself when
+it is not a closure."
   (ffi:c-inline (function) (:object) :object
                 "(ecl_t_of(#0) == t_bclosure ? (#0)->bclosure.code : (#0))"
                 :one-liner t))

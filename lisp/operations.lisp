@@ -1,27 +1,22 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; operations.lisp: the table of what the host can ask for.
+;;;; operations.lisp: the table of operations that the supervisor can ask for.
 
 (in-package #:ecl-mcp)
 
 (define-record (operation)
-  "An operation: its NAME, the PARAMETERS as written in DEFINE-OPERATION, its
-DOCUMENTATION, and the FUNCTION that takes the arguments, an alist."
-  name parameters documentation function)
+  "An operation: its NAME, and the FUNCTION that takes the arguments, an alist."
+  name function)
 
 (defvar *operations* '()
   "All operations.")
 
 (defun register-operation (operation)
-  "Puts OPERATION in the table, in place of one with the same name."
+  "Puts OPERATION in the table and replaces one with the same name."
   (setf *operations*
         (cons operation
               (remove (operation-name operation) *operations*
                       :key #'operation-name :test #'string=)))
   (operation-name operation))
-
-(defun operation-names ()
-  "Returns the names of all operations, sorted."
-  (sort (mapcar #'operation-name *operations*) #'string<))
 
 (defun find-operation (name)
   "Returns the operation named NAME, or NIL."
@@ -31,15 +26,16 @@ DOCUMENTATION, and the FUNCTION that takes the arguments, an alist."
       (return operation))))
 
 (defun argument (arguments name type required)
-  "Returns the argument NAME of ARGUMENTS, which must have TYPE; NIL when it is
-absent, which is an error if it is REQUIRED."
+  "Returns the argument NAME of ARGUMENTS, which must be of TYPE, or NIL when it
+is absent. A REQUIRED argument that is absent is an error."
   (declare (string name))
   (let ((entry (assoc name arguments :test #'string=)))
     (cond ((and entry (cdr entry))
            (unless (typep (cdr entry) type)
-             (error 'argument-error :name name
-                                    :problem (format nil "must be a ~(~a~)"
-                                                     type)))
+             (error 'argument-error
+                    :name name
+                    :problem (format nil "must be a~@[n~] ~(~a~)"
+                                     (eq type 'integer) type)))
            (cdr entry))
           (required
            (error 'argument-error :name name :problem "is missing"))
@@ -48,9 +44,12 @@ absent, which is an error if it is REQUIRED."
 (defmacro define-operation (name parameters documentation &body body)
   "Defines and registers the operation NAME, a string.
 
-PARAMETERS is a list of (VARIABLE TYPE), those after &OPTIONAL may be absent
-and are NIL then. On the wire a parameter has the name of its variable in lower
-case. BODY returns the text of the answer; failures are conditions."
+PARAMETERS is a list of (VARIABLE TYPE); those after &OPTIONAL may be absent and
+are NIL then. On the wire a parameter has the name of its variable, in lower
+case. TYPE is STRING, INTEGER, or T for a truth value. The tests check NAME and
+PARAMETERS against the tools of the server. BODY returns the text of the answer,
+or signals a condition."
+  (check-type documentation string)
   (let ((arguments (gensym "ARGUMENTS"))
         (required t)
         (bindings '()))
@@ -64,9 +63,8 @@ case. BODY returns the text of the answer; failures are conditions."
                   bindings))))
     `(register-operation
       (make-operation :name ,name
-                      :parameters ',parameters
-                      :documentation ,documentation
                       :function (lambda (,arguments)
+                                  ,documentation
                                   (declare (ignorable ,arguments))
                                   (let* ,(reverse bindings)
                                     ,@body))))))

@@ -1,13 +1,13 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; packages.lisp: the one package of the image's code. No symbol of it is
+;;;; packages.lisp: the one package of the image's code. None of its symbols is
 ;;;; visible in CL-USER.
 
 (defpackage #:ecl-mcp
   (:use #:cl)
   (:documentation "The Lisp side of ecl-mcp: evaluates what a client sends
-and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
+and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
   (:export
-   ;; for the C host
+   ;; for image/live.c
    #:prepare
    #:start-session
    #:dispatch
@@ -24,10 +24,9 @@ and reports on it. The C host calls PREPARE, START-SESSION and DISPATCH.")
    #:stopped-by-user
    #:evaluation-aborted
    #:compilation-failed
-   #:child-failed
+   #:copy-failed
    #:file-missing
    #:not-profiled
    #:expansion-refused
    ;; operations
-   #:define-operation
-   #:operation-names))
+   #:define-operation))

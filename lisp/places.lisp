@@ -1,7 +1,7 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; places.lisp: where a symbol is defined. Functions know the file they were
-;;;; loaded from unless they were compiled; beyond that the lines of the loaded
-;;;; files are looked through. Nothing is read, so nothing is interned.
+;;;; places.lisp: finds where a symbol is defined. Functions know the file from
+;;;; which they were loaded unless they were compiled; for the rest, the lines
+;;;; of the loaded files are searched. Nothing is read, so nothing is interned.
 
 (in-package #:ecl-mcp)
 
@@ -10,13 +10,13 @@
   (find character '(#\Space #\Tab #\Return #\( #\) #\' #\;)))
 
 (defun token-at (line start)
-  "Returns the name in LINE from START on."
+  "Returns the name in LINE that begins at START."
   (subseq line start (or (position-if #'between-tokens-p line :start start)
                          (length line))))
 
 (defun defined-name (line)
   "Returns the operator and the name of the definition that begins in LINE, as
-they are written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
+written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
   (when (and (> (length line) 5)
              (string-equal "(def" line :end2 4))
     (let* ((operator (token-at line 1))
@@ -31,8 +31,8 @@ they are written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
       (and name (values operator name)))))
 
 (defun line-package (line)
-  "Returns the package that LINE, when it is an IN-PACKAGE form, makes current,
-or NIL."
+  "Returns the package that LINE makes current if it is an IN-PACKAGE form, or
+NIL."
   (let ((start "(in-package "))
     (when (and (> (length line) (length start))
                (string-equal start line :end2 (length start)))
@@ -40,7 +40,7 @@ or NIL."
                      (string-trim " \"'#:" (token-at line (length start))))))))
 
 (defun names-symbol-p (name package symbol)
-  "True when NAME, as it is written where PACKAGE is current, is SYMBOL."
+  "True when NAME, as written where PACKAGE is current, is SYMBOL."
   (multiple-value-bind (prefix folded) (split-name name)
     (let ((package (if prefix (find-package (string-upcase prefix)) package)))
       (and package
@@ -48,8 +48,8 @@ or NIL."
            (eq symbol (find-symbol folded package))))))
 
 (defun places-in-file (symbol file)
-  "Returns the places in FILE, a name, where SYMBOL is defined, as texts; the
-first names the file."
+  "Returns the places in FILE, a name, where SYMBOL is defined, as texts. The
+first text names the file."
   (let ((package *user-package*)
         (places '()))
     (with-open-file (stream file :external-format :latin-1)
@@ -75,16 +75,16 @@ first names the file."
    :test #'string=))
 
 (defun places-in-files (symbol)
-  "Returns the places in the loaded files where SYMBOL is defined, as texts; those
-that are found in time."
+  "Returns the places in the loaded files where SYMBOL is defined, as texts, as
+far as they are found in time."
   (let ((deadline (+ (get-internal-real-time)
                      (* +places-seconds+ internal-time-units-per-second))))
     (loop for file in (ignore-errors (known-files))
           while (< (get-internal-real-time) deadline)
           append (ignore-errors (places-in-file symbol file)))))
 
-(defun own-file (symbol)
-  "Returns the file that the function or macro SYMBOL was loaded from, or NIL."
+(defun function-source-file (symbol)
+  "Returns the file from which the function or macro SYMBOL was loaded, or NIL."
   (let ((file (and (fboundp symbol)
                    (source-file-of (or (macro-function symbol)
                                        (fdefinition symbol))))))
@@ -102,8 +102,7 @@ that are found in time."
     (find-if #'defines-p *evaluated-forms* :key #'evaluated-form-form)))
 
 (defun definition-places (symbol)
-  "Returns the places where SYMBOL, which names something, is defined, as far as
-they are known."
+  "Returns the known places where SYMBOL, which names something, is defined."
   (let* ((package (symbol-package symbol))
          (users (member package (cons *user-package* (user-packages))
                         :test #'eq)))
@@ -112,8 +111,8 @@ they are known."
                     :test #'string=))
         '()
         (let ((places (or (places-in-files symbol)
-                          (and (own-file symbol)
-                               (list (own-file symbol))))))
+                          (and (function-source-file symbol)
+                               (list (function-source-file symbol))))))
           (if (if places (evaluated-here-p symbol) users)
               (append places (list "this session"))
               places)))))

@@ -1,14 +1,14 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; printing.lisp: how values are shown, whatever print settings and print
-;;;; methods the user has: always bounded, never an error.
+;;;; printing.lisp: shows values, whatever print settings and print methods the
+;;;; user has. Output is always bounded, and printing never signals an error.
 
 (in-package #:ecl-mcp)
 
 ;;; Names
 
 (defun symbol-label (symbol)
-  "Returns SYMBOL as it is shown in heads: bare from COMMON-LISP or the current
-package, with its prefix otherwise. Looks at no print setting."
+  "Returns SYMBOL as headings show it: bare if it is in COMMON-LISP or the
+current package, with its prefix otherwise. Depends on no print setting."
   (let ((package (symbol-package symbol))
         (name (symbol-name symbol)))
     (cond ((null package) (concatenate 'string "#:" name))
@@ -26,8 +26,8 @@ package, with its prefix otherwise. Looks at no print setting."
                         name)))))
 
 (defun public-package-name (package name)
-  "Returns the name of PACKAGE as users of its symbol NAME know it: ASDF is made
-of many packages."
+  "Returns the name by which users of the symbol NAME know its PACKAGE: ASDF
+consists of many packages."
   (let ((asdf (find-package "ASDF"))
         (package-name (package-name package)))
     (if (and asdf
@@ -51,7 +51,7 @@ of many packages."
 
 (defmacro with-result-syntax ((&key pretty circle (length 100) (level 10))
                               &body body)
-  "Runs BODY with the print settings of results, in the current package."
+  "Runs BODY with the print settings for results, in the current package."
   `(let ((*print-array* t)
          (*print-base* 10)
          (*print-case* :upcase)
@@ -74,11 +74,11 @@ of many packages."
 
 (defvar *reporting* nil
   "True while an error is reported: then whatever a printer signals is kept from
-the reader, but an interruption by the host. When it is :SAFE, no printer of the
-user is run.")
+the reader, except that the supervisor stops the call. If it is :SAFE, none of
+the user's printers runs.")
 
 (defun ends-printing-p (condition)
-  "True when CONDITION, signalled by a printer, is a matter of that printer."
+  "True when CONDITION, signalled by a printer, only ends the printing."
   (typecase condition
     ((or error storage-condition) t)
     (evaluation-interrupted nil)
@@ -86,7 +86,7 @@ user is run.")
 
 (defun call-printing (function limit)
   "Calls FUNCTION with a stream that has room for LIMIT characters. Returns what
-was written, T when there was more, and the condition that ended it or NIL."
+was written, T if there was more, and the condition that ended it or NIL."
   (let* ((text (make-string-output-stream))
          (tag (list nil))
          (failure nil)
@@ -102,23 +102,23 @@ was written, T when there was more, and the condition that ended it or NIL."
     (values (get-output-stream-string text) full failure)))
 
 (defun broken-printer-text (value failure)
-  "Returns what stands for VALUE when printing it signalled FAILURE."
+  "Returns the text that replaces VALUE when printing it signalled FAILURE."
   (format nil "#<~a: printing it signalled ~a>"
           (type-label value) (condition-label failure)))
 
-(defvar *guards* 0
-  "How many calls of PRINT-GUARDED are active.")
+(defvar *marking-depth* 0
+  "How many calls of PRINT-OR-MARK are active.")
 
-(defun print-guarded (stream value)
-  "Prints VALUE on STREAM by its method, or that the method failed. An entry of
-*GUARDED-PPRINT-DISPATCH*. Methods that call each other without end are stopped
-while there is stack."
+(defun print-or-mark (stream value)
+  "Prints VALUE on STREAM by its method, or a mark that the method failed. An
+entry of *MARKING-PPRINT-DISPATCH*. Methods that call each other without end are
+stopped while there is stack left."
   (cond ((eq *reporting* :safe)
          (format stream "#<~a>" (type-label value)))
-        ((> *guards* 20)
+        ((> *marking-depth* 20)
          (write-string "#" stream))
         (t
-         (let ((*guards* (1+ *guards*)))
+         (let ((*marking-depth* (1+ *marking-depth*)))
            (multiple-value-bind (text full failure)
                (call-printing (lambda (stream) (print-object value stream))
                               +value-characters+)
@@ -129,23 +129,23 @@ while there is stack."
              (when full
                (write-string "…" stream)))))))
 
-(defvar *guarded-pprint-dispatch*
+(defvar *marking-pprint-dispatch*
   (let ((table (copy-pprint-dispatch nil)))
     (dolist (type '(standard-object structure-object condition) table)
-      (set-pprint-dispatch type #'print-guarded 1 table)))
-  "Pretty printing in which an object whose method fails is marked and what is
-around it is printed all the same.")
+      (set-pprint-dispatch type #'print-or-mark 1 table)))
+  "Pretty printing that marks an object whose method fails and still prints what
+surrounds it.")
 
-(defun print-guarding-parts (value)
-  "Prints VALUE so that only the parts of it whose printing fails are marked.
-Returns what CALL-PRINTING does."
+(defun print-marking-failures (value)
+  "Prints VALUE and marks only those of its parts whose printing fails. Returns
+the values of CALL-PRINTING."
   (with-result-syntax (:pretty t)
-    (let ((*print-pprint-dispatch* *guarded-pprint-dispatch*))
+    (let ((*print-pprint-dispatch* *marking-pprint-dispatch*))
       (call-printing (lambda (stream) (prin1 value stream))
                      +value-characters+))))
 
 (defun print-bounded (value circle)
-  "Returns VALUE printed as a result, bounded and whatever its methods do."
+  "Returns VALUE printed as a result, bounded, whatever its methods do."
   (multiple-value-bind (text full failure)
       (with-result-syntax (:pretty t :circle circle)
         (call-printing (lambda (stream) (prin1 value stream))
@@ -153,7 +153,7 @@ Returns what CALL-PRINTING does."
     (let ((first-failure failure))
       (when failure
         (multiple-value-setq (text full failure)
-          (print-guarding-parts value)))
+          (print-marking-failures value)))
       (cond (failure (broken-printer-text value failure))
             ((and first-failure (string= text "#"))
              (broken-printer-text value first-failure))
@@ -161,21 +161,21 @@ Returns what CALL-PRINTING does."
                           text +value-characters+))
             (t text)))))
 
-;;; What it takes to print a value
+;;; What is needed to print a value
 
 (define-record (survey (:constructor make-survey ()))
   "What was found in the part of a value that will be printed."
   (count 0 :type fixnum)                ; conses and arrays seen
-  (seen '())                            ; they, while there are few
-  (table nil)                           ; they, when there are more
-  (shared nil)                          ; one of them is there twice
-  (structures nil)                      ; printed slot by slot
-  (custom nil)                          ; printed by a method of the user
-  (large nil)                           ; output may be very long
+  (seen '())                            ; those, while they are few
+  (table nil)                           ; those, when there are more
+  (shared nil)                          ; one of them occurs twice
+  (structures nil)                      ; something is printed slot by slot
+  (custom nil)                          ; a method of the user prints something
+  (large nil)                           ; the output may be very long
   (pretty nil))                         ; layout differs from plain printing
 
 (defun survey-enter (survey object)
-  "Notes in SURVEY that OBJECT is part of the value; true the first time."
+  "Notes in SURVEY that OBJECT is part of the value. True the first time."
   (let ((count (incf (survey-count survey)))
         (table (survey-table survey)))
     (cond ((if table
@@ -197,7 +197,7 @@ Returns what CALL-PRINTING does."
            (setf (gethash object table) t)))))
 
 (defun survey-list (survey list depth)
-  "Looks at LIST, at DEPTH in the value, for SURVEY."
+  "Surveys LIST, at DEPTH in the value, for SURVEY."
   (let ((operator (car list)))
     (when (and operator
                (symbolp operator)
@@ -211,7 +211,7 @@ Returns what CALL-PRINTING does."
                   (survey-part survey tail (1+ depth)))))
 
 (defun survey-part (survey part depth)
-  "Looks at PART, at DEPTH in the value, for SURVEY."
+  "Surveys PART, at DEPTH in the value, for SURVEY."
   (declare (type fixnum depth))
   (typecase part
     ((or fixnum symbol character float) nil)
@@ -234,7 +234,7 @@ Returns what CALL-PRINTING does."
     (t nil)))
 
 (defun known-printer-p (object)
-  "True when OBJECT is not printed by a method of the user."
+  "True unless a method of the user prints OBJECT."
   (let ((method (first (compute-applicable-methods
                         #'print-object (list object *standard-output*)))))
     (not (member method *user-methods* :test #'eq))))
@@ -250,8 +250,8 @@ Returns what CALL-PRINTING does."
 (defun write-value (value stream)
   "Writes VALUE on STREAM as the result of an evaluation.
 
-Circles are looked for only where there can be any, since ECL runs the methods
-of the user without bound meanwhile."
+Looks for circles only where there can be any, because ECL runs the user's
+methods without a bound while it looks."
   (if (atomic-p value)
       (with-result-syntax ()
         (prin1 value stream))
@@ -273,7 +273,7 @@ of the user without bound meanwhile."
            stream)))))
 
 (defun print-simple (value)
-  "Returns VALUE, which needs no layout unless it is long, printed."
+  "Returns VALUE printed. It needs no layout unless it is long."
   (let ((text (with-result-syntax ()
                 (prin1-to-string value))))
     (if (or (> (length text) 90) (find #\Newline text))
@@ -284,21 +284,21 @@ of the user without bound meanwhile."
 ;;; Short texts
 
 (defun one-line (text)
-  "Returns TEXT with its line breaks turned into blanks."
+  "Returns TEXT with blanks instead of its line breaks."
   (if (find #\Newline text)
       (substitute #\Space #\Newline text)
       text))
 
 (defun shorten (text limit)
-  "Returns TEXT, its end replaced with an ellipsis when it is longer than
-LIMIT characters."
+  "Returns TEXT. If it is longer than LIMIT characters, an ellipsis replaces its
+end."
   (if (<= (length text) limit)
       text
       (concatenate 'string (subseq text 0 (1- limit)) "…")))
 
 (defun print-short (value limit)
-  "Prints VALUE with at most LIMIT characters, as CALL-PRINTING does, and runs
-no method of the user where none may be run."
+  "Prints VALUE with at most LIMIT characters, as CALL-PRINTING does. Runs no
+method of the user where none may run."
   (let ((survey (make-survey)))
     (survey-part survey value 0)
     (let* ((custom (survey-custom survey))
@@ -307,7 +307,7 @@ no method of the user where none may be run."
                            :circle (and (survey-shared survey) (not custom))
                            :pretty safe)
         (let ((*print-pprint-dispatch* (if safe
-                                           *guarded-pprint-dispatch*
+                                           *marking-pprint-dispatch*
                                            *print-pprint-dispatch*)))
           (call-printing (lambda (stream) (prin1 value stream)) limit))))))
 

@@ -1,20 +1,21 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; profile.lisp: counts and times the calls of the functions of a package, by
-;;;; putting a function in the place of each while some code runs.
+;;;; profile.lisp: counts and times the calls to the functions of a package.
+;;;; While some code runs, a wrapper replaces each of them.
 
 (in-package #:ecl-mcp)
 
 (defconstant +profile-lines+ 30
-  "Functions shown of a profile: those below take next to no time.")
+  "Functions shown in a profile: the rest take next to no time.")
 
 (defconstant +profiled-functions+ 10000
-  "Functions that are measured at once: more than any package has by hand.")
+  "Functions that are measured together: more than any hand-written package
+has.")
 
-(define-record (entry)
-  "What is known about the function NAME: the ORIGINAL; what does the same, the
-WORKER; what stands in its place, the WRAPPER; how often it was called, the
-nanoseconds in it alone (OWN), those in it and what it called (INCLUSIVE), and
-how many calls of it are active (DEPTH)."
+(define-record (meter)
+  "Measures the function NAME: the ORIGINAL, the WORKER that does the same, and
+the WRAPPER that replaces it; the number of CALLS; the nanoseconds in it alone,
+OWN, and in it and what it called, INCLUSIVE; and DEPTH, the number of active
+calls."
   name original worker wrapper
   (calls 0 :type fixnum)
   (own 0)
@@ -22,21 +23,21 @@ how many calls of it are active (DEPTH)."
   (depth 0 :type fixnum))
 
 (defvar *profiled* '()
-  "The entries of the functions that are being measured. Set, never bound, so
+  "The meters of the functions that are being measured. Set, never bound, so
 that they are found however the measurement ends.")
 
 (defvar *inner-time* 0
-  "The nanoseconds that measured functions have taken which the running one
+  "The nanoseconds in those measured functions that the running function
 called.")
 
 (define-condition not-profiled (image-error)
   ((package :initarg :package :reader not-profiled-package)
-   (why :initarg :why :reader not-profiled-why))
+   (reason :initarg :reason :reader not-profiled-reason))
   (:documentation "The functions of PACKAGE cannot be measured.")
   (:report (lambda (condition stream)
              (format stream "The functions of package ~a cannot be measured: ~a."
                      (package-name-short (not-profiled-package condition))
-                     (not-profiled-why condition)))))
+                     (not-profiled-reason condition)))))
 
 ;;; Which functions
 
@@ -53,10 +54,10 @@ called.")
 
 (defun check-profiled (package names)
   "Signals an error unless the functions NAMES of PACKAGE can be measured."
-  (flet ((refuse (why)
-           (error 'not-profiled :package package :why why)))
+  (flet ((refuse (reason)
+           (error 'not-profiled :package package :reason reason)))
     (cond ((member package *implementation-packages* :test #'eq)
-           (refuse "it is part of Lisp itself, which needs them"))
+           (refuse "it is part of Lisp itself, which depends on them"))
           ((null names)
            (refuse "there are none"))
           ((> (length names) +profiled-functions+)
@@ -65,11 +66,11 @@ called.")
 
 ;;; Measuring
 
-(defun make-wrapper (entry)
-  "Returns a function that does what the original one of ENTRY does, and measures
-that. Other threads are not measured."
+(defun make-wrapper (meter)
+  "Returns a function that does what the original function of METER does, and
+measures it. Calls in other threads are not measured."
   (declare (optimize (speed 3) (debug 0)))
-  (let ((worker (entry-worker entry)))
+  (let ((worker (meter-worker meter)))
     (declare (type function worker))
     (lambda (&rest arguments)
       (if (not (main-thread-p))
@@ -77,98 +78,98 @@ that. Other threads are not measured."
           (let ((start (monotonic-nanoseconds))
                 (outer *inner-time*))
             (setf *inner-time* 0)
-            (incf (entry-calls entry))
-            (incf (entry-depth entry))
+            (incf (meter-calls meter))
+            (incf (meter-depth meter))
             (unwind-protect (apply worker arguments)
-              (note-call entry (- (monotonic-nanoseconds) start) outer)))))))
+              (note-call meter (- (monotonic-nanoseconds) start) outer)))))))
 
-(defun note-call (entry elapsed outer)
-  "Adds a call of ENTRY that has taken ELAPSED nanoseconds; before it, the measured
-calls beside it had taken OUTER. Of a recursion only the outermost call counts
-into the inclusive time."
+(defun note-call (meter elapsed outer)
+  "Adds a call of METER that took ELAPSED nanoseconds. OUTER are the nanoseconds
+in the measured calls before it in the same caller. In a recursion, only the
+outermost call counts toward the inclusive time."
   (declare (type integer elapsed outer))
-  (incf (entry-own entry) (- elapsed *inner-time*))
-  (when (zerop (decf (entry-depth entry)))
-    (incf (entry-inclusive entry) elapsed))
+  (incf (meter-own meter) (- elapsed *inner-time*))
+  (when (zerop (decf (meter-depth meter)))
+    (incf (meter-inclusive meter) elapsed))
   (setf *inner-time* (+ outer elapsed)))
 
-(defun new-entry (name)
-  "Returns an entry for the function NAME. A generic function stays what it is,
-so that it can get methods meanwhile, and a copy of it works."
+(defun new-meter (name)
+  "Returns a meter for the function NAME. A generic function stays what it is,
+so that methods can be added meanwhile, and a copy of it does the work."
   (let* ((original (fdefinition name))
-         (entry (make-entry :name name
+         (meter (make-meter :name name
                             :original original
                             :worker (if (typep original 'generic-function)
                                         (copy-generic-function original)
                                         original))))
-    (setf (entry-wrapper entry) (make-wrapper entry))
-    entry))
+    (setf (meter-wrapper meter) (make-wrapper meter))
+    meter))
 
 (defun begin-profiling (names)
-  "Measures the functions NAMES from now on."
+  "Begins to measure the functions NAMES."
   (setf *inner-time* 0
-        *profiled* (mapcar #'new-entry names))
-  (dolist (entry *profiled*)
-    (if (typep (entry-original entry) 'generic-function)
-        (set-dispatch (entry-original entry) (entry-wrapper entry))
-        (replace-function (entry-name entry) (entry-wrapper entry)))))
+        *profiled* (mapcar #'new-meter names))
+  (dolist (meter *profiled*)
+    (if (typep (meter-original meter) 'generic-function)
+        (set-dispatch (meter-original meter) (meter-wrapper meter))
+        (replace-function (meter-name meter) (meter-wrapper meter)))))
 
 (defun end-profiling ()
-  "Gives all measured functions their definitions back, but for those that have
-been redefined meanwhile. Returns the entries. Can be called at any time."
-  (let ((entries *profiled*))
-    (dolist (entry entries)
-      (let ((name (entry-name entry))
-            (original (entry-original entry)))
+  "Restores all measured functions, except those that were redefined meanwhile,
+and returns the meters. May be called at any time."
+  (let ((meters *profiled*))
+    (dolist (meter meters)
+      (let ((name (meter-name meter))
+            (original (meter-original meter)))
         (cond ((typep original 'generic-function)
                (restore-dispatch original))
               ((and (fboundp name)
-                    (eq (fdefinition name) (entry-wrapper entry)))
+                    (eq (fdefinition name) (meter-wrapper meter)))
                (replace-function name original)))))
     (setf *profiled* '())
-    entries))
+    meters))
 
 (defun cost-of-measuring ()
-  "Returns the nanoseconds that measuring adds to each call."
-  (let ((entry (make-entry :worker (lambda () nil)))
+  "Returns how many nanoseconds measuring adds to each call."
+  (let ((meter (make-meter :worker (lambda () nil)))
         (calls 1000))
     (flet ((time-of (function)
              (let ((start (monotonic-nanoseconds)))
                (dotimes (i calls)
                  (funcall (the function function)))
                (- (monotonic-nanoseconds) start))))
-      (floor (max 0 (- (time-of (make-wrapper entry))
-                       (time-of (entry-worker entry))))
+      (floor (max 0 (- (time-of (make-wrapper meter))
+                       (time-of (meter-worker meter))))
              calls))))
 
 ;;; The table
 
-(defun profile-line (entry)
-  "Returns the line about ENTRY."
+(defun profile-line (meter)
+  "Returns the line about METER."
   (format nil "~10:d  ~11@a  ~11@a  ~a"
-          (entry-calls entry)
-          (duration-text (max 0 (entry-own entry)))
-          (duration-text (entry-inclusive entry))
-          (short-text (entry-name entry) +argument-characters+)))
+          (meter-calls meter)
+          (duration-text (max 0 (meter-own meter)))
+          (duration-text (meter-inclusive meter))
+          (short-text (meter-name meter) +argument-characters+)))
 
-(defun profile-text (package entries)
-  "Returns the table of ENTRIES, functions of PACKAGE, the one with the most time
-of its own first."
-  (let* ((called (sort (remove-if (lambda (entry) (zerop (entry-calls entry)))
-                                  entries)
-                       #'> :key #'entry-own))
+(defun profile-text (package meters)
+  "Returns the table of METERS, functions of PACKAGE. The function with the most
+time of its own comes first."
+  (let* ((called (sort (remove-if (lambda (meter) (zerop (meter-calls meter)))
+                                  meters)
+                       #'> :key #'meter-own))
          (more (- (length called) +profile-lines+)))
     (if (null called)
         (format nil "; None of the ~:d function~:p of ~a was called through its ~
                      name."
-                (length entries) (package-name-short package))
-        (format nil "[profile] ~:d call~:p of ~:d of the ~:d function~:p of ~a~%~
+                (length meters) (package-name-short package))
+        (format nil "[profile] ~:d call~:p to ~:d of the ~:d function~:p of ~a~%~
                      ~10@a  ~11@a  ~11@a  ~a~{~%~a~}~@[~%~
-                     … ~:d more with less~]~%~
-                     ; Measuring takes about ~d ns of each call. Calls inside ~
-                     one compiled file may be direct and are not seen then."
-                (reduce #'+ called :key #'entry-calls)
-                (length called) (length entries) (package-name-short package)
+                     … ~:d more, with less time~]~%~
+                     ; Measuring adds about ~d ns to each call. Calls within ~
+                     one compiled file may be direct; those are not counted."
+                (reduce #'+ called :key #'meter-calls)
+                (length called) (length meters) (package-name-short package)
                 "calls" "own" "inclusive" "function"
                 (mapcar #'profile-line
                         (subseq called 0 (min (length called)
@@ -177,7 +178,7 @@ of its own first."
                 (cost-of-measuring)))))
 
 (define-operation "profile-code" ((code string) &optional (package string))
-  "Evaluates the forms of CODE, and counts and times the calls of the functions
+  "Evaluates the forms of CODE, and counts and times the calls to the functions
 of PACKAGE meanwhile. When the code fails, the table is part of its output."
   (check-session-variables)
   (let* ((evaluation *evaluation*)

@@ -1,16 +1,16 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; read-form.lisp: reads a form that is looked at and not evaluated. For a
-;;;; copy of the process (child.lisp): reading interns symbols.
+;;;; read-form.lisp: reads a form that is examined and not evaluated. Must run
+;;;; in a copy of the process (copy.lisp), because reading interns symbols.
 
 (in-package #:ecl-mcp)
 
 (defun call-reading (text scan function)
-  "Calls FUNCTION with a stream of TEXT, scanned as SCAN; what it signals is
-reported with the place in the text."
+  "Calls FUNCTION with a stream of TEXT, whose scan is SCAN. Errors that it
+signals are reported with their place in TEXT."
   (let ((stream (make-string-input-stream text)))
     (handler-bind ((error
                      (lambda (condition)
-                       (error 'failed-elsewhere
+                       (error 'relayed-error
                               :label (condition-label condition)
                               :message (reading-message
                                         condition text
@@ -18,9 +18,9 @@ reported with the place in the text."
                                         scan stream)))))
       (funcall function stream))))
 
-(defun read-only-form (text argument)
-  "Returns the form that TEXT, the client's argument named ARGUMENT, consists of.
-Nothing is evaluated while it is read."
+(defun read-single-form (text argument)
+  "Returns the one form in TEXT, the client's argument named ARGUMENT. Reading
+it evaluates nothing."
   (let ((scan (scan-code text))
         (*read-eval* nil))
     (when (scan-too-deep scan)
@@ -34,8 +34,8 @@ Nothing is evaluated while it is read."
                                                  (file-position stream))
                           (list form (read stream nil stream) stream))))
       (cond ((eq form end)
-             (error 'argument-error :name argument :problem "holds no form"))
+             (error 'argument-error :name argument :problem "contains no form"))
             ((not (eq next end))
              (error 'argument-error :name argument
-                                    :problem "holds more than one form"))
+                                    :problem "contains more than one form"))
             (t form)))))

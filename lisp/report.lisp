@@ -6,7 +6,8 @@
 ;;; The class
 
 (defun internal-name-p (name)
-  "True when NAME is a symbol that only the implementation uses, or we."
+  "True when NAME is a symbol that only the implementation or this library
+uses."
   (let ((package (symbol-package name)))
     (or (null package)
         (member (package-name package) '("SI" "C" "CLOS" "FFI")
@@ -17,8 +18,8 @@
                                                 package))))))))
 
 (defun public-class-name (class)
-  "Returns the name of CLASS or, when that is internal, of its nearest
-superclass in COMMON-LISP whose name does not begin with SIMPLE-."
+  "Returns the name of CLASS. If that is internal, returns the name of the
+nearest superclass in COMMON-LISP whose name does not begin with SIMPLE-."
   (let ((name (class-name class)))
     (if (and name (not (internal-name-p name)))
         name
@@ -40,8 +41,8 @@ superclass in COMMON-LISP whose name does not begin with SIMPLE-."
 ;;; The message
 
 (defun reported-text (condition)
-  "Returns what CONDITION reports of itself, or NIL when it has no report, or
-one that fails."
+  "Returns what CONDITION reports, or NIL when it has no report or its report
+fails."
   (multiple-value-bind (text full failure)
       (with-result-syntax ()
         (let ((*print-escape* nil))
@@ -51,10 +52,10 @@ one that fails."
           ((eql 0 (search "#<" text)) nil)
           ((string= "" (string-trim '(#\Space #\Newline) text)) nil)
           (full (concatenate 'string text "…"))
-          (t (mend-report text)))))
+          (t (repair-report text)))))
 
-(defun mend-report (text)
-  "Returns TEXT with the blank that ECL forgets in front of a word."
+(defun repair-report (text)
+  "Returns TEXT with the blank that ECL forgets before one word."
   (let ((position (search "which is not of the expected type" text)))
     (if (and position
              (plusp position)
@@ -64,7 +65,7 @@ one that fails."
         text)))
 
 (defun arithmetic-text (condition)
-  "Returns the message of an arithmetic CONDITION, which ECL has not."
+  "Returns the message of an arithmetic CONDITION, which ECL lacks."
   (let ((operation (ignore-errors (arithmetic-error-operation condition)))
         (operands (ignore-errors (arithmetic-error-operands condition))))
     (format nil "Arithmetic error ~a signalled~@[, performing ~a~]."
@@ -78,8 +79,8 @@ one that fails."
   (if (boundp '+reader-prefix+)
       (symbol-value '+reader-prefix+)
       "Reader error in file ~S, position ~D:~%")
-  "How the format control of ECL's reader errors begins; its arguments are the
-stream and the position.")
+  "The beginning of the format control of ECL's reader errors. Its arguments are
+the stream and the position.")
 
 (defun reader-error-text (condition)
   "Returns the message of the reader error CONDITION without the stream, or NIL
@@ -102,7 +103,7 @@ when it is not one of ECL's own."
 
 (defun compiler-warning-text (condition)
   "Returns the message of a warning of ECL's compiler without the place and the
-rank that it puts in front, or NIL when CONDITION is another warning."
+rank before it, or NIL when CONDITION is another kind of warning."
   (when (internal-name-p (class-name (class-of condition)))
     (let* ((text (reported-text condition))
            (mark (and text (search "! " text))))
@@ -112,36 +113,38 @@ rank that it puts in front, or NIL when CONDITION is another warning."
   "Returns the message of an END-OF-FILE from the user's own code."
   (if (let ((stream (ignore-errors (stream-error-stream condition))))
         (member stream (list *session-input* *session-terminal*)))
-      "End of input: the code cannot read from the user, its input is empty."
+      "End of input: the code cannot read from the user; its input is empty."
       "Unexpected end of file."))
 
 (defun open-failure (file folder)
-  "Returns why FILE, a system path, in FOLDER cannot be opened, in a few words,
-or NIL when it can."
+  "Returns in a few words why FILE in FOLDER cannot be opened, or NIL when it
+can. Both are native namestrings."
   (flet ((text (number) (error-number-text number)))
-    (let* ((reading (open-fault file :read))
-           (writing (if (zerop reading) (open-fault file :write) 0)))
+    (let* ((reading (open-error-number file :read))
+           (writing (if (zerop reading) (open-error-number file :write) 0)))
       (cond ((plusp writing)
-             (format nil "it can be read, not written: ~a" (text writing)))
+             (format nil "it can be read but not written: ~a" (text writing)))
             ((zerop reading) nil)
             ((not (eq :missing (error-number-kind reading))) (text reading))
             (t
-             (let ((making (open-fault folder :create)))
+             (let ((making (open-error-number folder :create)))
                (if (eq :denied (error-number-kind making))
-                   (format nil "it does not exist, and cannot be made: ~a"
+                   (format nil "it does not exist and cannot be created: ~a"
                            (text making))
                    "it does not exist")))))))
 
 (defun file-error-text (condition)
-  "Returns the message of a FILE-ERROR of ECL's, which guesses at reasons, with
-the reason; NIL when there is none, or CONDITION is another one."
+  "Returns the message of one of ECL's own FILE-ERRORs, with the real reason
+where ECL guesses. Returns NIL when there is no reason, or CONDITION is another
+error."
   (when (eq (class-of condition) (load-time-value (find-class 'file-error)))
     (let* ((pathname (ignore-errors
                       (merge-pathnames (file-error-pathname condition))))
-           (file (and pathname (system-path pathname)))
-           (folder (and file (system-path (make-pathname :name nil :type nil
-                                                         :version nil
-                                                         :defaults pathname))))
+           (file (and pathname (native-namestring pathname)))
+           (folder (and file
+                        (native-namestring
+                         (make-pathname :name nil :type nil :version nil
+                                        :defaults pathname))))
            (reason (and folder (open-failure file folder))))
       (and reason (format nil "Cannot open ~s: ~a." file reason)))))
 
@@ -159,11 +162,11 @@ the reason; NIL when there is none, or CONDITION is another one."
       (reported-text condition)
       (format nil "Condition ~a was signalled." (condition-label condition))))
 
-;;; What a reader wants to know about the place in the code
+;;; The place in the code
 
 (defun reading-message (condition text position scan stream)
-  "Returns the message of CONDITION, signalled while TEXT was read from STREAM,
-where the reader was at POSITION; SCAN is the scan of TEXT."
+  "Returns the message of CONDITION, which was signalled while TEXT was read
+from STREAM and the reader was at POSITION. SCAN is the scan of TEXT."
   (cond ((and (typep condition 'end-of-file)
               (eq stream (ignore-errors (stream-error-stream condition))))
          (describe-unfinished text scan))
@@ -179,7 +182,8 @@ where the reader was at POSITION; SCAN is the scan of TEXT."
 ;;; Blocks of the answer
 
 (defun warnings-text (warnings more)
-  "Returns the section of WARNINGS, texts, with the count of MORE of them."
+  "Returns the section for WARNINGS, a list of texts, and the count of MORE of
+them."
   (format nil "[warnings]~{~%~a~}~[~:;~:*~%… ~:d more warnings~]"
           warnings more))
 

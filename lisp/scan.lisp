@@ -1,35 +1,35 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; scan.lisp: a quick look at code before the reader sees it. Finds what the
+;;;; scan.lisp: a quick scan of code before the reader sees it. Finds what the
 ;;;; reader would not survive (deep nesting) and what it reports badly (what is
-;;;; not closed, where). Goes by the standard syntax, whatever the readtable.
+;;;; not closed, and where). Uses the standard syntax, whatever the readtable.
 
 (in-package #:ecl-mcp)
 
 (define-record (scan (:constructor make-scan ()))
   "What a scan found. Positions are offsets in the text."
-  (too-deep nil)                     ; where the nesting passed the limit
+  (too-deep nil)                     ; where the nesting exceeds the limit
   (unclosed 0 :type fixnum)          ; parentheses open at the end
-  (form-start nil)                   ; of the outermost form not closed
+  (form-start nil)                   ; start of the outermost unclosed form
   (unfinished nil)                   ; :STRING, :COMMENT or :SYMBOL
-  (unfinished-start nil)             ; where it begins
+  (unfinished-start nil)             ; where that begins
   (dangling nil))                    ; the first token that ends in a colon
 
 (declaim (type (simple-array fixnum (*)) *scan-prefixes*))
 (defvar *scan-prefixes*
   (make-array (1+ +nesting-limit+) :element-type 'fixnum)
-  "Working space of the scanner, which only the main thread runs.")
+  "Working space of the scanner, which runs in the main thread only.")
 
 ;;; Syntax of characters
 
 (defconstant +token+ 0 "Part of a symbol or number.")
-(defconstant +blank+ 1 "Between objects.")
+(defconstant +blank+ 1 "Separates objects.")
 (defconstant +open+ 2 "An open parenthesis.")
-(defconstant +close+ 3 "A closing one.")
+(defconstant +close+ 3 "A closing parenthesis.")
 (defconstant +prefix+ 4 "Quote or backquote.")
 (defconstant +comma+ 5 "Comma, with or without @ or dot.")
 (defconstant +string+ 6 "The delimiter of strings.")
 (defconstant +semicolon+ 7 "Begins a comment.")
-(defconstant +escape+ 8 "Backslash or bar: part of a token, too.")
+(defconstant +escape+ 8 "Backslash or bar, which are also parts of tokens.")
 
 (declaim (type (simple-array (unsigned-byte 8) (128)) *syntax*))
 (defvar *syntax*
@@ -43,7 +43,7 @@
           do (dolist (character characters)
                (setf (aref table (char-code character)) class)))
     table)
-  "The syntax of the characters of ASCII; all others are parts of tokens.")
+  "The syntax of the ASCII characters. All others are parts of tokens.")
 
 (defmacro syntax (character)
   "Returns the syntax of CHARACTER."
@@ -52,16 +52,16 @@
      (if (< code 128) (aref *syntax* code) +token+)))
 
 (defmacro syntax-case (syntax &body clauses)
-  "CASE with the constants above in place of keys."
+  "CASE, but the keys are the names of the constants above."
   `(case ,syntax
      ,@(loop for (key . body) in clauses
              collect (cons (if (eq key t) t (symbol-value key)) body))))
 
-;;; Skipping. All get TEXT, a simple base string, and its length END.
+;;; Skipping. All functions take TEXT, a simple base string, and its length END.
 
 (defmacro define-skipper (name parameters documentation &body body)
-  "Defines NAME, a fast function of TEXT, END, and PARAMETERS, (VARIABLE TYPE),
-that returns a position."
+  "Defines NAME, a fast function of TEXT, END and PARAMETERS, a list of
+(VARIABLE TYPE), that returns a position."
   `(defun ,name (text end ,@(mapcar #'first parameters))
      ,documentation
      (declare (type (simple-array base-char (*)) text)
@@ -74,8 +74,8 @@ that returns a position."
 
 (define-skipper skip-quoted ((i fixnum) (start fixnum) (delimiter character)
                               (kind symbol) (result simple-vector))
-  "Returns the position behind the DELIMITER that ends what began at START and
-goes on at I, or END; then RESULT has KIND as unfinished."
+  "Returns the position after the DELIMITER that ends what began at START and
+continues at I, or END. In the latter case RESULT notes KIND as unfinished."
   (loop
     (when (>= i end)
       (setf (scan-unfinished result) kind
@@ -87,7 +87,7 @@ goes on at I, or END; then RESULT has KIND as unfinished."
             ((char= c delimiter) (return i))))))
 
 (define-skipper skip-comment ((i fixnum) (start fixnum) (result simple-vector))
-  "The same for a comment in bars, in which there may be others."
+  "Does the same for a comment in bars, which may contain others."
   (let ((depth 1))
     (declare (type fixnum depth))
     (loop
@@ -105,15 +105,15 @@ goes on at I, or END; then RESULT has KIND as unfinished."
                (incf depth)))))))
 
 (define-skipper skip-line ((i fixnum))
-  "Returns the position of the next line break after I, or END."
+  "Returns the position of the next line break from I on, or END."
   (loop
     (when (or (>= i end) (char= (schar text i) #\Newline))
       (return i))
     (incf i)))
 
 (define-skipper skip-token ((i fixnum) (start fixnum) (result simple-vector))
-  "Returns the position behind the token that began at START and goes on at I.
-RESULT gets the first token that ends in a colon."
+  "Returns the position after the token that began at START and continues at I.
+RESULT notes the first token that ends in a colon."
   (let ((last #\Space))
     (declare (type character last))
     (loop
@@ -132,19 +132,19 @@ RESULT gets the first token that ends in a colon."
     i))
 
 (define-skipper skip-digits ((i fixnum))
-  "Returns the position of the first character from I on that is no digit."
+  "Returns the position of the first character from I on that is not a digit."
   (loop
     (unless (and (< i end) (char<= #\0 (schar text i) #\9))
       (return i))
     (incf i)))
 
+;; The nesting at a position is the number of open parentheses and of those
+;; prefixes (quote, backquote, comma, #' and such) that still wait for their
+;; object; each costs the reader one level of recursion. PENDING counts the
+;; prefixes since the last object, PREFIXES keeps the count from before each
+;; open parenthesis.
 (define-skipper scan-string ((result simple-vector))
-  "Scans TEXT into RESULT; returns END or the place where it is too deep.
-
-The nesting at a place is the number of open parentheses and of the prefixes
-(quote, backquote, comma, #' and such) that still wait for their object; each
-costs the reader one level of recursion. PENDING counts the prefixes since the
-last object, PREFIXES keeps the count from before each open parenthesis."
+  "Scans TEXT into RESULT. Returns END, or the position at which it is too deep."
   (let ((i 0) (open 0) (nesting 0) (pending 0) (prefixes *scan-prefixes*))
     (declare (type fixnum i open nesting pending)
              (type (simple-array fixnum (*)) prefixes))
@@ -210,8 +210,8 @@ last object, PREFIXES keeps the count from before each open parenthesis."
       i)))
 
 (defun plain-text (text)
-  "Returns a base string like TEXT, an array of characters, with a letter in
-place of each character outside of ASCII."
+  "Returns a base string like TEXT, an array of characters, with a letter
+instead of each character outside of ASCII."
   (declare (type (simple-array character (*)) text)
            (optimize (speed 3) (safety 0) (debug 0)))
   (let* ((size (length text))
@@ -240,7 +240,7 @@ place of each character outside of ASCII."
             (if newline (- position newline 1) position))))
 
 (defun skip-comment-in (text start)
-  "Returns the position behind the comment in bars at START of TEXT."
+  "Returns the position after the comment in bars at START of TEXT."
   (let ((end (length text)))
     (loop with depth = 1
           for i = (+ start 2) then (1+ i)
@@ -255,7 +255,7 @@ place of each character outside of ASCII."
 
 (defun skip-to-form (text start)
   "Returns the position of the first thing in TEXT from START on that is neither
-a blank nor a comment, or its length."
+a blank nor a comment, or the length of TEXT."
   (loop
     (setf start (or (position-if-not (lambda (character)
                                        (member character
@@ -273,11 +273,12 @@ a blank nor a comment, or its length."
           (t (return start)))))
 
 (defun form-line (text start)
-  "Returns the line of the form that is the first thing in TEXT from START on."
+  "Returns the line of the first form in TEXT from START on."
   (values (line-and-column text (skip-to-form text start))))
 
 (defun describe-unfinished (text scan)
-  "Says in a sentence why the reader met the end of TEXT, by its SCAN."
+  "Says in a sentence why the reader met the end of TEXT, according to its
+SCAN."
   (flet ((line (position)
            (values (line-and-column text position))))
     (cond ((scan-unfinished scan)

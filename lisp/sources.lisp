@@ -1,32 +1,34 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; sources.lisp: where the code of a session is: forms that were evaluated,
-;;;; files that were loaded, files of loaded systems. Reads them again without
-;;;; running anything.
+;;;; sources.lisp: knows where the code of a session is: forms that were
+;;;; evaluated, files that were loaded, files of loaded systems. Reads them
+;;;; again without running anything.
 
 (in-package #:ecl-mcp)
 
 (defconstant +evaluated-conses+ 500000
-  "Conses of evaluated definitions that are kept, 8 MB; the oldest go first.")
+  "Conses in the evaluated definitions that are kept, 8 MB. The oldest
+definitions go first.")
 
 (defconstant +evaluated-form-conses+ 50000
-  "Conses of one evaluated form beyond which it is data and is not kept.")
+  "Conses in one evaluated form beyond which it is data, and is not kept.")
 
 (defvar *evaluated-forms* '()
-  "The definitions that were evaluated, EVALUATED-FORMs, the newest first.")
+  "The definitions that were evaluated, as EVALUATED-FORMs, newest first.")
 
 (defvar *evaluated-size* 0
-  "The conses of all *EVALUATED-FORMS*.")
+  "The number of conses in all *EVALUATED-FORMS*.")
 
 (define-record (evaluated-form)
-  "A FORM that was evaluated where PACKAGE, a name, was current; the number of
-its conses; and the definitions found in it, NIL before they are looked for."
-  form package size (facts nil))
+  "A FORM that was evaluated while PACKAGE, a name, was current; SIZE, the
+number of its conses; and SOURCE, what xref.lisp has found in it, NIL before it
+looked."
+  form package size (source nil))
 
 ;;; Forms
 
 (defun count-conses (form limit)
-  "Returns the number of conses in FORM, or a larger number than LIMIT when there
-are more."
+  "Returns the number of conses in FORM, or a number above LIMIT when there are
+more than LIMIT."
   (let ((count 0))
     (labels ((walk-part (part depth)
                (loop while (consp part)
@@ -39,8 +41,8 @@ are more."
     count))
 
 (defun may-define-p (form)
-  "True when FORM may define something: calls of functions do not, and neither
-do the macros of Lisp that are no definitions themselves."
+  "True when FORM may define something. Calls of functions do not, and neither
+do those macros of Lisp that are not definitions themselves."
   (let ((operator (and (consp form) (car form))))
     (and operator
          (symbolp operator)
@@ -52,7 +54,7 @@ do the macros of Lisp that are no definitions themselves."
                                (find-package "COMMON-LISP")))))))))
 
 (defun note-evaluated-form (form)
-  "Remembers FORM, which has been evaluated, when it may define something."
+  "Remembers FORM, which was evaluated, if it may define something."
   (when (may-define-p form)
     (let ((size (count-conses form +evaluated-form-conses+)))
       (when (<= size +evaluated-form-conses+)
@@ -64,7 +66,7 @@ do the macros of Lisp that are no definitions themselves."
           (forget-oldest-forms))))))
 
 (defun forget-oldest-forms ()
-  "Lets go of the older evaluated forms: half of the room is free then."
+  "Drops the older evaluated forms, which frees half of the room."
   (let ((size 0))
     (setf *evaluated-forms*
           (loop for form in *evaluated-forms*
@@ -75,7 +77,7 @@ do the macros of Lisp that are no definitions themselves."
           (reduce #'+ *evaluated-forms* :key #'evaluated-form-size))))
 
 (defun forget-evaluated-forms ()
-  "Lets go of all of them."
+  "Drops all evaluated forms."
   (setf *evaluated-forms* '()
         *evaluated-size* 0))
 
@@ -84,11 +86,11 @@ do the macros of Lisp that are no definitions themselves."
 (defun system-files (name)
   "Returns the names of the Lisp files of the system NAME."
   (let ((system (known-system name))
-        (class (foreign "CL-SOURCE-FILE" "ASDF"))
+        (class (library-symbol "CL-SOURCE-FILE" "ASDF"))
         (files '()))
     (labels ((visit (component)
-               (if (typep component (foreign "PARENT-COMPONENT" "ASDF"))
-                   (mapc #'visit (call-foreign "COMPONENT-CHILDREN" "ASDF"
+               (if (typep component (library-symbol "PARENT-COMPONENT" "ASDF"))
+                   (mapc #'visit (call-library "COMPONENT-CHILDREN" "ASDF"
                                                component))
                    (when (typep component class)
                      (push (namestring (system-value "COMPONENT-PATHNAME"
@@ -99,7 +101,7 @@ do the macros of Lisp that are no definitions themselves."
     (nreverse files)))
 
 (defun loaded-system-names ()
-  "Returns the names of the systems that are loaded, without ASDF itself."
+  "Returns the names of the loaded systems, without ASDF itself."
   (and (find-package "ASDF")
        (remove-if (lambda (name)
                     (member name '("asdf" "uiop" "asdf-defsystem"
@@ -110,7 +112,7 @@ do the macros of Lisp that are no definitions themselves."
 ;;; Reading
 
 (defun source-readtable ()
-  "Returns a readtable with the standard syntax in which #. runs nothing."
+  "Returns a readtable with standard syntax in which #. runs nothing."
   (let ((table (copy-readtable nil)))
     (set-dispatch-macro-character
      #\# #\. (lambda (stream character argument)
@@ -121,7 +123,7 @@ do the macros of Lisp that are no definitions themselves."
     table))
 
 (defun follow-package (form)
-  "Makes the package of FORM, when that is an IN-PACKAGE form, the current one."
+  "Makes the package of FORM the current one if FORM is an IN-PACKAGE form."
   (when (and (consp form)
              (eq (car form) 'in-package)
              (consp (cdr form)))
@@ -130,16 +132,16 @@ do the macros of Lisp that are no definitions themselves."
         (setf *package* package)))))
 
 (defun next-line-with-form (text position)
-  "Returns the position behind POSITION where a line of TEXT begins with an open
+  "Returns the position after POSITION where a line of TEXT begins with an open
 parenthesis, or the length of TEXT."
   (let ((found (search (format nil "~%(") text
                        :start2 (min (1+ position) (length text)))))
     (if found (1+ found) (length text))))
 
 (defun map-source-forms (function text)
-  "Calls FUNCTION with each form of TEXT and its line. Where something cannot be
-read, as a symbol of a package that is not there, goes on with the next line that
-begins with an open parenthesis. Returns how often that was so."
+  "Calls FUNCTION with each form of TEXT and its line. After something that
+cannot be read, such as a symbol of an unknown package, continues with the next
+line that begins with an open parenthesis. Returns how often that happened."
   (without-package-locks
     (let ((*readtable* (source-readtable))
           (stream (make-string-input-stream text))

@@ -5,8 +5,8 @@
 (in-package #:ecl-mcp)
 
 (defmacro define-record ((name &rest options) documentation &rest slots)
-  "Defines NAME as DEFSTRUCT does with OPTIONS, DOCUMENTATION and SLOTS, but as
-vectors: ECL takes a millisecond of each start to make a class."
+  "Defines the record NAME as DEFSTRUCT would with OPTIONS, DOCUMENTATION and
+SLOTS, but as a vector: making a class costs ECL a millisecond at each start."
   `(defstruct (,name (:type vector) (:copier nil) ,@options)
      ,documentation
      ,@slots))
@@ -18,7 +18,8 @@ vectors: ECL takes a millisecond of each start to make a class."
 overruns the C stack at about 20,000 levels.")
 
 (defconstant +value-characters+ 1000000
-  "A printed value is cut here: a print method may write without end.")
+  "Printed values are cut at this length: a print method may write without
+end.")
 
 (defconstant +argument-characters+ 80
   "Characters shown of one argument in a backtrace or of one value in a list.")
@@ -33,8 +34,8 @@ overruns the C stack at about 20,000 levels.")
   "Frames shown of a backtrace.")
 
 (defconstant +frames-kept+ 200
-  "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to
-leave a recursion of some depth, few enough to collect with the stack full.")
+  "Frames of the last error that are kept for DESCRIBE-LAST-ERROR: enough to see
+past a recursion of some depth, few enough to collect with the stack full.")
 
 (defconstant +locals-shown+ 20
   "Local variables shown of one frame.")
@@ -46,30 +47,30 @@ leave a recursion of some depth, few enough to collect with the stack full.")
   "Characters shown of one warning.")
 
 (defconstant +miss-characters+ 1000
-  "Characters shown of the names among which a look-up found nothing.")
+  "Characters shown of the list of names when a look-up finds nothing.")
 
 (defconstant +documentation-characters+ 2000
   "Characters shown of one documentation string.")
 
 (defconstant +lambda-list-characters+ 2000
-  "Characters shown of a lambda list that was asked for by name.")
+  "Characters shown of a lambda list that the client asked for.")
 
 (defconstant +found-shown+ 50
   "Symbols that a search shows unless the client sets another limit.")
 
 (defconstant +symbols-listed+ 500
-  "Names listed of one package and status: about as many as an answer of the
-usual length holds.")
+  "Names listed for one package and status: about as many as fit in an answer of
+the usual length.")
 
 (defconstant +metaobjects-shown+ 100
   "Slots, classes or methods shown in one list.")
 
 (defconstant +places-shown+ 5
-  "Places of definitions of one symbol that are shown.")
+  "Places shown where one symbol is defined.")
 
 (defconstant +places-seconds+ 3
-  "Seconds after which no more files are looked through: places are a help, the
-rest of the answer does not wait for them.")
+  "Seconds after which no more files are searched for places. They are a help,
+and the rest of the answer must not wait for them.")
 
 (defconstant +parts-shown+ 50
   "Parts of an inspected value on one page unless the client sets another
@@ -77,22 +78,22 @@ limit.")
 
 (defconstant +expansions+ 10000
   "Macro calls that one full expansion may expand: a macro may expand into a
-call of itself.")
+call to itself.")
 
 (defconstant +conses-expanded+ 1000000
-  "Conses of a form that is expanded in full: one with more is circular, or
+  "Conses in a form that may be expanded in full: a larger form is circular, or
 nobody reads its expansion.")
 
 (defconstant +labels-searched+ 10000
-  "Parts of an inspected value among which a label is searched; others are named
-by their number.")
+  "Parts of an inspected value that are searched for a label; the rest are
+reached by number.")
 
 (defconstant +loader-characters+ 8000
   "Characters shown of what a system writes while it is loaded.")
 
-(defconstant +source-characters+ (* 16 1024 1024)
-  "Bytes of a source file that is read: ten times what the largest have, and in
-memory it takes four times as much.")
+(defconstant +source-bytes+ (* 16 1024 1024)
+  "Bytes in the largest source file that is read: ten times what the largest
+real ones have. A file takes four times as much in memory.")
 
 ;;; The session
 
@@ -103,48 +104,49 @@ memory it takes four times as much.")
   "The stream that becomes *ERROR-OUTPUT* and *TRACE-OUTPUT* in every call.")
 
 (defvar *session-input* nil
-  "The stream that becomes *STANDARD-INPUT*: always at its end.")
+  "The stream that becomes *STANDARD-INPUT*. It is always at its end.")
 
 (defvar *session-terminal* nil
-  "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*: input at
-its end, output discarded.")
+  "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*. Its input
+is at its end, its output is discarded.")
 
-(defvar *host-output* nil
-  "The character stream the C host made for standard output.")
+(defvar *pipe-output* nil
+  "The character stream on the pipe for standard output. image/live.c makes
+it.")
 
-(defvar *host-error-output* nil
-  "The character stream the C host made for error output.")
+(defvar *pipe-error-output* nil
+  "The character stream on the pipe for error output. image/live.c makes it.")
 
 (defvar *heap-limit* 0
-  "Bytes the heap of this session may have.")
+  "How many bytes the heap of this session may have.")
 
 (defvar *main-thread* nil
   "The thread that runs the evaluations.")
 
 (defvar *user-package* (find-package "COMMON-LISP-USER")
-  "The package CL-USER, whatever name the user gives it.")
+  "The package CL-USER, whatever name the user has given it.")
 
 (defvar *user-methods* '()
   "The methods that the user has added to generic functions.")
 
 (defvar *evaluation* nil
-  "The evaluation that the main thread runs now, or NIL. Set, never bound: a
+  "The evaluation that the main thread is running, or NIL. Set, never bound: a
 signal handler and other threads look at it.")
 
-(defvar *stop-reason* 0
-  "Why the host interrupts: 1 for the time limit, 3 for the user, else something
-else. Set by the C host before it calls the interrupt handler.")
+(defvar *stop-reason* :cancelled
+  "Why the supervisor interrupts the call: :CANCELLED, :TIME for its time limit,
+:ENDING, or :USER. Set by image/live.c before it calls the interrupt handler.")
 
 (defvar *time-limit* 0
-  "The time limit of the running call in milliseconds, 0 for none. Set by the C
-host.")
+  "The time limit of the running call in milliseconds, 0 for none. Set by
+image/live.c.")
 
 (defvar *last-error* nil
-  "What is known about the last failed evaluation, an ERROR-RECORD, or NIL
-when an evaluation has succeeded since.")
+  "What is known about the last failed evaluation, an ERROR-RECORD, or NIL if an
+evaluation has succeeded since.")
 
 (defvar *workspace* nil
   "The pathname of the directory in which the session began.")
 
 (defvar *loaded-systems* '()
-  "Names of the systems the user had loaded, newest first.")
+  "The names of the systems that the user has loaded, newest first.")

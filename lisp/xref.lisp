@@ -1,63 +1,64 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; xref.lisp: who calls what. ECL keeps no cross-reference, so the sources of a
-;;;; session are read and walked when one is asked for. That is done in a copy of
-;;;; the process, which reports line by line: macros of the user may do what they
-;;;; like there, or never end. What was found is kept as texts.
+;;;; xref.lisp: who calls what. ECL keeps no cross-reference, so the sources of
+;;;; a session are read and walked when the client asks. This runs in a copy of
+;;;; the process, which reports line by line: macros of the user may do anything
+;;;; there, or never end. What was found is kept as texts.
 ;;;;
 ;;;; A copy writes lines of a letter, a blank, and a text:
-;;;;   S number      begins with a source
-;;;;   F number      begins with a form of it
-;;;;   D line kind   what the following lines are of; then N, its name
-;;;;   C M R W B     a function called, a macro used, a variable read, set, bound
+;;;;   S number      a source begins
+;;;;   F number      a form in it begins
+;;;;   D line kind   the definition of the following lines; then N, its name
+;;;;   C M R W B     a function call, a macro call; a variable read, set, bound
 ;;;;   X name        a macro that could not be expanded
 ;;;;   U number      forms that could not be read
-;;;;   E number      is done with the source
+;;;;   E number      the source ends
 
 (in-package #:ecl-mcp)
 
 (defconstant +xref-names+ 400000
-  "Uses of names that are kept, some 20 MB; sources beyond are not looked at.")
+  "Uses of names that are kept, some 20 MB. Sources beyond that are not
+searched.")
 
 (defconstant +xref-seconds+ 20
-  "Seconds after which a question is answered with what was found until then: less
-than a call has, and the next one goes on from there.")
+  "Seconds after which a question is answered with what was found so far: less
+than a call may take. The next question continues from there.")
 
 (defconstant +expansion-seconds+ 3
-  "Seconds after which a form whose macros do not come to an end is left out.")
+  "Seconds after which a form whose macros do not finish is left out.")
 
-(defconstant +users-shown+ 100
-  "Callers shown of one function.")
+(defconstant +referrers-shown+ 100
+  "Callers shown for one function.")
 
 (define-record (definition)
-  "A definition: its KIND and NAME, both texts, its LINE, and its USES, a list of
-(EVENT . NAME)."
+  "A definition: its KIND and NAME, both texts, its LINE, and its USES, a list
+of (EVENT . NAME)."
   kind name line uses)
 
 (define-record (source)
-  "A source: the FILE it is, or the FORM, an EVALUATED-FORM; the PACKAGE, a name, that is
-current at its start; the SYSTEM it belongs to, or NIL; its DATE when it was
-walked; its DEFINITIONS, and what could not be read or expanded."
+  "A source, either a FILE or a FORM, an EVALUATED-FORM: the PACKAGE, a name,
+that is current at its start; the SYSTEM that it belongs to, or NIL; the DATE
+when it was walked; its DEFINITIONS, and what could not be read or expanded."
   file form package system date
   (definitions '())
-  (skipped '())                         ; numbers of forms not to be walked
+  (skipped '())                         ; numbers of forms to leave out
   (unread 0)
   (failures '()))
 
 (defvar *file-sources* (make-hash-table :test #'equal)
-  "The sources that are files and have been walked, by name.")
+  "The sources that are files and were walked, by name.")
 
 (defvar *xref-count* 0
-  "Uses of names that are kept.")
+  "How many uses of names are kept.")
 
 (defun forget-xref ()
-  "Lets go of all that was found in files."
+  "Drops everything that was found in files."
   (clrhash *file-sources*)
   (setf *xref-count* 0))
 
 ;;; Names as texts
 
 (defun name-key (name)
-  "Returns the text that stands for NAME, a symbol, (SETF symbol), or a string,
+  "Returns the text that stands for NAME, a symbol, (SETF symbol) or a string,
 whatever the print settings."
   (substitute-if
    #\Space (lambda (character) (member character '(#\Newline #\Return)))
@@ -74,7 +75,7 @@ whatever the print settings."
          (t (short-text name +argument-characters+)))))
 
 (defun key-label (key)
-  "Returns how the name of KEY is shown in the current package."
+  "Returns the name of KEY as shown in the current package."
   (let ((colons (search "::" key)))
     (cond ((eql 0 (search "(SETF " key))
            (format nil "(SETF ~a)"
@@ -91,7 +92,7 @@ whatever the print settings."
 ;;; In the copy
 
 (defvar *source-symbols* nil
-  "A table of the symbols in the form that is walked, as it was written.")
+  "A table of the symbols in the form being walked, as it was written.")
 
 (defun symbols-in (form)
   "Returns a table of the symbols in FORM."
@@ -111,8 +112,8 @@ whatever the print settings."
     table))
 
 (defun worth-noting-p (name)
-  "True when the use of NAME is not a mere part of an expansion: names of Lisp and
-of ECL count where they were written."
+  "True when the use of NAME is more than part of an expansion: names of Lisp
+and of ECL count only where they were written."
   (let ((symbol (if (consp name) (second name) name)))
     (and (symbolp symbol)
          (or (gethash symbol *source-symbols*)
@@ -121,10 +122,11 @@ of ECL count where they were written."
 
 (defparameter *event-letters*
   '((:call . #\C) (:expand . #\M) (:read . #\R) (:set . #\W) (:bind . #\B))
-  "The letters of the uses of a name.")
+  "The letters for the uses of a name.")
 
 (defun write-uses (definer uses line stream)
-  "Writes what the definition DEFINER in LINE uses, a list of (EVENT . KEY)."
+  "Writes what the definition DEFINER in LINE uses: USES, a list of (EVENT .
+KEY)."
   (format stream "D ~d ~a~%N ~a~%" line (first definer)
           (name-key (second definer)))
   (loop for (event . key) in uses
@@ -151,11 +153,11 @@ of ECL count where they were written."
                          (reverse uses) line stream))))
 
 (defun form-label (form)
-  "Returns what stands for the name of the top-level FORM."
+  "Returns the text that serves as the name of the top-level FORM."
   (one-line (form-head form)))
 
 (defun walk-source (number source stream)
-  "Walks SOURCE, the one of NUMBER, and writes what was found."
+  "Walks SOURCE, which has NUMBER, and writes what was found."
   (let ((form-number 0)
         (*package* (or (find-package (source-package source)) *user-package*)))
     (flet ((walk-form (form line)
@@ -174,73 +176,73 @@ of ECL count where they were written."
 
 (defun walk-sources (sources first stream)
   "Walks SOURCES, a vector, from number FIRST on, and writes what was found."
-  (set-heap-limit (* 2 *heap-limit*))   ; the copy is for this alone
+  (set-heap-limit (* 2 *heap-limit*))   ; the copy does nothing else
   (loop for number from first below (length sources)
         do (walk-source number (aref sources number) stream)))
 
-;;; Here
+;;; In the session
 
-(define-record (reading (:constructor make-reading (sources deadline)))
-  "How far the lines of a copy have been read: the vector of SOURCES, the time of
-the DEADLINE; the number of the source and of the form in it."
+(define-record (xref-run (:constructor make-xref-run (sources deadline)))
+  "A run of copies through the vector SOURCES until the DEADLINE: the NUMBER of
+the source and the number of the FORM in it that have been reached."
   sources deadline
   (number 0)
   (form 0)
-  (definitions '())                     ; of the source, the newest first
+  (definitions '())                     ; in the source, the newest first
   (shared (make-hash-table :test #'equal))) ; texts that occur often
 
-(defun shared-text (text reading)
-  "Returns a text like TEXT, the same for all that are equal."
-  (let ((table (reading-shared reading)))
+(defun shared-text (text run)
+  "Returns a text like TEXT, the same object for all equal texts."
+  (let ((table (xref-run-shared run)))
     (or (gethash text table)
         (setf (gethash text table) (coerce text 'simple-string)))))
 
-(defun take-definition (text reading)
-  "Begins with a definition that TEXT, a line and a kind, tells of."
+(defun take-definition (text run)
+  "Begins the definition that TEXT, a line number and a kind, announces."
   (multiple-value-bind (line end) (parse-integer text :junk-allowed t)
     (push (make-definition :line line
-                           :kind (shared-text (subseq text (1+ end)) reading))
-          (reading-definitions reading))))
+                           :kind (shared-text (subseq text (1+ end)) run))
+          (xref-run-definitions run))))
 
-(defun take-line (line reading)
-  "Takes LINE, of a copy, into READING."
+(defun take-line (line run)
+  "Takes LINE, which a copy wrote, into RUN."
   (let* ((text (subseq line 2))
-         (source (aref (reading-sources reading) (reading-number reading)))
+         (source (aref (xref-run-sources run) (xref-run-number run)))
          (event (car (rassoc (char line 0) *event-letters*)))
-         (definition (first (reading-definitions reading))))
+         (definition (first (xref-run-definitions run))))
     (if event
         (progn
           (incf *xref-count*)
-          (push (cons event (shared-text text reading))
+          (push (cons event (shared-text text run))
                 (definition-uses definition)))
         (ecase (char line 0)
-          (#\S (setf (reading-number reading) (parse-integer text)
-                     (reading-form reading) 0
-                     (reading-definitions reading) '()))
-          (#\F (setf (reading-form reading) (parse-integer text)))
-          (#\D (take-definition text reading))
-          (#\N (setf (definition-name definition) (shared-text text reading)))
+          (#\S (setf (xref-run-number run) (parse-integer text)
+                     (xref-run-form run) 0
+                     (xref-run-definitions run) '()))
+          (#\F (setf (xref-run-form run) (parse-integer text)))
+          (#\D (take-definition text run))
+          (#\N (setf (definition-name definition) (shared-text text run)))
           (#\X (pushnew text (source-failures source) :test #'string=))
           (#\U (setf (source-unread source) (parse-integer text)))
-          (#\E (finish-source source reading)
-           (incf (reading-number reading))
-           (setf (reading-form reading) 0))))))
+          (#\E (finish-source source run)
+           (incf (xref-run-number run))
+           (setf (xref-run-form run) 0))))))
 
-(defun finish-source (source reading)
-  "Keeps what READING has found in SOURCE."
-  (setf (source-definitions source) (reverse (reading-definitions reading))
+(defun finish-source (source run)
+  "Keeps what RUN has found in SOURCE."
+  (setf (source-definitions source) (reverse (xref-run-definitions run))
         (source-date source) (get-universal-time)
-        (reading-definitions reading) '())
+        (xref-run-definitions run) '())
   (if (source-file source)
       (setf (gethash (source-file source) *file-sources*) source)
-      (setf (evaluated-form-facts (source-form source)) source)))
+      (setf (evaluated-form-source (source-form source)) source)))
 
-(defun read-lines (stream descriptor reading)
-  "Reads what a copy writes to STREAM. Returns :DONE, :STUCK when nothing comes any
-more, :ENDED when the copy has ended before its time, :LATE at the deadline, or
-:FULL when no more can be kept."
+(defun read-lines (stream descriptor run)
+  "Reads what a copy writes to STREAM. Returns :DONE, :STUCK when no more lines
+come, :ENDED when the copy has ended early, :LATE at the deadline, or :FULL when
+no more can be kept."
   (loop
-    (cond ((> (get-internal-real-time) (reading-deadline reading))
+    (cond ((> (get-internal-real-time) (xref-run-deadline run))
            (return :late))
           ((> *xref-count* +xref-names+) (return :full))
           ((not (or (listen stream)
@@ -248,54 +250,54 @@ more, :ENDED when the copy has ended before its time, :LATE at the deadline, or
            (return :stuck)))
     (let ((line (read-line stream nil)))
       (cond ((null line)
-             (return (if (= (reading-number reading)
-                            (length (reading-sources reading)))
+             (return (if (= (xref-run-number run)
+                            (length (xref-run-sources run)))
                          :done
                          :ended)))
-            ((> (length line) 2) (take-line line reading))))))
+            ((> (length line) 2) (take-line line run))))))
 
 (defun walk-in-copies (sources)
-  "Walks SOURCES, a vector, in copies of the process, another one when one gets
-stuck. Returns how many were not looked at."
-  (let ((reading (make-reading sources (xref-deadline))))
+  "Walks SOURCES, a vector, in a copy of the process, and in another one
+whenever a copy gets stuck. Returns how many sources were not walked."
+  (let ((run (make-xref-run sources (xref-deadline))))
     (loop
-      (when (= (reading-number reading) (length sources))
+      (when (= (xref-run-number run) (length sources))
         (return 0))
-      (let ((first (reading-number reading)))
-        (ecase (call-in-child
+      (let ((first (xref-run-number run)))
+        (ecase (read-from-copy
                 (lambda (stream) (walk-sources sources first stream))
                 (lambda (stream descriptor)
-                  (read-lines stream descriptor reading)))
+                  (read-lines stream descriptor run)))
           (:done (return 0))
           ((:late :full)
-           (return (- (length sources) (reading-number reading))))
-          ((:stuck :ended) (skip-form reading)))))))
+           (return (- (length sources) (xref-run-number run))))
+          ((:stuck :ended) (skip-form run)))))))
 
-(defun skip-form (reading)
-  "Makes the next copy leave out the form at which READING has ended; the whole
-source when that is not one of its forms, or was left out already."
-  (let ((source (aref (reading-sources reading) (reading-number reading)))
-        (form (reading-form reading)))
+(defun skip-form (run)
+  "Makes the next copy leave out the form at which RUN has stopped, or the whole
+source if that form is not one of its forms or was left out already."
+  (let ((source (aref (xref-run-sources run) (xref-run-number run)))
+        (form (xref-run-form run)))
     (cond ((or (zerop form) (member form (source-skipped source)))
-           (finish-source source reading)
-           (incf (reading-number reading)))
+           (finish-source source run)
+           (incf (xref-run-number run)))
           (t
            (push form (source-skipped source))
-           (setf (reading-definitions reading) '())))
-    (setf (reading-form reading) 0)))
+           (setf (xref-run-definitions run) '())))
+    (setf (xref-run-form run) 0)))
 
 (defun xref-deadline ()
-  "Returns the time until which may be searched."
+  "Returns the time until which sources may be searched."
   (+ (get-internal-real-time)
      (* internal-time-units-per-second
         (if (plusp *time-limit*)
             (min +xref-seconds+ (/ (* 2 *time-limit*) 3 1000))
             +xref-seconds+))))
 
-;;; What there is
+;;; Sources
 
 (defun file-source (file package system)
-  "Returns the source that is FILE, as it was walked, or a new one."
+  "Returns the source that is FILE: the walked one, or a new one."
   (let ((known (gethash file *file-sources*))
         (date (ignore-errors (file-write-date file))))
     (cond ((null date) nil)
@@ -304,12 +306,13 @@ source when that is not one of its forms, or was left out already."
 
 (defun form-source (evaluated)
   "Returns the source that is the form of EVALUATED, an EVALUATED-FORM."
-  (or (evaluated-form-facts evaluated)
-      (make-source :form evaluated :package (evaluated-form-package evaluated))))
+  (or (evaluated-form-source evaluated)
+      (make-source :form evaluated
+                   :package (evaluated-form-package evaluated))))
 
 (defun all-sources ()
-  "Returns the sources of the session, those that hold before those that they
-replace: what was evaluated, files that were loaded, systems."
+  "Returns the sources of the session. Those that replace others come before
+them: what was evaluated, files that were loaded, systems."
   (remove nil
           (append
            (mapcar #'form-source *evaluated-forms*)
@@ -321,8 +324,8 @@ replace: what was evaluated, files that were loaded, systems."
                                                    system))))))
 
 (defun walked-sources ()
-  "Returns the sources of the session after walking those that are new, and how
-many of them were not walked."
+  "Walks those sources of the session that are new. Returns all sources, and how
+many of the new ones were not walked."
   (let* ((sources (all-sources))
          (new (remove-if #'source-date sources)))
     (values sources
@@ -333,8 +336,7 @@ many of them were not walked."
 ;;; Answers
 
 (defun replaces-key (definition)
-  "Returns a text that is the same for definitions of which the later replaces
-the earlier."
+  "Returns a text that is equal for definitions that replace one another."
   (let ((kind (definition-kind definition)))
     (format nil "~a ~a"
             (if (member kind '("function" "macro" "generic function")
@@ -343,12 +345,12 @@ the earlier."
                 kind)
             (definition-name definition))))
 
-(defun find-users (key events sources)
+(defun find-referrers (key events sources)
   "Returns what uses the name of KEY by one of EVENTS in SOURCES, as a list of
-(DEFINITION SOURCE EVENTS). A definition that was replaced is none any more."
+(DEFINITION SOURCE EVENTS). Definitions that were replaced do not count."
   (let ((replaced (make-hash-table :test #'equal))
-        (users '()))
-    (dolist (source sources (nreverse users))
+        (referrers '()))
+    (dolist (source sources (nreverse referrers))
       (dolist (definition (source-definitions source))
         (let ((found (loop for (event . name) in (definition-uses definition)
                            when (and (string= name key) (member event events))
@@ -358,20 +360,21 @@ the earlier."
                      (or (source-file source)
                          (string/= (definition-kind definition)
                                    "top-level form")))
-            (push (list definition source found) users))))
+            (push (list definition source found) referrers))))
       (dolist (definition (source-definitions source))
         (setf (gethash (replaces-key definition) replaced) t)))))
 
 (defun file-label (file)
-  "Returns the name of FILE, as seen from the workspace when it is below that."
+  "Returns the name of FILE, relative to the workspace if FILE is below it."
   (let ((workspace (namestring *workspace*)))
     (if (eql 0 (search workspace file))
         (subseq file (length workspace))
         file)))
 
-(defun user-line (user verbs)
-  "Returns the line about USER, of FIND-USERS; VERBS are (EVENT . TEXT)."
-  (destructuring-bind (definition source events) user
+(defun referrer-line (referrer verbs)
+  "Returns the line about REFERRER, from FIND-REFERRERS. VERBS are (EVENT .
+TEXT)."
+  (destructuring-bind (definition source events) referrer
     (format nil "- ~a (~a)~@[ ~{~a~^, ~}~]~:[ evaluated in this session~;~:* in ~
                  ~a:~d~]"
             (key-label (definition-name definition))
@@ -382,7 +385,7 @@ the earlier."
             (definition-line definition))))
 
 (defun coverage-text (sources left)
-  "Returns the line that says what was searched; LEFT of SOURCES were not."
+  "Returns the line that says what was searched. LEFT of SOURCES were not."
   (let* ((walked (remove-if-not #'source-date sources))
          (systems (remove-duplicates
                    (remove nil (mapcar #'source-system walked))
@@ -403,38 +406,38 @@ the earlier."
                  file~:p of systems~@[ (~{~a~^, ~})~].~
                  ~[~:; Not searched yet: ~:*~d; ask again.~]~
                  ~[~:; Not readable: ~:*~d form~:p.~]~
-                 ~[~:; Left out, since macros do not come to an end: forms in ~
+                 ~[~:; Left out, because their macros never finish: forms in ~
                  ~:*~d source~:p.~]~
-                 ~@[ Not expanded: ~{~a~^, ~}.~] Computed names are not seen."
+                 ~@[ Not expanded: ~{~a~^, ~}.~] Computed names are not found."
             (count-if #'source-form walked) own files systems
             left unread skipped
             (let ((labels (mapcar #'key-label macros)))
               (subseq labels 0 (min 10 (length labels)))))))
 
-(defun users-text (heading name events verbs)
+(defun referrers-text (heading name events verbs)
   "Returns the answer, under HEADING, about what uses NAME by EVENTS."
   (multiple-value-bind (sources left) (walked-sources)
-    (let* ((users (find-users (name-key name) events sources))
-           (count (length users)))
+    (let* ((referrers (find-referrers (name-key name) events sources))
+           (count (length referrers)))
       (format nil "~a ~a: ~:[none found~;~:*~d~]~{~%~a~}~@[~%… ~d more~]~%~a"
               heading (short-text name +argument-characters+)
-              (and users count)
-              (mapcar (lambda (user) (user-line user verbs))
-                      (subseq users 0 (min count +users-shown+)))
-              (and (> count +users-shown+) (- count +users-shown+))
+              (and referrers count)
+              (mapcar (lambda (referrer) (referrer-line referrer verbs))
+                      (subseq referrers 0 (min count +referrers-shown+)))
+              (and (> count +referrers-shown+) (- count +referrers-shown+))
               (coverage-text sources left)))))
 
 (define-operation "who-calls" ((function string) &optional (package string))
-  "Says what calls FUNCTION, a function or macro, in the sources that the session
-knows."
+  "Finds what calls FUNCTION, a function or macro, in the sources that the
+session knows."
   (with-misses
-    (users-text "Callers of" (named-function function package)
-                '(:call :expand) '())))
+    (referrers-text "Callers of" (named-function function package)
+                    '(:call :expand) '())))
 
 (define-operation "who-references" ((variable string)
                                     &optional (package string))
-  "Says what reads, sets or binds VARIABLE in the sources that the session knows."
+  "Finds what reads, sets or binds VARIABLE in the sources of the session."
   (with-misses
-    (users-text "References to" (named-symbol variable package)
-                '(:read :set :bind)
-                '((:read . "reads") (:set . "sets") (:bind . "binds")))))
+    (referrers-text "References to" (named-symbol variable package)
+                    '(:read :set :bind)
+                    '((:read . "reads") (:set . "sets") (:bind . "binds")))))

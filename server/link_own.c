@@ -6,6 +6,7 @@
 
 #include "base/deadline.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
 struct link_own {
     struct link link;
@@ -23,7 +24,7 @@ static struct link_own *link_own_of(struct link *link)
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
-    return front_feed(link_own_of(link)->front, p, n, now_ms);
+    return intake_feed(link_own_of(link)->front, p, n, now_ms);
 }
 
 static struct buf *output(struct link *link)

@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "server/address.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 
 /* Bytes read from one connection at a time. */
 #define CHUNK (64u * 1024)
@@ -289,7 +290,7 @@ static void read_peer(struct listener *listener, struct peer *peer, int64_t now)
         return;
     if (n <= 0)
         peer->over = true;
-    else if (front_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
+    else if (intake_feed(peer->front, listener->chunk, (size_t)n, now) != ST_OK)
         peer->ending = true;
 }
 
@@ -313,7 +314,7 @@ static void write_peer(struct peer *peer, int64_t now)
     }
     buf_trim(out, CHUNK);
     if (!peer->ending && !peer->over &&
-        front_feed(peer->front, "", 0, now) != ST_OK)
+        intake_feed(peer->front, "", 0, now) != ST_OK)
         peer->ending = true;
 }
 
@@ -372,7 +373,7 @@ void listener_write(struct listener *listener, int64_t now_ms)
                  "front: process %d is disconnected: %s", (int)peer->pid, why);
         *link = peer->next;
         listener->n--;
-        front_close(peer->front, now_ms);
+        intake_close(peer->front, now_ms);
         free_peer(peer);
     }
 }

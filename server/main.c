@@ -104,17 +104,17 @@ static int serve(const struct options *options, struct host *host)
     struct link *link;
     struct emacs *emacs = NULL;
     int status = 1;
-    struct core_config config = {
-        .max_message = options->max_message,
-        .max_output = options->max_output,
-        .memory = options->attach != NULL ? 0 : options->memory,
-        .attached = options->attach != NULL,
-        .tools = options->tools,
-        .approval_ms = options->approval_ms,
-        .pid = getpid(),
-        .editor = emacs_may_come(),
-        .more_tools = extras.tools,
-        .more_resources = extras.resources};
+    struct core_config config = {.max_message = options->max_message,
+                                 .max_output = options->max_output,
+                                 .memory =
+                                     options->attach ? 0 : options->memory,
+                                 .attached = options->attach != NULL,
+                                 .tools = options->tools,
+                                 .approval_ms = options->approval_ms,
+                                 .pid = getpid(),
+                                 .editor = emacs_may_come(),
+                                 .more_tools = extras.tools,
+                                 .more_resources = extras.resources};
 
     const char *root = options->workspace ? options->workspace : ".";
     if (host_open_workspace(host, root, options->secrets) != ST_OK)

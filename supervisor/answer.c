@@ -2,7 +2,6 @@
 /* answer.c: see answer.h. */
 #include "supervisor/answer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -11,107 +10,12 @@
 struct part {
     const char *title; /* its line, or NULL */
     struct buf text;
-    int64_t missing; /* characters that came and are not in text */
+    int64_t missing; /* characters that were printed but are not in text */
     size_t chars;
     size_t allowed; /* characters of it that the answer may show */
 };
 
 enum { PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY, PARTS };
-
-void kept_release(struct kept *kept)
-{
-    size_t i;
-
-    for (i = 0; i < kept->n; i++)
-        buf_release(&kept->texts[i].text);
-    memset(kept, 0, sizeof *kept);
-}
-
-static void kept_drop_oldest(struct kept *kept)
-{
-    kept->bytes -= kept->texts[0].text.n;
-    buf_release(&kept->texts[0].text);
-    kept->n--;
-    memmove(kept->texts, kept->texts + 1, kept->n * sizeof kept->texts[0]);
-}
-
-/* Takes over TEXT of SESSION, which is empty afterwards. */
-static void kept_add(struct kept *kept, const char *session, struct buf *text)
-{
-    struct kept_text *slot;
-
-    while (kept->n > 0 && (kept->n == LIMIT_OUTPUTS ||
-                           kept->bytes + text->n > LIMIT_OUTPUTS_BYTES))
-        kept_drop_oldest(kept);
-    slot = &kept->texts[kept->n++];
-    slot->id = ++kept->last_id;
-    (void)snprintf(slot->session, sizeof slot->session, "%s", session);
-    slot->text = *text;
-    kept->bytes += text->n;
-    *text = BUF_EMPTY;
-}
-
-static const struct kept_text *kept_find(const struct kept *kept, uint64_t id)
-{
-    size_t i;
-
-    for (i = 0; i < kept->n; i++)
-        if (kept->texts[i].id == id)
-            return &kept->texts[i];
-    return NULL;
-}
-
-bool kept_read(const struct kept *kept, uint64_t id, uint64_t offset,
-               uint64_t limit, struct buf *out)
-{
-    const struct kept_text *found = kept_find(kept, id);
-    struct str text;
-    struct str part;
-    size_t total;
-
-    if (!found) {
-        buf_printf(out,
-                   "Output %llu not found: outputs are numbered in the answers "
-                   "that cut them, "
-                   "and the %d newest are kept (now %zu).",
-                   (unsigned long long)id, LIMIT_OUTPUTS, kept->n);
-        return false;
-    }
-    text = buf_view(&found->text);
-    total = utf8_count(text);
-    if (offset >= total) {
-        buf_printf(
-            out,
-            "Output %llu has %zu characters; there is nothing at offset %llu.",
-            (unsigned long long)id, total, (unsigned long long)offset);
-        return false;
-    }
-    part = utf8_head(text, (size_t)offset);
-    text.p += part.n;
-    text.n -= part.n;
-    part = utf8_head(text, limit < total ? (size_t)limit : total);
-    buf_str(out, part);
-    buf_printf(out, "\n[characters %llu to %llu of %zu]",
-               (unsigned long long)offset,
-               (unsigned long long)(offset + utf8_count(part)), total);
-    return true;
-}
-
-bool kept_show(const struct kept *kept, uint64_t id, struct str session,
-               struct buf *out)
-{
-    const struct kept_text *found = kept_find(kept, id);
-
-    if (found && str_eq(str_from(found->session), session)) {
-        buf_str(out, buf_view(&found->text));
-        return true;
-    }
-    buf_printf(out,
-               "Output %llu of session %.*s not found: the %d newest outputs "
-               "that were too long for their answers are kept.",
-               (unsigned long long)id, STR_ARG(session), LIMIT_OUTPUTS);
-    return false;
-}
 
 static void strip_line_ends(struct buf *text)
 {
@@ -137,7 +41,7 @@ static void take_capture(struct part *part, const char *title,
 }
 
 /* Output that came between two evaluations, from threads and child processes
-   of earlier ones, stands at the head of the next [stdout]. */
+   of earlier ones, comes first in the next [stdout]. */
 static void take_earlier(struct part *part, const struct answer *answer)
 {
     if (is_silent(answer->earlier))
@@ -151,7 +55,7 @@ static void take_earlier(struct part *part, const struct answer *answer)
         buf_str(&part->text, STR("; from this evaluation:\n"));
 }
 
-/* Shares MAX_CHARS among the parts: the short ones whole, the long ones in
+/* Shares MAX_CHARS among the parts: short ones are shown whole, long ones get
    equal shares of what is left. */
 static void share(struct part parts[PARTS], size_t max_chars)
 {
@@ -159,11 +63,10 @@ static void share(struct part parts[PARTS], size_t max_chars)
     size_t open = PARTS;
     bool done[PARTS] = {false};
     bool settled = false;
-    size_t i;
 
     while (open > 0 && !settled) {
         settled = true;
-        for (i = 0; i < PARTS; i++) {
+        for (size_t i = 0; i < PARTS; i++) {
             if (done[i] || parts[i].chars > left / open)
                 continue;
             parts[i].allowed = parts[i].chars;
@@ -175,13 +78,13 @@ static void share(struct part parts[PARTS], size_t max_chars)
                 return;
         }
     }
-    for (i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < PARTS; i++)
         if (!done[i])
             parts[i].allowed = left / open;
 }
 
 static void append_cut(struct part *part, const char *session,
-                       struct kept *kept, struct buf *out)
+                       struct outputs *outputs, struct buf *out)
 {
     struct str text = buf_view(&part->text);
     struct str head = utf8_head(text, part->allowed - part->allowed / 2);
@@ -191,14 +94,14 @@ static void append_cut(struct part *part, const char *session,
     buf_str(out, head);
     if (head.n > 0 && head.p[head.n - 1] != '\n')
         buf_byte(out, '\n');
-    buf_printf(out, "[… %zu characters omitted; read-output id %llu …]\n",
-               omitted, (unsigned long long)(kept->last_id + 1));
+    buf_printf(out, "[… %lld characters omitted; read-output id %llu …]\n",
+               (long long)omitted, (unsigned long long)(outputs->last_id + 1));
     buf_str(out, tail);
-    kept_add(kept, session, &part->text); // its number was printed above
+    outputs_add(outputs, session, &part->text); // its number was printed above
 }
 
 static void append_part(struct part *part, const char *session,
-                        struct kept *kept, struct buf *out)
+                        struct outputs *outputs, struct buf *out)
 {
     if (!part->title && part->text.n == 0)
         return;
@@ -211,7 +114,7 @@ static void append_part(struct part *part, const char *session,
     if (part->chars <= part->allowed)
         buf_str(out, buf_view(&part->text));
     else
-        append_cut(part, session, kept, out);
+        append_cut(part, session, outputs, out);
 }
 
 /* Most answers are a short body and nothing else. */
@@ -223,11 +126,10 @@ static bool is_plain(const struct answer *answer, size_t max_chars)
 }
 
 bool answer_compose(const struct answer *answer, size_t max_chars,
-                    struct kept *kept, struct buf *out)
+                    struct outputs *outputs, struct buf *out)
 {
     struct part parts[PARTS];
     bool whole = true;
-    size_t i;
 
     if (is_plain(answer, max_chars)) {
         utf8_append_valid(out, answer->body);
@@ -240,14 +142,14 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     take_capture(&parts[PART_OUTPUT], "[stdout]", answer->output);
     take_capture(&parts[PART_ERRORS], "[stderr]", answer->errors);
     utf8_append_valid(&parts[PART_BODY].text, answer->body);
-    for (i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
         parts[i].chars = utf8_count(buf_view(&parts[i].text));
     }
     share(parts, max_chars);
-    for (i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         whole = whole && !buf_failed(&parts[i].text);
-        append_part(&parts[i], answer->session, kept, out);
+        append_part(&parts[i], answer->session, outputs, out);
         buf_release(&parts[i].text);
     }
     return whole && !buf_failed(out);

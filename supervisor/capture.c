@@ -19,9 +19,8 @@ void capture_release(struct capture *capture)
 static uint64_t count_chars(struct str bytes)
 {
     uint64_t n = 0;
-    size_t i;
 
-    for (i = 0; i < bytes.n; i++)
+    for (size_t i = 0; i < bytes.n; i++)
         n += ((unsigned char)bytes.p[i] & 0xc0u) != 0x80u;
     return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* capture.h: output of evaluated code, bounded while it arrives. The start is
-   kept up to CAPTURE_HEAD bytes, of the rest the last CAPTURE_TAIL; what lies
-   between is counted and gone. */
+/* capture.h: output of evaluated code, bounded while it arrives. It holds the
+   first CAPTURE_HEAD bytes and the last CAPTURE_TAIL; what comes between is
+   counted and dropped. */
 #ifndef SUPERVISOR_CAPTURE_H
 #define SUPERVISOR_CAPTURE_H
 
@@ -16,11 +16,14 @@
 #define CAPTURE_TAIL (1024u * 1024)
 #define CAPTURE_HEAD (LIMIT_OUTPUT_KEPT - CAPTURE_TAIL)
 
+/* The pipes of an image, by the output that they carry. */
+enum { CAPTURE_STDOUT, CAPTURE_STDERR, CAPTURE_PIPES };
+
 struct capture {
     struct buf head;
     char *ring;      /* CAPTURE_TAIL bytes, once the head is full */
     size_t ring_at;  /* where the next byte goes */
-    uint64_t beyond; /* bytes that came after the head was full */
+    uint64_t beyond; /* bytes that came once the head was full */
     uint64_t chars;  /* characters of everything that came */
 };
 
@@ -31,8 +34,9 @@ void capture_add(struct capture *capture, struct str bytes);
 
 bool capture_is_empty(const struct capture *capture);
 
-/* Appends to OUT what was kept, as valid UTF-8, with a line where the middle is
-   missing. Returns how many more characters had come than were appended. */
+/* Appends to OUT what CAPTURE holds, as valid UTF-8, with a line where the
+   middle is missing. Returns how many characters that came were not
+   appended. */
 int64_t capture_text(const struct capture *capture, struct buf *out);
 
 #endif

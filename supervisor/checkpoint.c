@@ -174,9 +174,7 @@ void history_describe(const struct history *history, uint64_t evaluation,
 void history_list(const struct history *history, uint64_t first, uint64_t last,
                   struct buf *out)
 {
-    uint64_t evaluation;
-
-    for (evaluation = first; evaluation <= last; evaluation++) {
+    for (uint64_t evaluation = first; evaluation <= last; evaluation++) {
         if (evaluation - first == LISTED) {
             buf_printf(out, "\n- … %llu more",
                        (unsigned long long)(last - evaluation + 1));

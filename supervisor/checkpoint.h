@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* checkpoint.h: what a session can go back to: sleeping copies of its image,
-   newest first, and the evaluations that it has answered. Keeps the books
-   only; restore.c takes and wakes the copies. */
+   newest first, and the evaluations that it has answered. It only keeps the
+   books; restore.c takes and wakes the copies. */
 #ifndef SUPERVISOR_CHECKPOINT_H
 #define SUPERVISOR_CHECKPOINT_H
 
@@ -24,8 +24,8 @@ struct checkpoint {
     int64_t start;       /* of the process, see linux_find; 0: not known */
     uint64_t evaluation; /* number of the last one that it contains */
     int64_t taken;       /* seconds since 1970 */
-    bool apart; /* of evaluations that were undone since, or came after it in
-                   a past that was left: it is found by its name only */
+    bool apart; /* it contains evaluations that were undone since: it belongs
+                   to an abandoned past, and is found by its name only */
     char name[LIMIT_SESSION_NAME + 1]; /* empty: taken by itself */
 };
 
@@ -40,12 +40,12 @@ struct history {
     char lines[LIMIT_HISTORY][EVALUATION_LINE + 1];
 };
 
-/* Drops all of them: the copies end. */
+/* Drops all checkpoints: the copies end. */
 void checkpoints_release(struct checkpoints *checkpoints);
 
-/* Adds the newest one; SOCKET is owned from now on. What is beyond
-   LIMIT_CHECKPOINTS of its kind (named, unnamed) is dropped, and so is an older
-   one of the same name. NULL when memory runs out: SOCKET is closed then. */
+/* Adds the newest one, which owns SOCKET from now on. Drops an older one of the
+   same name, and the oldest when there are more than LIMIT_CHECKPOINTS of its
+   kind (named, unnamed). NULL when memory runs out: SOCKET is closed then. */
 struct checkpoint *checkpoints_add(struct checkpoints *checkpoints, int socket,
                                    pid_t pid, uint64_t evaluation,
                                    struct str name);
@@ -63,25 +63,25 @@ void checkpoints_take(struct checkpoints *checkpoints,
                       struct checkpoint *checkpoint);
 void checkpoint_free(struct checkpoint *checkpoint);
 
-/* RESTORED, which was taken out, is the present now: unnamed ones of what was
-   left are dropped, named ones stay, apart. */
+/* RESTORED, which was taken out, is the present now: of the past that was
+   abandoned, unnamed checkpoints are dropped; named ones stay, apart. */
 void checkpoints_restored(struct checkpoints *checkpoints,
                           const struct checkpoint *restored);
 
 /* Notes an evaluation of CODE as the next one. */
 void history_add(struct history *history, struct str code);
 
-/* EVALUATION is the last one again. APART: the lines are those of another past
-   and are forgotten. */
+/* EVALUATION is the last one again. APART: it belongs to another past than the
+   lines do, which are forgotten. */
 void history_restored(struct history *history, uint64_t evaluation, bool apart);
 
-/* Appends "evaluation 7: (defun f …" or, when it is too long ago, the number
-   alone. */
+/* Appends "evaluation 7: (defun f …", or the number alone when its line has
+   been forgotten. */
 void history_describe(const struct history *history, uint64_t evaluation,
                       struct buf *out);
 
-/* Appends a line for each evaluation from FIRST to LAST, at most some of
-   them. */
+/* Appends a line for each evaluation from FIRST to LAST; if there are many, for
+   the first ones only, and how many more there are. */
 void history_list(const struct history *history, uint64_t first, uint64_t last,
                   struct buf *out);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* front.h: one of those whose calls a supervisor serves: frames from it go in,
-   frames for it come out (wire.h). The host carries them, whatever way. All
-   fronts share the sessions; each has its own numbers of calls, stops its own
-   calls only (the owner those of all others, too), and gets what belongs to
-   them. */
+/* front.h: a front, for which the supervisor serves calls: what it owns, and
+   what is said to it. Its own frames go to intake.h. The host carries frames
+   (wire.h) both ways. All fronts share the sessions; each numbers its own
+   calls, gets their answers, and stops only those (the owner those of all
+   others, too). */
 #ifndef SUPERVISOR_FRONT_H
 #define SUPERVISOR_FRONT_H
 
@@ -12,37 +12,52 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/status.h"
 #include "base/str.h"
-#include "supervisor/supervisor.h"
 
+struct call;
 struct front;
+struct supervisor;
+
+/* --- For hosts ---------------------------------------------------------- */
 
 /* A new front of SUPERVISOR; NULL when memory runs out. The images end when an
-   OWNER says so (WIRE_FINISH); what others say ends their own calls. */
+   OWNER says so (WIRE_FINISH); what others say ends their own calls. Its end
+   is intake_close; supervisor_free frees the fronts that are still open. */
 struct front *front_open(struct supervisor *supervisor, bool owner);
 
-/* The front is gone: calls that run are stopped, the others withdrawn; nobody
-   is answered. Sessions stay. Accepts NULL. What is still open when the
-   supervisor is freed goes with it. */
-void front_close(struct front *front, int64_t now_ms);
-
-/* Frames from the front. ST_INVALID: they are none that it may send, and
-   nothing after them can be understood; front_output may have the reason.
-   ST_NOMEM likewise. The host passes on what is there and closes the front.
-   Frames of a front that is no owner wait while LIMIT_OUTPUT_BACKLOG bytes of
-   answers do: the host feeds 0 bytes when it has passed some on. */
-enum status MUST_CHECK front_feed(struct front *front, const void *p, size_t n,
-                                  int64_t now_ms);
-
-/* Frames for the front; the host removes what it has passed on. */
+/* Frames to FRONT; the host removes what it has passed on. */
 struct buf *front_output(struct front *front);
 
-/* Whether it has said HELLO. */
+/* Whether FRONT has said HELLO. */
 bool front_is_greeted(const struct front *front);
 
-/* Appends to OUT what is said to a front that is refused before it becomes one:
-   WHY is part of a sentence. */
+/* Appends to OUT the frame that refuses a front before it is opened. WHY is
+   part of a sentence. */
 void front_put_refusal(struct buf *out, struct str why);
+
+/* --- For the supervisor ------------------------------------------------- */
+
+/* Takes FRONT, which has no calls left, out of its supervisor and frees it. */
+void front_free(struct front *front);
+
+/* Answers the HELLO of FRONT: the supervisor accepts it. */
+void front_welcome(struct front *front);
+
+/* Answers call ID of FRONT. FLAGS are those of WIRE_REPLY. */
+void front_reply(struct front *front, uint64_t id, unsigned flags,
+                 struct str text);
+
+/* Passes on output of that call while it runs. */
+void front_tell(struct front *front, uint64_t id, struct str text);
+
+/* Whether there is no room for another call with N bytes of arguments; if so,
+   appends to TEXT what is answered. A lone call may be as large as the message
+   that brought it. */
+bool front_is_full(const struct front *front, size_t n, struct buf *text);
+
+/* CALL is call ID of FRONT and counts among its calls, until it is answered or
+   FRONT is gone. */
+void front_add_call(struct front *front, struct call *call, uint64_t id);
+void front_end_call(struct call *call);
 
 #endif

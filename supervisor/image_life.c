@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* life.c: opens the image of a session, serves its calls, notices its death
-   and sees to what is left (see state.h). */
+/* image_life.c: see image_life.h. */
+#include "supervisor/image_life.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,9 +11,15 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/ending.h"
+#include "supervisor/operation.h"
+#include "supervisor/process_limit.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
+#include "supervisor/stop.h"
 
-/* Milliseconds to wait for the zygote's word on why an image ended. */
+/* Milliseconds to wait until the zygote says why an image ended. */
 #define CAUSE_MS 1000
 
 /* Makes the socket pair and the pipes of a live image. OURS and THEIRS are in
@@ -21,21 +27,20 @@
 static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 {
     int pair[2];
-    int i;
 
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         ours[i] = theirs[i] = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
     ours[CONTROL_SOCKET] = pair[0];
     theirs[CONTROL_SOCKET] = pair[1];
-    for (i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
+    for (int i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
         if (pipe2(pair, O_CLOEXEC) < 0)
             return false;
         ours[i] = pair[0];
         theirs[i] = pair[1];
     }
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         if (fcntl(ours[i], F_SETFL, O_NONBLOCK) < 0)
             return false;
     return true;
@@ -43,132 +48,123 @@ static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 
 static void close_fds(const int fds[CONTROL_FDS])
 {
-    int i;
-
-    for (i = 0; i < CONTROL_FDS; i++)
+    for (int i = 0; i < CONTROL_FDS; i++)
         if (fds[i] >= 0)
-            (void)close(fds[i]); // unused or passed on
+            (void)close(fds[i]); // not needed here
 }
 
-void life_open(struct supervisor *s, struct channel *channel)
+void image_life_open(struct supervisor *s, struct session *session)
 {
     struct control_message message = {.kind = CONTROL_OPEN,
                                       .heap = s->config.heap};
     int ours[CONTROL_FDS];
     int theirs[CONTROL_FDS];
     bool ok = make_fds(ours, theirs) &&
-              linux_random(channel->key, sizeof channel->key);
+              linux_random(session->image.output.key,
+                           sizeof session->image.output.key);
 
     message.serial = ++s->serials;
-    memcpy(message.key, channel->key, sizeof message.key);
+    memcpy(message.key, session->image.output.key, sizeof message.key);
     ok = ok && control_send(s->zygote.control, &message, theirs) == ST_OK;
     close_fds(theirs);
     if (!ok) {
         log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
-                 channel->name, strerror(errno));
+                 session->name, strerror(errno));
         close_fds(ours);
         return; // tried again with the next call or zygote
     }
-    channel->serial = message.serial;
-    channel->generation = s->zygote.generation;
-    channel_connect(channel, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
-    restore_forget(channel);
+    session->image.serial = message.serial;
+    session->image.generation = s->zygote.generation;
+    session_connect(session, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
+    keeping_forget(&session->keeping);
+}
+
+void image_life_lost(struct session *session, int64_t now)
+{
+    struct image_process *image = &session->image;
+
+    if (image->dying || image->socket < 0)
+        return;
+    image->dying = true;
+    image->death.bury_at = image->death.exited ? now : now + CAUSE_MS;
+    image_process_kill(image);
 }
 
 /* Whether the supervisor can do the first call now. */
-static bool is_turn_of_ours(const struct channel *channel)
+static bool is_turn_of_ours(const struct session *session)
 {
-    const struct call *call = channel->first;
+    const struct call *call = session->calls.first;
 
-    return call && call->ours && !channel->keeping &&
-           (channel->socket >= 0 || !operation_needs_image(call));
+    return call && call->ours && !session->keeping.number &&
+           (session->image.socket >= 0 || !call->operation->needs_image);
 }
 
-void life_serve(struct supervisor *s, struct channel *channel, int64_t now)
+/* Does the first call, which is the supervisor's own. */
+static void run_ours(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->dying)
+    session->calls.first->operation->run(s, session, now);
+}
+
+void image_life_serve(struct supervisor *s, struct session *session,
+                      int64_t now)
+{
+    if (session->image.dying)
         return;
-    while (is_turn_of_ours(channel))
-        operation_run(s, channel, now);
-    if (channel->socket < 0 && channel->first && zygote_is_ready(&s->zygote)) {
-        life_open(s, channel);
-        if (is_turn_of_ours(channel))
-            operation_run(s, channel, now);
+    while (is_turn_of_ours(session))
+        run_ours(s, session, now);
+    if (session->image.socket < 0 && session->calls.first &&
+        zygote_is_ready(&s->zygote)) {
+        image_life_open(s, session);
+        if (is_turn_of_ours(session))
+            run_ours(s, session, now);
     }
-    // nothing is run in a process that could not be killed
-    if (channel->pid > 0 && channel_send(channel) != ST_OK)
-        life_lost(s, channel, now);
-    stop_tend(s, channel, now); // the clock of the first call starts here
+    // no code may run in a process that we could not kill
+    if (session->image.pid > 0 && session_send(session) != ST_OK)
+        image_life_lost(session, now);
+    // the clock of the first call starts here
+    if (stop_tend(session, ending_concerns(s, session->calls.first), now))
+        image_life_lost(session, now);
 }
 
-void life_answer(struct supervisor *s, struct channel *channel, int64_t now)
+void image_life_answer(struct supervisor *s, struct session *session,
+                       int64_t now)
 {
     struct call *call;
 
-    while ((call = channel_take_finished(channel))) {
-        channel->stop_stage = 0;
+    while ((call = session_take_finished(session))) {
+        session->image.stop.stage = 0;
         if (call->stopping)
-            watch_end_programs(channel, call);
-        restore_note_call(channel, call, now);
-        operation_note_answer(channel, call);
-        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+            process_limit_end_programs(session, call);
+        restore_note_call(session, call, now);
+        if (call->operation->note_answer && !call->error)
+            call->operation->note_answer(session, call);
+        reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
 }
 
-/* What the image is lost to is told by the zygote, or by wait(2) when its
-   zygote is gone. */
-void life_lost(struct supervisor *s, struct channel *channel, int64_t now)
+/* Appends to TEXT what has happened to the image: the rest of a sentence. */
+static void describe_cause(const struct session *session, struct buf *text)
 {
-    if (channel->dying || channel->socket < 0)
-        return;
-    channel->dying = true;
-    channel->death_at = channel->exited ? now : now + CAUSE_MS;
-    if (channel->pid > 0 && !channel->exited)
-        (void)kill(channel->pid, SIGKILL); // it may be gone already
-    supervisor_reap(s, now);
-}
+    const struct image_death *death = &session->image.death;
+    int status = death->wait_status;
+    const struct call *call = session->calls.first;
 
-/* Ends what the image of CHANNEL has started, when it ends; its zygote does
-   that, unless that is gone. */
-static void end_programs(const struct supervisor *s,
-                         const struct channel *channel)
-{
-    if (channel->generation != s->zygote.generation)
-        (void)linux_family(channel->pid, -1, SIGKILL);
-}
-
-void life_end(struct supervisor *s, struct channel *channel)
-{
-    if (channel->pid > 0 && !channel->exited) {
-        (void)kill(channel->pid, SIGKILL); // it may be gone already
-        end_programs(s, channel);
-    }
-    channel_disconnect(channel);
-    channel->dying = false;
-    channel->stop_stage = 0;
-}
-
-static void describe_cause(const struct channel *channel, struct buf *text)
-{
-    int status = channel->wait_status;
-    const struct call *call = channel->first;
-
-    if (channel->crowded)
+    if (death->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
-    else if (channel->garbled)
-        buf_str(text, STR("sent what is no answer and was ended"));
-    else if (channel->killed && call && call->why == STOP_TIME)
+    else if (death->garbled)
+        buf_str(text, STR("sent an invalid answer and was ended"));
+    else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
                    "(configure-limits sets it) and was killed",
                    (double)call->timeout_ms / 1000);
-    else if (channel->killed && call && call->why == STOP_BY_USER)
+    else if (death->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
-    else if (channel->killed)
+    else if (death->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
-    else if (!channel->exited)
+    else if (!death->exited)
         buf_str(text, STR("closed its connection"));
     else if (WIFSIGNALED(status))
         buf_printf(text, "was killed by signal %d (SIG%s)", WTERMSIG(status),
@@ -179,33 +175,36 @@ static void describe_cause(const struct channel *channel, struct buf *text)
         buf_printf(text, "ended with exit status %d", WEXITSTATUS(status));
 }
 
-/* Whether the first call was running when the image died. A lone call that was
-   not even read goes to the next image, once: the image had died before it. */
-static bool has_begun(struct channel *channel)
+/* Whether the first call was running when the image died. A lone call that the
+   image had not even read goes to the next image, once: the death came first.
+ */
+static bool has_begun(struct session *session)
 {
-    struct call *call = channel->first;
+    struct call *call = session->calls.first;
 
     if (!call || !call->sent)
         return false;
-    if (!channel->unread || channel->sent > 1 || call->retried)
+    if (!session->image.death.unread || session->calls.sent > 1 ||
+        call->retried)
         return true;
     call->retried = true;
     return false;
 }
 
-/* When it died, for those whose call was not RUNNING. */
+/* When the image died: the end of a sentence for fronts whose call was not
+   RUNNING. */
 static struct str when(const struct call *running)
 {
     if (!running)
         return STR(" between two evaluations.\n");
     return running->front
-               ? STR(" during an evaluation of somebody who shares it.\n")
-               : STR(" during an evaluation of somebody who had gone.\n");
+               ? STR(" during an evaluation by someone who shares it.\n")
+               : STR(" during an evaluation by someone who had left.\n");
 }
 
-/* Tells them what CAUSE and LOSS are, and answers the call that was RUNNING, if
-   any. */
-static void tell(struct supervisor *s, struct channel *channel,
+/* Tells all fronts the CAUSE of the death and the LOSS, and answers the call
+   that was RUNNING, if any. */
+static void tell(struct supervisor *s, struct session *session,
                  struct call *running, struct str cause, struct str loss)
 {
     const struct front *front = running ? running->front : NULL;
@@ -214,88 +213,92 @@ static void tell(struct supervisor *s, struct channel *channel,
     buf_str(&text, cause);
     buf_str(&text, when(running));
     buf_str(&text, loss);
-    reply_note(channel, front, buf_view(&text));
+    notices_add(&session->notices, front, buf_view(&text));
     buf_reset(&text);
     buf_printf(&text,
                "[ERROR] ECL-MCP:IMAGE-DIED\n%.*s during this evaluation.\n"
                "%.*s",
                STR_ARG(cause), STR_ARG(loss));
     if (front)
-        reply_composed(s, channel, running, true, buf_view(&text));
+        reply_composed(s, session, running, true, buf_view(&text));
     else
         call_free(running);
     buf_release(&text);
 }
 
-/* The last act for a dead image: what it had answered goes out, the call that
-   it was running gets the cause, the calls behind it go to the image that takes
-   its place. */
-static void bury(struct supervisor *s, struct channel *channel, int64_t now)
+/* The last act for a dead image: its answers go out, the call that it was
+   running is answered with the cause, and the later calls go to the image that
+   replaces it. */
+static void bury(struct supervisor *s, struct session *session, int64_t now)
 {
     struct buf cause = BUF_EMPTY;
     struct buf loss = BUF_EMPTY;
     struct call *running = NULL;
     struct call *call;
 
-    channel_drain_dead(channel);
-    while (channel->first && channel->first->replied) {
-        call = channel_take_first(channel);
-        restore_note_call(channel, call, now);
-        reply_composed(s, channel, call, call->error, buf_view(&call->text));
+    session_drain_dead(session);
+    while (session->calls.first && session->calls.first->replied) {
+        call = session_take_first(session);
+        restore_note_call(session, call, now);
+        reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
     buf_str(&cause, STR("The Lisp image "));
-    describe_cause(channel, &cause);
+    describe_cause(session, &cause);
     log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
-             channel->name, (int)channel->pid, STR_ARG(buf_view(&cause)));
-    if (has_begun(channel))
-        running = channel_take_first(channel);
-    channel_disconnect(channel);
-    channel->dying = false;
-    channel->stop_stage = 0;
-    restore_after_death(s, channel, &loss, now);
-    tell(s, channel, running, buf_view(&cause), buf_view(&loss));
+             session->name, (int)session->image.pid, STR_ARG(buf_view(&cause)));
+    if (has_begun(session))
+        running = session_take_first(session);
+    session_disconnect(session);
+    restore_after_death(s, session, &loss, now);
+    tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
     buf_release(&loss);
-    life_serve(s, channel, now);
+    image_life_serve(s, session, now);
 }
 
-void life_tend(struct supervisor *s, struct channel *channel, int64_t now)
+int64_t image_life_deadline(const struct session *session)
 {
-    if (channel->dying && now >= channel->death_at)
-        bury(s, channel, now);
+    return session->image.dying ? session->image.death.bury_at : -1;
 }
 
-void life_read(struct supervisor *s, struct channel *channel, int64_t now)
+void image_life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    enum status status = channel_read(channel);
+    if (session->image.dying && now >= session->image.death.bury_at)
+        bury(s, session, now);
+}
 
-    if (channel->kept)
-        operation_take_kept(s, channel, restore_take_kept(s, channel, now));
-    life_answer(s, channel, now);
+void image_life_read(struct supervisor *s, struct session *session, int64_t now)
+{
+    enum status status = session_read(session);
+
+    if (session->keeping.copy.arrived)
+        operation_take_kept(s, session, restore_take_kept(s, session, now));
+    image_life_answer(s, session, now);
     if (status == ST_INVALID)
-        channel->garbled = true; // what happens to it then is our doing
+        session->image.death.garbled = true; // what follows is our doing
     if (status != ST_OK)
-        life_lost(s, channel, now);
+        image_life_lost(session, now);
 }
 
-void life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
-                    int64_t now)
+void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
+                          int64_t now)
 {
-    struct channel *channel = s->channels;
+    struct session *session = s->sessions;
+    struct image_process *image;
 
-    while (channel && channel->pid != pid)
-        channel = channel->next;
-    if (!channel)
-        return; // a program that an image had started, a copy, one buried
-    channel->exited = true;
-    channel->wait_status = wait_status;
-    end_programs(s, channel);
-    if (channel->dying) {
-        channel->death_at = now;
-        return;
+    while (session && session->image.pid != pid)
+        session = session->next;
+    if (!session)
+        return; // a program of an image, a copy, or an image already buried
+    image = &session->image;
+    image->death.exited = true;
+    image->death.wait_status = wait_status;
+    image_process_end_programs(image, s->zygote.generation);
+    if (!image->dying) {
+        // the last answers may still be in the socket
+        image_life_read(s, session, now);
+        image_life_lost(session, now);
     }
-    life_read(s, channel, now); // the last answers may still be in the socket
-    life_lost(s, channel, now);
-    if (channel->dying)
-        channel->death_at = now;
+    if (image->dying)
+        image->death.bury_at = now;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* operation.c: the operations on sessions that the supervisor does itself, in
-   the order of the session's calls (see state.h). */
-#include <signal.h>
-#include <string.h>
+/* operation.c: see operation.h. */
+#include "supervisor/operation.h"
+
 #include <time.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
-/* The arguments that these operations know. */
+/* The arguments of these operations. */
 struct arguments {
     struct str name; /* empty: not given */
     int64_t back;    /* 0: not given */
@@ -37,182 +38,183 @@ static struct arguments read_arguments(struct str body)
     return arguments;
 }
 
-/* Answers the first call of CHANNEL with TEXT. */
-static void answer_first(struct supervisor *s, struct channel *channel,
+/* Answers the first call of SESSION with TEXT. */
+static void answer_first(struct supervisor *s, struct session *session,
                          bool error, struct buf *text)
 {
-    reply_composed(s, channel, channel_take_first(channel), error,
+    reply_composed(s, session, session_take_first(session), error,
                    buf_view(text));
     buf_release(text);
 }
 
-/* ---- checkpoint-session */
+/* --- checkpoint-session ------------------------------------------------- */
 
-static void checkpoint_session(struct supervisor *s, struct channel *channel,
-                               const struct call *call, int64_t now)
+static void checkpoint_session(struct supervisor *s, struct session *session,
+                               int64_t now)
 {
-    channel->keep_call = call->id;
-    restore_keep(s, channel, read_arguments(call_arguments(call)).name, now);
+    const struct call *call = session->calls.first;
+
+    session->keeping.call = call->id;
+    restore_keep(s, session, read_arguments(call_arguments(call)).name, now);
 }
 
-void operation_take_kept(struct supervisor *s, struct channel *channel,
+void operation_take_kept(struct supervisor *s, struct session *session,
                          const struct checkpoint *checkpoint)
 {
     struct buf text = BUF_EMPTY;
 
-    if (!channel->first || channel->first->id != channel->keep_call ||
-        channel->keep_call == 0)
+    if (!session->calls.first ||
+        session->calls.first->id != session->keeping.call ||
+        session->keeping.call == 0)
         return;
-    channel->keep_call = 0;
+    session->keeping.call = 0;
     if (!checkpoint) {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe image could not "
                            "be copied: the system has no process or memory "
                            "left for it."));
-        answer_first(s, channel, true, &text);
+        answer_first(s, session, true, &text);
         return;
     }
     if (checkpoint->name[0] != '\0')
         buf_printf(&text, "Checkpoint \"%s\" taken after ", checkpoint->name);
     else
         buf_str(&text, STR("Checkpoint taken after "));
-    history_describe(&channel->history, checkpoint->evaluation, &text);
-    answer_first(s, channel, false, &text);
+    history_describe(&session->keeping.history, checkpoint->evaluation, &text);
+    answer_first(s, session, false, &text);
 }
 
-/* ---- restore-session */
+/* --- restore-session ---------------------------------------------------- */
 
-/* Why there is no checkpoint to go back to. */
-static void describe_missing(const struct channel *channel,
+/* Says why there is no checkpoint to go back to. */
+static void describe_missing(const struct session *session,
                              struct arguments arguments, struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->keeping.history.last;
 
     buf_str(text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\n"));
     if (arguments.name.n > 0)
         buf_printf(text, "Session %s has no checkpoint named \"%.*s\".",
-                   channel->name, STR_ARG(arguments.name));
+                   session->name, STR_ARG(arguments.name));
     else if (arguments.back > 0 && (uint64_t)arguments.back > last)
         buf_printf(text,
                    "Session %s has %llu evaluations; there is no state %lld "
                    "evaluations back.",
-                   channel->name, (unsigned long long)last,
+                   session->name, (unsigned long long)last,
                    (long long)arguments.back);
     else
-        buf_printf(text, "Session %s has no checkpoint of that time any more.",
-                   channel->name);
-    buf_str(text, STR(" list-sessions shows what there is."));
+        buf_printf(text, "Session %s no longer has a checkpoint of that time.",
+                   session->name);
+    buf_str(text, STR(" list-sessions shows its checkpoints."));
 }
 
-static struct checkpoint *choose(const struct channel *channel,
+static struct checkpoint *choose(const struct session *session,
                                  struct arguments arguments)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->keeping.history.last;
 
     if (arguments.name.n > 0)
-        return checkpoints_named(&channel->checkpoints, arguments.name);
+        return checkpoints_named(&session->keeping.checkpoints, arguments.name);
     if (arguments.back <= 0)
-        return checkpoints_before(&channel->checkpoints, last);
+        return checkpoints_before(&session->keeping.checkpoints, last);
     if ((uint64_t)arguments.back > last)
         return NULL;
-    return checkpoints_before(&channel->checkpoints,
+    return checkpoints_before(&session->keeping.checkpoints,
                               last - (uint64_t)arguments.back);
 }
 
-/* What a way back means: where the session is now, and what was undone. */
-static void describe_restored(const struct channel *channel,
+/* Says where the session is now, and what was undone. */
+static void describe_restored(const struct session *session,
                               const struct checkpoint *checkpoint,
                               struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->keeping.history.last;
 
-    buf_printf(text, "Session %s restored to the state after ", channel->name);
+    buf_printf(text, "Session %s restored to the state after ", session->name);
     if (checkpoint->apart)
-        buf_printf(text, "evaluation %llu of a past that was left",
+        buf_printf(text, "evaluation %llu of an abandoned past",
                    (unsigned long long)checkpoint->evaluation);
     else
-        history_describe(&channel->history, checkpoint->evaluation, text);
+        history_describe(&session->keeping.history, checkpoint->evaluation,
+                         text);
     if (checkpoint->name[0] != '\0')
         buf_printf(text, "\n(checkpoint \"%s\")", checkpoint->name);
     if (!checkpoint->apart && checkpoint->evaluation < last) {
         buf_str(text, STR("\nUndone:"));
-        history_list(&channel->history, checkpoint->evaluation + 1, last, text);
+        history_list(&session->keeping.history, checkpoint->evaluation + 1,
+                     last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-/* The call of KNOWS, OPERATION, has changed what all others build on: TEXT says
-   how. */
-static void tell_others(struct channel *channel, const struct front *knows,
+/* KNOWS has called OPERATION, which changes the session for all who share it;
+   TEXT says how. */
+static void tell_others(struct session *session, const struct front *knows,
                         const char *operation, struct str text)
 {
     struct buf notice = BUF_EMPTY;
 
-    buf_printf(&notice, "Somebody who shares it has called %s:\n%.*s",
+    buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
                operation, STR_ARG(text));
-    reply_note(channel, knows, buf_view(&notice));
+    notices_add(&session->notices, knows, buf_view(&notice));
     buf_release(&notice);
 }
 
-void operation_note_answer(struct channel *channel, const struct call *call)
-{
-    if (!call->error && str_eq(call_operation(call), STR("reset-session")))
-        tell_others(channel, call->front, "reset-session",
-                    buf_view(&call->text));
-}
-
 /* The state before the first evaluation needs no checkpoint. */
-static void restore_beginning(struct supervisor *s, struct channel *channel)
+static void restore_beginning(struct supervisor *s, struct session *session)
 {
     struct buf text = BUF_EMPTY;
 
     buf_printf(&text,
-               "Session %s restored to its beginning.\nUndone:", channel->name);
-    history_list(&channel->history, 1, channel->history.last, &text);
+               "Session %s restored to its beginning.\nUndone:", session->name);
+    history_list(&session->keeping.history, 1, session->keeping.history.last,
+                 &text);
     buf_str(&text, STR(RESTORE_LIMITS));
-    life_end(s, channel);
-    restore_forget(channel);
-    tell_others(channel, channel->first->front, "restore-session",
+    session_end_image(session, s->zygote.generation);
+    keeping_forget(&session->keeping);
+    tell_others(session, session->calls.first->front, "restore-session",
                 buf_view(&text));
-    answer_first(s, channel, false, &text);
+    answer_first(s, session, false, &text);
 }
 
-static void restore_session(struct supervisor *s, struct channel *channel,
-                            const struct call *call, int64_t now)
+static void restore_session(struct supervisor *s, struct session *session,
+                            int64_t now)
 {
-    struct arguments arguments = read_arguments(call_arguments(call));
-    struct checkpoint *checkpoint = choose(channel, arguments);
+    struct arguments arguments =
+        read_arguments(call_arguments(session->calls.first));
+    struct checkpoint *checkpoint = choose(session, arguments);
     struct buf text = BUF_EMPTY;
     bool error = true;
 
-    if (!checkpoint && arguments.name.n == 0 && channel->history.last > 0 &&
-        (uint64_t)arguments.back == channel->history.last) {
-        restore_beginning(s, channel);
+    if (!checkpoint && arguments.name.n == 0 &&
+        session->keeping.history.last > 0 &&
+        (uint64_t)arguments.back == session->keeping.history.last) {
+        restore_beginning(s, session);
         return;
     }
     if (!checkpoint) {
-        describe_missing(channel, arguments, &text);
-        answer_first(s, channel, true, &text);
+        describe_missing(session, arguments, &text);
+        answer_first(s, session, true, &text);
         return;
     }
-    channel_drain(channel); // what the image has printed in between
-    checkpoints_take(&channel->checkpoints, checkpoint);
-    if (restore_wake(s, channel, checkpoint)) {
-        describe_restored(channel, checkpoint, &text);
-        life_end(s, channel);
-        restore_become(s, channel, checkpoint, now);
-        tell_others(channel, channel->first->front, "restore-session",
+    session_drain(session); // what the image has printed until now
+    checkpoints_take(&session->keeping.checkpoints, checkpoint);
+    if (restore_wake(s, session, checkpoint)) {
+        describe_restored(session, checkpoint, &text);
+        session_end_image(session, s->zygote.generation);
+        restore_become(s, session, checkpoint, now);
+        tell_others(session, session->calls.first->front, "restore-session",
                     buf_view(&text));
         error = false;
     } else {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe checkpoint is "
-                           "broken and was dropped; the session is as it "
-                           "was."));
+                           "broken and was dropped; the session is "
+                           "unchanged."));
     }
     checkpoint_free(checkpoint);
-    answer_first(s, channel, error, &text);
+    answer_first(s, session, error, &text);
 }
 
-/* ---- list-sessions, describe-session, show-output */
+/* --- list-sessions, describe-session, show-output ----------------------- */
 
 static void describe_time(int64_t seconds, struct buf *text)
 {
@@ -225,18 +227,19 @@ static void describe_time(int64_t seconds, struct buf *text)
         buf_printf(text, " at %s", clock);
 }
 
-static void describe_session(const struct channel *channel, struct buf *text)
+static void describe_session(const struct session *session, struct buf *text)
 {
-    const struct checkpoint *checkpoint = channel->checkpoints.newest;
-    size_t memory = channel->pid > 0 ? linux_memory(channel->pid) : 0;
+    const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
+    size_t memory =
+        session->image.pid > 0 ? linux_memory(session->image.pid) : 0;
 
     buf_printf(text, "%s%s: %s, %llu evaluation%s", text->n > 0 ? "\n" : "",
-               channel->name,
-               channel->sent > 0      ? "evaluating"
-               : channel->socket >= 0 ? "idle"
-                                      : "not open",
-               (unsigned long long)channel->history.last,
-               channel->history.last == 1 ? "" : "s");
+               session->name,
+               session->calls.sent > 0      ? "evaluating"
+               : session->image.socket >= 0 ? "idle"
+                                            : "not open",
+               (unsigned long long)session->keeping.history.last,
+               session->keeping.history.last == 1 ? "" : "s");
     if (memory > 0)
         buf_printf(text, ", %.1f MB", (double)memory / 1e6);
     for (; checkpoint; checkpoint = checkpoint->next) {
@@ -246,14 +249,15 @@ static void describe_session(const struct channel *channel, struct buf *text)
         describe_time(checkpoint->taken, text);
         buf_str(text, STR(", after "));
         if (checkpoint->apart)
-            buf_printf(text, "evaluation %llu of a past that was left",
+            buf_printf(text, "evaluation %llu of an abandoned past",
                        (unsigned long long)checkpoint->evaluation);
         else
-            history_describe(&channel->history, checkpoint->evaluation, text);
+            history_describe(&session->keeping.history, checkpoint->evaluation,
+                             text);
     }
 }
 
-/* On a line of its own. */
+/* Appends a line about the sandbox. */
 static void describe_sandbox(const struct supervisor *s, struct buf *text)
 {
     struct buf state = BUF_EMPTY;
@@ -271,27 +275,20 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
     buf_release(&state);
 }
 
-static void list_sessions(const struct supervisor *s, struct buf *text)
+static bool list_sessions(const struct supervisor *s, struct str name,
+                          struct str body, struct buf *text)
 {
-    const struct channel *channel = s->channels;
+    const struct session *session = s->sessions;
 
-    for (; channel; channel = channel->next)
-        if (!channel->closed)
-            describe_session(channel, text);
+    (void)name; // all are shown
+    (void)body;
+    for (; session; session = session->next)
+        if (!session->closed)
+            describe_session(session, text);
     if (text->n == 0)
         buf_str(text, STR("No session is open yet."));
     describe_sandbox(s, text);
-}
-
-const struct channel *operation_find(const struct supervisor *s,
-                                     struct str name)
-{
-    const struct channel *channel = s->channels;
-
-    while (channel &&
-           (channel->closed || !str_eq(name, str_from(channel->name))))
-        channel = channel->next;
-    return channel;
+    return true;
 }
 
 void operation_miss(struct str name, struct buf *text)
@@ -302,93 +299,102 @@ void operation_miss(struct str name, struct buf *text)
                STR_ARG(name));
 }
 
-bool operation_is_immediate(struct str operation)
+static bool show_session(const struct supervisor *s, struct str name,
+                         struct str body, struct buf *text)
 {
-    return str_eq(operation, STR("list-sessions")) ||
-           str_eq(operation, STR("describe-session")) ||
-           str_eq(operation, STR("show-output"));
-}
+    const struct session *session = state_find_session(s, name);
+    bool opens = str_eq(name, STR(STATE_MAIN)); // by itself, sooner or later
 
-bool operation_show(const struct supervisor *s, struct str session,
-                    struct str operation, struct str body, struct buf *text)
-{
-    const struct channel *channel = operation_find(s, session);
-
-    if (str_eq(operation, STR("show-output")))
-        return kept_show(&s->kept, (uint64_t)read_arguments(body).id, session,
-                         text);
-    if (str_eq(operation, STR("list-sessions")))
-        list_sessions(s, text);
-    else if (channel)
-        describe_session(channel, text);
-    else if (str_eq(session, STR(STATE_MAIN)))
+    (void)body;
+    if (session)
+        describe_session(session, text);
+    else if (opens)
         buf_str(text, STR(STATE_MAIN ": not open, 0 evaluations"));
     else
-        operation_miss(session, text);
-    return channel || !str_eq(operation, STR("describe-session")) ||
-           str_eq(session, STR(STATE_MAIN));
+        operation_miss(name, text);
+    return session || opens;
 }
 
-/* ---- close-session */
+static bool show_output(const struct supervisor *s, struct str name,
+                        struct str body, struct buf *text)
+{
+    uint64_t id = (uint64_t)read_arguments(body).id;
 
-static void close_session(struct supervisor *s, struct channel *channel)
+    return outputs_show(&s->outputs, id, name, text);
+}
+
+/* --- close-session ------------------------------------------------------ */
+
+static void close_session(struct supervisor *s, struct session *session,
+                          int64_t now)
 {
     struct buf text = BUF_EMPTY;
-    bool open = channel->socket >= 0;
+    bool open = session->image.socket >= 0;
 
-    life_end(s, channel);
-    restore_forget(channel);
-    channel->closed = true;
+    (void)now;
+    session_end_image(session, s->zygote.generation);
+    keeping_forget(&session->keeping);
+    session->closed = true;
     buf_printf(&text,
                open ? "Session %s closed. Its definitions and checkpoints are "
                       "gone."
                     : "Session %s not found: it was not open.",
-               channel->name);
-    answer_first(s, channel, false, &text);
+               session->name);
+    answer_first(s, session, false, &text);
 }
 
-/* ---- the table */
+/* --- reset-session, configure-limits ------------------------------------ */
 
-enum { CHECKPOINT_SESSION, RESTORE_SESSION, CLOSE_SESSION, N };
+/* The image does these; the supervisor only notes something about them. */
 
-static const char *const names[N] = {
-    [CHECKPOINT_SESSION] = "checkpoint-session",
-    [RESTORE_SESSION] = "restore-session",
-    [CLOSE_SESSION] = "close-session",
+/* The definitions of the session are gone, for all who share it. */
+static void note_reset(struct session *session, const struct call *call)
+{
+    tell_others(session, call->front, "reset-session", buf_view(&call->text));
+}
+
+/* The limit of memory holds for sessions that open later, too. */
+static void note_limits(struct supervisor *s, const struct call *call)
+{
+    struct str body = call_arguments(call);
+    struct str name;
+    struct wire_field value;
+
+    while (wire_take_string(&body, &name) == ST_OK &&
+           wire_field(&body, &value) == ST_OK)
+        if (value.type == WIRE_INT && str_eq(name, STR("memory")) &&
+            value.integer > 0)
+            s->config.heap = (uint64_t)value.integer;
+}
+
+/* --- The table ---------------------------------------------------------- */
+
+static const struct operation operations[] = {
+    {.name = "checkpoint-session",
+     .by = OPERATION_IN_ORDER,
+     .needs_image = true,
+     .run = checkpoint_session},
+    {.name = "restore-session",
+     .by = OPERATION_IN_ORDER,
+     .run = restore_session},
+    {.name = "close-session", .by = OPERATION_IN_ORDER, .run = close_session},
+    {.name = "list-sessions", .by = OPERATION_AT_ONCE, .show = list_sessions},
+    {.name = "describe-session", .by = OPERATION_AT_ONCE, .show = show_session},
+    {.name = "show-output", .by = OPERATION_AT_ONCE, .show = show_output},
+    {.name = "configure-limits",
+     .by = OPERATION_BY_IMAGE,
+     .note_call = note_limits},
+    {.name = "reset-session",
+     .by = OPERATION_BY_IMAGE,
+     .note_answer = note_reset},
 };
 
-static int find(struct str operation)
+static const struct operation any_other = {.by = OPERATION_BY_IMAGE};
+
+const struct operation *operation_find(struct str name)
 {
-    int i = 0;
-
-    while (i < N && !str_eq(operation, str_from(names[i])))
-        i++;
-    return i;
-}
-
-bool operation_is_ours(struct str operation)
-{
-    return find(operation) < N;
-}
-
-bool operation_needs_image(const struct call *call)
-{
-    return find(call_operation(call)) == CHECKPOINT_SESSION;
-}
-
-void operation_run(struct supervisor *s, struct channel *channel, int64_t now)
-{
-    const struct call *call = channel->first;
-
-    switch (find(call_operation(call))) {
-    case CHECKPOINT_SESSION:
-        checkpoint_session(s, channel, call, now);
-        break;
-    case RESTORE_SESSION:
-        restore_session(s, channel, call, now);
-        break;
-    default:
-        close_session(s, channel);
-        break;
-    }
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (str_eq(name, str_from(operations[i].name)))
+            return &operations[i];
+    return &any_other;
 }

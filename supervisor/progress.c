@@ -1,95 +1,104 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* progress.c: tells the front what the running call prints, while it runs:
-   whole lines, now and then, and a line that is not ended when nothing comes
-   behind it, as a prompt or dots that count (see state.h). */
-#include <string.h>
+/* progress.c: see progress.h. */
+#include "supervisor/progress.h"
 
 #include "base/limits.h"
-#include "supervisor/state.h"
+#include "supervisor/front.h"
 
 /* Milliseconds between two frames. */
 #define PAUSE_MS 250
 
-/* Milliseconds after which a line that is not ended is told. */
+/* Milliseconds without output after which an unfinished line is passed on. */
 #define REST_MS 1000
 
-/* Output of pipe I that was not told yet: lines, or with WHOLE all of it. */
+/* Output of pipe I that the front has not got yet: whole lines, or with WHOLE
+   all of it. */
 static struct str fresh(const struct call *call, int i, bool whole)
 {
     struct str head = buf_view(&call->captures[i].head);
+    size_t start = call->progress.reported[i];
     size_t end = head.n;
 
-    while (!whole && end > call->told[i] && head.p[end - 1] != '\n')
+    while (!whole && end > start && head.p[end - 1] != '\n')
         end--;
-    return str_make(head.p + call->told[i], end - call->told[i]);
+    return str_make(head.p + start, end - start);
 }
 
-/* Notes when CALL has printed last. */
+/* Notes when CALL last printed. */
 static void note_growth(struct call *call, int64_t now)
 {
-    int i;
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
+        size_t n = call->captures[i].head.n;
 
-    for (i = 0; i < CHANNEL_PIPES; i++) {
-        if (call->captures[i].head.n != call->seen[i])
-            call->grown_at = now;
-        call->seen[i] = call->captures[i].head.n;
+        if (n != call->progress.printed[i])
+            call->progress.printed_at = now;
+        call->progress.printed[i] = n;
     }
 }
 
-static struct call *teller(const struct channel *channel)
+/* The running call, if its front wants its output. */
+static struct call *reporter(const struct session *session)
 {
-    struct call *call = channel->first;
+    struct call *call = session->calls.first;
+    bool reports = call && call->progress.wanted && call->sent &&
+                   !call->stopping && call->front;
 
-    return call && call->progress && call->sent && !call->stopping &&
-                   call->front
-               ? call
-               : NULL;
+    return reports ? call : NULL;
 }
 
-void progress_tend(struct channel *channel, int64_t now)
+/* Appends LINES to TEXT; only their end when they are too long. */
+static void add_lines(struct str lines, struct buf *text)
 {
-    struct call *call = teller(channel);
+    if (lines.n > LIMIT_PROGRESS) {
+        lines.p += lines.n - LIMIT_PROGRESS;
+        lines.n = LIMIT_PROGRESS;
+    }
+    buf_str(text, lines);
+    if (lines.n > 0 && lines.p[lines.n - 1] != '\n')
+        buf_byte(text, '\n');
+}
+
+void progress_tend(struct session *session, int64_t now)
+{
+    struct call *call = reporter(session);
     struct buf text = BUF_EMPTY;
-    int i;
+    struct call_progress *progress;
 
     if (!call)
         return;
     note_growth(call, now);
-    if (now < call->told_at + PAUSE_MS)
+    progress = &call->progress;
+    if (now < progress->reported_at + PAUSE_MS)
         return;
-    for (i = 0; i < CHANNEL_PIPES; i++) {
-        struct str lines = fresh(call, i, now >= call->grown_at + REST_MS);
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
+        struct str lines =
+            fresh(call, i, now >= progress->printed_at + REST_MS);
 
-        call->told[i] += lines.n;
-        if (lines.n > LIMIT_PROGRESS) {
-            lines.p += lines.n - LIMIT_PROGRESS; // the newest
-            lines.n = LIMIT_PROGRESS;
-        }
-        buf_str(&text, lines);
-        if (lines.n > 0 && lines.p[lines.n - 1] != '\n')
-            buf_str(&text, STR("\n"));
+        progress->reported[i] += lines.n;
+        add_lines(lines, &text);
     }
     if (text.n > 0) {
-        call->told_at = now;
+        progress->reported_at = now;
         front_tell(call->front, call->front_id, str_make(text.p, text.n - 1));
     }
     buf_release(&text);
 }
 
-int64_t progress_deadline(const struct channel *channel)
+int64_t progress_deadline(const struct session *session)
 {
-    const struct call *call = teller(channel);
+    const struct call *call = reporter(session);
     bool lines = false;
     bool more = false;
-    int i;
+    int64_t pause;
+    int64_t rest;
 
-    for (i = 0; call && i < CHANNEL_PIPES; i++) {
+    for (int i = 0; call && i < CAPTURE_PIPES; i++) {
         lines = lines || fresh(call, i, false).n > 0;
         more = more || fresh(call, i, true).n > 0;
     }
     if (!more)
         return -1;
-    if (lines || call->grown_at + REST_MS < call->told_at + PAUSE_MS)
-        return call->told_at + PAUSE_MS;
-    return call->grown_at + REST_MS;
+    pause = call->progress.reported_at + PAUSE_MS;
+    rest = call->progress.printed_at + REST_MS;
+    return lines || rest < pause ? pause : rest;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* restore.c: takes checkpoints when an image is idle, and wakes them when it is
-   lost or the user wants to go back (see state.h). */
+/* restore.c: see restore.h. */
+#include "supervisor/restore.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,39 +17,20 @@
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
-/* After a copy, at least this many times what it took must pass before the
-   next: bursts of calls are hardly slowed down. */
+/* The next copy waits at least this many times as long as the last one took, so
+   that bursts of calls are hardly slowed down. */
 #define REST 20
 
-/* Milliseconds that must pass in any case: what a copy shares with the image is
-   copied page by page when it is written, which slows down the calls after it.
- */
+/* Milliseconds that must pass in any case: each page that a copy shares with
+   the image is copied when it is written, which slows down the next calls. */
 #define REST_MS 100
 
-/* Milliseconds after which a copy that failed is tried again. */
+/* Milliseconds after which a failed copy is tried again. */
 #define RETRY_MS 1000
 
-/* Ancestors of a copy that are looked at: evaluated code that forks may put
+/* How many ancestors of a copy are examined: evaluated code that forks may put
    some between it and the image. */
 #define GENERATIONS 16
-
-/* Whether OPERATION changes nothing that a checkpoint would have to keep. */
-static bool only_reads(struct str operation)
-{
-    static const char *const names[] = {
-        "apropos-search",   "class-info",          "compile-form",
-        "configure-limits", "describe-last-error", "describe-symbol",
-        "describe-system",  "find-methods",        "function-arglist",
-        "inspect-value",    "list-definitions",    "list-package-symbols",
-        "list-systems",     "macroexpand-form",    "memory-report",
-        "who-calls",        "who-references",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eq(operation, str_from(names[i])))
-            return true;
-    return false;
-}
 
 /* The code of an evaluation, or the name of another operation. */
 static struct str subject(const struct call *call)
@@ -64,83 +46,87 @@ static struct str subject(const struct call *call)
     return call_operation(call);
 }
 
-void restore_note_call(struct channel *channel, const struct call *call,
+void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
-    if (only_reads(call_operation(call)))
+    if (call->reads)
         return;
-    history_add(&channel->history, subject(call));
-    channel->changed = true;
-    channel->keep_at = now > channel->rest_until ? now : channel->rest_until;
+    history_add(&session->keeping.history, subject(call));
+    session->keeping.changed = true;
+    session->keeping.due_at =
+        now > session->keeping.rest_until ? now : session->keeping.rest_until;
 }
 
-static bool can_keep(const struct channel *channel)
+static bool can_keep(const struct session *session)
 {
-    return channel->socket >= 0 && channel->pid > 0 && !channel->dying &&
-           !channel->keeping && !channel->first;
+    return session->image.socket >= 0 && session->image.pid > 0 &&
+           !session->image.dying && !session->keeping.number &&
+           !session->calls.first;
 }
 
-void restore_keep(struct supervisor *s, struct channel *channel,
+void restore_keep(struct supervisor *s, struct session *session,
                   struct str name, int64_t now)
 {
-    channel->keeping = ++s->serials;
-    channel->keep_sent = now;
+    session->keeping.number = ++s->serials;
+    session->keeping.sent_at = now;
     if (name.n > 0)
-        memcpy(channel->keep_name, name.p, name.n);
-    channel->keep_name[name.n] = '\0';
-    channel_send_keep(channel, channel->keeping);
+        memcpy(session->keeping.name, name.p, name.n);
+    session->keeping.name[name.n] = '\0';
+    session_send_keep(session, session->keeping.number);
 }
 
-void restore_tend(struct supervisor *s, struct channel *channel, int64_t now)
+void restore_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (channel->changed && !s->ending.wanted && can_keep(channel) &&
-        now >= channel->keep_at)
-        restore_keep(s, channel, str_make("", 0), now);
+    if (session->keeping.changed && !s->ending.wanted && can_keep(session) &&
+        now >= session->keeping.due_at)
+        restore_keep(s, session, str_make("", 0), now);
 }
 
-int64_t restore_deadline(const struct channel *channel)
+int64_t restore_deadline(const struct session *session)
 {
-    return channel->changed && can_keep(channel) ? channel->keep_at : -1;
+    return session->keeping.changed && can_keep(session)
+               ? session->keeping.due_at
+               : -1;
 }
 
-/* Whether process PID is already something else here. */
+/* Whether process PID is an image or a checkpoint already. */
 static bool is_known(const struct supervisor *s, pid_t pid)
 {
-    const struct channel *channel;
-    const struct checkpoint *checkpoint;
-
-    for (channel = s->channels; channel; channel = channel->next) {
-        if (channel->pid == pid)
+    for (const struct session *session = s->sessions; session;
+         session = session->next) {
+        if (session->image.pid == pid)
             return true;
-        for (checkpoint = channel->checkpoints.newest; checkpoint;
-             checkpoint = checkpoint->next)
+        for (const struct checkpoint *checkpoint =
+                 session->keeping.checkpoints.newest;
+             checkpoint; checkpoint = checkpoint->next)
             if (checkpoint->pid == pid)
                 return true;
     }
     return false;
 }
 
-/* Whether process PID descends from the image of CHANNEL, or from what that has
-   left to those who adopt, and through no other image or copy. */
+/* Whether process PID descends from the image of SESSION, or from an orphan
+   that the zygote or this process has adopted, and not through another image or
+   copy. */
 static bool is_descendant(const struct supervisor *s,
-                          const struct channel *channel, pid_t pid)
+                          const struct session *session, pid_t pid)
 {
     int64_t start = 0;
-    int generations;
 
-    for (generations = 0; generations < GENERATIONS; generations++) {
+    for (int generations = 0; generations < GENERATIONS; generations++) {
         if (is_known(s, pid) || !linux_find(pid, &pid, &start))
             return false;
-        if (pid == channel->pid || pid == s->zygote.pid || pid == getpid())
+        if (pid == session->image.pid || pid == s->zygote.pid ||
+            pid == getpid())
             return true;
     }
     return false;
 }
 
-/* Whether process PID, of which the image of CHANNEL says that it is a copy of
-   it, can be one: it is going to be signalled, and evaluated code may say
-   anything. Where the system does not tell, the word of the image counts. */
-static bool is_copy(const struct supervisor *s, const struct channel *channel,
+/* Whether process PID can be a copy of the image of SESSION, as the image says:
+   we are going to signal it, and evaluated code may say anything. Where the
+   system does not tell, the word of the image counts. */
+static bool is_copy(const struct supervisor *s, const struct session *session,
                     pid_t pid, int64_t *start)
 {
     pid_t parent = 0;
@@ -149,7 +135,7 @@ static bool is_copy(const struct supervisor *s, const struct channel *channel,
     if (!linux_find(getpid(), &parent, start))
         return true;
     return pid > 1 && linux_find(pid, &parent, start) &&
-           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, channel, pid);
+           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, session, pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
@@ -164,32 +150,34 @@ static bool is_there(const struct checkpoint *checkpoint)
 }
 
 struct checkpoint *restore_take_kept(struct supervisor *s,
-                                     struct channel *channel, int64_t now)
+                                     struct session *session, int64_t now)
 {
     struct checkpoint *checkpoint = NULL;
-    int socket = channel->kept_socket;
+    int socket = session->keeping.copy.socket;
     int64_t start = 0;
-    int64_t took = now > channel->keep_sent ? now - channel->keep_sent : 1;
+    int64_t took =
+        now > session->keeping.sent_at ? now - session->keeping.sent_at : 1;
 
-    channel->kept = false;
-    channel->kept_socket = -1;
-    channel->keeping = 0;
-    channel->rest_until = now + (took * REST > REST_MS ? took * REST : REST_MS);
-    if (socket >= 0 && is_copy(s, channel, channel->kept_pid, &start))
-        checkpoint = checkpoints_add(&channel->checkpoints, socket,
-                                     channel->kept_pid, channel->history.last,
-                                     str_from(channel->keep_name));
+    session->keeping.copy.arrived = false;
+    session->keeping.copy.socket = -1;
+    session->keeping.number = 0;
+    session->keeping.rest_until =
+        now + (took * REST > REST_MS ? took * REST : REST_MS);
+    if (socket >= 0 && is_copy(s, session, session->keeping.copy.pid, &start))
+        checkpoint = checkpoints_add(
+            &session->keeping.checkpoints, socket, session->keeping.copy.pid,
+            session->keeping.history.last, str_from(session->keeping.name));
     else if (socket >= 0)
-        (void)close(socket); // it leads to nothing of ours
+        (void)close(socket); // it does not lead to a copy
     if (checkpoint) {
         checkpoint->start = start;
-        channel->changed = false;
+        session->keeping.changed = false;
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
-                 "process %d is no copy of it",
-                 channel->name, (int)channel->kept_pid);
-        channel->keep_at = now + RETRY_MS;
+                 "process %d is not a copy of it",
+                 session->name, (int)session->keeping.copy.pid);
+        session->keeping.due_at = now + RETRY_MS;
     }
     return checkpoint;
 }
@@ -202,8 +190,8 @@ static int64_t clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until there is something to read; the end of other processes may
-   interrupt it any number of times. */
+/* Waits until there is something to read. The end of other processes may
+   interrupt the wait any number of times. */
 static bool wait_readable(int socket, int64_t until)
 {
     struct pollfd fd = {socket, POLLIN, 0};
@@ -217,7 +205,7 @@ static bool wait_readable(int socket, int64_t until)
     return ready > 0;
 }
 
-/* Waits for the word of a copy that it is awake. */
+/* Waits until a copy says that it is awake. */
 static bool is_awake(int socket)
 {
     char bytes[WIRE_HEAD + 9];
@@ -242,7 +230,7 @@ static bool is_awake(int socket)
            head.kind == WIRE_WOKEN;
 }
 
-bool restore_wake(struct supervisor *s, struct channel *channel,
+bool restore_wake(struct supervisor *s, struct session *session,
                   const struct checkpoint *checkpoint)
 {
     struct control_message message = {.kind = CONTROL_ADOPT,
@@ -251,88 +239,81 @@ bool restore_wake(struct supervisor *s, struct channel *channel,
 
     if (!is_there(checkpoint)) {
         log_line(&s->config.log, LOG_WARN,
-                 "image: session %s: checkpoint %d is gone", channel->name,
+                 "image: session %s: checkpoint %d is gone", session->name,
                  (int)checkpoint->pid);
         return false;
     }
-    // only the zygote that has forked it, or its original, becomes its parent
-    if (s->zygote.control >= 0 && channel->generation == s->zygote.generation &&
+    // only the zygote that forked it or its original can become its parent
+    if (s->zygote.control >= 0 &&
+        session->image.generation == s->zygote.generation &&
         control_send(s->zygote.control, &message, NULL) != ST_OK)
-        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not listen",
+        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not respond",
                  (int)s->zygote.pid);
     awake = send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 &&
             is_awake(checkpoint->socket) &&
             fcntl(checkpoint->socket, F_SETFL, O_NONBLOCK) == 0;
     if (!awake) {
         log_line(&s->config.log, LOG_WARN,
-                 "image: session %s: checkpoint %d does not wake",
-                 channel->name, (int)checkpoint->pid);
+                 "image: session %s: checkpoint %d did not wake", session->name,
+                 (int)checkpoint->pid);
         (void)kill(checkpoint->pid, SIGKILL); // it may be gone already
     }
     return awake;
 }
 
-void restore_become(struct supervisor *s, struct channel *channel,
+void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now)
 {
-    channel_connect(channel, checkpoint->socket, NULL);
-    channel->pid = checkpoint->pid;
-    checkpoint->socket = -1; // the channel has it
-    checkpoints_restored(&channel->checkpoints, checkpoint);
-    history_restored(&channel->history, checkpoint->evaluation,
+    session_connect(session, checkpoint->socket, NULL);
+    session->image.pid = checkpoint->pid;
+    checkpoint->socket = -1; // the session has it
+    checkpoints_restored(&session->keeping.checkpoints, checkpoint);
+    history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
-    // the copy was used up: another of the same state takes its place
-    restore_keep(s, channel, str_from(checkpoint->name), now);
+    // the copy is used up: another of the same state replaces it
+    restore_keep(s, session, str_from(checkpoint->name), now);
 }
 
-/* Appends what is gone when EVALUATION is the last one left. */
-static void describe_loss(const struct channel *channel, uint64_t evaluation,
+/* Says what is lost when EVALUATION is the last one left. */
+static void describe_loss(const struct session *session, uint64_t evaluation,
                           struct buf *text)
 {
-    uint64_t last = channel->history.last;
+    uint64_t last = session->keeping.history.last;
 
-    buf_printf(text, "Session %s goes on from the checkpoint after ",
-               channel->name);
-    history_describe(&channel->history, evaluation, text);
+    buf_printf(text, "Session %s continues from the checkpoint after ",
+               session->name);
+    history_describe(&session->keeping.history, evaluation, text);
     if (evaluation == last) {
         buf_str(text, STR("\nNo evaluation that was answered is lost."));
     } else {
-        buf_str(text, STR("\nLost, though answered:"));
-        history_list(&channel->history, evaluation + 1, last, text);
+        buf_str(text, STR("\nAnswered, but lost:"));
+        history_list(&session->keeping.history, evaluation + 1, last, text);
     }
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-void restore_after_death(struct supervisor *s, struct channel *channel,
+void restore_after_death(struct supervisor *s, struct session *session,
                          struct buf *text, int64_t now)
 {
     struct checkpoint *checkpoint;
 
-    while ((checkpoint = checkpoints_before(&channel->checkpoints,
-                                            channel->history.last))) {
-        checkpoints_take(&channel->checkpoints, checkpoint);
-        if (restore_wake(s, channel, checkpoint)) {
-            describe_loss(channel, checkpoint->evaluation, text);
-            restore_become(s, channel, checkpoint, now);
+    while ((checkpoint = checkpoints_before(&session->keeping.checkpoints,
+                                            session->keeping.history.last))) {
+        checkpoints_take(&session->keeping.checkpoints, checkpoint);
+        if (restore_wake(s, session, checkpoint)) {
+            describe_loss(session, checkpoint->evaluation, text);
+            restore_become(s, session, checkpoint, now);
             checkpoint_free(checkpoint);
             return;
         }
         checkpoint_free(checkpoint);
     }
-    if (channel->history.last > 0)
+    if (session->keeping.history.last > 0)
         buf_printf(text,
-                   "A fresh session takes its place: all definitions and data "
-                   "of session %s are lost; define again what is needed.",
-                   channel->name);
+                   "A fresh session replaces it: all definitions and data of "
+                   "session %s are lost; define again what you need.",
+                   session->name);
     else
-        buf_printf(text, "A fresh session %s takes its place.", channel->name);
-    restore_forget(channel);
-}
-
-void restore_forget(struct channel *channel)
-{
-    checkpoints_release(&channel->checkpoints);
-    memset(&channel->history, 0, sizeof channel->history);
-    channel->changed = false;
-    channel->rest_until = 0;
+        buf_printf(text, "A fresh session %s replaces it.", session->name);
+    keeping_forget(&session->keeping);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stop.c: ends calls that are not wanted any more, or run too long: first by a
-   condition in the code that runs, then by a throw past its handlers, then past
-   its cleanup forms, too, last by the end of the image (see state.h). */
+/* stop.c: see stop.h. */
+#include "supervisor/stop.h"
+
 #include <signal.h>
 
 #include "base/limits.h"
+#include "supervisor/process_limit.h"
+#include "supervisor/reply.h"
 #include "supervisor/state.h"
 
-/* Milliseconds between the stages of a stop while everything is ending. */
+/* Milliseconds between the stages of a stop when the call has to end soon. */
 #define LAST_STAGE_MS 200
 
 enum stop_stage {
@@ -25,40 +27,47 @@ static const char *const reasons[] = {
     [STOP_BY_USER] = "the user stopped it",
 };
 
-void stop_call(struct supervisor *s, struct channel *channel, struct call *call,
-               enum stop_why why, int64_t now)
+void stop_call(struct session *session, struct call *call, enum stop_why why)
 {
     if (!call->sent) {
-        reply_not_run(channel, call, reasons[why]);
+        reply_not_run(session, call, reasons[why]);
         return;
     }
     if (!call->stopping)
         call->why = why;
     call->stopping = true;
-    channel_send_stop(channel, call->id);
-    stop_tend(s, channel, now);
+    session_send_stop(session, call->id);
 }
 
 void stop_calls(struct supervisor *s, const struct front *front,
-                enum stop_why why, int64_t now)
+                enum stop_why why)
 {
-    struct channel *channel;
-
-    for (channel = s->channels; channel; channel = channel->next) {
-        struct call *call = channel->first;
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
+        struct call *call = session->calls.first;
 
         while (call) {
             struct call *next = call->next;
 
             if (!call->stopping && (!front || call->front == front))
-                stop_call(s, channel, call, why, now);
+                stop_call(session, call, why);
             call = next;
         }
     }
 }
 
-/* The clock of a call starts when nothing is before it any more. */
-static void watch_time(struct call *call, int64_t now)
+/* The call that the image runs, or NULL. */
+static struct call *running(const struct session *session)
+{
+    struct call *call = session->calls.first;
+
+    return call && call->sent && !call->replied && !session->image.dying ? call
+                                                                         : NULL;
+}
+
+/* Starts the clock of CALL, which is the first; when its time is up, it is
+   stopping. */
+static void check_time(struct call *call, int64_t now)
 {
     if (call->started_at < 0)
         call->started_at = now;
@@ -69,43 +78,50 @@ static void watch_time(struct call *call, int64_t now)
     }
 }
 
-/* Interrupts the call that runs, if it is to stop. The signal carries the
-   call's id, so that it never hits the call behind it, and the reason. */
-void stop_tend(struct supervisor *s, struct channel *channel, int64_t now)
+/* Interrupts CALL. The signal carries the call's id, so that it never hits the
+   call that follows it, and the reason. */
+static void interrupt(const struct image_process *image,
+                      const struct call *call)
 {
-    struct call *call = channel->first;
     union sigval value;
 
-    if (!call || !call->sent || call->replied || channel->dying)
-        return;
-    watch_time(call, now);
-    if (!call->stopping || channel->pid <= 0 ||
-        (channel->stop_stage != STAGE_NONE && now < channel->stop_at))
-        return;
-    channel->stop_stage++;
-    channel->stop_at =
-        now + (front_is_ending(s, call) ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
-    if (channel->stop_stage >= STAGE_KILLED) {
-        channel->killed = true;
-        life_lost(s, channel, now);
-        return;
-    }
-    // an image that waits for a program may not hear the signal
-    if (channel->stop_stage > STAGE_ASKED)
-        watch_end_programs(channel, call);
     value.sival_int = CONTROL_SIGNAL_VALUE(call->id, call->why);
     // a lost image is noticed when it is read
-    (void)sigqueue(channel->pid, SIGINT, value);
+    (void)sigqueue(image->pid, SIGINT, value);
 }
 
-int64_t stop_deadline(const struct channel *channel)
+bool stop_tend(struct session *session, bool ending, int64_t now)
 {
-    const struct call *call = channel->first;
+    struct image_process *image = &session->image;
+    struct call *call = running(session);
 
-    if (!call || !call->sent || call->replied || channel->dying)
+    if (!call)
+        return false;
+    check_time(call, now);
+    if (!call->stopping || image->pid <= 0 ||
+        (image->stop.stage != STAGE_NONE && now < image->stop.next_at))
+        return false;
+    image->stop.stage++;
+    image->stop.next_at = now + (ending ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
+    if (image->stop.stage >= STAGE_KILLED) {
+        image->death.killed = true;
+        return true;
+    }
+    // an image that waits for a program may not hear the signal
+    if (image->stop.stage > STAGE_ASKED)
+        process_limit_end_programs(session, call);
+    interrupt(image, call);
+    return false;
+}
+
+int64_t stop_deadline(const struct session *session)
+{
+    const struct call *call = running(session);
+
+    if (!call)
         return -1;
-    if (channel->stop_stage != STAGE_NONE)
-        return channel->stop_at;
+    if (session->image.stop.stage != STAGE_NONE)
+        return session->image.stop.next_at;
     if (call->timeout_ms > 0 && !call->stopping && call->started_at >= 0)
         return call->started_at + call->timeout_ms;
     return -1;

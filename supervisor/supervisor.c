@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* supervisor.c: see supervisor.h. Takes the zygote's messages and what poll(2)
-   finds and hands them on; what is done about them is in the files of
-   state.h. */
+   finds, and hands them on to the other files. */
 #include "supervisor/supervisor.h"
 
 #include <errno.h>
@@ -14,60 +13,34 @@
 #include "base/limits.h"
 #include "image/linux.h"
 #include "image/names.h"
+#include "supervisor/ending.h"
+#include "supervisor/front.h"
+#include "supervisor/image_life.h"
+#include "supervisor/process_limit.h"
+#include "supervisor/progress.h"
+#include "supervisor/reply.h"
+#include "supervisor/restore.h"
 #include "supervisor/state.h"
+#include "supervisor/stop.h"
 #include "wire/wire.h"
 
-/* Milliseconds for processes that were killed to be gone. */
+/* Milliseconds within which killed processes must be gone. */
 #define ORPHANS_MS 1000
 
-struct channel *supervisor_session(struct supervisor *s, struct str name,
-                                   struct buf *text)
-{
-    struct channel *channel;
-    char c_name[LIMIT_SESSION_NAME + 1];
-    int n = 0;
-
-    for (channel = s->channels; channel; channel = channel->next) {
-        if (str_eq(name, str_from(channel->name)))
-            return channel;
-        n++;
-    }
-    if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
-        memchr(name.p, 0, name.n)) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nThis is no name for a "
-                          "session."));
-        return NULL;
-    }
-    if (n >= LIMIT_SESSIONS) {
-        buf_str(text, STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "
-                          "open; close one by reset-session with close true."));
-        return NULL;
-    }
-    channel = malloc(sizeof *channel);
-    if (!channel)
-        return NULL;
-    memcpy(c_name, name.p, name.n);
-    c_name[name.n] = '\0';
-    channel_init(channel, c_name);
-    channel->next = s->channels;
-    s->channels = channel;
-    return channel;
-}
-
-/* Without a zygote nothing can be evaluated: every waiting call says why. */
+/* Without a zygote nothing can be evaluated: answers every waiting call with
+   the reason. */
 static void refuse_waiting(struct supervisor *s)
 {
-    struct channel *channel;
-
-    for (channel = s->channels; channel; channel = channel->next) {
-        while (channel->socket < 0 && channel->first) {
-            struct call *call = channel_take_first(channel);
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
+        while (session->image.socket < 0 && session->calls.first) {
+            struct call *call = session_take_first(session);
             struct buf text = BUF_EMPTY;
 
             buf_printf(&text,
                        "[ERROR] ECL-MCP:IMAGE-UNAVAILABLE\n"
                        "The Lisp image cannot be started: %s (%s). "
-                       "It is tried again with the next call after %d seconds.",
+                       "The first call after %d seconds tries again.",
                        s->zygote.why, s->config.image_path,
                        LIMIT_ZYGOTE_RETRY_MS / 1000);
             reply_text(call, true, buf_view(&text));
@@ -76,48 +49,49 @@ static void refuse_waiting(struct supervisor *s)
     }
 }
 
-/* Lets go of the images whose zygote died before it could say which processes
-   they are. They have run nothing yet, and end with their connection. */
+/* Lets go of images whose zygote died before it could say which processes they
+   are. They have not run anything yet, and end with their connection. */
 static void drop_unknown(struct supervisor *s)
 {
-    struct channel *channel;
-
-    for (channel = s->channels; channel; channel = channel->next)
-        if (channel->socket >= 0 && channel->pid <= 0 && !channel->dying &&
+    for (struct session *session = s->sessions; session;
+         session = session->next)
+        if (session->image.socket >= 0 && session->image.pid <= 0 &&
+            !session->image.dying &&
             (zygote_is_down(&s->zygote) ||
-             channel->generation != s->zygote.generation))
-            channel_disconnect(channel);
+             session->image.generation != s->zygote.generation))
+            session_disconnect(session);
 }
 
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
-    struct channel *channel;
     bool waiting = false;
 
     drop_unknown(s);
-    for (channel = s->channels; channel; channel = channel->next)
-        waiting = waiting || (channel->socket < 0 && channel->first);
+    for (struct session *session = s->sessions; session;
+         session = session->next)
+        waiting =
+            waiting || (session->image.socket < 0 && session->calls.first);
     if (zygote_is_down(&s->zygote) && waiting && !s->ending.wanted)
         zygote_start(&s->zygote, now);
     if (zygote_is_down(&s->zygote) && waiting)
         refuse_waiting(s);
 }
 
-static struct channel *find_serial(struct supervisor *s, uint64_t serial)
+static struct session *find_serial(struct supervisor *s, uint64_t serial)
 {
-    struct channel *channel = s->channels;
+    struct session *session = s->sessions;
 
-    while (channel && (channel->serial != serial || channel->socket < 0))
-        channel = channel->next;
-    return channel;
+    while (session &&
+           (session->image.serial != serial || session->image.socket < 0))
+        session = session->next;
+    return session;
 }
 
-/* What the sandbox is made of is told once. */
+/* Logs once what the sandbox is made of. */
 static void note_sandbox(struct supervisor *s,
                          const struct control_message *message)
 {
     struct buf text = BUF_EMPTY;
-    size_t i;
     bool missing;
 
     if (s->sandbox_state.known)
@@ -127,7 +101,7 @@ static void note_sandbox(struct supervisor *s,
     log_line(&s->config.log, missing ? LOG_WARN : LOG_INFO, "%.*s",
              STR_ARG(buf_view(&text)));
     buf_release(&text);
-    for (i = 0; i < SANDBOX_N; i++)
+    for (size_t i = 0; i < SANDBOX_N; i++)
         if (s->places.refused[i])
             log_line(&s->config.log, LOG_WARN,
                      "sandbox: %s is not writable for Lisp: %s",
@@ -137,7 +111,7 @@ static void note_sandbox(struct supervisor *s,
 static void take_control(struct supervisor *s,
                          const struct control_message *message, int64_t now)
 {
-    struct channel *channel;
+    struct session *session;
     struct buf text = BUF_EMPTY;
 
     switch ((enum control_kind)message->kind) {
@@ -145,27 +119,26 @@ static void take_control(struct supervisor *s,
         note_sandbox(s, message);
         log_line(&s->config.log, LOG_DEBUG, "image: zygote %d is ready",
                  (int)s->zygote.pid);
-        if (!s->channels)
-            (void)supervisor_session(
-                s, STR(STATE_MAIN),
-                &text); // without memory the first call says so
-        for (channel = s->channels; channel; channel = channel->next)
-            if (channel->socket < 0)
-                life_open(s, channel);
+        if (!s->sessions) // without memory the first call says so
+            (void)state_use_session(s, STR(STATE_MAIN), &text);
+        buf_release(&text);
+        for (session = s->sessions; session; session = session->next)
+            if (session->image.socket < 0)
+                image_life_open(s, session);
         break;
     case CONTROL_OPENED:
-        channel = find_serial(s, message->serial);
-        if (!channel)
+        session = find_serial(s, message->serial);
+        if (!session)
             break;
-        channel->pid = message->pid;
+        session->image.pid = message->pid;
         if (message->pid <= 0) {
             log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
-                     channel->name, strerror(message->status));
-            life_lost(s, channel, now);
+                     session->name, strerror(message->status));
+            image_life_lost(session, now);
         }
         break;
     case CONTROL_EXITED:
-        life_note_exit(s, message->pid, message->status, now);
+        image_life_note_exit(s, message->pid, message->status, now);
         break;
     case CONTROL_OPEN:
     case CONTROL_ADOPT:
@@ -176,21 +149,21 @@ static void take_control(struct supervisor *s,
 static void read_zygote(struct supervisor *s, int64_t now)
 {
     struct control_message message;
-    struct channel *channel;
 
     while (zygote_receive(&s->zygote, &message, now) == ST_OK) {
         take_control(s, &message, now);
-        for (channel = s->channels; channel; channel = channel->next)
-            life_serve(s, channel, now);
+        for (struct session *session = s->sessions; session;
+             session = session->next)
+            image_life_serve(s, session, now);
     }
 }
 
 size_t supervisor_fd_count(const struct supervisor *supervisor)
 {
-    const struct channel *channel;
     size_t n = 1;
 
-    for (channel = supervisor->channels; channel; channel = channel->next)
+    for (const struct session *session = supervisor->sessions; session;
+         session = session->next)
         n += CONTROL_FDS;
     return n;
 }
@@ -198,60 +171,61 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
-    struct channel *channel;
     size_t n = 0;
 
     if (max > 0)
         fds[n++] = (struct pollfd){supervisor->zygote.control, POLLIN, 0};
-    for (channel = supervisor->channels; channel; channel = channel->next) {
+    for (struct session *session = supervisor->sessions; session;
+         session = session->next) {
         short wanted = POLLIN;
 
-        channel->poll_at = SIZE_MAX;
+        session->poll_at = SIZE_MAX;
         if (n + CONTROL_FDS > max)
             continue;
-        channel->poll_at = n;
-        if (channel->written < channel->out.n)
+        session->poll_at = n;
+        if (session->image.written < session->image.out.n)
             wanted |= POLLOUT;
-        fds[n++] =
-            (struct pollfd){channel->dying ? -1 : channel->socket, wanted, 0};
-        fds[n++] = (struct pollfd){channel->pipes[CHANNEL_STDOUT], POLLIN, 0};
-        fds[n++] = (struct pollfd){channel->pipes[CHANNEL_STDERR], POLLIN, 0};
+        fds[n++] = (struct pollfd){
+            session->image.dying ? -1 : session->image.socket, wanted, 0};
+        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
+                                   POLLIN, 0};
+        fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
+                                   POLLIN, 0};
     }
     return n;
 }
 
-/* What poll(2) found for one channel. The socket is read first: an answer that
-   is there makes the drain exact. */
-static void run_channel(struct supervisor *s, struct channel *channel,
+/* Handles what poll(2) found for one session. The socket is read first: once
+   the answer has come, the pipes hold all output of its call. */
+static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
-    int i;
-
     if (fds[0].revents & POLLIN)
-        life_read(s, channel, now);
+        image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
-        life_lost(s, channel, now);
-    for (i = 0; i < CHANNEL_PIPES; i++)
+        image_life_lost(session, now);
+    for (int i = 0; i < CAPTURE_PIPES; i++)
         if (fds[1 + i].revents)
-            channel_read_pipe(channel, i, &s->config.log);
-    life_answer(s, channel, now);
-    life_serve(s, channel, now);
+            session_read_pipe(session, i, &s->config.log);
+    image_life_answer(s, session, now);
+    image_life_serve(s, session, now);
 }
 
-/* Forgets sessions that were closed and have nothing to do any more. */
+/* Forgets sessions that were closed and have nothing left to do. */
 static void sweep(struct supervisor *s)
 {
-    struct channel **link = &s->channels;
+    struct session **link = &s->sessions;
 
     while (*link) {
-        struct channel *channel = *link;
+        struct session *session = *link;
 
-        if (channel->closed && !channel->first && channel->socket < 0) {
-            *link = channel->next;
-            channel_release(channel);
-            free(channel);
+        if (session->closed && !session->calls.first &&
+            session->image.socket < 0) {
+            *link = session->next;
+            session_release(session);
+            free(session);
         } else {
-            link = &channel->next;
+            link = &session->next;
         }
     }
 }
@@ -260,23 +234,26 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
-    struct channel *channel;
 
-    for (channel = s->channels; channel; channel = channel->next)
-        if (channel->poll_at < n)
-            run_channel(s, channel, fds + channel->poll_at, now_ms);
+    for (struct session *session = s->sessions; session;
+         session = session->next)
+        if (session->poll_at < n)
+            run_session(s, session, fds + session->poll_at, now_ms);
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
     tend_zygote(s, now_ms);
-    front_tend(s, now_ms);
-    for (channel = s->channels; channel; channel = channel->next) {
-        channel->poll_at = SIZE_MAX; // descriptors may have changed
-        stop_tend(s, channel, now_ms);
-        watch_tend(s, channel, now_ms);
-        life_tend(s, channel, now_ms);
-        restore_tend(s, channel, now_ms);
-        progress_tend(channel, now_ms);
+    ending_tend(s, now_ms);
+    for (struct session *session = s->sessions; session;
+         session = session->next) {
+        session->poll_at = SIZE_MAX; // descriptors may have changed
+        if (stop_tend(session, ending_concerns(s, session->calls.first),
+                      now_ms) ||
+            process_limit_tend(session, now_ms))
+            image_life_lost(session, now_ms);
+        image_life_tend(s, session, now_ms);
+        restore_tend(s, session, now_ms);
+        progress_tend(session, now_ms);
     }
     sweep(s);
 }
@@ -289,17 +266,16 @@ static void earlier(int64_t *deadline, int64_t time)
 
 int64_t supervisor_deadline(const struct supervisor *supervisor)
 {
-    const struct channel *channel;
     int64_t deadline = zygote_deadline(&supervisor->zygote);
 
-    earlier(&deadline, front_deadline(supervisor));
-    for (channel = supervisor->channels; channel; channel = channel->next) {
-        if (channel->dying)
-            earlier(&deadline, channel->death_at);
-        earlier(&deadline, stop_deadline(channel));
-        earlier(&deadline, watch_deadline(channel));
-        earlier(&deadline, restore_deadline(channel));
-        earlier(&deadline, progress_deadline(channel));
+    earlier(&deadline, ending_deadline(supervisor));
+    for (const struct session *session = supervisor->sessions; session;
+         session = session->next) {
+        earlier(&deadline, image_life_deadline(session));
+        earlier(&deadline, stop_deadline(session));
+        earlier(&deadline, process_limit_deadline(session));
+        earlier(&deadline, restore_deadline(session));
+        earlier(&deadline, progress_deadline(session));
     }
     return deadline;
 }
@@ -313,7 +289,7 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
         if (pid == supervisor->zygote.pid)
             zygote_note_exit(&supervisor->zygote, wait_status, now_ms);
         else
-            life_note_exit(supervisor, pid, wait_status, now_ms);
+            image_life_note_exit(supervisor, pid, wait_status, now_ms);
     }
 }
 
@@ -339,15 +315,14 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
 }
 
 /* Images of a zygote that is gone, and their copies, have become children of
-   this process. They were killed, or end by themselves: waits for that. */
+   this process. Waits for their end. */
 static void await_orphans(void)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
     pid_t pids[LIMIT_SESSIONS];
     bool left = true;
-    int waited;
 
-    for (waited = 0; left && waited < ORPHANS_MS; waited += 2) {
+    for (int waited = 0; left && waited < ORPHANS_MS; waited += 2) {
         size_t n = linux_children(pids, LIMIT_SESSIONS);
         size_t i;
 
@@ -355,7 +330,7 @@ static void await_orphans(void)
         for (i = 0; i < n; i++) {
             if (!linux_has_name(pids[i], NAME_LIVE) &&
                 !linux_has_name(pids[i], NAME_SLEEPER))
-                continue; // a child that this program was started with
+                continue; // this program was started with that child
             (void)kill(pids[i], SIGKILL);
             if (waitpid(pids[i], NULL, WNOHANG) == 0)
                 left = true;
@@ -367,21 +342,21 @@ static void await_orphans(void)
 
 void supervisor_free(struct supervisor *supervisor)
 {
-    struct channel *channel;
+    struct session *session;
 
     if (!supervisor)
         return;
-    while ((channel = supervisor->channels)) {
-        supervisor->channels = channel->next;
-        if (channel->generation != supervisor->zygote.generation &&
-            channel->pid > 0)
-            (void)linux_family(channel->pid, -1, SIGKILL); // its zygote cannot
-        channel_release(channel);
-        free(channel);
+    while ((session = supervisor->sessions)) {
+        supervisor->sessions = session->next;
+        image_process_end_programs(&session->image,
+                                   supervisor->zygote.generation);
+        session_release(session);
+        free(session);
     }
     zygote_release(&supervisor->zygote);
     await_orphans();
-    kept_release(&supervisor->kept);
-    front_release_all(supervisor);
+    outputs_release(&supervisor->outputs);
+    while (supervisor->fronts)
+        front_free(supervisor->fronts);
     free(supervisor);
 }

@@ -16,7 +16,7 @@
 
 #include "base/limits.h"
 
-/* Milliseconds that the process gets to end all images. */
+/* Milliseconds that the process has to end all images. */
 #define END_MS 3000
 
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
@@ -49,8 +49,8 @@ static void note_failure(struct zygote *zygote, const char *why, int64_t now)
     log_line(zygote->log, LOG_ERROR, "image: %s: %s", zygote->path, why);
 }
 
-/* ECL's reader recurses without looking at its stack: the stack of the process
-   is made much larger than ECL is told (see live_boot). */
+/* ECL's reader recurses without looking at its stack: makes the stack of the
+   process much larger than ECL believes it to be (see live_boot). */
 static void widen_stack(void)
 {
     struct rlimit limit;
@@ -73,9 +73,8 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
         (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
-    size_t i;
 
-    for (i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
+    for (size_t i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
         argv[3 + i] = (char *)(uintptr_t)secrets[i];
 
     (void)sigemptyset(&none);
@@ -122,7 +121,7 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     (void)close(pair[1]);                          // the child has it
     if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
         note_failure(zygote, strerror(errno), now_ms);
-        (void)close(pair[0]); // a child that is there ends by this
+        (void)close(pair[0]); // a child, if there is one, ends by this
         return;
     }
     zygote->pid = pid;
@@ -132,22 +131,22 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
 }
 
-/* The process is lost. It is started again at once, unless it never got ready:
-   then it waits for the next call, and after some tries for the time, too. */
+/* The process is lost. Starts a new one at once; when too many did not even get
+   ready, leaves that to a later call. */
 static void lost(struct zygote *zygote, const char *why, int64_t now)
 {
     bool was_ready = zygote->ready;
 
     if (zygote->control < 0)
         return;
-    (void)close(zygote->control); // it is of no more use
+    (void)close(zygote->control); // nothing more comes
     zygote->control = -1;
     zygote->ready = false;
     if (zygote->pid > 0)
         (void)kill(zygote->pid, SIGKILL); // it may be gone already
     if (was_ready) {
         log_line(zygote->log, LOG_WARN,
-                 "image: the zygote is lost (%s); starting another", why);
+                 "image: the zygote is lost (%s); starting a new one", why);
         zygote_start(zygote, now);
         return;
     }
@@ -173,8 +172,8 @@ void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms)
     lost(zygote, why, now_ms);
 }
 
-/* The control socket has ended: the process is ending, or must. What kills it
-   here comes too late to change the status of one that was ending. */
+/* The control socket has ended: the process is ending, or must. A process that
+   was ending keeps its status: the signal comes too late. */
 static void note_closed(struct zygote *zygote, int64_t now)
 {
     int wait_status;
@@ -209,7 +208,7 @@ enum status zygote_receive(struct zygote *zygote,
         return ST_IO;
     }
     if (message->kind == CONTROL_READY && message->version != WIRE_VERSION) {
-        lost(zygote, "it is of another version than this program", now_ms);
+        lost(zygote, "its version is not that of this program", now_ms);
         return ST_IO;
     }
     if (message->kind == CONTROL_READY) {
@@ -233,14 +232,13 @@ int64_t zygote_deadline(const struct zygote *zygote)
 void zygote_release(struct zygote *zygote)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
-    int waited;
 
     if (zygote->control >= 0)
         (void)close(zygote->control); // by this it knows
     zygote->control = -1;
     if (zygote->pid > 0 && !zygote->ready)
         (void)kill(zygote->pid, SIGKILL); // it has no children yet
-    for (waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
+    for (int waited = 0; zygote->pid > 0 && waited < END_MS; waited += 2) {
         if (waitpid(zygote->pid, NULL, WNOHANG) != 0)
             zygote->pid = 0;
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* zygote.h: the supervisor's hold on the zygote process: started, heard,
+/* zygote.h: the zygote process as the supervisor has it: started, listened to,
    started again when it dies, given up for a while when it cannot start. */
 #ifndef SUPERVISOR_ZYGOTE_H
 #define SUPERVISOR_ZYGOTE_H
@@ -17,13 +17,13 @@ struct zygote {
     const char *workspace; /* its working directory, borrowed, or NULL */
     struct sandbox sandbox;
     const struct log *log; /* borrowed */
-    pid_t pid;             /* 0 when there is none */
-    int control;           /* -1 when there is none */
+    pid_t pid;             /* 0 when there is no process */
+    int control;           /* its socket; -1 when there is no process */
     uint64_t generation;   /* counts starts */
     bool ready;            /* Lisp is booted */
-    int64_t ready_by;      /* until when it has to be ready */
+    int64_t ready_by;      /* when it must be ready */
     int failures;          /* starts in a row that did not get ready */
-    int64_t retry_at;      /* no start before, after too many failures */
+    int64_t retry_at;      /* after too many failures: no start before */
     char why[128];         /* of the last failure, for answers */
 };
 
@@ -33,28 +33,28 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
 /* Ends the process and waits for it, 3 seconds at most. */
 void zygote_release(struct zygote *zygote);
 
-/* Starts the process unless one is there or it is too early to try again. */
+/* Starts the process unless it exists or it is too early to try again. */
 void zygote_start(struct zygote *zygote, int64_t now_ms);
 
 bool zygote_is_ready(const struct zygote *zygote);
 
-/* Whether there is no process and none will be started before somebody asks
-   again. */
+/* Whether there is no process, and none will be started until zygote_start is
+   called. */
 bool zygote_is_down(const struct zygote *zygote);
 
-/* Receives one control message. The loss of the process is handled here: it is
-   started again, and ST_IO returned. ST_MISSING: nothing is there. */
+/* Receives one control message. ST_MISSING: none has come. ST_IO: the process
+   was lost, and a new one started. */
 enum status MUST_CHECK zygote_receive(struct zygote *zygote,
                                       struct control_message *message,
                                       int64_t now_ms);
 
-/* Does what is due: a zygote that is not ready in time is ended. */
+/* Ends a zygote that is not ready in time. */
 void zygote_tend(struct zygote *zygote, int64_t now_ms);
 
-/* When zygote_tend has to be called, -1: no need. */
+/* When zygote_tend must be called again; -1: not before something happens. */
 int64_t zygote_deadline(const struct zygote *zygote);
 
-/* wait(2) has told that the process ended. */
+/* wait(2) has reported that the process ended. */
 void zygote_note_exit(struct zygote *zygote, int wait_status, int64_t now_ms);
 
 #endif

@@ -14,8 +14,8 @@ enum status {
     ST_INVALID, /* the input breaks its format */
     ST_LIMIT,   /* the input is well formed but over a limit of limits.h */
     ST_MISSING, /* what was asked for does not exist */
-    ST_IO       /* the system, or another process, did not do it; errno says why
-                   where the function's header promises it */
+    ST_IO       /* the system refused, or the other end is gone; errno says
+                   why only where the declaration promises it */
 };
 
 #endif

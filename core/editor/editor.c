@@ -52,7 +52,7 @@ static void send_hello(struct editor *editor)
     jsonw_member(w, "version", STR(ECL_MCP_VERSION));
     jsonw_member_int(w, "pid", about->pid);
     jsonw_name(w, "workspace");
-    if (about->workspace != NULL)
+    if (about->workspace)
         jsonw_string(w, str_from(about->workspace));
     else
         jsonw_null(w);
@@ -126,6 +126,16 @@ static void write_arguments(struct jsonw *w, struct str arguments)
             w->out->p[i] = ' ';
 }
 
+/* Writes which argument of TOOL is of KIND, if there is one. */
+static void write_argument_name(struct jsonw *w, const char *member,
+                                const struct tool *tool, enum schema_kind kind)
+{
+    const struct schema_field *field = schema_first(tool->fields, kind);
+
+    if (field)
+        jsonw_member(w, member, str_from(field->name));
+}
+
 uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
                         int64_t seconds)
 {
@@ -140,6 +150,8 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     jsonw_member(w, "session", str_from(call->session));
     write_client(w, call);
     write_arguments(w, buf_view(&call->arguments));
+    write_argument_name(w, "code", call->tool, SCHEMA_CODE);
+    write_argument_name(w, "path", call->tool, SCHEMA_PATH);
     jsonw_member(w, "message", buf_view(&question->message));
     jsonw_member_bool(w, "remember", question->remember);
     jsonw_member_int(w, "seconds", seconds);

@@ -21,13 +21,13 @@ struct editor_tools_list {
 
 void editor_tools_hold(struct editor_tools_list *list)
 {
-    if (list != NULL)
+    if (list)
         list->holders++;
 }
 
 void editor_tools_drop(struct editor_tools_list *list)
 {
-    if (list == NULL || --list->holders > 0)
+    if (!list || --list->holders > 0)
         return;
     arena_release(&list->arena);
     free(list);
@@ -42,7 +42,7 @@ void editor_tools_release(struct editor_tools *editor_tools)
 const struct tool *editor_tools_at(const struct editor_tools *editor_tools,
                                    size_t index)
 {
-    if (editor_tools->now == NULL || index >= editor_tools->now->count)
+    if (!editor_tools->now || index >= editor_tools->now->count)
         return NULL;
     return &editor_tools->now->tools[index];
 }
@@ -59,7 +59,7 @@ static const struct tool *find(const struct editor_tools_list *list,
 const struct tool *editor_tools_find(const struct editor_tools *editor_tools,
                                      struct str name)
 {
-    return editor_tools->now != NULL ? find(editor_tools->now, name) : NULL;
+    return editor_tools->now ? find(editor_tools->now, name) : NULL;
 }
 
 /* --- Reading ------------------------------------------------------------ */
@@ -189,7 +189,7 @@ static enum status read_choices(struct reading *r, struct json value,
     if (out->kind != SCHEMA_STRING)
         return refuse(r, "only texts can have choices");
     const char **choices = arena_array(&r->list->arena, n + 1, sizeof *choices);
-    if (choices == NULL)
+    if (!choices)
         return ST_NOMEM;
     json_walk_init(&walk, value);
     for (size_t i = 0; json_walk_next(&walk); i++) {
@@ -262,7 +262,7 @@ static enum status read_fields(struct reading *r, struct json value,
     struct schema_field *fields =
         arena_array(&r->list->arena, n + 1, sizeof *fields);
 
-    if (fields == NULL)
+    if (!fields)
         return ST_NOMEM;
     tool->fields = fields;
     if (json_is_absent(value))
@@ -316,9 +316,9 @@ static enum status read_tool(struct reading *r, struct json value,
         status = read_fields(r, member(value, "fields"), out);
     if (status != ST_OK)
         return status;
-    if (out->title == NULL)
+    if (!out->title)
         out->title = out->name;
-    if (out->description == NULL)
+    if (!out->description)
         return refuse(r, "the description is missing");
     return is_taken(r, out) ? refuse(r, "the name is taken") : ST_OK;
 }
@@ -333,7 +333,7 @@ static enum status fill(struct editor_tools *editor_tools,
 
     list->tools =
         arena_array(&list->arena, LIMIT_EDITOR_TOOLS, sizeof *list->tools);
-    if (list->tools == NULL)
+    if (!list->tools)
         return ST_NOMEM;
     json_walk_init(&walk, tools);
     while (json_walk_next(&walk)) {
@@ -369,12 +369,12 @@ enum status editor_tools_replace(struct editor_tools *editor_tools,
 
     *changed = false;
     digest_of(json_raw(tools), digest);
-    if (old != NULL && memcmp(old->digest, digest, DIGEST_SIZE) == 0)
+    if (old && memcmp(old->digest, digest, DIGEST_SIZE) == 0)
         return ST_OK;
     *changed = old != NULL && old->count > 0;
     editor_tools_release(editor_tools);
     struct editor_tools_list *list = calloc(1, sizeof *list);
-    if (list == NULL)
+    if (!list)
         return ST_NOMEM;
     list->holders = 1;
     memcpy(list->digest, digest, DIGEST_SIZE);

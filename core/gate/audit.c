@@ -68,6 +68,8 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
     write_text(w, "session", call->session[0] != '\0' ? call->session : NULL);
     write_text(w, "tool", call->tool->name);
     write_text(w, "level", tool_level_name(call->tool->level));
+    if (call->tool->look_up)
+        jsonw_member_bool(w, "lookup", true);
     write_text(w, "decision", call->decision);
     write_text(w, "by", call->decided_by);
     write_buf(w, "rule", &call->rule);

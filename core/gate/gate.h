@@ -82,8 +82,10 @@ struct gate_step {
 
 /* Decides about the call, whose caller has set its own members, and runs it if
    it may run. ARGUMENTS (an object or absent) have been checked and gave
-   VALUES. The state of the answer says what comes next; until the call is over,
-   it must stay where it is: TOOL_WAITS         the image answers: gate_end;
+   VALUES. The state of the answer says what comes next. Until the call is over,
+   it must stay where it is.
+
+   TOOL_WAITS         the image answers: gate_end;
    TOOL_WORKS         gate_work until the state changes;
    TOOL_READS_BUFFER  ask the editor for the text of the file whose absolute
                       path is the answer's text: gate_buffer_text;
@@ -92,6 +94,7 @@ struct gate_step {
                       client is going to make the call again;
    TOOL_IN_EDITOR     the editor does it: gate_end;
    else               it is over, the text is the answer.
+
    ST_NOMEM: nothing runs, the call is over. In any case the caller releases the
    call (tool_call_release) when it no longer needs the answer. */
 enum status MUST_CHECK gate_start(struct gate_step *step, struct json arguments,
@@ -126,7 +129,7 @@ enum status MUST_CHECK gate_work(struct gate_step *step);
 
 /* Ends a call that the gate has not ended itself: one that waited, whose answer
    STEP has, or one that worked and was stopped. The answer's text becomes the
-   one for the client; it lives as long as it did before, and no longer than the
+   one for the client; it lives no longer than it did before, nor than the
    call. */
 void gate_end(struct gate_step *step);
 

@@ -18,9 +18,9 @@
 
 struct human {
     struct approval approval;
-    bool gave_arguments;        /* the approval holds for these: */
-    struct arguments arguments; /* checked, */
-    struct str problem;         /* or wrong, for this reason; else empty */
+    bool gave_arguments;        /* the approval came with other arguments */
+    struct arguments arguments; /* these, if they are right */
+    struct str problem;         /* why they are not; else empty */
 };
 
 /* Reads REPLY, that to the form of CALL (approval_form.h). Rule and reason are
@@ -43,8 +43,8 @@ enum status MUST_CHECK human_keep_arguments(const struct human *human,
                                             struct tool_call *call,
                                             bool *changed);
 
-/* Grants the tool of CALL when HUMAN says so; without room it is asked for
-   again. */
+/* Grants the tool of CALL when HUMAN says so; when there is no room, the next
+   call needs an approval again. */
 void human_remember(const struct human *human, const struct tool_call *call,
                     struct grants *grants, const struct log *log);
 

@@ -106,6 +106,7 @@ static void write_value(struct buf *out, enum schema_kind kind,
 {
     switch (kind) {
     case SCHEMA_STRING:
+    case SCHEMA_CODE:
         write_text(out, value->string);
         break;
     case SCHEMA_CHOICE:

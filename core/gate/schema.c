@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schema.c: checks arguments against a table of fields and
-   writes the table as JSON schema. */
+/* schema.c: checks arguments against a table of fields, and writes the table as
+   a JSON schema. */
 #include "gate/schema.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
-/* Characters of a wrong value that a message shows. */
+/* Characters that a message shows of a wrong value. */
 #define SHOWN_CHARS 40
 
 /* Up to here every integer is exact as a double. */
@@ -23,6 +23,15 @@ size_t schema_count(const struct schema_field *fields)
     while (fields && fields[n].name)
         n++;
     return n;
+}
+
+const struct schema_field *schema_first(const struct schema_field *fields,
+                                        enum schema_kind kind)
+{
+    for (; fields && fields->name; fields++)
+        if (fields->kind == kind)
+            return fields;
+    return NULL;
 }
 
 bool schema_same_name(struct str name, const char *expected)
@@ -48,7 +57,7 @@ static const char *type_name(enum json_type type)
     return names[type];
 }
 
-/* What FIELD accepts, in words. */
+/* Says what FIELD accepts. */
 static struct str expected(struct arena *arena,
                            const struct schema_field *field)
 {
@@ -59,6 +68,7 @@ static struct str expected(struct arena *arena,
     switch (field->kind) {
     case SCHEMA_STRING:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         return STR("a string");
     case SCHEMA_NAME:
         return arena_printf(arena,
@@ -92,7 +102,7 @@ static struct str expected(struct arena *arena,
     return arena_printf(arena, "one of %.*s", STR_ARG(list));
 }
 
-/* A value that a model sent, in words. */
+/* Says what a model sent. */
 static struct str shown(struct arena *arena, struct json value)
 {
     enum json_type type = json_type(value);
@@ -117,7 +127,7 @@ static enum status refuse(struct arena *arena, const struct schema_field *field,
     return notes->problem.n > 0 ? ST_INVALID : ST_NOMEM;
 }
 
-/* Digits only, so that what no double can hold stays exact. */
+/* Reads digits only: integers that no double can hold stay exact. */
 static enum status plain_integer(struct str text, int64_t *out)
 {
     bool negative = text.n > 0 && text.p[0] == '-';
@@ -132,7 +142,7 @@ static enum status plain_integer(struct str text, int64_t *out)
             return ST_INVALID;
         if (n < (INT64_MIN + digit) / 10)
             return ST_LIMIT;
-        n = n * 10 - digit; // downwards: the negative side is the larger one
+        n = n * 10 - digit; // the negative side is the larger one
     }
     if (!negative && n == INT64_MIN)
         return ST_LIMIT;
@@ -140,7 +150,7 @@ static enum status plain_integer(struct str text, int64_t *out)
     return ST_OK;
 }
 
-/* A JSON number as integer: 120, 120.0 and 1.2e2 are the same. */
+/* Reads a JSON number: 120, 120.0 and 1.2e2 are the same. */
 static enum status to_integer(struct json number, int64_t *out)
 {
     enum status status = plain_integer(json_raw(number), out);
@@ -175,8 +185,8 @@ static enum status check_number(struct json number,
     return ST_OK;
 }
 
-/* VALUE as a JSON value of TYPE: itself, or the one that a string holds. Absent
-   when it is none. */
+/* Takes VALUE as a JSON value of TYPE: itself, or the one that a string holds.
+ *OUT is absent when there is none. */
 static enum status value_of(struct arena *arena, struct json value,
                             enum json_type type, struct json *out)
 {
@@ -212,8 +222,8 @@ static bool is_name(struct str s)
     return s.n > 0 && s.n <= LIMIT_SESSION_NAME;
 }
 
-/* How many bits to the left the unit at the end of *TEXT means, which is cut
-   off: K, M, G, T, with or without iB or B behind it. 0 when there is none. */
+/* Cuts the unit off the end of *TEXT: K, M, G or T, perhaps followed by iB or
+   B. Returns the bits by which it shifts a number; 0 when there is no unit. */
 static int take_unit(struct str *text)
 {
     static const char units[] = "kmgt";
@@ -234,7 +244,7 @@ static int take_unit(struct str *text)
     return 0;
 }
 
-/* A size that is a string with a unit; NUMBER is absent. */
+/* Reads a size that is a string with a unit. */
 static enum status check_size(struct arena *arena, struct json value,
                               const struct schema_field *field,
                               struct schema_value *out)
@@ -259,11 +269,12 @@ static enum status check_text(struct arena *arena, struct json value,
 {
     enum status status = json_string(arena, value, &out->string);
 
-    if (status != ST_OK || field->kind == SCHEMA_STRING ||
-        field->kind == SCHEMA_PATH)
+    if (status != ST_OK)
         return status;
     if (field->kind == SCHEMA_NAME)
         return is_name(out->string) ? ST_OK : ST_INVALID;
+    if (field->kind != SCHEMA_CHOICE)
+        return ST_OK;
     for (size_t i = 0; field->choices[i]; i++)
         if (str_eq(out->string, str_from(field->choices[i])))
             return ST_OK;
@@ -282,6 +293,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         return check_text(arena, value, field, out);
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
@@ -330,7 +342,7 @@ static enum status check_object(struct arena *arena,
                                 struct json object, struct schema_value *values,
                                 struct schema_notes *notes);
 
-/* NOTES->problem gets the place of a problem in FIELD's element I. */
+/* Puts "element I of FIELD" before NOTES->problem. */
 static enum status place_problem(struct arena *arena,
                                  const struct schema_field *field, size_t i,
                                  struct schema_notes *notes)
@@ -380,7 +392,7 @@ static enum status check_member(struct arena *arena,
 {
     enum status status;
 
-    *out = (struct schema_value){0}; // a name given twice: the last one counts
+    *out = (struct schema_value){0}; // of a repeated name the last value counts
     if (!field->required && json_type(value) == JSON_NULL)
         return ST_OK;
     if (field->kind == SCHEMA_LIST)
@@ -453,8 +465,8 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
         [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
         [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
         [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
-        [SCHEMA_PATH] = "string",   [SCHEMA_SIZE] = "string",
-        [SCHEMA_LIST] = "array",
+        [SCHEMA_PATH] = "string",   [SCHEMA_CODE] = "string",
+        [SCHEMA_SIZE] = "string",   [SCHEMA_LIST] = "array",
     };
 
     jsonw_name(w, field->name);
@@ -469,7 +481,7 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
     }
     if (field->max != 0 && field->max < LIMIT_OUTPUT_KEPT &&
         field->kind != SCHEMA_SIZE) {
-        // nobody asks for less than nothing, unless he may
+        // models know that an amount is not negative, unless it may be
         if (field->min > 1 || field->min < 0)
             jsonw_member_int(w, "minimum", field->min);
         jsonw_member_int(w, "maximum", field->max);
@@ -478,7 +490,7 @@ static void write_field(struct jsonw *w, const struct schema_field *field)
         jsonw_name(w, "items");
         schema_write(w, field->items);
     }
-    // what is not true is false, and the first choice is the common one
+    // a boolean is false by default, a choice the first one
     if (field->fallback && field->kind != SCHEMA_BOOLEAN &&
         field->kind != SCHEMA_CHOICE) {
         jsonw_name(w, "default");

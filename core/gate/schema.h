@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schema.h: the arguments of a tool as a table of fields. The JSON schema that
-   clients see and the check of what they send come from the same table. */
+/* schema.h: the arguments of a tool as a table of fields. It is both the JSON
+   schema that clients see and the check of what they send. */
 #ifndef GATE_SCHEMA_H
 #define GATE_SCHEMA_H
 
@@ -19,29 +19,30 @@ enum schema_kind {
     SCHEMA_INTEGER,
     SCHEMA_NUMBER,
     SCHEMA_BOOLEAN,
-    SCHEMA_CHOICE, /* a string out of a list */
+    SCHEMA_CHOICE, /* one of several strings */
     SCHEMA_NAME,   /* a string that names a session or checkpoint */
     SCHEMA_PATH,   /* a string that names a file of the workspace */
+    SCHEMA_CODE,   /* a string of Common Lisp */
     SCHEMA_SIZE,   /* a number of bytes, or a string like 512M, 2G, 1 GiB */
     SCHEMA_LIST    /* an array of objects, each with the same fields */
 };
 
-/* One argument. A table of fields ends with a field without name; a NULL table
-   is an empty one. */
+/* One argument. A table ends with a field without a name; NULL is an empty
+   table. */
 struct schema_field {
     const char *name;  /* words joined with hyphens */
     const char *alias; /* another name that is accepted but not shown */
     enum schema_kind kind;
     bool required;
     int64_t min;                /* range of integers, numbers and sizes; */
-    int64_t max;                /* 0: no range; from LIMIT_OUTPUT_KEPT on no
-                                   model is told of the range */
+    int64_t max;                /* 0: no range; one up to LIMIT_OUTPUT_KEPT or
+                                   more is not worth telling a model */
     const char *const *choices; /* of SCHEMA_CHOICE, ends with NULL */
-    const char *fallback;       /* what absence means, as JSON text, or NULL;
-                                   the first of the choices */
-    const char *instead_of;     /* a field that must not be given, too */
-    const struct schema_field *items; /* of SCHEMA_LIST; no lists in them */
-    const char *help; /* sentences for the model; NULL: the name says it */
+    const char *fallback;       /* what absence means, as JSON text, or NULL; of
+                                   choices: the first one */
+    const char *instead_of;     /* another field, which this one excludes */
+    const struct schema_field *items; /* of SCHEMA_LIST; without lists */
+    const char *help; /* sentences for the model; NULL: the name says all */
 };
 
 /* The checked value of one field; all zero when it was not given. */
@@ -51,28 +52,32 @@ struct schema_value {
     int64_t integer; /* also the bytes of a size */
     double real;
     struct str string;          /* also the name of a choice */
-    struct schema_value *items; /* of a list: for each element a value of each
-                                   field, one element behind the other */
+    struct schema_value *items; /* of a list: the values of the first element,
+                                   then those of the second, ... */
     size_t count;               /* elements of a list */
 };
 
-/* What schema_check has to say besides its status. */
+/* What schema_check says besides its status. */
 struct schema_notes {
-    struct str problem; /* on ST_INVALID: starts with a small letter, no full
-                           stop, names the argument */
-    struct str extra;   /* the first argument that is in no field, or empty */
-    size_t extras;      /* how many there are */
+    struct str problem; /* on ST_INVALID: names the argument; starts with a
+                           small letter, has no full stop */
+    struct str extra;   /* the first argument without a field, or empty */
+    size_t extras;      /* how many there are of them */
 };
 
-/* Number of fields in a table. */
+/* The number of fields in a table. */
 size_t schema_count(const struct schema_field *fields);
 
-/* Whether NAME means EXPECTED: an underscore is the same as a hyphen. */
+/* The first field of KIND, or NULL. */
+const struct schema_field *schema_first(const struct schema_field *fields,
+                                        enum schema_kind kind);
+
+/* Whether NAME means EXPECTED, with underscores for hyphens or not. */
 bool schema_same_name(struct str name, const char *expected);
 
-/* Checks ARGUMENTS, an object or absent, against FIELDS and fills VALUES, one
-   for each field, cleared by the caller. A number may come as a string. null
-   for an argument that is not required counts as not given. ST_INVALID fills
+/* Checks ARGUMENTS, an object or absent, against FIELDS and fills VALUES: one
+   for each field, cleared by the caller. A number may be a string. null counts
+   as not given when the argument is not required. ST_INVALID fills
    NOTES->problem. Texts live in ARENA or in the document. */
 enum status MUST_CHECK schema_check(struct arena *arena,
                                     const struct schema_field *fields,

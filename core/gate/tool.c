@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tool.c: what is derived from a descriptor. */
+/* tool.c: what follows from a descriptor. */
 #include "gate/tool.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ void tool_buffer_release(struct tool_buffer *buffer)
 
 void tool_call_forget_question(struct tool_call *call)
 {
-    if (call->plan != NULL)
+    if (call->plan)
         call->plan->free(call->plan);
     call->plan = NULL;
     tool_question_release(&call->question);
@@ -31,7 +31,7 @@ void tool_call_forget_question(struct tool_call *call)
 
 void tool_call_release(struct tool_call *call)
 {
-    if (call->work != NULL)
+    if (call->work)
         call->work->free(call->work);
     call->work = NULL;
     tool_call_forget_question(call);
@@ -101,6 +101,7 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
     case SCHEMA_PATH:
+    case SCHEMA_CODE:
         wire_put_string(out, value->string);
         break;
     case SCHEMA_INTEGER:
@@ -135,7 +136,7 @@ struct str tool_session(const struct tool *tool,
 {
     const struct schema_value *value = find_value(tool, values, TOOL_SESSION);
 
-    if (value == NULL || tool->in_editor)
+    if (!value || tool->in_editor)
         return STR("");
     return value->given ? value->string : STR(TOOL_MAIN_SESSION);
 }
@@ -145,7 +146,7 @@ int64_t tool_milliseconds(double seconds)
     return -(int64_t)floor(-seconds * 1000); // upwards
 }
 
-/* Of a call to an image; 0: none. */
+/* The time limit of a call to an image; 0: none. */
 static int64_t timeout_of(const struct tool_request *request)
 {
     const struct schema_value *seconds =
@@ -168,6 +169,7 @@ void tool_begin(const struct tool_request *request, const char *operation)
         .timeout_ms = timeout_of(request),
         .progress = request->call->progress,
         .view = request->call->view,
+        .reads = request->call->tool->reads_only,
     };
 
     image_begin_call(request->image, &task);

@@ -199,34 +199,44 @@ struct tool {
     const struct schema_field *fields;
     enum tool_level level;
 
-    /* The tool whose rules hold for this one; NULL: its own. */
+    /* The tool whose rules apply to this one; NULL: it has its own. */
     const struct tool *rules_of;
 
-    /* An editor does it: there is neither operation nor handler. */
+    /* An editor runs it: it has neither operation nor handler. */
     bool in_editor;
 
-    /* Hints for clients; "read only" follows from the level. */
+    /* Its operation changes nothing that a checkpoint would keep. All others
+       count as evaluations, which restore-session takes back. */
+    bool reads_only;
+
+    /* An editor calls it by itself, as for what is being typed, under a name of
+       its own. It does not list those calls. Without this flag it lists a call,
+       whoever makes it. */
+    bool look_up;
+
+    /* Hints for clients; their "read only" follows from the level. */
     bool destructive;
     bool idempotent;
     bool open_world;
 
-    /* What a call gets at least when it names no time limit itself. */
+    /* The least time limit of a call that does not name one. */
     int64_t timeout_ms;
 
-    /* Of a dangerous tool whose review is its approval; else NULL. Looks at
-       what the call would do, before anyone is asked: fills call->plan and
-       QUESTION, or sets ANSWER->state (TOOL_ASKS before) to TOOL_ANSWERED or
-       TOOL_FAILED when there is nothing to ask: no change, refused path. */
+    /* Of a dangerous tool whose review is its approval; else NULL. Finds out
+       what the call would do before anyone is asked: fills call->plan and
+       QUESTION. When there is nothing to ask, as for no change or a refused
+       path, it changes ANSWER->state from TOOL_ASKS to TOOL_ANSWERED or
+       TOOL_FAILED. */
     enum status (*prepare)(const struct tool_request *request,
                            struct tool_question *question,
                            struct tool_answer *answer);
 
-    /* Either the Lisp operation that gets the arguments, or a function. It
-       fills ANSWER, which says TOOL_WAITS so far. With prepare it gets
-       call->plan and a decision of APPROVAL_APPROVED. When call->can_ask it may
-       ask something itself, before it has any effect: with TOOL_ASKS and the
-       message, form and name of call->question it is called again, with the
-       reply, once there is one. ST_NOMEM, ST_LIMIT and ST_IO as
+    /* Either a Lisp operation, which gets the arguments, or a function, which
+       fills ANSWER; ANSWER->state is TOOL_WAITS before. After prepare, the
+       function gets call->plan and a decision of APPROVAL_APPROVED. When
+       call->can_ask, it may ask something itself before it has any effect: it
+       returns TOOL_ASKS with the message, form and name of call->question, and
+       is called again with the reply. ST_NOMEM, ST_LIMIT and ST_IO as
        image_send. */
     const char *operation;
     enum status (*handler)(const struct tool_request *request,
@@ -234,20 +244,12 @@ struct tool {
 };
 
 /* The arguments "session" and "timeout" (seconds) mean the same for every tool:
-   where and how long the call may run. They are no arguments of the
-   operation. What a session is stands with evaluate-lisp and in the
-   instructions: a word about it in each of 30 tools would be a tenth of all
-   that models are told. */
+   where and how long the call may run. The operation does not get them. */
 #define TOOL_SESSION "session"
 #define TOOL_TIMEOUT "timeout"
 #define TOOL_MAIN_SESSION "main" /* where calls without a session run */
-#define TOOL_SESSION_FIELD                                                     \
-    {                                                                          \
-        .name = TOOL_SESSION, .kind = SCHEMA_NAME,                             \
-    }
 
-/* The name of the session in which a call of TOOL with VALUES runs; empty when
-   it runs in none. */
+/* The session in which a call of TOOL with VALUES runs; empty: none. */
 struct str tool_session(const struct tool *tool,
                         const struct schema_value *values);
 
@@ -270,14 +272,15 @@ const char *tool_level_name(enum tool_level level);
    which older versions of MCP keep in the annotations only. */
 void tool_write(struct jsonw *w, const struct tool *tool, bool with_title);
 
-/* SECONDS of a time limit; what is more than none stays more than none. */
+/* SECONDS of a time limit in milliseconds, rounded up. */
 int64_t tool_milliseconds(double seconds);
 
-/* Starts the frame of OPERATION with the session and the time limit of the
-   call. The caller appends the other arguments, then image_send. */
+/* Begins the frame of OPERATION with the session, the time limit and the flags
+   of the call. The caller appends the arguments and sends it with image_send.
+ */
 void tool_begin(const struct tool_request *request, const char *operation);
 
-/* Whether there are files; ANSWER says so when there are none. */
+/* Whether there are files. When there are none, ANSWER says so. */
 bool tool_has_files(const struct tool_request *request,
                     struct tool_answer *answer);
 

@@ -68,7 +68,7 @@ static void link_next(jsmntok_t *tokens, int count)
 static enum status add_blank(struct arena *arena, struct str *text)
 {
     char *copy = arena_alloc(arena, text->n + 1);
-    if (copy == NULL)
+    if (!copy)
         return ST_NOMEM;
     memcpy(copy, text->p, text->n);
     copy[text->n] = ' ';
@@ -84,7 +84,7 @@ static enum status make_doc(struct arena *arena, struct str text, size_t tokens,
         return ST_NOMEM;
     struct json_doc *doc =
         arena_alloc(arena, sizeof *doc + tokens * sizeof *doc->tokens);
-    if (doc == NULL)
+    if (!doc)
         return ST_NOMEM;
     doc->text = text.p;
     jsmn_parser parser;
@@ -129,7 +129,7 @@ static struct str text_of(struct json value)
 
 enum json_type json_type(struct json value)
 {
-    if (value.doc == NULL)
+    if (!value.doc)
         return JSON_ABSENT;
     switch (token_of(value)->type) {
     case JSMN_OBJECT:
@@ -161,7 +161,7 @@ bool json_is_absent(struct json value)
 
 struct str json_raw(struct json value)
 {
-    if (value.doc == NULL)
+    if (!value.doc)
         return str_make(NULL, 0);
     struct str text = text_of(value);
     if (token_of(value)->type == JSMN_STRING)
@@ -171,7 +171,7 @@ struct str json_raw(struct json value)
 
 size_t json_count(struct json value)
 {
-    if (value.doc == NULL || !is_container(token_of(value)))
+    if (!value.doc || !is_container(token_of(value)))
         return 0;
     return (size_t)token_of(value)->size;
 }
@@ -190,7 +190,7 @@ bool json_walk_next(struct json_walk *walk)
     if (walk->left == 0)
         return false;
     walk->left--;
-    if (walk->name.doc != NULL)
+    if (walk->name.doc)
         walk->name.token = walk->next++;
     walk->value.token = walk->next;
     walk->next = walk->value.doc->tokens[walk->next].parent;
@@ -237,12 +237,12 @@ static size_t decode(struct str text, char *out)
     char *to = out;
     while (text.n > 0) {
         const char *escape = memchr(text.p, '\\', text.n);
-        size_t plain = escape == NULL ? text.n : (size_t)(escape - text.p);
+        size_t plain = !escape ? text.n : (size_t)(escape - text.p);
         memcpy(to, text.p, plain);
         to += plain;
         text = str_make(text.p + plain, text.n - plain);
         size_t n = 0;
-        size_t length = escape == NULL ? 0 : jsontext_escape(text, to, &n);
+        size_t length = !escape ? 0 : jsontext_escape(text, to, &n);
         to += n;
         text = str_make(text.p + length, text.n - length);
     }
@@ -259,7 +259,7 @@ enum status json_string(struct arena *arena, struct json value, struct str *out)
         return ST_OK;
     }
     char *copy = arena_alloc(arena, text.n);
-    if (copy == NULL)
+    if (!copy)
         return ST_NOMEM;
     *out = str_make(copy, decode(text, copy));
     return ST_OK;

@@ -58,7 +58,7 @@ enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
     const char *from = p;
     if (reader->skipping && n > 0) {
         const char *lf = memchr(from, '\n', n);
-        if (lf == NULL)
+        if (!lf)
             return ST_OK;
         reader->skipping = false;
         n -= (size_t)(lf + 1 - from);
@@ -67,7 +67,7 @@ enum status linereader_feed(struct linereader *reader, const void *p, size_t n)
     if (n == 0)
         return ST_OK;
     char *to = make_room(reader, n);
-    if (to == NULL) {
+    if (!to) {
         drop_fed(reader, from, n);
         return ST_NOMEM;
     }
@@ -121,7 +121,7 @@ enum status linereader_next(struct linereader *reader, struct str *line)
         if (rest.n > reader->scanned)
             lf = memchr(rest.p + reader->scanned, '\n',
                         rest.n - reader->scanned);
-        if (lf == NULL)
+        if (!lf)
             return partial_line(reader);
         size_t n = (size_t)(lf - rest.p);
         reader->scanned = reader->done = n + 1;

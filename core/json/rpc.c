@@ -137,7 +137,7 @@ const char *rpc_code_text(enum rpc_code code)
 
 static struct buf *out_of(const struct rpc_to *to)
 {
-    return to->batch != NULL ? &to->batch->replies : to->output;
+    return to->batch ? &to->batch->replies : to->output;
 }
 
 static void take_back(struct buf *out, size_t start)
@@ -181,7 +181,7 @@ struct rpc_batch *rpc_batch_new(void)
 {
     struct rpc_batch *batch = calloc(1, sizeof *batch);
 
-    if (batch != NULL)
+    if (batch)
         batch->waiting = 1; // while it is read
     return batch;
 }
@@ -214,7 +214,7 @@ enum status rpc_batch_done(struct rpc_batch *batch, struct buf *output)
 
     if (--batch->waiting > 0)
         return ST_OK;
-    if (output != NULL)
+    if (output)
         status = write_batch(batch, output);
     buf_release(&batch->replies);
     free(batch);
@@ -227,7 +227,7 @@ static void begin(struct rpc_reply *reply, const struct rpc_to *to)
 
     reply->to = *to;
     reply->start = out->n;
-    if (to->batch != NULL && out->n > 0)
+    if (to->batch && out->n > 0)
         buf_byte(out, ',');
     jsonw_init(&reply->json, out);
     jsonw_object(&reply->json);
@@ -261,7 +261,7 @@ enum status rpc_end(struct rpc_reply *reply)
     if (reply->error)
         jsonw_end_object(&reply->json);
     jsonw_end_object(&reply->json);
-    if (reply->to.batch != NULL) {
+    if (reply->to.batch) {
         if (buf_failed(out)) {
             take_back(out, reply->start);
             reply->to.batch->lost = true;
@@ -312,7 +312,7 @@ static struct str sentence(struct arena *arena, struct str detail)
 {
     char *p = arena_alloc(arena, detail.n);
 
-    if (p == NULL || detail.n == 0)
+    if (!p || detail.n == 0)
         return STR("");
     memcpy(p, detail.p, detail.n);
     if (p[0] >= 'a' && p[0] <= 'z')

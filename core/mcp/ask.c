@@ -134,7 +134,7 @@ struct pending *ask_find(const struct pending_table *table, struct str id)
     char text[QUESTION_ID];
     struct pending *pending = table->first[PENDING_ASKING_CLIENT];
 
-    while (pending != NULL && !str_eq(question_id(pending, text), id))
+    while (pending && !str_eq(question_id(pending, text), id))
         pending = pending->list_next;
     return pending;
 }

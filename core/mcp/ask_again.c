@@ -39,7 +39,7 @@ static enum status write_ticket(const struct step *t, struct tickets *tickets,
     if (question->form.n > 0) {
         size_t n = strlen(question->name) + 1;
         char *extra = arena_alloc(t->gate.arena, n + carried.n);
-        if (extra == NULL)
+        if (!extra)
             return ST_NOMEM;
         memcpy(extra, question->name, n);
         if (carried.n > 0)

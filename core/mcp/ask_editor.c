@@ -32,7 +32,7 @@ bool ask_editor_approve(struct editor *editor, struct step *t, int64_t seconds)
 
 bool ask_editor_read(struct editor *editor, struct step *t)
 {
-    if (editor == NULL ||
+    if (!editor ||
         !wait_for_editor(t, editor_read_buffer(editor, t->gate.answer.text),
                          PENDING_READING_BUFFER))
         return false;
@@ -44,9 +44,8 @@ bool ask_editor_call(struct editor *editor, struct step *t)
 {
     int64_t timeout_ms = t->gate.gate->limits.timeout_ms;
 
-    if (editor == NULL ||
-        !wait_for_editor(t, editor_call(editor, &t->pending->tool),
-                         PENDING_IN_EDITOR))
+    if (!editor || !wait_for_editor(t, editor_call(editor, &t->pending->tool),
+                                    PENDING_IN_EDITOR))
         return false;
     t->pending->expires_ms =
         timeout_ms > 0 ? t->gate.now_ms + timeout_ms : DEADLINE_NEVER;
@@ -61,7 +60,7 @@ void ask_editor_withdraw(struct editor *editor, const struct pending *pending,
 
 static struct pending *find_in(struct pending *pending, uint64_t request)
 {
-    while (pending != NULL && pending->editor_request != request)
+    while (pending && pending->editor_request != request)
         pending = pending->list_next;
     return pending;
 }
@@ -72,7 +71,7 @@ struct pending *ask_editor_find(const struct pending_table *table,
     struct pending *found = NULL;
 
     for (enum pending_state state = PENDING_NEW; state < PENDING_OVER; state++)
-        if (found == NULL && pending_is_with_editor(state))
+        if (!found && pending_is_with_editor(state))
             found = find_in(table->first[state], request);
     return found;
 }

@@ -24,13 +24,13 @@ void calls_release(struct calls *calls)
     struct pending_table *table = &calls->pending;
     struct image_call *waiting;
 
-    if (calls->gate == NULL)
+    if (!calls->gate)
         return;
     table->output = NULL; // no answers
     while ((waiting = image_take(calls->gate->image)) != NULL)
         pending_free(table, waiting->owner);
     for (enum pending_state state = PENDING_NEW; state < PENDING_OVER; state++)
-        while (table->first[state] != NULL)
+        while (table->first[state])
             pending_free(table, table->first[state]);
 }
 
@@ -57,7 +57,7 @@ static void for_each(struct calls *calls, enum pending_state state,
 {
     struct pending *pending = calls->pending.first[state];
 
-    while (pending != NULL) {
+    while (pending) {
         struct pending *next = pending->list_next;
         struct step step = step_of(calls, arena, pending, now_ms);
         run(calls, &step);
@@ -93,7 +93,7 @@ enum status calls_start(struct calls *calls,
 {
     struct ask_again again = {.replies = request->replies};
 
-    if (request->state.p != NULL) {
+    if (request->state.p) {
         enum status status =
             ask_read_state(&calls->ask, request->arena, request->state,
                            request->now_ms, &again);
@@ -102,7 +102,7 @@ enum status calls_start(struct calls *calls,
     }
     struct pending *pending =
         pending_new(&request->to, request->version, &request->texts);
-    if (pending == NULL)
+    if (!pending)
         return ST_NOMEM;
     pending->editor_tools = request->editor_tools;
     editor_tools_hold(pending->editor_tools);
@@ -151,7 +151,7 @@ void calls_answer(struct calls *calls, struct arena *arena,
 {
     struct pending *pending = ask_find(&calls->pending, response->id);
 
-    if (pending == NULL)
+    if (!pending)
         return;
     struct step step = step_of(calls, arena, pending, now_ms);
     ask_answer(&calls->ask, &step, response);
@@ -187,7 +187,7 @@ void calls_editor(struct calls *calls, struct arena *arena,
 {
     struct pending *pending = ask_editor_find(&calls->pending, message->id);
 
-    if (pending == NULL) {
+    if (!pending) {
         log_line(calls->gate->log, LOG_DEBUG,
                  "editor: nobody waits for request %" PRIu64, message->id);
         return;
@@ -220,7 +220,7 @@ static int64_t deadline_of(const struct calls *calls, enum pending_state state)
     const struct pending *pending = calls->pending.first[state];
     int64_t deadline = DEADLINE_NEVER;
 
-    for (; pending != NULL; pending = pending->list_next)
+    for (; pending; pending = pending->list_next)
         deadline = deadline_earlier(deadline, ask_deadline(pending));
     return deadline;
 }
@@ -229,7 +229,7 @@ int64_t calls_deadline(const struct calls *calls, int64_t now_ms)
 {
     int64_t deadline = DEADLINE_NEVER;
 
-    if (calls->pending.first[PENDING_WORKING] != NULL)
+    if (calls->pending.first[PENDING_WORKING])
         return now_ms;
     for (enum pending_state state = PENDING_NEW; state < PENDING_OVER; state++)
         if (pending_has_request(state))

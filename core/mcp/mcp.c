@@ -58,9 +58,9 @@ static void handle_request(struct request *r)
     const struct method *method =
         find_method(r->method, modern ? MODERN : LEGACY);
     r->version = modern ? MCP_2026_07_28 : r->mcp->version;
-    if (!modern && !r->mcp->initialized && (method == NULL || !method->early))
+    if (!modern && !r->mcp->initialized && (!method || !method->early))
         request_fail(r, RPC_INVALID_REQUEST, "server not initialized");
-    else if (method == NULL)
+    else if (!method)
         request_unknown_method(r);
     else
         method->run(r);
@@ -134,7 +134,7 @@ static void handle_batch(struct mcp *mcp, struct arena *arena,
                          struct json array, int64_t now_ms)
 {
     struct rpc_to to = {.output = mcp->config.output, .batch = rpc_batch_new()};
-    if (to.batch == NULL) {
+    if (!to.batch) {
         mcp_unreadable(mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
         return;
     }
@@ -191,7 +191,7 @@ void mcp_editor(struct mcp *mcp, struct arena *arena,
 {
     if (message->kind != EDITOR_TOOLS)
         calls_editor(&mcp->calls, arena, message, now_ms);
-    else if (mcp->config.tools.sets & REGISTRY_EDITOR_SET)
+    else if (registry_has_editor_set(mcp->config.tools.sets))
         tool_list_replace(&mcp->tool_list, message->value);
 }
 
@@ -211,7 +211,7 @@ void mcp_replies(struct mcp *mcp, int64_t now_ms)
 struct mcp *mcp_new(const struct mcp_config *config)
 {
     struct mcp *mcp = calloc(1, sizeof *mcp);
-    if (mcp == NULL)
+    if (!mcp)
         return NULL;
     mcp->config = *config;
     tool_list_init(&mcp->tool_list, config->gate, config->output,
@@ -223,7 +223,7 @@ struct mcp *mcp_new(const struct mcp_config *config)
 
 void mcp_free(struct mcp *mcp)
 {
-    if (mcp != NULL) {
+    if (mcp) {
         calls_release(&mcp->calls);
         tool_list_release(&mcp->tool_list);
         clientinfo_release(&mcp->client);

@@ -119,7 +119,7 @@ static void call_tool(const struct request *r, const struct tool *tool,
     struct schema_value *values =
         arena_array(r->arena, schema_count(tool->fields), sizeof *values);
     enum status status = ST_NOMEM;
-    if (values != NULL)
+    if (values)
         status =
             schema_check(r->arena, tool->fields, arguments, values, &notes);
     if (status == ST_NOMEM) {
@@ -159,9 +159,9 @@ void methods_tools_call(const struct request *r)
         return;
     }
     const struct tool *tool = toolset_find(&r->mcp->config.tools, name);
-    if (tool == NULL)
+    if (!tool)
         tool = editor_tools_find(&r->mcp->tool_list.editor_tools, name);
-    if (tool == NULL) {
+    if (!tool) {
         unknown_tool(r, name);
         return;
     }

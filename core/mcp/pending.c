@@ -36,7 +36,7 @@ struct pending *pending_new(const struct rpc_to *to, enum mcp_version version,
     size_t bytes = sizeof(struct pending) + to->id.n + texts->token.n +
                    texts->client.n + texts->uri.n;
     struct pending *pending = malloc(bytes);
-    if (pending == NULL)
+    if (!pending)
         return NULL;
     char *at = pending->texts;
     *pending = (struct pending){.tool.progress = texts->token.n > 0,
@@ -62,7 +62,7 @@ static void remember(struct pending_table *table, struct pending *pending)
     pending->bucket_next = table->buckets[pending->bucket];
     table->buckets[pending->bucket] = pending;
     table->remembered++;
-    if (pending->to.batch != NULL)
+    if (pending->to.batch)
         rpc_batch_wait(pending->to.batch);
 }
 
@@ -76,7 +76,7 @@ void pending_forget(struct pending_table *table, struct pending *pending)
         link = &(*link)->bucket_next;
     *link = pending->bucket_next;
     table->remembered--;
-    if (pending->to.batch != NULL)
+    if (pending->to.batch)
         rpc_check_sent(table->log,
                        rpc_batch_done(pending->to.batch, table->output));
 }
@@ -84,7 +84,7 @@ void pending_forget(struct pending_table *table, struct pending *pending)
 struct pending *pending_find(const struct pending_table *table, struct str id)
 {
     struct pending *pending = table->buckets[bucket_of(id)];
-    while (pending != NULL && !str_eq(pending->to.id, id))
+    while (pending && !str_eq(pending->to.id, id))
         pending = pending->bucket_next;
     return pending;
 }
@@ -126,11 +126,11 @@ static void leave_state(struct pending_table *table, struct pending *pending)
 {
     if (!has_list(pending->state))
         return;
-    if (pending->list_previous == NULL)
+    if (!pending->list_previous)
         table->first[pending->state] = pending->list_next;
     else
         pending->list_previous->list_next = pending->list_next;
-    if (pending->list_next != NULL)
+    if (pending->list_next)
         pending->list_next->list_previous = pending->list_previous;
     table->count[pending->state]--;
     table->asked_bytes -= pending->counted_bytes;
@@ -147,7 +147,7 @@ static void enter_state(struct pending_table *table, struct pending *pending,
         return;
     pending->list_previous = NULL;
     pending->list_next = table->first[state];
-    if (pending->list_next != NULL)
+    if (pending->list_next)
         pending->list_next->list_previous = pending;
     table->first[state] = pending;
     table->count[state]++;

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "mcp/result.h"
-#include "tools/catalog.h"
 #include "tools/registry.h"
+#include "tools/sets.h"
 
 #define SESSIONS "lisp://session/"
 
@@ -59,9 +59,9 @@ static bool find_braces(const struct resource *resource, size_t *start,
                         size_t *end)
 {
     const char *open = strchr(resource->address, '{');
-    const char *close = open != NULL ? strchr(open, '}') : NULL;
+    const char *close = open ? strchr(open, '}') : NULL;
 
-    if (close == NULL)
+    if (!close)
         return false;
     *start = (size_t)(open - resource->address);
     *end = (size_t)(close - resource->address) + 1;
@@ -77,7 +77,7 @@ static void write_more(struct jsonw *w, const struct resources_page *page,
     size_t start;
     size_t end;
 
-    for (; more != NULL && more->address != NULL; more++) {
+    for (; more && more->address; more++) {
         if (find_braces(more, &start, &end) != templates)
             continue;
         jsonw_object(w);
@@ -209,7 +209,7 @@ static bool split(struct str s, struct str *head, struct str *tail)
 
     *head = s;
     *tail = STR("");
-    if (slash == NULL)
+    if (!slash)
         return false;
     size_t n = (size_t)(slash - s.p);
     *head = str_make(s.p, n);
@@ -320,9 +320,9 @@ static enum status find_more(struct arena *arena, const struct resource *more,
     struct buf text = BUF_EMPTY;
     struct jsonw w;
 
-    while (more != NULL && more->address != NULL && !fits(more, uri, &argument))
+    while (more && more->address && !fits(more, uri, &argument))
         more++;
-    if (more == NULL || more->address == NULL)
+    if (!more || !more->address)
         return ST_MISSING;
     view->tool = more->shown_by;
     view->type = more->type;

@@ -49,8 +49,7 @@ void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
 static void write_call_meta(struct jsonw *w, const struct tool_call *call,
                             int64_t now_ms)
 {
-    int64_t start =
-        call->decision != NULL ? call->decided_ms : call->started_ms;
+    int64_t start = call->decision ? call->decided_ms : call->started_ms;
 
     jsonw_member_int(w, "ecl-mcp/executionTimeMs", now_ms - start);
     jsonw_member(w, "ecl-mcp/safetyLevel",
@@ -64,10 +63,10 @@ static enum status end_with_meta(struct rpc_reply *reply,
                                  const struct tool_call *call, int64_t now_ms)
 {
     struct jsonw *w = &reply->json;
-    if (call != NULL || result_is_modern(version)) {
+    if (call || result_is_modern(version)) {
         jsonw_name(w, "_meta");
         jsonw_object(w);
-        if (call != NULL)
+        if (call)
             write_call_meta(w, call, now_ms);
         if (result_is_modern(version)) {
             jsonw_name(w, MCP_NAMESPACE "serverInfo");

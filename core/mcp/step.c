@@ -50,7 +50,7 @@ static enum status write_answer(const struct step *t)
     const struct pending *pending = t->pending;
     const struct tool_answer *answer = &t->gate.answer;
 
-    if (answer->requires != NULL && result_is_modern(pending->version))
+    if (answer->requires && result_is_modern(pending->version))
         return result_missing_capability(&pending->to, answer->requires,
                                          answer->text);
     if (pending->uri.n > 0)

@@ -83,7 +83,7 @@ static enum status tell(const struct subscriptions_stream *stream,
 
     rpc_begin_notification(&note, output, "notifications/tools/list_changed");
     jsonw_object(w);
-    if (stream != NULL) {
+    if (stream) {
         jsonw_name(w, "_meta");
         jsonw_object(w);
         write_stream(w, stream);

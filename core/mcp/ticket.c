@@ -67,7 +67,7 @@ static enum status to_text(struct arena *arena, const unsigned char *p,
     char *text = arena_alloc(arena, BASE64_ENCODE_LENGTH(n) +
                                         BASE64_ENCODE_FINAL_LENGTH);
 
-    if (text == NULL)
+    if (!text)
         return ST_NOMEM;
     base64url_encode_init(&encoder);
     size_t length = base64_encode_update(&encoder, text, n, p);
@@ -86,7 +86,7 @@ enum status ticket_write(struct tickets *tickets, struct arena *arena,
     if (ticket->extra.n > LIMIT_TICKET_EXTRA)
         return ST_LIMIT;
     unsigned char *bytes = arena_alloc(arena, n + MAC);
-    if (bytes == NULL)
+    if (!bytes)
         return ST_NOMEM;
     ticket->number = ++tickets->last;
     unsigned char *p = bytes;
@@ -111,7 +111,7 @@ static enum status to_bytes(struct arena *arena, struct str text,
     if (text.n > BASE64_ENCODE_RAW_LENGTH(HEAD + LIMIT_TICKET_EXTRA + MAC))
         return ST_INVALID;
     *bytes = arena_alloc(arena, BASE64_DECODE_LENGTH(text.n) + 3);
-    if (*bytes == NULL)
+    if (!*bytes)
         return ST_NOMEM;
     base64url_decode_init(&decoder);
     size_t length = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* configure_limits.c: shows and sets the limits of the server. Those of time
-   and output are kept here; that of memory is the image's. */
+/* configure_limits.c: shows and sets limits. This server keeps those of time
+   and output itself; the images keep that of memory. */
 #include "base/limits.h"
 #include "base/units.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { TIMEOUT, MAX_OUTPUT, MEMORY, SESSION };
-#define LIMITS SESSION /* how many come first */
+#define LIMITS SESSION /* the number of limits, which come first */
 
 static const struct schema_field fields[] = {
     [TIMEOUT] =
@@ -14,7 +15,7 @@ static const struct schema_field fields[] = {
             .name = TOOL_TIMEOUT,
             .kind = SCHEMA_NUMBER,
             .max = LIMIT_TIMEOUT_MAX,
-            .help = "Seconds for a call, 0 for none.",
+            .help = "Seconds per call; 0 for no limit.",
         },
     [MAX_OUTPUT] =
         {
@@ -22,7 +23,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_INTEGER,
             .min = LIMIT_OUTPUT_MIN,
             .max = LIMIT_OUTPUT_MAX,
-            .help = "Characters of an answer.",
+            .help = "Characters per answer.",
         },
     [MEMORY] =
         {
@@ -32,15 +33,11 @@ static const struct schema_field fields[] = {
             .max = LIMIT_HEAP_MAX,
             .help = "Lisp heap, such as 2G.",
         },
-    [SESSION] =
-        {
-            .name = TOOL_SESSION,
-            .kind = SCHEMA_NAME,
-        },
+    [SESSION] = FIELD_SESSION,
     {0},
 };
 
-/* TEXT with one line more. */
+/* TEXT and LINE on a line of its own. *STATUS changes when memory runs out. */
 static struct str add_line(struct arena *arena, struct str text,
                            enum status *status, struct str line)
 {
@@ -52,7 +49,7 @@ static struct str add_line(struct arena *arena, struct str text,
     return more;
 }
 
-/* Those of LIMITS that VALUES set, or all when they set none. */
+/* Describes the limits that VALUES set, or all when they set none. */
 static enum status describe(struct arena *arena,
                             const struct tool_limits *limits,
                             const struct schema_value *values, struct str *out)
@@ -82,7 +79,7 @@ static enum status describe(struct arena *arena,
     return status;
 }
 
-/* The image answers with TEXT when it has taken the limit. */
+/* Sends the limit to the image, which then answers with TEXT. */
 static enum status send_memory(const struct tool_request *request,
                                int64_t memory, struct str text)
 {
@@ -126,6 +123,7 @@ const struct tool tool_configure_limits = {
     .description = "Set or show limits: time, length of answers, memory.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,
+    .reads_only = true, // no limit is part of a session
     .idempotent = true,
     .handler = configure_limits,
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* edit_definition.c: changes one top-level form of a Lisp file, found by kind
-   and name; everything else stays as it is. */
+   and name, and nothing else. */
 #include "gate/review.h"
 #include "gate/review_apply.h"
 #include "source/definition.h"
 #include "source/source.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, KIND, NAME, ACTION, CONTENT };
 
@@ -13,12 +14,7 @@ static const char *const actions[] = {"replace", "insert-before",
                                       "insert-after", "delete", NULL};
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [KIND] =
         {
             .name = "kind",
@@ -44,12 +40,12 @@ static const struct schema_field fields[] = {
         {
             .name = "content",
             .kind = SCHEMA_STRING,
-            .help = "Form(s) to put there.",
+            .help = "New form(s).",
         },
     {0},
 };
 
-/* The text that goes in, without the line ends around it. */
+/* CONTENT without line ends around it and blanks after it. */
 static struct str trimmed(struct str content)
 {
     while (content.n > 0 && (content.p[0] == '\n' || content.p[0] == '\r')) {
@@ -69,7 +65,7 @@ static void put_indent(struct buf *out, uint32_t column)
         buf_byte(out, ' ');
 }
 
-/* TEXT with what lies from FROM to TO replaced by MIDDLE. */
+/* Writes TEXT with MIDDLE instead of the bytes from FROM to TO. */
 static void splice(struct buf *out, struct str text, size_t from, size_t to,
                    struct str middle)
 {
@@ -78,7 +74,7 @@ static void splice(struct buf *out, struct str text, size_t from, size_t to,
     buf_append(out, text.p + to, text.n - to);
 }
 
-/* Takes the form away with its comment, and the empty lines behind it. */
+/* Writes TEXT without FORM, its comment, and the empty lines after it. */
 static void delete_form(struct buf *out, struct str text,
                         const struct definition *form)
 {
@@ -91,7 +87,7 @@ static void delete_form(struct buf *out, struct str text,
         while (to < text.n && (text.p[to] == '\n' || text.p[to] == '\r'))
             to++;
     else
-        from = form->comment; // something stands before it on its line
+        from = form->comment; // something precedes it on its line
     splice(out, text, from, to, STR(""));
 }
 
@@ -118,7 +114,8 @@ static void edit(struct buf *out, struct str text,
     }
 }
 
-/* The file must be readable afterwards, whatever it was before. */
+/* Proposes TEXT, unless Lisp could not read it, whatever the file was before.
+ */
 static enum status propose(struct review *review, struct str text,
                            struct tool_question *question,
                            struct tool_answer *answer)
@@ -133,11 +130,10 @@ static enum status propose(struct review *review, struct str text,
     struct str why = source_describe(&review->arena, &report);
     if (why.n == 0)
         return ST_NOMEM;
-    return review_fail(
-        &review->arena, answer, "ERROR",
-        "%.*s could not be read afterwards. Nothing was written, "
-        "and the user was not asked.\n%.*s",
-        STR_ARG(review->name), STR_ARG(why));
+    return review_fail(&review->arena, answer, "ERROR",
+                       "%.*s would not be readable after this change. "
+                       "Nothing was written, and the user was not asked.\n%.*s",
+                       STR_ARG(review->name), STR_ARG(why));
 }
 
 static enum status prepare(const struct tool_request *request,
@@ -156,8 +152,8 @@ static enum status prepare(const struct tool_request *request,
 
     if (!deletes && content.n == 0)
         return review_fail(request->arena, answer, "ERROR",
-                           "argument content is missing: the form to put "
-                           "there. Nothing was written.");
+                           "argument content is missing: the new form. "
+                           "Nothing was written.");
     enum status status =
         review_open(request, values[PATH].string, false, &review, answer);
     if (status != ST_OK || !review)
@@ -184,8 +180,8 @@ static enum status prepare(const struct tool_request *request,
 const struct tool tool_edit_definition = {
     .name = "edit-definition",
     .title = "Edit definition",
-    .description = "Replace, delete or put something around a top-level form "
-                   "of a Lisp file; the user reviews it.",
+    .description = "Replace or delete a top-level form of a Lisp file, or "
+                   "insert forms next to it; the user reviews it.",
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* list_directory.c: what is in a folder. */
+/* list_directory.c: lists a folder of the workspace. */
 #include <inttypes.h>
 
 #include "base/limits.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 enum { PATH };
 
@@ -36,13 +36,14 @@ static void write_entry(struct buf *out, const struct files_entry *entry)
         buf_str(out, STR("  (symbolic link)"));
         break;
     case FILES_OTHER:
-        buf_str(out, STR("  (no file)"));
+        buf_str(out, STR("  (special file)"));
         break;
     }
     buf_str(out, entry->secret ? STR("  (secret)\n") : STR("\n"));
 }
 
-/* Folders first; as many as CHARS allow, then how many are left. */
+/* Writes the folders, then the files, in about CHARS bytes, then how many
+   entries were left out. */
 static void write_folder(struct buf *out, const struct files_folder *folder,
                          size_t chars)
 {
@@ -60,7 +61,7 @@ static void write_folder(struct buf *out, const struct files_folder *folder,
     if (shown < folder->count)
         buf_printf(out, "… and %zu more\n", folder->count - shown);
     if (folder->cut)
-        buf_printf(out, "Only %d entries of a folder are looked at.\n",
+        buf_printf(out, "Only %d entries of a folder are read.\n",
                    LIMIT_FOLDER_ENTRIES);
 }
 
@@ -91,7 +92,8 @@ static enum status list_directory(const struct tool_request *request,
 const struct tool tool_list_directory = {
     .name = "list-directory",
     .title = "List directory",
-    .description = "List a folder of the workspace: names, bytes, times (UTC).",
+    .description =
+        "List a folder of the workspace: names, sizes in bytes, times (UTC).",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* propose_file_edit.c: replaces fragments of a file, hunk by hunk as the user
-   decides. */
+/* propose_file_edit.c: replaces parts of a file; the user decides about each
+   hunk. */
 #include "base/finder.h"
 #include "gate/review.h"
 #include "gate/review_apply.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };
 enum { OLD, NEW, EDIT_FIELDS };
@@ -22,17 +23,12 @@ static const struct schema_field edit_fields[] = {
 };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [DESCRIPTION] =
         {
             .name = "description",
             .kind = SCHEMA_STRING,
-            .help = "What for; the user reads it.",
+            .help = "Purpose; the user reads it.",
         },
     [ORIGINAL] =
         {
@@ -44,7 +40,7 @@ static const struct schema_field fields[] = {
         {
             .name = "modified",
             .kind = SCHEMA_STRING,
-            .help = "In place of original.",
+            .help = "Replacement for original.",
         },
     [EDITS] =
         {
@@ -57,8 +53,8 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* Where PART, which is not empty, stands in TEXT; *COUNT is 0, 1, or 2 for
-   more. */
+/* Finds PART, which is not empty, in TEXT. *COUNT: how often it occurs, 0, 1,
+   or 2 for more. */
 static enum status find_part(struct arena *arena, struct str text,
                              struct str part, size_t *at, int *count)
 {
@@ -74,7 +70,7 @@ static enum status find_part(struct arena *arena, struct str text,
     return ST_OK;
 }
 
-/* Why PART cannot be replaced; it is edit I of N. */
+/* Answers that edit I of N is impossible, and WHY. */
 static enum status cannot_edit(struct review *review, size_t i, size_t n,
                                const char *why, struct tool_answer *answer)
 {
@@ -87,8 +83,8 @@ static enum status cannot_edit(struct review *review, size_t i, size_t n,
                        STR_ARG(review->name), STR_ARG(which), why);
 }
 
-/* Replaces OLD in *TEXT by NEW; ANSWER->state changes when that is not
-   possible. */
+/* Makes edit I of N in *TEXT. When that is impossible, ANSWER says why and its
+   state changes. */
 static enum status replace(struct review *review, const struct str edit[2],
                            size_t i, size_t n, struct str *text,
                            struct tool_answer *answer)

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_file.c: shows lines of a file. */
+/* read_file.c: shows lines of a text file. */
 #include <inttypes.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "files/seen.h"
 #include "files/text.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { PATH, OFFSET, LIMIT };
 
 static const struct schema_field fields[] = {
-    [PATH] =
-        {
-            .name = "path",
-            .kind = SCHEMA_PATH,
-            .required = true,
-        },
+    [PATH] = FIELD_PATH,
     [OFFSET] =
         {
             .name = "offset",
@@ -40,12 +36,12 @@ static const struct schema_field fields[] = {
 struct page {
     size_t start; /* bytes */
     size_t end;
-    size_t last;  /* line; one less than the first when there is none */
+    size_t last;  /* line; the one before the first when there is none */
     size_t lines; /* of the whole text */
-    bool cut;     /* in the middle of its only line */
+    bool cut;     /* its only line is longer than the page */
 };
 
-/* The bytes behind the line that starts at AT. */
+/* Where the line ends that starts at AT. */
 static size_t line_end(struct str text, size_t at)
 {
     const char *feed = memchr(text.p + at, '\n', text.n - at);
@@ -96,12 +92,13 @@ static struct str show(struct arena *arena, const struct files_content *file,
     struct str out;
 
     if (page->last < page->lines)
-        rest = arena_printf(arena, "; go on with offset %zu", page->last + 1);
+        rest =
+            arena_printf(arena, "; continue with offset %zu", page->last + 1);
     utf8_append_visible(&name, file->name);
     if (page->lines == 0)
         out = arena_printf(arena, "%.*s: empty", (int)name.n, name.p);
     else if (page->last < first)
-        out = arena_printf(arena, "%.*s: there is no line %zu, it has %zu",
+        out = arena_printf(arena, "%.*s: there is no line %zu; the last is %zu",
                            (int)name.n, name.p, first, page->lines);
     else
         out = arena_printf(
@@ -133,14 +130,14 @@ static enum status read_file(const struct tool_request *request,
     if (result == FILES_NOMEM)
         return ST_NOMEM;
     if (result == FILES_MISSING)
-        answer->state = TOOL_ANSWERED; // the answer to a question, no failure
+        answer->state = TOOL_ANSWERED; // that is an answer, not a failure
     if (result != FILES_OK)
         return ST_OK;
     enum status status = text_decode(request->arena, file.bytes, &text);
     if (status == ST_INVALID) {
-        answer->text =
-            arena_printf(request->arena, "it is no text but %zu bytes of data.",
-                         file.bytes.n);
+        answer->text = arena_printf(
+            request->arena, "not a text file: %zu bytes of binary data.",
+            file.bytes.n);
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     if (status != ST_OK)

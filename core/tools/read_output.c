@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_output.c: pages through an output that was too long for an answer. */
+/* read_output.c: shows a part of an output that was too long for its answer. */
 #include "base/limits.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 enum { ID, OFFSET, LIMIT };
 
@@ -48,8 +48,8 @@ static enum status read_output(const struct tool_request *request,
 const struct tool tool_read_output = {
     .name = "read-output",
     .title = "Read output",
-    .description = "Read a part of a long output, by the id in the answer that "
-                   "shortened it.",
+    .description =
+        "Read part of a long output, by the id in the shortened answer.",
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,

@@ -1,88 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* registry.c: the table of tools. */
+/* registry.c: the table of sets. */
 #include "tools/registry.h"
 
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
-/* Each set once, by name: SETS is the table and the text about it. */
-#define EVAL "eval"
-#define SESSION "session"
-#define INTROSPECT "introspect"
-#define FILES "files"
-#define MEASURE "measure"
-#define EDITOR "emacs"
+/* Each set: its name in options, and its tools; those of an editor are not
+   known here. */
+#define SETS(ROW)                                                              \
+    ROW("eval", tools_eval)                                                    \
+    ROW("session", tools_session)                                              \
+    ROW("introspect", tools_introspect)                                        \
+    ROW("files", tools_files)                                                  \
+    ROW("measure", tools_measure)                                              \
+    ROW("emacs", NULL)
 
-static const char *const set_names[] = {EVAL,  SESSION, INTROSPECT,
-                                        FILES, MEASURE, EDITOR};
-
-enum {
-    IN_EVAL = 1u << 0,
-    IN_SESSION = 1u << 1,
-    IN_INTROSPECT = 1u << 2,
-    IN_FILES = 1u << 3,
-    IN_MEASURE = 1u << 4
-};
+#define SEPARATOR ", "
+#define ROW(name, tools) {name, tools},
+#define NAME(name, tools) SEPARATOR name
 
 static const struct {
-    unsigned set;
-    const struct tool *tool;
-} entries[] = {
-    {IN_EVAL, &tool_evaluate_lisp},
-    {IN_EVAL, &tool_load_system},
-    {IN_EVAL, &tool_load_file},
-    {IN_EVAL, &tool_compile_form},
-    {IN_EVAL, &tool_macroexpand_form},
-    {IN_EVAL, &tool_validate_syntax},
-    {IN_EVAL, &tool_describe_last_error},
-    {IN_SESSION, &tool_list_definitions},
-    {IN_SESSION, &tool_reset_session},
-    {IN_SESSION, &tool_configure_limits},
-    {IN_SESSION, &tool_checkpoint_session},
-    {IN_SESSION, &tool_restore_session},
-    {IN_SESSION, &tool_list_sessions},
-    {IN_SESSION, &tool_read_output},
-    {IN_INTROSPECT, &tool_describe_symbol},
-    {IN_INTROSPECT, &tool_apropos_search},
-    {IN_INTROSPECT, &tool_function_arglist},
-    {IN_INTROSPECT, &tool_list_package_symbols},
-    {IN_INTROSPECT, &tool_class_info},
-    {IN_INTROSPECT, &tool_find_methods},
-    {IN_INTROSPECT, &tool_who_calls},
-    {IN_INTROSPECT, &tool_who_references},
-    {IN_INTROSPECT, &tool_inspect_value},
-    {IN_INTROSPECT, &tool_describe_system},
-    {IN_INTROSPECT, &tool_list_systems},
-    {IN_FILES, &tool_read_file},
-    {IN_FILES, &tool_list_directory},
-    {IN_FILES, &tool_search_files},
-    {IN_FILES, &tool_write_file},
-    {IN_FILES, &tool_propose_file_edit},
-    {IN_FILES, &tool_edit_definition},
-    {IN_MEASURE, &tool_time_execution},
-    {IN_MEASURE, &tool_profile_code},
-    {IN_MEASURE, &tool_memory_report},
-};
+    const char *name;
+    const struct tool *const *tools; /* ends with NULL; NULL: of an editor */
+} sets[] = {SETS(ROW)};
 
-#define SET_COUNT (sizeof set_names / sizeof *set_names)
-#define ENTRY_COUNT (sizeof entries / sizeof *entries)
+#define SET_COUNT (sizeof sets / sizeof *sets)
 
 const char *registry_set_names(void)
 {
-    return EVAL ", " SESSION ", " INTROSPECT ", " FILES ", " MEASURE
-                ", " EDITOR;
+    return &SETS(NAME)[sizeof SEPARATOR - 1];
 }
 
 static enum status find_set(struct str name, unsigned *set)
 {
     for (size_t i = 0; i < SET_COUNT; i++)
-        if (str_eq(name, str_from(set_names[i]))) {
+        if (str_eq(name, str_from(sets[i].name))) {
             *set = 1u << i;
             return ST_OK;
         }
     return ST_MISSING;
 }
 
-enum status registry_read_sets(struct str names, unsigned *sets)
+enum status registry_read_sets(struct str names, unsigned *chosen)
 {
     unsigned all = 0;
 
@@ -95,22 +53,42 @@ enum status registry_read_sets(struct str names, unsigned *sets)
             return ST_MISSING;
         all |= set;
     }
-    *sets = all;
+    *chosen = all;
     return ST_OK;
 }
 
-const struct tool *registry_find(unsigned sets, struct str name)
+bool registry_has_editor_set(unsigned chosen)
 {
-    for (size_t i = 0; i < ENTRY_COUNT; i++)
-        if ((entries[i].set & sets) && tool_has_name(entries[i].tool, name))
-            return entries[i].tool;
+    for (size_t i = 0; i < SET_COUNT; i++)
+        if (!sets[i].tools && (chosen & 1u << i))
+            return true;
+    return false;
+}
+
+/* The tools of the Ith set when it is one of CHOSEN, else none. */
+static const struct tool *const *tools_of(unsigned chosen, size_t i)
+{
+    static const struct tool *const none[] = {NULL};
+
+    return (chosen & 1u << i) && sets[i].tools ? sets[i].tools : none;
+}
+
+const struct tool *registry_find(unsigned chosen, struct str name)
+{
+    for (size_t i = 0; i < SET_COUNT; i++)
+        for (const struct tool *const *tool = tools_of(chosen, i); *tool;
+             tool++)
+            if (tool_has_name(*tool, name))
+                return *tool;
     return NULL;
 }
 
-const struct tool *registry_at(unsigned sets, size_t index)
+const struct tool *registry_at(unsigned chosen, size_t index)
 {
-    for (size_t i = 0; i < ENTRY_COUNT; i++)
-        if ((entries[i].set & sets) && index-- == 0)
-            return entries[i].tool;
+    for (size_t i = 0; i < SET_COUNT; i++)
+        for (const struct tool *const *tool = tools_of(chosen, i); *tool;
+             tool++)
+            if (index-- == 0)
+                return *tool;
     return NULL;
 }

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* registry.h: the table of tools, cut into sets that are offered or not. */
+/* registry.h: all tools, in sets that are offered or not. */
 #ifndef TOOLS_REGISTRY_H
 #define TOOLS_REGISTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
 #include "base/str.h"
 #include "gate/tool.h"
 
-/* One bit for each set. */
+/* Chosen sets are a number with one bit for each. */
 #define REGISTRY_ALL_SETS (~0u)
-
-/* The set of the tools that an editor has; none of them is in this table. */
-#define REGISTRY_EDITOR_SET (1u << 5)
 
 /* The names of the sets, separated by ", ". */
 const char *registry_set_names(void);
 
-/* Reads set names separated by commas. ST_MISSING when one of them is no
+/* Reads set names separated by commas. ST_MISSING when one of them names no
    set. */
-enum status MUST_CHECK registry_read_sets(struct str names, unsigned *sets);
+enum status MUST_CHECK registry_read_sets(struct str names, unsigned *chosen);
 
-/* The tool of SETS with this name or alias, or NULL. */
-const struct tool *registry_find(unsigned sets, struct str name);
+/* Whether the set of the tools that an editor offers is one of CHOSEN. The
+   functions below find none of its tools. */
+bool registry_has_editor_set(unsigned chosen);
 
-/* The INDEXth tool of SETS, or NULL behind the last one. The order never
+/* The tool of CHOSEN with this name or alias, or NULL. */
+const struct tool *registry_find(unsigned chosen, struct str name);
+
+/* The INDEXth tool of CHOSEN, or NULL after the last one. The order never
    changes. */
-const struct tool *registry_at(unsigned sets, size_t index);
+const struct tool *registry_at(unsigned chosen, size_t index);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* reset_session.c: takes a session back to an empty CL-USER, or ends it. */
-#include "tools/catalog.h"
+/* reset_session.c: empties a session, or ends it. */
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { CLOSE };
 
@@ -12,7 +13,7 @@ static const struct schema_field fields[] = {
             .fallback = "false",
             .help = "End the session with its checkpoints.",
         },
-    TOOL_SESSION_FIELD,
+    FIELD_SESSION,
     {0},
 };
 
@@ -29,7 +30,7 @@ static enum status reset_session(const struct tool_request *request,
 const struct tool tool_reset_session = {
     .name = "reset-session",
     .title = "Reset session",
-    .description = "Clear all definitions of the Lisp session, back to "
+    .description = "Clear all definitions of the Lisp session and return to "
                    "CL-USER. Loaded systems stay.",
     .fields = fields,
     .level = TOOL_CAUTIOUS,

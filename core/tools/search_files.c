@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search_files.c: finds a text in the files below a folder, a few files at a
+/* search_files.c: finds a text in the files below a folder, a few files in each
    step. */
 #include <stdlib.h>
 
 #include "base/finder.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
-/* Characters of a line that are shown. */
+/* Characters that are shown of a line. */
 #define SHOWN_CHARS 200
 
 enum { PATTERN, PATH };
@@ -19,7 +19,7 @@ static const struct schema_field fields[] = {
             .name = "pattern",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "Text, as it stands.",
+            .help = "Literal text.",
         },
     [PATH] =
         {
@@ -31,7 +31,7 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* A file or folder still to be looked at. */
+/* A file or folder that is still to be searched. */
 struct place {
     struct place *next;
     struct str path;
@@ -47,9 +47,9 @@ struct search {
     size_t matches;
     size_t files;
     size_t skipped;
-    bool cut; /* a folder has more entries than are looked at */
+    bool cut; /* a folder has more entries than are read */
     uint64_t bytes;
-    const char *limit; /* that ended the search, or NULL */
+    const char *limit; /* the one that ended the search, or NULL */
 };
 
 static void search_free(struct tool_work *work)
@@ -78,7 +78,7 @@ static enum status push(struct search *search, struct str folder,
     return place->path.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-/* What is in a folder, last first, so that the first is looked at next. */
+/* Adds the entries of a folder, in reverse: the first is searched next. */
 static enum status look_into(struct search *search,
                              const struct tool_request *request,
                              struct arena *arena, struct str path)
@@ -167,7 +167,7 @@ static enum status look_at(struct search *search,
     }
     search->bytes += file.bytes.n;
     if (file.bytes.n == 0 || memchr(file.bytes.p, '\0', file.bytes.n))
-        return ST_OK; // nothing to find, or no text
+        return ST_OK; // nothing to find, or not text
     look_through(search, path, file.bytes);
     return ST_OK;
 }
@@ -181,7 +181,7 @@ static bool is_over(struct search *search)
         search->limit = "files";
     else if (search->bytes >= LIMIT_SEARCH_BYTES)
         search->limit = "bytes";
-    return search->limit != NULL || !search->places;
+    return search->limit || !search->places;
 }
 
 static enum status finish(struct search *search,
@@ -201,13 +201,13 @@ static enum status finish(struct search *search,
         buf_printf(out, ", %zu skipped (too large or unreadable)",
                    search->skipped);
     if (search->cut)
-        buf_printf(out, "; of a folder only %d entries are looked at",
+        buf_printf(out, "; only %d entries of a folder are read",
                    LIMIT_FOLDER_ENTRIES);
     if (search->limit)
         buf_printf(
             out,
             "; stopped at the limit of %s (%d matches, %d files, %u MiB): "
-            "search a smaller folder or a longer text",
+            "search a smaller folder, or for a longer text",
             search->limit, LIMIT_SEARCH_MATCHES, LIMIT_SEARCH_FILES,
             LIMIT_SEARCH_BYTES >> 20);
     buf_byte(out, '.');
@@ -242,7 +242,7 @@ static enum status search_step(struct tool_work *work,
     return status;
 }
 
-/* The place to start at: a folder, or a file. What is neither is the answer. */
+/* Adds PATH, a folder or a file. When it is neither, ANSWER says so. */
 static enum status start(struct search *search,
                          const struct tool_request *request, struct str path,
                          struct tool_answer *answer)

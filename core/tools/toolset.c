@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* toolset.c: those of the registry come first. */
+/* toolset.c: the tools of the registry come before those of the host. */
 #include "tools/toolset.h"
 
 #include "tools/registry.h"
@@ -14,9 +14,9 @@ const struct tool *toolset_find(const struct toolset *toolset, struct str name)
     const struct tool *found = registry_find(toolset->sets, name);
     const struct tool *const *tool = toolset->more;
 
-    if (found != NULL || tool == NULL)
+    if (found || !tool)
         return found;
-    while (*tool != NULL && !tool_has_name(*tool, name))
+    while (*tool && !tool_has_name(*tool, name))
         tool++;
     return *tool;
 }
@@ -27,10 +27,10 @@ const struct tool *toolset_at(const struct toolset *toolset, size_t index)
     const struct tool *const *tool = toolset->more;
     const struct tool *found;
 
-    while ((found = registry_at(toolset->sets, own)) != NULL)
+    while ((found = registry_at(toolset->sets, own)))
         if (own++ == index)
             return found;
-    for (; tool != NULL && *tool != NULL; tool++)
+    for (; tool && *tool; tool++)
         if (!is_hidden(toolset, *tool) && own++ == index)
             return *tool;
     return NULL;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* validate_syntax.c: checks Lisp code without reading it. */
+/* validate_syntax.c: checks the syntax of Lisp code without the Lisp reader. */
 #include "source/source.h"
-#include "tools/catalog.h"
+#include "tools/fields.h"
+#include "tools/sets.h"
 
 enum { CODE };
 
 static const struct schema_field fields[] = {
-    [CODE] =
-        {
-            .name = "code",
-            .kind = SCHEMA_STRING,
-            .required = true,
-        },
+    [CODE] = FIELD_CODE,
     {0},
 };
 

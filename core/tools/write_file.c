@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* write_file.c: writes a whole file, after the user has seen the diff. */
+/* write_file.c: writes a whole file once the user has approved the diff. */
 #include "gate/review.h"
 #include "gate/review_apply.h"
-#include "tools/catalog.h"
+#include "tools/sets.h"
 
 enum { PATH, CONTENT };
 

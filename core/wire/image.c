@@ -53,7 +53,7 @@ static struct image_call *unlink_call(struct image *image,
 static struct image_call **find_link(struct image *image, uint64_t id)
 {
     struct image_call **link = bucket_of(image, id);
-    while (*link != NULL && (*link)->id != id)
+    while (*link && (*link)->id != id)
         link = &(*link)->next;
     return link;
 }
@@ -61,7 +61,7 @@ static struct image_call **find_link(struct image *image, uint64_t id)
 struct image_call *image_take(struct image *image)
 {
     for (size_t i = 0; image->calls > 0 && i < IMAGE_BUCKETS; i++)
-        if (image->buckets[i] != NULL)
+        if (image->buckets[i])
             return unlink_call(image, &image->buckets[i]);
     return NULL;
 }
@@ -110,7 +110,8 @@ void image_begin_call(struct image *image, const struct image_task *task)
 {
     begin(image, WIRE_CALL,
           (task->progress ? (unsigned)WIRE_PROGRESS : 0) |
-              (task->view ? (unsigned)WIRE_VIEW : 0),
+              (task->view ? (unsigned)WIRE_VIEW : 0) |
+              (task->reads ? (unsigned)WIRE_READS : 0),
           image->last_id + 1);
     wire_put_string(&image->out, task->session);
     wire_put_string(&image->out, task->operation);
@@ -254,7 +255,7 @@ static bool read_reply(struct image *image, const struct wire_head *head,
                        struct image_reply *reply)
 {
     struct image_call **link = find_link(image, head->id);
-    if (*link == NULL) {
+    if (!*link) {
         log_line(image->log, LOG_WARN, "image: reply to unknown call %" PRIu64,
                  head->id);
         return false;

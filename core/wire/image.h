@@ -74,6 +74,7 @@ struct image_task {
     int64_t timeout_ms; /* 0: none */
     bool progress;      /* send output while it runs */
     bool view;          /* see WIRE_VIEW */
+    bool reads;         /* see WIRE_READS */
 };
 
 /* Each begins a frame that image_send ends. The caller of image_begin_call

@@ -49,8 +49,10 @@ enum wire_flag {
                           something of a session. The session must be open, and
                           the reply is what the operation says, whole and without
                           what was printed meanwhile */
-    WIRE_MISSING = 16 /* REPLY: the session or output that a CALL with WIRE_VIEW
-                         is about does not exist */
+    WIRE_MISSING = 16, /* REPLY: the session or output that a CALL with
+                          WIRE_VIEW is about does not exist */
+    WIRE_READS = 32    /* CALL to the supervisor: the operation changes nothing
+                          that a checkpoint would keep */
 };
 
 struct wire_head {

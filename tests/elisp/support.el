@@ -130,6 +130,13 @@ not come up: a test that is about that calls what lets them."
    connection
    (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
 
+(defun ecl-mcp-test-arguments (tool)
+  "What a core says of the arguments of TOOL, an alist."
+  (pcase tool
+    ((or "evaluate-lisp" "compile-form") '((code . "code")))
+    ("macroexpand-form" '((code . "form")))
+    ((or "write-file" "propose-file-edit" "load-file") '((path . "path")))))
+
 (defun ecl-mcp-test-ask (connection id &rest params)
   "Let CONNECTION ask for approval under ID; PARAMS is a plist added to defaults."
   (let ((all (list (cons 'tool "write-file") (cons 'level "dangerous")
@@ -142,7 +149,9 @@ not come up: a test that is about that calls what lets them."
              do (setf (alist-get (intern (substring (symbol-name key) 1)) all)
                       value))
     (ecl-mcp-test-feed connection
-                       `((id . ,id) (method . "approve") (params . ,all)))))
+                       `((id . ,id) (method . "approve")
+                         (params . (,@all ,@(ecl-mcp-test-arguments
+                                             (alist-get 'tool all))))))))
 
 (defun ecl-mcp-test-result (id)
   "Return what the editor answered to the request ID, or nil."

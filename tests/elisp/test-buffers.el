@@ -23,17 +23,18 @@
     (goto-char 12)
     (should (equal (test-buffers--ask 'read-buffer :buffer "pages" :offset 3 :limit 2)
                    (concat "pages (fundamental-mode, 10 lines): lines 3-4;"
-                           " go on with offset 5\nline 3\nline 4\n")))
+                           " continue with offset 5\nline 3\nline 4\n")))
     (should (string-suffix-p "line 10\n"
                              (test-buffers--ask 'read-buffer :buffer "pages")))
     (should (= (point) 12))
     (should (buffer-narrowed-p))
     (should-error (test-buffers--ask 'read-buffer :buffer "pages" :offset 11))
     (let ((ecl-mcp-buffers-characters 15))
-      (should (string-match-p "lines 1-2; go on with offset 3\nline 1\nline 2\n\\'"
+      (should (string-match-p "lines 1-2; continue with offset 3\nline 1\nline 2\n\\'"
                               (test-buffers--ask 'read-buffer :buffer "pages"))))
     (let ((ecl-mcp-buffers-characters 4))
-      (should (string-match-p "lines 1-1; the line is cut; go on with offset 2\nline\\'"
+      (should (string-match-p (concat "lines 1-1; the line is cut;"
+                                      " continue with offset 2\nline\\'")
                               (test-buffers--ask 'read-buffer :buffer "pages"))))
     (widen)
     (erase-buffer)

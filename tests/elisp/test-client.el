@@ -57,6 +57,42 @@
       (ecl-mcp-test-await "the log" (lambda () lines))
       (should (string-match-p "gptel" (format "%S" (car lines)))))))
 
+(defun test-client--lookups ()
+  "The tools of which the sources say that Emacs looks things up with them."
+  (let (tools)
+    (dolist (file (directory-files ecl-mcp-test-elisp t "\\.el\\'"))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (while (re-search-forward
+                (rx "(" (or "ecl-mcp-lookup" "ecl-mcp-names--ask")
+                    (? (+ space) "key") (+ space) "\"" (group (+ (in "a-z-"))))
+                nil t)
+          (cl-pushnew (match-string 1) tools :test #'equal))))
+    tools))
+
+(ert-deftest ecl-mcp-lookup-hides-its-calls ()
+  "The core marks the tools with which Emacs looks things up, and no others."
+  (let* ((lines nil)
+         (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
+         (tools (test-client--lookups)))
+    (should (member "function-arglist" tools))
+    (should (member "inspect-value" tools))
+    (ecl-mcp-test-with-session folder
+      ;; Whatever becomes of the call.
+      (dolist (tool tools)
+        (ecl-mcp-lookup tool '((function . "car") (pattern . "car")
+                               (package . "CL-USER") (expression . "*package*"))
+                        #'ignore))
+      (ecl-mcp-lookup "describe-symbol" '((symbol . "car")) #'ignore)
+      (ecl-mcp-test-call 'function-arglist '((function . "car")))
+      (ecl-mcp-test-await "the log" (lambda ()
+                                      (= (length lines) (+ (length tools) 2)))))
+    (should (equal (sort (cl-loop for line in lines
+                                  when (ecl-mcp-lookup-p line)
+                                  collect (alist-get 'tool line))
+                         #'string<)
+                   (sort tools #'string<)))))
+
 (ert-deftest ecl-mcp-call-cancelled ()
   "A cancelled call fails at once; the session is there for the next one."
   (ecl-mcp-test-with-session folder

@@ -46,28 +46,30 @@
                   (test-log-line :tool "third" :level "safe"
                                  :client '((name . "Emacs-lookup")
                                            (version . "1")))
+                  (test-log-line :tool "function-arglist" :level "safe"
+                                 :lookup t)
                   "{\"torn\":\n"
                   ;; what Emacs looks up by itself is not listed
-                  (test-log-line :tool "function-arglist" :level "safe"
+                  (test-log-line :tool "new-lookup" :level "safe" :lookup t
                                  :client '((name . "Emacs-lookup")
                                            (version . "1")))
                   (test-log-line :tool "f\u00fcnf\u202e") "[1]\n" "half")
             (list "notes.txt" "x"))
     (should (equal (mapcar (lambda (line) (alist-get 'tool line))
                            (ecl-mcp-log-read))
-                   '("f\u00fcnf\u202e" "third" "second" "first")))
+                   '("f\u00fcnf\u202e" "function-arglist" "third" "second" "first")))
     (let ((ecl-mcp-log-lines 3))
       (should (= (length (ecl-mcp-log-read)) 3)))
     (save-window-excursion
       (ecl-mcp-log)
       (goto-char (point-min))
       (should (looking-at " *2026-01-02 .*tester 1 .*f\u00fcnf\\\\u202e"))
-      (should (= (count-lines (point-min) (point-max)) 4))
+      (should (= (count-lines (point-min) (point-max)) 5))
       (ecl-mcp-log-filter 'tool "second")
       (should (= (count-lines (point-min) (point-max)) 1))
       (should (search-forward "code: (car\\u202e x)" nil t))
       (ecl-mcp-log-filter nil nil)
-      (should (= (count-lines (point-min) (point-max)) 4)))))
+      (should (= (count-lines (point-min) (point-max)) 5)))))
 
 (ert-deftest ecl-mcp-log-shows-all-of-a-call ()
   (test-log-with

@@ -177,8 +177,11 @@
                 (ecl-mcp-editor-feed
                  test-core
                  (format "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"approve\",\
-\"params\":{\"tool\":\"%s\",\"remember\":true,\"arguments\":%s}}\n"
-                         id tool arguments))))
+\"params\":{\"tool\":\"%s\",\"remember\":true,\"arguments\":%s,\
+\"%s\":\"%s\"}}\n"
+                         id tool arguments
+                         (caar (ecl-mcp-test-arguments tool))
+                         (cdar (ecl-mcp-test-arguments tool))))))
       (ask 1 "evaluate-lisp" "{\"code\":\"(car x)\",\"code\":\"(ext:quit)\"}")
       (ask 2 "evaluate-lisp" "{\"code\":\"(car x)\",\"c\\u006fde\":\"(cdr)\"}")
       (ask 3 "write-file" "{\"path\":\"src/a\",\"x\":1,\"path\":\"b\"}")
@@ -189,6 +192,41 @@
         (should-not (string-match-p "car x" (buffer-string))))
       (ask 4 "evaluate-lisp" "{\"code\":\"(ext:quit)\",\"code\":\"(car x)\"}")
       (should (equal "approve" (test-decision 4))))))
+
+(ert-deftest ecl-mcp-permissions-take-the-word-of-the-core ()
+  "Which argument is code, or a path, is what the core says of any tool."
+  (test-with-rules
+    (test-rules 'user "((:effect allow :tool \"*\" :path \"src/*\")
+ (:effect deny :tool \"*\" :operators (\"quit\"))
+ (:effect deny :tool \"*\" :path \"never/*\"))")
+    (cl-loop
+     for (tool arguments said decision) in
+     '(("new-tool" ((script . "(ext:quit)")) ((code . "script")) "deny")
+       ("new-tool" ((script . "(ext:quit)")) nil nil)
+       ("new-tool" ((target . "src/a")) ((path . "target")) "approve")
+       ("new-tool" ((target . "never/a")) ((path . "target")) "deny")
+       ("new-tool" ((target . "src/a")) nil nil)
+       ;; An argument too many makes no rule fit.
+       ("new-tool" ((script . "(f)") (path . "src/a")) ((code . "script")) nil)
+       ("new-tool" ((target . "b") (path . "src/a")) ((path . "target")) nil)
+       ;; Of a tool that Emacs offers the core knows no paths.
+       ("offered" ((path . "src/a")) nil "approve")
+       ("offered" ((path . "never/a")) nil "deny")
+       ("offered" ((target . "src/a")) nil nil))
+     for id from 1
+     for ecl-mcp-tools-function = (lambda () '(((name . "offered"))))
+     do (apply #'ecl-mcp-test-ask test-core id :tool tool :arguments arguments
+               (cl-loop for (member . name) in said
+                        append (list (intern (format ":%s" member)) name)))
+     do (ert-info ((format "%s %s %s" tool arguments said))
+          (should (equal decision (test-decision id)))))
+    ;; What is offered for code is not about a path.
+    (ecl-mcp-test-ask test-core 30 :tool "new-tool" :code "script"
+                      :arguments '((script . "(list 1)") (path . "a/b")))
+    (should (equal '(nil nil)
+                   (mapcar #'ecl-mcp-rule-path
+                           (ecl-mcp-rule-offers (test-request 30) 'allow
+                                                'session))))))
 
 (ert-deftest ecl-mcp-permissions-paths ()
   (test-with-rules

@@ -52,7 +52,7 @@ static struct core *start(struct policy *policy)
         ST_OK)
         core =
             core_new(&(struct core_config){.policy = policy, .editor = true});
-    REQUIRE(core != NULL);
+    REQUIRE(core);
     send(core, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
                "\"params\":{\"protocolVersion\":\"2025-11-25\","
                "\"capabilities\":{},\"clientInfo\":{\"name\":\"f\","

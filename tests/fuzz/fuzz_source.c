@@ -9,9 +9,9 @@
 static struct str cut_line(struct str *rest)
 {
     const char *end = rest->n > 0 ? memchr(rest->p, '\n', rest->n) : NULL;
-    size_t n = end != NULL ? (size_t)(end - rest->p) : rest->n;
+    size_t n = end ? (size_t)(end - rest->p) : rest->n;
     struct str line = str_make(rest->p, n);
-    n += end != NULL ? 1 : 0;
+    n += end ? 1 : 0;
     *rest = str_make(rest->p + n, rest->n - n);
     return line;
 }

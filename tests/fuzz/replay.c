@@ -13,14 +13,14 @@ static int replay(const char *path)
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = malloc(LARGEST + 1);
     int status = 1;
-    if (file == NULL || bytes == NULL)
+    if (!file || !bytes)
         goto out;
     size_t size = fread(bytes, 1, LARGEST + 1, file);
     if (size > LARGEST || ferror(file))
         goto out;
     // Ends where the storage ends, so that a look behind it is noticed.
     uint8_t *exact = malloc(size > 0 ? size : 1);
-    if (exact == NULL)
+    if (!exact)
         goto out;
     for (size_t i = 0; i < size; i++)
         exact[i] = bytes[i];
@@ -29,7 +29,7 @@ static int replay(const char *path)
     status = 0;
 out:
     free(bytes);
-    if (file != NULL)
+    if (file)
         fclose(file);
     return status;
 }

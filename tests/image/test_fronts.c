@@ -24,7 +24,7 @@ static int set_up(void **state)
     return status;
 }
 
-/* Who calls and waits from now on. */
+/* From now on FRONT calls and waits. */
 static void as(struct front *front)
 {
     host_front = front;
@@ -66,16 +66,15 @@ static void fronts_share_sessions(void **state)
     expect_no_answer(guest);
 }
 
-/* Calls of all run in the order in which they came. */
+/* The calls of all fronts run in the order in which they came. */
 static void fronts_take_turns(void **state)
 {
     char code[64];
-    int i;
 
     (void)state;
     host_expect(1, "(defvar *seen* nil)", "=> *SEEN*");
     host_call(2, "(sleep 0.2)");
-    for (i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) {
         as(i % 2 == 0 ? guest : owner);
         (void)snprintf(code, sizeof code, "(push %d *seen*)", i);
         host_call((uint64_t)(10 + i), code);
@@ -83,12 +82,12 @@ static void fronts_take_turns(void **state)
     as(owner);
     host_call(90, "(equal *seen* (loop for i from 19 downto 0 collect i))");
     host_wait(2);
-    for (i = 1; i < 20; i += 2)
+    for (int i = 1; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
     host_wait(90);
     assert_string_equal(host_answer.p, "=> T");
     as(guest);
-    for (i = 0; i < 20; i += 2)
+    for (int i = 0; i < 20; i += 2)
         host_wait((uint64_t)(10 + i));
 }
 
@@ -121,14 +120,14 @@ static void owner_stops_the_calls_of_others(void **state)
     host_call_and_see_it_run(2, "(loop)");
     as(guest);
     host_call(1, "(setf *x* 2)");
-    host_stop(0); // it is no owner
+    host_stop(0); // it is not the owner
     host_pass(300);
     expect_no_answer(owner);
     expect_no_answer(guest);
     as(owner);
     host_stop(0);
     host_pass(300);
-    expect_no_answer(owner); // its own goes on
+    expect_no_answer(owner); // its own call keeps running
     host_stop(2);
     host_wait(2);
     as(guest);
@@ -166,8 +165,8 @@ static void front_leaves_in_a_call(void **state)
     assert_int_equal(host_image_pid(4), image);
 }
 
-/* Nobody is there to read why the image died: who calls next is. A signal may
-   find the call where it can be interrupted still: then once more. */
+/* The caller is gone and cannot read why the image died; the next caller can. A
+   signal may still find the call where it can be interrupted: then again. */
 static void front_leaves_a_call_that_does_not_stop(void **state)
 {
     int tries = 5;
@@ -183,14 +182,14 @@ static void front_leaves_a_call_that_does_not_stop(void **state)
         host_expect_success();
     } while (--tries > 0 && !strstr(host_answer.p, "[notice]"));
     host_expect_part("[notice]\nThe Lisp image did not stop when asked to and "
-                     "was killed during an evaluation of somebody who had "
-                     "gone.\n");
+                     "was killed during an evaluation by someone who had "
+                     "left.\n");
     host_expect_part("\n\n=> 3");
     host_expect(3, "(+ 1 3)", "=> 4");
 }
 
-/* Who shares a session is told, once, what others have done to it; who does not
-   is not. */
+/* Fronts that share a session are told once what others have done to it; other
+   fronts are not. */
 static void fronts_are_told_of_deaths(void **state)
 {
     struct front *third;
@@ -212,7 +211,7 @@ static void fronts_are_told_of_deaths(void **state)
     host_wait(2);
     host_expect_part(
         "[notice]\nThe Lisp image was killed by signal 9 (SIGKILL) "
-        "during an evaluation of somebody who shares it.\n");
+        "during an evaluation by someone who shares it.\n");
     host_expect_part("\n\n=> 3");
     host_expect(3, "(+ 1 3)", "=> 4");
     as(third);
@@ -247,7 +246,7 @@ static void fronts_are_told_of_undoing(void **state)
     as(owner);
     host_call(3, "*x*");
     host_wait(3);
-    host_expect_part("[notice]\nSomebody who shares it has called "
+    host_expect_part("[notice]\nSomeone who shares this session has called "
                      "restore-session:\nSession main restored to the state "
                      "after evaluation 1: (defvar *x* 1)");
     host_expect_part("\n\n=> 1");
@@ -262,7 +261,7 @@ static void fronts_are_told_of_undoing(void **state)
     host_call(4, "(+ 1 1)");
     host_wait(4);
     host_expect_part("[notice]\nSince the last answer this has happened 2 "
-                     "times; the last time:\nSomebody who shares it");
+                     "times; the last time:\nSomeone who shares this session");
     host_expect(5, "(+ 1 1)", "=> 2");
 }
 
@@ -272,10 +271,9 @@ static void front_leaves_at_any_time(void **state)
                                              "restore-session", "close-session",
                                              "reset-session"};
     struct buf frame;
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(operations); i++) {
+    for (size_t i = 0; i < COUNT(operations); i++) {
         host_call(10 + i, "(defvar *x* 1)");
         host_wait(10 + i);
         host_expect_part("=> *X*");
@@ -286,7 +284,7 @@ static void front_leaves_at_any_time(void **state)
         guest_leaves();
         host_call(20 + i, "(+ 2 2)");
         host_wait(20 + i);
-        host_expect_part("=> 4"); // perhaps behind a notice
+        host_expect_part("=> 4"); // perhaps after a notice
         guest = host_join(false);
     }
 }
@@ -352,7 +350,7 @@ static void fronts_share_long_outputs(void **state)
     host_expect_part("10 11 12 1\n");
 }
 
-/* One front fills what it may; the other is served. */
+/* One front makes as many calls as it may; the other is served. */
 static void fronts_have_their_own_limits(void **state)
 {
     char part[80];
@@ -378,24 +376,22 @@ static void fronts_have_their_own_limits(void **state)
     host_expect(2, "3", "=> 3");
 }
 
-/* All together fill what they may, too. */
+/* All together may only make so many calls, too. */
 static void fronts_share_a_limit(void **state)
 {
     enum { FRONTS = 4 };
     struct front *fronts[FRONTS];
-    uint64_t i;
-    size_t f;
 
     (void)state;
     host_call_and_see_it_run(1, "(loop)");
-    for (f = 0; f < FRONTS; f++) {
+    for (size_t f = 0; f < FRONTS; f++) {
         as(fronts[f] = f == 0 ? guest : host_join(false));
-        for (i = 1; i <= LIMIT_PENDING_CALLS; i++)
+        for (uint64_t i = 1; i <= LIMIT_PENDING_CALLS; i++)
             host_call(i, "1");
     }
-    host_wait(LIMIT_PENDING_CALLS); // the owner's was the first
+    host_wait(LIMIT_PENDING_CALLS); // the owner's call counts, too
     host_expect_part("of all who share the Lisp images are waiting");
-    for (f = 0; f < FRONTS; f++)
+    for (size_t f = 0; f < FRONTS; f++)
         host_leave(fronts[f]);
     as(owner);
     host_stop(1);
@@ -413,12 +409,12 @@ static enum status hello(struct front *front, int64_t version, int64_t known)
     wire_put_string(&frame, STR("9.9"));
     wire_put_int(&frame, known);
     wire_end(&frame, 0);
-    status = front_feed(front, frame.p, frame.n, 0);
+    status = intake_feed(front, frame.p, frame.n, 0);
     buf_release(&frame);
     return status;
 }
 
-/* What stands in the WELCOME that FRONT has got; returns the name. */
+/* FRONT has got a WELCOME with REFUSAL; returns the name in it. */
 static int64_t expect_welcome(struct front *front, const char *refusal)
 {
     struct buf *out = front_output(front);
@@ -473,12 +469,12 @@ static void front_is_told_of_new_images(void **state)
     as(front = front_open(host, false));
     assert_ok(hello(front, WIRE_VERSION, name));
     (void)expect_welcome(front, "");
-    host_expect(1, "(+ 1 1)", "=> 2"); // these it knows
+    host_expect(1, "(+ 1 1)", "=> 2"); // it knows these images
     as(owner);
     host_leave(front);
 }
 
-/* What a front may not send. The others do not notice. */
+/* A front that sends what it must not; the others do not notice. */
 static void front_that_talks_nonsense_is_told_to_go(void **state)
 {
     static const char before[][WIRE_HEAD] = {
@@ -495,20 +491,20 @@ static void front_that_talks_nonsense_is_told_to_go(void **state)
         {0, 0, 0, 0, WIRE_REPLY},  {0, 0, 0, 0, WIRE_WELCOME},
         {0, 0, 0, 0, 99},
     };
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(before); i++) {
+    for (size_t i = 0; i < COUNT(before); i++) {
         struct front *front = front_open(host, false);
 
-        assert_int_equal(front_feed(front, before[i], WIRE_HEAD, 0),
+        assert_int_equal(intake_feed(front, before[i], WIRE_HEAD, 0),
                          ST_INVALID);
         host_leave(front);
     }
-    for (i = 0; i < COUNT(after); i++) {
+    for (size_t i = 0; i < COUNT(after); i++) {
         struct front *front = host_join(false);
 
-        assert_int_equal(front_feed(front, after[i], WIRE_HEAD, 0), ST_INVALID);
+        assert_int_equal(intake_feed(front, after[i], WIRE_HEAD, 0),
+                         ST_INVALID);
         host_leave(front);
     }
     host_expect(1, "(+ 1 1)", "=> 2");
@@ -519,15 +515,14 @@ static void many_fronts_come_and_go(void **state)
     enum { FRONTS = 100 };
     struct front *fronts[FRONTS];
     char text[32];
-    size_t i;
 
     (void)state;
     host_expect(1, "(defvar *n* 0)", "=> *N*");
-    for (i = 0; i < FRONTS; i++) {
+    for (size_t i = 0; i < FRONTS; i++) {
         as(fronts[i] = host_join(false));
         host_call(1, "(incf *n*)");
     }
-    for (i = 0; i < FRONTS; i++) {
+    for (size_t i = 0; i < FRONTS; i++) {
         as(fronts[i]);
         host_wait(1);
         (void)snprintf(text, sizeof text, "=> %d", (int)i + 1);

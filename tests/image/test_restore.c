@@ -36,10 +36,9 @@ static void call_operation(uint64_t id, const char *operation, const char *name,
 static void wait_checkpoint(uint64_t id, int evaluation)
 {
     char wanted[64];
-    int tries;
 
     (void)snprintf(wanted, sizeof wanted, ", after evaluation %d:", evaluation);
-    for (tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
+    for (int tries = 0; tries < HOST_PATIENCE_MS / 5; tries++) {
         call_operation(id, "list-sessions", NULL, 0);
         if (strstr(host_answer.p, wanted))
             return;
@@ -59,7 +58,7 @@ static void restore_brings_everything_back(void **state)
     assert_true(host_error);
     host_expect_part(
         "[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image was killed by signal 9 "
-        "(SIGKILL) during this evaluation.\nSession main goes on from the "
+        "(SIGKILL) during this evaluation.\nSession main continues from the "
         "checkpoint after evaluation 2: (defun sq (x) (* x x))\n"
         "No evaluation that was answered is lost.\n");
     host_expect(5, "(list (sq 12) *x*)", "=> (144 (1 2 3))");
@@ -72,37 +71,33 @@ static void restore_says_what_is_lost(void **state)
     wait_checkpoint(2, 1);
     host_call(3, "(defvar *y*\n 2)");
     host_call(4, "(setf *x* 3)");
-    host_call(5, KILL_MYSELF); // all before there is time for a checkpoint
+    host_call(5, KILL_MYSELF); // too early for a checkpoint
     host_wait(3);
     host_wait(4);
     host_wait(5);
-    host_expect_part("Lost, though answered:\n- evaluation 2: (defvar *y*\n"
+    host_expect_part("Answered, but lost:\n- evaluation 2: (defvar *y*\n"
                      "- evaluation 3: (setf *x* 3)\n");
     host_expect(6, "(list *x* (boundp '*y*))", "=> (1 NIL)");
 }
 
 static void restore_survives_death_after_death(void **state)
 {
-    uint64_t id;
-
     (void)state;
     host_expect(1, "(defvar *x* 7)", "=> *X*");
     wait_checkpoint(2, 1);
-    for (id = 10; id < 30; id++) {
+    for (uint64_t id = 10; id < 30; id++) {
         host_call(id, KILL_MYSELF);
         host_wait(id);
-        host_expect_part("goes on from the checkpoint after evaluation 1");
+        host_expect_part("continues from the checkpoint after evaluation 1");
     }
     host_expect(3, "*x*", "=> 7");
 }
 
-/* The copies are killed, too, newest first: an older one serves, and in the
-   end a fresh session. */
+/* The newest copy is killed, too: an older one replaces the image. */
 static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
     size_t n;
-    size_t i;
 
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
@@ -117,7 +112,7 @@ static void restore_falls_back_to_older_ones(void **state)
     host_expect(7, "*x*", "=> 1");
     n = linux_children(images, 64);
     assert_true(n > 0);
-    for (i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++)
         assert_true(host_exists(images[i]));
 }
 
@@ -147,6 +142,35 @@ static void restore_undoes_evaluations(void **state)
     host_expect(13, "(fboundp 'f)", "=> NIL");
 }
 
+static void list_definitions(uint64_t id, unsigned char flags)
+{
+    struct buf frame;
+
+    host_begin(&frame, "main", id, "list-definitions", 0);
+    frame.p[6] = (char)flags;
+    host_send(&frame);
+    host_wait(id);
+    host_expect_success();
+}
+
+/* A call that says that it only reads is no evaluation. */
+static void restore_passes_over_reads(void **state)
+{
+    (void)state;
+    host_expect(1, "(defvar *x* 1)", "=> *X*");
+    wait_checkpoint(2, 1);
+    host_expect(3, "(setf *x* 2)", "=> 2");
+    wait_checkpoint(4, 2);
+    list_definitions(5, WIRE_READS);
+    call_operation(6, "restore-session", NULL, 1);
+    host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
+                     "Undone:\n- evaluation 2: (setf *x* 2)\n");
+    list_definitions(7, 0);
+    call_operation(8, "restore-session", NULL, 1);
+    host_expect_part("to the state after evaluation 1: (defvar *x* 1)\n"
+                     "Undone:\n- evaluation 2: list-definitions\n");
+}
+
 static void restore_goes_to_named_ones(void **state)
 {
     (void)state;
@@ -163,7 +187,7 @@ static void restore_goes_to_named_ones(void **state)
     host_expect(8, "*x*", "=> 1");
 }
 
-/* A named checkpoint of a past that was left is reached by its name, and never
+/* A named checkpoint of an abandoned past is reached by its name, and never
    taken for a state of this past. */
 static void restore_keeps_pasts_apart(void **state)
 {
@@ -176,7 +200,7 @@ static void restore_keeps_pasts_apart(void **state)
     host_expect(6, "(setf *x* :other)", "=> :OTHER");
     wait_checkpoint(7, 2);
     host_expect_part("checkpoint \"two\" at ");
-    host_expect_part("evaluation 2 of a past that was left");
+    host_expect_part("evaluation 2 of an abandoned past");
     host_call(8, KILL_MYSELF);
     host_wait(8);
     host_expect(9, "*x*", "=> :OTHER");
@@ -196,15 +220,14 @@ static void restore_says_what_is_missing(void **state)
     host_expect(3, "(+ 1 1)", "=> 2");
 }
 
-/* At most so many of a kind are kept, the newest. */
+/* A limited number of each kind is kept, the newest. */
 static void restore_keeps_a_bounded_number(void **state)
 {
     char name[16];
-    int i;
 
     (void)state;
     host_expect(1, "(+ 1 1)", "=> 2");
-    for (i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
+    for (int i = 0; i < LIMIT_CHECKPOINTS + 3; i++) {
         (void)snprintf(name, sizeof name, "c%d", i);
         call_operation(2, "checkpoint-session", name, 0);
         host_expect_success();
@@ -215,7 +238,7 @@ static void restore_keeps_a_bounded_number(void **state)
     host_expect_success();
 }
 
-/* Threads of user code are not in the copy; the copy works nevertheless. */
+/* A copy has no threads of user code; it works nevertheless. */
 static void restore_works_with_threads(void **state)
 {
     (void)state;
@@ -268,13 +291,12 @@ static void limit_ends_an_image_that_ignores_it(void **state)
     host_expect(4, "*x*", "=> 1");
 }
 
-/* What a stopped evaluation has started is ended with it; what was started
-   before goes on. */
+/* The programs that a stopped evaluation has started end with it; those that
+   were started before keep running. */
 static void limit_ends_the_programs_of_a_call(void **state)
 {
     struct buf frame;
     pid_t before;
-    int tries;
 
     (void)state;
     host_call(1, "(ext:external-process-pid (nth-value 2 (ext:run-program "
@@ -289,7 +311,7 @@ static void limit_ends_the_programs_of_a_call(void **state)
                     STR("(ext:system \"sleep 12345.25 & sleep 12345.25\")"));
     host_send(&frame);
     host_wait(2);
-    for (tries = 0; !strstr(host_answer.p, "=> NIL"); tries++) {
+    for (int tries = 0; !strstr(host_answer.p, "=> NIL"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20); // SIGKILL takes a moment
         host_pass(20);
         host_call(3, "(zerop (ext:system \"ps -eo args | grep -q "
@@ -299,12 +321,10 @@ static void limit_ends_the_programs_of_a_call(void **state)
     assert_true(host_exists(before));
 }
 
-/* Programs without end are ended with their image, which goes on from its
-   checkpoint; so are those that it left behind when it had answered. */
+/* An image with too many programs ends with them, and a checkpoint replaces it;
+   so it does when the programs stay after the answer. */
 static void limit_ends_too_many_processes(void **state)
 {
-    int tries;
-
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     wait_checkpoint(2, 1);
@@ -318,7 +338,7 @@ static void limit_ends_too_many_processes(void **state)
                 "(progn (ext:system \"(i=0; while [ $i -lt 1000 ]; do sleep "
                 "1000 & i=$((i+1)); done) &\") 5)",
                 "=> 5");
-    for (tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
+    for (int tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20);
         host_turn(20);
         host_call(6, "*x*");
@@ -358,12 +378,11 @@ static void session_is_closed(void **state)
 static void sessions_are_limited(void **state)
 {
     char name[16];
-    int i;
 
     (void)state;
     host_expect(1, "1", "=> 1");
     // closed ones do not count, open ones do: closing is cheaper than forking
-    for (i = 0; i < LIMIT_SESSIONS + 10; i++) {
+    for (int i = 0; i < LIMIT_SESSIONS + 10; i++) {
         struct buf frame;
 
         (void)snprintf(name, sizeof name, "s%d", i);
@@ -379,16 +398,15 @@ static void sessions_keep_200_states_apart(void **state)
 {
     char name[16];
     char text[64];
-    int i;
 
     (void)state;
-    for (i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++) {
         (void)snprintf(name, sizeof name, "s%d", i);
         (void)snprintf(text, sizeof text, "(defvar *me* %d)", i);
         host_call_in(name, 1, text);
         host_wait(1);
     }
-    for (i = 0; i < 200; i++) {
+    for (int i = 0; i < 200; i++) {
         (void)snprintf(name, sizeof name, "s%d", i);
         (void)snprintf(text, sizeof text, "=> %d", i);
         host_call_in(name, 2, "*me*");
@@ -420,6 +438,7 @@ int main(int argc, char **argv)
         TEST(restore_survives_death_after_death),
         TEST(restore_falls_back_to_older_ones),
         TEST(restore_undoes_evaluations),
+        TEST(restore_passes_over_reads),
         TEST(restore_goes_to_named_ones),
         TEST(restore_keeps_pasts_apart),
         TEST(restore_says_what_is_missing),

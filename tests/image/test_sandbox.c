@@ -33,7 +33,7 @@
 static char root[] = "/tmp/ecl-mcp-test-XXXXXX";
 static pid_t front; // this process
 
-/* ---- the world */
+/* --- The world ---------------------------------------------------------- */
 
 static void in_root(const char *commands)
 {
@@ -78,9 +78,9 @@ static int tear_down(void **state)
     return chdir("/");
 }
 
-/* ---- files */
+/* --- Files -------------------------------------------------------------- */
 
-/* What opening gives: 0, or an error of the kind "refused". */
+/* What may be opened, in two modes. */
 struct opening {
     const char *path;
     int flags;
@@ -129,7 +129,8 @@ static const struct opening openings[] = {
     {"/dev/ptmx", O_RDONLY, false, false},
 };
 
-/* Whether ERROR is that of a sandbox: 0 is none, others are mistakes here. */
+/* Whether ERROR is that of a refusal: 0 is not an error, others are mistakes in
+   this test. */
 static bool is_refusal(int error)
 {
     return error == EACCES || error == EPERM || error == EXDEV ||
@@ -160,9 +161,8 @@ static int open_and_close(const char *path, int flags)
 static int attempt_openings(enum sandbox_mode mode)
 {
     int wrong = 0;
-    size_t i;
 
-    for (i = 0; i < COUNT(openings); i++) {
+    for (size_t i = 0; i < COUNT(openings); i++) {
         const struct opening *o = &openings[i];
         bool allowed = mode == SANDBOX_WORKSPACE ? o->workspace : o->read_only;
         struct stat status;
@@ -206,7 +206,7 @@ static int attempt_changes(enum sandbox_mode mode, int version)
     return wrong;
 }
 
-/* ---- other processes */
+/* --- Other processes ---------------------------------------------------- */
 
 static long queue_signal(void)
 {
@@ -230,7 +230,7 @@ static long own_signals_to(pid_t pid)
     int result;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return 0; // a mistake here
+        return 0; // a mistake in this test
     result = fcntl(ends[0], F_SETOWN, pid);
     (void)close(ends[0]);
     (void)close(ends[1]);
@@ -290,7 +290,7 @@ static int attempt_looking(void)
     return wrong;
 }
 
-/* ---- sockets and the system */
+/* --- Sockets and the system --------------------------------------------- */
 
 static long make_socket(unsigned long domain, int type)
 {
@@ -371,7 +371,7 @@ static long set_flags(const char *path)
     int result;
 
     if (fd < 0)
-        return 0; // a mistake here
+        return 0; // a mistake in this test
     result = ioctl(fd, FS_IOC_SETFLAGS, &flags);
     (void)close(fd);
     return result;
@@ -407,14 +407,14 @@ static int attempt_system(void)
     return wrong;
 }
 
-/* ---- in the sandbox */
+/* --- In the sandbox ----------------------------------------------------- */
 
 struct confinement {
     struct sandbox sandbox;
     int version; /* of Landlock */
 };
 
-/* In the image: the number of attempts that did not end as they should. */
+/* In the image: how many attempts did not end as they should. */
 static int attempt_all(const struct confinement *c)
 {
     int wrong = 0;
@@ -440,7 +440,7 @@ static pid_t wait_for(pid_t pid, int *status)
     return done;
 }
 
-/* In the zygote: gives up its rights, has an image, and ends as that does. */
+/* In the zygote: gives up its rights, forks an image, and ends as that does. */
 static NO_RETURN void be_zygote(const struct confinement *c)
 {
     static struct sandbox_places places;
@@ -466,13 +466,13 @@ static NO_RETURN void be_zygote(const struct confinement *c)
 static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
     struct confinement c = {{mode, network, NULL}, 0};
-    int newest = landlock_version();
+    int newest = linux_landlock_version();
 
     for (; c.version <= newest; c.version++) {
         int status = -1;
         pid_t pid;
 
-        (void)fflush(NULL); // nothing is to be printed twice
+        (void)fflush(NULL); // nothing must be printed twice
         if (c.version == 0)
             linux_hide(); // as sandbox_hide_process does then
         pid = fork();
@@ -505,24 +505,24 @@ static void sandbox_changes_nothing_read_only(void **state)
     enter_and_attempt(SANDBOX_READ_ONLY, false);
 }
 
-/* ---- the whole, as the image program calls it */
+/* --- The whole, as the image program calls it --------------------------- */
 
-/* In a child: everything that holds in mode OFF, too. */
+/* In a child: checks what holds in every MODE, OFF included. */
 static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 {
     static struct sandbox_places places;
     struct sandbox sandbox = {mode, false, NULL};
-    struct sandbox_state told;
+    struct sandbox_state reported;
     struct rlimit limit;
     int wrong = 0;
     int fd;
 
     sandbox_find_places(&sandbox, "ws", &places);
-    told = sandbox_enter_zygote(&sandbox, &places);
-    if (!told.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
+    reported = sandbox_enter_zygote(&sandbox, &places);
+    if (!reported.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
         _exit(100);
-    if (mode != SANDBOX_OFF &&
-        (told.landlock != landlock_version() || !told.seccomp || !told.rights))
+    if (mode != SANDBOX_OFF && (reported.landlock != linux_landlock_version() ||
+                                !reported.seccomp || !reported.rights))
         _exit(101);
     (void)signal(SIGXFSZ, SIG_IGN);
     fd = open("tmp/large", MAKING | O_CLOEXEC, 0600);
@@ -542,12 +542,11 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 static void sandbox_limits_in_every_mode(void **state)
 {
     enum sandbox_mode modes[] = {SANDBOX_WORKSPACE, SANDBOX_OFF};
-    size_t i;
 
     (void)state;
-    if (landlock_version() == 0)
+    if (linux_landlock_version() == 0)
         skip();
-    for (i = 0; i < COUNT(modes); i++) {
+    for (size_t i = 0; i < COUNT(modes); i++) {
         int status = -1;
         pid_t pid;
 

@@ -23,7 +23,7 @@ static void finish(int64_t grace_ms)
 
     wire_put_int(&frame, grace_ms);
     wire_end(&frame, at);
-    assert_int_equal(front_feed(host_front, frame.p, frame.n, 0), ST_OK);
+    assert_int_equal(intake_feed(host_front, frame.p, frame.n, 0), ST_OK);
     buf_release(&frame);
 }
 
@@ -39,15 +39,14 @@ static void supervisor_answers_in_order(void **state)
 {
     char code[64];
     char text[64];
-    uint64_t i;
 
     (void)state;
-    for (i = 1; i <= 200; i++) {
+    for (uint64_t i = 1; i <= 200; i++) {
         (void)snprintf(code, sizeof code, "(progn (print %d) %d)", (int)i,
                        (int)i);
         host_call(i, code);
     }
-    for (i = 1; i <= 200; i++) {
+    for (uint64_t i = 1; i <= 200; i++) {
         host_wait(i);
         (void)snprintf(text, sizeof text, "[stdout]\n\n%d \n\n=> %d", (int)i,
                        (int)i);
@@ -67,7 +66,7 @@ static void supervisor_replaces_a_killed_image(void **state)
     assert_true(host_error);
     host_expect_part("[stdout]\nbefore\n\n[ERROR] ECL-MCP:IMAGE-DIED\n");
     host_expect_part("was killed by signal 9 (SIGKILL)");
-    host_wait(3); // it went on to the image in its place
+    host_wait(3); // the image that replaced the first one did it
     host_expect_success();
     assert_int_equal(strncmp(host_answer.p, "=> ", 3), 0);
 }
@@ -145,8 +144,7 @@ static void supervisor_interrupts_what_runs(void **state)
     assert_string_equal(host_answer.p, "=> 7"); // the image was not replaced
 }
 
-/* A signal may find the call where it can be interrupted still: then once
-   more. */
+/* A signal may still find the call where it can be interrupted: then again. */
 static void supervisor_kills_what_ignores_interrupts(void **state)
 {
     int tries = 5;
@@ -221,7 +219,7 @@ static void supervisor_refuses_broken_frames(void **state)
     (void)state;
     memset(bytes, 0, sizeof bytes);
     bytes[4] = 77; // no such kind
-    assert_int_equal(front_feed(host_front, bytes, sizeof bytes, 0),
+    assert_int_equal(intake_feed(host_front, bytes, sizeof bytes, 0),
                      ST_INVALID);
 }
 

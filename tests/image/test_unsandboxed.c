@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A system that has no part of the sandbox, as in a container whose runtime
-   refuses the calls: everything works, and what is missing is said. Argument 1
-   of the program is ecl-mcp-image. */
+   refuses the calls: everything works, and the log says what is missing.
+   Argument 1 of the program is ecl-mcp-image. */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "image/landlock.h"
+#include "image/linux.h"
 #include "support/check.h"
 #include "support/imagehost.h"
 
@@ -19,9 +19,8 @@ static bool age_kernel(void)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     struct scmp_arg_cmp mode = SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0);
     bool done = filter != NULL;
-    int call;
 
-    for (call = 444; done && call <= 446; call++) // Landlock's
+    for (int call = 444; done && call <= 446; call++) // Landlock's
         done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), call, 0) == 0;
     done = done &&
            seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp),
@@ -36,7 +35,7 @@ static bool age_kernel(void)
 static void system_without_sandbox_is_told_of(void **state)
 {
     (void)state;
-    assert_int_equal(landlock_version(), 0);
+    assert_int_equal(linux_landlock_version(), 0);
     host_expect(1, "(+ 1 1)", "=> 2");
     host_wait_log("sandbox: workspace, NO Landlock in this kernel: files are "
                   "not protected, NO seccomp in this system: network and "
@@ -46,7 +45,7 @@ static void system_without_sandbox_is_told_of(void **state)
                  "grep -c '^NoNewPrivs:.1' /proc/self/status\")");
     host_wait(3);
     host_expect_part("1\n1\n"); // as root, these hold all the same
-    // and nobody of the same user looks into this process
+    // and other programs of the user cannot inspect this process
     assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
     host_call(4, "(ext:system \"cat /proc/$(cut -d' ' -f4 /proc/$(cut -d' ' "
                  "-f4 /proc/$PPID/stat)/stat)/environ\")");

@@ -1,12 +1,13 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; compile.lisp: tests of compile-form, and of the walker that it has its
-;;;; undefined functions from.
+;;;; compile.lisp: tests of compile-form, and of the walker that finds undefined
+;;;; functions for it.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
 (defmacro compiles (&body table)
-  "Each entry of TABLE is (CODE PATTERN [FAILED]): what compile-form answers."
+  "Each entry of TABLE is (CODE PATTERN [FAILED]): the answer of compile-form to
+CODE must match PATTERN."
   `(progn
      ,@(loop for (code pattern failed) in table
              collect `(multiple-value-bind (text error-p)
@@ -19,8 +20,8 @@
   (compiles
     ("(defun f (x) (* x 2)) (setf *ran* t) (f 1)"
      "3 forms compiled, no warnings; nothing was run or defined.")
-    ("" "No form in the code, no warnings; nothing was run or defined.")
-    ("; only a comment" "No form in the code…"))
+    ("" "No forms in the code, no warnings; nothing was run or defined.")
+    ("; only a comment" "No forms in the code…"))
   (values-of
     ("(list *ran* (fboundp 'f))" "=> (NIL NIL)")))
 
@@ -61,7 +62,7 @@ SIMPLE-WARNING: take care [form 2, line 1: (WARNS)]
   (is (string= "" (output)))
   (is (string= "" (error-output))))
 
-(session-test compile-time-effects-hold-for-later-forms-alone
+(session-test compile-time-effects-last-for-later-forms-only
   (compiles
     ("(defpackage :there (:use :cl)) (in-package :there)
       (defmacro twice (x) `(progn ,x ,x)) (defvar *v* 1)
@@ -106,7 +107,7 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
       (is-true failed))))
 
 (defun temporary-directories ()
-  "The directories that compile-form has made and not deleted."
+  "Returns the directories that compile-form has made and not deleted."
   (directory (format nil "~aecl-mcp-*/" *scratch*)))
 
 (session-test exits-while-code-is-compiled
@@ -119,16 +120,16 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
        "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …" t)
       ("(eval-when (:compile-toplevel) (ecl-mcp::kill-child (ext:getpid)))"
-       "[ERROR] ECL-MCP:CHILD-FAILED
+       "[ERROR] ECL-MCP:COPY-FAILED
 …ended before it was done." t))
-    ;; ECL's compiler takes this for an error of the macro and goes on.
+    ;; ECL's compiler takes this for an error in the macro, and would continue.
     (answer "(defmacro leaves () (ext:quit))")
     (failures-of
       ("(compile nil '(lambda () (leaves)))" "[ERROR] ECL-MCP:EXIT-ATTEMPTED
 …"))
     (is (equal before (temporary-directories)))))
 
-(session-test calls-of-the-session-s-functions-are-counted
+(session-test argument-counts-are-checked
   (answer "(defun one (a) a) (defun some-of (a &optional b) (list a b))
            (defun any (a &rest r) (list a r)) (defun keys (a &key b) (list a b))
            (defgeneric generic (a b)) (defmacro mac (a) a)")
@@ -138,11 +139,11 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
      "1 form compiled, no warnings; nothing was run or defined.")
     ("(list (one) (some-of 1 2 3) (any) (keys) (generic 1))"
      "[warnings]
-WARNING: ONE takes 1 argument and gets 0 [form 1, line 1: (LIST (ONE) ...)]
-WARNING: SOME-OF takes 1 to 2 arguments and gets 3 […]
-WARNING: ANY takes at least 1 argument and gets 0 […]
-WARNING: KEYS takes at least 1 argument and gets 0 […]
-WARNING: GENERIC takes 2 arguments and gets 1 […]
+WARNING: ONE takes 1 argument but gets 0 [form 1, line 1: (LIST (ONE) ...)]
+WARNING: SOME-OF takes 1 to 2 arguments but gets 3 […]
+WARNING: ANY takes at least 1 argument but gets 0 […]
+WARNING: KEYS takes at least 1 argument but gets 0 […]
+WARNING: GENERIC takes 2 arguments but gets 1 […]
 
 1 form compiled, 5 warnings; …")
     ("(defun two () (one 1 2)) (defun one (a b) (list a b))"
@@ -164,7 +165,7 @@ ERROR: The C compiler failed. error: expected expression before …
 ;;; The walker
 
 (defun walked (text)
-  "Returns the events of the forms in TEXT, in order, as a list."
+  "Returns a list of the events in the forms of TEXT, in order."
   (let ((events '())
         (*package* (find-package "ECL-MCP-TESTS")))
     (with-input-from-string (stream text)
@@ -177,13 +178,13 @@ ERROR: The C compiler failed. error: expected expression before …
     (nreverse events)))
 
 (defun walked-names (event text)
-  "Returns the names of EVENT in TEXT."
+  "Returns the names in the events of kind EVENT in TEXT."
   (loop for (kind name) in (walked text)
         when (eq kind event) collect name))
 
 (defvar *walked* nil "A special variable for the walker.")
 
-(test the-walker-knows-what-is-called
+(test the-walker-finds-calls
   (loop for (text . names)
           in '(("(foo (bar 1) 'baz)" foo bar)
                ("(let ((foo 1)) (foo) foo)" foo)
@@ -217,7 +218,7 @@ ERROR: The C compiler failed. error: expected expression before …
                                     (walked-names :call text))))
              (is (equal names called) "~a: ~s" text called))))
 
-(test the-walker-knows-which-variables-are-used
+(test the-walker-finds-variables
   (loop for (event text . names)
           in '((:read "(list foo *walked*)" foo *walked*)
                (:read "(let ((foo 1)) foo *walked*)" *walked*)
@@ -233,7 +234,7 @@ ERROR: The C compiler failed. error: expected expression before …
         do (is (equal names (walked-names event text))
                "~a: ~s" text (walked-names event text))))
 
-(test the-walker-comes-to-an-end
+(test the-walker-terminates
   (is-true (walked "(defmacro endless-1 () '(endless-1))"))
   (eval '(defmacro endless-1 () '(endless-1)))
   (eval '(defmacro endless-2 () '(list (endless-2) (endless-2))))

@@ -1,12 +1,11 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; describe-system.lisp: tests of describe-system and list-systems, and of the
-;;;; copies of the process in which definitions are read.
+;;;; describe-system.lisp: tests of describe-system and list-systems.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
 (defun write-described-systems ()
-  "Writes the systems of these tests, beside those of load-system's."
+  "Writes the systems for these tests, in addition to those for load-system."
   (write-systems)
   (write-file "systems/told.asd"
               "(defpackage :told-package (:use :cl :asdf))
@@ -33,7 +32,7 @@ License: MIT
 Depends on: good, needed (1.0 or later)
 Defined in: …systems/told.asd
 Files: 2: one.lisp, sub/two.lisp" text) "~a" text))
-  ;; Nothing of the definition has come here.
+  ;; The definition has left nothing here.
   (is (null (find-package "TOLD-PACKAGE")))
   (is (string= "=> NIL" (answer "(boundp (intern \"*TOLD*\"))")))
   (call "load-system" :system "held")
@@ -77,7 +76,7 @@ Depends on: needed
 - …
 … … more; a pattern narrows the list…" (call "list-systems" :limit 1))))
 
-(session-test quicklisp-s-systems-are-known
+(session-test systems-of-quicklisp-are-known
   (write-systems)
   (write-file "quicklisp/setup.lisp" "(error \"This need not be loaded.\")")
   (write-file "quicklisp/dists/quicklisp/systems.txt"
@@ -94,27 +93,3 @@ Depends on: alexandria, good" (call "describe-system" :system "far-system")))
     (delete-file (merge-pathnames "quicklisp/setup.lisp" *scratch*))
     (delete-file (merge-pathnames "quicklisp/dists/quicklisp/systems.txt"
                                   *scratch*))))
-
-(session-test copies-of-the-process-end
-  (let ((pid nil))
-    ;; The reader leaves while the copy runs.
-    (catch 'enough
-      (ecl-mcp::call-in-child
-       (lambda (stream)
-         (format stream "~d~%" (ext:getpid))
-         (finish-output stream)
-         (loop))
-       (lambda (stream descriptor)
-         (declare (ignore descriptor))
-         (setf pid (parse-integer (read-line stream)))
-         (throw 'enough nil))))
-    (is (integerp pid))
-    (is (not (probe-file (format nil "/proc/~d/stat" pid)))))
-  ;; The copy dies.
-  (signals ecl-mcp::child-failed
-    (ecl-mcp::answer-from-child (lambda () (ecl-mcp::end-process 7))))
-  (signals ecl-mcp::child-failed
-    (ecl-mcp::answer-from-child
-     (lambda () (ecl-mcp::kill-child (ext:getpid)))))
-  (is (equal '("ä" 1 nil)
-             (ecl-mcp::answer-from-child (lambda () (list "ä" 1 nil))))))

@@ -1,12 +1,12 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; describe.lisp: tests of what is said about symbols, packages, classes and
+;;;; describe.lisp: tests of the descriptions of symbols, packages, classes and
 ;;;; methods.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
 (defun definitions-to-describe ()
-  "Defines one of each kind in the session."
+  "Makes one definition of each kind in the session."
   (answer "(defun area (shape &optional (unit :cm) &key round)
              \"Computes the area.\" (list shape unit round))
            (defun (setf area) (new shape) (list new shape))
@@ -116,13 +116,13 @@ Lambda list: (X)
   (answers-of "describe-symbol" :symbol
     ("XYZ" "Symbol XYZ not found in package COMMON-LISP. Use apropos-search …"
            :package "common-lisp")
-    ("open-it" "Symbol OPEN-IT not found in package CL-USER. There is INNER:OPEN-IT.")
+    ("open-it" "Symbol OPEN-IT not found in package CL-USER. Found elsewhere: INNER:OPEN-IT.")
     ("inner" "…names a package; see list-package-symbols…")
     ("nope:x" "Package \"nope\" not found. Packages: INNER, …CL-USER…")
     ("x" "Package \"\" not found. …" :package "")
-    ("" "Symbol not found: \"\" holds no name.")
-    ("::" "Symbol not found: \"::\" holds no name.")
-    ("||" "Symbol not found: \"||\" holds no name.")
+    ("" "Symbol not found: \"\" contains no name.")
+    ("::" "Symbol not found: \"::\" contains no name.")
+    ("||" "Symbol not found: \"||\" contains no name.")
     ("#:area" "AREA [function]…")
     (":no-such-keyword" "Symbol NO-SUCH-KEYWORD not found in package KEYWORD. …")
     ("( setf" "Symbol ( SETF not found …")
@@ -140,10 +140,10 @@ Lambda list: (X)
                "find-methods" :class "small")
   (expect-call "Package \"nope\" not found. …"
                "list-package-symbols" :package "nope")
-  ;; An unknown argument is an error, and so is a missing one.
+  ;; A wrong argument is an error, and so is a missing one.
   (multiple-value-bind (text failed)
       (call "apropos-search" :pattern "a" :kind "thing")
-    (is (matches-p "…\"thing\" is not one of function, macro, …" text))
+    (is (matches-p "…must be one of function, macro, …, not \"thing\"" text))
     (is-true failed))
   (is-true (nth-value 1 (call "describe-symbol"))))
 
@@ -161,11 +161,11 @@ Lambda list: (X)
     ("make-point" "MAKE-POINT [function] (&KEY (X 0) Y)")
     ("|f|" "|f| [function] ()")
     ("none" "NONE [macro] ()")
-    ("given" "GIVEN [macro] lambda list not known")
+    ("given" "GIVEN [macro] lambda list unknown")
     ("mapcar" "MAPCAR [function] (FUNCTION LIST &REST …)")
     ("let" "LET [special operator] (…BODY)")
     ("get-internal-real-time" "GET-INTERNAL-REAL-TIME [function] ()"))
-  ;; Long, and with what cannot be printed in a default value.
+  ;; A long one, and one with an unprintable default value.
   (answer "(defclass sour () ()) (defmethod print-object ((x sour) s) (error \"no\"))
            (eval `(defun long (&key ,@(loop for i below 150 collect
                    (intern (format nil \"PARAMETER-~d\" i)))) 1))
@@ -206,7 +206,7 @@ INNER::HIDDEN [function] ()" :package "inner")
     ("area" "No macro matching \"area\" found. Other symbols that match: AREA…"
             :kind "macro")
     ("a" "Package \"nope\" not found. …" :package "nope"))
-  ;; Ours are not shown.
+  ;; Our own symbols are not shown.
   (is (null (search "ECL-MCP" (call "apropos-search" :pattern "dispatch"
                                                      :limit 1000)))))
 
@@ -245,7 +245,7 @@ Nicknames: CL…
 [Functions] …… … more
 
 [Macros] …" "list-package-symbols" :package "cl")
-  ;; A package of ten thousand.
+  ;; A package with ten thousand symbols.
   (answer "(defpackage :huge (:use))
            (let ((p (find-package :huge)))
              (dotimes (i 10000)
@@ -254,7 +254,7 @@ Nicknames: CL…
     (is (search "10,000 external symbols" text))
     (is (search "… 9,500 more" text))
     (is (< (length text) 10000)))
-  ;; A locked one.
+  ;; A locked package.
   (expect-call "…SI…" "list-package-symbols" :package "ext"))
 
 (session-test classes-are-described
@@ -295,11 +295,11 @@ Direct slots: none"))
   (expect-call "LATER [STANDARD-CLASS]
 Superclasses: NOT-YET
 Subclasses: none
-Precedence: not known, a superclass is not defined
+Precedence: unknown: a superclass is not defined
 …" "class-info" :class "later")
   (expect-call "NOT-YET […FORWARD-REFERENCED-CLASS]
 …" "class-info" :class "not-yet")
-  ;; Of many slots the first are shown.
+  ;; Of many slots, the first ones are shown.
   (answer "(eval `(defclass wide () ,(loop for i below 200 collect
                                       (intern (format nil \"SLOT-~d\" i)))))")
   (expect-call "…Direct slots: 200
@@ -322,11 +322,11 @@ Of superclasses: SHAPE 5, STANDARD-OBJECT …")
 - (SETF SHAPE-NAME) (VALUE (SELF SHAPE))
 …
 … more…"))
-  ;; What is not there any more is not listed.
+  ;; A removed method is not listed.
   (answer "(remove-method #'draw (find-method #'draw '() (list (find-class 'shape) (find-class t))))")
   (is (null (search "DRAW" (call "find-methods" :class "shape")))))
 
-(session-test what-the-user-broke-does-no-harm
+(session-test broken-definitions-do-no-harm
   (definitions-to-describe)
   (answer "(defclass sour () ()) (defmethod print-object ((x sour) s) (error \"no\"))
            (defvar *sour* (make-instance 'sour))

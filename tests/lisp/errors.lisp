@@ -1,10 +1,10 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; errors.lisp: tests of classes, messages and backtraces.
+;;;; errors.lisp: tests of the classes, messages and backtraces of errors.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
-(session-test errors-are-shown-as-agreed
+(session-test errors-have-class-message-and-backtrace
   (failures-of
     ("(nonexistent-function)" "[ERROR] UNDEFINED-FUNCTION
 The function NONEXISTENT-FUNCTION is undefined.
@@ -47,7 +47,7 @@ Condition ERROR was signalled.
 Unexpected end of file.
 …")))
 
-(session-test errors-name-classes-as-ruled
+(session-test errors-name-the-public-class
   (answer "(define-condition mine (error) ())
            (defpackage :other (:use :cl) (:export #:known))
            (define-condition other::hidden (error) ())
@@ -149,7 +149,8 @@ The code is nested deeper than 2,000 levels at line 1; …" text))
   (expect nil "=> 1" (format nil "(length '~a~a)" (repeat "(" 1900)
                              (repeat ")" 1900))))
 
-(session-test backtraces-show-functions-and-arguments
+(defun functions-that-fail ()
+  "Defines some functions in the session whose calls fail."
   (answer "(defun f (x) (car x))
            (defun g (x &optional (y 2) &key z) (list (f x) y z))
            (defun h (&rest r) (no-such-function r 1))
@@ -159,7 +160,10 @@ The code is nested deeper than 2,000 levels at line 1; …" text))
            (defmethod m ((x integer) y) (error \"method\"))
            (defun deep (n) (if (zerop n) (error \"end\") (1+ (deep (1- n)))))
            (defmacro mac (x) (error \"expanding\"))
-           (defun two (a b) (+ a b))")
+           (defun two (a b) (+ a b))"))
+
+(session-test backtraces-show-functions-and-arguments
+  (functions-that-fail)
   (failures-of
     ("(f 5)" "…
 0: (CAR 5)
@@ -193,7 +197,11 @@ The code is nested deeper than 2,000 levels at line 1; …" text))
     ("(mapcar (lambda (e) (car e)) '(1 2))" "…
 0: (CAR 1)
 1: ((LAMBDA (E)) ...)
-2: …")
+2: …")))
+
+(session-test backtraces-show-arguments-of-failed-calls
+  (functions-that-fail)
+  (failures-of
     ("(mac 1)" "[ERROR] SIMPLE-ERROR
 expanding
 
@@ -283,10 +291,3 @@ Restarts: …ABORT…
   (is (matches-p "…100: (DOWN 100)
      N = 100
 101: (EVAL (DOWN 100))" (call "describe-last-error" :frames t))))
-
-(session-test memory-limit-is-set
-  (is (equal "memory: 512 MiB"
-             (call "configure-limits" :memory (* 512 1024 1024)
-                                      :text "memory: 512 MiB")))
-  (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
-  (call "configure-limits" :memory *heap*))

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; evaluate.lisp: tests of forms, values, packages and what stays.
+;;;; evaluate.lisp: tests of forms, values, packages, and what stays of them.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
@@ -82,7 +82,7 @@ The name \"\" does not designate any package." :package "")
     ("(in-package \"NOPE\")" "[ERROR] PACKAGE-ERROR
 …")))
 
-(session-test evaluate-keeps-the-variables-of-a-loop
+(session-test evaluate-keeps-the-variables-of-the-repl
   (loop for (code text) in '(("(+ 1 2)" "=> 3") ("*" "=> 3") ("(* 2 *)" "=> 6")
                              ("(list * ** ***)" "=> (6 3 3)")
                              ("(values 7 8)" "=> 7
@@ -131,11 +131,11 @@ The name \"\" does not designate any package." :package "")
     (is (string= "=> (1.0 ABC)" (answer "(list 1.0 'abc)"))
         "a reset after ~a" code)))
 
-(session-test evaluate-mends-the-default-pathname
+(session-test evaluate-repairs-the-default-pathname
   (answer "(setf *default-pathname-defaults* nil)")
   (is (string= "=> NIL" (answer "(probe-file \"no/such/file\")"))))
 
-(session-test evaluate-mends-the-global-streams
+(session-test evaluate-repairs-the-global-streams
   (dolist (code '("(close *terminal-io*)" "(close *query-io*)"
                   "(close *standard-input*)"))
     (is (matches-p "=> …" (answer code)))
@@ -210,11 +210,11 @@ e
 (session-test evaluate-checks-arguments
   (loop for (arguments pattern)
           in '((() "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument code: is missing")
+Argument code is missing")
                ((:code 17) "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument code: must be a string")
+Argument code must be a string")
                ((:code "1" :package 17) "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument package: must be a string"))
+Argument package must be a string"))
         do (multiple-value-bind (text failed)
                (apply #'call "evaluate" arguments)
              (is (string= pattern text))

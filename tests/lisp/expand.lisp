@@ -5,7 +5,7 @@
 (in-suite ecl-mcp)
 
 (defun macros-to-expand ()
-  "Defines some in the session, and *LAUNCHED*, which must stay NIL."
+  "Defines some macros in the session, and *LAUNCHED*, which must stay NIL."
   (answer "(defvar *launched* nil)
            (defun launch () (setf *launched* t))
            (defmacro mm (a) `(when ,a (run ,a)))
@@ -26,21 +26,21 @@
     ("(again)" "(AGAIN)")
     ("(say)" "1")
     ("(cl-user::mm 1)" "(COMMON-LISP:WHEN 1 (COMMON-LISP-USER::RUN 1))" :package "keyword")
-    ("(car x)" "(CAR X) is no macro form: CAR names a function.")
-    ("(no-such x)" "(NO-SUCH X) is no macro form: NO-SUCH names no function.")
+    ("(car x)" "(CAR X) is not a macro form: CAR names a function.")
+    ("(no-such x)" "(NO-SUCH X) is not a macro form: NO-SUCH does not name a function.")
     ("(if (mm 1) 2)"
-     "(IF (MM 1) 2) is no macro form: IF names a special operator.")
-    ("17" "17 is no macro form.")
-    ("nil" "NIL is no macro form: constant.")
+     "(IF (MM 1) 2) is not a macro form: IF names a special operator.")
+    ("17" "17 is not a macro form.")
+    ("nil" "NIL is not a macro form: it names a constant.")
     ("(defmethod draw ((s shape)) s)" "(PROGN…CLOS::INSTALL-METHOD…"))
   (refusals-of "macroexpand-form" :form
     ("(mm" "[ERROR] END-OF-FILE
 unbalanced: 1 unclosed parenthesis, the form starting at line 1")
     ("(mm x))" "[ERROR] …")
     ("" "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument form: holds no form")
-    ("; nothing" "…holds no form")
-    ("(mm 1) (mm 2)" "…holds more than one form")
+Argument form contains no form")
+    ("; nothing" "…contains no form")
+    ("(mm 1) (mm 2)" "…contains more than one form")
     ("(mm 1) )" "[ERROR] …")
     ("(boom)" "[ERROR] SIMPLE-ERROR
 boom")
@@ -82,7 +82,7 @@ The name \"nope\" does not designate any package." :package "nope"))
              X))
   (M (MM 1))
   (IF 2 (PROGN (RUN 2))))
-; Not expanded, defined in the form: M" :full t)
+; Not expanded, because the form defines them: M" :full t)
     ("(macrolet ((m (x) x)) (flet ((m (x) x)) (m (mm 1))))"
      "…(M (IF 1 (PROGN (RUN 1))))…" :full t)
     ;; Symbol macros.
@@ -104,7 +104,7 @@ The name \"nope\" does not designate any package." :package "nope"))
      "((LAMBDA (X) (IF X (PROGN (RUN X)))) (IF 1 (PROGN (RUN 1))))" :full t)
     ("(loop for x in y collect (mm x))" "…(IF X (PROGN (RUN X)))…" :full t)
     ("(defun f (x) \"doc\" (mm x))" "…(IF X (PROGN (RUN X)))…\"doc\"…" :full t)
-    ;; What no compiler would take.
+    ;; Forms that no compiler would accept.
     ("(let . 3)" "…" :full t)
     ("(let ((a . 1)) (mm a) . 2)" "…(IF A …" :full t)
     ("(setq a)" "…" :full t)
@@ -134,7 +134,7 @@ boom" :full t))
                 :form (format nil "(defmethod draw ((s shape)) ~a)" body)
                 :full full)
         (is (matches-p "[ERROR] ECL-MCP:EXPANSION-REFUSED
-DEFMETHOD is expanded by compiling its body…" text) "~a: ~a" body text)
+Expanding DEFMETHOD compiles its body…" text) "~a: ~a" body text)
         (is-true failed))))
   (is (string= "=> NIL" (answer "*launched*"))))
 

@@ -1,10 +1,10 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; guard.lisp: tests of everything by which code could get away.
+;;;; guard.lisp: tests of every way in which code could escape.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
-(session-test exits-end-the-evaluation-alone
+(session-test exits-end-only-the-evaluation
   (loop for (code number) in '(("(ext:quit)" 0) ("(ext:quit 3)" 3)
                                ("(ext:exit 3)" 3) ("(si::exit 3)" 3)
                                ("(quit)" 0) ("#.(ext:quit 4)" 4)
@@ -101,9 +101,9 @@ unhandled
 …")))
 
 (defun finally-succeeds (code text)
-  "True when CODE is answered by TEXT within some tries. The collector is
-conservative: what a word left on the stack points to is freed when that word
-has been overwritten, which other calls do."
+  "True when the answer to CODE is TEXT after some tries. The collector is
+conservative: what a stale word on the stack points to is freed only when other
+calls have overwritten that word."
   (loop repeat 50
           thereis (string= text (answer code))
         do (answer "(si:gc t)")
@@ -111,8 +111,8 @@ has been overwritten, which other calls do."
                       (deep 2000))")))
 
 (session-test memory-exhaustion-is-an-answer
-  ;; A vector can be emptied. Of a list all is kept when the collector, which is
-  ;; conservative, takes some word for its head.
+  ;; A vector can be emptied. A list would be kept as a whole if the collector,
+  ;; which is conservative, took some word for its head.
   (answer "(defvar *keep* (make-array 100000 :fill-pointer 0))")
   (dotimes (i 3)
     (expect t "[ERROR] EXT:STORAGE-EXHAUSTED
@@ -182,8 +182,8 @@ has been overwritten, which other calls do."
 ;;; Interruptions
 
 (defun interrupt-soon (count)
-  "Sends this process COUNT interruptions, each when the session's code has set
-*READY* to true again. Returns the thread that does."
+  "Sends this process COUNT interrupts, each one when the session's code has set
+*READY* to true again. Returns the thread that sends them."
   (let ((ready (find-symbol "*READY*" "CL-USER")))
     (mp:process-run-function
      "interrupter"
@@ -194,8 +194,8 @@ has been overwritten, which other calls do."
          (si:killpid (si:getpid) ext:+sigint+))))))
 
 (defun expect-interruption (count pattern code)
-  "Evaluates CODE, which must end by the COUNTth interruption, with a backtrace
-that PATTERN matches."
+  "Evaluates CODE, which the COUNTth interrupt must end, with a backtrace that
+matches PATTERN."
   (answer "(defvar *ready* nil)")
   (let ((thread (interrupt-soon count)))
     (expect t (format nil "…[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
@@ -241,7 +241,7 @@ SIMPLE-WARNING: w
     (mp:process-join thread)
     (is (string= "=> 2" (answer "(+ 1 1)")))))
 
-;; A throw that came before there was a condition was answered by the value NIL.
+;; After a throw without a condition, the answer used to be the value NIL.
 (session-test ends-without-a-condition-are-failures
   (failures-of
     ("(throw ecl-mcp::*evaluation* nil)" "[ERROR] CONTROL-ERROR
@@ -253,6 +253,15 @@ SIMPLE-WARNING: w
              (throw ecl-mcp::*evaluation* nil))"
      "[ERROR] ECL-MCP:EVALUATION-INTERRUPTED
 …")))
+
+(test reasons-of-a-stop-have-conditions
+  (loop for (reason . type)
+          in '((:time . ecl-mcp:time-limit-exceeded)
+               (:user . ecl-mcp:stopped-by-user)
+               (:cancelled . ecl-mcp:evaluation-interrupted)
+               (:ending . ecl-mcp:evaluation-interrupted))
+        do (let ((ecl-mcp:*stop-reason* reason))
+             (is (eq type (type-of (ecl-mcp::interruption))) "~s" reason))))
 
 (session-test interruptions-between-calls-do-nothing
   (si:killpid (si:getpid) ext:+sigint+)

@@ -5,7 +5,7 @@
 (in-suite ecl-mcp)
 
 (defun values-to-inspect ()
-  "Defines some in the session, and *LAUNCHED*, which must stay NIL."
+  "Defines some values in the session, and *LAUNCHED*, which must stay NIL."
   (answer "(defvar *launched* nil)
            (defun launch () (setf *launched* t))
            (defstruct point x (y 3))
@@ -30,13 +30,9 @@
            (define-condition odd (error) ((why :initarg :why)))
            (defun area (shape &optional unit) \"doc\" (list shape unit))"))
 
-(session-test parts-are-shown
+(session-test parts-of-lists-and-arrays-are-shown
   (values-to-inspect)
   (answers-of "inspect-value" :expression
-    ("*shape*" "#<…SHAPE …>
-[instance of SHAPE]
-NAME: (1 2 #S(POINT :X \"s\" :Y 3))
-EMPTY: unbound")
     ("'(1 (2 3))" "(1 (2 3))
 [list of 2]
 0: 1
@@ -75,7 +71,15 @@ tail: 3")
     ("#()" "#()
 [vector of 0, element type T]")
     ("\"a string\"" "[string of 8]
-\"a string\"")
+\"a string\"")))
+
+(session-test parts-of-objects-are-shown
+  (values-to-inspect)
+  (answers-of "inspect-value" :expression
+    ("*shape*" "#<…SHAPE …>
+[instance of SHAPE]
+NAME: (1 2 #S(POINT :X \"s\" :Y 3))
+EMPTY: unbound")
     ("#s(point :x 1)" "#S(POINT :X 1 :Y 3)
 [structure POINT]
 X: 1
@@ -128,7 +132,10 @@ code: 97
 [symbol, constant, empty list]")
     ("pi" "3.14…")
     ("*standard-output*" "#<…>
-[…STREAM]"))
+[…STREAM]")))
+
+(session-test parts-of-the-last-value-are-shown
+  (values-to-inspect)
   (answer "(handler-case (error 'odd :why 1) (odd (c) c))")
   (expect-call "…[condition ODD]
 …WHY: 1…" "inspect-value" :expression "*")
@@ -215,7 +222,7 @@ environment: ((N . 0))
 …" "inspect-value" :expression name :path "77777")
     (expect-call "Part \"x\" not found …" "inspect-value"
                  :expression name :path "x")
-    (expect-call "…No part at offset 100000, there are 100,000." "inspect-value"
+    (expect-call "…No part at offset 100000; there are 100,000 parts." "inspect-value"
                  :expression name :offset 100000))
   (expect-call "[string of 9]
 \"de\"
@@ -224,11 +231,11 @@ environment: ((N . 0))
   (expect-call "[string of 3]
 \"\"" "inspect-value" :expression "\"abc\"" :offset 10))
 
-(session-test only-what-runs-nothing-is-inspected
+(session-test inspecting-runs-no-code
   (values-to-inspect)
   (refusals-of "inspect-value" :expression
     ("(launch)" "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument expression: (LAUNCH) is not evaluated here: …evaluate-lisp, then inspect *.")
+Argument expression (LAUNCH) is not evaluated here: …evaluate-lisp, then inspect *.")
     ("(list 1 (launch))" "…not evaluated here…")
     ("(car (launch))" "…(LAUNCH) is not evaluated here…")
     ("(point-x 1)" "…not evaluated here…")
@@ -244,8 +251,8 @@ Argument expression: (LAUNCH) is not evaluated here: …evaluate-lisp, then insp
     ("(mapcar 'launch '(1))" "…not evaluated here…")
     ("(car 5)" "[ERROR] …TYPE-ERROR…")
     ("(" "[ERROR] END-OF-FILE…")
-    ("" "…holds no form")
-    ("1 2" "…holds more than one form"))
+    ("" "…contains no form")
+    ("1 2" "…contains more than one form"))
   (answers-of "inspect-value" :expression
     ("*no-such*" "Variable *NO-SUCH* not found.")
     ("*unbound*" "Variable *UNBOUND* is unbound.")
@@ -262,7 +269,7 @@ Argument expression: (LAUNCH) is not evaluated here: …evaluate-lisp, then insp
 …")
     ("(aref *array* 1 2)" "6
 …"))
-  ;; Not what the user has made of the name.
+  ;; Redefined accessors are not called.
   (answer "(ext:package-lock \"COMMON-LISP\" nil)
            (defun cl:second (x) (launch) x)")
   (expect-call "2

@@ -5,8 +5,8 @@
 (in-suite ecl-mcp)
 
 (defun load-text (text &key (name "load/code.lisp") (external-format :utf-8))
-  "Writes TEXT to the file NAME of the scratch directory and loads it; returns
-the answer and whether it reports a failure."
+  "Writes TEXT to the file NAME in the scratch directory and loads it. Returns
+the answer, and whether it reports a failure."
   (let ((file (merge-pathnames name *scratch*)))
     (ensure-directories-exist file)
     (with-open-file (stream file :direction :output :if-exists :supersede
@@ -15,8 +15,8 @@ the answer and whether it reports a failure."
     (call "load-file" :path (namestring file))))
 
 (defmacro loads (&body table)
-  "Each entry of TABLE is (TEXT PATTERN [FAILED]): what load-file answers for a
-file with TEXT."
+  "Each entry of TABLE is (TEXT PATTERN [FAILED]): the answer of load-file to a
+file with TEXT must match PATTERN."
   `(progn
      ,@(loop for (text pattern failed) in table
              collect `(multiple-value-bind (answer error-p) (load-text ,text)
@@ -85,7 +85,7 @@ In form 1 of …" t)
           in '(("no/such/file.lisp" "[ERROR] ECL-MCP:FILE-MISSING
 no/such/file.lisp was not found in …")
                ("/" "[ERROR] …/ is a directory.")
-               ("/dev/null" "[ERROR] …/dev/null is no file.")
+               ("/dev/null" "[ERROR] …/dev/null is not a regular file.")
                ("" "[ERROR] …is a directory.")
                ("a*b.lisp" "[ERROR] …was not found…"))
         do (multiple-value-bind (text failed) (call "load-file" :path path)
@@ -96,7 +96,7 @@ no/such/file.lisp was not found in …")
                              (merge-pathnames "load/large.lisp" *scratch*))
                             :direction :output :if-exists :supersede
                             :element-type '(unsigned-byte 8))
-      (file-position stream ecl-mcp::+source-characters+)
+      (file-position stream ecl-mcp::+source-bytes+)
       (write-byte 10 stream))
     (is (matches-p "[ERROR] …load/large.lisp is larger than the limit of 16,777,216 bytes for source files."
                    (call "load-file"
@@ -104,13 +104,13 @@ no/such/file.lisp was not found in …")
                                                             *scratch*)))))
     (delete-file (merge-pathnames "load/large.lisp" *scratch*))))
 
-(session-test codings-and-names-of-files
+(session-test file-names-and-codings
   (is (matches-p "Loaded: …" (load-text "(defvar *u* \"aäα😀\")")))
   (is (string= "=> \"aäα😀\"" (answer "*u*")))
   (is (matches-p "Loaded: …" (load-text "(defvar *l* \"aä\")"
                                         :external-format :latin-1)))
   (is (string= "=> \"aä\"" (answer "*l*")))
-  ;; Systems have names in UTF-8, ECL takes their bytes for characters.
+  ;; File names are UTF-8, but ECL takes their bytes for characters.
   (is (equal '(#xc3 #xa4 #xce #xb1 #xf0 #x9f #x98 #x80 #xe2 #x82 #xac 97)
              (map 'list #'char-code (ecl-mcp::name-bytes "äα😀€a"))))
   (let ((name (format nil "~aload/äα.lisp" *scratch*)))
@@ -149,7 +149,7 @@ no/such/file.lisp was not found in …")
     (call "reset-session")
     (is (null (files)))))
 
-(session-test long-loads-tell-how-far-they-are
+(session-test long-loads-report-progress
   (let* ((evaluation (ecl-mcp::make-evaluation))
          (past (- (get-internal-real-time)
                   (* 3 internal-time-units-per-second)))

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; measure.lisp: tests of time-execution and memory-report.
+;;;; measure.lisp: tests of time-execution, memory-report and configure-limits.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
@@ -48,7 +48,7 @@ at 15
   (is (string= "=> 15" (answer "*n*")))
   (dolist (runs '(0 -1 100001))
     (is (matches-p "[ERROR] ECL-MCP:ARGUMENT-ERROR
-Argument runs: must be 1 to 100000"
+Argument runs must be between 1 and 100000"
                    (call "time-execution" :code "1" :runs runs)))))
 
 (test durations-have-units
@@ -66,7 +66,7 @@ Argument runs: must be 1 to 100000"
   (let ((before (call "memory-report" :collect t)))
     (is (matches-p "Heap: … MB in use after a full collection, …, limit 256.0 MB
 Since the session began: … MB consed, … collections in … ms
-Process: … MB (PSS…, … MB of it its own" before)
+Process: … MB (PSS…, … MB of it private" before)
         "~a" before)
     (answer "(defvar *data* (make-array 30000000 :element-type 'base-char))")
     (let ((after (call "memory-report" :collect t)))
@@ -81,3 +81,10 @@ Process: … MB (PSS…, … MB of it its own" before)
       (is (<= (number-after "Heap: " after)
               (+ 8 (number-after "Heap: " before)))
           "~a~%~a" before after))))
+
+(session-test memory-limit-is-set
+  (is (equal "memory: 512 MiB"
+             (call "configure-limits" :memory (* 512 1024 1024)
+                                      :text "memory: 512 MiB")))
+  (is (eql (* 512 1024 1024) (ext:get-limit 'ext:heap-size)))
+  (call "configure-limits" :memory *heap*))

@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; printing.lisp: tests of how values are shown.
+;;;; printing.lisp: tests of the printing of values.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)

@@ -5,7 +5,7 @@
 (in-suite ecl-mcp)
 
 (defun profile (code &optional package)
-  "Profiles CODE; returns the answer and whether it reports a failure."
+  "Profiles CODE. Returns the answer, and whether it reports a failure."
   (call "profile-code" :code code :package package))
 
 (defun calls-in (text name)
@@ -28,14 +28,14 @@ NIL."
     (is (matches-p "=> 1
 => 2
 
-[profile] 357 calls of 3 of the 4 functions of CL-USER
+[profile] 357 calls to 3 of the 4 functions of CL-USER
 …calls…own…inclusive…function
-…; Measuring takes about … ns of each call.…" text) "~a" text)
+…; Measuring adds about … ns to each call.…" text) "~a" text)
     (is (eql 354 (calls-in text "FIB")))
     (is (eql 2 (calls-in text "TOP")))
     (is (eql 1 (calls-in text "(SETF PLACE)")))
     (is (null (calls-in text "UNUSED"))))
-  ;; Nothing is left behind.
+  ;; Nothing stays changed.
   (is (null ecl-mcp::*profiled*))
   (is (matches-p "=> #<bytecompiled-function FIB …>" (answer "#'fib")))
   (is (matches-p "…None of the 4 functions of CL-USER was called…"
@@ -57,21 +57,21 @@ NIL."
                            (find name entries
                                  :key (lambda (entry)
                                         (symbol-name
-                                         (ecl-mcp::entry-name entry)))
+                                         (ecl-mcp::meter-name entry)))
                                  :test #'string=))
                   1000000)))
     (let ((entries ecl-mcp::*profiled*))
       (answer "(outer) (again 6)")      ; ends the measurement
-      ;; Whatever else the machine does is mostly counted where time is spent.
-      (let ((busy (milliseconds #'ecl-mcp::entry-own "BUSY" entries)))
+      ;; What else the machine does is mostly counted where the time is spent.
+      (let ((busy (milliseconds #'ecl-mcp::meter-own "BUSY" entries)))
         (is (<= 100 busy) "BUSY ~a" busy)
         (loop for (name reader least most)
-                in `(("OUTER" ecl-mcp::entry-inclusive 45 ,busy)
-                     ("OUTER" ecl-mcp::entry-own 0 ,(floor busy 2))
-                     ("INNER" ecl-mcp::entry-inclusive 17 ,busy)
+                in `(("OUTER" ecl-mcp::meter-inclusive 45 ,busy)
+                     ("OUTER" ecl-mcp::meter-own 0 ,(floor busy 2))
+                     ("INNER" ecl-mcp::meter-inclusive 17 ,busy)
                      ;; A recursion of 60 ms does not count as 210.
-                     ("AGAIN" ecl-mcp::entry-inclusive 55 ,busy)
-                     ("AGAIN" ecl-mcp::entry-own 0 ,(floor busy 2)))
+                     ("AGAIN" ecl-mcp::meter-inclusive 55 ,busy)
+                     ("AGAIN" ecl-mcp::meter-own 0 ,(floor busy 2)))
               do (let ((value (milliseconds reader name entries)))
                    (is (<= least value most) "~a ~a ~a" name reader value)))))))
 
@@ -98,7 +98,7 @@ NIL."
   (failures-of
     ("(area 1.5)" "[ERROR] …")))
 
-(session-test functions-are-whole-again-after-any-end
+(session-test functions-are-restored-after-any-end
   (answer "(defun f (x) (if (eq x :err) (error \"no\") x)) (defun g () (f 1))")
   (loop for (code pattern)
           in '(("(g) (f :err)" "[ERROR] SIMPLE-ERROR
@@ -120,10 +120,10 @@ no
 …" (output)))
            (is (null ecl-mcp::*profiled*))
            (is (matches-p "=> #<bytecompiled-function F …>" (answer "#'f"))))
-  ;; What is redefined meanwhile stays so.
+  ;; A redefinition made meanwhile stays.
   (is (matches-p "=> 7…" (profile "(defun f (x) 7) (f 1)")))
   (is (string= "=> 7" (answer "(f 1)")))
-  ;; A throw past the cleanup forms.
+  ;; As after a throw past the cleanup forms.
   (answer "(defun g () 1)")
   (ecl-mcp::begin-profiling (list (find-symbol "G" "CL-USER")))
   (is (string= "=> 1" (answer "(g)")))

@@ -1,16 +1,22 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; run.lisp: runs the tests of the Lisp library in a real ECL, as
-;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY
-;;;; DIRECTORY is where lisp/build.lisp has built; FiveAM is compiled to a cache
-;;;; in it. Ends with "lisp: N passed, N failed", status 1 when any failed.
+;;;; run.lisp: runs the tests of the Lisp library in a real ECL. Run it as
+;;;;     ecl --norc --shell tests/lisp/run.lisp -- DIRECTORY TOOLS
+;;;; where DIRECTORY has the output of lisp/build.lisp, and the file TOOLS that
+;;;; of tests/lisp/registry.c. FiveAM is compiled to a cache in DIRECTORY. The
+;;;; last line is "lisp: N passed, N failed"; the exit status is 1 when any test
+;;;; failed.
 
 (defpackage #:ecl-mcp-run
   (:use #:cl))
 
 (in-package #:ecl-mcp-run)
 
+(defvar *arguments*
+  (rest (member "--" (ext:command-args) :test #'string=))
+  "The arguments on the command line.")
+
 (defvar *directory*
-  (let ((name (second (member "--" (ext:command-args) :test #'string=))))
+  (let ((name (first *arguments*)))
     (truename (if (char= #\/ (char name (1- (length name))))
                   name
                   (concatenate 'string name "/"))))
@@ -23,7 +29,7 @@
   (let ((name (format nil "~atests/" (namestring *directory*))))
     (ensure-directories-exist name)
     name)
-  "A directory for the tests, also their home.")
+  "A directory for the tests, which is also their home directory.")
 
 (setf *load-verbose* nil
       *compile-verbose* nil
@@ -33,7 +39,7 @@
 (ext:setenv "XDG_CACHE_HOME" (format nil "~acache" *scratch*))
 (ext:setenv "CL_SOURCE_REGISTRY" "")
 
-;; Without these ECL may try to replace its ASDF, or compile for a minute.
+;; Without these lines ECL may replace its ASDF, or compile for a minute.
 (ext:install-bytecodes-compiler)
 (require :asdf)
 
@@ -54,9 +60,11 @@
     (call-asdf "LOAD-SYSTEM" "fiveam" :verbose nil)))
 
 (load (merge-pathnames "ecl-mcp-lisp.fas" *directory*))
-(dolist (name '("support" "scan" "evaluate" "printing" "errors" "guard"
-                "session" "systems" "measure" "describe-system" "compile"
-                "load-file" "profile" "describe" "xref" "expand" "inspect"))
+;; The tests of limits run before those that fill the heap beyond them.
+(dolist (name '("support" "scan" "evaluate" "printing" "errors" "measure"
+                "guard" "definitions" "reset" "load-system" "copy"
+                "describe-system" "compile" "load-file" "profile" "describe"
+                "xref" "expand" "inspect" "operations"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 
@@ -64,4 +72,4 @@
   "Calls the function NAME of the tests with ARGUMENTS."
   (apply (find-symbol name "ECL-MCP-TESTS") arguments))
 
-(call-tests "RUN-TESTS" *scratch*)
+(call-tests "RUN-TESTS" *scratch* (truename (second *arguments*)))

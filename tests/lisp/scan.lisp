@@ -1,25 +1,25 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; scan.lisp: tests of the look at code before it is read.
+;;;; scan.lisp: tests of the scan of code before it is read.
 
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
 (defun unclosed (text)
-  "Returns how many parentheses of TEXT are open at its end."
+  "Returns how many parentheses are open at the end of TEXT."
   (ecl-mcp::scan-unclosed (ecl-mcp::scan-code text)))
 
 (defun unfinished (text)
-  "Returns what of TEXT has begun and not ended."
+  "Returns what begins in TEXT and does not end."
   (ecl-mcp::scan-unfinished (ecl-mcp::scan-code text)))
 
 (defun repeat (part count &optional (end ""))
-  "Returns the string PART COUNT times, then END."
+  "Returns a string of COUNT times PART, then END."
   (with-output-to-string (stream)
     (dotimes (i count) (write-string part stream))
     (write-string end stream)))
 
 (defun too-deep-p (text)
-  "True when TEXT is nested too deep."
+  "True when TEXT is nested too deeply."
   (and (ecl-mcp::scan-too-deep (ecl-mcp::scan-code text)) t))
 
 (test scan-counts-parentheses
@@ -36,7 +36,7 @@
     (is (zerop (unclosed text)) "~s" text)
     (is (null (unfinished text)) "~s" text)))
 
-(test scan-finds-what-is-not-finished
+(test scan-finds-unfinished-code
   (loop for (text kind) in '(("\"abc" :string) ("\"a\\\"" :string)
                              ("(f \"(" :string) ("#| (" :comment)
                              ("#| #| |#" :comment) ("|abc" :symbol)
@@ -60,7 +60,7 @@
         do (is (eq deep (too-deep-p text)) "~a…"
                (subseq text 0 (min 12 (length text))))))
 
-(test scan-takes-strings-of-every-kind
+(test scan-accepts-every-kind-of-string
   (dolist (text (list (coerce "(a" 'simple-base-string)
                       (coerce "(á" '(simple-array character (*)))
                       (make-array 2 :element-type 'character :adjustable t

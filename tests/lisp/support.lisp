@@ -1,5 +1,5 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
-;;;; support.lisp: a session in this process, and words for what it answers.
+;;;; support.lisp: a session in this process, and a vocabulary for its answers.
 
 (defpackage #:ecl-mcp-tests
   (:use #:cl)
@@ -12,22 +12,24 @@
 (in-suite ecl-mcp)
 
 (defvar *scratch* nil
-  "A directory for files of the tests.")
+  "A directory for the files of the tests.")
+
+(defvar *tools* nil
+  "The file with the table of tools that tests/lisp/registry.c prints.")
 
 (defvar *output* (make-string-output-stream)
-  "What becomes standard output in the session.")
+  "The standard output of the session.")
 
 (defvar *error-output-sink* (make-string-output-stream)
-  "What becomes error output in the session.")
+  "The error output of the session.")
 
 (defparameter *heap* (* 256 1024 1024)
   "The heap limit of the session, in bytes.")
 
 ;;; Asking
 
-(defun mend-streams ()
-  "Does what the C host does before a call: streams that were closed are made
-anew."
+(defun repair-streams ()
+  "Replaces streams that were closed, as image/live.c does before a call."
   (unless (and (open-stream-p *output*) (open-stream-p *error-output-sink*))
     (setf *output* (make-string-output-stream)
           *error-output-sink* (make-string-output-stream))
@@ -41,23 +43,25 @@ anew."
 
 (defun answer (code &rest rest)
   "Evaluates CODE in the session; REST are further arguments as a plist. Returns
-the text and whether it reports a failure."
-  (mend-streams)
+the text of the answer, and whether it reports a failure."
+  (repair-streams)
   (ecl-mcp:dispatch "evaluate" (arguments code rest)))
 
 (defun call (operation &rest rest)
   "Runs OPERATION in the session with the arguments REST, a plist."
-  (mend-streams)
+  (repair-streams)
   (ecl-mcp:dispatch operation
                     (loop for (name value) on rest by #'cddr
                           collect (cons (string-downcase name) value))))
 
 (defun output ()
-  "Returns what the session has written to standard output since last asked."
+  "Returns what the session has written to standard output since the last call
+of this function."
   (get-output-stream-string *output*))
 
 (defun error-output ()
-  "Returns what the session has written to error output since last asked."
+  "Returns what the session has written to error output since the last call of
+this function."
   (get-output-stream-string *error-output-sink*))
 
 (defun lines (&rest lines)
@@ -67,7 +71,7 @@ the text and whether it reports a failure."
 ;;; Judging
 
 (defun matches-p (pattern text)
-  "True when TEXT is PATTERN, in which … stands for anything."
+  "True when TEXT matches PATTERN, in which … stands for any text."
   (let ((start 0)
         (at 0))
     (loop
@@ -90,8 +94,8 @@ the text and whether it reports a failure."
         (setf start (1+ wild))))))
 
 (defun expect (failed pattern code &rest rest)
-  "Evaluates CODE, which must give a text that PATTERN matches, and a failure if
-FAILED. Afterwards the session must be able to add."
+  "Evaluates CODE. The answer must match PATTERN, and be a failure if FAILED is
+true. Afterwards the session must be able to add."
   (multiple-value-bind (text error-p) (apply #'answer code rest)
     (is (matches-p pattern text)
         "~s gave~%~a~%instead of~%~a" code text pattern)
@@ -99,33 +103,34 @@ FAILED. Afterwards the session must be able to add."
   (is (string= "=> 2" (answer "(cl:+ 1 1)")) "after ~s" code))
 
 (defmacro values-of (&body table)
-  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): CODE must be evaluated
-without a failure."
+  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): evaluating CODE must
+succeed."
   `(progn ,@(loop for (code pattern . rest) in table
                   collect `(expect nil ,pattern ,code ,@rest))))
 
 (defmacro failures-of (&body table)
-  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): CODE must fail."
+  "Each entry of TABLE is (CODE PATTERN . ARGUMENTS): evaluating CODE must
+fail."
   `(progn ,@(loop for (code pattern . rest) in table
                   collect `(expect t ,pattern ,code ,@rest))))
 
 (defun expect-call (pattern operation &rest arguments)
-  "Runs OPERATION with ARGUMENTS, a plist; its answer must not be a failure and
-PATTERN must match it."
+  "Runs OPERATION with ARGUMENTS, a plist. Its answer must match PATTERN and
+must not be a failure."
   (multiple-value-bind (text failed) (apply #'call operation arguments)
     (is (matches-p pattern text)
         "~a ~s gave~%~a~%instead of~%~a" operation arguments text pattern)
     (is-true (not failed) "~a ~s failed" operation arguments)))
 
 (defmacro answers-of (operation key &body table)
-  "Each entry of TABLE is (ARGUMENT PATTERN . ARGUMENTS): OPERATION with ARGUMENT
-as KEY must answer what PATTERN matches."
+  "Each entry of TABLE is (ARGUMENT PATTERN . ARGUMENTS): the answer of
+OPERATION with ARGUMENT as KEY must match PATTERN."
   `(progn ,@(loop for (argument pattern . rest) in table
                   collect `(expect-call ,pattern ,operation
                                         ,key ,argument ,@rest))))
 
 (defmacro refusals-of (operation key &body table)
-  "The same for answers that must be failures."
+  "Does the same for answers that must be failures."
   `(progn
      ,@(loop for (argument pattern . rest) in table
              collect `(multiple-value-bind (text failed)
@@ -137,22 +142,22 @@ as KEY must answer what PATTERN matches."
                                  ,operation ,argument)))))
 
 (defun reset ()
-  "Makes the session as new."
+  "Resets the session to its start."
   (call "reset-session")
   (setf ecl-mcp::*loaded-systems* '())
   (output)
   (error-output))
 
 (defmacro session-test (name &body body)
-  "Defines the test NAME, whose BODY finds the session as new."
+  "Defines the test NAME, for whose BODY the session is new."
   `(test ,name
      (reset)
      (unwind-protect (progn ,@body)
        (reset))))
 
 (defun wait-until (function what)
-  "Waits until FUNCTION returns true and returns that; fails after ten seconds,
-naming WHAT."
+  "Waits until FUNCTION returns true, and returns that value. Fails after ten
+seconds, and names WHAT."
   (loop with deadline = (+ (get-universal-time) 10)
         for value = (funcall function)
         when value return value
@@ -163,9 +168,11 @@ naming WHAT."
 
 ;;; Running
 
-(defun run-tests (scratch)
-  "Runs all tests with the directory SCRATCH, and ends the process."
-  (setf *scratch* scratch)
+(defun run-tests (scratch tools)
+  "Runs all tests with the directory SCRATCH and the file TOOLS, then ends the
+process."
+  (setf *scratch* scratch
+        *tools* tools)
   (let ((console *standard-output*)
         (exit (fdefinition 'ext:exit)))
     (ecl-mcp:prepare)

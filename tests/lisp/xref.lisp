@@ -5,24 +5,25 @@
 (in-suite ecl-mcp)
 
 (defun callers (function &optional package)
-  "Returns what who-calls answers for FUNCTION."
+  "Returns the answer of who-calls to FUNCTION."
   (call "who-calls" :function function :package package))
 
 (defun references (variable &optional package)
-  "Returns what who-references answers for VARIABLE."
+  "Returns the answer of who-references to VARIABLE."
   (call "who-references" :variable variable :package package))
 
-(defun user-lines (answer)
-  "Returns the lines of ANSWER that name a user, without the dash."
+(defun referrer-lines (answer)
+  "Returns the lines of ANSWER that name a referrer, without the dash."
   (with-input-from-string (stream answer)
     (loop for line = (read-line stream nil)
           while line
           when (eql 0 (search "- " line)) collect (subseq line 2))))
 
-(defun here (&rest users)
-  "Returns the lines about USERS, evaluated in the session, the newest first."
-  (mapcar (lambda (user) (format nil "~a evaluated in this session" user))
-          users))
+(defun here (&rest referrers)
+  "Returns the lines about REFERRERS that were evaluated in the session."
+  (mapcar (lambda (referrer)
+            (format nil "~a evaluated in this session" referrer))
+          referrers))
 
 (session-test callers-among-what-was-evaluated
   (answer "(defun f (x) x)")
@@ -46,28 +47,28 @@ Searched: … evaluated definitions, 0 loaded files, … of systems…"
                         "(SETF P) (function)" "O (generic function)"
                         "N (method on INTEGER, T)" "J (function)"
                         "I (function)" "H (function)" "G (function)"))
-               (user-lines text))
+               (referrer-lines text))
         "~a" text))
-  (is (equal (here "H (function)") (user-lines (callers "m"))))
-  (is (equal (here "H (function)") (user-lines (callers "#'M")))))
+  (is (equal (here "H (function)") (referrer-lines (callers "m"))))
+  (is (equal (here "H (function)") (referrer-lines (callers "#'M")))))
 
 (session-test a-definition-replaces-the-one-before-it
   (answer "(defun f () 1) (defun g () (f)) (defmethod m ((x list)) (f))")
   (is (equal (here "M (method on LIST)" "G (function)")
-             (user-lines (callers "f"))))
+             (referrer-lines (callers "f"))))
   (answer "(defun g () 2)")
-  (is (equal (here "M (method on LIST)") (user-lines (callers "f"))))
+  (is (equal (here "M (method on LIST)") (referrer-lines (callers "f"))))
   (answer "(defmethod m ((x integer)) 2)")
-  (is (equal (here "M (method on LIST)") (user-lines (callers "f"))))
+  (is (equal (here "M (method on LIST)") (referrer-lines (callers "f"))))
   (answer "(defmethod m ((x list)) 2)")
-  (is (null (user-lines (callers "f"))))
+  (is (null (referrer-lines (callers "f"))))
   (is (matches-p "Callers of F: none found
 Searched: …" (callers "f")))
   (answer "(defmacro g () (f))")
-  (is (equal (here "G (macro)") (user-lines (callers "f"))))
+  (is (equal (here "G (macro)") (referrer-lines (callers "f"))))
   (call "reset-session")
   (answer "(defun f () 1)")
-  (is (null (user-lines (callers "f")))))
+  (is (null (referrer-lines (callers "f")))))
 
 (session-test references-to-variables
   (answer "(defvar *v* 1) (defparameter *w* (list *v*))
@@ -80,7 +81,7 @@ Searched: …" (callers "f")))
                    "BINDS (function) binds" "STEPS (function) reads, sets"
                    "SETS (function) sets" "READS (function) reads"
                    "*W* (variable) reads")
-             (user-lines (references "*v*")))))
+             (referrer-lines (references "*v*")))))
 
 (defparameter *xref-file*
   "(defpackage :xref-a (:use :cl) (:export #:f))
@@ -99,13 +100,13 @@ Searched: …" (callers "f")))
 "
   "The text of a file, with two holes.")
 
-(session-test users-in-files
+(session-test callers-in-files
   (write-file "xref/a.lisp" (format nil *xref-file* "1" "list"))
   (answer "(defmacro define-thing (name form) `(defun ,name () ,form))")
   (let* ((file (namestring (merge-pathnames "xref/a.lisp" *scratch*)))
          (label (ecl-mcp::file-label file)))
     (is (matches-p "Loaded: …" (call "load-file" :path file)))
-    ;; What is in it now cannot all be read, and must not be run.
+    ;; Some of the new text cannot be read, and none of it may run.
     (write-file "xref/a.lisp" (format nil *xref-file* "#.(error \"run\")"
                                       "nopackage:x"))
     (let ((text (callers "xref-a:f")))
@@ -113,18 +114,17 @@ Searched: …" (callers "f")))
                        (format nil "XREF-A::I (function) in ~a:10" label)
                        (format nil "(F 1) (top-level form) in ~a:12" label)
                        (format nil "XREF-A::THING (function) in ~a:13" label))
-                 (user-lines text))
+                 (referrer-lines text))
           "~a" text)
       (is (matches-p "…1 loaded file,… Not readable: 1 form.…" text) "~a" text))
-    ;; A file that has changed is read again; what is evaluated replaces what
-    ;; is in it.
+    ;; A changed file is read again. What was evaluated replaces what is in it.
     (answer "(in-package :xref-a)")
     (answer "(defun i () 2)")
     (answer "(cl:in-package :cl-user)")
     (is (equal (list (format nil "XREF-A::G (function) in ~a:8" label)
                      (format nil "(F 1) (top-level form) in ~a:12" label)
                      (format nil "XREF-A::THING (function) in ~a:13" label))
-               (user-lines (callers "xref-a:f"))))))
+               (referrer-lines (callers "xref-a:f"))))))
 
 (session-test macros-that-fail-or-never-end
   (answer "(defun f () 1)
@@ -141,20 +141,20 @@ Searched: …" (callers "f")))
   (let ((text (callers "f")))
     (is (null (set-exclusive-or (here "U6 (function)" "U4 (function)"
                                       "U2 (function)" "U1 (function)")
-                                (user-lines text) :test #'string=))
+                                (referrer-lines text) :test #'string=))
         "~a" text)
-    (is (matches-p "…Left out, since macros do not come to an end: forms in 2 sources. Not expanded: M2, M1.…" text)
+    (is (matches-p "…Left out, because their macros never finish: forms in 2 sources. Not expanded: M2, M1.…" text)
         "~a" text))
   (values-of
     ("(f)" "=> 1")
     ("(u1)" "=> 1"))
-  ;; What is known to be so is not tried again.
+  ;; Those macros are not tried again.
   (let ((start (get-internal-real-time)))
     (callers "f")
     (is (< (- (get-internal-real-time) start)
            (* 2 internal-time-units-per-second)))))
 
-(session-test names-that-are-not-there
+(session-test missing-names-are-reported
   (loop for (name package pattern)
           in '(("nosuch" nil "Symbol NOSUCH not found in package CL-USER.…")
                ("f" "nowhere" "Package \"nowhere\" not found.…")
@@ -181,16 +181,16 @@ Searched: 0 evaluated definitions, 0 loaded files, … files of systems (…five
 (session-test evaluated-forms-are-kept-within-bounds
   (answer "(defun f () 1)")
   (answer "(defun large () (f) '#.(make-list 60000))")
-  (is (null (user-lines (callers "f"))))
+  (is (null (referrer-lines (callers "f"))))
   (dotimes (i 30)
     (answer (format nil "(defun f~d () (f) '#.(make-list 40000))" i)))
   (is (<= ecl-mcp::*evaluated-size* ecl-mcp::+evaluated-conses+))
   (is (equal "F29 (function) evaluated in this session"
-             (first (user-lines (callers "f")))))
+             (first (referrer-lines (callers "f")))))
   (is (= ecl-mcp::*evaluated-size*
          (reduce #'+ ecl-mcp::*evaluated-forms*
                  :key #'ecl-mcp::evaluated-form-size)))
-  ;; Loops are no problem.
+  ;; Circular code does no harm.
   (is (string= "=> #1=(PROGN 'X . #1#)"
                (answer "(quote #1=(progn 'x . #1#))")))
-  (is-true (user-lines (callers "f"))))
+  (is-true (referrer-lines (callers "f"))))

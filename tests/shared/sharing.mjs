@@ -139,7 +139,7 @@ async function imageIsKilled(world) {
     kill(pid, 'KILL');
     assert.match(await one.text(running), /^\[ERROR\] ECL-MCP:IMAGE-DIED/);
     assert.match(await two.text(waiting),
-        /^\[notice\]\n[^]*somebody who shares it\.[^]*\n=> 2$/);
+        /^\[notice\]\n[^]*someone who shares it\.[^]*\n=> 2$/);
     assert.equal(await two.evaluate('*x*'), '=> 7');
     await close(all);
 }

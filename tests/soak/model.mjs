@@ -40,9 +40,9 @@ const KINDS = {
     },
 };
 
-const DEATH = new RegExp('^(?:Session main goes on from the checkpoint after ' +
+const DEATH = new RegExp('^(?:Session main continues from the checkpoint after ' +
     'evaluation (\\d+).*\\n(No evaluation that was answered is lost|' +
-    'Lost, though answered:\\n(?:- .*\\n)*)|A fresh session .*)', 'gm');
+    'Answered, but lost:\\n(?:- .*\\n)*)|A fresh session .*)', 'gm');
 
 export class Model {
     constructor() {

@@ -56,7 +56,7 @@ static enum status prepare_it(const struct tool_request *request,
         return ST_OK;
     }
     plan = malloc(sizeof *plan);
-    if (plan == NULL)
+    if (!plan)
         return ST_NOMEM;
     world.plans++;
     plan->base.free = free_plan;
@@ -81,7 +81,7 @@ static enum status apply_it(const struct tool_request *request,
     world.runs++;
     buf_printf(&out, "%s", plan->text);
     for (size_t i = 0; i < request->call->question.hunks; i++)
-        buf_printf(&out, " %d", chosen == NULL || chosen[i]);
+        buf_printf(&out, " %d", !chosen || chosen[i]);
     bool failed = buf_failed(&out) || arena_str(request->arena, buf_view(&out),
                                                 &answer->text) != ST_OK;
     buf_release(&out);
@@ -119,7 +119,7 @@ static enum status start_work(const struct tool_request *request,
 {
     struct work *work = malloc(sizeof *work);
 
-    if (work == NULL)
+    if (!work)
         return ST_NOMEM;
     *work = (struct work){{work_on, free_work}, 3};
     world.plans++;
@@ -237,7 +237,7 @@ static void keep_state(void)
     buf_byte(&at.output, '\0');
     assert_memory(!buf_failed(&at.output));
     const char *start = strstr(at.output.p, before);
-    if (start == NULL)
+    if (!start)
         return;
     start += sizeof before - 1;
     buf_reset(&at.state);
@@ -288,11 +288,11 @@ void call_expecting(enum status wanted, const char *id, const struct tool *tool,
     enum status status =
         json_parse(&arena, str_from(arguments), &request.arguments, &error);
 
-    if (manner.token != NULL)
+    if (manner.token)
         request.texts.token = str_from(manner.token);
-    if (manner.state != NULL)
+    if (manner.state)
         request.state = str_from(manner.state);
-    if (status == ST_OK && manner.replies != NULL)
+    if (status == ST_OK && manner.replies)
         status = json_parse(&arena, str_from(manner.replies), &request.replies,
                             &error);
     if (status == ST_OK)

@@ -73,7 +73,7 @@ void *__wrap_realloc(void *p, size_t n)
 {
     if (fails())
         return NULL;
-    return p == NULL ? counted(__real_malloc(n)) : __real_realloc(p, n);
+    return !p ? counted(__real_malloc(n)) : __real_realloc(p, n);
 }
 
 void __wrap_free(void *p)
@@ -94,7 +94,7 @@ static bool run_once(const struct CMUnitTest *test, size_t fail_at,
 {
     void *state = test->initial_state;
     long live = oom.live;
-    if (test->setup_func != NULL)
+    if (test->setup_func)
         assert_int_equal(test->setup_func(&state), 0);
     oom.count = 0;
     oom.failed = false;
@@ -104,7 +104,7 @@ static bool run_once(const struct CMUnitTest *test, size_t fail_at,
     if (setjmp(oom.end) == 0)
         test->test_func(&state);
     bool failed = check_memory_is_back();
-    if (test->teardown_func != NULL)
+    if (test->teardown_func)
         assert_int_equal(test->teardown_func(&state), 0);
     if (oom.live != live)
         fail_msg("%ld allocations leaked", oom.live - live);
@@ -124,7 +124,7 @@ static void run_failing(void **state)
 static int report_failure(void **state)
 {
     oom.active = false;
-    if (*state != NULL)
+    if (*state)
         print_error("allocation %zu%s had failed\n", oom.fail_at,
                     oom.for_good ? " and all behind it" : "");
     return 0;
@@ -132,7 +132,7 @@ static int report_failure(void **state)
 
 int check_run(const char *name, const struct CMUnitTest *tests, size_t n)
 {
-    if (__real_malloc == NULL)
+    if (!__real_malloc)
         return _cmocka_run_group_tests(name, tests, n, NULL, NULL);
     static struct CMUnitTest failing[MAX_TESTS];
     if (n > MAX_TESTS) {

@@ -38,7 +38,7 @@ int client_end(void **state)
 {
     (void)state;
     bool whole = true;
-    if (client.core != NULL) {
+    if (client.core) {
         struct str rest = buf_view(core_output(client.core));
         whole = rest.n == 0 || rest.p[rest.n - 1] == '\n';
     }
@@ -50,7 +50,7 @@ int client_end(void **state)
 
 void client_send(const char *line)
 {
-    if (client.core == NULL)
+    if (!client.core)
         client_restart((struct core_config){.tools = NULL});
     core_feed(client.core, line, strlen(line), client.now_ms);
     core_feed(client.core, "\n", 1, client.now_ms);
@@ -60,10 +60,10 @@ bool client_matches(struct str text, const char *pattern)
 {
     const char any[] = "…";
     const char *gap = strstr(pattern, any);
-    size_t n = gap == NULL ? strlen(pattern) : (size_t)(gap - pattern);
+    size_t n = !gap ? strlen(pattern) : (size_t)(gap - pattern);
     if (!str_starts(text, str_make(pattern, n)))
         return false;
-    if (gap == NULL)
+    if (!gap)
         return text.n == n;
     for (size_t i = n; i <= text.n; i++)
         if (client_matches(str_make(text.p + i, text.n - i),

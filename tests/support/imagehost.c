@@ -58,7 +58,7 @@ struct front *host_join(bool owner)
     wire_put_string(&hello, STR("test"));
     wire_put_int(&hello, 0);
     wire_end(&hello, start);
-    assert_int_equal(front_feed(front, hello.p, hello.n, now_ms()), ST_OK);
+    assert_int_equal(intake_feed(front, hello.p, hello.n, now_ms()), ST_OK);
     buf_release(&hello);
     assert_int_equal(wire_frame(buf_view(front_output(front)), &head, &body),
                      ST_OK);
@@ -69,7 +69,7 @@ struct front *host_join(bool owner)
 
 void host_leave(struct front *front)
 {
-    front_close(front, now_ms());
+    intake_close(front, now_ms());
 }
 
 void host_start(const char *path, const char *workspace)
@@ -172,7 +172,7 @@ void host_wait(uint64_t id)
 
 static void feed(struct buf *frame)
 {
-    assert_int_equal(front_feed(host_front, frame->p, frame->n, now_ms()),
+    assert_int_equal(intake_feed(host_front, frame->p, frame->n, now_ms()),
                      ST_OK);
     buf_release(frame);
 }

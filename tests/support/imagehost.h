@@ -11,14 +11,15 @@
 
 #include "base/buf.h"
 #include "supervisor/front.h"
+#include "supervisor/intake.h"
 #include "supervisor/supervisor.h"
 
 #define HOST_PATIENCE_MS 20000
 
-/* What is set by the last host_wait. */
+/* Set by the last host_wait. */
 extern struct supervisor *host;
-extern struct front *host_front; /* who calls and waits; host_start sets it */
-extern struct buf host_answer;   /* text with a NUL behind it */
+extern struct front *host_front; /* calls and waits; host_start sets it */
+extern struct buf host_answer;   /* text, then a NUL */
 extern bool host_error;
 
 /* Argument 1 of the test program, ecl-mcp-image, as an absolute path; exits
@@ -32,14 +33,14 @@ int host_teardown(void **state);
 /* Another start than that of host_setup; PATH NULL: the image of host_use. */
 void host_start(const char *path, const char *workspace);
 
-/* A front more that has said HELLO, and its end. */
+/* Another front, which has said HELLO, and its end. */
 struct front *host_join(bool owner);
 void host_leave(struct front *front);
 
 /* One round of what a host does, with WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);
 
-/* Rounds until MS have passed, for what is measured in coarse clocks. */
+/* Rounds until MS have passed, for times that coarse clocks measure. */
 void host_pass(int64_t ms);
 
 /* A call with its frame: host_begin, arguments by wire_put…, host_send. */
@@ -57,7 +58,7 @@ void host_wait_log(const char *part);
 /* Waits for the next reply, which must be that of call ID. */
 void host_wait(uint64_t id);
 
-/* The answer is no failure. */
+/* The answer does not report a failure. */
 void host_expect_success(void);
 
 /* Call and reply; the text must be TEXT, or contain PART. */

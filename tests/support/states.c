@@ -111,7 +111,7 @@ bool states_are_sound(struct str lines)
     while (lines.n > 0) {
         struct str id;
         const struct states_arrow *arrow = read_line(take_line(&lines), &id);
-        if (arrow == NULL || !move(&open, id, arrow))
+        if (!arrow || !move(&open, id, arrow))
             return false;
     }
     return open.count == 0;

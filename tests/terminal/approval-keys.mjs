@@ -65,7 +65,7 @@ test('approval: all that is to be known is shown', quick(QUEUE), async emacs => 
 (launch-missiles)`, `:client '((name . "evil\u202e
 %s") (version . "2"))`);
     await emacs.eval(`(ecl-mcp-test-ask 2 "some-tool" '((path . "../outside")
-        (flag . :false) (list . [1 2]) (content . "one\ntwo")))`);
+        (flag . :false) (list . [1 2]) (content . "one\ntwo")) :path "path")`);
     await review(emacs, QUICK);
     await emacs.see(/#1 · evil\\u202e\\n%s 2 wants evaluate-lisp \(dangerous\) · 1 of 2 · \d+ s/);
     await emacs.see(/unknown +launch-missiles/);

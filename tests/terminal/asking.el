@@ -28,7 +28,10 @@
   "Let the core ask as ID about a call of TOOL with ARGUMENTS.
 MEMBERS is a plist of other members of the request."
   (let ((params (copy-tree
-                 `((tool . ,tool) (level . "dangerous") (session . "")
+                 `(,@(pcase tool
+                       ("evaluate-lisp" '((code . "code")))
+                       ("write-file" '((path . "path"))))
+                   (tool . ,tool) (level . "dangerous") (session . "")
                   (client . ((name . "claude") (version . "1.0")))
                   (arguments . ,arguments) (message . ,tool) (remember . t)
                   (seconds . 100)))))

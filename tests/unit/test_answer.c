@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output captured, answers composed and cut, long outputs kept. */
+/* Answers composed of their sections, and cut. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 static struct capture output;
 static struct capture errors;
 static struct capture earlier;
-static struct kept kept;
+static struct outputs outputs;
 static struct buf text;
 
 static int setup(void **state)
@@ -20,7 +20,7 @@ static int setup(void **state)
     memset(&output, 0, sizeof output);
     memset(&errors, 0, sizeof errors);
     memset(&earlier, 0, sizeof earlier);
-    memset(&kept, 0, sizeof kept);
+    memset(&outputs, 0, sizeof outputs);
     text = BUF_EMPTY;
     return 0;
 }
@@ -31,7 +31,7 @@ static int teardown(void **state)
     capture_release(&output);
     capture_release(&errors);
     capture_release(&earlier);
-    kept_release(&kept);
+    outputs_release(&outputs);
     buf_release(&text);
     return 0;
 }
@@ -42,7 +42,7 @@ static void compose(const char *notice, const char *body, size_t max_chars)
                             &errors, str_from(body), "main"};
 
     buf_reset(&text);
-    bool whole = answer_compose(&answer, max_chars, &kept, &text);
+    bool whole = answer_compose(&answer, max_chars, &outputs, &text);
     assert_memory(whole && !buf_failed(&output.head) &&
                   !buf_failed(&errors.head) && !buf_failed(&earlier.head));
 }
@@ -56,9 +56,8 @@ static void add(struct capture *capture, const char *bytes)
 static void add_digits(struct capture *capture, size_t n)
 {
     char block[1000];
-    size_t i;
 
-    for (i = 0; i < sizeof block; i++)
+    for (size_t i = 0; i < sizeof block; i++)
         block[i] = (char)('0' + i % 10);
     for (; n >= sizeof block; n -= sizeof block)
         capture_add(capture, str_make(block, sizeof block));
@@ -105,7 +104,7 @@ static void answer_marks_output_of_threads(void **state)
                 "; from this evaluation:\nnow\n\n=> 1");
 }
 
-static void answer_mends_broken_bytes(void **state)
+static void answer_replaces_broken_bytes(void **state)
 {
     (void)state;
     add(&output, "a\xff\xed\xa0\x80z");
@@ -130,10 +129,8 @@ static void answer_cuts_the_middle(void **state)
 /* Characters, not bytes, are counted and never cut in two. */
 static void answer_cuts_between_characters(void **state)
 {
-    int i;
-
     (void)state;
-    for (i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++)
         add(&output, "\xf0\x9f\x98\x80");
     compose(NULL, "", 4);
     assert_text(buf_view(&text),
@@ -156,18 +153,8 @@ static void answer_shares_the_room(void **state)
     assert_non_null(strstr(text.p, "id 2 "));
 }
 
-static void capture_joins_split_characters(void **state)
-{
-    (void)state;
-    add(&output, "\xc3");
-    add(&output, "\xa4");
-    assert_int_equal(output.chars, 1);
-    compose(NULL, "", 1000);
-    assert_text(buf_view(&text), "[stdout]\n\xc3\xa4");
-}
-
-/* Everything that comes is counted, and memory stays at what is kept. */
-static void capture_is_bounded(void **state)
+/* What the capture has dropped counts as omitted, too. */
+static void answer_counts_all_that_came(void **state)
 {
     const size_t n = (size_t)LIMIT_OUTPUT_KEPT * 2;
 
@@ -180,73 +167,7 @@ static void capture_is_bounded(void **state)
     assert_non_null(strstr(text.p, "[… 33553432 characters omitted;"));
 }
 
-static void kept_reads_a_part(void **state)
-{
-    struct buf part = BUF_EMPTY;
-    bool found;
-
-    (void)state;
-    add_digits(&output, 100);
-    compose(NULL, "", 10);
-    found = kept_read(&kept, 1, 95, 3, &part);
-    if (buf_failed(&part))
-        found = false;
-    if (found)
-        assert_text(buf_view(&part), "567\n[characters 95 to 98 of 100]");
-    buf_release(&part);
-    assert_memory(found);
-}
-
-static void kept_says_what_is_missing(void **state)
-{
-    struct buf part = BUF_EMPTY;
-
-    (void)state;
-    add_digits(&output, 100);
-    compose(NULL, "", 10);
-    assert_false(kept_read(&kept, 7, 0, 10, &part));
-    assert_false(kept_read(&kept, 1, 100, 10, &part));
-    if (!buf_failed(&part)) {
-        buf_byte(&part, '\0');
-        assert_non_null(strstr(part.p, "Output 7 not found"));
-        assert_non_null(strstr(part.p, "nothing at offset 100"));
-    }
-    buf_release(&part);
-}
-
-static void kept_drops_the_oldest(void **state)
-{
-    int i;
-
-    (void)state;
-    add_digits(&output, 100);
-    for (i = 0; i < LIMIT_OUTPUTS + 2; i++)
-        compose(NULL, "", 10);
-    assert_int_equal(kept.n, LIMIT_OUTPUTS);
-    assert_int_equal(kept.texts[0].id, 3);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-/* What was cut is whole, and belongs to its session. */
-static void kept_shows_the_whole(void **state)
-{
-    struct buf whole = BUF_EMPTY;
-    (void)state;
-    add_digits(&output, 5000);
-    compose(NULL, "=> 1", 1000);
-    bool found = kept_show(&kept, 1, STR("main"), &whole);
-    size_t n = whole.n;
-    bool other = kept_show(&kept, 1, STR("other"), &whole);
-    bool none = kept_show(&kept, 2, STR("main"), &whole);
-    bool failed = buf_failed(&whole);
-    buf_release(&whole);
-    assert_memory(!failed);
-    assert_true(found);
-    assert_int_equal(n, 5000);
-    assert_false(other);
-    assert_false(none);
-}
 
 int main(void)
 {
@@ -255,16 +176,11 @@ int main(void)
         TEST(answer_orders_sections),
         TEST(answer_without_body_is_its_output),
         TEST(answer_marks_output_of_threads),
-        TEST(answer_mends_broken_bytes),
+        TEST(answer_replaces_broken_bytes),
         TEST(answer_cuts_the_middle),
         TEST(answer_cuts_between_characters),
         TEST(answer_shares_the_room),
-        TEST(capture_joins_split_characters),
-        TEST(capture_is_bounded),
-        TEST(kept_reads_a_part),
-        TEST(kept_shows_the_whole),
-        TEST(kept_says_what_is_missing),
-        TEST(kept_drops_the_oldest),
+        TEST(answer_counts_all_that_came),
     };
 
     return RUN_TESTS("answer", tests);

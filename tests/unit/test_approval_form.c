@@ -184,7 +184,7 @@ static void approval_form_reviews_hunks(void **state)
         snprintf(text, sizeof text, FORM("{\"decision\":\"approve\"%s}"),
                  cases[i].hunks);
         answer_with(id, text);
-        if (cases[i].text != NULL)
+        if (cases[i].text)
             snprintf(text, sizeof text, RESULT("1", "%s", "false", "true"),
                      cases[i].text);
         else

@@ -274,7 +274,7 @@ static void ask_editor_that_does_not_read_is_none(void **state)
                 "\"params\":{\"name\":\"evaluate-lisp\",\"arguments\":{"
                 "\"code\":\""));
     char *code = buf_reserve(&line, LIMIT_QUESTION / 2);
-    if (code != NULL) {
+    if (code) {
         memset(code, 'x', LIMIT_QUESTION / 2);
         line.n += LIMIT_QUESTION / 2;
     }

@@ -81,7 +81,7 @@ static void check_file(const char *name, const char *text)
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     (void)snprintf(number, sizeof number, "\"server\":%d,", (int)getpid());
     FILE *in = fopen(path, "re");
-    if (in == NULL)
+    if (!in)
         fail_msg("no %s", name);
     size_t n = fread(got, 1, sizeof got - 1, in);
     got[n] = '\0';

@@ -351,8 +351,7 @@ static void start_one(void)
     if (pick(3) == 0)
         manner.version = MCP_2026_07_28;
     snprintf(id, sizeof id, "%d", run.calls++);
-    call(id, tool, tool->fields[0].name == NULL ? "{}" : "{\"text\":\"x\"}",
-         manner);
+    call(id, tool, !tool->fields[0].name ? "{}" : "{\"text\":\"x\"}", manner);
 }
 
 static void answer_one(void)

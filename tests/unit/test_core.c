@@ -24,7 +24,7 @@ static void send_code(int id, size_t n)
                "{\"code\":\"",
                id);
     char *to = buf_reserve(&line, n);
-    if (to != NULL) {
+    if (to) {
         memset(to, 'x', n);
         line.n += n;
     }

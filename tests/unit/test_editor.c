@@ -108,7 +108,7 @@ static void editor_decides(void **state)
         "1", "approve",
         "\"tool\":\"evaluate-lisp\",\"level\":\"cautious\","
         "\"session\":\"main\",\"client\":{\"name\":\"test\",\"version\":"
-        "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"message\":"
+        "\"1\"},\"arguments\":{\"code\":\"(f)\"},\"code\":\"code\",\"message\":"
         "\"The agent asks to run evaluate-lisp (Evaluate Lisp).\\n\\ncode: "
         "(f)\",\"remember\":false,\"seconds\":60"));
     says(RECEIVED("1"));

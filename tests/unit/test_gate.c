@@ -160,7 +160,7 @@ static void gate_runs_safe_and_cautious(void **state)
 {
     const struct tool *const tools[] = {&safe, &cautious, NULL};
     (void)state;
-    for (size_t i = 0; tools[i] != NULL; i++) {
+    for (size_t i = 0; tools[i]; i++) {
         assert_ok(start(tools[i]));
         assert_int_equal(step.answer.state, TOOL_ANSWERED);
         assert_text(step.answer.text, "hello");
@@ -181,7 +181,7 @@ static void gate_refuses_without_approval(void **state)
     const struct tool *const tools[] = {&dangerous, &no_level, &unknown_level,
                                         &dangerous_image, NULL};
     (void)state;
-    for (size_t i = 0; tools[i] != NULL; i++) {
+    for (size_t i = 0; tools[i]; i++) {
         buf_reset(&lines);
         buf_reset(&events);
         assert_ok(start(tools[i]));

@@ -152,7 +152,7 @@ static void pending_lists_have_the_newest_first(void **state)
         for (size_t k = 0; k < CALLS; k++) {
             struct pending *next = at.table.first[PENDING_WORKING];
             size_t seen = 0;
-            for (; next != NULL; next = next->list_next)
+            for (; next; next = next->list_next)
                 seen++;
             assert_int_equal(seen, left);
             assert_int_equal(at.table.count[PENDING_WORKING], left--);

@@ -4,6 +4,20 @@
 #include "support/check.h"
 #include "tools/registry.h"
 
+/* Models read the name, description and schema of every tool with each of their
+   requests, in a context that should be free for the user's work. So the tools
+   have a budget of TOOL_SHARE bytes each, some 90 tokens: 12,000 bytes when
+   there were 34. A new tool brings its own share. It fits when it is as terse
+   as the others, which need not become shorter for it, nor may become wordier.
+   TOOL_MOST bounds one alone; evaluate-lisp needs it, which explains sessions
+   for all of them. */
+#define TOOL_SHARE 353
+#define TOOL_MOST 900
+
+/* The whole list, with the titles and hints that only clients read: it must fit
+   on one page. */
+#define LIST_MOST 20000
+
 static struct buf out;
 static struct arena arena;
 
@@ -82,7 +96,7 @@ static void registry_reads_sets(void **state)
         assert_status(registry_read_sets(str_from(bad[i]), &both), ST_MISSING);
 }
 
-/* Every set that the text names exists; together they have all tools, but for
+/* Every set that the text names exists. Together they have all tools except
    those of an editor. */
 static void registry_names_its_sets(void **state)
 {
@@ -92,7 +106,7 @@ static void registry_names_its_sets(void **state)
         size_t n = strcspn(p, ",");
         unsigned set;
         assert_ok(registry_read_sets(str_make(p, n), &set));
-        if (set == REGISTRY_EDITOR_SET)
+        if (registry_has_editor_set(set))
             assert_null(registry_at(set, 0));
         else
             assert_non_null(registry_at(set, 0));
@@ -126,7 +140,7 @@ static bool is_sentence(const char *s)
     return n > 1 && n < 2048 && s[0] >= 'A' && s[0] <= 'Z' && s[n - 1] == '.';
 }
 
-/* Words that mean the same in every tool, and what they say. */
+/* Words that need no help: they mean the same in every tool. */
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
@@ -147,8 +161,8 @@ static void check_field(const struct schema_field *field)
     assert_true(field->help == NULL || is_sentence(field->help));
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
-    if (field->kind == SCHEMA_CHOICE && field->fallback != NULL) {
-        // no client is told of it: it is the first one
+    if (field->kind == SCHEMA_CHOICE && field->fallback) {
+        // clients are not told: it is always the first one
         size_t n = strlen(field->choices[0]);
         assert_int_equal(strlen(field->fallback), n + 2);
         assert_memory_equal(field->fallback + 1, field->choices[0], n);
@@ -159,7 +173,7 @@ static void check_field(const struct schema_field *field)
         assert_true(field->max > 0);
 }
 
-/* The fallback is what the check itself would accept. */
+/* The check itself would accept the fallback. */
 static void check_fallback(const struct tool *tool, size_t i)
 {
     struct schema_value values[20] = {{.given = false}};
@@ -167,7 +181,7 @@ static void check_fallback(const struct tool *tool, size_t i)
     struct json value;
     struct json_error error;
     const struct schema_field *field = &tool->fields[i];
-    if (field->fallback == NULL)
+    if (!field->fallback)
         return;
     struct str text =
         arena_printf(&arena, "{\"%s\":%s}", field->name, field->fallback);
@@ -214,29 +228,168 @@ static void registry_has_unique_names(void **state)
     }
 }
 
-/* What a model sees of all tools is small enough for every client, and so is
-   the whole list. */
+/* What a model reads of all tools is small enough, and so is the whole list. */
 static void registry_writes_a_small_list(void **state)
 {
     (void)state;
     struct jsonw w;
     const struct tool *tool;
+    size_t count = 0;
+    size_t before = 0;
     jsonw_init(&w, &out);
-    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+    for (; (tool = tool_at(count)) != NULL; count++) {
         jsonw_object(&w);
         jsonw_member(&w, "name", str_from(tool->name));
         jsonw_member(&w, "description", str_from(tool->description));
         jsonw_name(&w, "inputSchema");
         schema_write(&w, tool->fields);
         jsonw_end_object(&w);
+        assert_memory(!buf_failed(&out));
+        if (out.n - before > TOOL_MOST)
+            fail_msg("%s has %zu bytes, more than %d", tool->name,
+                     out.n - before, TOOL_MOST);
+        before = out.n;
     }
-    assert_memory(!buf_failed(&out));
-    assert_in_range(out.n, 100, 12000);
+    if (out.n > count * TOOL_SHARE)
+        fail_msg("all tools have %zu bytes, %zu more than %d for each", out.n,
+                 out.n - count * TOOL_SHARE, TOOL_SHARE);
     buf_reset(&out);
     for (size_t i = 0; (tool = tool_at(i)) != NULL; i++)
         tool_write(&w, tool, true);
     assert_memory(!buf_failed(&out));
-    assert_in_range(out.n, 100, 20000);
+    assert_in_range(out.n, 100, LIST_MOST);
+}
+
+/* --- What others act on ------------------------------------------------- */
+
+/* The supervisor and the editor act on facts about a tool that its descriptor
+   states. Nobody would notice a missing one: a look-up would count as an
+   evaluation, code would be approved without its risk. So each tool states
+   them, or is in one of these tables with a reason. */
+struct exception {
+    const char *tool; /* NULL: any */
+    const char *name; /* of a field, or NULL */
+    const char *why;
+};
+
+static bool is_exception(const struct exception *table, size_t n,
+                         const struct tool *tool, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((!table[i].tool || strcmp(table[i].tool, tool->name) == 0) &&
+            (!name || strcmp(table[i].name, name) == 0))
+            return true;
+    return false;
+}
+
+/* A safe operation only reads. One that only reads is safe, or there is a
+   reason why not. */
+static void registry_says_what_only_reads(void **state)
+{
+    static const struct exception cautious[] = {
+        {"compile-form", NULL, "runs macros, but defines nothing"},
+        {"configure-limits", NULL, "no limit is part of a session"},
+    };
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        if (tool->level == TOOL_SAFE && tool->operation && !tool->reads_only)
+            fail_msg("%s is safe, but does not say reads_only", tool->name);
+        if (tool->level != TOOL_SAFE && tool->reads_only &&
+            !is_exception(cautious, COUNT(cautious), tool, NULL))
+            fail_msg("%s is not safe, but says reads_only", tool->name);
+        assert_false(tool->reads_only && tool->destructive);
+    }
+}
+
+/* A string is code, a path, or known to be neither. */
+static void check_string(const struct tool *tool,
+                         const struct schema_field *field)
+{
+    static const struct exception neither[] = {
+        {NULL, "package", "names a package"},
+        {NULL, "system", "names a system"},
+        {NULL, "symbol", "names a symbol"},
+        {NULL, "function", "names a function"},
+        {NULL, "variable", "names a variable"},
+        {NULL, "class", "names a class"},
+        {NULL, "pattern", "a part of a name or of a line"},
+        {"edit-definition", "kind", "the first word of a form"},
+        {"edit-definition", "name", "the second one"},
+        {"edit-definition", "content", "is reviewed as a diff"},
+        {"write-file", "content", "is reviewed as a diff"},
+        {"propose-file-edit", "original", "is reviewed as a diff"},
+        {"propose-file-edit", "modified", "is reviewed as a diff"},
+        {"propose-file-edit", "old", "is reviewed as a diff"},
+        {"propose-file-edit", "new", "is reviewed as a diff"},
+        {"propose-file-edit", "description", "words for the user"},
+        {"inspect-value", "path", "leads into a value, not to a file"},
+    };
+    if (field->kind == SCHEMA_STRING &&
+        !is_exception(neither, COUNT(neither), tool, field->name))
+        fail_msg("is %s of %s code (SCHEMA_CODE), a path (SCHEMA_PATH), or "
+                 "neither?",
+                 field->name, tool->name);
+}
+
+/* An editor finds the argument by the name of its field: there must be only
+   one, with one spelling. */
+static void check_single(const struct tool *tool, enum schema_kind kind)
+{
+    const struct schema_field *field = schema_first(tool->fields, kind);
+    if (!field)
+        return;
+    assert_null(field->alias);
+    assert_null(strchr(field->name, '-'));
+    assert_null(schema_first(field + 1, kind));
+}
+
+static void registry_says_what_arguments_are(void **state)
+{
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        for (size_t k = 0; k < schema_count(tool->fields); k++) {
+            const struct schema_field *field = &tool->fields[k];
+            check_string(tool, field);
+            for (size_t m = 0; m < schema_count(field->items); m++)
+                check_string(tool, &field->items[m]);
+        }
+        check_single(tool, SCHEMA_CODE);
+        check_single(tool, SCHEMA_PATH);
+    }
+}
+
+/* A safe tool that only reads is one with which Emacs looks things up by
+   itself, or its calls are always shown, for a reason. */
+static void registry_says_what_looks_up(void **state)
+{
+    static const struct exception shown[] = {
+        {"macroexpand-form", NULL, "runs macros"},
+        {"describe-last-error", NULL, "only when somebody asks"},
+        {"list-definitions", NULL, "only when somebody asks"},
+        {"checkpoint-session", NULL, "keeps something"},
+        {"describe-symbol", NULL, "only when somebody asks"},
+        {"class-info", NULL, "only when somebody asks"},
+        {"find-methods", NULL, "only when somebody asks"},
+        {"who-calls", NULL, "only when somebody asks"},
+        {"who-references", NULL, "only when somebody asks"},
+        {"describe-system", NULL, "only when somebody asks"},
+        {"list-systems", NULL, "only when somebody asks"},
+        {"memory-report", NULL, "may collect garbage"},
+    };
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        bool may = tool->level == TOOL_SAFE && tool->reads_only;
+        if (tool->look_up && !may)
+            fail_msg("%s says look_up, but may change something", tool->name);
+        if (may &&
+            tool->look_up == is_exception(shown, COUNT(shown), tool, NULL))
+            fail_msg("does Emacs use %s by itself (look_up), or only when it "
+                     "is asked to?",
+                     tool->name);
+    }
 }
 
 /* The same word means the same thing in every tool. */
@@ -251,7 +404,7 @@ static void registry_uses_words_alike(void **state)
                 assert_int_equal(field->kind, SCHEMA_NAME);
             if (strcmp(field->name, TOOL_TIMEOUT) == 0)
                 assert_int_equal(field->kind, SCHEMA_NUMBER);
-            if (field->instead_of != NULL)
+            if (field->instead_of)
                 assert_int_not_equal(field_at(tool, field->instead_of),
                                      schema_count(tool->fields));
         }
@@ -285,8 +438,8 @@ static void registry_writes_tools(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
-/* What a model is told of is there: words with hyphens are tools, but for two
-   that are not. */
+/* The tools that the instructions name exist. Words with hyphens are tools,
+   except for two. */
 static void instructions_name_tools(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
@@ -318,6 +471,9 @@ int main(void)
         TEST(registry_has_good_descriptors),
         TEST(registry_has_unique_names),
         TEST(registry_writes_a_small_list),
+        TEST(registry_says_what_only_reads),
+        TEST(registry_says_what_arguments_are),
+        TEST(registry_says_what_looks_up),
         TEST(registry_uses_words_alike),
         TEST(registry_writes_tools),
     };

@@ -23,7 +23,7 @@
     "\"contents\":[{\"uri\":\"" uri "\",\"mimeType\":\"" type                  \
     "\",\"text\":\"" text "\"}]"
 
-/* A view is a call with the flag VIEW. */
+/* A view is a call with the flags VIEW and READS. */
 static uint64_t take_view(const char *fields)
 {
     struct str body;
@@ -31,7 +31,7 @@ static uint64_t take_view(const char *fields)
     char shown[200] = "";
     struct wire_field field;
     assert_int_equal(head.kind, WIRE_CALL);
-    assert_int_equal(head.flags, WIRE_VIEW);
+    assert_int_equal(head.flags, WIRE_VIEW | WIRE_READS);
     while (wire_field(&body, &field) == ST_OK) {
         char one[80];
         if (field.type == WIRE_STRING)
@@ -163,7 +163,7 @@ static void resources_check_names(void **state)
         client_send(line);
     }
     struct str body;
-    assert_int_equal(client_frame(&body).flags, WIRE_VIEW);
+    assert_int_equal(client_frame(&body).flags, WIRE_VIEW | WIRE_READS);
     client_expect(UNKNOWN("1"));
     client_expect_no_frame();
 }

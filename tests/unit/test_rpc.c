@@ -18,7 +18,7 @@ static int tear_down(void **state)
 {
     (void)state;
     bool whole = out.n == 0 || out.p[out.n - 1] == '\n';
-    if (batch != NULL)
+    if (batch)
         assert_int_equal(rpc_batch_done(batch, NULL), ST_OK);
     arena_release(&arena);
     buf_release(&out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of sandbox.c: which folders may be written, and what is told. */
+/* Tests of sandbox.c: which folders code may write to, and how that is
+   explained. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -61,7 +62,8 @@ static void find(enum sandbox_mode mode, const char *folder)
     sandbox_find_places(&sandbox, path, &places);
 }
 
-/* PLACE is FOLDER of the root and may be written (WHY NULL), or not. */
+/* PLACE is FOLDER of the root; code may write to it, or may not because of
+   WHY. */
 static void expect(enum sandbox_place place, const char *folder,
                    const char *why)
 {
@@ -175,8 +177,8 @@ static void sandbox_reports_what_is_missing(void **state)
         {{SANDBOX_WORKSPACE, false, NULL},
          {true, 3, true, true},
          true,
-         "sandbox: workspace, Landlock 3 of this kernel does not keep signals "
-         "from other programs of the user, seccomp"},
+         "sandbox: workspace, Landlock 3 of this kernel does not block signals "
+         "to other programs of the user, seccomp"},
         {{SANDBOX_WORKSPACE, false, NULL},
          {true, 0, false, false},
          true,
@@ -188,10 +190,9 @@ static void sandbox_reports_what_is_missing(void **state)
          false,
          "sandbox: off"},
     };
-    size_t i;
 
     (void)state;
-    for (i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         buf_reset(&text);
         assert_true(sandbox_report(&cases[i].sandbox, &cases[i].state, &text) ==
                     cases[i].missing);

@@ -266,7 +266,7 @@ static void schema_knows_what_excludes_another(void **state)
     assert_text(notes.problem, "arguments name and back exclude each other");
 }
 
-/* A list of objects; what is wrong in one is told with its place. */
+/* A list of objects. A problem in one of them comes with its place. */
 static void schema_reads_lists(void **state)
 {
     static const struct schema_field edit[] = {
@@ -442,7 +442,7 @@ static void schema_writes_json_schema(void **state)
         "\"required\":[\"text\"],\"additionalProperties\":false}");
 }
 
-/* What says nothing to a model is left out. */
+/* What tells a model nothing is left out. */
 static void schema_writes_no_idle_words(void **state)
 {
     static const struct schema_field idle[] = {

@@ -141,7 +141,7 @@ static void definition_is_found(void **state)
         }
         struct str form = str_make(text.p + d.start, d.end - d.start);
         struct str all = str_make(text.p + d.comment, d.tail - d.comment);
-        const char *wanted = f->all != NULL ? f->all : f->form;
+        const char *wanted = f->all ? f->all : f->form;
         if (!str_eq(form, str_from(f->form)) ||
             !str_eq(all, str_from(wanted))) {
             printf("%s %s: %.*s and %.*s\n", f->kind, f->name, STR_ARG(form),

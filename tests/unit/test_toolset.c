@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of toolset.c, and of what a host brings: further tools and resources.
- */
+/* Tests of toolset.c, and of the tools and resources that a host adds. */
 #include <stdio.h>
 
 #include "support/check.h"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* eval.c: the set of tools that evaluate, load and check code. */
+#include "tools/fields.h"
+#include "tools/sets.h"
+
+const struct tool tool_describe_last_error = {
+    .name = "describe-last-error",
+    .title = "Describe last error",
+    .description = "Describe the error of the last evaluation: condition, "
+                   "restarts, stack frames with local variables.",
+    .fields = FIELDS({.name = "frames",
+                      .kind = SCHEMA_BOOLEAN,
+                      .fallback = "false",
+                      .help = "Show the whole backtrace."},
+                     FIELD_SESSION),
+    .level = TOOL_SAFE,
+    .reads_only = true,
+    .idempotent = true,
+    .operation = "describe-last-error",
+};
+
+const struct tool *const tools_eval[] = {
+    &(const struct tool){
+        .name = "evaluate-lisp",
+        .title = "Evaluate Lisp",
+        .description =
+            "Evaluate Common Lisp code in a persistent REPL session. "
+            "Definitions and variables persist across calls. Returns output, "
+            "warnings and values, or an error with its backtrace.",
+        .aliases = (const char *const[]){"eval-form", NULL},
+        .fields = FIELDS(
+            {.name = "code",
+             .kind = SCHEMA_CODE,
+             .required = true,
+             .help = "Common Lisp expression(s) to evaluate. Can be a single "
+                     "form or multiple forms."},
+            {.name = "package",
+             .kind = SCHEMA_STRING,
+             .help = "Package context. Defaults to CL-USER or the last-used "
+                     "package."},
+            {.name = "capture-time",
+             .kind = SCHEMA_BOOLEAN,
+             .fallback = "false",
+             .help = "If true, include timing information in the result."},
+            {.name = TOOL_SESSION,
+             .kind = SCHEMA_NAME,
+             .help = "Default main; a new name opens an isolated session."},
+            {.name = TOOL_TIMEOUT,
+             .kind = SCHEMA_NUMBER,
+             .max = LIMIT_TIMEOUT_MAX,
+             .help = "Seconds, 0 for no limit. Defaults to 30."}),
+        .level = TOOL_CAUTIOUS,
+        .destructive = true,
+        .open_world = true,
+        .operation = "evaluate",
+    },
+    &(const struct tool){
+        .name = "load-system",
+        .title = "Load system",
+        .description =
+            "Load a library (ASDF system) and its dependencies, through "
+            "Quicklisp if the user has it.",
+        .aliases = (const char *const[]){"quickload", NULL},
+        .fields = FIELDS({.name = "system",
+                          .alias = "system-name",
+                          .kind = SCHEMA_STRING,
+                          .required = true},
+                         FIELD_SESSION),
+        .level = TOOL_CAUTIOUS,
+        .idempotent = true,
+        .open_world = true,
+        .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
+        .operation = "load-system",
+    },
+    &(const struct tool){
+        .name = "load-file",
+        .title = "Load file",
+        .description = "Load a Lisp source or compiled file; reports which "
+                       "form fails, and on which line.",
+        .fields = FIELDS({.name = "path",
+                          .kind = SCHEMA_PATH,
+                          .required = true,
+                          .help = "Lisp file in the workspace."},
+                         FIELD_SESSION),
+        .level = TOOL_CAUTIOUS,
+        .destructive = true,
+        .open_world = true,
+        .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
+        .operation = "load-file",
+    },
+    &(const struct tool){
+        .name = "compile-form",
+        .title = "Compile form",
+        .description =
+            "Compile Lisp code without running or defining it: warnings, "
+            "undefined functions and variables, errors.",
+        .fields = FIELDS(FIELD_CODE, FIELD_PACKAGE, FIELD_SESSION),
+        .level = TOOL_CAUTIOUS,
+        .reads_only = true,
+        .idempotent = true,
+        .operation = "compile-form",
+    },
+    &(const struct tool){
+        .name = "macroexpand-form",
+        .title = "Macroexpand form",
+        .description = "Expand a macro call by one step, or fully.",
+        .fields =
+            FIELDS({.name = "form", .kind = SCHEMA_CODE, .required = true},
+                   FIELD_PACKAGE,
+                   {.name = "full",
+                    .kind = SCHEMA_BOOLEAN,
+                    .fallback = "false",
+                    .help = "Expand every call in the form, repeatedly."},
+                   FIELD_SESSION),
+        .level = TOOL_SAFE,
+        .reads_only = true,
+        .idempotent = true,
+        .operation = "macroexpand-form",
+    },
+    &tool_validate_syntax,
+    &tool_describe_last_error,
+    NULL,
+};

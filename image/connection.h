@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* connection.h: a live image's connection to its supervisor: the socket with
+   its frames, and the pipes of its output. It knows nothing of Lisp. An image
+   ends with its supervisor: these functions do not fail, they end the process.
+ */
+#ifndef IMAGE_CONNECTION_H
+#define IMAGE_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/str.h"
+#include "image/control.h"
+#include "wire/wire.h"
+
+/* Our own descriptors are at least this, out of the way of user code. */
+#define CONNECTION_PRIVATE_FD 200
+
+enum { CONNECTION_STDOUT, CONNECTION_STDERR, CONNECTION_PIPES };
+
+struct connection {
+    int socket;
+    int pipes[CONNECTION_PIPES];            /* write ends */
+    struct stat identity[CONNECTION_PIPES]; /* of the pipes, to see whether
+                                               descriptors 1 and 2 lead there */
+    unsigned char key[WIRE_MARK_KEY];
+    struct buf in;
+    size_t used; /* bytes of in that were handled */
+    struct buf out;
+    uint64_t previous;               /* id of the last call */
+    uint64_t withdrawn[LIMIT_AHEAD]; /* ids that must not begin */
+    size_t withdrawn_n;
+};
+
+/* Ends the process, with WHAT on standard error. */
+NO_RETURN void connection_give_up(const char *what);
+
+/* Fills CONNECTION with private copies of FDS, which it closes, and with the
+   key of OPEN_MESSAGE. Makes standard input empty, and standard output and
+   error the pipes. */
+void connection_take(struct connection *connection,
+                     const struct control_message *open_message,
+                     const int fds[CONTROL_FDS]);
+
+/* In a copy of the process: a private copy of SOCKET, which is closed, replaces
+   the socket of the original. */
+void connection_replace(struct connection *connection, int socket);
+
+/* Waits for the next frame; *BODY is valid until the next call of this
+   function. Notes every STOP that has come. */
+void connection_next(struct connection *connection, struct wire_head *head,
+                     struct str *body);
+
+/* The call of HEAD begins: writes the marks that end the output of the call
+   before it, if HEAD asks for them. True: it was stopped before and must not
+   begin. */
+bool connection_begin(struct connection *connection, struct wire_head head);
+
+/* User code may do anything to descriptors 1 and 2: makes them the pipes
+   again. */
+void connection_repair(const struct connection *connection);
+
+/* Answers call ID. */
+void connection_reply(struct connection *connection, uint64_t id, bool error,
+                      struct str text);
+
+/* Sends a frame whose body is one number. FD goes with it, unless it is -1. */
+void connection_send(struct connection *connection, enum wire_kind kind,
+                     uint64_t id, int64_t number, int fd);
+
+#endif

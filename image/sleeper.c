@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sleeper.c: see sleeper.h. */
+#include "image/sleeper.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "image/linux.h"
+#include "image/names.h"
+
+/* Sends one byte through SOCKET; false when the other end is gone. */
+static bool send_byte(int socket)
+{
+    ssize_t n;
+
+    do
+        n = send(socket, "", 1, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+/* Waits for one byte from SOCKET; false when the other end is gone. */
+static bool wait_byte(int socket)
+{
+    char byte;
+    ssize_t n;
+
+    do
+        n = recv(socket, &byte, 1, 0);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+/* In the copy: sleeps until the supervisor wakes it with one byte, and is the
+   live image then; ends when the supervisor closes the other end. */
+static void sleep_until_woken(struct connection *connection, int socket)
+{
+    connection_replace(connection, socket);
+    (void)setsid(); // the end of the original must not reach this copy
+    linux_set_name(NAME_SLEEPER);
+    linux_signal_on_orphaned(SIGRTMAX);
+    // from here on this copy counts as asleep
+    if (!send_byte(connection->socket) || !wait_byte(connection->socket))
+        _exit(0);
+    linux_set_name(NAME_LIVE);
+    linux_mark_programs();
+    connection_send(connection, WIRE_WOKEN, 0, getpid(), -1);
+}
+
+/* Waits for the copies that have ended. */
+static void reap(struct sleepers *sleepers)
+{
+    size_t i = 0;
+
+    while (i < sleepers->n) {
+        if (waitpid(sleepers->pids[i], NULL, WNOHANG) == 0)
+            i++;
+        else
+            sleepers->pids[i] = sleepers->pids[--sleepers->n];
+    }
+}
+
+void sleeper_leave(struct sleepers *sleepers, struct connection *connection,
+                   uint64_t id)
+{
+    int pair[2] = {-1, -1};
+    pid_t pid = -1;
+    bool asleep;
+
+    reap(sleepers);
+    if (sleepers->n < SLEEPER_MAX &&
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0)
+        pid = fork();
+    if (pid == 0) {
+        (void)close(pair[0]); // the supervisor's
+        sleepers->n = 0;      // they are the original's
+        sleep_until_woken(connection, pair[1]);
+        return;
+    }
+    if (pair[1] >= 0)
+        (void)close(pair[1]); // the copy has it
+    if (pid > 0)
+        sleepers->pids[sleepers->n++] = pid;
+    // asleep, the copy no longer depends on this process
+    asleep = pid > 0 && wait_byte(pair[0]);
+    connection_send(connection, WIRE_KEPT, id, asleep ? pid : 0,
+                    asleep ? pair[0] : -1);
+    if (pair[0] >= 0)
+        (void)close(pair[0]); // the supervisor has it
+}

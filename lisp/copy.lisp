@@ -1,0 +1,91 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; copy.lisp: runs Lisp in a copy of this process. Whatever code defines,
+;;;; interns or breaks there is gone when the copy ends, so this is how we look
+;;;; at code that must leave nothing in the session.
+
+(in-package #:ecl-mcp)
+
+(define-condition copy-failed (image-error)
+  ((problem :initarg :problem :reader copy-failed-problem))
+  (:documentation "The copy of the process could not be made, or ended before
+it was done.")
+  (:report (lambda (condition stream)
+             (format stream "This runs in a copy of the session, which ~a."
+                     (copy-failed-problem condition)))))
+
+(define-condition relayed-error (image-error)
+  ((label :initarg :label :reader relayed-error-label)
+   (message :initarg :message :reader relayed-error-message))
+  (:documentation "Stands for a condition that was signalled elsewhere, in a
+copy of the process or by the reader, and is shown with LABEL and MESSAGE.")
+  (:report (lambda (condition stream)
+             (write-string (relayed-error-message condition) stream))))
+
+(defmethod condition-label ((condition relayed-error))
+  (relayed-error-label condition))
+
+(defun run-as-copy (function descriptor)
+  "In the copy: calls FUNCTION with a stream to DESCRIPTOR, then ends the
+process, with status 0 if FUNCTION has returned."
+  (let ((status 1))
+    (unwind-protect
+         (let ((stream (make-descriptor-stream descriptor :output)))
+           (funcall function stream)
+           (flush-session-output)
+           (finish-output stream)
+           (setf status 0))
+      (end-process status))))
+
+(defun read-from-copy (writer reader)
+  "Calls WRITER in a copy of this process, with a stream to write to, and
+meanwhile READER in this process, with the stream to read that from and its
+descriptor. Returns the value of READER. The copy ends when READER returns or is
+left by a non-local exit."
+  (flush-session-output)
+  (multiple-value-bind (pid descriptor) (fork-process)
+    (case pid
+      (-1 (error 'copy-failed
+                 :problem "could not be made: the system has no process left"))
+      (0 (run-as-copy writer descriptor))
+      (t
+       (let ((stream (make-descriptor-stream descriptor :input)))
+         (unwind-protect (funcall reader stream descriptor)
+           (kill-child pid)
+           (close stream :abort t)))))))
+
+;;; Values from a copy: lists of strings, integers and symbols
+
+(defun write-outcome (function stream)
+  "Writes to STREAM what FUNCTION returns, or the condition that ends it. It
+runs as an evaluation of the copy."
+  (let* ((evaluation (make-evaluation))
+         (value nil)
+         (condition nil))
+    (setf *evaluation* evaluation
+          value (call-guarded evaluation function)
+          condition (evaluation-condition evaluation))
+    (with-standard-io-syntax
+      (prin1 (if condition
+                 (list :failed (condition-label condition)
+                       (message-text condition))
+                 (list :done value))
+             stream))))
+
+(defun read-outcome (stream descriptor)
+  "Reads what WRITE-OUTCOME has written to STREAM. Returns the value, or signals
+a RELAYED-ERROR for the condition."
+  (declare (ignore descriptor))
+  (let ((outcome (with-standard-io-syntax
+                   (let ((*read-eval* nil))
+                     (ignore-errors (read stream))))))
+    (case (first outcome)
+      (:done (second outcome))
+      (:failed (error 'relayed-error :label (second outcome)
+                                     :message (third outcome)))
+      (t (error 'copy-failed :problem "ended before it was done")))))
+
+(defun call-in-copy (function)
+  "Returns what FUNCTION returns in a copy of this process: an object that can
+be printed and read back."
+  (read-from-copy (lambda (stream) (write-outcome function stream))
+                  #'read-outcome))

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* call.c: see call.h. */
+#include "supervisor/call.h"
+
+#include <stdlib.h>
+
+#include "wire/wire.h"
+
+struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
+                      struct str arguments)
+{
+    struct call *call = calloc(1, sizeof *call);
+
+    if (!call)
+        return NULL;
+    call->id = id;
+    call->timeout_ms = timeout_ms;
+    call->started_at = -1;
+    wire_put_int(&call->fields, timeout_ms);
+    wire_put_string(&call->fields, operation);
+    buf_str(&call->fields, arguments);
+    if (buf_failed(&call->fields)) {
+        call_free(call);
+        return NULL;
+    }
+    return call;
+}
+
+void call_free(struct call *call)
+{
+    if (!call)
+        return;
+    buf_release(&call->fields);
+    buf_release(&call->text);
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        capture_release(&call->captures[i]);
+    free(call);
+}
+
+/* Splits the fields of CALL into *OPERATION and *ARGUMENTS. */
+static void split(const struct call *call, struct str *operation,
+                  struct str *arguments)
+{
+    int64_t timeout_ms;
+
+    *arguments = buf_view(&call->fields);
+    *operation = (struct str){NULL, 0};
+    if (wire_take_int(arguments, &timeout_ms) != ST_OK ||
+        wire_take_string(arguments, operation) != ST_OK)
+        arguments->n = 0; // not as call_new has made it
+}
+
+struct str call_operation(const struct call *call)
+{
+    struct str operation;
+    struct str arguments;
+
+    split(call, &operation, &arguments);
+    return operation;
+}
+
+struct str call_arguments(const struct call *call)
+{
+    struct str operation;
+    struct str arguments;
+
+    split(call, &operation, &arguments);
+    return arguments;
+}
+
+void call_unsend(struct call *call)
+{
+    call->sent = false;
+    call->started_at = -1;
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        call->marked[i] = false;
+}

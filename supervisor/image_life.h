@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* image_life.h: the life of a session's image: it is opened when it is needed,
+   served, and buried with a reason when it dies; a checkpoint or a fresh image
+   replaces it. */
+#ifndef SUPERVISOR_IMAGE_LIFE_H
+#define SUPERVISOR_IMAGE_LIFE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "supervisor/session.h"
+
+struct supervisor;
+
+/* Makes an image for a session that has none; the zygote will say which process
+   it is (CONTROL_OPENED). A failure is logged; the next call tries again. */
+void image_life_open(struct supervisor *s, struct session *session);
+
+/* Does the calls that are next and the supervisor's own, opens an image when
+   one is needed, and sends what may be sent ahead. Must be called whenever a
+   call has come, gone or been stopped. */
+void image_life_serve(struct supervisor *s, struct session *session,
+                      int64_t now);
+
+/* Reads from the image and answers the calls that are finished. */
+void image_life_read(struct supervisor *s, struct session *session,
+                     int64_t now);
+
+/* Answers the calls that are finished. */
+void image_life_answer(struct supervisor *s, struct session *session,
+                       int64_t now);
+
+/* The image is gone, or must go: kills it. It is buried as soon as its cause of
+   death is known: from the zygote, or from supervisor_reap when its zygote is
+   gone. */
+void image_life_lost(struct session *session, int64_t now);
+
+/* wait(2) or the zygote has reported that process PID ended. */
+void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
+                          int64_t now);
+
+/* Buries a dying image once its cause of death is known, or has not come in
+   time. */
+void image_life_tend(struct supervisor *s, struct session *session,
+                     int64_t now);
+
+/* When image_life_tend must be called again; -1: the image is not dying. */
+int64_t image_life_deadline(const struct session *session);
+
+#endif

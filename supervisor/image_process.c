@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* image_process.c: see image_process.h. */
+#include "supervisor/image_process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "image/linux.h"
+
+/* Bytes received at once, and bytes of storage that an idle buffer keeps. */
+#define CHUNK (64u * 1024)
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd); // nothing is buffered in it
+    *fd = -1;
+}
+
+/* Forgets what is known of the process. */
+static void forget_process(struct image_process *image)
+{
+    image->pid = 0;
+    image->written = 0;
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        image->output.carried[i] = 0;
+    image->stop = (struct image_stop){0, 0};
+    image->count_at = -1;
+    image->dying = false;
+    memset(&image->death, 0, sizeof image->death);
+}
+
+void image_process_init(struct image_process *image)
+{
+    memset(image, 0, sizeof *image);
+    image->socket = -1;
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        image->output.pipes[i] = -1;
+    forget_process(image);
+}
+
+void image_process_release(struct image_process *image)
+{
+    image_process_disconnect(image);
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        close_fd(&image->output.pipes[i]);
+    buf_release(&image->in);
+    buf_release(&image->out);
+}
+
+void image_process_connect(struct image_process *image, int socket,
+                           const int pipes[CAPTURE_PIPES])
+{
+    image->socket = socket;
+    for (int i = 0; pipes && i < CAPTURE_PIPES; i++) {
+        close_fd(&image->output.pipes[i]);
+        image->output.pipes[i] = pipes[i];
+    }
+}
+
+void image_process_disconnect(struct image_process *image)
+{
+    close_fd(&image->socket);
+    buf_reset(&image->in);
+    buf_reset(&image->out);
+    forget_process(image);
+}
+
+void image_process_close_pipe(struct image_process *image, int i)
+{
+    close_fd(&image->output.pipes[i]);
+}
+
+void image_process_kill(const struct image_process *image)
+{
+    if (image->pid > 0 && !image->death.exited)
+        (void)kill(image->pid, SIGKILL); // it may be gone already
+}
+
+void image_process_end_programs(const struct image_process *image,
+                                uint64_t generation)
+{
+    if (image->pid > 0 && image->generation != generation)
+        (void)linux_family(image->pid, -1, SIGKILL);
+}
+
+enum status image_process_write(struct image_process *image)
+{
+    while (image->written < image->out.n) {
+        ssize_t n =
+            send(image->socket, image->out.p + image->written,
+                 image->out.n - image->written, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return ST_OK;
+        if (n < 0) {
+            image->death.unread = true;
+            return ST_IO;
+        }
+        image->written += (size_t)n;
+    }
+    buf_trim(&image->out, CHUNK);
+    image->written = 0;
+    return ST_OK;
+}
+
+/* recv(2) that takes a descriptor along, one at most: room for two would fill
+   up with what an image sends. A process that shares the socket of a copy can
+   make it a blocking one; this call does not block even then. */
+static ssize_t receive(int socket, void *room, int *fd)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    struct iovec part = {room, CHUNK};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = extra.bytes,
+                            .msg_controllen = CMSG_LEN(sizeof(int))};
+    ssize_t n = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    const struct cmsghdr *cmsg = n > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+    if (cmsg && cmsg->cmsg_level == SOL_SOCKET &&
+        cmsg->cmsg_type == SCM_RIGHTS) {
+        close_fd(fd);
+        memcpy(fd, CMSG_DATA(cmsg), sizeof *fd);
+    }
+    return n;
+}
+
+enum status image_process_receive(struct image_process *image, int *fd,
+                                  bool *more)
+{
+    char *room = buf_reserve(&image->in, CHUNK);
+    ssize_t n;
+
+    if (!room)
+        return ST_NOMEM;
+    do
+        n = receive(image->socket, room, fd);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN)
+        return ST_MISSING;
+    if (n < 0 && errno == ECONNRESET)
+        image->death.unread = true;
+    if (n <= 0)
+        return ST_IO;
+    image->in.n += (size_t)n;
+    *more = (size_t)n == CHUNK;
+    return ST_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keeping.c: see keeping.h. */
+#include "supervisor/keeping.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void keeping_init(struct keeping *keeping)
+{
+    memset(keeping, 0, sizeof *keeping);
+    keeping->copy.socket = -1;
+}
+
+void keeping_release(struct keeping *keeping)
+{
+    keeping_disconnect(keeping);
+    checkpoints_release(&keeping->checkpoints);
+}
+
+void keeping_disconnect(struct keeping *keeping)
+{
+    if (keeping->copy.socket >= 0)
+        (void)close(keeping->copy.socket); // by this the copy ends
+    keeping->copy.socket = -1;
+    keeping->copy.arrived = false;
+    keeping->number = 0;
+}
+
+void keeping_forget(struct keeping *keeping)
+{
+    checkpoints_release(&keeping->checkpoints);
+    memset(&keeping->history, 0, sizeof keeping->history);
+    keeping->changed = false;
+    keeping->rest_until = 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keeping.h: what a session can go back to, and when the next checkpoint is
+   taken. It only keeps the books; restore.c asks the image for copies. */
+#ifndef SUPERVISOR_KEEPING_H
+#define SUPERVISOR_KEEPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/limits.h"
+#include "supervisor/checkpoint.h"
+
+/* What a KEPT frame has brought. */
+struct keeping_copy {
+    bool arrived;
+    pid_t pid;
+    int socket; /* that wakes it; -1: none came */
+};
+
+struct keeping {
+    struct checkpoints checkpoints;
+    struct history history;
+    bool changed;       /* since the newest checkpoint */
+    int64_t due_at;     /* when the next one is due */
+    int64_t rest_until; /* none is taken before, so that calls come first */
+
+    /* the KEEP that has no KEPT yet */
+    uint64_t number; /* 0: there is none */
+    int64_t sent_at;
+    char name[LIMIT_SESSION_NAME + 1];
+    uint64_t call; /* the call that asked for it, or 0 */
+
+    struct keeping_copy copy;
+};
+
+void keeping_init(struct keeping *keeping);
+void keeping_release(struct keeping *keeping);
+
+/* The image is gone: no KEPT comes any longer. Checkpoints stay. */
+void keeping_disconnect(struct keeping *keeping);
+
+/* The session begins anew: nothing from before can be restored. */
+void keeping_forget(struct keeping *keeping);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* operation.h: what the supervisor knows about operations: who does which, and
+   how it does its own. The image does any operation that is not known here. */
+#ifndef SUPERVISOR_OPERATION_H
+#define SUPERVISOR_OPERATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "supervisor/call.h"
+#include "supervisor/checkpoint.h"
+#include "supervisor/session.h"
+
+struct supervisor;
+
+enum operation_by {
+    OPERATION_BY_IMAGE,
+    OPERATION_IN_ORDER, /* the supervisor, after the earlier calls of the
+                           session */
+    OPERATION_AT_ONCE   /* the supervisor, without waiting for anything */
+};
+
+struct operation {
+    const char *name;
+    enum operation_by by;
+
+    /* IN_ORDER: it waits until there is an image. */
+    bool needs_image;
+
+    /* IN_ORDER: does the first call of SESSION, before which nothing is
+       unfinished. It is answered immediately, or by operation_take_kept. */
+    void (*run)(struct supervisor *s, struct session *session, int64_t now);
+
+    /* AT_ONCE: appends the answer to TEXT; BODY has the arguments. False when
+       the session NAME, or what the call asks for in it, does not exist. */
+    bool (*show)(const struct supervisor *s, struct str name, struct str body,
+                 struct buf *text);
+
+    /* BY_IMAGE, or NULL: CALL is on its way to the image. */
+    void (*note_call)(struct supervisor *s, const struct call *call);
+
+    /* BY_IMAGE, or NULL: the image has answered CALL of SESSION, without
+       error. */
+    void (*note_answer)(struct session *session, const struct call *call);
+};
+
+/* The operation called NAME; never NULL, since images know more names than are
+   known here. */
+const struct operation *operation_find(struct str name);
+
+/* Appends a sentence that says that the session NAME is not open. */
+void operation_miss(struct str name, struct buf *text);
+
+/* KEPT has come, and brought CHECKPOINT or NULL. Answers the call that waits
+   for it, if any. */
+void operation_take_kept(struct supervisor *s, struct session *session,
+                         const struct checkpoint *checkpoint);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* outputs.c: see outputs.h. */
+#include "supervisor/outputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void outputs_release(struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        buf_release(&outputs->list[i].text);
+    memset(outputs, 0, sizeof *outputs);
+}
+
+static void drop_oldest(struct outputs *outputs)
+{
+    outputs->bytes -= outputs->list[0].text.n;
+    buf_release(&outputs->list[0].text);
+    outputs->n--;
+    memmove(outputs->list, outputs->list + 1,
+            outputs->n * sizeof outputs->list[0]);
+}
+
+void outputs_add(struct outputs *outputs, const char *session, struct buf *text)
+{
+    struct output *slot;
+
+    while (outputs->n > 0 && (outputs->n == LIMIT_OUTPUTS ||
+                              outputs->bytes + text->n > LIMIT_OUTPUTS_BYTES))
+        drop_oldest(outputs);
+    slot = &outputs->list[outputs->n++];
+    slot->id = ++outputs->last_id;
+    (void)snprintf(slot->session, sizeof slot->session, "%s", session);
+    slot->text = *text;
+    outputs->bytes += text->n;
+    *text = BUF_EMPTY;
+}
+
+static const struct output *find(const struct outputs *outputs, uint64_t id)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->list[i].id == id)
+            return &outputs->list[i];
+    return NULL;
+}
+
+bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                  uint64_t limit, struct buf *out)
+{
+    const struct output *found = find(outputs, id);
+    struct str text;
+    struct str part;
+    size_t total;
+
+    if (!found) {
+        buf_printf(out,
+                   "Output %llu not found: outputs are numbered in the answers "
+                   "that cut them, "
+                   "and the %d newest are kept (now %zu).",
+                   (unsigned long long)id, LIMIT_OUTPUTS, outputs->n);
+        return false;
+    }
+    text = buf_view(&found->text);
+    total = utf8_count(text);
+    if (offset >= total) {
+        buf_printf(
+            out,
+            "Output %llu has %zu characters; there is nothing at offset %llu.",
+            (unsigned long long)id, total, (unsigned long long)offset);
+        return false;
+    }
+    part = utf8_head(text, (size_t)offset);
+    text.p += part.n;
+    text.n -= part.n;
+    part = utf8_head(text, limit < total ? (size_t)limit : total);
+    buf_str(out, part);
+    buf_printf(out, "\n[characters %llu to %llu of %zu]",
+               (unsigned long long)offset,
+               (unsigned long long)(offset + utf8_count(part)), total);
+    return true;
+}
+
+bool outputs_show(const struct outputs *outputs, uint64_t id,
+                  struct str session, struct buf *out)
+{
+    const struct output *found = find(outputs, id);
+
+    if (found && str_eq(str_from(found->session), session)) {
+        buf_str(out, buf_view(&found->text));
+        return true;
+    }
+    buf_printf(out,
+               "Output %llu of session %.*s not found: the %d newest outputs "
+               "that were too long for their answers are kept.",
+               (unsigned long long)id, STR_ARG(session), LIMIT_OUTPUTS);
+    return false;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* outputs.h: the texts that were too long for their answers, by number. Fronts
+   page through them (WIRE_READ) and show them whole. */
+#ifndef SUPERVISOR_OUTPUTS_H
+#define SUPERVISOR_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+struct output {
+    uint64_t id;
+    char session[LIMIT_SESSION_NAME + 1]; /* that printed it */
+    struct buf text;
+};
+
+/* The newest texts, oldest first, bounded by LIMIT_OUTPUTS and
+   LIMIT_OUTPUTS_BYTES. A zeroed struct has none. */
+struct outputs {
+    struct output list[LIMIT_OUTPUTS];
+    size_t n;
+    size_t bytes;
+    uint64_t last_id;
+};
+
+void outputs_release(struct outputs *outputs);
+
+/* Takes over TEXT of SESSION, which is empty afterwards; the oldest texts make
+   room for it. Its number is last_id then. */
+void outputs_add(struct outputs *outputs, const char *session,
+                 struct buf *text);
+
+/* Appends to OUT the characters of text ID from OFFSET on, at most LIMIT of
+   them, and a last line that says which part of the whole it is. False when ID
+   is unknown or OFFSET is not inside the text: OUT then says so. */
+bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
+                  uint64_t limit, struct buf *out);
+
+/* Appends to OUT the whole text ID of SESSION; false, and a sentence that says
+   so, when there is none. */
+bool outputs_show(const struct outputs *outputs, uint64_t id,
+                  struct str session, struct buf *out);
+
+#endif

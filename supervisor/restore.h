@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* restore.h: takes checkpoints while an image is idle, and wakes them when it
+   is lost or a user wants to go back. A checkpoint is a copy of the image that
+   sleeps (docs/adr/0004). */
+#ifndef SUPERVISOR_RESTORE_H
+#define SUPERVISOR_RESTORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "supervisor/call.h"
+#include "supervisor/checkpoint.h"
+#include "supervisor/session.h"
+
+struct supervisor;
+
+/* What is said with every way back. */
+#define RESTORE_LIMITS                                                         \
+    "\nThreads, open files and sockets, and what was written to disk are not " \
+    "restored."
+
+/* CALL has been answered by the image: unless it only reads, it is an
+   evaluation that can be undone, and a checkpoint is due when the image is
+   idle. */
+void restore_note_call(struct session *session, const struct call *call,
+                       int64_t now);
+
+/* Asks the image for a checkpoint with NAME (empty: none). The answer, KEPT,
+   comes with session_read. */
+void restore_keep(struct supervisor *s, struct session *session,
+                  struct str name, int64_t now);
+
+/* Asks for the checkpoint that is due, if any. */
+void restore_tend(struct supervisor *s, struct session *session, int64_t now);
+
+/* When restore_tend must be called again; -1: no checkpoint is due. */
+int64_t restore_deadline(const struct session *session);
+
+/* KEPT has come (keeping.copy.arrived): takes the copy into the books. The
+   session owns the checkpoint. NULL: the image could not make a copy, or what
+   it sent is not one. */
+struct checkpoint *restore_take_kept(struct supervisor *s,
+                                     struct session *session, int64_t now);
+
+/* Wakes CHECKPOINT, which was taken out of the books; waits LIMIT_WAKE_MS at
+   most. False: it is gone, or was killed because it did not wake. */
+bool restore_wake(struct supervisor *s, struct session *session,
+                  const struct checkpoint *checkpoint);
+
+/* CHECKPOINT, which is awake, is the image of SESSION from now on. The caller
+   frees it. */
+void restore_become(struct supervisor *s, struct session *session,
+                    struct checkpoint *checkpoint, int64_t now);
+
+/* Replaces the lost image by the best checkpoint that can be woken, or lets the
+   session begin anew. Appends to TEXT, in sentences, what that means for the
+   session. */
+void restore_after_death(struct supervisor *s, struct session *session,
+                         struct buf *text, int64_t now);
+
+#endif

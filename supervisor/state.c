@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* state.c: see state.h. */
+#include "supervisor/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+static struct session *find(const struct supervisor *s, struct str name)
+{
+    struct session *session = s->sessions;
+
+    while (session && !str_eq(name, str_from(session->name)))
+        session = session->next;
+    return session;
+}
+
+struct session *state_find_session(const struct supervisor *s, struct str name)
+{
+    struct session *session = find(s, name);
+
+    return session && !session->closed ? session : NULL;
+}
+
+static bool is_full(const struct supervisor *s)
+{
+    int n = 0;
+
+    for (const struct session *session = s->sessions; session;
+         session = session->next)
+        n++;
+    return n >= LIMIT_SESSIONS;
+}
+
+static struct session *make(struct supervisor *s, struct str name)
+{
+    struct session *session = malloc(sizeof *session);
+    char c_name[LIMIT_SESSION_NAME + 1];
+
+    if (!session)
+        return NULL;
+    memcpy(c_name, name.p, name.n);
+    c_name[name.n] = '\0';
+    session_init(session, c_name);
+    session->next = s->sessions;
+    s->sessions = session;
+    return session;
+}
+
+struct session *state_use_session(struct supervisor *s, struct str name,
+                                  struct buf *text)
+{
+    struct session *session = find(s, name);
+
+    if (session)
+        return session;
+    if (name.n == 0 || name.n > LIMIT_SESSION_NAME ||
+        memchr(name.p, 0, name.n)) {
+        buf_printf(text,
+                   "[ERROR] ECL-MCP:NO-SESSION\nNot a valid session name: "
+                   "names have 1 to %d bytes, and no NUL.",
+                   LIMIT_SESSION_NAME);
+        return NULL;
+    }
+    if (is_full(s)) {
+        buf_str(
+            text,
+            STR("[ERROR] ECL-MCP:NO-SESSION\nToo many sessions are "
+                "open; close one by calling reset-session with close true."));
+        return NULL;
+    }
+    return make(s, name);
+}

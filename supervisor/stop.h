@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* stop.h: stops calls that are no longer wanted or run too long: first by a
+   condition in the code that runs, then by a throw past its handlers, then past
+   its cleanup forms, too, and at last by the end of the image. */
+#ifndef SUPERVISOR_STOP_H
+#define SUPERVISOR_STOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "image/control.h"
+#include "supervisor/session.h"
+
+struct front;
+struct supervisor;
+
+/* Stops CALL of SESSION because of WHY: if it has been sent, the next stop_tend
+   interrupts it; if not, it is answered and freed. */
+void stop_call(struct session *session, struct call *call, enum stop_why why);
+
+/* The same for every call of FRONT, or of all (NULL), that is not stopping
+   yet. */
+void stop_calls(struct supervisor *s, const struct front *front,
+                enum stop_why why);
+
+/* Looks at the clock of the call that runs, and takes the next stage of its
+   stop when that is due; stages follow each other faster when the call is
+   ENDING (ending.h). True: it has ignored all stages, and its image must end.
+ */
+bool MUST_CHECK stop_tend(struct session *session, bool ending, int64_t now);
+
+/* When stop_tend must be called again; -1: not before something happens. */
+int64_t stop_deadline(const struct session *session);
+
+#endif

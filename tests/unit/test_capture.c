@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output captured: what is kept of it, and what is counted. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "supervisor/capture.h"
+#include "support/check.h"
+
+static struct capture output;
+static struct buf text;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&output, 0, sizeof output);
+    text = BUF_EMPTY;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    capture_release(&output);
+    buf_release(&text);
+    return 0;
+}
+
+/* Fills the capture with N bytes of the digits 0 to 9. */
+static void add_digits(size_t n)
+{
+    char block[1000];
+
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] = (char)('0' + i % 10);
+    for (; n >= sizeof block; n -= sizeof block)
+        capture_add(&output, str_make(block, sizeof block));
+    capture_add(&output, str_make(block, n));
+}
+
+static void capture_is_empty_at_first(void **state)
+{
+    (void)state;
+    assert_true(capture_is_empty(&output));
+    capture_add(&output, STR(""));
+    assert_true(capture_is_empty(&output));
+    assert_int_equal(capture_text(&output, &text), 0);
+    assert_int_equal(text.n, 0);
+    capture_add(&output, STR("a"));
+    assert_memory(!buf_failed(&output.head));
+    assert_false(capture_is_empty(&output));
+}
+
+static void capture_joins_split_characters(void **state)
+{
+    int64_t missing;
+
+    (void)state;
+    capture_add(&output, STR("\xc3"));
+    capture_add(&output, STR("\xa4"));
+    assert_int_equal(output.chars, 1);
+    missing = capture_text(&output, &text);
+    assert_memory(!buf_failed(&output.head) && !buf_failed(&text));
+    assert_int_equal(missing, 0);
+    assert_text(buf_view(&text), "\xc3\xa4");
+}
+
+/* Everything that comes is counted, and memory stays at what is kept: the start
+   and the end, with a line between them. */
+static void capture_is_bounded(void **state)
+{
+    const size_t n = (size_t)LIMIT_OUTPUT_KEPT * 2;
+    int64_t missing;
+
+    (void)state;
+    add_digits(n);
+    missing = capture_text(&output, &text);
+    assert_memory(output.ring && !buf_failed(&output.head) &&
+                  !buf_failed(&text));
+    assert_int_equal(output.chars, n);
+    assert_true(output.head.cap <= CAPTURE_HEAD * 2);
+    assert_int_equal(utf8_count(buf_view(&text)) + (size_t)missing, n);
+    buf_byte(&text, '\0');
+    assert_memory(!buf_failed(&text));
+    assert_non_null(strstr(text.p, "characters are not kept …]\n"));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(capture_is_empty_at_first),
+        TEST(capture_joins_split_characters),
+        TEST(capture_is_bounded),
+    };
+
+    return RUN_TESTS("capture", tests);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The supervisor's end of a live image, against real sockets and pipes whose
+   other ends the test holds: which output belongs to which call. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "supervisor/session.h"
+#include "support/check.h"
+
+static struct session session;
+static int image_socket = -1;
+static int image_pipes[CAPTURE_PIPES] = {-1, -1};
+static struct buf captured;
+static const struct log no_log = {LOG_ERROR, NULL, NULL};
+
+static int setup(void **state)
+{
+    int pair[2];
+    int ours[CAPTURE_PIPES];
+    int socket;
+
+    (void)state;
+    session_init(&session, "main");
+    memcpy(session.image.output.key, "0123456789abcdef",
+           sizeof session.image.output.key);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+        return -1;
+    socket = pair[0];
+    image_socket = pair[1];
+    if (fcntl(socket, F_SETFL, O_NONBLOCK) < 0)
+        return -1;
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
+        if (pipe(pair) < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0)
+            return -1;
+        ours[i] = pair[0];
+        image_pipes[i] = pair[1];
+    }
+    session_connect(&session, socket, ours);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    session_release(&session);
+    buf_release(&captured);
+    (void)close(image_socket);
+    for (int i = 0; i < CAPTURE_PIPES; i++)
+        (void)close(image_pipes[i]);
+    return 0;
+}
+
+static void add_call(uint64_t id)
+{
+    struct call *call = call_new(id, 0, STR("evaluate"), STR(""));
+
+    assert_memory(call);
+    if (!call)
+        return;
+    call->front_id = id;
+    call_queue_add(&session.calls, call);
+}
+
+static void image_writes(int i, const char *bytes, size_t n)
+{
+    assert_int_equal(write(image_pipes[i], bytes, n), n);
+}
+
+static void image_marks(uint64_t id)
+{
+    char mark[WIRE_MARK];
+
+    wire_mark(session.image.output.key, id, mark);
+    image_writes(CAPTURE_STDOUT, mark, sizeof mark);
+    image_writes(CAPTURE_STDERR, mark, sizeof mark);
+}
+
+static void image_replies(uint64_t id, const char *text)
+{
+    struct buf frame = BUF_EMPTY;
+    bool ok;
+
+    wire_end(&frame, wire_begin(&frame, WIRE_REPLY, 0, id));
+    buf_reset(&frame);
+    {
+        size_t start = wire_begin(&frame, WIRE_REPLY, 0, id);
+
+        wire_put_string(&frame, str_from(text));
+        wire_end(&frame, start);
+    }
+    ok = !buf_failed(&frame) &&
+         write(image_socket, frame.p, frame.n) == (ssize_t)frame.n;
+    buf_release(&frame);
+    assert_memory(ok);
+}
+
+static void read_pipes(void)
+{
+    session_read_pipe(&session, CAPTURE_STDOUT, &no_log);
+    session_read_pipe(&session, CAPTURE_STDERR, &no_log);
+}
+
+/* The next finished call has ID, and printed OUT. */
+static void expect_call(uint64_t id, const char *out)
+{
+    struct call *call = session_take_finished(&session);
+    struct buf text = BUF_EMPTY;
+    bool same;
+
+    assert_non_null(call);
+    assert_int_equal(call->id, id);
+    (void)capture_text(&call->captures[CAPTURE_STDOUT], &text);
+    same = str_eq(buf_view(&text), str_from(out));
+    call_free(call);
+    buf_release(&text);
+    assert_memory(same);
+}
+
+static void session_drains_for_a_lone_call(void **state)
+{
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    image_writes(CAPTURE_STDOUT, "abc", 3);
+    assert_null(session_take_finished(&session));
+    image_replies(1, "=> 1");
+    assert_ok(session_read(&session));
+    expect_call(1, "abc");
+    assert_null(session_take_finished(&session));
+}
+
+static void session_waits_for_the_mark(void **state)
+{
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    image_writes(CAPTURE_STDOUT, "one", 3);
+    image_replies(1, "=> 1");
+    assert_ok(session_read(&session));
+    read_pipes();
+    assert_null(session_take_finished(&session));
+    image_marks(1);
+    image_writes(CAPTURE_STDOUT, "two", 3);
+    read_pipes();
+    expect_call(1, "one");
+    image_replies(2, "=> 2");
+    assert_ok(session_read(&session));
+    expect_call(2, "two");
+}
+
+/* However the bytes are cut, and whatever looks like the start of a mark. */
+static void session_finds_split_marks(void **state)
+{
+    char bytes[64];
+    size_t n = 0;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    memcpy(bytes, "0123-012345", 11); // not a mark
+    n = 11;
+    wire_mark(session.image.output.key, 1, bytes + n);
+    n += WIRE_MARK;
+    memcpy(bytes + n, "01", 2);
+    n += 2;
+    for (size_t i = 0; i < n; i++) {
+        image_writes(CAPTURE_STDOUT, bytes + i, 1);
+        session_read_pipe(&session, CAPTURE_STDOUT, &no_log);
+    }
+    wire_mark(session.image.output.key, 1, bytes);
+    image_writes(CAPTURE_STDERR, bytes, WIRE_MARK);
+    session_read_pipe(&session, CAPTURE_STDERR, &no_log);
+    image_replies(1, "=> 1");
+    image_replies(2, "=> 2");
+    assert_ok(session_read(&session));
+    expect_call(1, "0123-012345");
+    expect_call(2, "01");
+}
+
+/* No mark comes from a dead image: the start of one was lost once. */
+static void session_keeps_all_of_a_dead_image(void **state)
+{
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    image_writes(CAPTURE_STDOUT, "abc012", 6); // the key begins with 012
+    read_pipes();
+    session_drain(&session); // a mark can still come
+    assert_int_equal(session.image.output.carried[CAPTURE_STDOUT], 3);
+    assert_false(session.image.death.unread);
+    session_drain_dead(&session);
+    assert_true(session.image.death.unread); // nobody has read the two calls
+    (void)capture_text(&session.calls.first->captures[CAPTURE_STDOUT],
+                       &captured);
+    assert_memory(!buf_failed(&captured));
+    assert_memory(str_eq(buf_view(&captured), STR("abc012")));
+}
+
+/* What was read is not sent again. */
+static void session_knows_what_was_read(void **state)
+{
+    char bytes[4096];
+
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    assert_true(read(image_socket, bytes, sizeof bytes) > 0);
+    session_drain_dead(&session);
+    assert_false(session.image.death.unread);
+}
+
+static void session_keeps_output_between_calls(void **state)
+{
+    (void)state;
+    image_writes(CAPTURE_STDOUT, "late", 4);
+    read_pipes();
+    assert_int_equal(session.earlier.chars, 4);
+}
+
+static void session_bounds_what_is_sent_ahead(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LIMIT_AHEAD + 5; i++)
+        add_call((uint64_t)i + 1);
+    assert_ok(session_send(&session));
+    assert_int_equal(session.calls.sent, LIMIT_AHEAD);
+}
+
+/* An answer that nobody asked for, one that comes twice or out of order, and an
+   invalid frame. */
+static void session_refuses_strange_answers(void **state)
+{
+    (void)state;
+    image_replies(1, "=> 1");
+    assert_status(session_read(&session), ST_INVALID);
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    image_replies(2, "=> 2");
+    assert_status(session_read(&session), ST_INVALID);
+    image_replies(1, "=> 1");
+    assert_ok(session_read(&session));
+    image_replies(1, "=> 1");
+    assert_status(session_read(&session), ST_INVALID);
+    assert_int_equal(write(image_socket, "\xff\xff\xff\xff garbage bytes", 18),
+                     18);
+    assert_status(session_read(&session), ST_INVALID);
+}
+
+static void session_tells_the_end_of_the_image(void **state)
+{
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    image_replies(1, "=> 1");
+    assert_int_equal(shutdown(image_socket, SHUT_WR), 0);
+    assert_status(session_read(&session), ST_OK);
+    assert_status(session_read(&session), ST_IO);
+    expect_call(1, ""); // what was answered before counts
+}
+
+static void session_sends_again_after_a_loss(void **state)
+{
+    struct call *call;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    add_call(3);
+    assert_ok(session_send(&session));
+    call = session_take_first(&session);
+    assert_int_equal(call->id, 1);
+    call_free(call);
+    session_disconnect(&session);
+    assert_int_equal(session.calls.sent, 0);
+    assert_int_equal(session.calls.first->id, 2);
+    assert_int_equal(session.calls.first->next->id, 3);
+    assert_null(session.calls.first->next->next);
+    assert_false(session.calls.first->sent);
+}
+
+/* An image that sends two descriptors for one answer would fill up the table of
+   the supervisor's. */
+static void session_takes_one_descriptor(void **state)
+{
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr align;
+    } extra;
+    char byte = 0;
+    struct iovec part = {&byte, 1};
+    struct msghdr header = {.msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = extra.bytes,
+                            .msg_controllen = CMSG_LEN(2 * sizeof(int))};
+    struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
+    const int two[2] = {image_pipes[0], image_pipes[1]};
+    int before = dup(image_socket);
+    int after;
+
+    (void)state;
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type = SCM_RIGHTS;
+    cmsg->cmsg_len = CMSG_LEN(sizeof two);
+    memcpy(CMSG_DATA(cmsg), two, sizeof two);
+    assert_int_equal(sendmsg(image_socket, &header, 0), 1);
+    assert_ok(session_read(&session));
+    assert_true(session.keeping.copy.socket >= 0);
+    after = dup(image_socket); // the lowest one that is free
+    assert_int_equal(after, session.keeping.copy.socket + 1);
+    (void)close(before);
+    (void)close(after);
+}
+
+/* A process that shares the socket of a copy can make it a blocking one. */
+static void session_never_waits(void **state)
+{
+    char text[1000] = {0};
+
+    (void)state;
+    assert_int_equal(fcntl(session.image.socket, F_SETFL, 0), 0);
+    assert_ok(session_read(&session)); // nothing has come
+    for (int i = 0; i < 1000; i++) {
+        struct call *call =
+            call_new((uint64_t)i, 0, STR("evaluate"), str_make(text, 1000));
+
+        assert_memory(call);
+        if (!call)
+            return;
+        call_queue_add(&session.calls, call);
+        assert_ok(session_send(&session)); // nobody reads
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(session_drains_for_a_lone_call),
+        TEST(session_waits_for_the_mark),
+        TEST(session_finds_split_marks),
+        TEST(session_keeps_all_of_a_dead_image),
+        TEST(session_knows_what_was_read),
+        TEST(session_keeps_output_between_calls),
+        TEST(session_bounds_what_is_sent_ahead),
+        TEST(session_refuses_strange_answers),
+        TEST(session_tells_the_end_of_the_image),
+        TEST(session_sends_again_after_a_loss),
+        TEST(session_takes_one_descriptor),
+        TEST(session_never_waits),
+    };
+
+    return RUN_TESTS("session", tests);
+}
