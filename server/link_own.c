@@ -90,9 +90,10 @@ static void reap(struct link *link, int64_t now_ms)
 
 static void release(struct link *link)
 {
-    listener_free(
-        link_own_of(link)->listener); // nobody connects while images end
-    supervisor_free(link_own_of(link)->supervisor);
+    struct link_own *own = link_own_of(link);
+
+    listener_free(own->listener); // nobody connects while images end
+    supervisor_free(own->supervisor);
     free(link);
 }
 
