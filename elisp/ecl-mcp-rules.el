@@ -31,11 +31,11 @@ says who made it and when.  USED and COUNT refer to this Emacs."
 (cl-defstruct (ecl-mcp-subject (:copier nil))
   "What a call is about.
 TOOL is its tool; CODE is its Common Lisp, or nil; RISK is what the code can do;
-CODELESS is non-nil if it should have code and has none; PACKAGE is where the
-code is read; PATH is relative to the root of the project, or nil; OUTSIDE is
-non-nil if the path is outside the project or unknown; DIGEST is that of the
-arguments."
-  tool code risk codeless package path outside digest)
+CODELESS is non-nil if it should have code and has none; LOADS is non-nil if it
+runs code that the call does not contain; PACKAGE is where the code is read;
+PATH is relative to the root of the project, or nil; OUTSIDE is non-nil if the
+path is outside the project or unknown; DIGEST is that of the arguments."
+  tool code risk codeless loads package path outside digest)
 
 (defun ecl-mcp-tool-name (name)
   "The tool name NAME with hyphens."
@@ -93,6 +93,7 @@ arguments."
     (make-ecl-mcp-subject
      :tool tool :code code :risk (and code (ecl-mcp-risk-of code))
      :codeless (and code-argument (not code))
+     :loads (ecl-mcp-request-loads request)
      :package (and code (ecl-mcp-rules--argument request 'package))
      :path path :outside (and path-argument (not path))
      :digest (ecl-mcp-rules--digest (ecl-mcp-request-arguments request)))))
@@ -195,9 +196,6 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
 
 ;;;; Rules that can be offered
 
-(defconst ecl-mcp-rules--loading '("load-file" "load-system")
-  "Tools that run code that the call does not contain.")
-
 (defun ecl-mcp-rules--never (subject scope)
   "Why no rule of SCOPE may allow calls like SUBJECT, or nil."
   (let* ((risk (ecl-mcp-subject-risk subject))
@@ -208,7 +206,7 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
       "its path is outside the project")
      ((ecl-mcp-subject-codeless subject)
       "it has no code")
-     ((and always (member (ecl-mcp-subject-tool subject) ecl-mcp-rules--loading))
+     ((and always (ecl-mcp-subject-loads subject))
       "what it loads may do anything tomorrow")
      ((not risk) nil)
      ((ecl-mcp-risk-problem risk) "its code cannot be read")

@@ -152,6 +152,8 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     write_arguments(w, buf_view(&call->arguments));
     write_argument_name(w, "code", call->tool, SCHEMA_CODE);
     write_argument_name(w, "path", call->tool, SCHEMA_PATH);
+    if (call->tool->loads_code)
+        jsonw_member_bool(w, "loads", true);
     jsonw_member(w, "message", buf_view(&question->message));
     jsonw_member_bool(w, "remember", question->remember);
     jsonw_member_int(w, "seconds", seconds);

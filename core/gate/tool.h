@@ -209,6 +209,10 @@ struct tool {
        count as evaluations, which restore-session takes back. */
     bool reads_only;
 
+    /* It runs code that its arguments do not contain, and that may be other
+       code at the next call: an editor offers no rule that always allows it. */
+    bool loads_code;
+
     /* An editor calls it by itself, as for what is being typed, under a name of
        its own. It does not list those calls. Without this flag it lists a call,
        whoever makes it. */

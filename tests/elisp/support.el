@@ -131,11 +131,13 @@ not come up: a test that is about that calls what lets them."
    (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
 
 (defun ecl-mcp-test-arguments (tool)
-  "What a core says of the arguments of TOOL, an alist."
+  "What a core says of TOOL and its arguments, an alist."
   (pcase tool
     ((or "evaluate-lisp" "compile-form") '((code . "code")))
     ("macroexpand-form" '((code . "form")))
-    ((or "write-file" "propose-file-edit" "load-file") '((path . "path")))))
+    ((or "write-file" "propose-file-edit") '((path . "path")))
+    ("load-file" '((path . "path") (loads . t)))
+    ("load-system" '((loads . t)))))
 
 (defun ecl-mcp-test-ask (connection id &rest params)
   "Let CONNECTION ask for approval under ID; PARAMS is a plist added to defaults."

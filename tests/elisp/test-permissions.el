@@ -228,6 +228,17 @@
                            (ecl-mcp-rule-offers (test-request 30) 'allow
                                                 'session))))))
 
+(ert-deftest ecl-mcp-permissions-never-always-for-what-loads ()
+  "The core says which tools run code that may be other code tomorrow."
+  (test-with-rules
+    (cl-loop
+     for loads in '(nil t) for id from 1
+     do (ecl-mcp-test-ask test-core id :tool "new-tool" :loads loads
+                          :arguments '((name . "x")))
+     (should (consp (ecl-mcp-rule-offers (test-request id) 'allow 'session)))
+     (should (eq loads (stringp (ecl-mcp-rule-offers (test-request id)
+                                                     'allow 'user)))))))
+
 (ert-deftest ecl-mcp-permissions-paths ()
   (test-with-rules
     (make-directory (concat test-root "src/deep") t)

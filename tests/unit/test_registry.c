@@ -302,6 +302,21 @@ static void registry_says_what_only_reads(void **state)
     }
 }
 
+/* What reaches the world and has no code among its arguments loads it. */
+static void registry_says_what_loads_code(void **state)
+{
+    (void)state;
+    const struct tool *tool;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        bool loads =
+            tool->open_world && !schema_first(tool->fields, SCHEMA_CODE);
+        if (loads != tool->loads_code)
+            fail_msg("%s %s loads_code", tool->name,
+                     loads ? "runs code from elsewhere, but does not say"
+                           : "has its code among its arguments, but says");
+    }
+}
+
 /* A string is code, a path, or known to be neither. */
 static void check_string(const struct tool *tool,
                          const struct schema_field *field)
@@ -472,6 +487,7 @@ int main(void)
         TEST(registry_has_unique_names),
         TEST(registry_writes_a_small_list),
         TEST(registry_says_what_only_reads),
+        TEST(registry_says_what_loads_code),
         TEST(registry_says_what_arguments_are),
         TEST(registry_says_what_looks_up),
         TEST(registry_uses_words_alike),

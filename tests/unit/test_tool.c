@@ -35,7 +35,8 @@ static void tools_say_which_calls_only_read(void **state)
     }
 }
 
-/* The editor hears which argument is code, and which is a file. */
+/* The editor hears which argument is code, which is a file, and whether the
+   call loads other code. */
 static void tools_say_what_their_arguments_are(void **state)
 {
     static const struct {
@@ -50,10 +51,10 @@ static void tools_say_what_their_arguments_are(void **state)
               "{\"expression\":\"x\",\"path\":\"slots\"}"),
          "{\"expression\":\"x\",\"path\":\"slots\"},\"code\":\"expression\""},
         {CALL("1", "load-file", "{\"path\":\"a.lisp\"}"),
-         "{\"path\":\"a.lisp\"},\"path\":\"path\""},
+         "{\"path\":\"a.lisp\"},\"path\":\"path\",\"loads\":true"},
         {CALL("1", "list-directory", "{}"), "{},\"path\":\"path\""},
         {CALL("1", "load-system", "{\"system\":\"asdf\"}"),
-         "{\"system\":\"asdf\"}"},
+         "{\"system\":\"asdf\"},\"loads\":true"},
     };
     (void)state;
     start_editing();
