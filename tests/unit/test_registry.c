@@ -375,36 +375,15 @@ static void registry_says_what_arguments_are(void **state)
     }
 }
 
-/* A safe tool that only reads is one with which Emacs looks things up by
-   itself, or its calls are always shown, for a reason. */
+/* Emacs hides the calls of such a tool, which therefore must change nothing.
+   Those that Emacs uses have the flag: tests/elisp/test-client.el. */
 static void registry_says_what_looks_up(void **state)
 {
-    static const struct exception shown[] = {
-        {"macroexpand-form", NULL, "runs macros"},
-        {"describe-last-error", NULL, "only when somebody asks"},
-        {"list-definitions", NULL, "only when somebody asks"},
-        {"checkpoint-session", NULL, "keeps something"},
-        {"describe-symbol", NULL, "only when somebody asks"},
-        {"class-info", NULL, "only when somebody asks"},
-        {"find-methods", NULL, "only when somebody asks"},
-        {"who-calls", NULL, "only when somebody asks"},
-        {"who-references", NULL, "only when somebody asks"},
-        {"describe-system", NULL, "only when somebody asks"},
-        {"list-systems", NULL, "only when somebody asks"},
-        {"memory-report", NULL, "may collect garbage"},
-    };
     (void)state;
     const struct tool *tool;
-    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
-        bool may = tool->level == TOOL_SAFE && tool->reads_only;
-        if (tool->look_up && !may)
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++)
+        if (tool->look_up && (tool->level != TOOL_SAFE || !tool->reads_only))
             fail_msg("%s says look_up, but may change something", tool->name);
-        if (may &&
-            tool->look_up == is_exception(shown, COUNT(shown), tool, NULL))
-            fail_msg("does Emacs use %s by itself (look_up), or only when it "
-                     "is asked to?",
-                     tool->name);
-    }
 }
 
 /* The same word means the same thing in every tool. */
