@@ -117,7 +117,7 @@ static void audit_records_refusals(void **state)
     assert_false(lasts);
 }
 
-/* A question that is dropped because the client will ask again is not a call. */
+/* A dropped question, after which the client asks again, is not a call yet. */
 static void audit_has_one_line_for_an_approval(void **state)
 {
     static const struct manner modern = {.version = MCP_2026_07_28};

@@ -152,7 +152,7 @@ static void gate_refuses_with_a_broken_policy(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-/* A rule may depend on arguments; here, a rule that denies appears meanwhile. */
+/* A rule may depend on arguments; here, a denial appears meanwhile. */
 static void gate_checks_modified_arguments(void **state)
 {
     (void)state;

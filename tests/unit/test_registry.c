@@ -302,7 +302,7 @@ static void registry_says_which_tools_only_read(void **state)
     }
 }
 
-/* What reaches the world and has no code among its arguments loads it. */
+/* A tool that reaches the world loads code, unless an argument is code. */
 static void registry_says_which_tools_load_code(void **state)
 {
     (void)state;
@@ -375,8 +375,8 @@ static void registry_says_which_arguments_are_code_or_paths(void **state)
     }
 }
 
-/* Emacs hides the calls of such a tool, which therefore must change nothing.
-   Those that Emacs uses have the flag: tests/elisp/test-client.el. */
+/* Emacs hides the calls of a tool that looks things up, so such a tool must not
+   change anything. tests/elisp/test-client.el finds those that Emacs uses. */
 static void registry_says_which_tools_look_up(void **state)
 {
     (void)state;
