@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_HEAD 16
 
 enum wire_kind {

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; Run by make.sh: starts ecl-mcp in this Emacs, a server as a client would, has
-;; that make two calls, and takes a picture of each.
+;; Run by make.sh: starts ecl-mcp in this Emacs, starts a server as a client would,
+;; lets it make two calls, and takes a picture of each.
 
 ;;; Code:
 

@@ -23,7 +23,7 @@ cat >"$folder/geometry/circle.lisp" <<'LISP'
   (* 3.14 radius radius))
 
 (defun perimeter (radius)
-  "The length of its line."
+  "The perimeter of a circle."
   (* 2 3.14 radius))
 LISP
 (cd "$folder/geometry" && HOME=$folder DISPLAY=$display LC_ALL=C.UTF-8 \

@@ -14,8 +14,8 @@ const KEY = 'no-key';
 const ARCH = process.arch;
 const TRIPLE = { x64: 'x86_64', arm64: 'aarch64' }[ARCH];
 
-// What the table of README.md says about AGENT: the file, and what is to stand
-// there.
+// What the table of README.md says about AGENT: the file, and what it must
+// contain.
 function row(agent, { home, program }) {
     const [, file, text] = new RegExp(
         `^\\| ${agent} \\| (?:\`~/([^|]*)\`|shell) \\| (.*) \\|$`, 'm')
@@ -37,11 +37,12 @@ function write(file, content) {
         JSON.stringify(content, null, 2));
 }
 
-// Of each: its name in README.md and in MCP; whether it can put a question to
-// its user; the version of MCP that it speaks with this server; the name under
-// which its model sees evaluate-lisp; whether its model sees the server's
-// instructions; PREPARE sets up HOME and gives the arguments of the command
-// line; ENV gives variables. SECONDS is the time that it is to give a call.
+// Each agent has its name in README.md and in MCP; whether it can put a
+// question to its user; the version of MCP that it speaks with this server; the
+// name under which its model sees evaluate-lisp; whether its model sees the
+// server's instructions. PREPARE sets up HOME and returns the arguments of the
+// command line; ENV returns variables. SECONDS is the time that the agent must
+// give a call.
 export const agents = [
     {
         name: 'Claude Code',
@@ -59,7 +60,7 @@ export const agents = [
         },
         env: (url, seconds) => ({
             ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY,
-            // else the model would have to search for tools first
+            // or else the model would have to search for tools first
             ENABLE_TOOL_SEARCH: 'false', DISABLE_AUTOUPDATER: '1',
             CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
             MCP_TOOL_TIMEOUT: String(1000 * seconds),
@@ -166,16 +167,16 @@ ${block('toml', place.program).replace(/(tool_timeout_sec = )\d+/, `$1${seconds}
     },
 ];
 
-// The command of AGENT, without arguments; throws when it is not there.
+// The command of AGENT, without arguments; throws when it is not installed.
 export function command(agent) {
     const file = path.join(MODULES, agent.program);
     if (!fs.existsSync(file))
-        throw new Error(`${agent.name} is not there: npm has no ` +
+        throw new Error(`${agent.name} is not installed: npm has no ` +
             `${agent.program} for this machine`);
     return file.endsWith('.js') ? [process.execPath, file] : [file];
 }
 
-// Runs AGENT with ARGS to its end.
+// Runs AGENT with ARGS until it ends.
 export function run(agent, args, options) {
     const [file, ...first] = command(agent);
     return spawnSync(file, [...first, ...args],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // model.mjs: a model API on the loopback interface that needs no model: it
 // goes through a list of tool calls, one for each answer, and keeps what the
-// agent showed it of each result. It speaks the four ways that agents know:
+// agent showed it of each result. It speaks the four APIs that agents know:
 // Anthropic's messages, OpenAI's responses and chat completions, and Gemini's
 // generateContent. It also stands in for a proxy, and lets nothing through.
 import http from 'node:http';
@@ -26,9 +26,9 @@ const json = (response, value) => {
     response.end(JSON.stringify(value));
 };
 
-// Each way: which requests are its own; what tools (name, and whatever else a
-// call has to repeat) and results stand in one; how a call, or words when
-// there is none, is sent.
+// Each API: which requests are its own; which tools (the name, and whatever
+// else a call has to repeat) and results a request has; how to send a call, or
+// words when there is none.
 const anthropic = {
     path: /\/v1\/messages(\?|$)/,
     tools: body => body.tools,
@@ -150,14 +150,14 @@ const gemini = {
 };
 
 const WAYS = [anthropic, responses, chat, gemini];
-// What agents ask besides.
+// What agents also ask for.
 const ASIDE = [
     [/count_tokens/, { input_tokens: 1 }],
     [/:countTokens/, { totalTokens: 1 }],
     [/\/models/, { object: 'list', data: [], models: [] }],
 ];
 
-// The name of a tool with what stands before it.
+// The name of a tool with its namespace.
 const whole = tool => [tool.namespace, tool.name].filter(Boolean).join('/');
 const plain = name => name.replace(/[-/.]/g, '_');
 
@@ -165,12 +165,12 @@ export class Model {
     #server;
     #last = 0;
 
-    // SERVER is the name that the agent has for the server. STEPS: of each
-    // call the "tool", as the server names it, and "args".
+    // SERVER is the agent's name for the server. Each of STEPS is a call: the
+    // "tool", as the server names it, and "args".
     constructor(server, steps) {
         this.server = server;
         this.steps = steps;
-        this.offered = []; // names of tools, as the agent gives them
+        this.offered = []; // names of tools, as the agent has them
         this.prompts = ''; // the first request with tools, as JSON
         this.results = []; // of each call, as the agent shows it
         this.strangers = new Set(); // hosts that it wanted to reach
@@ -211,20 +211,20 @@ export class Model {
             response.writeHead(404).end('{"error":{"message":"no such path"}}');
     }
 
-    // Whether the agent calls the server's TOOL so.
+    // Whether this is the agent's name for the server's TOOL.
     #isOurs(name, tool) {
         return new RegExp(`(^|_)${this.server}_+${plain(tool)}$`)
             .test(plain(name));
     }
 
-    // Those TOOLS of the server that the agent does not offer its model.
+    // The TOOLS of the server that the agent does not offer its model.
     absent(tools) {
         return tools.filter(tool =>
             !this.offered.some(name => this.#isOurs(name, tool)));
     }
 
-    // As many results as there are, so many steps are done. A request without
-    // the tool (for a title, say) gets words.
+    // As many steps are done as the request has results. A request without the
+    // tool (for a title, say) gets words.
     #play(way, url, body, response) {
         const tools = way.tools(body) ?? [];
         const results = way.results(body);

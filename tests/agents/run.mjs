@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
 // run.mjs PROGRAM [NAME…]: runs a scripted session with each coding agent
-// (suite.mjs), with NAMEs only those whose name contains one.
+// (suite.mjs), or only with those whose name contains a NAME.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/npm.mjs';

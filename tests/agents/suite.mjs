@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // suite.mjs PROGRAM [NAME…]: one session of each agent with the server. What
 // counts is what the agent shows its model of each result, and what the server
-// has written down. Started by run.mjs.
+// has logged. Started by run.mjs.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -23,12 +23,12 @@ const TOOLS = [...fs.readFileSync(path.join(HERE, '../../docs/tools.md'),
 
 const evaluate = code => ({ tool: 'evaluate-lisp', args: { code } });
 
-// What is called, what the model then has to see, and what is to have become of
-// the call in the server's log of calls.
+// What is called, what the model must then see, and what the server's log of
+// calls must say about the call.
 const STEPS = [
     { name: 'evaluates', ...evaluate('(defun square (x) (* x x))'),
         shown: ['=> SQUARE'] },
-    { name: 'goes on with what is defined', ...evaluate('(square 12)'),
+    { name: 'uses what it defined', ...evaluate('(square 12)'),
         shown: ['=> 144'] },
     { name: 'shows an error', ...evaluate('(/ (square 3) 0)'),
         shown: ['[ERROR] DIVISION-BY-ZERO', '[Backtrace]', '(SQUARE 3)'],
@@ -41,7 +41,7 @@ const STEPS = [
         shown: ['[characters 50000 to 50500 of '] },
     { name: 'cancels what takes too long', ...evaluate('(loop)'),
         shown: [/timed out/i], outcome: 'error' },
-    { name: 'goes on after that', ...evaluate('(square 13)'),
+    { name: 'continues after that', ...evaluate('(square 13)'),
         shown: ['=> 169'] },
     { name: 'lists definitions', tool: 'list-definitions', args: {},
         shown: ['SQUARE (X)'] },
@@ -61,7 +61,7 @@ function judge(name, problem) {
 const has = (text, part) =>
     part instanceof RegExp ? part.test(text) : text.includes(part);
 
-// What is wrong with TEXT, in which all PARTS are to be.
+// What is wrong with TEXT, which must have all PARTS.
 function missing(text, parts) {
     const lacks = parts.filter(part => !has(text ?? '', part));
     return lacks.length ? `without ${lacks.join(' and ')}: ` +
@@ -69,7 +69,7 @@ function missing(text, parts) {
 }
 
 // A folder for the session: home, project, and the server as a program that
-// leaves its log there.
+// writes its log there.
 function makeHome(agent) {
     const home = scratchFolder('ecl-mcp-agent');
     const project = path.join(home, 'project');
@@ -89,7 +89,7 @@ function play(agent, args, options) {
         const child = spawn(file, [...first, ...args], { ...options,
             stdio: ['ignore', 'pipe', 'pipe'], detached: true });
         const timer = setTimeout(() => {
-            output += `\nnot done after ${SECONDS} s`;
+            output += `\nnot finished after ${SECONDS} s`;
             kill(-child.pid, 'KILL');
         }, 1000 * SECONDS);
         child.stdout.on('data', chunk => { output += chunk; });
@@ -110,7 +110,7 @@ function readAudit(home) {
             .split('\n').filter(Boolean)).map(line => JSON.parse(line));
 }
 
-// Who is left over of the server; whatever else is, is ended.
+// The server's processes that still run; ends those and the agent's.
 async function leftOver(home) {
     const all = () => family(0, `HOME=${home}\0`)
         .filter(({ pid }) => pid !== process.pid);
@@ -138,7 +138,7 @@ function judgeSession(agent, model, { home, project }, end) {
     STEPS.forEach((step, i) => say(step.name,
         missing(model.results[i], step.shown)));
     say('writes nothing without an approval', fs.existsSync(
-        path.join(project, 'written.txt')) ? 'the file is there' : '');
+        path.join(project, 'written.txt')) ? 'the file exists' : '');
     say('says when it gives up', missing(log,
         ['mcp: evaluate-lisp is cancelled']));
     say(`speaks ${agent.version}`, missing(log.includes(' speaks ') ?

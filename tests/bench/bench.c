@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.c: measures the server against references on the same machine, in one
-   run, ours and the reference in turns, and prints values, ratios and goals:
+   run, both in turns, and prints values, ratios and goals:
      bench SERVER ECHO CLIENT
    ECHO is the program of echo.c, CLIENT is client.mjs; the commands `ecl` and
-   `node` are looked for in PATH. */
+   `node` are searched for in PATH. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ enum {
     STARTS = 15,           /* of each program */
     WARM_UP = 200,         /* calls before calls are measured */
     ROUNDS = 10,           /* of calls one after the other, */
-    CALLS = 500,           /* so many in each */
+    CALLS = 500,           /* in each round */
     PIPELINED = 30000,     /* calls sent ahead, */
-    WINDOW = 64,           /* so many at a time */
+    WINDOW = 64,           /* of them at a time */
     BIG_CODE = 10000000,   /* bytes of the long argument */
     OUTPUT_LINES = 1000000 /* of 100 bytes each */
 };
@@ -98,9 +98,9 @@ static void bench_start(const char *const *server)
 }
 
 /* Calls one after the other from client.mjs, by which the goal is judged. With
-   the client here an echo takes some 6 microseconds, two switches of processes
-   on one core and next to no work, which no client of the real world sees:
-   those have an event loop and parse JSON. */
+   the client here, an echo takes some 6 microseconds: two switches of processes
+   on one core and hardly any work. Real clients never see such times: they have
+   an event loop and parse JSON. */
 static void bench_client(const char *const *command)
 {
     struct peer client;
@@ -111,7 +111,7 @@ static void bench_client(const char *const *command)
 
     peer_start(&client, command);
     line = peer_line(&client);
-    ours = strtod(line.p, &end); // ends at the end of the line at the latest
+    ours = strtod(line.p, &end); // stops at the end of the line
     theirs = strtod(end, NULL);
     peer_stop(&client);
     if (!(ours > 0 && theirs > 0))
@@ -119,7 +119,7 @@ static void bench_client(const char *const *command)
     table_times("lone call, client in Node, p50", ours, "echo", theirs, 2.0);
 }
 
-/* Calls one after the other from here. */
+/* Calls one after the other from this program. */
 static void bench_calls(struct peer *server, struct peer *echo)
 {
     static double ours[ROUNDS * CALLS];
@@ -145,7 +145,7 @@ static void bench_calls(struct peer *server, struct peer *echo)
                 theirs[n * 99 / 100], 0);
 }
 
-/* Calls a second with WINDOW of them under way. */
+/* Calls per second while WINDOW of them are open. */
 static double pipelined(struct peer *peer)
 {
     struct buf lines = BUF_EMPTY;
@@ -154,7 +154,7 @@ static double pipelined(struct peer *peer)
     int got;
 
     for (got = 0; got < PIPELINED; got++) {
-        // in halves of the window, as a client that collects its writes
+        // in halves of the window, like a client that collects its writes
         if (sent - got <= WINDOW / 2 && sent < PIPELINED) {
             buf_reset(&lines);
             while (sent < PIPELINED && sent - got < WINDOW)
@@ -177,11 +177,11 @@ static void bench_pipelined(struct peer *server, struct peer *echo)
 
     (void)snprintf(value, sizeof value, "%.0f /s", ours);
     (void)snprintf(reference, sizeof reference, "echo %.0f /s", theirs);
-    table_row("calls, 64 under way", value, reference, ours / theirs,
+    table_row("calls, 64 at a time", value, reference, ours / theirs,
               ">= 36000 /s", ours >= 36000);
 }
 
-/* With one session, idle, its checkpoint counted. */
+/* With one idle session, including its checkpoint. */
 static void bench_memory(struct peer *server)
 {
     (void)caller_call(server, "checkpoint-session", "\"name\":\"bench\"",
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT\n");
         return 2;
     }
-    (void)signal(SIGPIPE, SIG_IGN); // write says so
+    (void)signal(SIGPIPE, SIG_IGN); // write reports it
     table_head();
     bench_start(server_command);
     bench_client(client_command);
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     (void)caller_evaluate(&server, "(+ 1 2)", "=> 3");
     bench_memory(&server);
     bench_calls(&server, &echo);
-    table_most("PSS after them", memory_below(server.pid), "MB", 0);
+    table_most("PSS after these calls", memory_below(server.pid), "MB", 0);
     bench_pipelined(&server, &echo);
     bench_big(&server);
     bench_output(&server);

@@ -12,7 +12,7 @@ void caller_initialize(struct peer *peer)
                   "\"params\":{\"protocolVersion\":\"2025-06-18\","
                   "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\","
                   "\"version\":\"1\"}}}\n"));
-    (void)peer_line(peer); // whether it works the calls will show
+    (void)peer_line(peer); // the calls will show whether it worked
     peer_send(peer, STR("{\"jsonrpc\":\"2.0\",\"method\":"
                         "\"notifications/initialized\"}\n"));
 }

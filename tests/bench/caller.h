@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* caller.h: an MCP client of a peer, as far as the bench needs one. An answer
-   without the text that is expected ends the bench. */
+   without the expected text ends the bench. */
 #ifndef TESTS_BENCH_CALLER_H
 #define TESTS_BENCH_CALLER_H
 
@@ -13,14 +13,14 @@ void caller_initialize(struct peer *peer);
 void caller_write(struct buf *out, int id, const char *tool,
                   const char *arguments);
 
-/* Takes the answer to call ID, which must hold TEXT; valid until the next
-   one. */
+/* Takes the answer to call ID, which must contain TEXT. It is valid until the
+   next one. */
 const char *caller_take(struct peer *peer, int id, const char *text);
 
-/* Sends a call; its id. */
+/* Sends a call and returns its id. */
 int caller_send(struct peer *peer, const char *tool, const char *arguments);
 
-/* One call; the milliseconds it took. */
+/* Makes one call and returns the milliseconds that it took. */
 double caller_call(struct peer *peer, const char *tool, const char *arguments,
                    const char *text);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// client.mjs: calls evaluate-lisp one after the other, as the clients that are
-// made with an SDK do: child_process, lines, JSON, a promise for each call.
+// client.mjs: calls evaluate-lisp one after the other, like a client made with
+// an SDK: child_process, lines, JSON, a promise for each call.
 //   node client.mjs SERVER ECHO
-// prints the median of a call in milliseconds, of SERVER and of ECHO, measured
-// in turns.
+// prints the median time of a call in milliseconds, to SERVER and to ECHO,
+// measured in turns.
 import { spawn } from "node:child_process";
 
 const WARM_UP = 500;

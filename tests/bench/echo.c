@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* echo.c: the floor of the method in `make bench`: answers every line with a
+/* echo.c: the least that `make bench` can measure: answers every line with a
    fixed result that has the line's id, and does nothing else. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void answer(const char *line)
         "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{\"content\":[{\"type\":"
         "\"text\",\"text\":\"=> 3\"}],\"isError\":false}}\n",
         digits, id);
-    (void)fflush(stdout); // a lost answer is the driver's to notice
+    (void)fflush(stdout); // the bench notices a lost answer
 }
 
 int main(void)

@@ -19,21 +19,21 @@ enum {
     KILLS = 15,       /* of each kind */
     RUN_MS = 30,      /* of an evaluation before its image is killed */
     CHECKPOINTS = 30, /* one after the other */
-    CALLS = 20,       /* right behind another, */
-    THINK_MS = 200,   /* after this time, which an image needs at most to
-                         rest from its last checkpoint */
-    STOPS = 15,       /* evaluations that run into their limit, */
-    LIMIT_MS = 100,   /* this one */
+    CALLS = 20,       /* right after another one, */
+    THINK_MS = 200,   /* with this pause before the pair: the longest that an
+                         image rests after a checkpoint */
+    STOPS = 15,       /* evaluations that reach their limit, */
+    LIMIT_MS = 100,   /* which is this */
     POLL_MS = 10,
     HEAVY_ROUNDS = 3 /* of evaluations that allocate much */
 };
 
-/* A million conses and 80 MB of arrays: 100 MB that live. */
+/* A million conses and 80 MB of arrays: 100 MB of live data. */
 #define LIVE_DATA                                                              \
     "(defvar *data* (list (make-list 1000000) (loop repeat 800 collect"        \
     " (make-array 12500))))"
 
-/* Conses and vectors of 400 MB in all, of which little lives; gives the
+/* Allocates 400 MB of conses and vectors, most of them garbage; returns the
    milliseconds. */
 #define HEAVY                                                                  \
     "(let ((start (get-internal-real-time)) (kept nil)) (dotimes (i 200)"      \
@@ -47,7 +47,7 @@ static void start(struct peer *peer, const char *const *server)
     caller_initialize(peer);
 }
 
-/* The number behind the first "=> " of an answer. */
+/* The number after the first "=> " of an answer. */
 static long number(const char *answer)
 {
     return strtol(strstr(answer, "=> ") + 3, NULL, 10);
@@ -79,8 +79,8 @@ static void pause_ms(long ms)
         continue;
 }
 
-/* Sessions that are opened by their first evaluation, and what they hold when
-   each has its checkpoint. */
+/* Opens sessions by their first evaluation, and measures the memory that they
+   hold when each has its checkpoint. */
 static void bench_sessions(const char *const *server)
 {
     double times[SESSIONS];
@@ -104,7 +104,7 @@ static void bench_sessions(const char *const *server)
     for (give_up = peer_now() + 10000;
          memory_processes(peer.pid) < 2 * SESSIONS; pause_ms(POLL_MS))
         if (peer_now() > give_up)
-            peer_fail(&peer, "takes no checkpoints");
+            peer_fail(&peer, "did not take checkpoints");
     table_most("session opened and used, p50", table_median(times, SESSIONS),
                "ms", 0);
     table_most("PSS of an idle session of 200",
@@ -114,8 +114,8 @@ static void bench_sessions(const char *const *server)
     peer_stop(&peer);
 }
 
-/* From the death of the image to the answer: of the call that comes right
-   behind, and of the one that was running. */
+/* From the death of the image to the answer: that of the next call, and that of
+   the call that was running. */
 static void bench_restore(const char *const *server)
 {
     double idle[KILLS];
@@ -133,7 +133,7 @@ static void bench_restore(const char *const *server)
 
         (void)checkpoint(&peer);
         time = peer_now();
-        (void)kill(pid, SIGKILL); // if that fails, no answer tells of it
+        (void)kill(pid, SIGKILL); // if that fails, no answer mentions it
         (void)caller_evaluate(&peer, "(sq 12)", "=> 144");
         idle[i] = peer_now() - time;
         pid = (pid_t)value(&peer, "main", "(si:getpid)");
@@ -142,7 +142,7 @@ static void bench_restore(const char *const *server)
         pause_ms(RUN_MS);
         time = peer_now();
         (void)kill(pid, SIGKILL);
-        (void)caller_take(&peer, id, "goes on");
+        (void)caller_take(&peer, id, "continues from");
         running[i] = peer_now() - time;
         next[i] = caller_evaluate(&peer, "(sq 12)", "=> 144");
     }
@@ -154,8 +154,8 @@ static void bench_restore(const char *const *server)
     peer_stop(&peer);
 }
 
-/* A call right behind an evaluation, after a pause: that is where a checkpoint
-   is taken. The same behind a call that changes nothing: none is. */
+/* A call right after an evaluation that follows a pause: a checkpoint is taken
+   between them. The same after a call that changes nothing: none is taken. */
 static void bench_next_call(struct peer *peer)
 {
     double behind[CALLS];
@@ -170,7 +170,7 @@ static void bench_next_call(struct peer *peer)
         (void)caller_evaluate(peer, "(+ 1 2)", "=> 3");
         behind[i] = caller_evaluate(peer, "(+ 1 2)", "=> 3");
     }
-    table_times("call right behind another, p50", table_median(behind, CALLS),
+    table_times("call right after another, p50", table_median(behind, CALLS),
                 "no checkpoint", table_median(without, CALLS), 0);
 }
 
@@ -215,8 +215,8 @@ static void bench_stop(const char *const *server)
     peer_stop(&peer);
 }
 
-/* The same evaluation with 100 MB that live, in the one that made them, when
-   there is no copy yet, and after checkpoints of them. */
+/* The same evaluation with 100 MB of live data: in the image that made the
+   data, while there is no copy yet, and after checkpoints of the data. */
 static void bench_heavy(const char *const *server)
 {
     double with[HEAVY_ROUNDS];

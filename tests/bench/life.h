@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* life.h: what it costs that a session cannot be lost: sessions, checkpoints,
-   restores, stops, and evaluations beside sleeping copies. */
+/* life.h: the price of sessions that cannot be lost: sessions, checkpoints,
+   restores, stops, and evaluations beside sleepers. */
 #ifndef TESTS_BENCH_LIFE_H
 #define TESTS_BENCH_LIFE_H
 

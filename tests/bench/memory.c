@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kilobytes in the line "FIELD: N kB" of /proc/PID/FILE, as megabytes. */
+/* The line "FIELD: N kB" of /proc/PID/FILE, in megabytes. */
 static double field_of(pid_t pid, const char *file, const char *field)
 {
     char path[64];
@@ -58,7 +58,7 @@ static bool descends(pid_t pid, pid_t ancestor)
     return false;
 }
 
-/* Calls VISIT with TOTAL for every descendant of ANCESTOR. */
+/* Calls VISIT with each descendant of ANCESTOR and TOTAL. */
 static void each_below(pid_t ancestor, void (*visit)(pid_t pid, double *total),
                        double *total)
 {

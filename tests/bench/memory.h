@@ -6,8 +6,8 @@
 
 #include <sys/types.h>
 
-/* Field "VmRSS" (now) or "VmHWM" (the most there was) of process PID; 0 when
-   there is no such process. */
+/* Field "VmRSS" (now) or "VmHWM" (the most ever) of process PID; 0 when there
+   is no such process. */
 double memory_of(pid_t pid, const char *field);
 
 /* Proportional share (PSS) of all descendants of PID, without PID itself. */

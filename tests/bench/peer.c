@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Milliseconds without a byte after which a peer is given up. */
+/* Milliseconds without a byte after which the bench gives up on a peer. */
 #define DEADLINE_MS 60000
 
 #define CHUNK (64u * 1024)
@@ -36,7 +36,7 @@ void peer_fail(const struct peer *peer, const char *what)
     exit(1);
 }
 
-/* execvp changes nothing of COMMAND, it only lacks the const. */
+/* execvp does not change COMMAND, it only lacks the const. */
 static NO_RETURN void become(const char *const *command, int in, int out)
 {
     int null = open("/dev/null", O_WRONLY);
@@ -118,7 +118,7 @@ static void wait_for_output(struct peer *peer)
     struct pollfd fd = {peer->out, POLLIN, 0};
 
     if (poll(&fd, 1, DEADLINE_MS) == 0)
-        peer_fail(peer, "gives no answer");
+        peer_fail(peer, "does not answer");
     take(peer);
 }
 
@@ -152,7 +152,7 @@ void peer_expect(struct peer *peer, const char *text)
     } while (!strstr(peer->buf.p, text));
 }
 
-/* Reads to the end of its output and drops it. */
+/* Reads the peer's output to the end and drops it. */
 static void drain(struct peer *peer)
 {
     char chunk[CHUNK];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* peer.h: a program under measurement, started with pipes. Whatever goes wrong
-   ends the bench with a message: a number that is not measured is not
-   printed. */
+/* peer.h: a program under measurement, started with pipes. Any failure ends the
+   bench with a message, so that no number is printed that was not measured. */
 #ifndef TESTS_BENCH_PEER_H
 #define TESTS_BENCH_PEER_H
 
@@ -13,7 +12,7 @@
 #include "base/str.h"
 
 struct peer {
-    const char *name; /* of the program, for messages */
+    const char *name; /* the program's, for messages */
     pid_t pid;
     int in;  /* its standard input */
     int out; /* its standard output */
@@ -28,17 +27,18 @@ double peer_now(void);
    error goes to /dev/null. */
 void peer_start(struct peer *peer, const char *const *command);
 
-/* Sends all of BYTES; reads what comes meanwhile, so that neither side
+/* Sends all of BYTES and reads what comes meanwhile, so that neither side
    blocks. */
 void peer_send(struct peer *peer, struct str bytes);
 
 /* The next line without its end, valid until the next call. */
 struct str peer_line(struct peer *peer);
 
-/* Waits until TEXT comes out, whatever else does. */
+/* Waits until TEXT is in the output, whatever else is. */
 void peer_expect(struct peer *peer, const char *text);
 
-/* Closes its input, drops what it still writes, and waits for its end. */
+/* Closes the peer's input, drops the rest of its output, and waits for its
+   end. */
 void peer_stop(struct peer *peer);
 
 /* Ends the bench with a message. */

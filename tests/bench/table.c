@@ -39,7 +39,7 @@ void table_row(const char *what, const char *value, const char *reference,
                          : "MISSED");
 }
 
-/* A row of two times and the most that their ratio may be. */
+/* A row of two times and the largest ratio allowed. */
 void table_times(const char *what, double ours, const char *name, double theirs,
                  double most)
 {

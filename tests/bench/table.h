@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table.h: the table that the bench prints: what was measured, the reference
+/* table.h: the table that the bench prints: the measured value, the reference
    from the same run, their ratio, and the goal, if there is one. */
 #ifndef TESTS_BENCH_TABLE_H
 #define TESTS_BENCH_TABLE_H
@@ -12,16 +12,16 @@ double table_median(double *values, size_t n);
 
 void table_head(void);
 
-/* RATIO 0: none; GOAL empty: none. */
+/* A RATIO of 0 and an empty GOAL are left out. */
 void table_row(const char *what, const char *value, const char *reference,
                double ratio, const char *goal, bool met);
 
-/* A row of two times in milliseconds and the most that their ratio may be,
-   0: no goal. */
+/* A row of two times in milliseconds and the largest ratio allowed; 0 is no
+   goal. */
 void table_times(const char *what, double ours, const char *name, double theirs,
                  double most);
 
-/* A row of one value and the most that it may be, 0: no goal. */
+/* A row of one value and the largest one allowed; 0 is no goal. */
 void table_most(const char *what, double ours, const char *unit, double most);
 
 #endif

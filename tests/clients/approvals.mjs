@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approvals.mjs: the official SDK's clients ask their user for the program, in
-// each version that knows how: what the answer is, is on the disk.
+// each version in which they can. What the user answers shows on the disk.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,8 +14,8 @@ const HELD = '(defun f () 1)\n';
 const WRITTEN = '(defun f () 2)\n';
 const OTHER = '(defun f () 3)\n';
 
-// What the user says: the result of the elicitation; what the model reads; what
-// the file then holds.
+// What the user does: the result of the elicitation, the text that the model
+// reads, and the text that the file then has.
 const CASES = [
     ['approves', { action: 'accept', content: { decision: 'approve' } },
         false, /./, WRITTEN],
@@ -38,7 +38,7 @@ const CASES = [
     false, /./, WRITTEN],
 ];
 
-// A client whose user gives the answer that is set.
+// A client whose user gives the answer in user.answer.
 async function connect(kind, capabilities) {
     const folder = fs.mkdtempSync(path.join(SCRATCH, 'workspace-'));
     const traced = trace();
@@ -65,7 +65,7 @@ async function connect(kind, capabilities) {
     } };
 }
 
-// Writes file N in FOLDER, and tells what the model reads and the file holds.
+// Writes file N in FOLDER; returns what the model reads and the file holds.
 async function write(kind, { client, folder }, n) {
     const name = `notes-${n}.lisp`;
     const file = path.join(folder, name);
@@ -99,7 +99,7 @@ async function approvals(kind) {
     const { result, held } = await write(kind, at, CASES.length);
     assert.ok(!result.isError, text(result));
     assert.equal(held, WRITTEN);
-    assert.deepEqual(user.asked, []); // since the last answer was remembered
+    assert.deepEqual(user.asked, []); // the last answer was remembered
     await at.close();
 }
 

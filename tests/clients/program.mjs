@@ -11,7 +11,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 export const PROGRAM = process.env.ECL_MCP ??
     path.join(ROOT, 'build/release/ecl-mcp');
 
-// Nothing goes to the home of who runs the tests.
+// Nothing is written to the home of the user who runs the tests.
 const HOME = scratchFolder('ecl-mcp-home');
 
 // A variable by which the processes of one test are found, and a check that

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
 // run.mjs [NAME…]: runs the tests with the official clients (suite.mjs), all
-// of them or those whose name contains a NAME.
+// of them or only those whose name contains a NAME.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/npm.mjs';

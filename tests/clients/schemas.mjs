@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// schemas.mjs: what the program says in a conversation, message by message,
-// against the official JSON schema of each version of the protocol.
+// schemas.mjs: checks what the program says in a conversation, message by
+// message, against the official JSON schema of each version of the protocol.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -47,8 +47,8 @@ class Schema {
     }
 }
 
-// What is asked: method, parameters, the definition of the result; none for an
-// error.
+// The requests: method, parameters, and the definition of the result, or none
+// for an error.
 const call = (name, args) => ['tools/call', { name, arguments: args }];
 const COMMON = [
     ['tools/list', {}, 'ListToolsResult'],
@@ -124,7 +124,7 @@ async function conversation(version) {
     }
 }
 
-// What the user is asked, and how the question is taken back.
+// The question to the user, and its withdrawal.
 async function questions(version) {
     const modern = version === MODERN;
     const schema = new Schema(version);
@@ -183,7 +183,7 @@ async function questions(version) {
     }
 }
 
-// Every inputSchema is a schema, of the dialect that is the default today.
+// Every inputSchema is a valid schema of today's default dialect.
 function checkTools(tools) {
     assert.deepEqual(toolsFaults(tools), []);
     for (const tool of tools)

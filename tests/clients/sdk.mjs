@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// sdk.mjs: the official TypeScript SDK, both of its lines and all of its ways
-// to open a connection, goes through a session with the program.
+// sdk.mjs: the official TypeScript SDK talks to the program, in both of its
+// major versions and in all of its ways to open a connection.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import * as v1 from '@modelcontextprotocol/sdk/client/index.js';
@@ -15,8 +15,8 @@ const TOOLS = [...fs.readFileSync(
     new URL('../../docs/tools.md', import.meta.url), 'utf8')
     .matchAll(/^## (\S+)$/gm)].map(([, name]) => name).sort();
 
-// How each kind of client is made: its class, transport and options, what it
-// should find, and how it calls a tool.
+// The kinds of client: class, transport and options, what each should find, and
+// how it calls a tool.
 export const KINDS = [
     { name: 'SDK 1', sdk: v1, stdio: v1stdio, options: {}, legacy: true,
         call: (client, params, options) =>
@@ -118,7 +118,7 @@ async function cancelled(kind, client) {
     const aborter = new AbortController();
     const endless = kind.call(client, { name: 'evaluate-lisp',
         arguments: { code: '(loop)' } }, { signal: aborter.signal });
-    await client.listTools(); // by now the call has been sent
+    await client.listTools(); // when it is answered, the call has been sent
     aborter.abort('a test');
     await assert.rejects(endless);
 }

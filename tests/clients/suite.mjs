@@ -19,7 +19,7 @@ function within(seconds, promise) {
     let timer;
     const late = new Promise((_, reject) => {
         timer = setTimeout(() =>
-            reject(new Error(`not done after ${seconds} s`)), seconds * 1000);
+            reject(new Error(`unfinished after ${seconds} s`)), seconds * 1000);
     });
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -3,8 +3,8 @@
 // HTTP on the loopback interface, since the conformance suite knows no other
 // way. Messages pass as they are; only request ids and progress tokens are
 // made unique on the way in, and put back on the way out. What HTTP itself
-// wants (headers, statuses, sessions) is done here: of that the suite tells
-// nothing about the server.
+// needs (headers, statuses, sessions) is done here: in these, the suite does not
+// test the server.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { Peer } from '../support/peer.mjs';
@@ -16,8 +16,8 @@ const SECONDS = 5; // for a server to end
 
 const isRequest = message => 'method' in message && 'id' in message;
 
-// The answer to one POST: JSON when there is nothing but the response, else a
-// stream of events.
+// The answer to one POST: JSON if there is only the response, else a stream of
+// events.
 class Answer {
     constructor(response, headers = {}) {
         this.response = response;
@@ -72,7 +72,7 @@ class Backend {
         this.peer.send(`${JSON.stringify(message)}\n`);
     }
 
-    // Passes a request on; STATUS gives that of HTTP for its response.
+    // Passes a request on; STATUS returns the HTTP status of its response.
     ask(message, answer, status) {
         const id = ++this.#last;
         const token = message.params?._meta?.progressToken;
@@ -100,15 +100,15 @@ class Backend {
     #response(message) {
         const request = this.#open.get(message.id);
         if (!request)
-            throw new Error(`nobody asked: ${JSON.stringify(message)}`);
+            throw new Error(`unexpected: ${JSON.stringify(message)}`);
         this.#open.delete(message.id);
         this.#nameSubscription(message.result, request);
         request.answer.end(request.status(message),
             { ...message, id: request.id });
     }
 
-    // A notification or request of the server goes to the request that it
-    // belongs to, else to the newest one.
+    // A notification or request of the server goes to the request to which it
+    // belongs, or else to the newest one.
     #event(message) {
         const { params } = message;
         const known = this.#open.get(params?.progressToken) ??
@@ -127,7 +127,7 @@ class Backend {
             holder._meta[`${MCP}subscriptionId`] = request.id;
     }
 
-    // Ends the process; what it did wrong.
+    // Ends the process and resolves with what it did wrong.
     async close() {
         this.peer.child.stdin.end();
         await this.peer.until(() => this.peer.closed, SECONDS);
@@ -156,7 +156,7 @@ function headerFault(headers, message) {
     return '';
 }
 
-// The status that goes with the response to such a request.
+// Chooses the status of the response to such a request.
 function statusFor(request) {
     const meta = request.params?._meta;
     const complete = meta?.[`${MCP}protocolVersion`] !== undefined &&

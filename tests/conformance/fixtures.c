@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fixtures.c: the tools and resources that the official conformance suite of
-   MCP wants to find in a server, with the names (here with hyphens), texts and
-   forms that it prescribes. Linked with the server into ecl-mcp-conformance. */
+   MCP needs in a server, with the names (here with hyphens), texts and forms
+   that it prescribes. Linked with the server into ecl-mcp-conformance. */
 #include "server/extras.h"
 #include "wire/image.h"
 #include "wire/wire.h"
@@ -14,7 +14,7 @@
 
 #define IMAGE_BLOCK "{'type':'image','data':'" PNG "','mimeType':'image/png'}"
 
-/* JSON is written with ' in the place of the quotes. */
+/* JSON is written with ' instead of the quotes. */
 static struct str quoted(struct arena *arena, const char *text)
 {
     size_t n = strlen(text);
@@ -92,7 +92,7 @@ static enum status error_handling(const struct tool_request *request,
     return ST_OK;
 }
 
-/* What an evaluation prints is its progress. */
+/* The output of an evaluation is its progress. */
 static enum status tool_with_progress(const struct tool_request *request,
                                       struct tool_answer *answer)
 {
@@ -106,8 +106,8 @@ static enum status tool_with_progress(const struct tool_request *request,
     return image_send(request->image, &request->call->image);
 }
 
-/* The server asks no client for a text of its model, so it is as if none
-   could. */
+/* The server never asks for a text of the client's model, so it treats every
+   client as one that has no model. */
 static enum status missing_capability(const struct tool_request *request,
                                       struct tool_answer *answer)
 {
@@ -134,7 +134,7 @@ static enum status ask(const struct tool_request *request,
     return schema.n > 0 ? ST_OK : ST_NOMEM;
 }
 
-/* Whether the reply is one to the question NAME, and what the user said. */
+/* Whether the reply accepts question NAME; CONTENT is what the user said. */
 static bool is_accepted(const struct tool_request *request, const char *name,
                         struct json *content)
 {
@@ -146,8 +146,8 @@ static bool is_accepted(const struct tool_request *request, const char *name,
            json_type(*content) == JSON_OBJECT;
 }
 
-/* The text that the user gave as FIELD of the question NAME; false when there
-   is none. */
+/* Takes the text that the user gave as FIELD of the question NAME; false when
+   there is none. */
 static bool read_reply(const struct tool_request *request, const char *name,
                        const char *field, struct str *text)
 {
@@ -157,7 +157,7 @@ static bool read_reply(const struct tool_request *request, const char *name,
            json_string(request->arena, json_get(content, field), text) == ST_OK;
 }
 
-/* Answers with the reply, WORDS before it. */
+/* Answers with WORDS and the reply. */
 static enum status repeat(const struct tool_request *request,
                           struct tool_answer *answer, const char *words)
 {
@@ -232,7 +232,7 @@ static enum status elicitation_enums(const struct tool_request *request,
     "{'type':'object','properties':{'" field "':{'type':'" type "'}},"         \
     "'required':['" field "']}"
 
-/* Asks again until there is a name. */
+/* Asks until there is a name. */
 static enum status greet(const struct tool_request *request,
                          struct tool_answer *answer)
 {
@@ -245,7 +245,7 @@ static enum status greet(const struct tool_request *request,
                arena_printf(request->arena, "Hello, %.*s!", STR_ARG(name)));
 }
 
-/* What goes with the question comes back with the reply, or not at all. */
+/* The state sent with the question comes back with the reply, or not at all. */
 static enum status keep_state(const struct tool_request *request,
                               struct tool_answer *answer)
 {
@@ -321,7 +321,7 @@ static const struct schema_field message_fields[] = {
     {.name = "message",
      .kind = SCHEMA_STRING,
      .required = true,
-     .help = "What the user is told."},
+     .help = "The text for the user."},
     {0},
 };
 
@@ -364,7 +364,7 @@ static const struct resource resources[] = {
      TOOL("static-text", NULL, static_text)},
     {"test://static-binary", "static-binary", "Picture", "A picture.",
      "image/png", TOOL("static-binary", NULL, static_binary)},
-    {"test://template/{id}/data", "template", "Data", "What belongs to an id.",
+    {"test://template/{id}/data", "template", "Data", "The data of an id.",
      "application/json", TOOL("template-data", id_fields, template_data)},
     {0},
 };

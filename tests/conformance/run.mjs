@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
 // run.mjs PROGRAM [NAME…]: runs the conformance suite of MCP against PROGRAM
-// (suite.mjs), with NAMEs only the scenarios whose name contains one.
+// (suite.mjs), or only the scenarios whose name contains a NAME.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/npm.mjs';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // suite.mjs PROGRAM [NAME…]: the scenarios that each version of MCP requires.
-// All have to pass but those that README.md lists with a reason, and these may
+// All must pass except those that README.md lists with a reason, and those must
 // not pass. Started by run.mjs.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -19,8 +19,8 @@ const BAD = ['FAILURE', 'WARNING', 'SKIPPED'];
 const [program, ...names] = process.argv.slice(2);
 const folder = scratchFolder('ecl-mcp-conformance');
 
-// The scenarios for servers in the suite's list for VERSION; those it calls
-// "not scored" as well.
+// The scenarios for servers in the suite's list for VERSION, including those
+// that it calls "not scored".
 function scenariosOf(version) {
     const text = fs.readFileSync(
         path.join(SUITE, 'requirements', `${version}.yaml`), 'utf8');
@@ -46,7 +46,7 @@ function readListed() {
     return listed;
 }
 
-// Runs SCENARIO, or all, against URL. Resolves with what is printed.
+// Runs all scenarios of VERSION against URL. Resolves with what is printed.
 function runSuite(url, version, output) {
     return new Promise((done, fail) => {
         const child = spawn(process.execPath, [
@@ -68,13 +68,13 @@ function readChecks(output) {
     for (const name of fs.existsSync(output) ? fs.readdirSync(output) : []) {
         const [, scenario] = /^server-(.*)-\d{4}-\d\d-\d\dT[-\dZ]+$/.exec(name);
         const file = path.join(output, name, 'checks.json');
-        if (fs.existsSync(file)) // else it was stopped
+        if (fs.existsSync(file)) // or else the scenario was stopped
             found.set(scenario, JSON.parse(fs.readFileSync(file, 'utf8')));
     }
     return found;
 }
 
-// What is wrong with the CHECKS of a scenario; empty when nothing is.
+// What is wrong with the CHECKS of a scenario; empty if nothing is.
 function problemsOf(checks, excused) {
     if (!checks)
         return ['it was not run'];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* differ.c: the diff engine as a program, to be compared with diff(1) and
-   patch(1): differ OLD NEW prints the diff; differ OLD NEW CHOICE prints OLD
-   with the hunks for which CHOICE has a 1; with a fourth file, that one with
-   them, and a line of outcomes on standard error. */
+/* differ.c: the diff engine as a program, for comparison with diff(1) and
+   patch(1). differ OLD NEW prints the diff. differ OLD NEW CHOICE prints OLD
+   with the hunks for which CHOICE has a 1. With a file CURRENT after that, it
+   prints CURRENT with these hunks, and a line of outcomes on standard error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

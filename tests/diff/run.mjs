@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs: the diff engine against diff(1) and patch(1), on random texts and on
-// the sources of this project changed at random, the same in each run.
+// run.mjs: compares the diff engine with diff(1) and patch(1), on random texts
+// and on sources of this project with random changes, the same in each run.
 // run.mjs DIFFER [SEED]
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -74,7 +74,7 @@ function compare(before, after) {
   if (changedLines(diff) > changedLines(gnu))
     throw new Error(`${changedLines(diff)} lines changed, diff(1) needs ${changedLines(gnu)}`);
   if (before !== "" && after !== "" && patched(before, diff) !== after)
-    throw new Error("patch(1) makes another text of our diff");
+    throw new Error("patch(1) makes a different text from our diff");
   const hunks = hunksOf(diff);
   const all = "1".repeat(hunks.length);
   if (latin(ours(all).stdout) !== after) throw new Error("all hunks do not give the new text");
@@ -85,15 +85,15 @@ function compare(before, after) {
   if (chosen.length > 0 && before !== "" && after !== "") {
     const head = "--- a/text\n+++ b/text\n";
     if (patched(before, head + chosen.join("")) !== subset)
-      throw new Error(`patch(1) makes another text of the hunks ${choice}`);
+      throw new Error(`patch(1) makes a different text from the hunks ${choice}`);
   }
-  // The same hunks in a text that has grown at its start.
+  // The same hunks in a text with new lines at its start.
   if (before !== "" && !/^(w|new )/.test(before)) {
     writeFileSync(file("grown"), "; grown\n; twice\n" + before, "latin1");
     const got = ours(choice, file("grown"));
     const outcomes = latin(got.stderr).trim();
     if (!outcomes.includes("s") && latin(got.stdout) !== "; grown\n; twice\n" + subset)
-      throw new Error("moved hunks give another text");
+      throw new Error("moved hunks give a different text");
     moved += outcomes.includes("a") && !outcomes.includes("s");
   }
 }
@@ -105,7 +105,7 @@ const cases = [
   ["no line feed at the end, then one", () => ["a\nb", "a\nb\n"]],
   ["one at the end, then none", () => ["a\nb\n", "a\nb"]],
   ["CR LF against LF", () => ["a\r\nb\r\n", "a\nb\n"]],
-  ["bytes that are no UTF-8", () => ["\xff\xfe\n\x00\n", "\xff\xfe\n\x01\n\x00\n"]],
+  ["bytes that are not UTF-8", () => ["\xff\xfe\n\x00\n", "\xff\xfe\n\x01\n\x00\n"]],
 ];
 for (const words of [1, 2, 3, 10, 100])
   for (let i = 0; i < 12; i++) {
@@ -127,7 +127,7 @@ for (let i = 0; i < 60; i++) {
 cases.push(["50,000 lines that have nothing in common", () =>
   [Array.from({ length: 50000 }, (_, i) => `a${i}\n`).join(""),
     Array.from({ length: 50000 }, (_, i) => `b${i}\n`).join("")]]);
-// More than LIMIT_DIFF_STEPS: right, if not the shortest.
+// More than LIMIT_DIFF_STEPS: the diff is right, but not the shortest.
 function compareLong() {
   writeFileSync(file("old"), randomText(60000, 40), "latin1");
   writeFileSync(file("new"), randomText(60000, 40), "latin1");

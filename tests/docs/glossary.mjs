@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// glossary.mjs: docs/glossary.md and the code use the same words. Each word of
-// the first table is in the code, each place exists, and nothing in the code has
-// a name of the second table.
+// glossary.mjs: docs/glossary.md and the code use the same words. The code has
+// each word and each place of the first table, and no name of the second.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -20,17 +19,17 @@ const quoted = cell => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
 const escape = text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-// A word as it stands in names: "pending call" is also pending_call.
+// A word as names spell it: "pending call" is also pending_call.
 const wordPattern = word =>
     new RegExp(escape(word).replace(/ /g, '[ _-]+'), 'i');
 
-// A whole name, or with a "*" at its end the start of one.
+// A whole name, or the start of one if it ends in "*".
 const namePattern = name => new RegExp('(?<![\\w-])' +
     (name.endsWith('*') ? escape(name.slice(0, -1))
         : `${escape(name)}(?![\\w-])`));
 
-// The faults of the glossary TEXT beside FILES: { path: text } of the code, and
-// EXISTS, whether there is a path.
+// The faults of the glossary TEXT, compared with the code: FILES is
+// { path: text }, and EXISTS says whether a path exists.
 export function glossaryFaults(text, files, exists) {
     const words = rows(text, 'Words');
     const retired = rows(text, 'Retired names');
@@ -52,13 +51,13 @@ export function glossaryFaults(text, files, exists) {
     ];
 }
 
-// The files of the product below ROOT, of the paths ALL.
+// The paths of ALL that are files of the product, which is below ROOT.
 export const codeFiles = (root, all) => Object.fromEntries(
     all.filter(name => FOLDERS.test(name) && CODE.test(name))
         .map(name => [name, fs.readFileSync(path.join(root, name), 'utf8')]));
 
-// The faults of the test itself: each retired name that is planted, in a text and
-// as a file, must be found, and so must a word that is nowhere.
+// The faults of the test itself: it must find each retired name that is
+// planted, in a text and as a file, and a word that the code lacks.
 export function glossaryTestFaults(text) {
     const finds = (files, what, table = text) => glossaryFaults(table, files,
         () => true).some(fault => fault.includes(what));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// layers.mjs: scripts/layers.awk accepts a tree in order and refuses one with a
-// fault in it. Each case is a few files in a temporary folder.
+// layers.mjs: scripts/layers.awk accepts a good tree and refuses one with a
+// fault. Each case is a few files in a temporary folder.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-// Two floors of the core, and a host that may know only core/core.h.
+// Two floors of the core, and a host that may include only core/core.h.
 const LAYERS = 'base:\ngate: base\ncore: base gate\nserver: base core.h\n';
 const TREE = {
     'core/core.h': '#include "base/str.h"\n#include "gate/gate.h"\n',
@@ -17,9 +17,9 @@ const TREE = {
     'server/main.c': '#include "core/core.h"\n#include "gate/gate.h"\n',
 };
 
-// What each case adds to the tree, and what must be said of it.
+// What each case adds to the tree, and what the script must report.
 const CASES = {
-    'a tree in order': [{}, /^$/],
+    'a good tree': [{}, /^$/],
     'an include that goes up': [
         { 'core/base/str.c': '#include "base/str.h"\n#include "gate/gate.h"\n' },
         /^core\/base\/str\.c:2: base may not include gate\/gate\.h\n$/],
@@ -58,7 +58,7 @@ function check(script, files) {
     }
 }
 
-// The faults of the script at the path SCRIPT.
+// What is wrong with the script at the path SCRIPT.
 export function layersFaults(script) {
     return Object.entries(CASES).flatMap(([name, [more, wanted]]) => {
         const { status, stdout, stderr } = check(script, { ...TREE, ...more });

@@ -13,7 +13,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const program = path.resolve(process.argv[2]);
 const read = name => fs.readFileSync(path.join(ROOT, name), 'utf8');
 
-// The files below the folder NAME of the repository, and no made ones.
+// The files below the folder NAME of the repository, without generated ones.
 function filesBelow(name) {
     return fs.readdirSync(path.join(ROOT, name), { withFileTypes: true })
         .filter(entry => !/^(\.git|build|node_modules)$/.test(entry.name))
@@ -27,7 +27,7 @@ const documents = all.filter(name => name.endsWith('.md'));
 const glossary = () => [read('docs/glossary.md'), codeFiles(ROOT, all),
     place => fs.existsSync(path.join(ROOT, place))];
 
-// Lines of TEXT that are prose: no code, tables, pictures or comments.
+// The lines of TEXT that are prose: not code, tables, pictures or comments.
 function proseLines(text) {
     let inCode = false;
     return text.split('\n').map((line, i) => ({ line, number: i + 1 }))
@@ -38,7 +38,7 @@ function proseLines(text) {
         });
 }
 
-// Each test gives the faults it found.
+// Each test returns the faults that it found.
 const tests = {
     'docs/tools.md is what the server says (make docs)'() {
         const { stdout } = spawnSync(process.execPath,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz.h: a harness is one function that takes any bytes. libFuzzer calls it
-   with what it makes up, replay.c with the files of the corpus. */
+   with inputs that it invents, replay.c with the files of the corpus. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What holds for every input. */
+/* A condition that holds for every input. */
 #define REQUIRE(condition)                                                     \
     do {                                                                       \
         if (!(condition))                                                      \

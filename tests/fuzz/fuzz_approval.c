@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Only "accept" with "approve" approves, and hunks are as many as there are;
-   what a human is shown has no hidden character. */
+/* Only "accept" with "approve" approves, and a choice of hunks is never empty.
+   The text that a human is shown has no hidden character. */
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "gate/approval_form.h"

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     REQUIRE(str_eq(text, after));
     REQUIRE(diff_apply(&arena, &diff, none, &text) == ST_OK);
     REQUIRE(str_eq(text, before));
-    // what is found in an unchanged text stands in its old place
+    // hunks found in an unchanged text are in their old places
     REQUIRE(diff_apply_to(&arena, &diff, NULL, before, outcomes, &text) ==
             ST_OK);
     bool stale = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever an editor says: what it did not approve does not run, the client
+/* Whatever an editor says, calls that it did not approve do not run, the client
    hears lines of JSON, and every call is answered once the editor is gone. */
 #include <string.h>
 
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool runs = core_image_output(core)->n > 0;
     REQUIRE(!runs || has(said, STR("approve")) || has(said, STR("\\u")));
     core_editor_close(core, 0);
-    // the answer of initialize, and that of the call unless the image has it
+    // the answers to initialize and to the call, unless the image has the call
     size_t answers = check_lines(core_output(core));
     REQUIRE(answers == (runs ? 1 : 2));
     core_free(core);

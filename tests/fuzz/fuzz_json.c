@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is accepted can be walked, and strings are written as they are read. */
+/* Accepted JSON can be walked, and strings are written as they were read. */
 #include "fuzz/fuzz.h"
 #include "json/json.h"
 #include "json/jsonw.h"

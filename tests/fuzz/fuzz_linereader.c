@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines come out the same however their bytes come in. The first byte is the
-   longest line, the second the length of a piece. */
+   length limit of a line, the second the length of a piece. */
 #include "fuzz/fuzz.h"
 #include "json/linereader.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A policy file is right or has a fault, and what it says is the strictest of
-   its rules; an address of a resource shows what it names, or nothing. */
+/* A policy file is right or has a fault, and the strictest of its rules
+   decides; the address of a resource shows what it names, or nothing. */
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "gate/policy.h"
 #include "mcp/resources.h"
 
-/* Every name is that of a tool with a path and a session. */
+/* Every name is a tool with a path and a session. */
 static const struct schema_field fields[] = {
     {.name = "path", .kind = SCHEMA_PATH},
     {.name = "session", .kind = SCHEMA_NAME},
@@ -19,7 +19,7 @@ static const struct tool *find(struct str name)
     return name.n < 20 ? &tool : NULL;
 }
 
-/* A path is what it is. */
+/* A path resolves to itself. */
 static enum files_result locate(void *context, struct arena *arena,
                                 struct str path, struct str *name,
                                 struct str *problem)

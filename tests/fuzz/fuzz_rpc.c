@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever the message, its error answer is one line of JSON with its id. */
+/* Whatever the message, its error response is one line of JSON with its id. */
 #include "fuzz/fuzz.h"
 #include "json/rpc.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arguments that pass the check are what the table says. */
+/* Arguments that pass the check agree with the table. */
 #include "fuzz/fuzz.h"
 #include "gate/schema.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whatever the text, a report is about places in it, and a definition found in
-   a text that is fine is a form of its own, without which the text is fine,
-   too. The input is a kind, a name and the text, each on a line. */
+/* Whatever the text, a report names places in it. A definition found in a text
+   without problems is a form by itself, and the text has no problems without
+   it, either. The input is a kind and a name, each on a line, then the text. */
 #include "fuzz/fuzz.h"
 #include "source/definition.h"
 #include "source/source.h"
@@ -33,7 +33,7 @@ static size_t check(struct arena *arena, struct str text, size_t *forms)
     return report.count;
 }
 
-/* Whether parts of TEXT may be for another Lisp, and less strictly checked. */
+/* Whether TEXT may have parts for another Lisp, which are checked less. */
 static bool is_conditional(struct str text)
 {
     for (size_t i = 1; i < text.n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* No text is a ticket but what was written as one. */
+/* Only a text that was written as a ticket is one. */
 #include "fuzz/fuzz.h"
 #include "mcp/ticket.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* replay.c: runs a harness on the files named, without libFuzzer:
+/* replay.c: runs a harness on the given files, without libFuzzer:
      fuzz_json tests/fuzz/corpus/json/… */
 #include <stdio.h>
 
 #include "fuzz/fuzz.h"
 
-/* Larger files do not belong into a corpus. */
+/* Larger files do not belong in a corpus. */
 #define LARGEST (64 * 1024)
 
 static int replay(const char *path)
@@ -18,7 +18,8 @@ static int replay(const char *path)
     size_t size = fread(bytes, 1, LARGEST + 1, file);
     if (size > LARGEST || ferror(file))
         goto out;
-    // Ends where the storage ends, so that a look behind it is noticed.
+    // The input ends where its storage ends, so that reading past it is
+    // noticed.
     uint8_t *exact = malloc(size > 0 ? size : 1);
     if (!exact)
         goto out;
@@ -38,7 +39,7 @@ int main(int count, char **paths)
 {
     int failed = 0;
     for (int i = 1; i < count; i++) {
-        // A file that ends the program is the last one named.
+        // If a file ends the program, its name is the last one printed.
         printf("%s\n", paths[i]);
         fflush(stdout);
         if (replay(paths[i]) != 0) {

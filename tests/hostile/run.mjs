@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs [--program COMMAND] [--jobs N] [NAME…]: evaluations that have ended,
-// blocked or confused Lisp servers, one after the other on a few long-lived
-// processes. The *.mcp files hold them, each under a heading; the notation is
-// that of tests/server/README.md. After each, a function that was defined
-// before the first must still work, and a vector of a million elements be
-// whole, also when the image died and went on from a checkpoint. The last line
-// is "hostile: N passed, N failed".
+// run.mjs [--program COMMAND] [--jobs N] [NAME…]: plays evaluations that have
+// ended, blocked or confused Lisp servers, one after the other on a few
+// long-lived processes. The *.mcp files hold them, each under a heading;
+// tests/server/README.md explains the notation. After each, a function that was
+// defined before the first must still work, and a vector of a million elements
+// must be whole, even when the image died and continued from a checkpoint. The
+// last line is "hostile: N passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,8 +27,8 @@ const DEFINE = 'init\neval (defun sq (x) (* x x))\n| => SQ\n' +
 const CHECK = 'eval (list (sq 12) (length *data*) (count 7 *data*))\n' +
     '| …\n| => (144 1000000 1000000)\n';
 
-// Ends the headings of groups that leave nothing to mend: there the check comes
-// after each evaluation, else after the group.
+// Ends the headings of groups that leave nothing to repair: there the check
+// follows each evaluation, otherwise the group.
 const EACH = '(each)';
 
 const { values: options, positionals } = parseArgs({
@@ -71,8 +71,8 @@ async function play(player, source) {
         await player.step(step);
 }
 
-// Plays STEP. A stopped evaluation is answered 4 s after its limit at most:
-// other suites run meanwhile.
+// Plays STEP. A stopped evaluation must be answered within 4 s after its limit;
+// other suites run at the same time.
 async function timed(player, step) {
     const limit = /^\{"timeout":([\d.]+)\}/.exec(step.rest ?? '');
     const start = performance.now();
@@ -117,7 +117,7 @@ const results = [];
 
 async function work(_, number) {
     const player = newPlayer(String(number));
-    // The same entries before each other every time.
+    // Every time, an entry follows the same entries.
     for (let i = number; i < played.length; i += PROCESSES)
         results.push(await run(player, played[i]));
     const fault = await player.attempt(() => player.finish());

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Evaluated code that speaks to the supervisor in the name of its image: the
-   supervisor, which is not in the sandbox, must not do for it what it cannot do
-   itself. Argument 1 of the program is ecl-mcp-image. */
+/* Evaluated code speaks to the supervisor in the name of its image. The
+   supervisor, which is not in the sandbox, must not do anything for the code
+   that the code cannot do itself. Argument 1 of the program is
+   ecl-mcp-image. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static int set_up(void **state)
     (void)state;
     if (folder_make() < 0)
         return -1;
-    (void)setenv("TMPDIR", folder, 1); // a home may lie in the usual one
+    (void)setenv("TMPDIR", folder, 1); // the usual one may contain a home
     (void)snprintf(path, sizeof path, "%s/attack.lisp", folder);
     file = fopen(path, "we");
     if (!file || fputs(attack, file) == EOF || fclose(file) == EOF)

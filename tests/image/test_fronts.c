@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Several fronts of one supervisor, with the real zygote and real images:
-   argument 1 of the program is ecl-mcp-image. They share sessions and nothing
-   else. */
+/* Several fronts of one supervisor, with the real zygote and real images. The
+   fronts share sessions and nothing else. Argument 1 of the program is
+   ecl-mcp-image. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int set_up(void **state)
     return status;
 }
 
-/* From now on FRONT calls and waits. */
+/* From now on, host_call and host_wait are those of FRONT. */
 static void as(struct front *front)
 {
     host_front = front;
@@ -66,7 +66,7 @@ static void fronts_share_sessions(void **state)
     expect_no_answer(guest);
 }
 
-/* The calls of all fronts run in the order in which they came. */
+/* The calls of all fronts run in the order in which they arrived. */
 static void fronts_take_turns(void **state)
 {
     char code[64];
@@ -102,7 +102,7 @@ static void fronts_stop_their_own_calls_only(void **state)
     expect_no_answer(owner);
     expect_no_answer(guest);
     as(owner);
-    host_stop(6); // that is the guest's
+    host_stop(6); // which is a call of the guest
     host_stop(5);
     host_wait(5);
     assert_true(host_error);
@@ -111,8 +111,8 @@ static void fronts_stop_their_own_calls_only(void **state)
     assert_string_equal(host_answer.p, "=> 2");
 }
 
-/* With no number, the owner stops the calls of all others, and nobody else
-   does. */
+/* Without a number, the owner stops the calls of all other fronts. Nobody else
+   can. */
 static void owner_stops_the_calls_of_others(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void owner_stops_the_calls_of_others(void **state)
     host_call_and_see_it_run(2, "(loop)");
     as(guest);
     host_call(1, "(setf *x* 2)");
-    host_stop(0); // it is not the owner
+    host_stop(0); // the guest is not the owner
     host_pass(300);
     expect_no_answer(owner);
     expect_no_answer(guest);
@@ -166,7 +166,7 @@ static void front_leaves_in_a_call(void **state)
 }
 
 /* The caller is gone and cannot read why the image died; the next caller can. A
-   signal may still find the call where it can be interrupted: then again. */
+   signal may find the call where it can be interrupted: then it is repeated. */
 static void front_leaves_a_call_that_does_not_stop(void **state)
 {
     int tries = 5;
@@ -188,8 +188,8 @@ static void front_leaves_a_call_that_does_not_stop(void **state)
     host_expect(3, "(+ 1 3)", "=> 4");
 }
 
-/* Fronts that share a session are told once what others have done to it; other
-   fronts are not. */
+/* Fronts that share a session are told once what others did to it; fronts of
+   other sessions are not. */
 static void fronts_are_told_of_deaths(void **state)
 {
     struct front *third;
@@ -232,7 +232,7 @@ static void call_operation(uint64_t id, const char *operation)
     host_expect_success();
 }
 
-static void fronts_are_told_of_undoing(void **state)
+static void fronts_are_told_of_restores(void **state)
 {
     struct buf frame;
 
@@ -350,7 +350,7 @@ static void fronts_share_long_outputs(void **state)
     host_expect_part("10 11 12 1\n");
 }
 
-/* One front makes as many calls as it may; the other is served. */
+/* One front makes as many calls as it may; the other one is still served. */
 static void fronts_have_their_own_limits(void **state)
 {
     char part[80];
@@ -376,7 +376,7 @@ static void fronts_have_their_own_limits(void **state)
     host_expect(2, "3", "=> 3");
 }
 
-/* All together may only make so many calls, too. */
+/* The calls of all fronts together are limited, too. */
 static void fronts_share_a_limit(void **state)
 {
     enum { FRONTS = 4 };
@@ -414,7 +414,7 @@ static enum status hello(struct front *front, int64_t version, int64_t known)
     return status;
 }
 
-/* FRONT has got a WELCOME with REFUSAL; returns the name in it. */
+/* FRONT has received a WELCOME with REFUSAL; returns the name in it. */
 static int64_t expect_welcome(struct front *front, const char *refusal)
 {
     struct buf *out = front_output(front);
@@ -469,17 +469,17 @@ static void front_is_told_of_new_images(void **state)
     as(front = front_open(host, false));
     assert_ok(hello(front, WIRE_VERSION, name));
     (void)expect_welcome(front, "");
-    host_expect(1, "(+ 1 1)", "=> 2"); // it knows these images
+    host_expect(1, "(+ 1 1)", "=> 2"); // the front knows these images
     as(owner);
     host_leave(front);
 }
 
-/* A front that sends what it must not; the others do not notice. */
-static void front_that_talks_nonsense_is_told_to_go(void **state)
+/* A front sends what it must not; the others do not notice. */
+static void front_that_sends_nonsense_is_refused(void **state)
 {
     static const char before[][WIRE_HEAD] = {
         {0, 0, 0, 0, WIRE_CALL},  // no HELLO
-        {0, 0, 0, 0, WIRE_REPLY}, // the other way
+        {0, 0, 0, 0, WIRE_REPLY}, // the wrong direction
         {0, 0, 0, 1, WIRE_HELLO}, // a HELLO of 16 MB
         "GET / HTTP/1.1\r",       // size and kind are letters
         {0, 0, 0, 0, WIRE_HELLO}, // without a version
@@ -546,7 +546,7 @@ int main(int argc, char **argv)
         TEST(front_leaves_in_a_call),
         TEST(front_leaves_a_call_that_does_not_stop),
         TEST(fronts_are_told_of_deaths),
-        TEST(fronts_are_told_of_undoing),
+        TEST(fronts_are_told_of_restores),
         TEST(front_leaves_at_any_time),
         TEST(front_finishes_alone),
         TEST(owner_finishes_for_all),
@@ -555,7 +555,7 @@ int main(int argc, char **argv)
         TEST(fronts_share_a_limit),
         TEST(front_says_which_version_it_speaks),
         TEST(front_is_told_of_new_images),
-        TEST(front_that_talks_nonsense_is_told_to_go),
+        TEST(front_that_sends_nonsense_is_refused),
         TEST(many_fronts_come_and_go),
     };
 

@@ -93,7 +93,7 @@ static void restore_survives_death_after_death(void **state)
     host_expect(3, "*x*", "=> 7");
 }
 
-/* The newest copy is killed, too: an older one replaces the image. */
+/* The newest checkpoint is killed, too: an older one replaces the image. */
 static void restore_falls_back_to_older_ones(void **state)
 {
     pid_t images[64];
@@ -153,7 +153,7 @@ static void list_definitions(uint64_t id, unsigned char flags)
     host_expect_success();
 }
 
-/* A call that says that it only reads is no evaluation. */
+/* A call that says that it only reads is not an evaluation. */
 static void restore_passes_over_reads(void **state)
 {
     (void)state;
@@ -183,12 +183,12 @@ static void restore_goes_to_named_ones(void **state)
     host_expect_part("(checkpoint \"good\")\nUndone:\n- evaluation 2: (setf");
     host_expect(5, "*x*", "=> 1");
     host_expect(6, "(setf *x* 3)", "=> 3");
-    call_operation(7, "restore-session", "good", 0); // it is still there
+    call_operation(7, "restore-session", "good", 0); // it still exists
     host_expect(8, "*x*", "=> 1");
 }
 
-/* A named checkpoint of an abandoned past is reached by its name, and never
-   taken for a state of this past. */
+/* A named checkpoint of an abandoned past is found by its name, and never
+   mistaken for a state of the present past. */
 static void restore_keeps_pasts_apart(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void restore_says_what_is_missing(void **state)
     host_expect(3, "(+ 1 1)", "=> 2");
 }
 
-/* A limited number of each kind is kept, the newest. */
+/* Of each kind of checkpoint, a limited number is kept: the newest ones. */
 static void restore_keeps_a_bounded_number(void **state)
 {
     char name[16];
@@ -238,7 +238,7 @@ static void restore_keeps_a_bounded_number(void **state)
     host_expect_success();
 }
 
-/* A copy has no threads of user code; it works nevertheless. */
+/* A checkpoint has no threads of user code, but works nevertheless. */
 static void restore_works_with_threads(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void limit_ends_the_programs_of_a_call(void **state)
     host_wait(1);
     before = (pid_t)strtol(host_answer.p + 3, NULL, 10);
     assert_true(before > 1);
-    host_pass(50); // clock ticks of 10 ms tell old from new
+    host_pass(50); // old and new are told apart by clock ticks of 10 ms
     host_begin(&frame, "main", 2, "evaluate", 300);
     wire_put_string(&frame, STR("code"));
     wire_put_string(&frame,
@@ -321,8 +321,8 @@ static void limit_ends_the_programs_of_a_call(void **state)
     assert_true(host_exists(before));
 }
 
-/* An image with too many programs ends with them, and a checkpoint replaces it;
-   so it does when the programs stay after the answer. */
+/* An image with too many programs is ended with them, and a checkpoint replaces
+   it; so it is when the programs stay after the answer. */
 static void limit_ends_too_many_processes(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void limit_ends_too_many_processes(void **state)
     host_expect(7, "*x*", "=> 1");
 }
 
-/* The time that a call waits for the one before it does not count. */
+/* The time in which a call waits for the one before it does not count. */
 static void limit_starts_with_the_call(void **state)
 {
     struct buf frame;
@@ -381,7 +381,7 @@ static void sessions_are_limited(void **state)
 
     (void)state;
     host_expect(1, "1", "=> 1");
-    // closed ones do not count, open ones do: closing is cheaper than forking
+    // only open sessions count: closing is cheaper than forking
     for (int i = 0; i < LIMIT_SESSIONS + 10; i++) {
         struct buf frame;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sandbox in this process's children: one stands for the zygote, its child
-   for a live image that attempts what it may and what it may not. Every version
-   of Landlock up to the kernel's is tried, and none at all. */
+/* The sandbox, in children of this process: one plays the zygote, its child a
+   live image that attempts allowed and forbidden things. Every version of
+   Landlock up to the kernel's is tried, and none at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -80,7 +80,7 @@ static int tear_down(void **state)
 
 /* --- Files -------------------------------------------------------------- */
 
-/* What may be opened, in two modes. */
+/* Which files may be opened, in two modes. */
 struct opening {
     const char *path;
     int flags;
@@ -121,7 +121,7 @@ static const struct opening openings[] = {
     {"user/.config/gcloud/token", O_RDONLY, false, false},
     {"user/.config/ecl-mcp/policy.json", MAKING, false, false},
     {"user/.netrc", MAKING, false, false},
-    {"user/project/.env", O_RDONLY, true, true}, // not in the home itself
+    {"user/project/.env", O_RDONLY, true, true}, // in a folder of the home
     {"/usr/bin/env", O_RDONLY, true, true},
     {"/proc/self/status", O_RDONLY, true, true},
     {"/dev/null", O_RDWR, true, true},
@@ -129,16 +129,16 @@ static const struct opening openings[] = {
     {"/dev/ptmx", O_RDONLY, false, false},
 };
 
-/* Whether ERROR is that of a refusal: 0 is not an error, others are mistakes in
-   this test. */
+/* Whether ERROR means a refusal. 0 does not; other errors are mistakes in this
+   test. */
 static bool is_refusal(int error)
 {
     return error == EACCES || error == EPERM || error == EXDEV ||
            error == ENOSYS;
 }
 
-/* In a confined process: complains when RESULT, of a system call, is not as
-   ALLOWED says. */
+/* In a process in the sandbox: complains when RESULT, of a system call, is not
+   as ALLOWED says. */
 static int judge(const char *what, long result, bool allowed)
 {
     int error = result < 0 ? errno : 0;
@@ -342,7 +342,7 @@ static bool has_capabilities(void)
 }
 
 /* A system call of another architecture, whose numbers the filter does not
-   know. A kernel without it ends the process that makes it. */
+   know. A kernel without that architecture ends the calling process. */
 static long call_foreign(void)
 {
 #ifdef __x86_64__
@@ -409,13 +409,13 @@ static int attempt_system(void)
 
 /* --- In the sandbox ----------------------------------------------------- */
 
-struct confinement {
+struct trial {
     struct sandbox sandbox;
     int version; /* of Landlock */
 };
 
-/* In the image: how many attempts did not end as they should. */
-static int attempt_all(const struct confinement *c)
+/* In the image: returns how many attempts did not end as they should. */
+static int attempt_all(const struct trial *c)
 {
     int wrong = 0;
 
@@ -440,8 +440,9 @@ static pid_t wait_for(pid_t pid, int *status)
     return done;
 }
 
-/* In the zygote: gives up its rights, forks an image, and ends as that does. */
-static NO_RETURN void be_zygote(const struct confinement *c)
+/* In the zygote: gives up its rights, forks an image, and ends with the image's
+   status. */
+static NO_RETURN void be_zygote(const struct trial *c)
 {
     static struct sandbox_places places;
     int status = 0;
@@ -465,7 +466,7 @@ static NO_RETURN void be_zygote(const struct confinement *c)
 
 static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
-    struct confinement c = {{mode, network, NULL}, 0};
+    struct trial c = {{mode, network, NULL}, 0};
     int newest = linux_landlock_version();
 
     for (; c.version <= newest; c.version++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The supervisor in this process, with the real zygote and real images:
-   argument 1 of the program is ecl-mcp-image. Processes are killed under it,
-   calls are stopped, and every call must be answered all the same. */
+/* The supervisor in this process, with the real zygote and real images. Its
+   processes are killed, calls are stopped, and every call must be answered all
+   the same. Argument 1 of the program is ecl-mcp-image. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void supervisor_survives_its_zygote(void **state)
     host_wait_gone(zygote);
     host_expect(3, "*x*", "=> 42");
     assert_int_equal(host_image_pid(4), image);
-    assert_int_equal(kill(image, SIGKILL), 0); // now it is this process's
+    assert_int_equal(kill(image, SIGKILL), 0); // now a child of this process
     host_wait_gone(image);
     host_call(5, "(+ 1 1)");
     host_wait(5);
@@ -112,7 +112,7 @@ static void supervisor_survives_its_zygote(void **state)
     assert_int_not_equal(host_image_pid(6), image);
 }
 
-static void supervisor_withdraws_what_was_not_begun(void **state)
+static void supervisor_withdraws_waiting_calls(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *ran* nil)", "=> *RAN*");
@@ -126,11 +126,11 @@ static void supervisor_withdraws_what_was_not_begun(void **state)
     host_expect_part("[ERROR] ECL-MCP:NOT-EVALUATED\n");
     host_wait(4);
     assert_string_equal(host_answer.p, "=> (4)");
-    host_stop(99); // nobody has it
+    host_stop(99); // nobody made this call
     host_expect(5, "*ran*", "=> (4)");
 }
 
-static void supervisor_interrupts_what_runs(void **state)
+static void supervisor_interrupts_running_calls(void **state)
 {
     (void)state;
     host_expect(1, "(defvar *x* 7)", "=> *X*");
@@ -144,8 +144,9 @@ static void supervisor_interrupts_what_runs(void **state)
     assert_string_equal(host_answer.p, "=> 7"); // the image was not replaced
 }
 
-/* A signal may still find the call where it can be interrupted: then again. */
-static void supervisor_kills_what_ignores_interrupts(void **state)
+/* A signal may find the call where it can be interrupted: then it is
+   repeated. */
+static void supervisor_kills_images_that_ignore_interrupts(void **state)
 {
     int tries = 5;
 
@@ -223,7 +224,8 @@ static void supervisor_refuses_broken_frames(void **state)
                      ST_INVALID);
 }
 
-/* Without an image every call says why, at once and again later. */
+/* Without an image, the answer to every call says why, immediately and also
+   later. */
 static void supervisor_says_why_there_is_no_image(void **state)
 {
     (void)state;
@@ -239,7 +241,7 @@ static void supervisor_says_why_there_is_no_image(void **state)
     assert_true(host_error);
 }
 
-static void supervisor_gives_up_on_what_is_no_image(void **state)
+static void supervisor_gives_up_on_programs_without_lisp(void **state)
 {
     (void)state;
     host_start("/bin/true", NULL);
@@ -273,15 +275,15 @@ int main(int argc, char **argv)
         TEST(supervisor_replaces_a_killed_image),
         TEST(supervisor_notices_the_death_of_an_idle_image),
         TEST(supervisor_survives_its_zygote),
-        TEST(supervisor_withdraws_what_was_not_begun),
-        TEST(supervisor_interrupts_what_runs),
-        TEST(supervisor_kills_what_ignores_interrupts),
+        TEST(supervisor_withdraws_waiting_calls),
+        TEST(supervisor_interrupts_running_calls),
+        TEST(supervisor_kills_images_that_ignore_interrupts),
         TEST(supervisor_answers_everything_at_the_end),
         TEST(supervisor_ends_the_programs_of_an_image),
         TEST(supervisor_keeps_sessions_apart),
         TEST(supervisor_refuses_broken_frames),
         OWN_START(supervisor_says_why_there_is_no_image),
-        OWN_START(supervisor_gives_up_on_what_is_no_image),
+        OWN_START(supervisor_gives_up_on_programs_without_lisp),
         OWN_START(supervisor_starts_in_the_workspace),
     };
 

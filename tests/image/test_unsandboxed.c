@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A system that has no part of the sandbox, as in a container whose runtime
+/* A system without any part of the sandbox, as in a container whose runtime
    refuses the calls: everything works, and the log says what is missing.
    Argument 1 of the program is ecl-mcp-image. */
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool age_kernel(void)
     return done;
 }
 
-static void system_without_sandbox_is_told_of(void **state)
+static void system_without_sandbox_is_reported(void **state)
 {
     (void)state;
     assert_int_equal(linux_landlock_version(), 0);
@@ -44,7 +44,7 @@ static void system_without_sandbox_is_told_of(void **state)
     host_call(3, "(ext:system \"grep -c '^CapPrm:.0*$' /proc/self/status; "
                  "grep -c '^NoNewPrivs:.1' /proc/self/status\")");
     host_wait(3);
-    host_expect_part("1\n1\n"); // as root, these hold all the same
+    host_expect_part("1\n1\n"); // even for root, these hold
     // and other programs of the user cannot inspect this process
     assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
     host_call(4, "(ext:system \"cat /proc/$(cut -d' ' -f4 /proc/$(cut -d' ' "
@@ -56,13 +56,13 @@ static void system_without_sandbox_is_told_of(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(system_without_sandbox_is_told_of,
+        cmocka_unit_test_setup_teardown(system_without_sandbox_is_reported,
                                         host_setup, host_teardown),
     };
 
     host_use(argc, argv);
     if (!age_kernel()) {
-        (void)fputs("there is no seccomp to take away from\n", stderr);
+        (void)fputs("this system has no seccomp to take away\n", stderr);
         return 1;
     }
     return RUN_TESTS("unsandboxed", tests);

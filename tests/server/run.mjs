@@ -39,7 +39,7 @@ function allFiles() {
     ].filter(file => fs.existsSync(file));
 }
 
-// {name, steps} of each FILE that holds a transcript. Those that say
+// {name, steps} of each FILE that holds a transcript. Those with a line
 // "# slow" come first, so that nothing waits for them in the end.
 function load(files) {
     const all = files.map(file => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// connections.mjs: what comes through the socket that is no good front, and what
-// a server finds behind its socket that is no supervisor.
+// connections.mjs: a supervisor's socket to which something other than a good
+// front connects, and a server's socket at which something other than a
+// supervisor listens.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
@@ -31,7 +32,7 @@ async function oddBytes(world) {
         front.send(bytes);
         await ended(front);
     }
-    // a part of a frame, and then nothing: it goes with its connection
+    // a part of a frame, and then nothing: it is dropped with its connection
     for (const bytes of [hello().subarray(0, 20), Buffer.concat([hello(),
         frame(KIND.CALL, 1, 'main', 'evaluate').subarray(0, 30)])]) {
         const front = await Front.connect(world.socket);
@@ -55,7 +56,7 @@ async function otherVersion(world) {
     await keeper.close();
 }
 
-// On standard input, too.
+// The same on standard input.
 async function ownerOfAnotherVersion(world) {
     const keeper = await world.keep();
     const [, , why] = await keeper.front.greet(VERSION + 1);
@@ -70,7 +71,7 @@ async function hundredConnections(world) {
     assert.equal(await server.evaluate('(defvar *x* 7)'), '=> *X*');
     for (let i = 0; i < 100; i++)
         fronts.push(await Front.connect(world.socket));
-    const free = LIMIT_FRONTS - 1; // the server has one
+    const free = LIMIT_FRONTS - 1; // the server is one front
     for (const front of fronts.slice(0, free))
         assert.equal((await front.greet())[2], '');
     for (const front of fronts.slice(free)) {
@@ -108,7 +109,7 @@ async function silentOnesGo(world) {
     await keeper.close();
 }
 
-// Who asks for much and reads nothing has to wait, and takes no memory.
+// A front that asks for much and reads nothing must wait, and takes no memory.
 async function greedyReader(world) {
     const keeper = await world.keep();
     const server = await world.attach();
@@ -129,7 +130,8 @@ async function greedyReader(world) {
     await keeper.close();
 }
 
-// Who leaves the answers of calls unread is dropped; nobody else notices.
+// A front that leaves the answers to its calls unread is dropped; no other
+// front notices.
 async function slowReader(world) {
     const keeper = await world.keep();
     const server = await world.attach();
@@ -149,7 +151,7 @@ async function slowReader(world) {
     await keeper.close();
 }
 
-// What answers behind the socket, and what the server's call is told then.
+// SERVE answers at the socket; the server's call must then fail as EXPECTED.
 async function withFake(world, serve, expected, code = '1') {
     const fake = net.createServer(serve);
     await new Promise(done => fake.listen(world.socket, done));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// editors.mjs: who passes for the user's Emacs and is not: another user, and one
-// that floods.
+// editors.mjs: where the server looks for Emacs; a listener of another user in
+// its place, and an Emacs that floods the server.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -8,7 +8,8 @@ import { poll } from '../support/peer.mjs';
 import { memory } from '../support/proc.mjs';
 import { NOBODY } from './server.mjs';
 
-// What NOBODY runs: listens on the socket it is named, and tells what it hears.
+// The program that NOBODY runs: listens on the socket that its argument names,
+// and prints what it hears.
 const LISTENER = `
     const server = require('net').createServer(socket => {
         console.log('connected');
@@ -20,8 +21,8 @@ const LISTENER = `
     process.stdin.on('close', () => process.exit()).resume();
 `;
 
-// Who listens where Emacs should, and is somebody else, hears nothing: not even
-// a greeting. Approvals are the client's then.
+// Another user who listens where Emacs should hears nothing, not even a
+// greeting. The client is then asked for approvals.
 async function emacsOfAnotherUser(world) {
     world.admitNobody();
     const said = [];
@@ -41,7 +42,7 @@ async function emacsOfAnotherUser(world) {
     server.write({ id: question.id, result: { action: 'decline' } });
     assert.match(await server.text(call), /denied/);
     assert.ok(!fs.existsSync(`${world.folder}/lisp/a`));
-    // It looks again, and tells it once.
+    // The server looks again, but logs the problem once.
     assert.ok(await listener.until(() =>
         said.filter(line => line === 'connected').length > 1, 20));
     const told = server.peer.log.filter(line =>
@@ -56,8 +57,8 @@ async function emacsOfAnotherUser(world) {
 const tools = name => JSON.stringify({ jsonrpc: '2.0', method: 'tools',
     params: { tools: [{ name, description: 'X.', level: 'safe' }] } });
 
-// It changes its tools without end while the client, which is told each time,
-// does not read: it is held back.
+// Emacs changes its tools without end. The client, which is told each time,
+// does not read, so Emacs is held back.
 async function emacsFloods(world) {
     const socket = `${world.folder}/run/emacs.sock`;
     const flood = Buffer.from(`${tools('aa')}\n${tools('bb')}\n`.repeat(500));
@@ -86,19 +87,19 @@ async function emacsFloods(world) {
         last = sent;
         return still;
     }, 20, 500));
-    assert.ok(sent < 60e6, `it took ${sent} bytes`);
+    assert.ok(sent < 60e6, `the server took ${sent} bytes`);
     const held = memory(server.peer.pid, 'VmHWM');
     // a sanitizer keeps what was freed for a while
     const most = /asan/.test(fs.readFileSync(`/proc/${server.peer.pid}/maps`))
         ? 512 << 10 : 64 << 10;
-    assert.ok(held < most, `it holds ${held} KiB`);
+    assert.ok(held < most, `the server holds ${held} KiB`);
     stdout.resume();
-    assert.ok(await poll(() => sent > last, 20), 'it reads no more');
+    assert.ok(await poll(() => sent > last, 20), 'the server stopped reading');
     listener.close();
     await server.close('notifications/tools/list_changed');
 }
 
-// An Emacs that only says that it hears; what it has heard.
+// An Emacs that answers nothing and keeps what it hears.
 async function listen(socket) {
     const heard = [];
     const listener = net.createServer(editor => {
@@ -112,7 +113,7 @@ async function listen(socket) {
     return listener;
 }
 
-// Where it is looked for: what ECL_MCP_EMACS says, else a place in the home.
+// The server looks for Emacs where ECL_MCP_EMACS says, or else in the home.
 async function emacsIsLookedFor(world) {
     const folder = `${world.folder}/.local/state/ecl-mcp`;
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -3,7 +3,7 @@
 // socket or the pipes of a process.
 import net from 'node:net';
 
-export const VERSION = 1;
+export const VERSION = 2;
 export const KIND = {
     CALL: 1, STOP: 2, READ: 3, FINISH: 4, HELLO: 5,
     REPLY: 16, OUTPUT: 17, WELCOME: 18,
@@ -59,7 +59,7 @@ export class Front {
     constructor(input, output, { paused = false } = {}) {
         this.input = input;
         this.output = output;
-        this.frames = []; // that nobody took yet
+        this.frames = []; // that no caller took yet
         this.ended = false;
         output.on('error', () => {}); // the other end may go
         input.on('error', () => {});
@@ -71,7 +71,7 @@ export class Front {
             this.resume();
     }
 
-    // One that is connected to the socket PATH.
+    // A front that is connected to the socket PATH.
     static connect(path, options) {
         return new Promise((done, failed) => {
             const socket = net.connect(path);
@@ -108,7 +108,7 @@ export class Front {
             wake();
     }
 
-    // Resolves with what PROBE gives as soon as that is true.
+    // Resolves with the value of PROBE as soon as it is true.
     until(probe, seconds = 20) {
         return new Promise((done, failed) => {
             const wake = () => {

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs [--program COMMAND] [--suite NAME] [TEST…]: several servers that share
-// the Lisp images of one supervisor, in real processes that are killed, stopped
-// and talked nonsense to. After each test no process may be left. A test that
-// cannot be done here throws a Skip and is named with its reason. The last line
-// is "shared: N passed, N failed, N skipped".
+// run.mjs [--program COMMAND] [--suite NAME] [TEST…]: several servers that
+// share the Lisp images of one supervisor, in real processes that are killed,
+// stopped and sent nonsense. After each test, no process may be left. A test
+// that cannot run here throws a Skip and is listed with its reason. The last
+// line is "shared: N passed, N failed, N skipped".
 import path from 'node:path';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// server.mjs: the programs of these tests: ecl-mcp that keeps images, and
-// ecl-mcp that is attached to them, with a client of each.
+// server.mjs: the programs of these tests: ecl-mcp as the keeper of images, and
+// ecl-mcp attached to them, each with a client.
 import assert from 'node:assert/strict';
 import { Peer, poll } from '../support/peer.mjs';
 import { Front } from './front.mjs';
@@ -11,7 +11,7 @@ const SECONDS = 20;
 // Another user.
 export const NOBODY = 65534;
 
-// Thrown by a test that cannot be done here, before it starts anything.
+// Thrown by a test that cannot run here, before it starts anything.
 export class Skip extends Error {}
 
 // ecl-mcp --supervise --listen SOCKET, and the front that owns it.
@@ -24,7 +24,7 @@ export class Keeper {
         this.socket = world.socket;
     }
 
-    // Resolves when the socket is there.
+    // Resolves when the socket exists.
     async ready() {
         const found = await poll(() => fs.existsSync(this.socket) ||
             this.peer.status, SECONDS);
@@ -37,7 +37,7 @@ export class Keeper {
         assert.equal(this.peer.status, status, this.peer.log.join('\n'));
     }
 
-    // The end of its standard input is its end.
+    // Ends the keeper by closing its standard input.
     async close() {
         this.peer.child.stdin.end();
         await this.ended();
@@ -50,14 +50,14 @@ export class Server {
 
     constructor(world, args = ['--attach', world.socket],
         { env, capabilities = {} } = {}) {
-        this.messages = []; // that nobody took yet
+        this.messages = []; // that no caller took yet
         this.capabilities = capabilities;
         this.peer = world.start([...args, '--audit', 'off'], {
             env, take: line => this.messages.push(JSON.parse(line)),
         });
     }
 
-    // Resolves when the handshake is done.
+    // Resolves when the handshake is finished.
     async open() {
         await this.answer(this.begin('initialize', {
             protocolVersion: '2025-11-25', capabilities: this.capabilities,
@@ -128,8 +128,8 @@ export class Server {
         });
     }
 
-    // The end of its standard input is its end; nothing is left unanswered, and
-    // nobody was told anything but METHOD.
+    // Ends the server by closing its standard input. Nothing may be unanswered,
+    // and only notifications of METHOD may have come.
     async close(method) {
         this.peer.child.stdin.end();
         await this.peer.until(() => this.peer.closed, SECONDS);
@@ -156,7 +156,7 @@ export class World {
         return this.startOther([...this.program, ...args], options);
     }
 
-    // COMMAND, which is to be gone in the end as all the others.
+    // Starts COMMAND, which must be gone in the end, like all programs.
     startOther(command, { take = () => {}, raw = false, env = {}, uid } = {}) {
         const peer = new Peer(command, {
             cwd: `${this.folder}/lisp`, take, raw, uid,
@@ -175,7 +175,7 @@ export class World {
         return new Server(this, args, options).open();
     }
 
-    // Lets NOBODY into its folders.
+    // Lets NOBODY into the folders.
     admitNobody() {
         if (process.getuid() !== 0)
             throw new Skip('only root can be two users');
@@ -185,14 +185,15 @@ export class World {
             fs.chownSync(`${this.folder}/${name}`, NOBODY, NOBODY);
     }
 
-    // How the program ends that is started with ARGS, and what it says.
+    // Starts the program with ARGS; resolves with its status and its log.
     async run(args, options) {
         const peer = this.start(args, options);
         await peer.until(() => peer.closed, SECONDS);
         return { status: peer.status, log: peer.log.join('\n') };
     }
 
-    // Code that opens a file, so that it is seen to run, and then does CODE.
+    // Code that opens a file, so that it can be seen to run, and then runs
+    // CODE.
     seen(code) {
         fs.rmSync(this.flag, { force: true });
         return `(progn (close (open "${this.flag}" :direction :output)) ${code})`;
@@ -203,7 +204,7 @@ export class World {
             'the call does not run');
     }
 
-    // Nothing may be left of all that was started.
+    // No program that was started may be left.
     async end() {
         const left = [];
         for (const peer of this.#peers) {

@@ -41,7 +41,7 @@ async function definitionsAreShared(world) {
     assert.ok(!fs.existsSync(world.socket));
 }
 
-// One is cancelled while the other waits behind it.
+// A call is cancelled while the call of another server waits for it.
 async function cancelConcernsOneCall(world) {
     const all = await open(world);
     const { one, two } = all;
@@ -57,7 +57,7 @@ async function cancelConcernsOneCall(world) {
     await close(all);
 }
 
-// The id of a call is of its server: both have a call of the same number.
+// The id of a call belongs to its server: both have a call of the same number.
 async function cancelOfOneIsNotThatOfTheOther(world) {
     const all = await open(world);
     const { one, two } = all;
@@ -113,7 +113,7 @@ async function serverIsKilled(world) {
     await keeper.close();
 }
 
-// Its client goes: the call gets its grace and ends, the other's does not.
+// A client leaves: its call ends after the grace time, the other's does not.
 async function clientHangsUp(world) {
     const { keeper, one, two } = await open(world);
     const running = one.beginEval(world.seen('(loop)'));
@@ -144,7 +144,7 @@ async function imageIsKilled(world) {
     await close(all);
 }
 
-// The owner neither reads nor writes: it is stopped, or busy.
+// The owner neither reads nor writes, because it is stopped or busy.
 async function ownerIsStopped(world) {
     const { keeper, one, two } = await open(world, { paused: true });
     keeper.front.send(hello());
@@ -174,7 +174,8 @@ async function serverIsStopped(world) {
     await close(all);
 }
 
-// It answers nobody; what waits has an answer nevertheless when the client goes.
+// The keeper answers nobody. Waiting calls are answered nevertheless when their
+// client leaves.
 async function keeperIsStopped(world) {
     const { keeper, one, two } = await open(world);
     assert.equal(await one.evaluate('1'), '=> 1');
@@ -209,7 +210,7 @@ async function progressGoesToTheCaller(world) {
     await close(all);
 }
 
-// The keeper may be told to end in the middle of calls of others.
+// The keeper may be told to end in the middle of the servers' calls.
 async function keeperEnds(world) {
     const { keeper, one, two } = await open(world);
     const running = one.beginEval(world.seen('(loop)'));
@@ -222,7 +223,7 @@ async function keeperEnds(world) {
     assert.ok(!fs.existsSync(world.socket));
 }
 
-// Many at the same time; each gets its own answers.
+// Many fronts at the same time: each gets its own answers.
 async function manyServers(world) {
     const keeper = await world.keep();
     const fronts = await Promise.all(Array.from({ length: 20 }, () =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // sockets.mjs: the socket itself: where it may be, who may use it, what becomes
-// of one that was left; and the options.
+// of one that was left behind; and the options.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -48,7 +48,7 @@ async function otherThingsAreLeftAlone(world) {
     fs.symlinkSync('/dev/null', world.socket);
     await refused(world, listen(world.socket), /it exists and is not a socket/);
     fs.rmSync(world.socket);
-    const before = world.socket.replace(/.$/, '~'); // its name at first
+    const before = world.socket.replace(/.$/, '~'); // its first name
     fs.writeFileSync(before, 'mine');
     await refused(world, listen(world.socket), /it exists and is not a socket/);
     assert.equal(fs.readFileSync(before, 'utf8'), 'mine');
@@ -58,7 +58,7 @@ async function otherThingsAreLeftAlone(world) {
     await refused(world, listen('/proc/image.sock'), /its folder/);
 }
 
-// A socket that another one has put there is not removed.
+// A socket that another program has put there is not removed.
 async function foreignSocketStays(world) {
     const keeper = await world.keep();
     fs.rmSync(world.socket);
@@ -69,10 +69,10 @@ async function foreignSocketStays(world) {
     await new Promise(done => other.close(done));
 }
 
-// Of many that start at the same time, one gets the socket.
+// Of many servers that start at the same time, one gets the socket.
 async function oneOfManyStarts(world) {
     const first = await world.keep();
-    kill(first.peer.pid, 'KILL'); // and leaves its socket
+    kill(first.peer.pid, 'KILL'); // which leaves its socket behind
     await first.ended('KILL');
     const peers = Array.from({ length: 6 }, () =>
         world.start(listen(world.socket), { raw: true }));
@@ -139,7 +139,7 @@ async function options(world) {
     assert.equal(peer.status, '0');
 }
 
-// Both ends refuse somebody else.
+// Both ends refuse another user.
 async function otherUser(world) {
     world.admitNobody();
     const keeper = await world.keep({ uid: NOBODY });
@@ -155,7 +155,7 @@ async function otherUser(world) {
     await keeper.close();
 }
 
-// Its folder can be read, but nothing in it.
+// The socket's folder can be listed, but not entered.
 async function folderIsNotEntered(world) {
     world.admitNobody();
     fs.chmodSync(`${world.folder}/run`, 0o600);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// model.mjs: what a session must hold: some variables, functions, entries of a
-// hash table and slots of another package, and the current package; and what
+// model.mjs: what a session must contain: some variables, functions, entries of
+// a hash table and slots of another package, and the current package; and what
 // all of them were after each evaluation.
 
 const NAMES = 10;
 
-// How a thing of each kind is changed to VALUE, and how it is read; every form
+// How to change a thing of each kind to VALUE, and how to read it. The forms
 // can be read in any package.
 const KINDS = {
     variable: {
@@ -53,7 +53,7 @@ export class Model {
         this.lost = 0;
     }
 
-    // An evaluation was answered that left EFFECT, [thing, value], if any.
+    // Notes an answered evaluation with its EFFECT, [thing, value], if any.
     answered(effect) {
         this.evaluation++;
         if (effect)
@@ -61,8 +61,8 @@ export class Model {
         this.past[this.evaluation] = this.things;
     }
 
-    // Follows what TEXT says of deaths, of which it may tell two: one before
-    // the evaluation, and one of it. Gives what is wrong with what it says.
+    // Follows what TEXT says about deaths. There may be two: one before the
+    // evaluation, and one during it. Returns what is wrong with the report.
     follow(text) {
         for (const [all, to, losses] of text.matchAll(DEATH)) {
             const left = Number(to ?? 0);
@@ -82,8 +82,8 @@ export class Model {
         return '';
     }
 
-    // Whether LOSSES names N evaluations from FIRST on; "- … M more" stands for
-    // M of them.
+    // Whether LOSSES names N evaluations, the first being FIRST. "- … M more"
+    // stands for M of them.
     #isList(losses, first, n) {
         if (n === 0)
             return losses.startsWith('No evaluation');
@@ -105,7 +105,7 @@ export class Model {
         };
     }
 
-    // A form with the values of all things there can be.
+    // A form with the values of all possible things.
     query() {
         const all = Object.keys(KINDS).map(kind => '(cl:list ' +
             Array.from({ length: NAMES }, (_, n) => KINDS[kind].get(n))
@@ -113,7 +113,7 @@ export class Model {
         return `(cl:list ${all.join(' ')})`;
     }
 
-    // What is wrong with the answer TEXT to it.
+    // What is wrong with TEXT, the answer to that form.
     compare(text) {
         const all = Object.entries(KINDS).map(([kind, { shown }]) => {
             const values = Array.from({ length: NAMES }, (_, n) => {

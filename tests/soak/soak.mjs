@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
 // soak.mjs [SEED]: a long session of good and hostile evaluations in random
-// order, some sent one behind the other, while its Lisp process is killed at
-// random. EVALUATIONS (2,000) says how many. A model follows what must be
-// defined: after a death the answer says after which evaluation the session
-// goes on and which are lost, and from then on everything must be as it was
-// then. The last line is "soak: N passed, N failed", of evaluations.
+// order, some sent before the answers to earlier ones, while its Lisp process
+// is killed at random. EVALUATIONS (2,000) says how many. A model follows what
+// must be defined: after a death, the answer says after which evaluation the
+// session continues and which are lost, and then everything must be as it was
+// after that evaluation. The last line is "soak: N passed, N failed", of
+// evaluations.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Peer, kill, poll, scratchFolder } from '../support/peer.mjs';
@@ -17,7 +18,7 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 const COUNT = Number(process.env.EVALUATIONS ?? 2000);
 const SEED = Number(process.argv[2] ?? Date.now() % 1e9);
 const ANSWER_SECONDS = 30;
-const GROWTH_KB = 2048; // that a process may grow after the first tenth
+const GROWTH_KB = 2048; // how much a process may grow after the first tenth
 
 const random = new Random(SEED);
 const model = new Model();
@@ -40,7 +41,7 @@ const peer = new Peer([path.join(ROOT, 'build/release/ecl-mcp'),
         if (done)
             done(message);
         else
-            fault(`an answer that nobody waits for: ${line.slice(0, 200)}`);
+            fault(`an unexpected answer: ${line.slice(0, 200)}`);
     },
 });
 
@@ -60,14 +61,14 @@ function request(method, params) {
     return answer;
 }
 
-// The zygote, and the live image, which leads a session of its own; no
-// checkpoint.
+// The zygote, and the live image, which leads its own session of processes;
+// never a checkpoint.
 const images = () => peer.look().filter(p => p.name === 'ecl-mcp-image');
 const zygote = () => images().find(p => p.parent === peer.pid &&
     p.session !== p.pid);
 const image = () => images().find(p => p.session === p.pid);
 
-let kills = 0; // ours, that no answer has told of
+let kills = 0; // by this program, not yet reported by an answer
 
 function killImage() {
     const victim = image();
@@ -77,8 +78,8 @@ function killImage() {
     }
 }
 
-// Sends CODE; CHECK gets the text of its answer and gives what is wrong. The
-// image may die during it if it was killed by us.
+// Sends CODE; CHECK gets the text of its answer and returns what is wrong, but
+// is not asked when the image died because this program killed it.
 async function evaluate({ code, timeout = 10, effect, check }) {
     const { result, error } = await request('tools/call', {
         name: 'evaluate-lisp', arguments: { code, timeout },
@@ -131,7 +132,7 @@ const HOSTILE = [
 ].map(([code, timeout, pattern]) =>
     ({ code, timeout, check: expect(pattern) }));
 
-// Everything that must be defined, and nothing else of these names.
+// Everything that must be defined, and nothing else with these names.
 function look() {
     return {
         code: model.query(),
@@ -139,9 +140,9 @@ function look() {
     };
 }
 
-// Hostile code may leave the current package behind; the names here are
-// qualified, so that only printing depends on it.
-const mend = {
+// Hostile code may change the current package. The names here are qualified, so
+// that only printing depends on it.
+const repair = {
     code: '(cl:progn (cl:setf cl:*print-base* 10 cl:*package* ' +
         '(cl:find-package "COMMON-LISP-USER")) 1)',
     check: expect(/=> 1$/),
@@ -154,11 +155,11 @@ function next() {
             ({ ...change, check: expect(/=> 1$/) }));
     if (dice < 85)
         return [look()];
-    return [random.of(HOSTILE), mend];
+    return [random.of(HOSTILE), repair];
 }
 
-// Some evaluations in a row; several of them may wait at once, since only what
-// depends on the answers before it has to be asked later.
+// Some evaluations in a row. Several of them may wait at once, since none of
+// their codes depends on an answer.
 async function step() {
     const batch = next();
     const burst = random.below(10) === 0;
@@ -196,7 +197,7 @@ async function campaign() {
         `zygote ${first[1]} kB, then ${last[1]} kB`);
     for (const [i, name] of ['server', 'zygote'].entries())
         if (last[i] > first[i] + GROWTH_KB)
-            fault(`the ${name} grows`);
+            fault(`the ${name} keeps growing`);
     return done + 1;
 }
 

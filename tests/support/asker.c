@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* asker.c: tools of every kind, and who calls them. */
+/* asker.c: tools of every kind, and a client that calls them. */
 #include "support/asker.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* asker.h: calls of tools of its own, through gate and calls, for tests of
-   what waits for a human or works in steps. */
+/* asker.h: tools for tests and calls of them, through gate and calls. They wait
+   for a human or work in steps. */
 #ifndef TESTS_SUPPORT_ASKER_H
 #define TESTS_SUPPORT_ASKER_H
 
@@ -12,12 +12,12 @@
 extern struct world {
     int runs;
     int prepared;
-    int plans;        /* and works that are not freed */
+    int plans;        /* plans and works that are not freed yet */
     char written[64]; /* what the last run wrote */
     const char *file; /* what prepare finds */
 } world;
 
-/* write runs with text; review prepares a change of world.file to text, with n
+/* write takes a text; review prepares a change of world.file to text, with n
    hunks; run is an operation of the image; work takes three steps; interview
    asks for a name, then for a number; edit is a tool of the editor. */
 extern const struct tool write_tool;
@@ -30,7 +30,7 @@ extern const struct tool editor_tool;
 extern struct asker {
     struct log log;
     struct buf lines;  /* of the log, without those at debug level */
-    struct buf states; /* what these say of states (states.h) */
+    struct buf states; /* what the log says about states (states.h) */
     struct buf events; /* of the hook: phase, tool, arguments */
     struct buf output;
     struct image image;
@@ -41,18 +41,18 @@ extern struct asker {
     struct buf state; /* the last requestState */
 } at;
 
-/* Setup and teardown of a test; the latter fails when a plan or work leaks. */
+/* Setup and teardown of a test. The teardown fails if a plan or work leaks. */
 int asker_begin(void **state);
 int asker_end(void **state);
 
-/* The client was sent exactly PATTERN, where "…" is any text; it is then
-   dropped. Keeps a requestState that is in it. */
+/* Checks that the client was sent exactly PATTERN, where "…" is any text, and
+   empties the output. Keeps a requestState that it finds. */
 void expect(const char *pattern);
 
-/* BUF (lines or events) is TEXT; it is then emptied. */
+/* Checks that BUF (lines or events) is TEXT, and empties it. */
 void expect_text(struct buf *buf, const char *text);
 
-/* How a client calls. */
+/* How a client makes a call. */
 struct manner {
     enum mcp_version version;
     bool cannot_ask;
@@ -62,20 +62,21 @@ struct manner {
 };
 extern const struct manner v2025;
 
-/* Calls TOOL with ARGUMENTS, JSON. The second form expects a status. */
+/* Calls TOOL with ARGUMENTS, JSON. The second form expects status WANTED. */
 void call(const char *id, const struct tool *tool, const char *arguments,
           struct manner manner);
 void call_expecting(enum status wanted, const char *id, const struct tool *tool,
                     const char *arguments, struct manner manner);
 
-/* The client's response to our request ID: MEMBER is result or error. */
+/* Sends the client's response to request ID of the server: MEMBER is result or
+   error. */
 void answer_with(const char *id, const char *member);
 
 void cancel(const char *id);
 void finish(void);
 void stop_work(void);
 
-/* Time goes on by MS. */
+/* Lets MS pass. */
 void tick(int64_t ms);
 
 /* The image answers the call with ID. */

@@ -24,17 +24,17 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-/* Tests of one program. */
+/* The most tests of one program. */
 #define MAX_TESTS 200
 
-/* Up to here each allocation fails once; of later ones a sample does, so that
-   a test with many stays fast. */
+/* Up to this number, each allocation fails once. Of later ones only a sample
+   fails, so that a test with many allocations stays fast. */
 #define EVERY_ONE 300
 
 static struct {
     bool active;    /* allocations are counted and may fail */
     size_t fail_at; /* number of the allocation that fails */
-    bool for_good;  /* and all that follow it */
+    bool for_good;  /* all later ones fail, too */
     size_t count;   /* allocations of this run */
     bool failed;    /* one of them was made to fail */
     long live;      /* allocated and not freed, in the whole program */
@@ -88,7 +88,7 @@ bool check_memory_is_back(void)
     return oom.failed;
 }
 
-/* One run of TEST; whether an allocation was made to fail in it. */
+/* Runs TEST once; returns whether an allocation was made to fail. */
 static bool run_once(const struct CMUnitTest *test, size_t fail_at,
                      bool for_good)
 {
@@ -126,7 +126,7 @@ static int report_failure(void **state)
     oom.active = false;
     if (*state)
         print_error("allocation %zu%s had failed\n", oom.fail_at,
-                    oom.for_good ? " and all behind it" : "");
+                    oom.for_good ? " and all after it" : "");
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* client.c: a session with the test at both ends. */
+/* client.c: see client.h. */
 #include "support/client.h"
 
 #include <inttypes.h>

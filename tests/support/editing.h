@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* editing.h: a session with the test at all ends (client.h): also as its
-   editor, and as a disk with one file. */
+/* editing.h: a core with the test at all ends (client.h): also as its editor,
+   and as a disk with one file. */
 #ifndef TESTS_SUPPORT_EDITING_H
 #define TESTS_SUPPORT_EDITING_H
 
@@ -22,25 +22,26 @@ extern struct disk {
 int editing_begin(void **state);
 int editing_end(void **state);
 
-/* The file has TEXT now. */
+/* Puts TEXT into the file. */
 void write_disk(const char *text);
 
-/* The editor is told exactly PATTERN; it is then dropped. */
+/* Checks that the editor was sent exactly PATTERN, and drops the output. */
 void hears(const char *pattern);
 
-/* It says LINE. */
+/* The editor sends LINE. */
 void says(const char *line);
 
-/* Time goes on by MS. */
+/* Lets MS pass. */
 void pass_time(int64_t ms);
 
-/* A session whose evaluate-lisp has to be asked for, and an editor. */
+/* Starts a core whose evaluate-lisp needs an approval, with an editor. */
 void start_editing(void);
 
-/* A call that asks, as the editor received it. */
+/* Makes a call that asks; the editor acknowledges the question. */
 void start_asking(void);
 
-/* A review that asks; BUFFER is what the editor has of the file, JSON. */
+/* Makes a CALL whose review asks; BUFFER is the editor's text of the file,
+   JSON. */
 void start_review(const char *call, const char *buffer);
 
 #define RECEIVED(id)                                                           \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // editor.mjs: the editor's end of docs/editor-protocol.md, on a Unix socket. It
-// takes one connection at a time, keeps what it hears until somebody asks, and
-// acknowledges every request unless it plays deaf.
+// takes one connection at a time, keeps the messages that it hears until a
+// caller takes them, and acknowledges every request unless it plays deaf.
 import fs from 'node:fs';
 import net from 'node:net';
 
@@ -18,7 +18,7 @@ export class Editor {
         this.faults = [];
     }
 
-    // Resolves when the socket is there.
+    // Resolves when the socket exists.
     listen() {
         fs.rmSync(this.path, { force: true });
         this.#server = net.createServer(socket => this.#take(socket));
@@ -40,7 +40,7 @@ export class Editor {
             rest = lines.pop();
             lines.forEach(line => this.#hear(line));
         });
-        socket.on('error', () => {}); // the program may end any time
+        socket.on('error', () => {}); // the program may end at any time
         socket.on('close', () => {
             if (this.#socket === socket)
                 this.#socket = undefined;
@@ -67,7 +67,7 @@ export class Editor {
             wake();
     }
 
-    // Resolves with what PROBE gives as soon as that is true; undefined after
+    // Resolves with the value of PROBE as soon as it is true; undefined after
     // SECONDS.
     until(probe, seconds) {
         const now = probe();
@@ -101,7 +101,7 @@ export class Editor {
         this.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
     }
 
-    // Reads no more, as a process that was stopped; or goes on.
+    // Stops reading, like a process that was stopped; or reads on.
     pause() {
         this.#socket?.pause();
     }
@@ -110,7 +110,7 @@ export class Editor {
         this.#socket?.resume();
     }
 
-    // It is gone, and its socket with it.
+    // Hangs up and removes the socket.
     close() {
         this.#socket?.destroy();
         this.#socket = undefined;

@@ -23,14 +23,14 @@ async function hear(player, method) {
     return found;
 }
 
-// Waits until PROBE of EDITOR gives something true.
+// Waits until PROBE of EDITOR is true.
 async function has(editor, seconds, what, probe) {
     if (!await editor.until(probe, seconds))
         throw new Fault(`${seconds} s passed without ${what}`);
 }
 
 export const editorWords = {
-    // An editor listens; what it has to say at once comes with a word.
+    // Without a word, an editor starts to listen; a word changes its state.
     async editor(rest) {
         const states = {
             deaf: () => { this.editor.deaf = true; },
@@ -51,8 +51,8 @@ export const editorWords = {
         this.env.ECL_MCP_EMACS = this.editor.path;
         await this.editor.listen();
     },
-    // The first message of this method that was not expected yet: its
-    // params fit. With a @NAME it is a request, for reply.
+    // The first message of this method that no step has taken yet fits the
+    // params. With a @NAME, it is a request to which reply answers.
     async heard(rest) {
         const [, name, method, text] =
             /^(?:@(\S+) )?(\S+) ?([^]*)$/.exec(rest);
@@ -65,14 +65,14 @@ export const editorWords = {
             throw new Fault(`${wrong || 'no request'}\nin ${cut(line)}`);
         this.show('←', line);
     },
-    // Nothing of this method was heard and not expected.
+    // No message of this method is left.
     unheard(rest) {
         const found = this.editor.heard.find(
             ({ message }) => message.method === rest);
         if (found)
             throw new Fault(`heard ${cut(found.line)}`);
     },
-    // Its result for a request that was heard.
+    // Sends the result of a request that was heard.
     reply(rest) {
         const [, name, text] = /^@(\S+) ([^]*)$/.exec(rest);
         const id = this.editorRequests.get(name);
@@ -81,7 +81,7 @@ export const editorWords = {
             ...(error ? { error: { code: -32603, message: error } }
                 : { result: JSON.parse(text) }) }));
     },
-    // A line of its, as it stands.
+    // Sends a line as it stands.
     'editor>'(rest) {
         this.editor.send(rest);
     },

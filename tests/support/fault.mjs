@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// fault.mjs: what a transcript finds wrong with a program, and how much of a
+// fault.mjs: a fault that a transcript finds in a program, and how much of a
 // text it shows.
 
 export class Fault extends Error {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // faulty.mjs: programs that do what no program under test may do. The player
-// has to notice each of them, or what it passes means nothing.
+// must notice each of them, or else its "passed" means nothing.
 
 const PING = '> {"jsonrpc":"2.0","id":1,"method":"ping"}\n';
 const PONG = '< {"jsonrpc":"2.0","id":1,"result":{}}\n';
@@ -8,7 +8,8 @@ const answer = id => `echo '{"jsonrpc":"2.0","id":${id},"result":{}}'`;
 const READ = 'read line';
 const REST = 'cat >/dev/null'; // until its input ends
 
-// A shell SCRIPT, the transcript it is played with, what has to be FOUND.
+// A shell SCRIPT, the transcript that is played with it, and the fault that
+// must be FOUND.
 export const FAULTY = [
     { script: `${READ}; echo hello; ${REST}`, source: PING + PONG,
         found: /not JSON/ },

@@ -3,17 +3,18 @@
 #ifndef TESTS_SUPPORT_FOLDER_H
 #define TESTS_SUPPORT_FOLDER_H
 
-/* Its path, below /tmp or what TMPDIR was for the first, and room for it. */
+/* The folder's path and the room for it. It is below /tmp, or the value that
+   TMPDIR had when the first folder was made. */
 #define FOLDER_SIZE 200
 extern char folder[FOLDER_SIZE];
 
-/* Makes it; for setup functions. -1: it cannot be made. */
+/* Makes the folder; for setup functions. Returns -1 if it cannot be made. */
 int folder_make(void);
 
-/* Runs the shell's COMMAND in it, which has to succeed. */
+/* Runs the shell's COMMAND in the folder; it must succeed. */
 void folder_run(const char *command);
 
-/* Removes it with all that is in it. */
+/* Removes the folder with all that is in it. */
 void folder_remove(void);
 
 #endif

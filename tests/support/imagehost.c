@@ -101,7 +101,7 @@ int host_teardown(void **state)
     buf_release(&logged);
     while (waitpid(-1, NULL, WNOHANG) > 0)
         continue;
-    return linux_children(children, 16) == 0 ? 0 : -1; // nobody is left
+    return linux_children(children, 16) == 0 ? 0 : -1; // none is left
 }
 
 /* One round of what a host does. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* imagehost.h: what tests of the supervisor share: a host with one supervisor,
-   real zygote and real images, and one answer at a time. Everything waits for
-   its event, HOST_PATIENCE_MS at most, and fails the test then. */
+/* imagehost.h: shared by tests of the supervisor: a host with one supervisor,
+   real zygote and real images, and one answer at a time. All functions that
+   wait do so for at most HOST_PATIENCE_MS, and then fail the test. */
 #ifndef TESTS_SUPPORT_IMAGEHOST_H
 #define TESTS_SUPPORT_IMAGEHOST_H
 
@@ -18,32 +18,34 @@
 
 /* Set by the last host_wait. */
 extern struct supervisor *host;
-extern struct front *host_front; /* calls and waits; host_start sets it */
+extern struct front *host_front; /* that calls and waits; host_start sets it */
 extern struct buf host_answer;   /* text, then a NUL */
 extern bool host_error;
 
-/* Argument 1 of the test program, ecl-mcp-image, as an absolute path; exits
-   with a message when it is not there. */
+/* Takes argument 1 of the test program, ecl-mcp-image, as an absolute path;
+   exits with a message if it is missing. */
 void host_use(int argc, char **argv);
 
-/* setup and teardown for cmocka; the teardown fails when a process is left. */
+/* Setup and teardown for cmocka. The teardown fails if a process is left. */
 int host_setup(void **state);
 int host_teardown(void **state);
 
-/* Another start than that of host_setup; PATH NULL: the image of host_use. */
+/* Starts differently than host_setup does. If PATH is NULL, it is the image of
+   host_use. */
 void host_start(const char *path, const char *workspace);
 
-/* Another front, which has said HELLO, and its end. */
+/* Adds a front, which has said HELLO; removes one. */
 struct front *host_join(bool owner);
 void host_leave(struct front *front);
 
-/* One round of what a host does, with WAIT_MS for something to happen. */
+/* Does one round of a host's work; waits WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);
 
-/* Rounds until MS have passed, for times that coarse clocks measure. */
+/* Does rounds until MS have passed, for times that coarse clocks measure. */
 void host_pass(int64_t ms);
 
-/* A call with its frame: host_begin, arguments by wire_put…, host_send. */
+/* Makes a call from its frame: host_begin, arguments with wire_put…,
+   host_send. */
 void host_begin(struct buf *frame, const char *session, uint64_t id,
                 const char *operation, int64_t timeout_ms);
 void host_send(struct buf *frame);
@@ -55,23 +57,24 @@ void host_stop(uint64_t id);
 /* Waits until the supervisor has logged a line with PART in it. */
 void host_wait_log(const char *part);
 
-/* Waits for the next reply, which must be that of call ID. */
+/* Waits for the next reply, which must be to call ID. */
 void host_wait(uint64_t id);
 
-/* The answer does not report a failure. */
+/* Checks that the answer does not report a failure. */
 void host_expect_success(void);
 
-/* Call and reply; the text must be TEXT, or contain PART. */
+/* Makes a call, whose reply must be TEXT; checks that the last answer contains
+   PART. */
 void host_expect(uint64_t id, const char *code, const char *text);
 void host_expect_part(const char *part);
 
-/* Calls CODE as call ID and waits until it runs: it opens a file first. */
+/* Makes call ID of CODE and waits until it runs: it opens a file first. */
 void host_call_and_see_it_run(uint64_t id, const char *code);
 
-/* The same with the code BEFORE and AFTER the opening of that file. */
+/* The same with the code BEFORE and the code AFTER the file is opened. */
 void host_call_within(uint64_t id, const char *before, const char *after);
 
-/* The process of the image that runs session main, asked by call ID. */
+/* The process of the image that runs session main; call ID asks for it. */
 pid_t host_image_pid(uint64_t id);
 
 bool host_exists(pid_t pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* messages.h: messages of a client, and answers of the server as patterns for
+/* messages.h: messages of a client, and the server's answers as patterns for
    client_expect, where "…" stands for any text. */
 #ifndef TESTS_SUPPORT_MESSAGES_H
 #define TESTS_SUPPORT_MESSAGES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // npm.mjs: what tests need from the npm registry: the packages that a
-// package-lock.json pins, and a Node.js where the system's is too old for them.
+// package-lock.json pins, and a Node.js if the system's is too old for them.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,8 +14,8 @@ function isInstalled(folder) {
     return fs.existsSync(stamp) && fs.readFileSync(stamp).equals(lock);
 }
 
-// Brings FOLDER/node_modules to what its lock file says; throws when that
-// cannot be. Suites that run at the same time wait for each other.
+// Installs what the lock file says into FOLDER/node_modules, or throws. Suites
+// that run at the same time wait for each other.
 export function install(folder) {
     if (isInstalled(folder))
         return;
@@ -38,8 +38,8 @@ export function node(version) {
         'bin/node');
 }
 
-// Runs SCRIPT with ARGUMENTS in such a Node.js, after installing FOLDERS.
-// Returns its exit status; what keeps it from running is a failure of SUITE.
+// Installs FOLDERS, then runs SCRIPT with ARGUMENTS in such a Node.js. Returns
+// its exit status; if it cannot run, SUITE has failed.
 export function run(suite, version, folders, script, args) {
     try {
         folders.forEach(install);

@@ -17,17 +17,17 @@ extern struct parsing {
     char *text;         /* the last copy */
 } parsing;
 
-/* N bytes for the next text, which replaces the last one. */
+/* Room of N bytes for the next text, which replaces the last one. */
 char *parsing_room(size_t n);
 
-/* json_parse of a copy of TEXT. */
+/* Parses a copy of TEXT with json_parse. */
 enum status parsing_read(struct str text, struct json *root,
                          struct json_error *error);
 
-/* The same for TEXT that is JSON. */
+/* The same for a TEXT that must be JSON. */
 struct json parsing_ok(const char *text);
 
-/* Fails when what began at START was not linear: it may take ten times what it
+/* Fails if the work since START was not linear. The limit is ten times what it
    takes under the sanitizers; a quadratic algorithm would take hours. */
 void parsing_was_quick(clock_t start);
 

@@ -2,7 +2,7 @@
 // pattern.mjs: JSON as transcripts see it. Numbers keep their text (1.0 is not
 // 1), and an expectation may hold patterns:
 //   …        in a string: any text; as a value: any value; as the last member
-//            or element: any further ones
+//            or element: any more of them
 //   ⟨n⟩      in a string: a number; ⟨n:NAME⟩ also remembers it as NAME
 // It knows nothing of MCP.
 
@@ -140,8 +140,8 @@ export function matchText(pattern, text, names) {
     return found !== null;
 }
 
-// Whether TEXT fits the LINES; … stays inside a line, and a line that is
-// nothing but … is any number of lines.
+// Whether TEXT fits the LINES; … stays inside a line, and a line with nothing
+// but … is any number of lines.
 export function matchLines(lines, text, names) {
     const all = lines.map(line =>
         line === '…' ? '(?:[^]*\\n)?' : source(line, '[^\\n]*') + '\\n');
@@ -203,8 +203,8 @@ function matchArray(pattern, node, at, names) {
     return '';
 }
 
-// '' when NODE fits PATTERN, else what differs. Numbers that ⟨n:NAME⟩ met are
-// put into NAMES.
+// '' if NODE fits PATTERN, or else the difference. Numbers that ⟨n:NAME⟩ met
+// are put into NAMES.
 export function match(pattern, node, at = 'message', names = {}) {
     if (pattern.type === 'any')
         return '';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // peer.mjs: a program under test, started with pipes: its lines on stdout and
-// stderr, its end, and its family of processes. It knows nothing of MCP but
-// that stdout is to hold lines of UTF-8.
+// stderr, its end, and its family of processes. All that it knows of MCP is
+// that stdout must be lines of UTF-8.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -11,8 +11,8 @@ import { family, info, lives } from './proc.mjs';
 
 export const MARK = 'ECL_MCP_TEST_RUN';
 
-// Calls PROBE every MS until it gives something true, which is returned;
-// undefined after SECONDS. For what has no event: files and foreign processes.
+// Calls PROBE every MS until its value is true, and returns that; undefined
+// after SECONDS. For things without events: files and foreign processes.
 export async function poll(probe, seconds, ms = 2) {
     const end = performance.now() + 1000 * seconds;
     for (;;) {
@@ -75,7 +75,7 @@ export class Peer {
     constructor(command, { cwd, env, take, raw = false, uid }) {
         this.lines = 0;
         this.log = [];
-        this.faults = []; // what no program under test may do
+        this.faults = []; // that no program under test may have
         this.mark = `${MARK}=${randomUUID()}`;
         const [name, value] = this.mark.split('=');
         this.child = spawn(command[0], command.slice(1), {
@@ -100,7 +100,7 @@ export class Peer {
             this.child.stdout.on('data',
                 chunk => this.#feed(this.stdout, chunk));
         this.child.stderr.on('data', chunk => this.#feed(stderr, chunk));
-        this.child.stdin.on('error', () => {}); // it may end before us
+        this.child.stdin.on('error', () => {}); // the program may end first
         this.child.stdout.on('error', () => {});
         this.child.on('error', error => {
             this.faults.push(`cannot start: ${error.message}`);
@@ -128,8 +128,8 @@ export class Peer {
             wake();
     }
 
-    // Resolves with what PROBE gives as soon as that is true, asked again
-    // whenever something arrives; undefined after SECONDS.
+    // Resolves with the value of PROBE as soon as it is true; undefined after
+    // SECONDS. PROBE is called again whenever something arrives.
     until(probe, seconds) {
         const now = probe();
         if (now)
@@ -150,7 +150,7 @@ export class Peer {
         });
     }
 
-    // Resolves when the pipe has taken BYTES, or can take nothing any more.
+    // Resolves when the pipe has taken BYTES, or can take nothing more.
     send(bytes) {
         return new Promise(done => {
             if (!this.child.stdin.writable)
@@ -160,8 +160,8 @@ export class Peer {
         });
     }
 
-    // The same in pieces of SIZE bytes; the program has read one and waits
-    // again before the next is sent.
+    // The same in pieces of SIZE bytes. Each is sent when the program has read
+    // the one before and waits again.
     async sendSplit(bytes, size) {
         for (let at = 0; at < bytes.length; at += size) {
             await this.send(bytes.subarray(at, at + size));
@@ -171,12 +171,12 @@ export class Peer {
         }
     }
 
-    // The process that is the program; another when it was started by one.
+    // The process that is the program; not the child if that only started it.
     front() {
         return this.frontPid ?? this.pid;
     }
 
-    // Looks which processes there are, and remembers all ever seen.
+    // Looks at the processes of the family, and remembers all ever seen.
     look() {
         const now = family(this.pid, this.mark);
         for (const process of now)
@@ -184,13 +184,13 @@ export class Peer {
         return now;
     }
 
-    // Those seen that still live.
+    // The processes seen that still live.
     survivors() {
         this.look();
         return [...this.#seen.values()].filter(lives);
     }
 
-    // Ends whatever is left of it.
+    // Ends whatever is left of the family.
     async end(seconds) {
         for (const process of this.survivors())
             kill(process.pid, 'KILL');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // player.mjs: plays a transcript against a program and says what went wrong.
-// Whatever a transcript says, it holds the program to this: stdout is lines of
-// JSON in UTF-8 that the transcript expects, every request is answered exactly
-// once, the program ends as it should and leaves no process behind.
+// Whatever the transcript says, the player holds the program to this: stdout is
+// lines of JSON in UTF-8 that the transcript expects, every request is answered
+// exactly once, the program ends as it should and leaves no process behind.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const NAMESPACE = 'io.modelcontextprotocol';
 const ELICITATION = 'elicitation/create';
 
 // The ids, as JSON texts, of the messages of a line that get an answer with
-// their id, be it an error.
+// their id, even if it is an error.
 function requestIds(text) {
     let node;
     try {
@@ -33,8 +33,8 @@ function requestIds(text) {
 }
 
 export class Player {
-    // OPENS: the first call runs the handshake. GRACE: seconds that the family
-    // of a program that has ended may take to be gone.
+    // OPENS: the first call runs the handshake. GRACE: the seconds within which
+    // the family of a program that has ended must be gone.
     constructor({ program, folder, home, show, opens, grace = 3 }) {
         this.program = program;
         this.folder = folder; // the working directory, the transcript's own
@@ -54,21 +54,21 @@ export class Player {
     #forget() {
         this.peer = undefined;
         this.plain = false;
-        this.arrived = []; // lines of stdout that nothing expected yet
-        this.sent = new Map(); // id of a request: how many wait
+        this.arrived = []; // lines of stdout that no step took yet
+        this.sent = new Map(); // id of a request: how many of them wait
         this.silent = new Set(); // ids that get no answer
         this.texts = new Map(); // @name: what was asked, for --show
         this.calling = new Map(); // @name: the params of the call
-        this.ids = new Map(); // @name: the id it has, if another
-        this.questions = new Map(); // @name: what the user is asked
+        this.ids = new Map(); // @name: its id, if that differs from the name
+        this.questions = new Map(); // @name: the question to the user
         this.capabilities = {};
         this.version = undefined;
         this.ending = false;
-        this.deaf = false; // we hung up: no answer can come
+        this.deaf = false; // hung up: no answer can come
     }
 
-    // Plays a whole transcript. Returns undefined, or what went wrong: the line
-    // AT, the MESSAGE, the last lines of the program's LOG.
+    // Plays a whole transcript. Returns undefined, or the fault: the line AT,
+    // the MESSAGE, the last lines of the program's LOG.
     async play(steps) {
         try {
             return await this.attempt(() => this.#playAll(steps));
@@ -77,7 +77,7 @@ export class Player {
         }
     }
 
-    // What follows "each" is played once for each of its versions.
+    // Plays the steps after "each" once for each of its versions.
     async #playAll(steps) {
         for (const [i, step] of steps.entries()) {
             if (step.verb === 'each') {
@@ -99,7 +99,7 @@ export class Player {
                 { recursive: true, force: true });
     }
 
-    // The same for whatever RUN does.
+    // The same for anything that RUN does.
     async attempt(run) {
         try {
             await run();
@@ -134,7 +134,7 @@ export class Player {
 
     begin(options, plain = false) {
         if (this.peer && !this.peer.closed)
-            throw new Fault('the program runs already');
+            throw new Fault('the program is already running');
         this.#forget();
         this.plain = plain;
         this.peer = new Peer([...this.under, ...this.program, ...options], {
@@ -144,8 +144,8 @@ export class Player {
         });
     }
 
-    // No more than clients give; but a home in the folder for temporary files
-    // would make that one untouchable.
+    // No more than clients give, except TMPDIR if the usual folder for
+    // temporary files contains HOME: the sandbox would then forbid that folder.
     #environment() {
         const env = { PATH: process.env.PATH, HOME: this.home, ...this.env };
         if (!path.relative(os.tmpdir(), env.HOME).startsWith('..')) {
@@ -205,7 +205,7 @@ export class Player {
         await (splitSize ? peer.sendSplit(bytes, splitSize) : peer.send(bytes));
     }
 
-    // Waits for PROBE; what WHAT names did not come otherwise.
+    // Waits for PROBE. WHAT names, in a fault, what did not come.
     async await(what, probe) {
         const peer = this.running();
         const found = await peer.until(() => peer.faults.length || probe() ||
@@ -269,7 +269,7 @@ export class Player {
             throw new Fault('a call without an answer needs a @name');
     }
 
-    // The question of the call ID to the user: { message, requestedSchema }.
+    // The question of call ID to the user: { message, requestedSchema }.
     async asked(id) {
         const what = `a question of ${id}`;
         if (this.version === MODERN) {
@@ -298,7 +298,7 @@ export class Player {
         return params;
     }
 
-    // What the user says to the question of the call ID.
+    // Sends the user's answer to the question of call ID.
     async say(id, result) {
         if (!this.questions.has(id))
             await this.asked(id);
@@ -347,7 +347,7 @@ export class Player {
             '"isError":…,"_meta":{…}}}');
     }
 
-    // The program still evaluates.
+    // Checks that the program still evaluates.
     async alive() {
         await this.call({ text: ['=> 2'], isError: false }, '@recheck',
             () => ({ tool: 'evaluate-lisp', args: { code: '(+ 1 1)' } }));
@@ -355,7 +355,7 @@ export class Player {
 
     // --- the end ---
 
-    // Waits until the program has ended with STATUS and its whole family too.
+    // Waits until the program has ended with STATUS, and its whole family, too.
     async exit(status, seconds) {
         const peer = this.running();
         this.ending = true;
@@ -384,7 +384,7 @@ export class Player {
             .join(', ');
     }
 
-    // A good end: it still evaluates, and ends when its input does.
+    // A good end: the program still evaluates, and ends when its input does.
     async finish() {
         if (!this.peer || this.ending)
             return;
@@ -405,12 +405,12 @@ export class Player {
         const isSleeper = p => p.name === 'ecl-mcp-sleeper';
         const images = all.filter(p => !isSleeper(p) && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
-        // Each live image leads a session of its own, also when its zygote is
-        // gone and the front has become its parent.
+        // Each live image leads its own session of processes, even when its
+        // zygote is gone and the front has become its parent.
         const zygotes = images.filter(p => p.parent === front?.pid &&
             p.pid !== p.session);
         const others = images.filter(p => !zygotes.includes(p));
-        // A copy that has just been made has not yet its own name.
+        // A copy that has just been made does not have its own name yet.
         const lisp = others.filter(p =>
             !others.some(q => q.pid === p.parent));
         return {

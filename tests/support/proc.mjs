@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// proc.mjs: what /proc says about the processes of a server under test. They
-// are found by an environment variable, which children inherit even when their
+// proc.mjs: the processes of a server under test, as /proc shows them. They are
+// found by an environment variable, which children inherit even when their
 // parent is gone, and by descent.
 import fs from 'node:fs';
 
@@ -12,7 +12,8 @@ const read = path => {
     }
 };
 
-// {pid, parent, session, state, start, name}, or undefined when there is no process.
+// {pid, parent, session, state, start, name}, or undefined when there is no
+// process.
 export function info(pid) {
     const stat = read(`/proc/${pid}/stat`);
     const end = stat.lastIndexOf(')');

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; An Emacs whose home is new would compile its own libraries to native code,
-;; on all processors, again in each test.  To be loaded first.
+;; An Emacs with a new home would compile its own libraries to native code, on
+;; all processors, again in each test.  Load this file first.
 
 ;;; Code:
 

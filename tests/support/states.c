@@ -71,7 +71,7 @@ static struct str take_line(struct str *lines)
     return line;
 }
 
-/* Calls that are not over. */
+/* The calls that are not over. */
 #define OPEN_CALLS 500
 
 struct open {
@@ -82,7 +82,7 @@ struct open {
     size_t count;
 };
 
-/* Moves the call ID along ARROW; false: it is elsewhere. */
+/* Moves call ID along ARROW; false if it is in another state. */
 static bool move(struct open *open, struct str id,
                  const struct states_arrow *arrow)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* states.h: the drawing in mcp/pending.h as a table, and the lines of the log
-   that tell how calls went along it. */
+   that say along which arrows calls went. */
 #ifndef TESTS_SUPPORT_STATES_H
 #define TESTS_SUPPORT_STATES_H
 
@@ -20,8 +20,7 @@ struct states_arrow {
 extern const struct states_arrow states_arrows[];
 extern const size_t states_arrow_count;
 
-/* Appends to OUT what LINE says when it is about a state: "ID: from -> to", and
-   a line end. */
+/* If LINE is about a state, appends "ID: from -> to" and a line end to OUT. */
 void states_keep(struct buf *out, struct str line);
 
 /* Whether the lines that states_keep has kept lead each call, by its ID, along

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// toolrules.mjs: what must hold for every tool that tools/list names, so that
-// all clients and the models behind them can use it.
+// toolrules.mjs: the rules for every tool that tools/list names, so that all
+// clients and their models can use it.
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint',
     'openWorldHint'];
@@ -19,19 +19,19 @@ function schemaFaults(name, schema, at = '') {
     if (schema.type === 'object') {
         if (schema.properties === null || Array.isArray(schema.properties) ||
             typeof schema.properties !== 'object')
-            say('properties is no object');
+            say('properties is not an object');
         if (schema.additionalProperties !== false)
             say('additionalProperties is not false');
         for (const required of schema.required ?? [])
             if (!schema.properties?.[required])
-                say(`required ${required} is no property`);
+                say(`required ${required} is not a property`);
     }
     for (const [key, inner] of Object.entries(schema.properties ?? {})) {
         if (!/^[a-z][a-z-]*$/.test(key))
             say(`property ${key} is not lower-case words with hyphens`);
         if (!inner.description?.endsWith('.') &&
             (inner.description || !PLAIN_WORDS.has(key)))
-            say(`the description of ${key} is no sentence`);
+            say(`the description of ${key} is not a sentence`);
         faults.push(...schemaFaults(name, inner, `${at}.${key}`));
     }
     if (schema.items)
@@ -54,14 +54,14 @@ function toolFaults(tool) {
     if (!tool.annotations?.title)
         say('no annotation title');
     if (tool.inputSchema?.type !== 'object')
-        say('inputSchema is no object');
+        say('inputSchema is not an object');
     for (const root of ['oneOf', 'anyOf', 'allOf'])
         if (tool.inputSchema?.[root])
             say(`${root} at the root of inputSchema`);
     return faults.concat(schemaFaults(tool.name, tool.inputSchema ?? {}));
 }
 
-// What is wrong with TOOLS, the list of a tools/list result; [] when nothing.
+// What is wrong with TOOLS, the list of a tools/list result; [] if nothing is.
 export function toolsFaults(tools) {
     const faults = tools.flatMap(toolFaults);
     const names = tools.map(tool => tool.name);

@@ -10,8 +10,8 @@ const INDENT = /^ {2,}/;
 // One step of a transcript:
 //   at        line number
 //   verb      first word: > < eval call start …
-//   rest      what follows on the line, and continuation lines
-//   text      expected lines of text, undefined when there are none
+//   rest      the rest of the line, and continuation lines
+//   text      expected lines of text; undefined if there are none
 //   isError   whether these are the text of a failure; undefined: either
 function step(line, at) {
     const [, verb, rest] = /^(\S+) ?([^]*)$/.exec(line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// verbs.mjs: what each verb of a transcript does; "this" is the player. The
-// verbs are described in tests/server/README.md.
+// verbs.mjs: what each verb of a transcript does; "this" is the player.
+// tests/server/README.md describes the verbs.
 import fs from 'node:fs';
 import path from 'node:path';
 import { editorWords } from './editorwords.mjs';
@@ -15,7 +15,7 @@ import { MODERN, expand, unescapeBytes, words } from './transcript.mjs';
 const LEGACY = '2025-11-25';
 const UNIT = { k: 1 / 1024, M: 1, G: 1024 };
 
-// {…} at the start of TEXT, and what follows it.
+// {…} at the start of TEXT, and the rest.
 function leadingJson(text) {
     if (text[0] !== '{')
         return [{}, text];
@@ -44,7 +44,7 @@ function onlyFile(pattern) {
 }
 
 export const VERBS = {
-    // The text of a heading, for who reads the conversation.
+    // The text of a heading, for people who read the conversation.
     '##'(rest) {
         this.show('#', rest);
     },
@@ -62,7 +62,7 @@ export const VERBS = {
         const [, name, value] = /^(\w+)=([^]*)$/.exec(rest);
         this.env[name] = value.replace('$PWD', this.folder);
     },
-    // The program is started by this one.
+    // This command starts the program.
     under(rest) {
         this.under = words(rest);
     },
@@ -101,7 +101,8 @@ export const VERBS = {
             for (let i = 0; i < +count; i++)
                 this.expectAnswers(text);
             const sent = this.running().send(`${text}\n`.repeat(+count));
-            return this.paused || sent; // it may not read while we do not
+            // while this side does not read, the program may not, either
+            return this.paused || sent;
         }
         for (let i = 0; i < +count; i++)
             await VERBS['<'].call(this, text);
@@ -132,7 +133,7 @@ export const VERBS = {
         if (faults.length)
             throw new Fault(faults.join('\n'));
     },
-    // Any line that came and was not expected yet.
+    // Any line that no step has taken yet.
     async '<*'(rest) {
         const pattern = parsePattern(rest);
         const { text } = await this.find(cut(rest),
@@ -154,13 +155,13 @@ export const VERBS = {
             '"serverInfo":{"name":"ecl-mcp","version":"…",…},…}}');
         await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     },
-    // Calls from now on are of the era without initialize.
+    // Later calls are of the era without initialize.
     modern(rest) {
         this.running();
         this.version = MODERN;
         this.capabilities = rest ? JSON.parse(rest) : {};
     },
-    // The one or the other, in the version of "each".
+    // init or modern, according to the version of "each".
     async open(rest) {
         if (this.each === MODERN)
             VERBS.modern.call(this, rest);
@@ -185,7 +186,7 @@ export const VERBS = {
         });
     },
     // The user is asked about a call: the | lines are the message, the words
-    // behind the @NAME the fields of the form.
+    // after the @NAME the fields of the form.
     async asked(rest, step) {
         const [name, ...fields] = words(rest);
         const { message, requestedSchema } = await this.asked(name.slice(1));
@@ -199,7 +200,7 @@ export const VERBS = {
             throw new Fault(`the form has ${found}`);
         this.show('=', 'The user is asked:', message);
     },
-    // The user fills the form with a JSON object, or: decline, cancel, error.
+    // The user fills the form with a JSON object; or: decline, cancel, error.
     async say(rest) {
         const [, name, what] = /^@(\S+) ([^]*)$/.exec(rest);
         const filled = { result: { action: 'accept' } };
@@ -212,14 +213,14 @@ export const VERBS = {
             filled.result.content = JSON.parse(what);
         return this.say(name, filled);
     },
-    // The question of the call is taken back.
+    // The question of the call is withdrawn.
     async withdrawn(rest) {
         const { id } = this.questions.get(rest.slice(1));
         await VERBS['<*'].call(this, '{"jsonrpc":"2.0",' +
             '"method":"notifications/cancelled",' +
             `"params":{"requestId":${JSON.stringify(id)},"reason":"…"}}`);
     },
-    // A file holds these lines, and nothing else; or is not there.
+    // A file holds these lines and nothing else; or is missing.
     holds(rest, step) {
         const text = fs.readFileSync(path.join(this.folder, rest), 'utf8');
         const wanted = (step.text ?? []).map(line => line + '\n').join('');
@@ -244,14 +245,14 @@ export const VERBS = {
     },
     missing(rest) {
         if (fs.existsSync(path.join(this.folder, rest)))
-            throw new Fault(`there is ${rest}`);
+            throw new Fault(`${rest} exists`);
     },
     async cancel(rest) {
         await this.send(JSON.stringify({ jsonrpc: '2.0',
             method: 'notifications/cancelled',
             params: { requestId: rest.replace('@', ''), reason: 'a test' } }));
     },
-    // The request with this id, JSON or @NAME, gets no answer, ever.
+    // The request with this id, JSON or @NAME, never gets an answer.
     none(rest) {
         const key = rest.replace(/^@(.*)/, '"$1"');
         if (!this.sent.get(key))
@@ -275,13 +276,14 @@ export const VERBS = {
         this.running().look();
         this.peer.child.stdin.end();
     },
-    // Our reading end of its stdout.
+    // Closes the reading end of its stdout.
     async hangup() {
         this.running().look();
         this.peer.child.stdout.destroy();
         this.deaf = true;
     },
-    // We stop reading; go on; wait until it has stopped reading, too.
+    // Stops reading; reads on; waits until the program has stopped reading,
+    // too.
     pause() {
         this.running().child.stdout.pause();
         this.paused = true;
@@ -299,7 +301,7 @@ export const VERBS = {
             last = stdin.writableLength;
             return still === 50;
         }, this.seconds) || !last)
-            throw new Fault('it reads on and on');
+            throw new Fault('it does not stop reading');
     },
     async signal(rest) {
         this.running().look();
@@ -338,7 +340,7 @@ export const VERBS = {
             throw new Fault(`no such line on stderr: ${rest}\n` +
                 cut(this.peer.log.join('\n')));
     },
-    // memory ROLE below SIZE: the most it ever held.
+    // memory ROLE below SIZE: the most that it ever held.
     async memory(rest) {
         const [, role, size, unit] = /^(\w+) below (\d+)([kMG])$/.exec(rest);
         const { pid } = await this.present(role);

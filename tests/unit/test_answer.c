@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Answers composed of their sections, and cut. */
+/* Tests of answer.c: sections become an answer, which is cut if it is long. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +126,7 @@ static void answer_cuts_the_middle(void **state)
     assert_non_null(strstr(text.p, "id 2 "));
 }
 
-/* Characters, not bytes, are counted and never cut in two. */
+/* Characters are counted, not bytes, and never cut in two. */
 static void answer_cuts_between_characters(void **state)
 {
     (void)state;
@@ -139,7 +139,8 @@ static void answer_cuts_between_characters(void **state)
                 "\xf0\x9f\x98\x80\xf0\x9f\x98\x80");
 }
 
-/* A short body is never cut for a long output, and two long sections share. */
+/* A short body is never cut for a long output. Two long sections share the
+   room. */
 static void answer_shares_the_room(void **state)
 {
     (void)state;
@@ -153,7 +154,7 @@ static void answer_shares_the_room(void **state)
     assert_non_null(strstr(text.p, "id 2 "));
 }
 
-/* What the capture has dropped counts as omitted, too. */
+/* Characters that the capture has dropped count as omitted, too. */
 static void answer_counts_all_that_came(void **state)
 {
     const size_t n = (size_t)LIMIT_OUTPUT_KEPT * 2;

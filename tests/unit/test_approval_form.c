@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of the form in which a client's user answers: approval_form.c, and what
-   the gate makes of it. */
+/* Tests of approval_form.c, the form in which a client's user answers, and of
+   what the gate makes of the answers. */
 #include <stdio.h>
 
 #include "base/limits.h"
 #include "support/asker.h"
 #include "support/frames.h"
 
-static void approval_form_runs_what_is_approved(void **state)
+static void approval_form_runs_approved_calls(void **state)
 {
     (void)state;
     call("7", &write_tool, "{\"text\": \"a\\nb\"}", v2025);
@@ -34,7 +34,7 @@ static void approval_form_runs_what_is_approved(void **state)
     assert_int_equal(world.runs, 1);
 }
 
-/* What is no clear approval is none. */
+/* An answer that is not a clear approval does not approve. */
 static void approval_form_refuses_everything_else(void **state)
 {
     static const struct {
@@ -118,7 +118,7 @@ static void approval_form_runs_modified_arguments(void **state)
     expect_text(&at.lines, "gate: write (dangerous) modified by human, 0 ms\n");
     expect_text(&at.events, "before write {\"text\": \"y\"}\n"
                             "after write {\"text\": \"y\"}\n");
-    // the same in other words is no change
+    // the same arguments, written differently, are not a change
     call("2", &write_tool, "{\"text\":\"x\",\"n\":1}", v2025);
     expect("{…}\n");
     answer_with("\"ecl-mcp-2\"",
@@ -195,7 +195,7 @@ static void approval_form_reviews_hunks(void **state)
     }
 }
 
-/* What a review can answer by itself nobody is asked. */
+/* Nobody is asked when the preparation of a review settles the call. */
 static void approval_form_prepares_first(void **state)
 {
     (void)state;
@@ -243,7 +243,7 @@ static void approval_form_remembers(void **state)
     call("3", &review_tool, "{\"text\":\"z\",\"n\":2}", v2025);
     expect(RESULT("3", "old>z 1 1", "false", "true"));
     expect_text(&at.lines, "gate: review (dangerous) allowed by grant, 0 ms\n");
-    // who was asked already decides
+    // a user who was already asked still decides
     answer_with("\"ecl-mcp-2\"", FORM("{\"decision\":\"deny\"}"));
     expect(RESULT("2", "REFUSED…denied…", "true", "false"));
     call("4", &write_tool, "{\"text\":\"x\"}", v2025); // another tool
@@ -263,7 +263,7 @@ static void approval_form_remembers(void **state)
     assert_int_equal(at.gate.grants.count, 0);
 }
 
-/* What would not be seen is made visible. */
+/* Characters that nobody would see are made visible. */
 static void approval_form_shows_everything(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void approval_form_shows_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(approval_form_runs_what_is_approved),
+        TEST(approval_form_runs_approved_calls),
         TEST(approval_form_refuses_everything_else),
         TEST(approval_form_runs_modified_arguments),
         TEST(approval_form_modifies_calls_to_the_image),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of ask.c: whom a question is put to in which version, and how long. */
+/* Tests of ask.c: who is asked in which version, and for how long. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -30,7 +30,7 @@ static int tear_down(void **state)
     return status;
 }
 
-/* Opens with these capabilities and sends the call 1. */
+/* Opens a connection with CAPABILITIES and sends call 1. */
 static void call_as(const char *version, const char *capabilities)
 {
     char line[500];
@@ -109,7 +109,7 @@ static void ask_lets_others_pass(void **state)
         client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code (f)");
     client_reply(evaluate, 0, STR("=> 1"));
     client_expect(OK("1", "…=> 1…\"ecl-mcp/approved\":true…"));
-    // what answers nothing is ignored
+    // a response without a request is ignored
     const char *const others[] = {
         yes,
         "{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-7\",\"error\":{}}",
@@ -346,7 +346,7 @@ static void ask_for_handlers(void **state)
            "\"data\":{\"requiredCapabilities\":{\"elicitation\":{}}}}}\n");
 }
 
-/* A handler that asks twice counts once, also when no more may wait. */
+/* A handler that asks twice counts once, even at the limit of waiting calls. */
 static void ask_counts_a_call_once(void **state)
 {
     char id[40];
@@ -361,7 +361,7 @@ static void ask_counts_a_call_once(void **state)
     expect(QUESTION("65", "…And the number?…"));
     assert_int_equal(at.calls.pending.count[PENDING_ASKING_CLIENT],
                      LIMIT_APPROVALS);
-    answer_with("\"ecl-mcp-1\"", FORM("{\"n\":3}")); // answered already
+    answer_with("\"ecl-mcp-1\"", FORM("{\"n\":3}")); // already answered
     expect("");
     answer_with("\"ecl-mcp-65\"", FORM("{\"n\":3}"));
     expect("{…\"id\":0,…}\n");
@@ -382,7 +382,7 @@ static void ask_leads_calls_from_state_to_state(void **state)
                             "2: asking-client -> in-image\n");
     frames_skip_hello(&at.image.out);
     assert_memory(wire_frame(buf_view(&at.image.out), &head, &body) == ST_OK);
-    cancel("2"); // the reply still comes
+    cancel("2"); // the image will still reply
     expect_text(&at.states, "");
     reply(head.id, STR("=> 1"));
     expect_text(&at.states, "2: in-image -> over\n");
@@ -405,8 +405,8 @@ static void ask_leads_calls_from_state_to_state(void **state)
                             "6: asking-client -> over\n");
 }
 
-/* A tool of the editor is asked for through the client when the editor's human
-   was not there; then it may be. */
+/* When the editor's human is absent, the client's user approves a tool of the
+   editor. The editor may be back when the call then runs. */
 static void ask_leads_from_the_client_into_the_editor(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of ask_again.c: in the era without requests of the server calls end
-   with a question, and are made again with its answer. */
+/* Tests of ask_again.c: in the era without requests from the server, a call
+   ends with a question, and the client makes it again with the answer. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -36,7 +36,7 @@ static struct manner again(const char *replies)
            ",\"_meta\":{…\"ecl-mcp/approved\":" approved ",…}}")               \
     "\n"
 
-static void ask_again_runs_what_is_approved(void **state)
+static void ask_again_runs_approved_calls(void **state)
 {
     (void)state;
     call("1", &write_tool, X, modern);
@@ -86,7 +86,7 @@ static void ask_again_refuses(void **state)
     assert_int_equal(world.runs, 0);
 }
 
-/* An approval is for the call that was shown, and for a time. */
+/* An approval is for the call that was shown, and for a limited time. */
 static void ask_again_refuses_other_calls(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void ask_again_asks_again(void **state)
         call("2", &write_tool, X, again(replies[i]));
         expect(ASKED("2", APPROVAL("…")));
     }
-    // without the state, an answer is to nothing
+    // without the state, an answer has no question
     call("3", &write_tool, X,
          (struct manner){.version = MCP_2026_07_28, .replies = YES});
     expect(ASKED("3", APPROVAL("…")));
@@ -182,7 +182,8 @@ static void ask_again_detects_stale_reviews(void **state)
     assert_int_equal(world.runs, 1);
 }
 
-/* Who was asked decides, also when another answer was remembered meanwhile. */
+/* A user who was asked decides, even if another answer was remembered
+   meanwhile. */
 static void ask_again_beats_grants(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void ask_again_goes_to_the_image(void **state)
     "\"form\",\"message\":\"" message "\",\"requestedSchema\":{\"type\":"      \
     "\"object\",\"properties\":{}}}}"
 
-static void ask_again_tells_handlers(void **state)
+static void ask_again_serves_handlers(void **state)
 {
     (void)state;
     call("1", &interview_tool, "{}", modern);
@@ -247,7 +248,7 @@ static void ask_again_tells_handlers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ask_again_runs_what_is_approved),
+        TEST(ask_again_runs_approved_calls),
         TEST(ask_again_refuses),
         TEST(ask_again_refuses_other_calls),
         TEST(ask_again_asks_again),
@@ -255,7 +256,7 @@ int main(void)
         TEST(ask_again_detects_stale_reviews),
         TEST(ask_again_beats_grants),
         TEST(ask_again_goes_to_the_image),
-        TEST(ask_again_tells_handlers),
+        TEST(ask_again_serves_handlers),
     };
     return RUN_TESTS("ask_again", tests);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of ask_editor.c, through a session: what an editor is asked for a call,
-   acknowledges or not, answers or not, and what becomes of the call when the
-   editor is gone. */
+/* Tests of ask_editor.c, through a core: the questions to an editor about a
+   call, which it acknowledges and answers or not, and what becomes of the call
+   when the editor is gone. */
 #include <stdio.h>
 
 #include "support/editing.h"
 #include "support/states.h"
 
-/* The log has exactly these lines about states, TEXT; it is then emptied. */
+/* Checks that TEXT is exactly the log's lines about states; empties the log. */
 static void expect_states(const char *text)
 {
     const struct str level = STR("debug: ");
@@ -28,7 +28,7 @@ static void expect_states(const char *text)
     assert_memory(good);
 }
 
-/* A session with an editor whose client can ask its user, too. */
+/* A core with an editor, and with a client that can ask its user, too. */
 static void start_with_forms(void)
 {
     start_editing();
@@ -74,7 +74,8 @@ static void ask_editor_leads_calls_from_state_to_state(void **state)
                   "1: asking-editor -> over\n");
 }
 
-/* With other arguments another file is at stake. */
+/* Other arguments may be about another file, so the editor is asked for its
+   text again. */
 static void ask_editor_reads_again(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void ask_editor_reads_again(void **state)
     expect_states("1: new -> reading-buffer\n"
                   "1: reading-buffer -> asking-editor\n"
                   "1: asking-editor -> reading-buffer\n");
-    // the answer to what was asked before is late
+    // the answer to the earlier question is late
     says(OK("2", YES));
     says(RECEIVED("2"));
     pass_time(LIMIT_EDITOR_RECEIVE_MS);
@@ -96,8 +97,8 @@ static void ask_editor_reads_again(void **state)
     assert_int_equal(disk.writes, 0);
 }
 
-/* What the editor did not acknowledge goes to the client. */
-static void ask_editor_hands_on_to_the_client(void **state)
+/* A question that the editor did not acknowledge goes to the client. */
+static void ask_editor_passes_questions_to_the_client(void **state)
 {
     (void)state;
     start_with_forms();
@@ -110,7 +111,7 @@ static void ask_editor_hands_on_to_the_client(void **state)
     client_expect_no_frame();
     expect_states("1: new -> asking-editor\n"
                   "1: asking-editor -> asking-client\n");
-    // the client's user has the whole time
+    // the client's user has the full time
     assert_memory(core_deadline(client.core, client.now_ms) ==
                   client.now_ms + 60000);
     client_send("{\"jsonrpc\":\"2.0\",\"id\":\"ecl-mcp-1\",\"result\":{"
@@ -196,7 +197,7 @@ static void ask_editor_may_be_slow_with_texts(void **state)
 
 /* --- Loss --------------------------------------------------------------- */
 
-static void ask_editor_goes_while_it_asks(void **state)
+static void ask_editor_may_lose_the_editor(void **state)
 {
     (void)state;
     start_asking();
@@ -210,7 +211,7 @@ static void ask_editor_goes_while_it_asks(void **state)
     hears(HELLO);
     client_send(EVAL);
     hears(ASKED("2", "approve", "…"));
-    core_editor_close(client.core, 0); // had not received it
+    core_editor_close(client.core, 0); // before the editor received it
     client_expect(ANSWER("…did not receive the question…", "true"));
     core_editor_open(client.core, 0);
     client_send(WRITE("x"));
@@ -221,7 +222,7 @@ static void ask_editor_goes_while_it_asks(void **state)
     assert_int_equal(disk.writes, 0);
 }
 
-static void ask_editor_is_told_of_cancelled_calls(void **state)
+static void ask_editor_withdraws_cancelled_calls(void **state)
 {
     (void)state;
     start_asking();
@@ -238,7 +239,7 @@ static void ask_editor_is_told_of_cancelled_calls(void **state)
     hears("");
 }
 
-static void ask_editor_is_told_of_the_end(void **state)
+static void ask_editor_withdraws_at_the_end(void **state)
 {
     (void)state;
     start_asking();
@@ -252,7 +253,7 @@ static void ask_editor_is_told_of_the_end(void **state)
     assert_true(core_is_idle(client.core));
 }
 
-static void ask_editor_may_leave_with_calls_waiting(void **state)
+static void ask_editor_may_end_with_calls_waiting(void **state)
 {
     (void)state;
     start_asking();
@@ -262,7 +263,7 @@ static void ask_editor_may_leave_with_calls_waiting(void **state)
 
 /* --- An editor that does not read ---------------------------------------- */
 
-static void ask_editor_that_does_not_read_is_none(void **state)
+static void ask_editor_passes_over_one_that_does_not_read(void **state)
 {
     struct buf line = BUF_EMPTY;
     size_t waiting = 0;
@@ -293,7 +294,7 @@ static void ask_editor_that_does_not_read_is_none(void **state)
 
 /* --- Tools of the editor ------------------------------------------------ */
 
-/* A session with an editor that has a tool. */
+/* A core with an editor that offers a tool. */
 static void start_with_tool(void)
 {
     start_editing();
@@ -304,7 +305,7 @@ static void start_with_tool(void)
 
 #define TOOL CALL("1", "t", "{}")
 
-static void ask_editor_lets_it_work(void **state)
+static void ask_editor_runs_its_tools(void **state)
 {
     (void)state;
     start_with_tool();
@@ -318,7 +319,7 @@ static void ask_editor_lets_it_work(void **state)
     expect_states("1: new -> in-editor\n1: in-editor -> over\n");
 }
 
-static void ask_editor_limits_its_work(void **state)
+static void ask_editor_limits_the_time_of_its_tools(void **state)
 {
     (void)state;
     start_with_tool();
@@ -344,7 +345,7 @@ static void ask_editor_limits_its_work(void **state)
                   "2: new -> over\n1: new -> in-editor\n");
 }
 
-static void ask_editor_fails_what_it_did_not_finish(void **state)
+static void ask_editor_fails_unfinished_calls(void **state)
 {
     (void)state;
     start_with_tool();
@@ -366,8 +367,8 @@ static void ask_editor_fails_what_it_did_not_finish(void **state)
                   "1: new -> in-editor\n1: in-editor -> over\n");
 }
 
-/* What it does when the client leaves may still be done. */
-static void ask_editor_lets_it_finish_work(void **state)
+/* A tool that runs when the client leaves may still finish. */
+static void ask_editor_lets_its_tools_finish(void **state)
 {
     (void)state;
     start_with_tool();
@@ -396,7 +397,7 @@ static void ask_editor_is_limited(void **state)
     client_expect(ANSWER("t was not run: too many calls wait for the editor "
                          "already, the limit is 64 calls and 67108864 bytes.",
                          "true"));
-    // a buffer is not read then: there might as well be no editor
+    // then buffers are not read either, as if there were no editor
     client_send(WRITE("x"));
     client_expect(ANSWER("…did not receive the question…", "true"));
     says(OK("1", "{\"text\":\"done\"}"));
@@ -413,19 +414,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(ask_editor_leads_calls_from_state_to_state),
         TEST(ask_editor_reads_again),
-        TEST(ask_editor_hands_on_to_the_client),
+        TEST(ask_editor_passes_questions_to_the_client),
         TEST(ask_editor_has_two_seconds_to_receive),
         TEST(ask_editor_lets_its_human_think),
         TEST(ask_editor_may_be_slow_with_texts),
-        TEST(ask_editor_goes_while_it_asks),
-        TEST(ask_editor_is_told_of_cancelled_calls),
-        TEST(ask_editor_is_told_of_the_end),
-        TEST(ask_editor_may_leave_with_calls_waiting),
-        TEST(ask_editor_that_does_not_read_is_none),
-        TEST(ask_editor_lets_it_work),
-        TEST(ask_editor_limits_its_work),
-        TEST(ask_editor_fails_what_it_did_not_finish),
-        TEST(ask_editor_lets_it_finish_work),
+        TEST(ask_editor_may_lose_the_editor),
+        TEST(ask_editor_withdraws_cancelled_calls),
+        TEST(ask_editor_withdraws_at_the_end),
+        TEST(ask_editor_may_end_with_calls_waiting),
+        TEST(ask_editor_passes_over_one_that_does_not_read),
+        TEST(ask_editor_runs_its_tools),
+        TEST(ask_editor_limits_the_time_of_its_tools),
+        TEST(ask_editor_fails_unfinished_calls),
+        TEST(ask_editor_lets_its_tools_finish),
         TEST(ask_editor_is_limited),
     };
     return RUN_TESTS("ask_editor", tests);

@@ -8,9 +8,9 @@
 #include "support/client.h"
 
 static struct audit audit;
-static struct buf lines; /* that the sink got */
-static int64_t age;      /* of the last one */
-static bool lasts;       /* it is to be on the disk */
+static struct buf lines; /* that the sink received */
+static int64_t age;      /* of the last line */
+static bool lasts;       /* the last line must reach the disk */
 
 static void append(void *context, int64_t age_ms, struct str members,
                    bool lasting)
@@ -89,7 +89,7 @@ static void audit_hashes_what_ran(void **state)
                      "\"argumentSha256\":\"" YES_HASH "\",…"));
 }
 
-static void audit_tells_refusals(void **state)
+static void audit_records_refusals(void **state)
 {
     static const struct manner mute = {.version = MCP_2025_11_25,
                                        .cannot_ask = true};
@@ -117,8 +117,7 @@ static void audit_tells_refusals(void **state)
     assert_false(lasts);
 }
 
-/* A question that was dropped because the client asks again is not a call yet.
- */
+/* A dropped question, after which the client asks again, is not a call yet. */
 static void audit_has_one_line_for_an_approval(void **state)
 {
     static const struct manner modern = {.version = MCP_2026_07_28};
@@ -190,7 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(audit_times_human_and_run),
         TEST(audit_hashes_what_ran),
-        TEST(audit_tells_refusals),
+        TEST(audit_records_refusals),
         TEST(audit_has_one_line_for_an_approval),
         cmocka_unit_test_teardown(clientinfo_is_read, release_client),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of auditfile.c with real files; what needs a disk that is full is in
-   tests/server/audit.mcp. */
+/* Tests of auditfile.c with real files. tests/server/audit.mcp has the tests
+   that need a full disk. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,8 +53,8 @@ static void open_file(const char *name)
     assert_memory(file != NULL);
 }
 
-/* In the place of that of the C library: what it was asked for, and its answer.
-   No test can cut the power. */
+/* Replaces the function of the C library, since no test can cut the power:
+   counts the calls and answers with sync_error. */
 static int synced;
 static int sync_error;
 
@@ -72,7 +72,8 @@ static void append(int64_t now_ms, const char *members)
     auditfile_append(file, now_ms, 5, str_from(members), false);
 }
 
-/* The file NAME holds TEXT, in which N stands for our process. */
+/* Checks that file NAME has TEXT, in which N stands for the id of this
+   process. */
 static void check_file(const char *name, const char *text)
 {
     char path[FOLDER_SIZE + 100];
@@ -101,7 +102,7 @@ static void check_lines(const char *text)
     check_text(buf_view(&lines), str_from(text), __FILE__, __LINE__);
 }
 
-/* A line that was lost for want of memory is known of. */
+/* Checks that the log is empty, unless memory ran out. */
 static void check_memory_was_enough(void)
 {
     assert_memory((lines.n == 0 && !buf_failed(&lines)) ||
@@ -146,8 +147,8 @@ static void auditfile_removes_old_ones(void **state)
     check_lines("");
 }
 
-/* A file that others may write to, or of which nothing is known. */
-static void auditfile_refuses_what_is_not_ours(void **state)
+/* A file that others can write to, or that cannot be checked. */
+static void auditfile_refuses_files_that_others_can_change(void **state)
 {
     static const char why[] =
         "audit: calls are not logged in ~/" AUDITFILE_PLACE ": ";
@@ -191,7 +192,7 @@ static void auditfile_refuses_what_is_not_ours(void **state)
     folder_run("[ ! -e x ] && [ -z \"$(ls -A real)\" ]");
 }
 
-/* What is lost is counted in the line that is written again. */
+/* The next line that can be written has the number of those that were lost. */
 static void auditfile_counts_what_is_lost(void **state)
 {
     (void)state;
@@ -210,8 +211,8 @@ static void auditfile_counts_what_is_lost(void **state)
                    LINE("1970-01-01", "\"a\":4"));
 }
 
-/* A line that was cut does not spoil the next one. */
-static void auditfile_goes_on_behind_a_torn_line(void **state)
+/* A line that was cut off does not spoil the next one. */
+static void auditfile_continues_after_a_torn_line(void **state)
 {
     struct rlimit was;
     (void)state;
@@ -230,8 +231,8 @@ static void auditfile_goes_on_behind_a_torn_line(void **state)
                "tail -n 1 one | grep -q '\"lost\":1,\"a\":3}$'");
 }
 
-/* A line that is to last is on the disk, or counted as lost. */
-static void auditfile_syncs_what_is_to_last(void **state)
+/* A line that must last reaches the disk, or is counted as lost. */
+static void auditfile_syncs_lines_that_must_last(void **state)
 {
     (void)state;
     synced = 0;
@@ -252,7 +253,7 @@ static void auditfile_syncs_what_is_to_last(void **state)
     folder_run("tail -n 1 one | grep -q '\"lost\":1,\"a\":4}$'");
 }
 
-static void auditfile_of_ones_own(void **state)
+static void auditfile_may_be_named(void **state)
 {
     static const struct {
         const char *command;
@@ -280,7 +281,7 @@ static void auditfile_of_ones_own(void **state)
     assert_null(auditfile_new(path, &log_of_lines));
     assert_int_equal(setenv("HOME", "", 1), 0);
     assert_null(auditfile_new(NULL, &log_of_lines));
-    // it goes on where it was
+    // an existing file is continued
     folder_run("echo before >one");
     open_file("one");
     append(1000, "\"a\":1}");
@@ -296,13 +297,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(auditfile_has_one_for_each_day),
         TEST(auditfile_removes_old_ones),
-        TEST(auditfile_refuses_what_is_not_ours),
+        TEST(auditfile_refuses_files_that_others_can_change),
         TEST(auditfile_counts_what_is_lost),
-        TEST(auditfile_goes_on_behind_a_torn_line),
-        TEST(auditfile_syncs_what_is_to_last),
-        TEST(auditfile_of_ones_own),
+        TEST(auditfile_continues_after_a_torn_line),
+        TEST(auditfile_syncs_lines_that_must_last),
+        TEST(auditfile_may_be_named),
     };
-    // a file that grew too large is an error, not the end
+    // a file that grows too large is an error, and does not end the program
     (void)signal(SIGXFSZ, SIG_IGN);
     return RUN_TESTS("auditfile", tests);
 }

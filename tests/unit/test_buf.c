@@ -36,7 +36,7 @@ static void buf_formats_short_and_long(void **state)
     assert_memory(!buf_failed(&buf));
     assert_int_equal(buf.n, 5002);
     assert_int_equal(buf.p[5001], 'x');
-    for (int n = 120; n < 136; n++) { // around the first guess at the size
+    for (int n = 120; n < 136; n++) { // near the first guess at the size
         buf_reset(&buf);
         buf_printf(&buf, "%*d", n, 1);
         assert_memory(!buf_failed(&buf));
@@ -90,7 +90,7 @@ static void buf_fails_on_overflow_and_stays_so(void **state)
     assert_text(buf_view(&buf), "again");
 }
 
-static void buf_says_so_when_memory_runs_out(void **state)
+static void buf_reports_lost_memory(void **state)
 {
     (void)state;
     for (int i = 0; i < 5000; i++)
@@ -187,7 +187,7 @@ int main(void)
         cmocka_unit_test_teardown(buf_reserves, release),
         cmocka_unit_test_teardown(buf_reserves_exactly, release),
         cmocka_unit_test_teardown(buf_fails_on_overflow_and_stays_so, release),
-        cmocka_unit_test_teardown(buf_says_so_when_memory_runs_out, release),
+        cmocka_unit_test_teardown(buf_reports_lost_memory, release),
         cmocka_unit_test_teardown(buf_consumes_from_the_front, release),
         cmocka_unit_test_teardown(buf_serves_as_a_queue, release),
         cmocka_unit_test_teardown(buf_trims_large_storage_only, release),

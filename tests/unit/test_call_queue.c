@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The calls of a session in their order. */
+/* Tests of call_queue.c: the calls of a session in their order. */
 #include <string.h>
 
 #include "supervisor/call_queue.h"
@@ -32,7 +32,7 @@ static void add_call(uint64_t id)
     call_queue_add(&queue, call);
 }
 
-/* Takes the first call, which is ID, or nothing (0). */
+/* Takes the first call, which must be ID, or none if ID is 0. */
 static void expect_first(uint64_t id)
 {
     struct call *call = call_queue_take_first(&queue);
@@ -74,8 +74,8 @@ static void call_queue_withdraws_a_waiting_call(void **state)
     assert_null(call_queue_find(&queue, NULL, 9));
 }
 
-/* What was sent is taken off the count, and can be sent again. */
-static void call_queue_counts_what_was_sent(void **state)
+/* A sent call no longer counts as waiting, and can be sent again. */
+static void call_queue_counts_sent_calls(void **state)
 {
     (void)state;
     add_call(1);
@@ -101,7 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(call_queue_keeps_the_order),
         TEST(call_queue_withdraws_a_waiting_call),
-        TEST(call_queue_counts_what_was_sent),
+        TEST(call_queue_counts_sent_calls),
     };
 
     return RUN_TESTS("call_queue", tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of calls.c and of the tools, through a session: what goes to the image,
+/* Tests of calls.c and of the tools, through a core: what goes to the image,
    what comes back to the client, and when. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,14 +61,14 @@ static void calls_are_cancelled_by_request_id(void **state)
     client_expect(OK("\"5\"", "…=> 2…"));
     client_reply(three, 0, STR("=> 3"));
     client_expect(OK("5.0", "…=> 3…"));
-    client_send(CANCEL("5.0")); // late, as some clients do for every call
+    client_send(CANCEL("5.0")); // too late; some clients do this for every call
     client_expect_no_frame();
     assert_memory(client_matches(buf_view(&client.log),
                                  "…info: mcp: evaluate-lisp is cancelled\n…"));
 }
 
-/* The next frame is the call of CALL_WITH_TOKEN; whether its output is wanted
-   is WANTED. Returns its id. */
+/* Takes the next frame, the call of CALL_WITH_TOKEN, and checks that it asks
+   for its output if WANTED. Returns its id. */
 static uint64_t take_call(bool wanted)
 {
     struct str body;
@@ -287,7 +287,7 @@ static unsigned pick(unsigned n)
     return (run.random >> 8) % n;
 }
 
-/* Takes one line of what the client was sent. */
+/* Takes one line that the client was sent. */
 static void take_line(struct str line)
 {
     struct json_error error;
@@ -367,7 +367,7 @@ static void answer_one(void)
     unsigned i = pick((unsigned)run.asked_n);
     snprintf(id, sizeof id, "\"ecl-mcp-%llu\"",
              (unsigned long long)run.asked[i]);
-    if (pick(10) > 0) // else it is answered again
+    if (pick(10) > 0) // or else the question is answered again
         run.asked[i] = run.asked[--run.asked_n];
     answer_with(id, answers[which]);
 }
@@ -395,7 +395,7 @@ static void reply_one(void)
     reply(id, STR("=> 1"));
 }
 
-/* It comes and goes. */
+/* The editor comes and goes. */
 static void move_editor(void)
 {
     if (!at.editor.connected) {
@@ -406,8 +406,8 @@ static void move_editor(void)
     calls_editor_gone(&at.calls, &arena, at.now_ms);
 }
 
-/* It acknowledges or answers one of its newest requests, or one that is over.
- */
+/* The editor acknowledges or answers one of its newest requests, or an old
+   one. */
 static void let_editor_speak(void)
 {
     static const char *const results[] = {"{\"decision\":\"approve\"}",
@@ -474,7 +474,7 @@ static void play(uint32_t seed)
     assert_memory(at.states.n > 0 && states_are_sound(buf_view(&at.states)));
 }
 
-/* How often TEXT occurs. */
+/* How often TEXT is in BUF. */
 static int count(const struct buf *buf, const char *text)
 {
     int n = 0;

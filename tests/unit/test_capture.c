@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Output captured: what is kept of it, and what is counted. */
+/* Tests of capture.c: which output is kept, and which is only counted. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -37,7 +37,7 @@ static void add_digits(size_t n)
     capture_add(&output, str_make(block, n));
 }
 
-static void capture_is_empty_at_first(void **state)
+static void capture_starts_empty(void **state)
 {
     (void)state;
     assert_true(capture_is_empty(&output));
@@ -64,8 +64,8 @@ static void capture_joins_split_characters(void **state)
     assert_text(buf_view(&text), "\xc3\xa4");
 }
 
-/* Everything that comes is counted, and memory stays at what is kept: the start
-   and the end, with a line between them. */
+/* All output is counted. Memory is bounded by what is kept: the start and the
+   end, with a line between them. */
 static void capture_is_bounded(void **state)
 {
     const size_t n = (size_t)LIMIT_OUTPUT_KEPT * 2;
@@ -89,7 +89,7 @@ static void capture_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(capture_is_empty_at_first),
+        TEST(capture_starts_empty),
         TEST(capture_joins_split_characters),
         TEST(capture_is_bounded),
     };

@@ -130,7 +130,7 @@ static void core_stops_reading_when_answers_pile_up(void **state)
     buf_consume(core_output(client.core), 20000);
     assert_true(core_wants_input(client.core));
     buf_consume(core_output(client.core), n);
-    client_send(PING); // the storage of the large output is given back
+    client_send(PING); // frees the storage of the large output
     client_expect(PONG);
     assert_true(core_output(client.core)->cap < 100 * 1024);
 }
@@ -191,7 +191,7 @@ static void core_finishes(void **state)
     send_code(2, 1);
     client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
     client_expect_frame(WIRE_CALL, "main evaluate 10000 30000 code x");
-    // the last line lacks its end
+    // the last line has no line end
     core_feed(client.core, PING, sizeof PING - 1, 0);
     client_expect("");
     core_finish(client.core, 2000, 1000);
@@ -200,7 +200,7 @@ static void core_finishes(void **state)
     assert_false(core_is_idle(client.core));
     assert_false(core_wants_input(client.core));
 
-    core_finish(client.core, 2000, 1500); // would be later
+    core_finish(client.core, 2000, 1500); // would end later
     client_expect_no_frame();
     core_finish(client.core, 500, 1600);
     client_expect_frame(WIRE_FINISH, "500");
@@ -242,7 +242,7 @@ static void core_ends_with_calls_waiting(void **state)
     client_expect(""); // client_end frees all of it
 }
 
-static void core_answers_when_the_supervisor_is_gone_mad(void **state)
+static void core_answers_when_the_supervisor_sends_nonsense(void **state)
 {
     (void)state;
     begin("2025-11-25");
@@ -258,8 +258,8 @@ static void core_answers_when_the_supervisor_is_gone_mad(void **state)
     client_expect(PONG);
 }
 
-/* What is lost for want of memory is answered, and the next message is served
-   as if nothing had been. */
+/* A message that is lost because memory runs out is answered, and the next one
+   is served as if nothing had happened. */
 static void core_recovers_from_lost_memory(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ int main(void)
         TEST(core_finishes),
         TEST(core_does_not_wait_for_cancelled_calls),
         TEST(core_ends_with_calls_waiting),
-        TEST(core_answers_when_the_supervisor_is_gone_mad),
+        TEST(core_answers_when_the_supervisor_sends_nonsense),
         TEST(core_recovers_from_lost_memory),
     };
     return RUN_TESTS("core", tests);

@@ -79,7 +79,7 @@ static void diff_applies_any_hunks(void **state)
 
 #define BLOCK "1\n2\n3\n4\n5\n6\n7\n"
 
-/* A hunk goes where its lines are, if that is one place only. */
+/* A hunk goes where its lines are, if they are in one place only. */
 static void diff_finds_hunks_again(void **state)
 {
     static const struct {
@@ -97,9 +97,9 @@ static void diff_finds_hunks_again(void **state)
         {"a\nb\nc\n", "a\nx\nc\n", "", DIFF_STALE, ""},
         {"", "x\n", "", DIFF_APPLIED, "x\n"},
         {"", "x\n", "y\n", DIFF_STALE, "y\n"},
-        // two equal blocks, one of which is gone: it may be the wrong one
+        // one of two equal blocks is gone: the other may be the wrong one
         {BLOCK BLOCK, BLOCK "1\n2\n3\nx\n5\n6\n7\n", BLOCK, DIFF_STALE, BLOCK},
-        // a last line stays the last one
+        // the last line stays last
         {"a\n", "b", "a\n", DIFF_APPLIED, "b"},
         {"a\n", "b", "a\nmore\n", DIFF_STALE, "a\nmore\n"},
         {"a", "b", "a\n", DIFF_STALE, "a\n"},
@@ -119,7 +119,7 @@ static void diff_finds_hunks_again(void **state)
     }
 }
 
-/* Beyond LIMIT_DIFF_DRIFT lines, equal lines are not the same ones. */
+/* Equal lines more than LIMIT_DIFF_DRIFT lines away are not the same lines. */
 static void diff_looks_nearby_only(void **state)
 {
     struct diff diff;
@@ -152,7 +152,7 @@ static void diff_refuses_too_many_lines(void **state)
 }
 
 /* The length is checked before the text. */
-static void diff_refuses_what_is_too_long(void **state)
+static void diff_refuses_texts_that_are_too_long(void **state)
 {
     struct str text = {"", (size_t)LIMIT_DIFF_TEXT + 1};
     struct diff diff;
@@ -172,7 +172,8 @@ int main(void)
         cmocka_unit_test_teardown(diff_applies_any_hunks, tear_down),
         cmocka_unit_test_teardown(diff_finds_hunks_again, tear_down),
         cmocka_unit_test_teardown(diff_looks_nearby_only, tear_down),
-        cmocka_unit_test_teardown(diff_refuses_what_is_too_long, tear_down),
+        cmocka_unit_test_teardown(diff_refuses_texts_that_are_too_long,
+                                  tear_down),
         cmocka_unit_test_teardown(diff_refuses_too_many_lines, tear_down),
     };
     return RUN_TESTS("diff", tests);

@@ -17,11 +17,11 @@ static void editor_is_greeted(void **state)
         "{\"jsonrpc\":\"2.0\",\"method\":\"hello\",\"params\":{\"protocol\":1,"
         "\"version\":\"" ECL_MCP_VERSION
         "\",\"pid\":17,\"workspace\":null,\"attached\":true}}\n");
-    core_editor_open(client.core, 0); // another one
+    core_editor_open(client.core, 0); // another editor
     hears(HELLO);
     core_editor_close(client.core, 0);
     core_editor_close(client.core, 0);
-    says("{}"); // there is nobody
+    says("{}"); // no editor is connected
     hears("");
     start_editing();
     core_editor_close(client.core, 0);
@@ -219,7 +219,7 @@ static void editor_changes_arguments(void **state)
                          "\\\"(g)\\\".\\n=> 2",
                          "false"));
     hears("…\"decision\":\"modified\",\"by\":\"human in the editor\"…\n");
-    // the same in other words is not a change
+    // the same arguments, written differently, are not a change
     client_send(EVAL);
     hears("{…}\n");
     says(OK("2", "{\"decision\":\"approve\",\"arguments\":{ \"code\" : \"(f)\""

@@ -37,8 +37,8 @@ static void editor_reviews_hunks(void **state)
     assert_int_equal(disk.writes, 1);
 }
 
-/* When the file has changed meanwhile, edited hunks find their places like any
-   others. */
+/* When the file has changed meanwhile, edited hunks find their places like all
+   hunks. */
 static void editor_edits_are_anchored_again(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void editor_edits_are_anchored_again(void **state)
     assert_string_equal(disk.text, "gone\n");
 }
 
-/* A line within a text has its end, whatever the editor says. */
+/* A line within a text keeps its line end, whatever the editor says. */
 static void editor_glues_no_lines(void **state)
 {
     (void)state;

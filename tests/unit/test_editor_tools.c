@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of editor_tools.c, tool_list.c and subscriptions.c: the tools of an
-   editor, and who hears of them. */
+   editor, and the clients that hear of them. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -43,7 +43,7 @@ static int end(void **state)
     return client_end(state);
 }
 
-/* The editor says that it has the tools of TEXT, a JSON array. */
+/* The editor offers the tools of TEXT, a JSON array. */
 static bool take(const char *text)
 {
     struct json tools;
@@ -55,7 +55,7 @@ static bool take(const char *text)
     return changed;
 }
 
-/* The whole list as clients see it. */
+/* Checks the whole list, as clients see it. */
 static void expect_list(const char *pattern)
 {
     struct jsonw w;
@@ -175,7 +175,7 @@ static const struct odd_case {
      "two fields have the same name"},
 };
 
-static void editor_tools_leaves_out_what_is_odd(void **state)
+static void editor_tools_leaves_out_odd_tools(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(odd_cases); i++) {
@@ -264,14 +264,14 @@ static void says(const char *line)
     core_editor_feed(client.core, line, strlen(line), 0);
 }
 
-static void tool_list_tools_are_told_of(void **state)
+static void tool_list_announces_changes(void **state)
 {
     (void)state;
     client_restart((struct core_config){.editor = true});
     core_editor_open(client.core, 0);
     client_initialize("2024-11-05");
     says(TOOLS("a"));
-    client_expect(""); // it has not said that it is ready
+    client_expect(""); // the client has not said that it is ready
     client_send(
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
     says(TOOLS("a"));
@@ -309,7 +309,7 @@ static void tool_list_streams_are_limited(void **state)
                        "open\",…"));
 }
 
-static void tool_list_tools_may_be_unwanted(void **state)
+static void tool_list_may_exclude_editor_tools(void **state)
 {
     (void)state;
     client_restart((struct core_config){.editor = true, .tools = "eval"});
@@ -329,13 +329,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(editor_tools_makes_tools),
-        TEST(editor_tools_leaves_out_what_is_odd),
+        TEST(editor_tools_leaves_out_odd_tools),
         TEST(editor_tools_has_a_limit),
         TEST(editor_tools_knows_what_has_changed),
         TEST(editor_tools_stays_while_it_is_held),
-        TEST(tool_list_tools_are_told_of),
+        TEST(tool_list_announces_changes),
         TEST(tool_list_streams_are_limited),
-        TEST(tool_list_tools_may_be_unwanted),
+        TEST(tool_list_may_exclude_editor_tools),
     };
     return RUN_TESTS("editor_tools", tests);
 }

@@ -37,7 +37,7 @@ static void finder_finds_the_first(void **state)
     assert_int_equal(find(STR("a\0b"), STR("\0a\0b"), 0), 1);
 }
 
-/* Against the obvious way, for every text of two letters up to this length. */
+/* Compares with the obvious way, for all short texts of two letters. */
 static void finder_agrees_with_comparing(void **state)
 {
     enum { LONGEST = 8 };
@@ -61,8 +61,8 @@ static void finder_agrees_with_comparing(void **state)
                 }
 }
 
-/* Comparing at each place would take a million times a million steps. */
-static void finder_does_not_start_again(void **state)
+/* A comparison at each place would take a million times a million steps. */
+static void finder_takes_linear_time(void **state)
 {
     enum { HALF = 1000000 };
     (void)state;
@@ -91,7 +91,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(finder_finds_the_first, tear_down),
         cmocka_unit_test_teardown(finder_agrees_with_comparing, tear_down),
-        cmocka_unit_test_teardown(finder_does_not_start_again, tear_down),
+        cmocka_unit_test_teardown(finder_takes_linear_time, tear_down),
         cmocka_unit_test_teardown(digest_is_sha256, tear_down),
     };
     return RUN_TESTS("finder", tests);

@@ -175,7 +175,7 @@ static void gate_runs_safe_and_cautious(void **state)
                   "before cautious ({})\nafter cautious [hello] 0 ms\n");
 }
 
-/* A level that is missing or unknown is the strictest one. */
+/* A missing or unknown level counts as the strictest one. */
 static void gate_refuses_without_approval(void **state)
 {
     const struct tool *const tools[] = {&dangerous, &no_level, &unknown_level,
@@ -213,7 +213,7 @@ static void gate_reports_failures(void **state)
     expect_events("before failing ({})\nerror failing [it broke] 0 ms\n");
 }
 
-static void gate_hands_out_of_memory_up(void **state)
+static void gate_passes_out_of_memory_on(void **state)
 {
     (void)state;
     assert_int_equal(start(&hungry), ST_NOMEM);
@@ -258,8 +258,9 @@ static void gate_sends_operations(void **state)
     assert_int_equal(body.n, 0);
 }
 
-/* Starts a call of TOOL with a session and seconds; it goes to WANTED within
-   WANTED_MS and has no arguments. */
+/* Starts a call of TOOL with the values GIVEN, a session and a time; checks
+   that it goes to session WANTED with a limit of WANTED_MS and without
+   arguments. */
 static void check_task(const struct tool *tool,
                        const struct schema_value *given, const char *wanted,
                        int64_t wanted_ms)
@@ -381,7 +382,7 @@ int main(void)
         TEST(gate_runs_safe_and_cautious),
         TEST(gate_refuses_without_approval),
         TEST(gate_reports_failures),
-        TEST(gate_hands_out_of_memory_up),
+        TEST(gate_passes_out_of_memory_on),
         TEST(gate_sends_operations),
         TEST(gate_sends_session_and_time_limit),
         TEST(gate_ends_waiting_calls),

@@ -88,7 +88,7 @@ static void image_writes_frames(void **state)
     struct wire_head head;
     struct str body;
     int64_t n[3];
-    image_finish(&image, 2000); // nobody was asked for anything yet
+    image_finish(&image, 2000); // nothing was sent yet
     assert_int_equal(image.out.n, 0);
     assert_ok(send_call(&calls[0]));
     image_begin_read(&image, 3, 100, 200);
@@ -147,7 +147,7 @@ static void put_welcome(int64_t version, const char *refusal)
     wire_end(&input, start);
 }
 
-/* What a supervisor says that will not serve this front. */
+/* The words of a supervisor that will not serve this front. */
 static void image_reads_refusals(void **state)
 {
     (void)state;
@@ -184,9 +184,9 @@ static void image_reads_refusals(void **state)
     }
 }
 
-/* A lost supervisor and the next one: each call has one answer, and the next
-   one is greeted. */
-static void image_comes_back(void **state)
+/* The supervisor is lost, and another one comes: each call has one answer, and
+   the new supervisor is greeted. */
+static void image_serves_the_next_supervisor(void **state)
 {
     (void)state;
     struct wire_head head;
@@ -198,7 +198,7 @@ static void image_comes_back(void **state)
     assert_ok(send_call(&calls[1]));
     put_welcome(WIRE_VERSION, "");
     put_reply(calls[0].id, 0, STR("first"));
-    image_feed(&image, str_make(input.p, input.n - 1)); // lost in a frame
+    image_feed(&image, str_make(input.p, input.n - 1)); // all but one byte
     assert_memory(!image_next(&image, &reply));
     image_lose(&image, STR("Lost."));
     for (int i = 0; i < 2; i++) {
@@ -220,7 +220,7 @@ static void image_comes_back(void **state)
     assert_ok(wire_take_string(&body, &text));
     assert_text(text, ECL_MCP_VERSION);
     assert_ok(wire_take_int(&body, &n));
-    assert_int_equal(n, 77); // the lost one
+    assert_int_equal(n, 77); // the lost supervisor's
     buf_reset(&input);
     put_reply(calls[2].id, 0, STR("third"));
     image_feed(&image, buf_view(&input));
@@ -270,7 +270,7 @@ static void image_takes_replies_in_pieces(void **state)
     }
 }
 
-static void image_passes_over_what_nobody_waits_for(void **state)
+static void image_ignores_unexpected_frames(void **state)
 {
     (void)state;
     assert_ok(send_call(&calls[0]));
@@ -341,7 +341,7 @@ static void image_ends_all_calls_when_bytes_make_no_sense(void **state)
     expect_no_reply();
 }
 
-/* A body that memory is missing for costs its own call only. */
+/* A frame's body that does not fit into memory costs only its own call. */
 static void image_skips_a_body_without_memory(void **state)
 {
     (void)state;
@@ -401,12 +401,12 @@ static void image_limits_waiting_bytes(void **state)
 {
     (void)state;
     image.bytes = LIMIT_PENDING_BYTES;
-    // The only one may be of any size.
+    // a lone call may be of any size
     assert_ok(send_call(&calls[0]));
     assert_status(send_call(&calls[1]), ST_LIMIT);
     image.bytes = calls[0].bytes;
     assert_ok(send_call(&calls[1]));
-    calls[2].owner_bytes = LIMIT_PENDING_BYTES; // a record counts, too
+    calls[2].owner_bytes = LIMIT_PENDING_BYTES; // the owner's bytes count, too
     assert_status(send_call(&calls[2]), ST_LIMIT);
 }
 
@@ -418,10 +418,10 @@ int main(void)
         TEST(image_writes_frames),
         TEST(image_takes_frames_back),
         TEST(image_reads_refusals),
-        TEST(image_comes_back),
+        TEST(image_serves_the_next_supervisor),
         TEST(image_finds_replies_in_any_order),
         TEST(image_takes_replies_in_pieces),
-        TEST(image_passes_over_what_nobody_waits_for),
+        TEST(image_ignores_unexpected_frames),
         TEST(image_tells_output_from_replies),
         TEST(image_answers_for_a_reply_without_text),
         TEST(image_ends_all_calls_when_bytes_make_no_sense),

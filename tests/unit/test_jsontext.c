@@ -359,7 +359,7 @@ static void jsontext_bounds_the_length(void **state)
     (void)state;
     struct json root;
     struct json_error error;
-    // Nothing of the text may be looked at.
+    // the text itself must not be read
     struct str text = {"[", (size_t)INT32_MAX};
     assert_status(json_parse(&parsing.arena, text, &root, &error), ST_LIMIT);
     assert_string_equal(error.what, "longer than 2 GiB");

@@ -117,8 +117,8 @@ static void jsonw_escapes_names(void **state)
     assert_written("{\"a\\\"\\n\xef\xbf\xbd\":1}");
 }
 
-/* What is written reads back as the same text, with U+FFFD for what is not
-   UTF-8, and is one line of printable bytes. */
+/* Written strings read back as the same text, with U+FFFD for bytes that are
+   not UTF-8, and are one line of printable bytes. */
 static void check_round_trip(struct str text)
 {
     struct jsonw w = fresh();

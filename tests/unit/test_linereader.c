@@ -130,8 +130,8 @@ static void linereader_hands_out_lines_in_between(void **state)
     assert_text(line, "three");
 }
 
-/* One line of 64 MB, the limit being 16: bounded memory, one error, and the
-   storage is given back at once. */
+/* A line of 64 MB with a limit of 16 takes bounded memory and gives one error.
+   Its storage is freed immediately. */
 static void linereader_bounds_memory(void **state)
 {
     (void)state;
@@ -209,8 +209,8 @@ static void linereader_takes_many_lines_in_one_piece(void **state)
     assert_int_equal(count, lines);
 }
 
-/* Feeds a large piece after an unfinished line; it ends in END. Where memory
-   runs out for it, it is lost with the lines it touches, and no others. */
+/* Feeds a large piece that ends in END after an unfinished line. If memory runs
+   out, the piece is lost with the lines that it touches, but no others. */
 static void check_lost_piece(const char *end, const char *wanted_after)
 {
     const size_t large = 100000;
@@ -237,13 +237,13 @@ static void check_lost_piece(const char *end, const char *wanted_after)
     assert_true(str_eq(buf_view(&seen), str_from(wanted_after)));
 }
 
-static void linereader_goes_on_after_a_lost_part_of_a_line(void **state)
+static void linereader_continues_after_a_lost_part_of_a_line(void **state)
 {
     (void)state;
     check_lost_piece("\nx", "<b>");
 }
 
-static void linereader_goes_on_after_lost_lines(void **state)
+static void linereader_continues_after_lost_lines(void **state)
 {
     (void)state;
     check_lost_piece("\n", "<a><b>");
@@ -260,8 +260,8 @@ int main(void)
         TEST(linereader_gives_back_the_storage_of_a_large_line),
         TEST(linereader_takes_single_bytes_in_linear_time),
         TEST(linereader_takes_many_lines_in_one_piece),
-        TEST(linereader_goes_on_after_a_lost_part_of_a_line),
-        TEST(linereader_goes_on_after_lost_lines),
+        TEST(linereader_continues_after_a_lost_part_of_a_line),
+        TEST(linereader_continues_after_lost_lines),
     };
     return RUN_TESTS("reader", tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of mcp.c, handshake.c, request.c and the methods, through the core:
-   what is sent and what is answered. */
+   messages and their answers. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -115,7 +115,7 @@ static void mcp_names_what_initialize_lacks(void **state)
     };
     (void)state;
     client_play(cases, COUNT(cases));
-    client_initialize("2025-11-25"); // nothing of that has counted
+    client_initialize("2025-11-25"); // none of those has counted
 }
 
 static void mcp_answers_protocol_errors(void **state)
@@ -308,7 +308,7 @@ static void mcp_serves_the_modern_era(void **state)
         {"{\"jsonrpc\":\"2.0\",\"id\":11,\"method\":\"server/discover\","
          "\"params\":{\"_meta\":[]}}",
          FAIL("11", "-32602", "…")},
-        // nothing of this was an initialize
+        // none of these was an initialize
         {REQUEST("12", "tools/list"), FAIL("12", "-32600", "…")},
     };
     (void)state;

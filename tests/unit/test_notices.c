@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What has happened to a session is read once by each of its fronts. */
+/* Tests of notices.c: each front of a session reads once what has happened to
+   it. */
 #include <string.h>
 
 #include "supervisor/notices.h"
@@ -8,7 +9,7 @@
 static struct notices notices;
 static struct buf text;
 
-/* Fronts are known by their addresses only. */
+/* Notices know fronts only by their addresses. */
 static const char fronts[3];
 #define FRONT(i) ((const struct front *)(const void *)&fronts[i])
 
@@ -28,14 +29,14 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Notes I as a reader. */
+/* Front I joins the session. */
 static void join(int i)
 {
     notices_join(&notices, FRONT(i));
     assert_memory(notices.readers != NULL);
 }
 
-/* FRONT I reads WANTED, and then nothing. */
+/* Checks that front I reads WANTED, and then nothing. */
 static void expect(int i, const char *wanted)
 {
     buf_reset(&text);
@@ -56,7 +57,7 @@ static void notices_are_read_once(void **state)
     expect(0, "\nIt died.");
 }
 
-static void notices_are_not_for_who_knows(void **state)
+static void notices_are_not_for_their_cause(void **state)
 {
     (void)state;
     join(0);
@@ -66,7 +67,7 @@ static void notices_are_not_for_who_knows(void **state)
     expect(1, "\nIt was reset.");
 }
 
-static void notices_are_not_for_who_comes_later(void **state)
+static void notices_are_not_for_later_fronts(void **state)
 {
     (void)state;
     join(0);
@@ -74,12 +75,12 @@ static void notices_are_not_for_who_comes_later(void **state)
     join(1);
     expect(1, "");
     notices_leave(&notices, FRONT(0));
-    notices_leave(&notices, FRONT(2)); // who never came
+    notices_leave(&notices, FRONT(2)); // which never joined
     join(0);
     expect(0, "");
 }
 
-static void notices_count_what_was_missed(void **state)
+static void notices_count_those_that_were_missed(void **state)
 {
     (void)state;
     join(0);
@@ -95,9 +96,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(notices_are_read_once),
-        TEST(notices_are_not_for_who_knows),
-        TEST(notices_are_not_for_who_comes_later),
-        TEST(notices_count_what_was_missed),
+        TEST(notices_are_not_for_their_cause),
+        TEST(notices_are_not_for_later_fronts),
+        TEST(notices_count_those_that_were_missed),
     };
 
     return RUN_TESTS("notices", tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Long outputs, by number: parts of them, the whole, and what is dropped. */
+/* Tests of outputs.c: long outputs by number, in parts and whole, and those
+   that are dropped. */
 #include <string.h>
 
 #include "supervisor/outputs.h"
@@ -62,7 +63,7 @@ static void outputs_say_what_is_missing(void **state)
     assert_non_null(strstr(text.p, "nothing at offset 100"));
 }
 
-/* What was cut is whole, and belongs to its session. */
+/* An output that was cut is kept whole, and belongs to its session. */
 static void outputs_show_the_whole(void **state)
 {
     bool found;

@@ -14,7 +14,7 @@ static struct {
     int lines;
     struct buf output;
     struct pending_table table;
-    struct pending *calls[4]; /* freed by tear_down, the first ones used */
+    struct pending *calls[4]; /* tear_down frees them; used from the first on */
     size_t count;
 } at;
 
@@ -71,7 +71,7 @@ static const char *last_line(void)
     return at.line;
 }
 
-/* PENDING alone is in the tables, as its state has it. */
+/* Checks that only PENDING is in the tables, where its state puts it. */
 static void check_alone(const struct pending *pending)
 {
     for (enum pending_state s = PENDING_NEW; s <= PENDING_OVER; s++) {
@@ -116,7 +116,8 @@ static void pending_goes_from_state_to_state(void **state)
     }
 }
 
-/* The next step, the next question: it is counted anew, and that is no news. */
+/* A call may take the next step or ask the next question in the same state: it
+   is counted again, and nothing is logged. */
 static void pending_may_stay_in_its_state(void **state)
 {
     struct pending *first = make_in("1", PENDING_ASKING_CLIENT);
@@ -192,7 +193,7 @@ static void pending_is_found_while_the_client_waits(void **state)
     struct pending *one = make("1");
     struct pending *two = make("\"1\"");
     (void)state;
-    assert_null(pending_find(&at.table, STR("1"))); // nothing is decided
+    assert_null(pending_find(&at.table, STR("1"))); // it is not decided yet
     pending_set_state(&at.table, one, PENDING_IN_IMAGE);
     pending_set_state(&at.table, two, PENDING_IN_IMAGE);
     assert_ptr_equal(pending_find(&at.table, STR("1")), one);
@@ -230,8 +231,8 @@ static void pending_keeps_its_texts(void **state)
     assert_int_equal(pending->state, PENDING_NEW);
 }
 
-/* Both states in which a human is asked share a limit, as do the two others in
-   which the editor has a request; who waits already does not count twice. */
+/* The two states in which a human is asked share a limit, as do the other two
+   in which the editor has a request. A call that already waits counts once. */
 static void pending_fits_into_the_limits(void **state)
 {
     static const struct {

@@ -26,7 +26,7 @@ static const struct manner mute = {.version = MCP_2025_11_25,
 
 #define X "{\"text\":\"x\"}"
 
-/* What the rules say about a call of TOOL without arguments. */
+/* What the rules decide about a call of TOOL without arguments. */
 static enum policy_decision decide(const struct tool *tool, struct str *why)
 {
     static const struct schema_value none[8];
@@ -89,7 +89,7 @@ static void gate_follows_deny(void **state)
                "write was not run: the user's rule "
                "\\\"deny write\\\" denies it, and no approval can change that.",
                "true", "false"));
-    call("2", &work_tool, "{}", v2025); // a safe one
+    call("2", &work_tool, "{}", v2025); // a safe tool
     expect("{…deny work…\"isError\":true…\"ecl-mcp/approved\":false}}}\n");
     assert_int_equal(world.runs, 0);
     expect_text(&at.events, "error write " X "\nerror work {}\n");
@@ -102,7 +102,7 @@ static void gate_follows_ask(void **state)
     assert_ok(policy_add(&policy, &write_tool, POLICY_ALLOW));
     assert_ok(policy_add(&policy, &work_tool, POLICY_ASK));
     assert_ok(grants_add(&at.gate.grants, &write_tool));
-    // always, so that there is nothing to remember
+    // the rule asks every time, so there is nothing to remember
     call("1", &write_tool, X, v2025);
     expect(QUESTION("1", "\"mode\":\"form\",\"message\":\"…\","
                          "\"requestedSchema\":{\"type\":\"object\","
@@ -147,12 +147,12 @@ static void gate_refuses_with_a_broken_policy(void **state)
                   "line 3: no JSON. The user has to fix them and restart "
                   "ecl-mcp.",
                   "true", "false"));
-    call("2", &interview_tool, "{}", v2025); // no dangerous one
+    call("2", &interview_tool, "{}", v2025); // not a dangerous tool
     expect("{…elicitation…}\n");
     assert_int_equal(world.runs, 0);
 }
 
-/* A rule may depend on arguments; here one that denies appears meanwhile. */
+/* A rule may depend on arguments; here, a denial appears meanwhile. */
 static void gate_checks_modified_arguments(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void policy_refuses_hopeless_paths(void **state)
 
 /* The rules that can be read from a broken file still hold, except those that
    allow, which the gate ignores. The first fault stays. */
-static void policy_keeps_what_is_right(void **state)
+static void policy_keeps_good_rules(void **state)
 {
     (void)state;
     read_rules("{\"deny\": [\"nope\", \"write\", 5], \"ask\": [\"review\"]}");
@@ -333,7 +333,7 @@ int main(void)
         TEST(policy_reads_rules),
         TEST(policy_names_what_is_wrong),
         TEST(policy_refuses_hopeless_paths),
-        TEST(policy_keeps_what_is_right),
+        TEST(policy_keeps_good_rules),
         TEST(policy_without_memory_is_broken),
     };
     return RUN_TESTS("policy", tests);

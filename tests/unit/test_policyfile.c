@@ -75,13 +75,13 @@ static void policyfile_is_found_in_the_home(void **state)
     check_fault("");
     assert_non_null(policy.rules);
     policy_release(&policy);
-    assert_int_equal(setenv("HOME", "home", 1), 0); // none at all
+    assert_int_equal(setenv("HOME", "home", 1), 0); // not absolute: no home
     assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
     assert_int_equal(unsetenv("HOME"), 0);
     assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
     check_fault("");
     assert_null(policy.rules);
-    // something that is no folder in its place
+    // something other than a folder in its place
     folder_run("rm -r home/.config && touch home/.config");
     read_file(NULL);
     check_fault("");
@@ -119,7 +119,8 @@ static void policyfile_that_cannot_be_trusted(void **state)
     assert_int_equal(LIMIT_POLICY, 256 * 1024);
 }
 
-/* However it is named, what the agent could have written is not trusted. */
+/* A file that the agent could have written is not trusted, however it is
+   named. */
 static void policyfile_in_the_workspace(void **state)
 {
     static const char where[] =
@@ -141,7 +142,7 @@ static void policyfile_in_the_workspace(void **state)
     check_fault("");
 }
 
-/* What evaluated code may write is as little trusted. */
+/* A file that evaluated code may write is not trusted, either. */
 static void policyfile_where_code_may_write(void **state)
 {
     char path[FOLDER_SIZE + 20];
@@ -160,14 +161,14 @@ static void policyfile_where_code_may_write(void **state)
                 "could change it");
     read_file("home/.cache/common-lisp/rules");
     check_fault("");
-    assert_int_equal(unsetenv("TMPDIR"), 0); // it is in the common one anyway
+    assert_int_equal(unsetenv("TMPDIR"), 0); // it is in /tmp in any case
     read_file("temp/rules");
     check_fault("it lies in the temporary folder, where evaluated code could "
                 "change it");
 }
 
-/* Where the home lies in the workspace, the sandbox lets nothing be written
-   there, and the tools for files change no secrets. */
+/* If the home lies in the workspace, the sandbox lets no code write there, and
+   the tools for files change no secrets. */
 static void policyfile_in_a_home_that_is_the_workspace(void **state)
 {
     char path[FOLDER_SIZE + 20];
@@ -240,8 +241,8 @@ static void rules_about_files(void **state)
     check_rule("write-file", "doc/x", NULL, POLICY_NONE);
 }
 
-/* Where it is not known what a call is about, it is not allowed. */
-static void rules_about_files_that_are_not_known(void **state)
+/* If it is not known which file a call is about, the call is not allowed. */
+static void rules_about_unknown_files(void **state)
 {
     static const char *const paths[] = {
         "out/x",      "../home/x", "/etc/passwd", "link/../../x",
@@ -288,7 +289,7 @@ int main(void)
         TEST(policyfile_where_code_may_write),
         TEST(policyfile_in_a_home_that_is_the_workspace),
         TEST(rules_about_files),
-        TEST(rules_about_files_that_are_not_known),
+        TEST(rules_about_unknown_files),
         TEST(rules_about_any_tool),
     };
     return RUN_TESTS("policyfile", tests);

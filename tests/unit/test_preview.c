@@ -94,7 +94,8 @@ static void preview_masks(void **state)
     }
 }
 
-/* However long the text is, and wherever its masked words end. */
+/* A preview is bounded however long the text is, and wherever masked words
+   end. */
 static void preview_is_bounded(void **state)
 {
     static char text[8 * LIMIT_PREVIEW];

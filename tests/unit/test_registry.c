@@ -5,12 +5,12 @@
 #include "tools/registry.h"
 
 /* Models read the name, description and schema of every tool with each of their
-   requests, in a context that should be free for the user's work. So the tools
-   have a budget of TOOL_SHARE bytes each, some 90 tokens: 12,000 bytes when
-   there were 34. A new tool brings its own share. It fits when it is as terse
-   as the others, which need not become shorter for it, nor may become wordier.
-   TOOL_MOST bounds one alone; evaluate-lisp needs it, which explains sessions
-   for all of them. */
+   requests, in a context that should be free for the user's work. So each tool
+   has a budget of TOOL_SHARE bytes, some 90 tokens: 12,000 bytes when there
+   were 34 tools. A new tool brings its own share. It fits if it is as terse as
+   the others, which need not become shorter for it, nor may become wordier.
+   TOOL_MOST bounds a single tool; evaluate-lisp needs it, since it explains
+   sessions for all of them. */
 #define TOOL_SHARE 353
 #define TOOL_MOST 900
 
@@ -162,7 +162,7 @@ static void check_field(const struct schema_field *field)
     assert_true((field->choices != NULL) == (field->kind == SCHEMA_CHOICE));
     assert_true(field->min <= field->max);
     if (field->kind == SCHEMA_CHOICE && field->fallback) {
-        // clients are not told: it is always the first one
+        // clients are not told the fallback: it is always the first choice
         size_t n = strlen(field->choices[0]);
         assert_int_equal(strlen(field->fallback), n + 2);
         assert_memory_equal(field->fallback + 1, field->choices[0], n);
@@ -173,7 +173,7 @@ static void check_field(const struct schema_field *field)
         assert_true(field->max > 0);
 }
 
-/* The check itself would accept the fallback. */
+/* Checks that schema_check accepts the fallback of field I. */
 static void check_fallback(const struct tool *tool, size_t i)
 {
     struct schema_value values[20] = {{.given = false}};
@@ -282,9 +282,9 @@ static bool is_exception(const struct exception *table, size_t n,
     return false;
 }
 
-/* A safe operation only reads. One that only reads is safe, or there is a
-   reason why not. */
-static void registry_says_what_only_reads(void **state)
+/* A safe operation only reads. An operation that only reads is safe, or there
+   is a reason why not. */
+static void registry_says_which_tools_only_read(void **state)
 {
     static const struct exception cautious[] = {
         {"compile-form", NULL, "runs macros, but defines nothing"},
@@ -302,8 +302,8 @@ static void registry_says_what_only_reads(void **state)
     }
 }
 
-/* What reaches the world and has no code among its arguments loads it. */
-static void registry_says_what_loads_code(void **state)
+/* A tool that reaches the world loads code, unless an argument is code. */
+static void registry_says_which_tools_load_code(void **state)
 {
     (void)state;
     const struct tool *tool;
@@ -359,7 +359,7 @@ static void check_single(const struct tool *tool, enum schema_kind kind)
     assert_null(schema_first(field + 1, kind));
 }
 
-static void registry_says_what_arguments_are(void **state)
+static void registry_says_which_arguments_are_code_or_paths(void **state)
 {
     (void)state;
     const struct tool *tool;
@@ -375,36 +375,15 @@ static void registry_says_what_arguments_are(void **state)
     }
 }
 
-/* A safe tool that only reads is one with which Emacs looks things up by
-   itself, or its calls are always shown, for a reason. */
-static void registry_says_what_looks_up(void **state)
+/* Emacs hides the calls of a tool that looks things up, so such a tool must not
+   change anything. tests/elisp/test-client.el finds those that Emacs uses. */
+static void registry_says_which_tools_look_up(void **state)
 {
-    static const struct exception shown[] = {
-        {"macroexpand-form", NULL, "runs macros"},
-        {"describe-last-error", NULL, "only when somebody asks"},
-        {"list-definitions", NULL, "only when somebody asks"},
-        {"checkpoint-session", NULL, "keeps something"},
-        {"describe-symbol", NULL, "only when somebody asks"},
-        {"class-info", NULL, "only when somebody asks"},
-        {"find-methods", NULL, "only when somebody asks"},
-        {"who-calls", NULL, "only when somebody asks"},
-        {"who-references", NULL, "only when somebody asks"},
-        {"describe-system", NULL, "only when somebody asks"},
-        {"list-systems", NULL, "only when somebody asks"},
-        {"memory-report", NULL, "may collect garbage"},
-    };
     (void)state;
     const struct tool *tool;
-    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
-        bool may = tool->level == TOOL_SAFE && tool->reads_only;
-        if (tool->look_up && !may)
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++)
+        if (tool->look_up && (tool->level != TOOL_SAFE || !tool->reads_only))
             fail_msg("%s says look_up, but may change something", tool->name);
-        if (may &&
-            tool->look_up == is_exception(shown, COUNT(shown), tool, NULL))
-            fail_msg("does Emacs use %s by itself (look_up), or only when it "
-                     "is asked to?",
-                     tool->name);
-    }
 }
 
 /* The same word means the same thing in every tool. */
@@ -486,10 +465,10 @@ int main(void)
         TEST(registry_has_good_descriptors),
         TEST(registry_has_unique_names),
         TEST(registry_writes_a_small_list),
-        TEST(registry_says_what_only_reads),
-        TEST(registry_says_what_loads_code),
-        TEST(registry_says_what_arguments_are),
-        TEST(registry_says_what_looks_up),
+        TEST(registry_says_which_tools_only_read),
+        TEST(registry_says_which_tools_load_code),
+        TEST(registry_says_which_arguments_are_code_or_paths),
+        TEST(registry_says_which_tools_look_up),
         TEST(registry_uses_words_alike),
         TEST(registry_writes_tools),
     };

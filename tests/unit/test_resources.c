@@ -78,7 +78,7 @@ static void resources_show_sessions(void **state)
     }
 }
 
-static void resources_fail_as_the_version_wants(void **state)
+static void resources_fail_as_the_version_demands(void **state)
 {
     (void)state;
     client_initialize("2025-11-25");
@@ -205,11 +205,11 @@ static void resources_are_listed(void **state)
     client_expect(OK("1", "{\"resources\":[" METRICS "," ENTRIES(
                               "main") "," ENTRIES("b") "," ENTRIES("c") "]}"));
     open_session("b", true);
-    open_session("main", true); // it is opened again by itself
+    open_session("main", true); // main opens again by itself
     client_send(LIST("1", "null"));
     client_expect(OK("1", "{\"resources\":[" METRICS
                           "," ENTRIES("main") "," ENTRIES("c") "]}"));
-    // what was read, and what did not run, opens nothing
+    // reading a resource opens nothing, nor does a call that did not run
     client_send(READ("1", "lisp://session/d/definitions"));
     client_reply(take_view("d list-definitions 10000 30000 "), WIRE_MISSING,
                  STR("none"));
@@ -228,7 +228,7 @@ static void resources_have_titles_in_newer_versions(void **state)
     client_expect("{…\"name\":\"output\",\"title\":\"Long output\",…}");
 }
 
-/* A page begins after the last session of the one before, whatever was closed
+/* A page begins after the last session of the page before, whatever closed
    meanwhile. */
 static void resources_come_in_pages(void **state)
 {
@@ -323,7 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(resources_show_sessions),
-        TEST(resources_fail_as_the_version_wants),
+        TEST(resources_fail_as_the_version_demands),
         TEST(resources_have_exact_addresses),
         TEST(resources_check_names),
         TEST(resources_are_listed),

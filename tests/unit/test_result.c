@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of result.c: what the answer of a tool becomes in each version. */
+/* Tests of result.c: the result that an answer becomes in each version. */
 #include "mcp/result.h"
 #include "support/check.h"
 #include "support/client.h"
@@ -63,7 +63,7 @@ static void result_has_other_content(void **state)
                   "\"ecl-mcp/approved\":false}}}\n");
 }
 
-/* The human's time is not that of the execution. */
+/* The time that the human took does not count as execution. */
 static void result_counts_from_the_decision(void **state)
 {
     const struct tool_call call = {.tool = &tool,

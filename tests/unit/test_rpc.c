@@ -77,7 +77,7 @@ static void rpc_reads_params(void **state)
     assert_text(message.id, "null");
     assert_text(json_raw(message.params), "{\"a\":[1]}");
 
-    // A notification gets no answer, so these cannot be refused.
+    // Notifications get no answer, so these cannot be refused.
     message =
         read_text("{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":\"p\"}");
     assert_int_equal(message.kind, RPC_NOTIFICATION);
@@ -218,7 +218,7 @@ static void rpc_answers_without_memory(void **state)
     assert_false(buf_failed(&out));
 }
 
-/* No room, no half line: only the status tells. */
+/* Without room there is no half line, only a status. */
 static void rpc_gives_up_without_room(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void rpc_gives_up_without_room(void **state)
     char small[8] = "";
     struct rpc_to to = {.output = &full, .id = STR("1")};
     struct rpc_reply reply;
-    full.p = small; // never to grow: appends fail from the start
+    full.p = small; // it can never grow: appends fail from the start
     full.cap = sizeof small;
     full.failed = true;
     rpc_begin_result(&reply, &to);
@@ -269,7 +269,7 @@ static void rpc_writes_batches_together(void **state)
     answer_null("1");
     struct rpc_to to = {.output = &out, .batch = batch, .id = STR("2")};
     assert_ok(rpc_error(&to, RPC_METHOD_NOT_FOUND, STR("")));
-    assert_ok(rpc_batch_done(batch, &out)); // it is read
+    assert_ok(rpc_batch_done(batch, &out)); // all members are read
     assert_int_equal(out.n, 0);
     answer_null("3");
     finish_batch();

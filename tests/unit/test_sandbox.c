@@ -119,7 +119,7 @@ static void sandbox_spares_the_home_folder(void **state)
     assert_string_equal(places.writable[SANDBOX_ROOT], "");
     sandbox_find_places(&sandbox, "/", &places);
     assert_string_equal(places.refused[SANDBOX_ROOT], "it is the whole system");
-    set_folder("HOME", NULL); // the system knows it, too
+    set_folder("HOME", NULL); // the system knows the home, too
     sandbox_find_places(&sandbox, "/", &places);
     assert_true(places.homes[0][0] == '/' || geteuid() != 0);
 }

@@ -237,7 +237,7 @@ static void schema_names_what_is_wrong(void **state)
     }
 }
 
-static void schema_knows_what_excludes_another(void **state)
+static void schema_knows_arguments_that_exclude_others(void **state)
 {
     static const struct schema_field two[] = {
         {.name = "name", .kind = SCHEMA_STRING},
@@ -442,7 +442,7 @@ static void schema_writes_json_schema(void **state)
         "\"required\":[\"text\"],\"additionalProperties\":false}");
 }
 
-/* What tells a model nothing is left out. */
+/* Words that tell a model nothing are left out. */
 static void schema_writes_no_idle_words(void **state)
 {
     static const struct schema_field idle[] = {
@@ -502,7 +502,7 @@ int main(void)
         TEST(schema_takes_the_last_of_a_repeated_name),
         TEST(schema_reads_integers_exactly),
         TEST(schema_names_what_is_wrong),
-        TEST(schema_knows_what_excludes_another),
+        TEST(schema_knows_arguments_that_exclude_others),
         TEST(schema_reads_lists),
         TEST(schema_checks_names),
         TEST(schema_reads_sizes),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The supervisor's end of a live image, against real sockets and pipes whose
-   other ends the test holds: which output belongs to which call. */
+/* Tests of session.c, the supervisor's end of a live image: which output
+   belongs to which call. The sockets and pipes are real, and the test holds the
+   other ends. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -102,7 +103,7 @@ static void read_pipes(void)
     session_read_pipe(&session, CAPTURE_STDERR, &no_log);
 }
 
-/* The next finished call has ID, and printed OUT. */
+/* Checks that the next finished call has ID and printed OUT. */
 static void expect_call(uint64_t id, const char *out)
 {
     struct call *call = session_take_finished(&session);
@@ -151,7 +152,8 @@ static void session_waits_for_the_mark(void **state)
     expect_call(2, "two");
 }
 
-/* However the bytes are cut, and whatever looks like the start of a mark. */
+/* A mark is found however its bytes are split, and after bytes that look like
+   the start of one. */
 static void session_finds_split_marks(void **state)
 {
     char bytes[64];
@@ -181,7 +183,8 @@ static void session_finds_split_marks(void **state)
     expect_call(2, "01");
 }
 
-/* No mark comes from a dead image: the start of one was lost once. */
+/* A dead image sends no marks. Output that looked like the start of a mark used
+   to be lost. */
 static void session_keeps_all_of_a_dead_image(void **state)
 {
     (void)state;
@@ -201,8 +204,8 @@ static void session_keeps_all_of_a_dead_image(void **state)
     assert_memory(str_eq(buf_view(&captured), STR("abc012")));
 }
 
-/* What was read is not sent again. */
-static void session_knows_what_was_read(void **state)
+/* A call that was read is not sent again. */
+static void session_knows_which_calls_were_read(void **state)
 {
     char bytes[4096];
 
@@ -222,7 +225,7 @@ static void session_keeps_output_between_calls(void **state)
     assert_int_equal(session.earlier.chars, 4);
 }
 
-static void session_bounds_what_is_sent_ahead(void **state)
+static void session_bounds_calls_sent_ahead(void **state)
 {
     (void)state;
     for (int i = 0; i < LIMIT_AHEAD + 5; i++)
@@ -231,8 +234,8 @@ static void session_bounds_what_is_sent_ahead(void **state)
     assert_int_equal(session.calls.sent, LIMIT_AHEAD);
 }
 
-/* An answer that nobody asked for, one that comes twice or out of order, and an
-   invalid frame. */
+/* An answer that nobody expects, one that comes twice or out of order, and an
+   invalid frame are refused. */
 static void session_refuses_strange_answers(void **state)
 {
     (void)state;
@@ -252,7 +255,7 @@ static void session_refuses_strange_answers(void **state)
     assert_status(session_read(&session), ST_INVALID);
 }
 
-static void session_tells_the_end_of_the_image(void **state)
+static void session_reports_the_end_of_the_image(void **state)
 {
     (void)state;
     add_call(1);
@@ -261,7 +264,7 @@ static void session_tells_the_end_of_the_image(void **state)
     assert_int_equal(shutdown(image_socket, SHUT_WR), 0);
     assert_status(session_read(&session), ST_OK);
     assert_status(session_read(&session), ST_IO);
-    expect_call(1, ""); // what was answered before counts
+    expect_call(1, ""); // an answer from before the end counts
 }
 
 static void session_sends_again_after_a_loss(void **state)
@@ -284,8 +287,8 @@ static void session_sends_again_after_a_loss(void **state)
     assert_false(session.calls.first->sent);
 }
 
-/* An image that sends two descriptors for one answer would fill up the table of
-   the supervisor's. */
+/* An image that sends two descriptors with one answer could fill the
+   supervisor's table of descriptors. */
 static void session_takes_one_descriptor(void **state)
 {
     union {
@@ -311,13 +314,13 @@ static void session_takes_one_descriptor(void **state)
     assert_int_equal(sendmsg(image_socket, &header, 0), 1);
     assert_ok(session_read(&session));
     assert_true(session.keeping.copy.socket >= 0);
-    after = dup(image_socket); // the lowest one that is free
+    after = dup(image_socket); // the lowest free descriptor
     assert_int_equal(after, session.keeping.copy.socket + 1);
     (void)close(before);
     (void)close(after);
 }
 
-/* A process that shares the socket of a copy can make it a blocking one. */
+/* A process that shares an image's socket can make it blocking. */
 static void session_never_waits(void **state)
 {
     char text[1000] = {0};
@@ -346,11 +349,11 @@ int main(void)
         TEST(session_waits_for_the_mark),
         TEST(session_finds_split_marks),
         TEST(session_keeps_all_of_a_dead_image),
-        TEST(session_knows_what_was_read),
+        TEST(session_knows_which_calls_were_read),
         TEST(session_keeps_output_between_calls),
-        TEST(session_bounds_what_is_sent_ahead),
+        TEST(session_bounds_calls_sent_ahead),
         TEST(session_refuses_strange_answers),
-        TEST(session_tells_the_end_of_the_image),
+        TEST(session_reports_the_end_of_the_image),
         TEST(session_sends_again_after_a_loss),
         TEST(session_takes_one_descriptor),
         TEST(session_never_waits),

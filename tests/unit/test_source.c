@@ -68,7 +68,7 @@ static const struct {
     {"\xC3\xA9t\xC3\xA9 (\xF0\x9F\x98\x80)", 2},
 };
 
-static void source_takes_what_is_fine(void **state)
+static void source_accepts_good_texts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(fine); i++) {
@@ -250,7 +250,7 @@ static void source_describes(void **state)
     check_table(reports, COUNT(reports));
 }
 
-/* Broken code as it is written, and where a parenthesis is missing or too
+/* Broken code as people write it, and where it has a parenthesis too few or too
    many. */
 static const struct {
     const char *text;
@@ -309,7 +309,7 @@ static const struct {
      "#| ( |#\n"
      "(defun bar ())\n",
      4, 7, 1},
-    // Lines that are indented in any way.
+    // Lines that are indented at random.
     {"(defun foo ()\n"
      "#+sbcl\n"
      "  (a)\n"
@@ -335,7 +335,7 @@ static const struct {
      "\n"
      "(defun b () 2)\n",
      5, 1, 1},
-    // Several forms in one.
+    // Several forms inside one form.
     {"(progn\n"
      "(defun foo (x)\n"
      "  (bar x)\n"
@@ -404,7 +404,7 @@ static void source_guesses_where(void **state)
     }
 }
 
-/* COUNT times TEXT, until the next call. */
+/* TEXT repeated COUNT times, valid until the next call. */
 static struct str many(const char *text, size_t count)
 {
     static char storage[LIMIT_SOURCE_DEPTH + 1];
@@ -453,7 +453,7 @@ static void source_names_its_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(source_takes_what_is_fine, tear_down),
+        cmocka_unit_test_teardown(source_accepts_good_texts, tear_down),
         cmocka_unit_test_teardown(source_names_what_is_wrong, tear_down),
         cmocka_unit_test_teardown(source_describes, tear_down),
         cmocka_unit_test_teardown(source_guesses_where, tear_down),

@@ -15,7 +15,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* A form of TEXT that is found by KIND and NAME. */
+/* KIND and NAME find FORM in TEXT. */
 struct found {
     const char *text;
     const char *kind;
@@ -78,7 +78,7 @@ static const struct found found[] = {
      "(defmethod f () 1)", NULL},
     {"(defmethod (setf f) (v (x a)) 1) (defmethod (setf f) (v (x b)) 2)",
      "defmethod", "(setf f) (t b)", "(defmethod (setf f) (v (x b)) 2)", NULL},
-    // In others.
+    // Definitions inside other forms.
     {"(progn (defun f () 1))", "defun", "f", "(defun f () 1)", NULL},
     {"(eval-when (:compile-toplevel)\n  (progn\n    (defun f () 1)) 2)",
      "defun", "f", "(defun f () 1)", NULL},
@@ -92,7 +92,7 @@ static const struct found found[] = {
     {"\"(defun f () 1)\" #|(defun f () 1)|# ; (defun f () 1)\n(defun f () 2)",
      "defun", "f", "(defun f () 2)", NULL},
     {"#\\((defun f () 1)", "defun", "f", "(defun f () 1)", NULL},
-    // The comments and prefixes that belong to it.
+    // The comments and prefixes that belong to a definition.
     {"(a)\n\n;; About f.\n;; More.\n(defun f () 1) ; end\n(b)", "defun", "f",
      "(defun f () 1)", ";; About f.\n;; More.\n(defun f () 1) ; end"},
     {"(a) ; of a\n(defun f () 1)\n; of b\n(b)", "defun", "f", "(defun f () 1)",
@@ -109,7 +109,7 @@ static const struct found found[] = {
     {"(a) #| b |# (defun f () 1)", "defun", "f", "(defun f () 1)", NULL},
     {"; f\r\n(defun f () 1) ; end\r\n", "defun", "f", "(defun f () 1)",
      "; f\r\n(defun f () 1) ; end"},
-    // Equals, by line.
+    // Equal definitions, told apart by line.
     {"(defun f () 1)\n(defun f () 2)", "defun", "f @2", "(defun f () 2)", NULL},
     {"#+a (defun f () 1)\n#-a (defun f () 2)", "defun", "f @1",
      "(defun f () 1)", "#+a (defun f () 1)"},
@@ -162,7 +162,7 @@ static struct str refusal(const char *text, const char *kind, const char *name,
     return why;
 }
 
-static void definition_says_what_there_is(void **state)
+static void definition_lists_those_that_exist(void **state)
 {
     (void)state;
     assert_text(
@@ -192,7 +192,7 @@ static void definition_says_what_there_is(void **state)
         "\n  line 3: defmethod a :before (t), after #+b");
 }
 
-static void definition_refuses_what_is_no_name(void **state)
+static void definition_refuses_malformed_names(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -203,7 +203,8 @@ static void definition_refuses_what_is_no_name(void **state)
     assert_true(refusal("(defun a () 1)", "", "a", ST_INVALID).n > 0);
 }
 
-/* Every form of a text that does not balance was read to its end. */
+/* Each form of a text that does not balance used to be read to the end of the
+   text. */
 static void definition_takes_linear_time(void **state)
 {
     (void)state;
@@ -237,8 +238,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(definition_is_found, tear_down),
-        cmocka_unit_test_teardown(definition_says_what_there_is, tear_down),
-        cmocka_unit_test_teardown(definition_refuses_what_is_no_name,
+        cmocka_unit_test_teardown(definition_lists_those_that_exist, tear_down),
+        cmocka_unit_test_teardown(definition_refuses_malformed_names,
                                   tear_down),
         cmocka_unit_test_teardown(definition_refuses_long_names, tear_down),
         cmocka_unit_test_teardown(definition_takes_linear_time, tear_down),

@@ -14,8 +14,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What is decoded is encoded to the same bytes. */
-static void text_goes_round(void **state)
+/* Decoded text is encoded to the same bytes. */
+static void text_comes_back_the_same(void **state)
 {
     static const struct {
         struct str bytes;
@@ -122,14 +122,14 @@ static void secrets_are_known_by_their_names(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(secret); i++)
         if (!secrets_match(str_from(secret[i]), more))
-            fail_msg("%s is no secret", secret[i]);
+            fail_msg("%s is not a secret", secret[i]);
     for (size_t i = 0; i < COUNT(open); i++)
         if (secrets_match(str_from(open[i]), more))
             fail_msg("%s is a secret", open[i]);
     assert_false(secrets_match(STR("my-own/secret.txt"), NULL));
 }
 
-static void secrets_tells_patterns_that_can_match(void **state)
+static void secrets_knows_patterns_that_can_match(void **state)
 {
     static const char *const good[] = {
         "a", "a/b", "*.pem", "private/*.pem", "...", ".env", "a~", "*",
@@ -141,7 +141,7 @@ static void secrets_tells_patterns_that_can_match(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
         if (!secrets_is_pattern(str_from(good[i])))
-            fail_msg("%s is no pattern", good[i]);
+            fail_msg("%s is not a pattern", good[i]);
     for (size_t i = 0; i < COUNT(bad); i++)
         if (secrets_is_pattern(str_from(bad[i])))
             fail_msg("%s is a pattern", bad[i]);
@@ -177,12 +177,12 @@ static void seen_remembers_the_last_content(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(text_goes_round, tear_down),
+        cmocka_unit_test_teardown(text_comes_back_the_same, tear_down),
         cmocka_unit_test_teardown(text_refuses_data, tear_down),
         cmocka_unit_test_teardown(text_names_what_a_coding_lacks, tear_down),
         cmocka_unit_test_teardown(text_normalizes_line_ends, tear_down),
         cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),
-        cmocka_unit_test_teardown(secrets_tells_patterns_that_can_match,
+        cmocka_unit_test_teardown(secrets_knows_patterns_that_can_match,
                                   tear_down),
         cmocka_unit_test_teardown(seen_remembers_the_last_content, tear_down),
     };

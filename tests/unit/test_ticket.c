@@ -105,7 +105,7 @@ static void ticket_is_used_once(void **state)
     assert_true(ticket_use(&tickets, 3));
     for (uint64_t i = 100; i < 100 + LIMIT_TICKETS; i++)
         assert_true(ticket_use(&tickets, i));
-    // what was forgotten, and all before it, counts as used
+    // a forgotten ticket, and all before it, count as used
     for (uint64_t i = 1; i <= 7; i++)
         assert_false(ticket_use(&tickets, i));
     for (uint64_t i = 100; i < 100 + LIMIT_TICKETS; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of tool.c: what of a descriptor goes with a call, to the supervisor and
-   to the editor. */
+/* Tests of tool.c: the facts of a descriptor that go with a call, to the
+   supervisor and to the editor. */
 #include <stdio.h>
 
 #include "support/editing.h"
@@ -37,7 +37,7 @@ static void tools_say_which_calls_only_read(void **state)
 
 /* The editor hears which argument is code, which is a file, and whether the
    call loads other code. */
-static void tools_say_what_their_arguments_are(void **state)
+static void tools_say_which_arguments_are_code_or_paths(void **state)
 {
     static const struct {
         const char *sent;
@@ -76,7 +76,7 @@ static void tools_say_what_their_arguments_are(void **state)
 }
 
 /* The editor hears which calls may have been its own look-ups. */
-static void tools_say_what_looks_up(void **state)
+static void tools_say_which_calls_look_up(void **state)
 {
     static const struct {
         const char *sent;
@@ -106,8 +106,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tools_say_which_calls_only_read),
-        TEST(tools_say_what_their_arguments_are),
-        TEST(tools_say_what_looks_up),
+        TEST(tools_say_which_arguments_are_code_or_paths),
+        TEST(tools_say_which_calls_look_up),
     };
     return RUN_TESTS("tool", tests);
 }

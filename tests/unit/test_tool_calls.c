@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of what calls of the tools become: frames for the image, and answers.
- */
+/* Tests of what becomes of calls of the tools: frames for the image, and
+   answers. */
 #include <stdio.h>
 
 #include "support/check.h"
@@ -132,7 +132,7 @@ static void tool_calls_configure_limits(void **state)
                          "such as \\\"2G\\\", not \\\"63M\\\""))},
         {CALL("1", "configure-limits", "{\"memory\":1}"),
          OK("1", PROBLEM("argument memory must be …, not 1"))},
-        {CALL("1", "configure-limits", "{}"), // nothing bad has counted
+        {CALL("1", "configure-limits", "{}"), // no bad value has counted
          OK("1", TEXT("timeout: none\\nmax-output: 2000 characters\\n"
                       "memory: 2 GiB"))},
     };
@@ -151,7 +151,7 @@ static void tool_calls_configure_limits(void **state)
     client_expect_frame(WIRE_CALL, "main load-system 2000 900000 system s");
 }
 
-/* The supervisor keeps the limit of memory; there is one answer for all. */
+/* The supervisor keeps the limit of memory; one answer has all limits. */
 static void tool_calls_configure_memory(void **state)
 {
     (void)state;

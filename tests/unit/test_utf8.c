@@ -136,7 +136,7 @@ static void utf8_head_and_tail_meet(void **state)
     }
 }
 
-static void utf8_replaces_what_is_invalid(void **state)
+static void utf8_replaces_invalid_bytes(void **state)
 {
     (void)state;
     utf8_append_valid(&buf, str_make(NULL, 0));
@@ -147,7 +147,7 @@ static void utf8_replaces_what_is_invalid(void **state)
                 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|");
 }
 
-static void utf8_shows_what_is_invisible(void **state)
+static void utf8_shows_invisible_characters(void **state)
 {
     (void)state;
     static const struct {
@@ -178,7 +178,8 @@ static void utf8_shows_what_is_invisible(void **state)
     }
 }
 
-/* utf8_plain_run takes eight bytes at a time: every byte, everywhere. */
+/* utf8_plain_run takes eight bytes at a time, so every byte is tried in every
+   place. */
 static void utf8_finds_the_end_of_plain_text(void **state)
 {
     (void)state;
@@ -205,8 +206,8 @@ int main(void)
         cmocka_unit_test(utf8_counts_characters),
         cmocka_unit_test(utf8_cuts_between_characters),
         cmocka_unit_test(utf8_head_and_tail_meet),
-        cmocka_unit_test_teardown(utf8_replaces_what_is_invalid, release),
-        cmocka_unit_test_teardown(utf8_shows_what_is_invisible, release),
+        cmocka_unit_test_teardown(utf8_replaces_invalid_bytes, release),
+        cmocka_unit_test_teardown(utf8_shows_invisible_characters, release),
         cmocka_unit_test(utf8_finds_the_end_of_plain_text),
     };
     return RUN_TESTS("utf8", tests);

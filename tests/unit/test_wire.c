@@ -114,7 +114,7 @@ static void wire_refuses_huge_frames(void **state)
     }
 }
 
-static void wire_refuses_what_is_no_field(void **state)
+static void wire_refuses_malformed_fields(void **state)
 {
     (void)state;
     static const struct str bodies[] = {
@@ -189,7 +189,7 @@ int main(void)
         TEST(wire_reads_what_it_writes),
         TEST(wire_waits_for_the_rest_of_a_frame),
         TEST(wire_refuses_huge_frames),
-        TEST(wire_refuses_what_is_no_field),
+        TEST(wire_refuses_malformed_fields),
         TEST(wire_takes_only_the_type_asked_for),
         TEST(wire_survives_lost_memory),
         TEST(wire_marks_hold_key_and_id),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of workspace.c on a real folder: what other processes do to the files
+/* Tests of workspace.c on a real folder: other processes change the files
    between two steps, which no transcript can time. */
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void write_it(const struct files_content *expected, const char *text,
         wanted);
 }
 
-/* The file has this TEXT, and nothing temporary is left. */
+/* Checks that file NAME has TEXT, and that no temporary file is left. */
 static void check_file(const char *name, const char *text)
 {
     struct files_content content = read_it(name);
@@ -95,8 +95,8 @@ static void workspace_writes_whole_files(void **state)
     assert_int_equal(info.st_mode & 07777, 0640);
 }
 
-/* Access control lists, as acl(5) has them, and attributes of the user are the
-   file's, whatever its text. */
+/* A file keeps its access control lists, as in acl(5), and the user's
+   attributes, whatever is written to it. */
 static void workspace_keeps_attributes(void **state)
 {
     // rw-,user:65534:r--,r--,mask::rw-,---
@@ -115,7 +115,7 @@ static void workspace_keeps_attributes(void **state)
     if (setxattr(path, access, list, sizeof list - 1, 0) < 0 ||
         setxattr(path, "user.of", "mine", 4, 0) < 0) {
         assert_int_equal(errno, ENOTSUP);
-        skip(); // no file system that has them
+        skip(); // this file system does not have them
     }
     struct files_content content = read_it("a");
     write_it(&content, "new", FILES_OK);
@@ -129,7 +129,7 @@ static void workspace_keeps_attributes(void **state)
     assert_int_equal(info.st_mode & 07777, 0660);
 }
 
-/* Someone else was faster, in every way there is. */
+/* Somebody else was faster, in every possible way. */
 static void workspace_notices_changes(void **state)
 {
     static const struct {
@@ -184,7 +184,7 @@ static void workspace_makes_folders(void **state)
     write_it(&content, "new", FILES_OK);
     content = read_it("x/y/z");
     assert_true(str_eq(content.bytes, STR("new")));
-    // where a file stands no folder can be made
+    // no folder can be made where a file is
     content = read_it("x/y/z/more");
     assert_int_equal(content.name.n, 0);
 }
