@@ -13,7 +13,7 @@
 (defun desktop-say (object)
   "Print OBJECT on a line, in ASCII."
   (let ((print-escape-multibyte t) (print-escape-newlines t))
-    ;; Standard output would wait for more.
+    ;; Standard output would be buffered.
     (princ (concat (prin1-to-string object) "\n")
            #'external-debugging-output)))
 

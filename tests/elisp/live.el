@@ -3,7 +3,7 @@
 
 ;;; Commentary:
 
-;; Waiting for what happens, with a deadline, and the processes of the Lisp.
+;; Waiting for events with a deadline, and the processes of the Lisp.
 
 ;;; Code:
 
@@ -26,7 +26,7 @@
                                             ecl-mcp-test-build))
 
 (defconst live-deadline 30
-  "Seconds for each thing that must happen.")
+  "Seconds that each awaited event may take.")
 
 (defun live-wait (what condition)
   "Wait until CONDITION, a function, is true; return its value.  WHAT names it."
@@ -49,20 +49,20 @@
     (live-wait (concat "answer of " tool) (lambda () answer))))
 
 (defun live-eval (code)
-  "The text that evaluating CODE gives, without a notice of a lost Lisp."
+  "The text of the answer to CODE, without a notice of a lost Lisp."
   (let ((answer (live-call "evaluate-lisp" `((code . ,code))
                            :session ecl-mcp-eval-session)))
     (replace-regexp-in-string
      "\\`\\(?:; NOTE: .*\n\\)?\\(?:\\[notice\\]\n.*\n\n\\)?" ""
      (plist-get answer :content))))
 
-;;;; What is said
+;;;; Messages
 
 (defvar live-messages nil
   "What the echo area showed, newest first.")
 
 (defmacro live-with-messages (&rest body)
-  "Do BODY, with `live-messages' of it."
+  "Do BODY, with its messages in `live-messages'."
   (declare (indent 0) (debug t))
   `(let ((live-messages nil)
          (original (symbol-function 'message)))
@@ -76,7 +76,7 @@
        ,@body)))
 
 (defmacro live-in-lisp (text &rest body)
-  "Do BODY in a buffer in `lisp-mode' with TEXT, point where it has `@@'."
+  "Do BODY in a buffer of TEXT in `lisp-mode', with point in place of `@@'."
   (declare (indent 1) (debug t))
   `(with-temp-buffer
      (lisp-mode)
@@ -98,7 +98,7 @@
     (car live-messages)))
 
 (defun live-text (buffer)
-  "All that BUFFER shows, or nil when there is none."
+  "The whole text of BUFFER, or nil when it does not exist."
   (and (get-buffer buffer)
        (with-current-buffer buffer
          (buffer-substring-no-properties (point-min) (point-max)))))
@@ -119,20 +119,20 @@
       0)))
 
 (defmacro live-seconds (&rest body)
-  "The seconds that BODY takes, but for those without a processor."
+  "The seconds that BODY takes, except those without a processor."
   (declare (indent 0) (debug t))
   `(let ((start (- (float-time) (live-starved))))
      ,@body
      (- (float-time) (live-starved) start)))
 
 (defun live-best-of-three (function)
-  "The least that FUNCTION returns of three times, a number.
-For what other processes do, which may have to wait for a processor."
+  "Call FUNCTION three times and return the least number that it returned.
+This is for work of other processes, which may have to wait for a processor."
   (min (funcall function) (funcall function) (funcall function)))
 
 (defmacro live-with-watch (&rest body)
-  "Do BODY while a timer ticks each 50 ms; none may be late by half a second.
-What other programs of the machine do is not counted.  Return the value of BODY."
+  "Do BODY while a timer ticks each 50 ms; no tick may be late by half a second.
+Time taken by other programs is not counted.  Return the value of BODY."
   (declare (indent 0) (debug t))
   `(let* ((live-late 0)
           (due (+ (float-time) 0.05))
@@ -155,7 +155,7 @@ What other programs of the machine do is not counted.  Return the value of BODY.
 ;;;; Processes
 
 (defun live-children (pid)
-  "The processes that PID has started, by number, oldest first."
+  "The numbers of the processes that PID has started, oldest first."
   (sort (cl-remove-if-not
          (lambda (process)
            (eql (alist-get 'ppid (process-attributes process)) pid))
@@ -163,20 +163,20 @@ What other programs of the machine do is not counted.  Return the value of BODY.
         #'<))
 
 (defun live-supervisor ()
-  "The number of the process that keeps the Lisp images."
+  "The process number of the supervisor."
   (process-id (ecl-mcp-lisp-process ecl-mcp-lisp)))
 
 (defun live-zygote ()
-  "The number of the process that live images are made from."
+  "The process number of the zygote, which forks the live images."
   (live-wait "the zygote" (lambda () (car (live-children (live-supervisor))))))
 
 (defun live-image ()
-  "The number of the process that evaluates, of the session of commands."
+  "The process number of the live image that evaluates for commands."
   (string-to-number
    (substring (live-eval "(ext:getpid)") (length "=> "))))
 
 (defun live-kill (pid)
-  "End the process PID at once, as nothing can withstand."
+  "Kill the process PID, which cannot prevent it."
   (should (eql 0 (signal-process pid 'SIGKILL))))
 
 (provide 'live)

@@ -47,7 +47,7 @@
     (buffer-string)))
 
 (defun test-apply-hunks (old new &optional rejected)
-  "The hunks from OLD to NEW, all accepted but those with numbers in REJECTED."
+  "The hunks from OLD to NEW, accepted except those with numbers in REJECTED."
   (let ((hunks (ecl-mcp-hunk-from-texts old new)))
     (dolist (hunk hunks)
       (setf (ecl-mcp-hunk-state hunk)
@@ -64,7 +64,7 @@
             (if (or (null lines) (zerop (random 3))) "" "\n"))))
 
 (defun test-log-patch (name old new)
-  "What the core writes about a change of NAME from OLD to NEW."
+  "The patch that the core writes for a change of NAME from OLD to NEW."
   (format "--- a/%s\n+++ b/%s\n%s" name name
           (mapconcat
            (lambda (hunk)
@@ -77,7 +77,7 @@
            (ecl-mcp-hunk-from-texts old new) "")))
 
 (defun test-apply-chosen (hunks)
-  "Those of HUNKS that are accepted."
+  "The accepted ones among HUNKS."
   (cl-remove-if-not #'ecl-mcp-hunk-accepted-p hunks))
 
 (defun test-apply-numbers (from to &optional end)
@@ -114,7 +114,7 @@
                               "\n")))))
 
 (defvar test-review-core nil
-  "The connection of the test that runs.")
+  "The connection of the running test.")
 
 (defvar test-review-ids 0
   "The id of the last request.")
@@ -134,14 +134,14 @@
     (car (last ecl-mcp-requests))))
 
 (defun test-review-withdraw (request)
-  "Let the core take back REQUEST."
+  "Let the core withdraw REQUEST."
   (ecl-mcp-test-feed test-review-core
                      `((method . "withdraw")
                        (params . ((id . ,(ecl-mcp-request-id request))
                                   (reason . "cancelled"))))))
 
 (defmacro test-review-with-core (&rest body)
-  "Evaluate BODY with a core that is heard."
+  "Evaluate BODY with a connection to a core and no reviews."
   (declare (indent 0))
   `(let ((test-review-core (ecl-mcp-test-connection))
          (ecl-mcp-requests nil)
@@ -175,7 +175,7 @@ VARIABLES is (FILE BUFFER REQUEST); PROPERTIES are those of the review."
               (buffer-list)))
 
 (defun test-review-answers ()
-  "What was answered to the core, the last first."
+  "The answers that the core got, newest first."
   (cl-loop for message in ecl-mcp-test-sent
            when (assq 'result message)
            collect (ecl-mcp--json-plain (alist-get 'result message))))

@@ -3,12 +3,12 @@
 # Runs each tests/elisp/test-*.el in an Emacs of its own, with a home of its own,
 # a few at a time:
 #   tests/elisp/run.sh BUILD [FILE…]
-# BUILD is the folder with the programs and the module; FILE… are the only files
-# to run. ELISP_TESTS names a selector of ERT: a regexp of test names.
+# BUILD is the folder with the programs and the module; with FILE… it runs only
+# these. ELISP_TESTS is a selector of ERT, such as a regexp of test names.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 
-# Runs FILE; its output and counts are left in FOLDER.
+# Runs FILE and leaves its output and counts in FOLDER.
 run_one()
 {
     name=$(basename "$file" .el)

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; A runner that counts, waiting for events with a deadline, folders that go
-;; away, and a core of which only the line protocol is there.
+;; A runner that counts, waiting for events with a deadline, temporary folders,
+;; and a core of which only the editor protocol exists.
 
 ;;; Code:
 
@@ -25,14 +25,14 @@
          (stats (ert-run-tests-batch
                  (if (member selector '(nil "")) t selector)))
          (passed (ert-stats-completed-expected stats))
-         ;; Also what was skipped, or left by a quit.
+         ;; A test that was skipped, or ended by a quit, has failed too.
          (failed (- (ert-stats-total stats) passed)))
     (princ (format "%d passed, %d failed\n" passed failed))
     (kill-emacs (if (= 0 failed) 0 1))))
 
 (defun ecl-mcp-test-await (what predicate &optional seconds)
-  "Wait until PREDICATE returns non-nil and return that.
-After SECONDS (20) fail, saying WHAT was waited for."
+  "Wait until PREDICATE returns non-nil and return its value.
+Fail after SECONDS (20) with a message that says WHAT did not happen."
   (let ((end (+ (float-time) (or seconds 20)))
         value)
     (while (and (not (setq value (funcall predicate)))
@@ -41,7 +41,7 @@ After SECONDS (20) fail, saying WHAT was waited for."
     (or value (ert-fail (format "Waited in vain for %s" what)))))
 
 (defmacro ecl-mcp-test-with-folder (name &rest body)
-  "Run BODY with NAME bound to a new folder, which goes away in the end."
+  "Run BODY with NAME bound to a new folder, which is deleted afterwards."
   (declare (indent 1) (debug (symbolp body)))
   `(let ((,name (file-name-as-directory (make-temp-file "ecl-mcp-test-" t))))
      (unwind-protect
@@ -69,8 +69,8 @@ After SECONDS (20) fail, saying WHAT was waited for."
 
 (defmacro ecl-mcp-test-with-lisp (folder &rest body)
   "Run BODY, in which the first call starts a Lisp with real images.
-FOLDER is bound to its workspace; all of it goes away in the end.  Requests do
-not come up: a test that is about that calls what lets them."
+FOLDER is bound to its workspace; both are removed afterwards.  Requests do not
+come up, because `ecl-mcp-activate-function' does nothing."
   (declare (indent 1) (debug (symbolp body)))
   `(ecl-mcp-test-with-folder ,folder
      (require 'ecl-mcp-client)
@@ -92,7 +92,7 @@ not come up: a test that is about that calls what lets them."
     (ecl-mcp-test-await (format "the result of %s" tool)
                         (lambda () result) 60)))
 
-;;;; A core's end of the line protocol
+;;;; A core's end of the editor protocol
 
 (declare-function ecl-mcp-connection-create "ecl-mcp-connection" t t)
 (declare-function ecl-mcp-editor-connect "ecl-mcp-editor")
@@ -102,7 +102,7 @@ not come up: a test that is about that calls what lets them."
 (declare-function ecl-mcp--json-bytes "ecl-mcp-base")
 
 (defvar ecl-mcp-test-sent nil
-  "What the editor said to the core, newest first: alists in exact shape.")
+  "The editor's messages to the core, newest first: alists in exact shape.")
 
 (defun ecl-mcp-test-connection ()
   "Return a connection whose lines are collected in `ecl-mcp-test-sent'."
@@ -117,7 +117,7 @@ not come up: a test that is about that calls what lets them."
             (push (ecl-mcp--json-parse line) ecl-mcp-test-sent)))))
 
 (defmacro ecl-mcp-test-with-connection (name &rest body)
-  "Run BODY with NAME bound to a connection, which is gone in the end."
+  "Run BODY with NAME bound to a connection, which is closed afterwards."
   (declare (indent 1) (debug (symbolp body)))
   `(let ((,name (ecl-mcp-test-connection)))
      (unwind-protect
@@ -125,13 +125,13 @@ not come up: a test that is about that calls what lets them."
        (ecl-mcp-editor-disconnect ,name "the test is over"))))
 
 (defun ecl-mcp-test-feed (connection message)
-  "Let CONNECTION say MESSAGE, an alist."
+  "Let the core at CONNECTION send MESSAGE, an alist."
   (ecl-mcp-editor-feed
    connection
    (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
 
 (defun ecl-mcp-test-arguments (tool)
-  "What a core says of TOOL and its arguments, an alist."
+  "The alist in which a core says which arguments of TOOL are code or paths."
   (pcase tool
     ((or "evaluate-lisp" "compile-form") '((code . "code")))
     ("macroexpand-form" '((code . "form")))
@@ -140,7 +140,8 @@ not come up: a test that is about that calls what lets them."
     ("load-system" '((loads . t)))))
 
 (defun ecl-mcp-test-ask (connection id &rest params)
-  "Let CONNECTION ask for approval under ID; PARAMS is a plist added to defaults."
+  "Let the core at CONNECTION ask for approval under ID.
+PARAMS is a plist that is added to the defaults."
   (let ((all (list (cons 'tool "write-file") (cons 'level "dangerous")
                    (cons 'session "")
                    (cons 'client '((name . "tester") (version . "1")))
@@ -156,7 +157,7 @@ not come up: a test that is about that calls what lets them."
                                              (alist-get 'tool all))))))))
 
 (defun ecl-mcp-test-result (id)
-  "Return what the editor answered to the request ID, or nil."
+  "Return the editor's result for the request ID, or nil."
   (alist-get 'result (cl-find-if (lambda (message)
                                    (and (equal (alist-get 'id message) id)
                                         (assq 'result message)))

@@ -13,7 +13,7 @@
     (ecl-mcp-test-await "the results" (lambda () results) 60)))
 
 (ert-deftest ecl-mcp-agent-keeps-the-contract ()
-  "Results match their calls, in order, and exactly one of two is set."
+  "Results match their calls, in order; each has a success or an error."
   (ecl-mcp-test-with-lisp folder
     (let* ((phases nil)
            (ecl-mcp-tool-execution-hook
@@ -49,8 +49,8 @@
       (should (equal called '(nil))))))
 
 (defun test-agent--write (folder name decision)
-  "Execute write-file of NAME below FOLDER, DECISION being that of the function.
-Return the result and what the file has."
+  "Write the file NAME in FOLDER while the approval function returns DECISION.
+Return the result and the text of the file."
   (let* ((asked nil)
          (ecl-mcp-approval-function
           (lambda (tool arguments)
@@ -69,7 +69,7 @@ Return the result and what the file has."
                         (buffer-string))))))
 
 (ert-deftest ecl-mcp-approval-function-decides ()
-  "Approved runs, modified runs otherwise, all else refuses with its reason."
+  "Approved calls run, modified ones run as modified, others are refused."
   (ecl-mcp-test-with-lisp folder
     (dolist (case '(("1" approved t "as proposed")
                     ("2" :approved t "as proposed")
@@ -89,8 +89,8 @@ Return the result and what the file has."
           (when reason
             (should (string-match-p reason (plist-get result :error)))))))))
 
-(ert-deftest ecl-mcp-approval-function-is-only-for-agents-here ()
-  "Other calls are put to the human, function or not."
+(ert-deftest ecl-mcp-approval-function-is-for-agents-here-only ()
+  "The human decides about other calls, even when there is a function."
   (ecl-mcp-test-with-lisp folder
     (add-hook 'ecl-mcp-request-functions #'ecl-mcp-agent--request 90)
     (let ((ecl-mcp-approval-function (lambda (&rest _) (ert-fail "It was asked")))
@@ -103,7 +103,7 @@ Return the result and what the file has."
       (ecl-mcp-test-await "the result" (lambda () result)))))
 
 (ert-deftest ecl-mcp-agent-without-a-module ()
-  "Without a module each call fails with the remedy; nothing is signalled."
+  "Without a module each call fails and names the remedy, without a signal."
   (let ((ecl-mcp-lisp nil)
         (results nil))
     (cl-letf (((symbol-function 'ecl-mcp-module-problem)

@@ -1,9 +1,9 @@
-;;; test-apply.el --- Tests of hunks put into buffers  -*- lexical-binding: t; -*-
+;;; test-apply.el --- Tests of hunks applied to buffers  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; What is in the buffer, on the disk and in the result is the same, always.
+;; Buffer, disk and result always have the same text.
 
 ;;; Code:
 
@@ -45,7 +45,7 @@
                          nil)))))
 
 (ert-deftest ecl-mcp-apply-never-guesses ()
-  "Lines that stand twice, before or now, or far away, have no place."
+  "A hunk whose lines occur twice, before or now, or far away, has no place."
   (let* ((block "a\nb\nc\nd\ne\nf\ng\n")
          (old (concat "top\n" block))
          (hunks (test-apply-hunks old (string-replace "d\n" "D\n" old)))
@@ -86,8 +86,8 @@
                   (before after chosen current))
 
 (defun test-apply-ours (hunks chosen before current)
-  "What `ecl-mcp-module-apply' returns, by our own means.
-Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
+  "The value of `ecl-mcp-module-apply', computed in Emacs Lisp.
+The HUNKS, from BEFORE, for which CHOSEN has true are applied to CURRENT."
   (pcase-let* ((mine (cl-loop for hunk in hunks for choice in chosen
                               when choice collect hunk))
                (`(,text . ,places)
@@ -133,7 +133,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
 ;;;; Buffers and files
 
 (defun test-apply-check (file buffer result after)
-  "FILE, BUFFER and RESULT have the text AFTER."
+  "Check that FILE, BUFFER and RESULT have the text AFTER."
   (should (equal (plist-get result :after) after))
   (should (equal (with-current-buffer buffer (ecl-mcp-save-text))
                  after))
@@ -299,7 +299,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
     (should-not (buffer-modified-p))))
 
 (ert-deftest ecl-mcp-apply-changes-nothing-when-it-fails-half-way ()
-  "Read-only text in the middle: hunks behind it are taken back."
+  "With read-only text in the middle the hunks after it are taken back."
   (let* ((old (test-apply-numbers 1 60))
          (new (string-replace "line 50\n" "y\n"
                               (string-replace "line 10\n" "x\n" old))))
@@ -315,7 +315,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
         (set-text-properties (point-min) (point-max) nil)))))
 
 (define-minor-mode test-apply-meddling-mode
-  "Indents what was changed, as aggressive-indent-mode does."
+  "Indent changed lines, as aggressive-indent-mode does."
   :lighter nil
   (if test-apply-meddling-mode
       (add-hook 'after-change-functions #'test-apply-meddle nil t)
@@ -342,7 +342,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
       (should test-apply-meddling-mode)
       (should (memq #'test-apply-meddle after-change-functions)))))
 
-(ert-deftest ecl-mcp-apply-gives-up-when-a-mode-meddles-all-the-same ()
+(ert-deftest ecl-mcp-apply-gives-up-when-a-mode-still-meddles ()
   (let ((ecl-mcp-inhibit-modes-while-applying nil))
     (test-apply-with-file (file buffer) "a\nb\n"
       (test-apply-meddling-mode)
@@ -356,7 +356,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
       (should (equal (buffer-string) "a\nb\n"))
       (should (equal (test-apply-bytes file) "a\nb\n")))))
 
-(ert-deftest ecl-mcp-apply-tells-what-a-hook-made-of-it ()
+(ert-deftest ecl-mcp-apply-reports-what-a-hook-changed ()
   (test-apply-with-file (file buffer) "a\nb\n"
     (add-hook 'before-save-hook
               (lambda ()
@@ -418,7 +418,7 @@ Those of HUNKS, from BEFORE, that CHOSEN has true are put into CURRENT."
       (kill-buffer buffer)
       (delete-directory folder t))))
 
-(ert-deftest ecl-mcp-apply-without-undo-and-with-much-of-it ()
+(ert-deftest ecl-mcp-apply-without-undo ()
   (test-apply-with-file (file buffer) "a\nb\n"
     (buffer-disable-undo)
     (test-apply-check

@@ -1,10 +1,10 @@
-;;; test-approval.el --- Approvals, as far as batch has any  -*- lexical-binding: t; -*-
+;;; test-approval.el --- Approvals in batch  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; The queue, what is shown, and what happens without a human.  Keys and windows
-;; are tested in a terminal.
+;; The queue, the text of requests, and an Emacs without a human.  Keys and
+;; windows are tested in a terminal.
 
 ;;; Code:
 
@@ -32,7 +32,7 @@
   (alist-get 'decision (ecl-mcp-test-result id)))
 
 (ert-deftest ecl-mcp-approval-batch-has-no-human ()
-  "In batch there is no decision, at once, and y-or-n-p is not called."
+  "In batch there is immediately no decision, and y-or-n-p is not called."
   (should-not (ecl-mcp-human-p))
   (test-with-approvals nil
     (cl-letf (((symbol-function 'y-or-n-p)
@@ -77,7 +77,7 @@
       (should (equal '((decision . "deny") (reason . "because") (by . "human"))
                      (ecl-mcp-test-result 1))))))
 
-(ert-deftest ecl-mcp-approval-stop-is-of-one-client ()
+(ert-deftest ecl-mcp-approval-stop-is-for-one-client ()
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (ecl-mcp-test-ask test-core 2 :client '((name . "other")))
@@ -119,7 +119,7 @@
                 (should (eq (intern (format "ecl-mcp-approval-%s" command))
                             (lookup-key ecl-mcp-approval-mode-map (kbd key)))))))
 
-(ert-deftest ecl-mcp-approval-what-the-model-reads ()
+(ert-deftest ecl-mcp-approval-gives-the-model-a-reason ()
   (test-with-approvals t
     (dotimes (id 3) (ecl-mcp-test-ask test-core id))
     (pcase-let ((`(,a ,b ,c) ecl-mcp-requests))
@@ -149,7 +149,7 @@
   (should (equal "a\\tb" (ecl-mcp-approval-text-line "a\tb")))
   ;; Columns count, not characters.
   (should (equal "日本…" (ecl-mcp-approval-text-line "日本日本" 5)))
-  ;; Marks on letters of their own stay; those on ASCII, or many, do not.
+  ;; Marks on letters of their scripts stay; those on ASCII, or many, do not.
   (should (equal "שָׁ é" (ecl-mcp-approval-text-visible "שָׁ é")))
   (should (equal "e\\u{0301}l\\u{0338}" (ecl-mcp-approval-text-visible "e\u0301l\u0338")))
   (should (equal "é\u0300\u0300\u0300\\u{0300}\\u{0300}"
@@ -161,7 +161,7 @@
     (ert-info ((format "%x" char))
       (should (string-match-p "\\`a\\\\u{[0-9a-f]+}b\\'"
                               (ecl-mcp-approval-text-visible (string ?a char ?b))))))
-  ;; Properties of a client's strings have no say.
+  ;; Text properties of a client's strings are dropped.
   (should-not (text-properties-at
                0 (ecl-mcp-approval-text-visible (propertize "x" 'display "y")))))
 
@@ -178,7 +178,7 @@
     (should (equal 5000 (cl-count ?é shown)))))
 
 (defun test-show-time (unit length)
-  "CPU seconds in which LENGTH characters of UNIT are shown."
+  "CPU seconds that it takes to show LENGTH characters, copies of UNIT."
   (let ((text (apply #'concat (make-list (/ length (length unit)) unit))))
     (garbage-collect)
     (let ((start (float-time (get-internal-run-time))))
@@ -186,14 +186,14 @@
       (- (float-time (get-internal-run-time)) start))))
 
 (ert-deftest ecl-mcp-approval-text-is-linear ()
-  "What shows nothing, in long texts, does not hold Emacs up.
-It took the square of their length."
+  "Long texts of invisible characters do not hold Emacs up.
+Once the time grew with the square of their length."
   (dolist (unit '("a\u200b" "é" "\u200b" "e\u0301"))
     (ert-info (unit)
       (should (< (test-show-time unit 160000)
                  (* 13 (max 0.05 (test-show-time unit 20000))))))))
 
-(ert-deftest ecl-mcp-approval-text-what-is-too-long-cannot-be-allowed ()
+(ert-deftest ecl-mcp-approval-text-too-long-cannot-be-allowed ()
   (test-with-approvals t
     (let ((ecl-mcp-approval-text--limit 100))
       (ecl-mcp-test-ask test-core 1 :tool "evaluate-lisp"
@@ -245,7 +245,7 @@ Code, read in package FOO
       (should (string-match-p "\"tool\": \"some-tool\"" (buffer-string))))))
 
 (ert-deftest ecl-mcp-approval-draws-in-its-own-buffer ()
-  "What was current, such as a buffer of the user, stays as it is."
+  "The current buffer, such as one of the user, stays as it is."
   (test-with-approvals t
     (ecl-mcp-test-ask test-core 1)
     (with-temp-buffer

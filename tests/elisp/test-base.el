@@ -23,7 +23,7 @@
                    (encode-coding-string (cadr case) 'utf-8)))))
 
 (ert-deftest ecl-mcp-json-plain-shape ()
-  "What is parsed is exact, and plain on demand."
+  "Parsed JSON has the exact shape, and on demand the plain one."
   (let ((exact (ecl-mcp--json-parse
                 "{\"a\":[1,null,false],\"b\":null,\"c\":{},\"d\":\"\xc3\xa9\"}")))
     (should (equal exact

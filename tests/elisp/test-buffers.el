@@ -42,7 +42,7 @@
                              (test-buffers--ask 'read-buffer :buffer "pages")))))
 
 (ert-deftest ecl-mcp-search-in-buffer-finds ()
-  "A text is found as it stands."
+  "A text is searched for literally."
   (with-temp-buffer
     (rename-buffer "search")
     (insert "a.b\naxb\nA.B\na.b a.b\n")
@@ -112,7 +112,7 @@
                   (should-not (string-match-p "secret\\|hunter" context))))))
         (mapc #'kill-buffer (cons seen private))))))
 
-(ert-deftest ecl-mcp-editor-context-tells ()
+(ert-deftest ecl-mcp-editor-context-is-complete ()
   "The context has buffer, point, line and region."
   (save-window-excursion
     (with-temp-buffer

@@ -7,7 +7,7 @@
 (require 'ecl-mcp-client)
 
 (ert-deftest ecl-mcp-call-evaluates ()
-  "A call starts the session and comes back with its result."
+  "A call starts the Lisp and returns its result."
   (ecl-mcp-test-with-lisp folder
     (let ((result (ecl-mcp-test-call 'evaluate-lisp '((code . "(* 6 7)")))))
       (should (equal (plist-get result :content) "=> 42"))
@@ -29,7 +29,7 @@
       (should (string-match-p "no-such-tool" (plist-get result :error))))))
 
 (ert-deftest ecl-mcp-call-sessions-and-text ()
-  "Sessions are apart; text of all kinds goes through unharmed."
+  "Sessions are separate; text of all kinds goes through unharmed."
   (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *x* \"Grüße, 世界 🙂\")")))
     (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
@@ -43,7 +43,7 @@
                         :error)))))
 
 (ert-deftest ecl-mcp-call-progress-and-client ()
-  "Progress is told while a call runs; the client is the one that is named."
+  "Progress is reported while a call runs; the log has the client's name."
   (let* ((lines nil)
          (ecl-mcp-called-functions (list (lambda (line _) (push line lines))))
          (texts nil))
@@ -58,7 +58,7 @@
       (should (string-match-p "gptel" (format "%S" (car lines)))))))
 
 (defun test-client--lookups ()
-  "The tools of which the sources say that Emacs looks things up with them."
+  "The tools with which Emacs looks things up, according to its sources."
   (let (tools)
     (dolist (file (directory-files ecl-mcp-test-elisp t "\\.el\\'"))
       (with-temp-buffer
@@ -78,7 +78,7 @@
     (should (member "function-arglist" tools))
     (should (member "inspect-value" tools))
     (ecl-mcp-test-with-lisp folder
-      ;; Whatever becomes of the call.
+      ;; The outcome of the calls does not matter.
       (dolist (tool tools)
         (ecl-mcp-lookup tool '((function . "car") (pattern . "car")
                                (package . "CL-USER") (expression . "*package*"))
@@ -94,7 +94,7 @@
                    (sort tools #'string<)))))
 
 (ert-deftest ecl-mcp-call-cancelled ()
-  "A cancelled call fails at once; the session is there for the next one."
+  "A cancelled call fails immediately; the session takes the next one."
   (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 5)")))
     (let* ((results nil)

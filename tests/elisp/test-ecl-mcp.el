@@ -31,15 +31,15 @@
               timer-list timer-idle-list global-map esc-map ctl-x-map))
     (list (cons 'processes (process-list)) (cons 'buffers (buffer-list))
           (cons 'windows (window-list))))
-  "A form for what loading must not change.")
+  "A form that returns the state that loading must not change.")
 
 (ert-deftest ecl-mcp-loads-without-side-effects ()
-  "One require in a fresh Emacs; hooks, keys, timers, processes, buffers stay."
+  "In a fresh Emacs a require changes no hook, key, timer, process or buffer."
   (should (equal
            (test-ecl-mcp--emacs
             "--eval"
             (format "%S" `(progn
-                            ;; What the libraries of Emacs do is theirs.
+                            ;; Libraries of Emacs may have effects of their own.
                             (mapc #'require '(comint ediff compile project
                                               tabulated-list notifications
                                               diff-mode pulse eldoc lisp-mode
@@ -65,7 +65,7 @@
   "The commands of the manual.")
 
 (ert-deftest ecl-mcp-has-its-commands ()
-  "All commands are there after one require, and with nothing but the autoloads."
+  "All commands exist after one require, and with only the autoloads."
   (dolist (arguments
            `(("-l" "ecl-mcp")
              ("-L" ,(expand-file-name "elisp" ecl-mcp-test-build)
@@ -110,8 +110,8 @@
                  (buffer-string))))
     (should (string-suffix-p "nil=> 42t" text))))
 
-(ert-deftest ecl-mcp-readme-names-what-is-there ()
-  "The commands and functions that the README names are there."
+(ert-deftest ecl-mcp-readme-names-what-exists ()
+  "The commands and functions that the README names exist."
   (require 'ecl-mcp)
   (with-temp-buffer
     (insert-file-contents (expand-file-name "../README.md" ecl-mcp-test-elisp))
@@ -138,7 +138,7 @@
       (nreverse forms))))
 
 (defun test-ecl-mcp--with-init (form)
-  "Return what a fresh Emacs has after FORM, in a folder of its own."
+  "Return the output of a fresh Emacs about its state after FORM."
   (ecl-mcp-test-with-folder home
     (let ((process-environment (cons (concat "HOME=" home) process-environment)))
       (test-ecl-mcp--emacs
@@ -157,8 +157,8 @@
                                (memq 'ecl-mcp-mode lisp-mode-hook)))))))))
 
 (ert-deftest ecl-mcp-readme-init-forms ()
-  "After the README's forms for an init file servers can ask, and commands are there.
-With a hook `use-package' loads nothing unless it is told to."
+  "After the README's forms for an init file servers can ask; commands exist.
+With a hook, `use-package' loads nothing without :demand."
   (pcase-let* ((`(,clone ,vc . ,more) (test-ecl-mcp--readme-forms))
                (`(:load-path ,_ . ,rest) (cddr clone)))
     (should-not more)
@@ -166,7 +166,7 @@ With a hook `use-package' loads nothing unless it is told to."
                          :vc (:url "URL" :lisp-dir "elisp" :rev :newest)
                          ,@rest)))
     (should (eq t (cadr (memq :demand rest))))
-    ;; In Emacs 28 it is a package.
+    ;; For Emacs 28 `use-package' is a separate package.
     (when (locate-library "use-package")
       (should (string-suffix-p
                "(ready t t (ecl-mcp-mode))"
@@ -189,7 +189,7 @@ With a hook `use-package' loads nothing unless it is told to."
       (nreverse settings))))
 
 (defun test-ecl-mcp--tools-of (arguments)
-  "Return how many tools the server lists that is started with ARGUMENTS."
+  "Start the server with ARGUMENTS and return how many tools it lists."
   (let* ((output "")
          (process (make-process
                    :name "server" :connection-type 'pipe :noquery t
@@ -219,7 +219,7 @@ With a hook `use-package' loads nothing unless it is told to."
                                       (not (process-live-p process)))))))
 
 (ert-deftest ecl-mcp-readme-clients ()
-  "The README's settings for clients in Emacs are what these document, and work."
+  "The README's settings for clients in Emacs match their manuals, and work."
   (let ((settings (test-ecl-mcp--readme-settings)))
     (should (equal (mapcar #'car settings)
                    '(mcp-hub-servers agent-shell-mcp-servers mcp-hub-servers)))
@@ -229,7 +229,7 @@ With a hook `use-package' loads nothing unless it is told to."
          (pcase-let ((`("lisp" . (:command "PROG" :args ,arguments
                                            :timeout ,seconds))
                       server))
-           ;; Else mcp.el drops what takes longer than 10 s, as people do.
+           ;; Else mcp.el drops calls after 10 s; people take longer to decide.
            (should (> seconds 300))
            (should (> (test-ecl-mcp--tools-of arguments) 30))))
         ('agent-shell-mcp-servers
@@ -266,9 +266,9 @@ With a hook `use-package' loads nothing unless it is told to."
                           (string-match-p pattern (buffer-string))))))
 
 (ert-deftest ecl-mcp-status-follows ()
-  "The status buffer shows session, sessions, servers, requests and calls."
+  "The status buffer shows the Lisp, sessions, servers, requests and calls."
   (test-ecl-mcp--with folder
-    ;; In batch nobody is there who could be asked.
+    ;; In batch there is nobody to ask.
     (cl-letf (((symbol-function 'ecl-mcp-activate) #'ignore))
       (ecl-mcp))
     (should (equal (buffer-name) ecl-mcp-status-buffer))
@@ -278,9 +278,9 @@ With a hook `use-package' loads nothing unless it is told to."
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))
     (test-ecl-mcp--shows
      "^  [0-9][0-9]\\(:[0-9][0-9]\\)\\{2\\}  evaluate-lisp +allowed +ok.*Emacs")
-    ;; Which sessions there are is asked again without a key.
+    ;; The list of sessions is refreshed without a key.
     (test-ecl-mcp--shows "Lisp sessions\n +main: .*, 1 evaluation,")
-    ;; What the REPL and eldoc ask for is no call of anybody.
+    ;; A look-up, such as one of eldoc, is not listed as a call.
     (let (answer)
       (ecl-mcp-lookup "function-arglist" '((function . "car"))
                       (lambda (it) (setq answer it)))
@@ -306,7 +306,7 @@ With a hook `use-package' loads nothing unless it is told to."
       (ecl-mcp-test-await "the result" (lambda () result)))))
 
 (ert-deftest ecl-mcp-interrupt-and-restart ()
-  "Interrupting keeps definitions, restarting loses them, both at once."
+  "Interrupting keeps definitions, restarting loses them; both are quick."
   (test-ecl-mcp--with folder
     (ecl-mcp)
     (ecl-mcp-test-call 'evaluate-lisp '((code . "(defvar *kept* 7)")))
@@ -338,7 +338,7 @@ With a hook `use-package' loads nothing unless it is told to."
     (test-ecl-mcp--shows "lost +1 times; last: The user restarted Lisp.")))
 
 (ert-deftest ecl-mcp-without-a-module ()
-  "Without a module the status says the remedy, and servers can ask."
+  "Without a module the status names the remedy, and servers can ask."
   (test-ecl-mcp--with folder
     (cl-letf (((symbol-function 'ecl-mcp-module-problem)
                (lambda () "The module does not exist; build it.")))
@@ -356,7 +356,7 @@ With a hook `use-package' loads nothing unless it is told to."
         (delete-process client)))))
 
 (defun test-ecl-mcp--running ()
-  "Return what there is to see of ecl-mcp when it runs."
+  "Return the state of Emacs that a running ecl-mcp changes."
   (append
    (mapcar (lambda (variable) (cons variable (copy-sequence
                                               (symbol-value variable))))
@@ -372,7 +372,7 @@ With a hook `use-package' loads nothing unless it is told to."
 (ert-deftest ecl-mcp-stop-leaves-nothing ()
   "After stopping, hooks, timers, processes and the mode line are as before."
   (require 'ecl-mcp)
-  ;; What an earlier test has stopped may still be ending.
+  ;; Processes that an earlier test has stopped may still be ending.
   (ecl-mcp-test-await "quiet" (lambda () (null (process-list))))
   (let ((before (test-ecl-mcp--running)))
     (test-ecl-mcp--with folder
@@ -421,7 +421,7 @@ With a hook `use-package' loads nothing unless it is told to."
                                 output))))))
 
 (ert-deftest ecl-mcp-autoloaded-command-loads-all ()
-  "Whatever command is the first one, somebody is asked about what it starts."
+  "Any command may be the first; it loads the code that asks about calls."
   (should
    (equal
     (test-ecl-mcp--emacs

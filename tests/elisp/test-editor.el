@@ -7,12 +7,12 @@
 (require 'ecl-mcp-editor)
 
 (defun test-editor--methods ()
-  "Return the methods of what was sent, oldest first; nil for answers."
+  "Return the methods of the messages sent, oldest first; nil for answers."
   (mapcar (lambda (message) (alist-get 'method message))
           (reverse ecl-mcp-test-sent)))
 
 (ert-deftest ecl-mcp-editor-request-arrives ()
-  "A request is confirmed at once, shown once, and answered once."
+  "A request is confirmed immediately, shown once, and answered once."
   (let* ((shown nil)
          (gone nil)
          (ecl-mcp-arrived-functions (list (lambda (request) (push request shown))))
@@ -34,8 +34,8 @@
         (should (equal gone (list request)))
         (should-not ecl-mcp-requests)))))
 
-(ert-deftest ecl-mcp-editor-answer-that-is-no-json ()
-  "An answer that cannot be sent leaves the request where it is."
+(ert-deftest ecl-mcp-editor-answer-that-is-not-json ()
+  "An answer that cannot be sent leaves the request waiting."
   (ecl-mcp-test-with-connection core
     (ecl-mcp-test-ask core 1)
     (let ((request (car ecl-mcp-requests)))
@@ -45,7 +45,7 @@
       (should (ecl-mcp-answer request '((decision . "deny")))))))
 
 (ert-deftest ecl-mcp-editor-order-and-rules ()
-  "Requests queue in their order; what a rule takes is never shown."
+  "Requests queue in their order; one that a rule answers is never shown."
   (let* ((shown nil)
          (ecl-mcp-request-functions
           (list (lambda (_request) (error "A rule that fails"))
@@ -63,7 +63,7 @@
       (should (equal (ecl-mcp-test-result 2) '((decision . "deny")))))))
 
 (ert-deftest ecl-mcp-editor-withdraw-and-lost ()
-  "A withdrawn request and those of a lost core wait no longer."
+  "A withdrawn request and those of a lost core no longer wait."
   (let* ((gone nil)
          (ecl-mcp-gone-functions
           (list (lambda (request)
@@ -85,7 +85,7 @@
       (should-not ecl-mcp-requests))))
 
 (ert-deftest ecl-mcp-editor-pieces ()
-  "Lines come in pieces of any size, also within a character."
+  "Lines arrive in pieces of any size, even of a part of a character."
   (let ((bytes (concat
                 (ecl-mcp--json-bytes '((id . 1) (method . "approve")
                                        (params . ((tool . "grüßen")))))
@@ -99,7 +99,7 @@
                      '("grüßen" "b"))))))
 
 (ert-deftest ecl-mcp-editor-bad-lines ()
-  "What is no message is noted and left out; the next one is taken."
+  "A line that is not a message is noted and skipped; the next one is taken."
   (ecl-mcp-test-with-connection core
     (dolist (line '("nonsense" "[1,2]" "17" "{\"a\":" "\xff\xfe" "{}" "\"x\""
                     "{\"method\":5}" "{\"id\":1,\"method\":\"approve\",\"params\":3}"
@@ -114,7 +114,7 @@
     (should (= (length ecl-mcp-requests) 1))))
 
 (ert-deftest ecl-mcp-editor-line-limit ()
-  "A message beyond the limit is left out, and memory stays bounded."
+  "A message beyond the limit is skipped, and memory stays bounded."
   (let ((ecl-mcp-receive-line-limit 1000))
     (ecl-mcp-test-with-connection core
       (dotimes (_ 50)
@@ -127,7 +127,7 @@
         (should (string-match-p "larger than 1000 bytes" (buffer-string)))))))
 
 (ert-deftest ecl-mcp-editor-large-line ()
-  "A message of some megabytes in small pieces takes no quadratic time."
+  "A message of some megabytes in small pieces does not take quadratic time."
   (let ((text (make-string (* 4 1024 1024) ?x)))
     (ecl-mcp-test-with-connection core
       (let ((bytes (concat (ecl-mcp--json-bytes
@@ -143,7 +143,7 @@
                  (length text))))))
 
 (ert-deftest ecl-mcp-editor-text-of-buffers ()
-  "The text of a buffer comes from the function for it, else null."
+  "The text of a buffer comes from `ecl-mcp-text-function', or is null."
   (ecl-mcp-test-with-connection core
     (let ((ecl-mcp-text-function
            (lambda (path)
@@ -158,7 +158,7 @@
     (should (eq (ecl-mcp-test-result 3) :null))))
 
 (ert-deftest ecl-mcp-editor-calls ()
-  "Calls of tools are done; errors and C-g are failures of that call."
+  "Tools run when they are called; errors and C-g are failures of that call."
   (ecl-mcp-test-with-connection core
     (let ((ecl-mcp-tool-call-function
            (lambda (tool arguments _client)
@@ -176,7 +176,7 @@
     (should (equal (alist-get 'error (ecl-mcp-test-result 3)) t))))
 
 (ert-deftest ecl-mcp-editor-no-nesting ()
-  "What comes while a tool lets Emacs read is acted on after it, in order."
+  "Messages that arrive while a tool runs are handled after it, in order."
   (ecl-mcp-test-with-connection core
     (let ((ecl-mcp-tool-call-function
            (lambda (_tool _arguments _client)
@@ -189,7 +189,7 @@
       (should (equal (mapcar #'ecl-mcp-request-id ecl-mcp-requests) '(3 2))))))
 
 (ert-deftest ecl-mcp-editor-flood-of-requests ()
-  "A core that asks without end is answered at once from the 65th on."
+  "A core that asks without end gets an error from the 65th request on."
   (ecl-mcp-test-with-connection core
     (ecl-mcp-test-with-connection other
       (dotimes (id 70)
@@ -197,7 +197,7 @@
       (should (= 64 (length ecl-mcp-requests)))
       (should (= 6 (cl-count-if (lambda (message) (assq 'error message))
                                 ecl-mcp-test-sent)))
-      ;; Another one still has room, and this one when some are gone.
+      ;; Another core still has room, and this one when a request is gone.
       (ecl-mcp-test-ask other 1)
       (ecl-mcp-test-feed core '((method . "withdraw") (params . ((id . 64)))))
       (ecl-mcp-test-ask core 71)
@@ -205,7 +205,7 @@
     (should (= 64 (length ecl-mcp-requests)))))
 
 (ert-deftest ecl-mcp-editor-flood-of-bad-lines ()
-  "Bad lines without end are noted as long as somebody would read that."
+  "Of bad lines without end only the first are noted."
   (ecl-mcp-test-with-connection core
     (when (get-buffer ecl-mcp--messages-buffer)
       (kill-buffer ecl-mcp--messages-buffer))
@@ -217,7 +217,7 @@
     (ecl-mcp-test-await "a request" (lambda () ecl-mcp-requests))))
 
 (ert-deftest ecl-mcp-editor-request-that-fails ()
-  "What cannot be taken in, as it is nested too deeply, is answered: nobody waits."
+  "A request that cannot be read, such as a very deep one, gets an error."
   (ecl-mcp-test-with-connection core
     (cl-letf (((symbol-function 'ecl-mcp--json-plain)
                (lambda (_) (error "Lisp nesting exceeds its limit"))))
@@ -228,7 +228,7 @@
                                                       (car ecl-mcp-test-sent)))))))
 
 (ert-deftest ecl-mcp-editor-odd-members ()
-  "Ids and numbers of all kinds, and names without end, do no harm."
+  "Ids and numbers of all kinds, and very long names, do no harm."
   (ecl-mcp-test-with-connection core
     (let ((long (make-string 100000 ?x)))
       (dolist (seconds '("-5" "1e308" "1.5" "9007199254740993" "\"x\"" "null"
@@ -253,7 +253,7 @@
       (should-not ecl-mcp-requests))))
 
 (ert-deftest ecl-mcp-editor-hello-and-called ()
-  "A core says who it is and what was called; tools are offered to it."
+  "A core says who it is and which tools ran; it gets the tools of Emacs."
   (let* ((lines nil)
          (ecl-mcp-recent-calls nil)
          (ecl-mcp-called-functions
@@ -276,7 +276,7 @@
       (should (equal ecl-mcp-recent-calls lines)))))
 
 (ert-deftest ecl-mcp-editor-no-core-passes-for-ours ()
-  "A server that claims to be this Emacs is not shown as that."
+  "A server that claims to be this Emacs is not shown as this Emacs."
   (ecl-mcp-test-with-connection core
     (ecl-mcp-test-feed core `((method . "hello")
                               (params . ((version . "1\n2") (pid . ,(emacs-pid))
@@ -285,8 +285,8 @@
     (should (equal (ecl-mcp-connection-version core) "1\\n2"))
     (should-not (string-search "\u202e" (ecl-mcp-connection-name core)))))
 
-(ert-deftest ecl-mcp-editor-nothing-behind-the-end ()
-  "What a core says behind its end is not taken."
+(ert-deftest ecl-mcp-editor-nothing-after-the-end ()
+  "Messages of a core after its end are ignored."
   (ecl-mcp-test-with-connection core
     (let ((ecl-mcp-request-functions
            (list (lambda (_)

@@ -55,7 +55,7 @@
   (should (equal (live-message-of #'ecl-mcp-eval-last-sexp "(format t \"%s %d\")@@")
                  "[stdout]\n%s %d\n\n=> NIL")))
 
-(ert-deftest ecl-mcp-eval-defun-is-the-form-around ()
+(ert-deftest ecl-mcp-eval-defun-takes-the-form-around-point ()
   (should (equal (live-message-of #'ecl-mcp-eval-defun
                             "(list 1)\n\n(list 2\n  @@(list 3))\n\n(list 4)\n")
                  "=> (2 (3))"))
@@ -99,7 +99,7 @@
       (live-idle)
       (should (equal (car live-messages) "=> (2)")))))
 
-(ert-deftest ecl-mcp-eval-region-evaluates-what-is-marked ()
+(ert-deftest ecl-mcp-eval-region-evaluates-the-region ()
   (live-with-messages
     (live-in-lisp "(list 1) (list 2)@@ (list 3)"
       (ecl-mcp-eval-region (point-min) (point))
@@ -126,7 +126,7 @@
   (live-message-of #'ecl-mcp-eval-last-sexp "(make-string 3000 :initial-element #\\x)@@")
   (should (string-match-p "xxxx" (live-text "*ecl-mcp result*")))
   (should-not (string-match-p "^19" (live-text "*ecl-mcp result*")))
-  ;; a character that would not be seen
+  ;; an invisible character
   (live-message-of #'ecl-mcp-eval-last-sexp "(princ (code-char 27))@@")
   (should (string-match-p "\e" (live-text "*ecl-mcp result*"))))
 
@@ -177,7 +177,7 @@
       (should (eq window (selected-window)))
       (should (eq buffer (window-buffer window)))
       (should (= point (point)))
-      ;; q takes the new window away
+      ;; q deletes the new window
       (let ((shown (get-buffer-window "*ecl-mcp error*")))
         (should shown)
         (select-window shown)

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; Against the documented interface of gptel: what `gptel-make-tool' is given, and
-;; how its functions are called.
+;; Tests against the documented interface of gptel: the arguments of
+;; `gptel-make-tool', and the calls of the functions among them.
 
 ;;; Code:
 
@@ -12,7 +12,7 @@
 (require 'ecl-mcp-gptel)
 
 (defvar test-gptel--made nil
-  "What `gptel-make-tool' was given: property lists.")
+  "The arguments of the calls of `gptel-make-tool': property lists.")
 
 (defmacro test-gptel--with (&rest body)
   "Run BODY with tools registered, collected in `test-gptel--made'."
@@ -29,12 +29,12 @@
                       #'ecl-mcp-gptel--update)))))
 
 (defun test-gptel--tool (name)
-  "Return what was made under NAME."
+  "Return the tool that was made under NAME."
   (cl-find name test-gptel--made
            :key (lambda (slots) (plist-get slots :name)) :test #'equal))
 
 (defun test-gptel--call (name &rest values)
-  "Return what the function of the tool NAME gives to its callback for VALUES."
+  "Return the text that the tool NAME gives to its callback for VALUES."
   (let (text)
     (apply (plist-get (test-gptel--tool name) :function)
            (lambda (it) (setq text it))
@@ -42,7 +42,7 @@
     (ecl-mcp-test-await "the callback" (lambda () text))))
 
 (ert-deftest ecl-mcp-gptel-tools-are-made ()
-  "Each tool of the session is made, with its arguments, required ones first."
+  "Each tool of the core is made, with its arguments, required ones first."
   (test-gptel--with
     (should (= (length test-gptel--made) (length (ecl-mcp-client-tools))))
     (let ((tool (test-gptel--tool "evaluate_lisp")))
@@ -64,7 +64,7 @@
           (should (plist-get arg :items)))))))
 
 (ert-deftest ecl-mcp-gptel-tools-work ()
-  "The function of a tool gives text to the callback, of failures as well."
+  "The function of a tool gives text to the callback, also for failures."
   (test-gptel--with
     (should (equal (test-gptel--call "evaluate_lisp" "(* 6 7)") "=> 42"))
     (should (string-match-p "\\`Error: \\[ERROR\\] DIVISION-BY-ZERO"
@@ -73,7 +73,7 @@
                    [(:old "a" :all :false)]))))
 
 (ert-deftest ecl-mcp-gptel-missing ()
-  "Without gptel it is one sentence with the remedy."
+  "Without gptel the error is one sentence with the remedy."
   (let ((load-path (list ecl-mcp-test-elisp)))
     (should (string-match-p
              "not installed"

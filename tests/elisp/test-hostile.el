@@ -1,10 +1,10 @@
-;;; test-hostile.el --- Lisp goes wild  -*- lexical-binding: t; -*-
+;;; test-hostile.el --- Lisp that misbehaves  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; Whatever is evaluated, and whichever process dies: Emacs goes on, each call is
-;; answered, and the next one works.  A timer watches that Emacs is never busy
+;; Whatever is evaluated, and whichever process dies, Emacs continues, each call
+;; is answered, and the next one works.  A timer checks that Emacs is never busy
 ;; for half a second.
 
 ;;; Code:
@@ -14,7 +14,7 @@
 (require 'ecl-mcp)
 
 (defun test-hostile (code pattern &optional timeout)
-  "Check that the answer to CODE fits PATTERN, and that Lisp goes on.
+  "Check that the answer to CODE matches PATTERN, and that Lisp still works.
 TIMEOUT is the limit of the evaluation in seconds."
   (live-with-watch
     (let* ((answer (live-call "evaluate-lisp" `((code . ,code)
@@ -105,8 +105,9 @@ TIMEOUT is the limit of the evaluation in seconds."
 ;;;; Processes that die
 
 (defun test-hostile-kill (pid pattern)
-  "Kill PID while something is evaluated, whose answer must fit PATTERN.
-Then Lisp must go on within a second or two; return how long that took."
+  "Kill PID during an evaluation, whose answer must match PATTERN.
+Without PATTERN the evaluation survives and is cancelled.  Then Lisp must work
+again; return the seconds until it does."
   (live-with-watch
     (let* ((answer nil)
            (id (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
@@ -171,7 +172,7 @@ Then Lisp must go on within a second or two; return how long that took."
                  (lambda () (equal (live-eval "(+ 1 1)") "=> 2"))))))
 
 (defun test-hostile-restart ()
-  "Start a fresh Lisp while the old one cannot be stopped; the seconds it took."
+  "Restart a Lisp that cannot be interrupted; return the seconds it took."
   (live-eval "(defvar *gone* :here)")
   (ecl-mcp-call "evaluate-lisp" '((code . "(mp:without-interrupts (loop))"))
                 #'ignore :session ecl-mcp-eval-session)
@@ -182,7 +183,7 @@ Then Lisp must go on within a second or two; return how long that took."
                         (lambda () (equal (live-eval "(+ 1 1)") "=> 2")))))
     (should (string-match-p "UNBOUND-VARIABLE" (live-eval "*gone*")))))
 
-(ert-deftest ecl-mcp-hostile-restart-takes-no-second ()
+(ert-deftest ecl-mcp-hostile-restart-takes-less-than-a-second ()
   (should (< (live-best-of-three #'test-hostile-restart) 1)))
 
 (ert-deftest ecl-mcp-hostile-repl-tells-that-lisp-was-lost ()
@@ -204,7 +205,7 @@ Then Lisp must go on within a second or two; return how long that took."
                               (string-match-p "^; The user restarted Lisp\\."
                                               (buffer-string))))
         (should (string-suffix-p "\nCL-USER> (list" (buffer-string)))
-        ;; while it evaluates
+        ;; during an evaluation
         (delete-region (- (point) 5) (point))
         (insert "(sleep 60)")
         (ecl-mcp-repl-return)

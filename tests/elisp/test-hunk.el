@@ -46,7 +46,7 @@
                    " a\n-b\n\\ No newline at end of file\n+c\n"))))
 
 (ert-deftest ecl-mcp-hunk-large-rewrite-is-compared-in-time ()
-  "Where too much differs, the difference need not be small, but it is right."
+  "Where too much differs, the difference may be large, but it is correct."
   (let* ((old (test-apply-numbers 1 3000)) (new (test-apply-numbers 5001 8000))
          (items (ecl-mcp-hunk-compare old new)))
     (should (equal (ecl-mcp-hunk--side items ?+) old))

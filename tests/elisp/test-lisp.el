@@ -22,8 +22,8 @@
         (should (plist-get result :success))
         (should (string-suffix-p "=> 2" (plist-get result :content)))))))
 
-(ert-deftest ecl-mcp-lisp-lost-is-told-once ()
-  "The next evaluation after a loss tells of it, later ones do not."
+(ert-deftest ecl-mcp-lisp-loss-is-reported-once ()
+  "The next evaluation after a loss reports it, later ones do not."
   (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
     (ecl-mcp-lisp-renew ecl-mcp-lisp "The user restarted Lisp.")
@@ -38,7 +38,7 @@
                    "=> 3"))))
 
 (ert-deftest ecl-mcp-lisp-supervisor-keeps-dying ()
-  "A supervisor that keeps dying is not started for ever."
+  "A supervisor that keeps dying is not restarted for ever."
   (ecl-mcp-test-with-folder folder
     (let* ((program (expand-file-name "ecl-mcp" folder))
            (ecl-mcp-program program)
@@ -61,15 +61,15 @@
                                 (lambda ()
                                   (not (ecl-mcp-lisp-process
                                         ecl-mcp-lisp))))
-            ;; Nothing waits for a Lisp that does not come.
+            ;; No call waits for a Lisp that does not start.
             (setq result (ecl-mcp-test-call 'evaluate-lisp '((code . "1"))))
             (should (string-match-p "M-x ecl-mcp-restart-lisp"
                                     (plist-get result :error))))
         (ecl-mcp-lisp-stop)))))
 
 (ert-deftest ecl-mcp-lisp-program-is-gone ()
-  "When the program cannot be started again, calls say so, until it can.
-They had no answer at all."
+  "While the program cannot be started again, calls say so.
+Once they had no answer at all."
   (ecl-mcp-test-with-lisp folder
     (let* ((program ecl-mcp-program)
            (ecl-mcp-program (expand-file-name "ecl-mcp" folder))
@@ -113,9 +113,9 @@ They had no answer at all."
             (should-not (plist-get result :success)))
         (ecl-mcp-lisp-stop)))))
 
-(ert-deftest ecl-mcp-lisp-quit-comes-behind ()
-  "C-g in the middle of a call, or of an answer, does not leave the half of it.
-What had been noted as sent was not sent then."
+(ert-deftest ecl-mcp-lisp-quit-comes-afterwards ()
+  "C-g in the middle of a call, or of an answer, does not leave half of it.
+Once a message was noted as sent that was not sent."
   (ecl-mcp-test-with-lisp folder
     (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
     (let ((feed (symbol-function 'ecl-mcp-module-feed))
@@ -150,7 +150,7 @@ What had been noted as sent was not sent then."
       (should-not (ecl-mcp-client-calls)))))
 
 (ert-deftest ecl-mcp-lisp-stop-answers ()
-  "Stopping answers what waits and leaves no process and no timer."
+  "Stopping answers waiting calls and leaves no process and no timer."
   (let (result)
     (ecl-mcp-test-with-lisp folder
       (ecl-mcp-call "evaluate-lisp" '((code . "(sleep 60)"))
@@ -163,7 +163,7 @@ What had been noted as sent was not sent then."
                             (lambda () (not (process-live-p process))))))))
 
 (ert-deftest ecl-mcp-lisp-asks-this-emacs ()
-  "A dangerous call is put to this Emacs, and done as it is decided."
+  "This Emacs is asked about a dangerous call, which obeys the decision."
   (ecl-mcp-test-with-lisp folder
     (let (result)
       (ecl-mcp-call "write-file" '((path . "a.txt") (content . "hello\n"))
@@ -221,7 +221,7 @@ What had been noted as sent was not sent then."
         (should (string-match-p "FILE-ERROR" (plist-get result :error)))))))
 
 (defun test-lisp--emacs (home &rest forms)
-  "Start an Emacs with HOME that has a Lisp and evaluates FORMS."
+  "Start an Emacs with HOME that starts a Lisp and then evaluates FORMS."
   (let ((process-environment (cons (concat "HOME=" home) process-environment))
         (work (expand-file-name "work/" home)))
     (make-directory work t)
@@ -252,7 +252,7 @@ What had been noted as sent was not sent then."
                  (accept-process-output nil 1))))))))
 
 (defun test-lisp--supervisor (emacs)
-  "Return the supervisor of EMACS, once it has evaluated something."
+  "Return the process of the supervisor of EMACS, after its first evaluation."
   (ecl-mcp-test-await "an answer"
                       (lambda ()
                         (with-current-buffer (process-buffer emacs)
@@ -268,7 +268,7 @@ What had been noted as sent was not sent then."
   (member (alist-get 'state (process-attributes pid)) '(nil "Z")))
 
 (defun test-lisp--children (pid)
-  "Return the processes below PID."
+  "Return the numbers of all descendants of the process PID."
   (cl-loop for process in (list-system-processes)
            when (eql pid (alist-get 'ppid (process-attributes process)))
            append (cons process (test-lisp--children process))))
@@ -279,7 +279,7 @@ What had been noted as sent was not sent then."
     (pcase-dolist
         (`(,how ,call ,form)
          '((exit nil (kill-emacs))
-           ;; What nothing interrupts is under way.
+           ;; An evaluation that nothing interrupts is running.
            (busy t (kill-emacs))
            (stopped nil (progn (signal-process
                                 (ecl-mcp-lisp-process ecl-mcp-lisp)
@@ -321,8 +321,8 @@ What had been noted as sent was not sent then."
           (kill-buffer (process-buffer emacs)))))))
 
 (ert-deftest ecl-mcp-lisp-without-clients ()
-  "Where no client can attach Emacs has its Lisp nevertheless.
-It had none at all: the supervisor ended again and again."
+  "When no client can attach, Emacs still has its Lisp.
+Once it had none at all: the supervisor ended again and again."
   (dolist (way '(open-folder no-folder no-socket full))
     (ecl-mcp-test-with-lisp folder
       (let* ((run (expand-file-name "run/" folder))
@@ -337,7 +337,7 @@ It had none at all: the supervisor ended again and again."
           ('open-folder (set-file-modes run #o755))
           ('no-folder (setq ecl-mcp-image-socket "/proc/none/image.sock"))
           ('no-socket (write-region "mine" nil ecl-mcp-image-socket nil 'silent))
-          ;; The supervisor finds out itself, and what was called is lost.
+          ;; The supervisor finds out itself, and the first call is lost.
           ('full (write-region "mine" nil (expand-file-name "image.soc~" run)
                                nil 'silent)
                  (should (string-match-p "images ended" (funcall call)))))
@@ -349,7 +349,7 @@ It had none at all: the supervisor ended again and again."
             (erase-buffer)))))))
 
 (ert-deftest ecl-mcp-lisp-second-emacs ()
-  "A second Emacs has a Lisp of its own; clients go on attaching to the first."
+  "A second Emacs has a Lisp of its own; clients still attach to the first."
   (ecl-mcp-test-with-folder home
     (let* ((one (test-lisp--emacs home))
            (first (test-lisp--supervisor one))

@@ -42,14 +42,14 @@
                   (test-log-line :tool "first")
                   (test-log-line :tool "second" :preview "code: (car\u202e x)"))
             (list "2026-01-02.jsonl"
-                  ;; another call is, whoever makes it
+                  ;; a call is listed, whoever makes it
                   (test-log-line :tool "third" :level "safe"
                                  :client '((name . "Emacs-lookup")
                                            (version . "1")))
                   (test-log-line :tool "function-arglist" :level "safe"
                                  :lookup t)
                   "{\"torn\":\n"
-                  ;; what Emacs looks up by itself is not listed
+                  ;; a look-up that Emacs makes by itself is not listed
                   (test-log-line :tool "new-lookup" :level "safe" :lookup t
                                  :client '((name . "Emacs-lookup")
                                            (version . "1")))
@@ -86,7 +86,7 @@
         (search-forward "\u202e")
         (should (get-text-property (1- (point)) 'display))))))
 
-(ert-deftest ecl-mcp-log-that-is-not-there ()
+(ert-deftest ecl-mcp-log-that-does-not-exist ()
   (let ((ecl-mcp-log-directory "/nowhere/audit/"))
     (save-window-excursion
       (ecl-mcp-log)

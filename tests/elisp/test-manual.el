@@ -22,14 +22,14 @@
      ,@body))
 
 (defun ecl-mcp-test-matches (regexp)
-  "Return what the first group of REGEXP matches in this buffer, each once."
+  "Return the matches of the first group of REGEXP in this buffer, each once."
   (let (found)
     (goto-char (point-min))
     (while (re-search-forward regexp nil t)
       (cl-pushnew (match-string-no-properties 1) found :test #'equal))
     (nreverse found)))
 
-(ert-deftest ecl-mcp-manual-names-what-is-there ()
+(ert-deftest ecl-mcp-manual-names-what-exists ()
   (ecl-mcp-test-load-all)
   (ecl-mcp-test-in-manual
     (dolist (name (ecl-mcp-test-matches
@@ -38,7 +38,7 @@
       (let ((symbol (intern-soft name)))
         (unless (and symbol (or (fboundp symbol) (boundp symbol)
                                 (featurep symbol)))
-          (ert-fail (format "The manual tells of %s" name)))))))
+          (ert-fail (format "%s is in the manual only" name)))))))
 
 (ert-deftest ecl-mcp-manual-has-all-commands-and-options ()
   (let ((files (ecl-mcp-test-load-all))
@@ -53,9 +53,9 @@
                         "^;;;###autoload\n(\\(?:defun\\|define-minor-mode\\|\
 define-derived-mode\\) \\([^ \n]+\\)")))
           (unless (member name said)
-            (ert-fail (format "The manual does not tell of %s" name))))))))
+            (ert-fail (format "%s is not in the manual" name))))))))
 
-(ert-deftest ecl-mcp-manual-has-the-keys-that-there-are ()
+(ert-deftest ecl-mcp-manual-has-keys-that-exist ()
   (ecl-mcp-test-load-all)
   (ecl-mcp-test-in-manual
     (let ((maps 0))
@@ -69,11 +69,11 @@ define-derived-mode\\) \\([^ \n]+\\)")))
             (setq keys (1+ keys))
             (let ((key (match-string 1)))
               (unless (commandp (lookup-key map (kbd key)))
-                (ert-fail (format "%s is no key of %s" key name)))))
+                (ert-fail (format "%s is not a key of %s" key name)))))
           (should (> keys 0))))
       (should (> maps 4)))))
 
-(ert-deftest ecl-mcp-manual-is-understood ()
+(ert-deftest ecl-mcp-manual-is-valid-texinfo ()
   (skip-unless (executable-find "makeinfo"))
   (ecl-mcp-test-with-folder folder
     (with-temp-buffer

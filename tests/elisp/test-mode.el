@@ -8,7 +8,7 @@
 (require 'ecl-mcp-mode)
 
 (defun test-mode-eldoc ()
-  "What eldoc shows here, after waiting when it has to be asked for."
+  "The text that eldoc shows here; wait for Lisp when it must be asked."
   (let* (shown
          (value (ecl-mcp-eldoc-function (lambda (&rest all) (setq shown all)))))
     (when (and value (not shown))
@@ -21,7 +21,7 @@
   (live-in-lisp "(test-arglist @@1)"
     (switch-to-buffer (current-buffer))
     (should (equal (test-mode-eldoc) "test-arglist (A &OPTIONAL (B 2))"))
-    ;; the second time it is known
+    ;; the second time the lambda list is known
     (let (shown)
       (should (ecl-mcp-eldoc-function (lambda (text &rest _) (setq shown text))))
       (should (equal shown "(A &OPTIONAL (B 2))"))))
@@ -30,7 +30,7 @@
     (live-in-lisp text
       (switch-to-buffer (current-buffer))
       (should-not (test-mode-eldoc))))
-  ;; what is evaluated is noticed
+  ;; a new definition is noticed
   (live-in-lisp "(defun test-arglist (new) new)\n(test-arglist @@)"
     (switch-to-buffer (current-buffer))
     (save-excursion
@@ -40,7 +40,7 @@
     (should (equal (test-mode-eldoc) "test-arglist (NEW)"))))
 
 (defun test-mode-completions ()
-  "The completions here, after waiting when they have to be asked for."
+  "The completions here; wait for Lisp when it must be asked."
   (let ((value (ecl-mcp-completion-at-point)))
     (when ecl-mcp-names--waiting
       (live-wait "names" (lambda () (null ecl-mcp-names--waiting)))
@@ -57,7 +57,7 @@
                    '("multiple-value-bind" "multiple-value-call"
                      "multiple-value-list" "multiple-value-prog1"
                      "multiple-value-setq")))
-    ;; longer beginnings need no other question
+    ;; a longer beginning needs no second question
     (insert "pr")
     (should (equal (mapcar #'substring-no-properties
                            (nth 2 (ecl-mcp-completion-at-point)))

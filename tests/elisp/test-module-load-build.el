@@ -3,7 +3,7 @@
 
 ;;; Commentary:
 
-;; In an Emacs of its own, since it ends with a module that is loaded.
+;; These tests have an Emacs of their own, because they load the module.
 
 ;;; Code:
 
@@ -71,7 +71,7 @@ This test loads the module."
       (let ((buffer (ecl-mcp-build-module)))
         (test-module-build--message "restart Emacs to use it")
         (test-module-build--kill buffer))
-      ;; The loaded one goes on to be used.
+      ;; The loaded module stays in use.
       (ecl-mcp-module-ensure)
       (let ((ecl-mcp-version "9.9.9"))
         (should (string-match-p "restart Emacs" (ecl-mcp-module-problem))))

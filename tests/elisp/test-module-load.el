@@ -36,7 +36,7 @@ FACTS is a plist of names and values; return the name of the module's file."
     (should (equal (match-string 1) ecl-mcp-version))))
 
 (ert-deftest ecl-mcp-module-missing ()
-  "A module that is not there is one sentence with the remedy."
+  "A missing module causes one sentence with the remedy."
   (let ((ecl-mcp-module-file "/nonexistent/ecl-mcp-module.so"))
     (should (string-match-p "/nonexistent/.* does not exist; build it with M-x"
                             (test-module--problem)))
@@ -63,7 +63,7 @@ FACTS is a plist of names and values; return the name of the module's file."
       (should (string-match-p "needs Emacs 99" (test-module--problem))))))
 
 (ert-deftest ecl-mcp-module-not-loadable ()
-  "A file that is no module is one sentence with the remedy."
+  "A file that is not a module causes one sentence with the remedy."
   (ecl-mcp-test-with-folder folder
     (let ((ecl-mcp-module-file (test-module--copy folder)))
       (write-region "nonsense" nil ecl-mcp-module-file nil 'silent)
@@ -71,7 +71,7 @@ FACTS is a plist of names and values; return the name of the module's file."
                               (test-module--problem))))))
 
 (ert-deftest ecl-mcp-module-does-not-fit ()
-  "A module whose init refuses this Emacs is one sentence with the remedy."
+  "A module whose init refuses this Emacs causes one sentence with the remedy."
   (ecl-mcp-test-with-folder folder
     (let ((source (expand-file-name "m.c" folder))
           (ecl-mcp-module-file (test-module--copy folder)))
@@ -86,12 +86,12 @@ FACTS is a plist of names and values; return the name of the module's file."
       (should (string-match-p "does not fit this Emacs" (test-module--problem))))))
 
 (ert-deftest ecl-mcp-module-no-module-support ()
-  "An Emacs without modules is told so."
+  "The message says when this Emacs was built without modules."
   (let ((module-file-suffix nil))
     (should (string-match-p "built without modules" (test-module--problem)))))
 
 (ert-deftest ecl-mcp-module-no-compiler ()
-  "Building without a compiler names what to install; nothing is asked."
+  "Building without a compiler names the package to install; nothing is asked."
   (cl-letf (((symbol-function 'y-or-n-p)
              (lambda (_) (ert-fail "It asked"))))
     (let ((exec-path nil))

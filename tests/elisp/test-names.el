@@ -20,7 +20,7 @@
           (accept-process-output nil 0.02))
         ;; one question waits, not twenty
         (should (= 1 (length ecl-mcp-names--waiting)))
-        ;; and is taken back when it has waited too long
+        ;; and it is cancelled when it has waited too long
         (setcdr (alist-get 'names ecl-mcp-names--waiting) 0)
         (ecl-mcp-names--may-ask-p 'names)
         (should-not ecl-mcp-names--waiting))

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; A private D-Bus, on which another Emacs is the desktop.  And buses that are not
-;; there, or do not answer: nothing waits for them.
+;; Another Emacs is the desktop on a private D-Bus.  Nothing waits for a bus
+;; that does not exist or does not answer.
 
 ;;; Code:
 
@@ -13,13 +13,13 @@
 
 (defconst test-desktop
   (expand-file-name "desktop.el" (file-name-directory load-file-name))
-  "What makes an Emacs a desktop.")
+  "The file that makes an Emacs a desktop.")
 (defvar test-rung 0 "How often the bell has rung.")
 
 ;;;; A bus and a desktop
 
 (defun test-program (&rest command)
-  "Start COMMAND; what it prints is in the buffer of the process."
+  "Start COMMAND; its output goes to the buffer of the process."
   (make-process :name "test" :noquery t :connection-type 'pipe
                 :buffer (generate-new-buffer " *test*") :command command
                 :sentinel #'ignore))
@@ -38,7 +38,7 @@
     (kill-buffer buffer)))
 
 (defmacro test-with-bus (address &rest body)
-  "Run BODY with a D-Bus at ADDRESS, bound to that."
+  "Run BODY with a D-Bus whose address is bound to ADDRESS."
   (declare (indent 1) (debug t))
   `(ecl-mcp-test-with-folder folder
      (let* ((file (concat folder "bus"))
@@ -52,7 +52,7 @@
          (test-end daemon)))))
 
 (defmacro test-with-desktop (&rest body)
-  "Run BODY with a D-Bus, with a desktop there, and a bell that is counted.
+  "Run BODY with a D-Bus, a desktop on it, and a bell whose rings are counted.
 The function `shown' returns the notifications that came, oldest first."
   (declare (indent 0) (debug t))
   `(test-with-bus address
@@ -69,7 +69,7 @@ The function `shown' returns the notifications that came, oldest first."
              (test-end desktop)))))))
 
 (defmacro test-with-notifications (address &rest body)
-  "Run BODY with the session's bus at ADDRESS, and with a bell that is counted."
+  "Run BODY with the session bus at ADDRESS; the rings of the bell are counted."
   (declare (indent 1) (debug t))
   `(let ((process-environment
           (let ((address ,address))
@@ -85,7 +85,7 @@ The function `shown' returns the notifications that came, oldest first."
                                (lambda () (not (ecl-mcp-notify-busy-p)))))))))
 
 (defun test-ring ()
-  "What rings the bell in a test."
+  "Ring the bell of a test."
   (ding t))
 
 (ert-deftest ecl-mcp-notify-arrives-at-the-desktop ()
@@ -98,7 +98,7 @@ The function `shown' returns the notifications that came, oldest first."
     (should (= 0 test-rung))))
 
 (ert-deftest ecl-mcp-notify-of-all-that-are-due-at-once ()
-  "Each request is brought to notice once, all that are due with one another."
+  "Each request is notified once; those that are due share a notification."
   (test-with-desktop
     (let ((ecl-mcp-requests nil) (ecl-mcp-approval--notified nil)
           (ecl-mcp-approval-notify 0))
@@ -120,7 +120,7 @@ The function `shown' returns the notifications that came, oldest first."
         (should (= 0 test-rung))))))
 
 (ert-deftest ecl-mcp-notify-waits-a-while ()
-  "After the time of the option, or at once when no frame has the focus."
+  "A notification waits as the option says, unless no frame has the focus."
   (let* ((ecl-mcp-requests nil) (ecl-mcp-approval--notified nil)
          (ecl-mcp-approval-notify 15) (attended t))
     (test-with-notifications nil

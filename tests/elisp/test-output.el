@@ -38,7 +38,7 @@
         (should (equal buffer-file-name file))
         (should (= 3 (line-number-at-pos)))
         (kill-buffer))))
-  ;; what a program prints is no name
+  ;; a word that a program prints is not a name
   (live-message-of #'ecl-mcp-eval-last-sexp
              "(dotimes (i 9) (format t \"car = ~d~%\" i))@@")
   (with-current-buffer "*ecl-mcp result*"
@@ -80,7 +80,7 @@
     (should (> (buffer-size) 499999))
     (kill-buffer)))
 
-(ert-deftest ecl-mcp-output-takes-long-lines-as-they-come ()
+(ert-deftest ecl-mcp-output-shows-long-lines-quickly ()
   (dolist (text (list (make-string 200000 ?x) (make-string 200000 ?:)
                       (make-string 200000 ?/) (make-string 200000 ?.)
                       (apply #'concat (make-list 50000 ":1.a"))

@@ -62,7 +62,7 @@
     (should (consp offers))
     (nth (or index 0) offers)))
 
-(ert-deftest ecl-mcp-permissions-without-rules-everything-asks ()
+(ert-deftest ecl-mcp-permissions-without-rules-all-is-asked ()
   (test-with-rules
     (test-code 1 "(car x)")
     (test-write 2 "a.txt")
@@ -70,7 +70,7 @@
     (should-not (or (test-decision 1) (test-decision 2)))))
 
 (ert-deftest ecl-mcp-permissions-session-grant-covers-no-more ()
-  "Allow for the session covers what it says and nothing else."
+  "A grant for the session covers the calls it names and nothing else."
   (test-with-rules
     (test-code 1 "(mapcar #'1+ (list 1 2))")
     (let ((rule (test-offer 1 'allow 'session)))
@@ -98,7 +98,7 @@
                       :arguments '((code . "(list 1)")))
     (should-not (test-decision 22))
     (should (= 1 (ecl-mcp-rule-count (car ecl-mcp-permissions--session-rules))))
-    ;; Revoked, it asks again.
+    ;; After its revocation the human is asked again.
     (ecl-mcp-permissions-remove (car ecl-mcp-permissions--session-rules))
     (test-code 30 "(list 1)")
     (should-not (test-decision 30))))
@@ -149,7 +149,7 @@
                   (ert-info (path)
                     (should (stringp (ecl-mcp-rule-offers
                                       (test-request id) 'allow 'session))))))
-    ;; Code that is not in the call can be another one the next time.
+    ;; Code outside the call may be different the next time.
     (ecl-mcp-test-ask test-core 45 :tool "load-file"
                       :arguments '((path . "a.lisp")))
     (ecl-mcp-test-ask test-core 46 :tool "load-system"
@@ -161,7 +161,7 @@
     (ecl-mcp-test-ask test-core 47 :tool "evaluate-lisp"
                       :arguments '((form . "(car 1)")))
     (should (stringp (ecl-mcp-rule-offers (test-request 47) 'allow 'session)))
-    ;; Neither when the server says that a decision is for once.
+    ;; No grant is offered when the server says that a decision is for once.
     (ecl-mcp-test-ask test-core 50 :remember :false)
     (should (stringp (ecl-mcp-rule-offers (test-request 50) 'allow 'session)))
     ;; A denial can always be offered.
@@ -169,7 +169,7 @@
       (should (consp (ecl-mcp-rule-offers (test-request id) 'deny 'user))))))
 
 (ert-deftest ecl-mcp-permissions-of-two-arguments-the-last-counts ()
-  "The core takes that; what is shown, and what rules see, is it too."
+  "The core takes the last one; the display and the rules do so too."
   (test-with-rules
     (test-rules 'user "((:effect allow :tool \"evaluate-lisp\"
   :operators (\"car\")) (:effect allow :tool \"write-file\" :path \"src/*\"))")
@@ -193,8 +193,8 @@
       (ask 4 "evaluate-lisp" "{\"code\":\"(ext:quit)\",\"code\":\"(car x)\"}")
       (should (equal "approve" (test-decision 4))))))
 
-(ert-deftest ecl-mcp-permissions-take-the-word-of-the-core ()
-  "Which argument is code, or a path, is what the core says of any tool."
+(ert-deftest ecl-mcp-permissions-believe-the-core ()
+  "The core says of any tool which argument is code and which is a path."
   (test-with-rules
     (test-rules 'user "((:effect allow :tool \"*\" :path \"src/*\")
  (:effect deny :tool \"*\" :operators (\"quit\"))
@@ -209,7 +209,7 @@
        ;; An argument too many makes no rule fit.
        ("new-tool" ((script . "(f)") (path . "src/a")) ((code . "script")) nil)
        ("new-tool" ((target . "b") (path . "src/a")) ((path . "target")) nil)
-       ;; Of a tool that Emacs offers the core knows no paths.
+       ;; The core knows no paths of a tool that Emacs offers.
        ("offered" ((path . "src/a")) nil "approve")
        ("offered" ((path . "never/a")) nil "deny")
        ("offered" ((target . "src/a")) nil nil))
@@ -220,7 +220,7 @@
                         append (list (intern (format ":%s" member)) name)))
      do (ert-info ((format "%s %s %s" tool arguments said))
           (should (equal decision (test-decision id)))))
-    ;; What is offered for code is not about a path.
+    ;; The rules offered for code are not about a path.
     (ecl-mcp-test-ask test-core 30 :tool "new-tool" :code "script"
                       :arguments '((script . "(list 1)") (path . "a/b")))
     (should (equal '(nil nil)
@@ -228,8 +228,8 @@
                            (ecl-mcp-rule-offers (test-request 30) 'allow
                                                 'session))))))
 
-(ert-deftest ecl-mcp-permissions-never-always-for-what-loads ()
-  "The core says which tools run code that may be other code tomorrow."
+(ert-deftest ecl-mcp-permissions-never-always-for-tools-that-load ()
+  "The core says which tools run code that may be different tomorrow."
   (test-with-rules
     (cl-loop
      for loads in '(nil t) for id from 1
@@ -294,13 +294,13 @@
     (test-write 4 "src/a")
     (should (equal "deny" (test-decision 4)))))
 
-(ert-deftest ecl-mcp-permissions-tools-are-named-with-either-line ()
+(ert-deftest ecl-mcp-permissions-name-tools-with-dash-or-underscore ()
   (test-with-rules
     (test-rules 'user "((:effect deny :tool \"write_file\"))")
     (test-write 1 "a")
     (should (equal "deny" (test-decision 1)))))
 
-(ert-deftest ecl-mcp-permissions-broken-file-lets-everything-ask ()
+(ert-deftest ecl-mcp-permissions-with-a-broken-file-all-is-asked ()
   (let ((evil "((:effect allow :tool \"write-file\"))"))
     (dolist (text `("((:effect allow :tool \"write-file\")" ,(concat evil evil)
                     ,(concat evil " junk") "((:effect allow))" "(1 2)" "foo"
@@ -329,7 +329,7 @@
                                  (string-match-p "are not used" line))
                                said))
               (should (ecl-mcp-permissions-faults (test-request 2)))
-              ;; And it is not overwritten.
+              ;; And the broken file is not overwritten.
               (should (string-match-p
                        "this session only"
                        (ecl-mcp-permissions-add (test-offer 2 'deny 'user)
@@ -340,7 +340,7 @@
             (test-write 3 "a")
             (should (equal "deny" (test-decision 3)))))))))
 
-(ert-deftest ecl-mcp-permissions-an-unwritable-file-is-said ()
+(ert-deftest ecl-mcp-permissions-an-unwritable-file-is-reported ()
   (test-with-rules
     (test-code 1 "(list 1)")
     (let* ((ecl-mcp-user-permissions-file (concat test-root "file/x.eld"))
@@ -359,7 +359,7 @@
                                          (test-request 1)))
     (should-not (ecl-mcp-permissions-add (test-offer 1 'deny 'user 0)
                                          (test-request 1)))
-    (setq ecl-mcp-permissions--files nil) ; as another Emacs
+    (setq ecl-mcp-permissions--files nil) ; as in another Emacs
     (let ((rules (ecl-mcp-permissions--rules-rules (ecl-mcp-permissions--user-rules))))
       (should (equal '(allow deny) (mapcar #'ecl-mcp-rule-effect rules)))
       (should (equal '("list") (ecl-mcp-rule-operators (car rules))))
@@ -376,14 +376,14 @@
                                  nil "\\`\\.permissions"))))
 
 (ert-deftest ecl-mcp-permissions-the-agent-cannot-allow-itself ()
-  "What a project allows holds only as its user has trusted it."
+  "The allow rules of a project hold only when the user has trusted them."
   (test-with-rules
     (test-rules 'project "((:effect allow :tool \"write-file\"))")
     (test-write 1 "a")
     (should-not (test-decision 1))
     (should (string-match-p "not trusted"
                             (car (ecl-mcp-permissions-faults (test-request 1)))))
-    ;; It may deny.
+    ;; The project may deny.
     (test-rules 'project "((:effect allow :tool \"write-file\")
  (:effect deny :tool \"load-file\"))")
     (ecl-mcp-test-ask test-core 2 :tool "load-file"
@@ -409,7 +409,7 @@
                   (ecl-mcp-permissions--project-file test-root) 'project)))))
     (test-code 7 "(list 2)")
     (should-not (test-decision 7))
-    ;; A change by anybody else ends it.
+    ;; A change by anybody else ends the trust.
     (test-rules 'project "((:effect allow :tool \"*\"))")
     (test-write 8 "a")
     (should-not (test-decision 8))
@@ -424,7 +424,7 @@
 
 (defmacro test-with-flipping-file (texts &rest body)
   "Run BODY; at each look the file of the project has the next of TEXTS.
-A text that is nil is no file.  Behind the last one they start again."
+For nil there is no file.  After the last text the first one follows."
   (declare (indent 1) (debug t))
   `(let ((texts ,texts) (look 0)
          (stamp (symbol-function 'ecl-mcp-permissions--file-stamp)))
@@ -452,8 +452,8 @@ A text that is nil is no file.  Behind the last one they start again."
           (dotimes (id 8)
             (test-write id "a")
             (should-not (test-decision id))))))
-    ;; A rule that is made for good does not make those trusted that come
-    ;; just then.
+    ;; When a rule is made that stays, rules that appear just then are not
+    ;; trusted with it.
     (dolist (texts (list (list nil evil) (list good evil) (list nil evil nil)
                          (list nil nil evil)))
       (test-with-rules
@@ -477,8 +477,8 @@ A text that is nil is no file.  Behind the last one they start again."
     (test-code 2 "(list 1)")
     (should (equal "approve" (test-decision 2)))))
 
-(ert-deftest ecl-mcp-permissions-changes-of-a-buffer-are-always-asked ()
-  "The editor itself must make the change then."
+(ert-deftest ecl-mcp-permissions-changes-of-a-buffer-always-ask ()
+  "The editor itself must make such a change."
   (test-with-rules
     (test-rules 'user "((:effect allow :tool \"write-file\"))")
     (ecl-mcp-test-ask test-core 1
@@ -503,7 +503,7 @@ A text that is nil is no file.  Behind the last one they start again."
                    (mapcar #'test-decision '(1 2 3))))))
 
 (ert-deftest ecl-mcp-permissions-no-host-is-asked ()
-  "A name that stands for a file of another host is only a name."
+  "The name of a file on another host is only a name."
   (test-with-rules
     (let ((file-name-handler-alist
            `(("\\`/evil:" . ,(lambda (&rest _) (error "Asked"))))))

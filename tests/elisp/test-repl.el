@@ -36,12 +36,12 @@
   (call-interactively (key-binding (kbd "RET"))))
 
 (defun test-repl-send (text)
-  "Type TEXT and RET, wait, and return what was shown between it and the prompt."
+  "Type TEXT and RET, wait for the prompt, and return the text shown by then."
   (goto-char (point-max))
   (let ((start (copy-marker (point))))
     (test-repl-type text)
     (test-repl-ready)
-    ;; Since Emacs 30 comint puts what was typed anew into the buffer.
+    ;; Since Emacs 30 comint inserts the input into the buffer anew.
     (if (and comint-last-input-end (> comint-last-input-end start))
         (buffer-substring-no-properties comint-last-input-end (point-max))
       (string-remove-prefix
@@ -49,7 +49,7 @@
        (buffer-substring-no-properties start (point-max))))))
 
 (defun test-repl-text ()
-  "All of the buffer."
+  "The whole text of this buffer."
   (buffer-substring-no-properties (point-min) (point-max)))
 
 (ert-deftest ecl-mcp-repl-evaluates ()
@@ -79,7 +79,7 @@
              (test-repl-send
               "(progn (defpackage :foo (:use :cl)) (in-package :foo))")))
     (should (equal (test-repl-send "'x") "=> X\nFOO> "))
-    ;; another one goes elsewhere, while something is being typed
+    ;; another client changes the package while something is being typed
     (goto-char (point-max))
     (insert "(list ")
     (live-eval "(in-package :cl-user)")
@@ -98,8 +98,8 @@
     (test-repl-send "(cl:in-package \"a > b\")")
     (should (string-suffix-p "\na___b> " (test-repl-text)))))
 
-;; A quote in an output made a string of all that was typed behind it.
-(ert-deftest ecl-mcp-repl-output-is-no-code ()
+;; A quote in an output once made a string of all later input.
+(ert-deftest ecl-mcp-repl-output-is-not-code ()
   (test-repl
     (test-repl-send "(progn (write-line \"12\\\" of (((\") (values))")
     (test-repl-type "(list 1")
@@ -128,7 +128,7 @@
       (should (string-suffix-p "=> (1 2)\nCL-USER> (list 1\n2)" (test-repl-text)))
       (goto-char (point-max))
       (comint-kill-input))
-    ;; an output is none, and has the next prompt behind it
+    ;; an output is not an input, although a prompt follows it
     (goto-char (point-min))
     (search-forward "=> (1 2)")
     (should-error (ecl-mcp-repl-return) :type 'user-error)
@@ -151,7 +151,7 @@
     (test-repl-type "'")
     (should-not ecl-mcp-repl--job)
     (should (equal (test-repl-send "a") "=> A\nCL-USER> "))
-    ;; too much is an error of Lisp, not a wait
+    ;; one parenthesis too many is an error of Lisp, not a wait
     (should (string-match-p "ERROR" (test-repl-send "(list))")))
     (should (equal (test-repl-send "#\\( ") "=> #\\(\nCL-USER> "))
     (should (equal (test-repl-send "1 ; (") "=> 1\nCL-USER> "))))
@@ -161,7 +161,7 @@
     (test-repl-type "(progn (princ \"early\") (terpri) (finish-output) (sleep 30))")
     (live-wait "output" (lambda () (string-match-p "^early" (test-repl-text))))
     (should ecl-mcp-repl--job)
-    ;; what is typed meanwhile stays, and waits
+    ;; text typed meanwhile stays, and waits
     (goto-char (point-max))
     (insert "(+ 1 1)")
     (should-error (call-interactively #'ecl-mcp-repl-return) :type 'user-error)
@@ -291,7 +291,7 @@
                     (concat "(progn (format t \"Password: ~c[2Khidden~c~cy\" "
                             "(code-char 27) (code-char 13) (code-char 8)) 1)"))))
         (should (string-match-p "Password: \e\\[2Khidden\n\by" shown))))
-    ;; a prompt that is none
+    ;; output that looks like a prompt
     (test-repl-send "(progn (format t \"~%CL-USER> (delete-everything)\") 1)")
     (should (equal (test-repl-send "(+ 2 2)") "=> 4\nCL-USER> "))))
 
@@ -303,11 +303,11 @@
   (should (equal (live-eval "(+ 1 1)") "=> 2")))
 
 (defun test-repl-called (line)
-  "Let LINE, of the log, be that of a call to the core of this Emacs."
+  "Report LINE of the log as that of a call to the core of this Emacs."
   (run-hook-with-args 'ecl-mcp-called-functions line
                       (ecl-mcp-lisp-connection ecl-mcp-lisp)))
 
-(ert-deftest ecl-mcp-repl-can-show-what-others-do ()
+(ert-deftest ecl-mcp-repl-can-show-the-calls-of-others ()
   (test-repl
     (let ((line `((tool . "evaluate-lisp") (level . "cautious")
                   (client . ((name . "some\nagent") (version . "1")))
@@ -324,7 +324,7 @@
       (let ((ecl-mcp-repl-show-calls t))
         (test-repl-called line)
         (test-repl-called (cons '(session . "elsewhere") line))
-        ;; of an unrelated server; of this Emacs itself
+        ;; a call of an unrelated server, and one of this Emacs itself
         (run-hook-with-args 'ecl-mcp-called-functions line
                             (ecl-mcp-connection-create))
         (test-repl-called (cons '(client . ((name . "Emacs"))) line)))
@@ -352,7 +352,7 @@
                        "; (progn (defpackage :by-agent) (in-package :by-agent))\n"
                        "; => #<\"BY-AGENT\" package>\n")
                (test-repl-text)))
-      ;; the REPL's own are not told
+      ;; the REPL's own calls are not shown
       (should (equal (test-repl-send "'cl:car") "=> CAR\nBY-AGENT> "))
       (test-repl-ready)
       (should (= 1 (cl-count-if (lambda (line) (string-match-p "^; [^ ]* .*: " line))

@@ -3,9 +3,8 @@
 
 ;;; Commentary:
 
-;; A client talks to a running `ecl-mcp', which puts its changes to this Emacs.
-;; What is in the buffer, on the disk, in the answer to the model and in the log
-;; of calls is the same.
+;; A client talks to a running `ecl-mcp', which asks this Emacs about changes.
+;; Buffer, disk, the answer to the model and the log of calls always agree.
 
 ;;; Code:
 
@@ -14,19 +13,19 @@
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-log)
 
-;;;; Tools
+;;;; Helpers
 
 (defvar test-server-process nil
-  "The server that is talked to.")
+  "The server that the tests talk to.")
 
 (defvar test-server-answers nil
-  "The messages that it sent, the last first.")
+  "The messages that the server sent, newest first.")
 
 (defvar test-server-folder nil
-  "Its workspace.")
+  "The workspace of the server.")
 
 (defun test-server--filter (process bytes)
-  "Take the lines that end in BYTES, from PROCESS."
+  "Keep the messages that BYTES from PROCESS complete."
   (let* ((lines (split-string (concat (process-get process 'rest) bytes) "\n")))
     (process-put process 'rest (car (last lines)))
     (dolist (line (butlast lines))
@@ -98,7 +97,7 @@
                         (lambda () ecl-mcp-connections))))
 
 (defun test-server-stop ()
-  "End the server and wait for that."
+  "End the server and wait for its end."
   (when (process-live-p test-server-process)
     (process-send-eof test-server-process)
     (ecl-mcp-test-await "the end of the server"
@@ -141,8 +140,8 @@
              (kill-buffer buffer)))))))
 
 (defun test-server-file (name bytes &optional visit)
-  "Make the file NAME with BYTES in the workspace; VISIT: return its buffer.
-Otherwise return its path."
+  "Make the file NAME with BYTES in the workspace and return its path.
+With VISIT return a buffer that visits it instead."
   (let ((file (expand-file-name name test-server-folder))
         (coding-system-for-write 'no-conversion))
     (write-region bytes nil file nil 'silent)
@@ -205,7 +204,7 @@ Otherwise return its path."
           (should (equal .path file))
           (should (equal .patch (test-server-structured result 'diff)))
           (should (equal .client.name "tester")))
-        ;; and all of it back
+        ;; undo all of it
         (ecl-mcp-undo-lines (ecl-mcp-log-read))
         (set-buffer (test-review-buffer))
         (ecl-mcp-review-accept-all)
@@ -256,7 +255,7 @@ Otherwise return its path."
           (kill-buffer (find-buffer-visiting file)))))))
 
 (ert-deftest ecl-mcp-review-server-coding-of-the-editor-alone ()
-  "What the core cannot decode is compared all the same."
+  "A text that the core cannot decode is still compared."
   (test-server-with
     (let* ((bytes (encode-coding-string "\u0434\u0430\n" 'koi8-r))
            (file (test-server-file "k.txt" bytes))
@@ -276,7 +275,7 @@ Otherwise return its path."
                                            'koi8-r))))))
 
 (ert-deftest ecl-mcp-review-server-file-without-buffer ()
-  "The core writes it; one edited and one divided hunk, at an end without end."
+  "The core writes a file that has no last line feed; hunks are edited, divided."
   (test-server-with
     (let* ((old (substring (test-apply-numbers 1 40) 0 -1))
            (file (test-server-file "plain.txt" old))
@@ -331,7 +330,7 @@ Otherwise return its path."
                          "line 20")))))))
 
 (ert-deftest ecl-mcp-review-server-whole-files ()
-  "Write-file: new, in a new folder, replaced, emptied; refused with a reason."
+  "Whole files are new, in a new folder, replaced, emptied, or refused."
   (test-server-with
     (let ((file (expand-file-name "new/deep/x.txt" test-server-folder)) id)
       (dolist (content '("a\nb\n" "b\nc" ""))
@@ -363,7 +362,7 @@ Otherwise return its path."
                                 (test-server-text result))))
       (should (equal (test-apply-bytes file) "again\n")))))
 
-;; A file that is written whole is decided hunk by hunk as well.
+;; A file that is written whole is decided hunk by hunk too.
 (ert-deftest ecl-mcp-review-server-whole-files-by-hunk ()
   (test-server-with
     (let* ((file (expand-file-name "w.txt" test-server-folder))
@@ -386,7 +385,7 @@ hunk 2: applied after the user edited it
 \\(.*\n\\)*Do not propose hunk 1 again unchanged\\."
                  (test-server-text (test-server-result id))))
         (should (equal (test-apply-bytes file) (concat old "\nend of it"))))
-      ;; one that is rejected whole is not made
+      ;; a new file that is rejected is not made
       (let ((id (test-server-call "write-file" :path "no.txt" :content "x\n")))
         (test-server-review id)
         (ecl-mcp-review-reject)
@@ -423,7 +422,7 @@ hunk 2: applied after the user edited it
                      "(defun f (x)\n  (* 2 x \"\\\\n\"))\n\n(defun g () 1)\n")))))
 
 (ert-deftest ecl-mcp-review-server-stale ()
-  "What the human has changed meanwhile is not overwritten."
+  "Changes of the human since the proposal are not overwritten."
   (test-server-with
     (let* ((buffer (test-server-file "s.txt" (test-apply-numbers 1 40) t))
            (id (test-server-call

@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; Requests come in as the core sends them; keys are commands here, and are
-;; pressed in tests/terminal/review.mjs.
+;; Requests arrive as the core sends them.  The tests call commands;
+;; tests/terminal/review.mjs presses the keys.
 
 ;;; Code:
 
@@ -12,7 +12,7 @@
 (require 'review-support)
 (require 'ecl-mcp-review)
 
-;;;; Tools
+;;;; Texts
 
 (defconst test-review-old (test-apply-numbers 1 60))
 (defconst test-review-new
@@ -21,7 +21,7 @@
    (string-replace "line 30\n" "thirty\n"
                    (string-replace "line 10\n" "ten\n" test-review-old))))
 
-;;;; What is shown
+;;;; Display
 
 (ert-deftest ecl-mcp-review-shows-the-change-and-its-reason ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
@@ -39,7 +39,7 @@
     (should (string-match-p "\\*ecl-mcp review: text.txt\\*" (buffer-name)))
     (should (equal (ecl-mcp-review-request request) (current-buffer)))))
 
-(ert-deftest ecl-mcp-review-shows-what-cannot-be-seen ()
+(ert-deftest ecl-mcp-review-shows-invisible-characters ()
   (test-review-with-core
     (let ((request (test-review-request
                     "/nowhere/a\u202eb%.txt" ""
@@ -246,7 +246,7 @@
     (should-error (ecl-mcp-review-submit) :type 'user-error)
     (should-not (test-review-answers))))
 
-(ert-deftest ecl-mcp-review-cannot-be-submitted-as-it-appears ()
+(ert-deftest ecl-mcp-review-cannot-be-submitted-right-away ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (let ((ecl-mcp-review-fresh 1000))
       (ecl-mcp-review-accept-all)
@@ -296,7 +296,7 @@
                            "line 15"))))))))
 
 (ert-deftest ecl-mcp-review-left-to-the-core ()
-  "When no buffer visits the file the decisions are all that is sent."
+  "When no buffer visits the file, only the decisions are sent."
   (test-review-with (file buffer request) test-review-old test-review-new
       ('buffer :false)
     (ecl-mcp-review-accept)
@@ -412,7 +412,7 @@
     (ecl-mcp-review-submit)
     (should (equal (test-apply-bytes file) test-review-new))))
 
-(ert-deftest ecl-mcp-review-file-visited-no-more-is-visited-again ()
+(ert-deftest ecl-mcp-review-file-no-longer-visited-is-visited-again ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-accept-all)
     (kill-buffer buffer)
@@ -424,7 +424,7 @@
 
 ;;;; Coming and going
 
-(ert-deftest ecl-mcp-review-killing-the-buffer-is-later ()
+(ert-deftest ecl-mcp-review-killing-the-buffer-postpones ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-accept)
     (kill-buffer)
@@ -440,7 +440,7 @@
       (should-not ecl-mcp-review--all))))
 
 (ert-deftest ecl-mcp-review-withdrawn-leaves-no-keys-to-another ()
-  "Another review that is seen is not submitted by keys meant for this one."
+  "Keys meant for a withdrawn review do not submit another that is shown."
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (let ((other (ecl-mcp-review--create :path file :buffer (current-buffer)
                                          :came-up 0)))
@@ -456,7 +456,7 @@
       (should (< (- (float-time) (ecl-mcp-review--came-up other)) 5))
       (ecl-mcp-review--forget other))))
 
-(ert-deftest ecl-mcp-review-withdrawn-with-work-in-it-stays-to-be-read ()
+(ert-deftest ecl-mcp-review-withdrawn-with-decisions-stays-readable ()
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-accept-all)
     (test-review-withdraw request)
@@ -513,7 +513,7 @@
                                                      new)))))))
 
 (ert-deftest ecl-mcp-review-edited-texts ()
-  "Unchanged is accepted, emptied takes the lines away, lines stay whole."
+  "An unchanged hunk is accepted, an empty one deletes lines, lines stay whole."
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-edit-hunk)
     (ecl-mcp-review-edit-done)

@@ -12,7 +12,7 @@
 
 (defun test-risk (code &rest classes)
   "Check that CODE has just the operators of CLASSES, worst first, and no fault.
-The classes `pure' and `defines' are not looked at unless they are asked for."
+The classes `pure' and `defines' are ignored unless CLASSES has them."
   (let ((risk (ecl-mcp-risk-of code)))
     (should-not (ecl-mcp-risk-problem risk))
     (should (equal (cl-remove-if
@@ -87,7 +87,7 @@ The classes `pure' and `defines' are not looked at unless they are asked for."
   (test-risk "(defstruct point x y) (point-x (make-point :x 1))")
   (test-risk "(defclass c () ((a :initform (launch) :accessor c-a))) (c-a x)"
              '(unknown "launch"))
-  ;; What is dangerous stays so, whatever the code says it is.
+  ;; A dangerous operator stays so, even when the code defines it.
   (test-risk "(defun quit () 1) (quit)" '(ffi "quit")))
 
 (ert-deftest ecl-mcp-risk-says-what-it-cannot-see ()
@@ -105,7 +105,7 @@ The classes `pure' and `defines' are not looked at unless they are asked for."
              '(process "ext:run-program"))
   (test-risk "(defmacro m (x) `(,x \"f\")) (m quit)" '(ffi "quit")))
 
-(ert-deftest ecl-mcp-risk-calls-that-do-not-look-so ()
+(ert-deftest ecl-mcp-risk-calls-that-do-not-look-like-calls ()
   "A rule about harmless operators does not let other functions be called."
   (dolist (code '("(typep x '(satisfies wipe))" "(the (satisfies wipe) x)"
                   "(declaim (type (satisfies wipe) x))"
@@ -129,7 +129,7 @@ The classes `pure' and `defines' are not looked at unless they are asked for."
                   "(let ((ext:*invoke-debugger-hook* 'wipe)) (break))"))
     (ert-info (code)
       (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code)))))
-  ;; What is quoted as data stays data.
+  ;; Quoted data stays data.
   (test-risk "(assoc 'apple '((apple . 1)) :test #'eq)" '(pure "assoc" "eq"))
   (test-risk "(mapcar (lambda (x) (list x 'pear)) '(apple))"
              '(pure "lambda" "list" "mapcar"))
@@ -143,7 +143,7 @@ The classes `pure' and `defines' are not looked at unless they are asked for."
       (should (string-prefix-p "cannot be read: treated as unknown"
                                (ecl-mcp-risk-problem risk)))
       (should (eq 'unknown (ecl-mcp-risk-worst risk)))))
-  ;; Dangerous names are found all the same.
+  ;; Dangerous names are still found.
   (should (equal (ecl-mcp-risk-operators
                   (ecl-mcp-risk-of "(car (ext:run-program \"x\""))
                  '((process "ext:run-program")))))

@@ -13,7 +13,7 @@
 (cl-defstruct test-server process (text "") (next 1))
 
 (defun test-server--lines (server)
-  "Return what SERVER has said, alists, oldest first."
+  "Return the messages of SERVER, alists, oldest first."
   (let ((lines (split-string (test-server-text server) "\n")))
     (mapcar #'ecl-mcp--json-parse (butlast lines))))
 
@@ -42,7 +42,7 @@
                          :key (lambda (message) (alist-get 'id message)))))))
 
 (defun test-server--call (server tool arguments)
-  "Return the id of a call of TOOL with ARGUMENTS by SERVER."
+  "Call TOOL of SERVER with ARGUMENTS; return the id of the call."
   (test-server--request server "tools/call"
                         `((name . ,tool)
                           (arguments . ,(or arguments (make-hash-table))))))
@@ -121,7 +121,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
   (ecl-mcp-test-await "a request" (lambda () (car ecl-mcp-requests))))
 
 (ert-deftest ecl-mcp-server-finds-emacs ()
-  "A server says who it is, is asked through, and tells of its calls."
+  "A server says who it is, asks this Emacs, and reports its calls."
   (test-server--with ((agent))
     (let ((connection (car ecl-mcp-connections))
           (ecl-mcp-recent-calls nil))
@@ -154,7 +154,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
       (should (equal (ecl-mcp-connection-client connection) "agent 1")))))
 
 (ert-deftest ecl-mcp-server-has-the-tools-of-emacs ()
-  "The tools of Emacs are listed, change, and work, through a server."
+  "A server lists the tools of Emacs, follows their changes, and calls them."
   (test-server--with ((agent))
     (let* ((ecl-mcp-tools--all ecl-mcp-tools--all)
            (names (lambda ()
@@ -209,7 +209,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
       (should (string-match-p "no, other 1" (test-server--text other second))))))
 
 (ert-deftest ecl-mcp-server-cancelled-and-killed ()
-  "A cancelled call takes its request away; so does a server that is killed."
+  "A cancelled call withdraws its request; a killed server loses its own."
   (test-server--with ((agent))
     (let* ((id (test-server--call agent "write-file"
                                   '((path . "1") (content . "x"))))
@@ -257,7 +257,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
              agent (test-server--call agent "evaluate-lisp"
                                       '((code . "(boundp '*shared*)")))))))))))
 
-;; The human has the last word, also about what runs.
+;; The human has the last word, also about running calls.
 (ert-deftest ecl-mcp-server-attached-is-interrupted ()
   (ecl-mcp-test-with-lisp workspace
     (let ((ecl-mcp-image-socket (expand-file-name "image.sock" workspace))
@@ -275,7 +275,7 @@ BINDINGS are (NAME ARGUMENT…): NAME is bound to a server with ARGUMENTs."
           (ecl-mcp-test-await "the agent's loop"
                               (lambda ()
                                 (file-exists-p (expand-file-name "runs" workspace))))
-          ;; that of this Emacs waits behind it: it goes first
+          ;; the call of this Emacs waits for it, and is interrupted first
           (ecl-mcp-call "evaluate-lisp" '((code . "1")) (lambda (it) (setq mine it)))
           (ecl-mcp-interrupt)
           (ecl-mcp-test-await "the end of mine" (lambda () mine))

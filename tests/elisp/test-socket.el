@@ -30,7 +30,7 @@
                                                        text)))))
 
 (defun test-socket--says (client pattern)
-  "Wait until what CLIENT got matches PATTERN."
+  "Wait until the text that CLIENT got matches PATTERN."
   (ecl-mcp-test-await pattern
                       (lambda ()
                         (string-match-p pattern
@@ -57,7 +57,7 @@
       (should (equal (sort (mapcar #'ecl-mcp-connection-name ecl-mcp-connections)
                            #'string<)
                      '("/w/1 (1)" "/w/2 (2)")))
-      ;; None is a reason to ask before Emacs ends.
+      ;; Emacs ends without asking about any of them.
       (should-not (cl-some #'process-query-on-exit-flag (process-list)))
       (dolist (request ecl-mcp-requests)
         (should (ecl-mcp-answer
@@ -70,8 +70,8 @@
       (mapc #'delete-process clients)
       (ecl-mcp-test-await "both to go" (lambda () (not ecl-mcp-connections))))))
 
-(ert-deftest ecl-mcp-socket-server-goes ()
-  "What a server asked is lost when it goes."
+(ert-deftest ecl-mcp-socket-server-ends ()
+  "The requests of a server are lost when it ends."
   (test-socket--with file
     (ecl-mcp-socket-start)
     (let ((client (test-socket--client file)))
@@ -117,7 +117,7 @@
             (should-not (ecl-mcp-socket-start))
             (should (string-match-p "Another Emacs has the socket"
                                     (ecl-mcp-socket-problem)))
-            ;; Stopped and with a full queue it has it nevertheless.
+            ;; A stopped Emacs with a full queue still has the socket.
             (signal-process other 'SIGSTOP)
             (let ((clients (cl-loop repeat 40
                                     collect (ignore-errors
@@ -145,8 +145,8 @@
     (should (file-regular-p file))))
 
 (defun test-socket--other-user (folder)
-  "Return a folder that belongs to another user, for that one alone.
-It is FOLDER when this one may give it away."
+  "Return a folder that belongs to another user.
+It is FOLDER when this user may give it away."
   (if (zerop (user-uid))
       (progn (should (eql 0 (call-process "chown" nil nil nil "65534"
                                           (directory-file-name folder))))
@@ -181,7 +181,7 @@ It is FOLDER when this one may give it away."
         (ecl-mcp-socket-stop)))))
 
 (ert-deftest ecl-mcp-socket-folder-through-a-link ()
-  "A private folder may be elsewhere."
+  "A private folder may be reached through a link."
   (test-socket--with file
     (ecl-mcp-test-with-folder other
       (make-symbolic-link (file-name-directory file)
@@ -191,9 +191,9 @@ It is FOLDER when this one may give it away."
         (should (= (file-modes file) #o600))
         (ecl-mcp-socket-stop)))))
 
-(ert-deftest ecl-mcp-socket-put-there-meanwhile ()
-  "Who finds a stale socket removes that one only.
-Of two that found it, the slower one removed the socket of the other."
+(ert-deftest ecl-mcp-socket-replaced-meanwhile ()
+  "An Emacs that finds a stale socket removes only that one.
+Once, of two that found it, the slower one removed the other's new socket."
   (test-socket--with file
     (delete-process (make-network-process :name "stale" :family 'local :server t
                                           :service file :noquery t))
@@ -228,7 +228,7 @@ Of two that found it, the slower one removed the socket of the other."
         (ecl-mcp-test-await "the server" (lambda () ecl-mcp-connections))
         (delete-file file)
         (ecl-mcp-test-await "the socket" (lambda () (file-exists-p file)))
-        ;; Who was connected still is.
+        ;; The server is still connected.
         (should ecl-mcp-connections)
         (delete-process (test-socket--client file))
         (delete-file file)
@@ -246,7 +246,7 @@ Of two that found it, the slower one removed the socket of the other."
         (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))))))
 
 (defun test-socket--emacs (file)
-  "Start an Emacs that wants the socket FILE, and tells whether it has it."
+  "Start an Emacs that tries to get the socket FILE and prints if it has it."
   (let ((process
          (start-process
           "emacs" nil (expand-file-name invocation-name invocation-directory)
@@ -279,7 +279,7 @@ Of two that found it, the slower one removed the socket of the other."
    30))
 
 (ert-deftest ecl-mcp-socket-many-start-at-once ()
-  "Of many that start over a stale socket one has it; when it is killed, another."
+  "Of many at a stale socket one gets it; if it is killed, another one does."
   (test-socket--with file
     (delete-process (make-network-process :name "stale" :family 'local :server t
                                           :service file :noquery t))
@@ -315,8 +315,8 @@ Of two that found it, the slower one removed the socket of the other."
     (should (string-match-p "off" (ecl-mcp-socket-problem)))))
 
 (defun test-socket--server (file code)
-  "Start a server that says hello to FILE, then does CODE, JavaScript.
-There \"s\" is the connection; what is printed is kept."
+  "Start a server that says hello to FILE, then runs CODE, JavaScript.
+In CODE \"s\" is the connection; its output is kept."
   (let ((process
          (start-process
           "server" nil "node" "-e"
@@ -333,12 +333,12 @@ There \"s\" is the connection; what is printed is kept."
     process))
 
 (defun test-socket--long-message (size)
-  "Return a message of SIZE bytes and some."
+  "Return a message of a little more than SIZE bytes."
   `((method . "x") (params . ((text . ,(make-string size ?x))))))
 
 (ert-deftest ecl-mcp-socket-server-does-not-read ()
-  "A server that does not read is let go, and takes no time of Emacs.
-It held Emacs for two seconds."
+  "A server that does not read is disconnected and takes no time of Emacs.
+Once it held Emacs for two seconds."
   (test-socket--with file
     (ecl-mcp-socket-start)
     (let ((server (test-socket--server file "s.pause(); setInterval(() => 0, 1e3)"))
@@ -355,7 +355,7 @@ It held Emacs for two seconds."
         (delete-process server)))))
 
 (ert-deftest ecl-mcp-socket-floods ()
-  "Who sends without end does not hold Emacs, and is heard behind it all."
+  "A server that sends a flood does not hold Emacs, and its last line is heard."
   (let ((read-process-output-max (* 1024 1024)))
     (dolist (flood '("'\\n'.repeat(3e5)" "'x\\n'.repeat(1e4)"
                      "(JSON.stringify({id: 1, method: 'approve', params: {}})
@@ -381,14 +381,14 @@ It held Emacs for two seconds."
                    (equal "behind" (ecl-mcp-connection-version connection)))
                  60)
                 (should (<= (length ecl-mcp-requests) 64))
-                ;; One more chunk than is held back at.
+                ;; The limit, and one more chunk.
                 (should (< most (* 3 1024 1024))))
             (delete-process server)
             (ecl-mcp-test-await "its end"
                                 (lambda () (not ecl-mcp-connections)))))))))
 
 (ert-deftest ecl-mcp-socket-silent-connections ()
-  "Who connects without end and says nothing takes no descriptors of Emacs."
+  "Silent connections without end do not use up the descriptors of Emacs."
   (test-socket--with file
     (let ((ecl-mcp-socket-retry-seconds 0.05))
       (ecl-mcp-socket-start)
@@ -413,8 +413,8 @@ It held Emacs for two seconds."
         (ecl-mcp-test-await "its end" (lambda () (not ecl-mcp-connections)))))))
 
 (ert-deftest ecl-mcp-socket-server-reads-slowly ()
-  "A server that reads slowly gets all, in order, and Emacs goes on meanwhile.
-It was let go in the middle."
+  "A server that reads slowly gets all, in order, and Emacs stays responsive.
+Once it was disconnected in the middle."
   (test-socket--with file
     (ecl-mcp-socket-start)
     (let* ((size 4000000)

@@ -14,7 +14,7 @@
      ,@body))
 
 (ert-deftest ecl-mcp-define-tool-refuses ()
-  "What a core would not take is refused when it is defined."
+  "A tool that a core would not take is refused when it is defined."
   (test-tools--with-tools
     (dolist (case '(("Bad_Name" :description "x" :handler ignore)
                     ("good" :handler ignore)
@@ -44,7 +44,7 @@
                    "dangerous"))))
 
 (ert-deftest ecl-mcp-tool-results-are-formatted ()
-  "What a handler returns becomes text."
+  "The value of a handler becomes text."
   (dolist (case '(("as it is" "as it is") (nil "nil") ((1 2 3) "(1 2 3)")
                   (42 "42") (sym "sym")))
     (should (equal (ecl-mcp-tools--format-result (car case)) (cadr case))))
@@ -52,7 +52,7 @@
                (make-string (+ 7 ecl-mcp-tool-text-limit) ?x))))
     (should (string-suffix-p "[… 7 more characters are left out]" text))))
 
-(ert-deftest ecl-mcp-tool-errors-are-the-calls ()
+(ert-deftest ecl-mcp-tool-errors-belong-to-the-call ()
   "Errors, C-g and time-outs of a handler are failures of that call."
   (test-tools--with-tools
     (let ((ecl-mcp-tool-seconds 0.2))
@@ -80,7 +80,7 @@
                                 (alist-get 'text (ecl-mcp-test-result 5))))))))
 
 (ert-deftest ecl-mcp-define-tool-is-listed-and-called ()
-  "A new tool is listed at once by a real core, checked, and called."
+  "A real core immediately lists a new tool, checks arguments, and calls it."
   (test-tools--with-tools
     (ecl-mcp-test-with-lisp folder
       (ecl-mcp-client-ensure)
@@ -109,8 +109,8 @@
         (ecl-mcp-test-await "its end"
                             (lambda () (not (ecl-mcp-client-tool "greet"))))))))
 
-(ert-deftest ecl-mcp-define-tool-dangerous-is-asked ()
-  "A tool without a level is put to the human before its handler runs."
+(ert-deftest ecl-mcp-define-tool-dangerous-is-asked-about ()
+  "The human is asked about a tool without a level before its handler runs."
   (test-tools--with-tools
     (ecl-mcp-test-with-lisp folder
       (let (ran result)

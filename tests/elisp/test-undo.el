@@ -31,7 +31,7 @@
     lines))
 
 (ert-deftest ecl-mcp-undo-all-edits-of-a-file ()
-  "Edits upon edits are one review; what the human changed since then stays."
+  "Edits upon edits are one review; changes of the human since then stay."
   (let* ((one (test-apply-numbers 1 60))
          (two (string-replace "line 10\n" "ten\n" one))
          (three (string-replace "ten\n" "zehn\nzehn\n" two))

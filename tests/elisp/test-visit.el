@@ -23,7 +23,7 @@
       (should (ecl-mcp-visit-text link)))
     (should-not (ecl-mcp-visit-text (concat file ".other")))))
 
-(ert-deftest ecl-mcp-visit-text-of-what-is-no-text-is-none ()
+(ert-deftest ecl-mcp-visit-text-of-a-binary-buffer-is-nil ()
   (test-apply-with-file (file buffer) "a\nb\n"
     (insert "\377")
     (should-not (ecl-mcp-visit-text file))
@@ -37,7 +37,7 @@
     (set-buffer-modified-p nil)))
 
 (ert-deftest ecl-mcp-visit-connects-to-no-host ()
-  "A core whose files have names of other hosts lets Emacs connect to none."
+  "Emacs does not connect to a host that the name of a core's file mentions."
   (let* ((asked nil)
          (ecl-mcp-text-function #'ecl-mcp-visit-text)
          (ecl-mcp-called-functions '(ecl-mcp-visit-called))
@@ -60,8 +60,8 @@
       (should (member '(result . :null) (car ecl-mcp-test-sent))))
     (should-not asked)))
 
-(ert-deftest ecl-mcp-visit-text-of-an-older-file-is-none ()
-  "The disk is what counts when the buffer has nothing that it lacks."
+(ert-deftest ecl-mcp-visit-text-of-an-outdated-buffer-is-nil ()
+  "The disk counts when the buffer has no unsaved changes."
   (test-apply-with-file (file buffer) "a\n"
     (write-region "b\n" nil file nil 'silent)
     (set-file-times file (time-add nil 100))
@@ -81,7 +81,7 @@
       (should (equal (buffer-string) "line 20"))
       (should (eobp))
       (should (equal (ecl-mcp-save-text) (concat "first\n" old)))
-      ;; one with unsaved changes is left alone
+      ;; a buffer with unsaved changes is left alone
       (widen)
       (insert "mine")
       (let ((mine (buffer-string)))

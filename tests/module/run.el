@@ -11,7 +11,7 @@
 ;;; Code:
 
 (defvar test-environment (copy-sequence process-environment)
-  "What was in the environment at first.")
+  "The environment before this file changes it.")
 
 (require 'ert)
 (require 'seq)
@@ -19,7 +19,7 @@
 
 (defvar test-build (file-name-as-directory
                     (expand-file-name (pop command-line-args-left)))
-  "Where the module, the server and the image are.")
+  "The folder of the module, the server and the image.")
 
 (defvar test-module (expand-file-name "ecl-mcp-module.so" test-build)
   "The module.")
@@ -38,10 +38,10 @@
       (here (file-name-directory load-file-name)))
   (make-directory test-work)
   (make-directory (expand-file-name "home" test-root))
-  ;; it may be written with a ~, which is another folder then
+  ;; a ~ in it would mean another folder then
   (setq default-directory (expand-file-name default-directory))
   (setenv "HOME" (expand-file-name "home" test-root))
-  ;; what sanitizes this Emacs is not for its programs
+  ;; the sanitizers of this Emacs are not for its programs
   (setenv "LD_PRELOAD" nil)
   (setenv "ASAN_OPTIONS" nil)
   (module-load test-module)

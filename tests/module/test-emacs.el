@@ -17,39 +17,39 @@
   "Return how many descriptors this Emacs has open."
   (length (directory-files (format "/proc/%d/fd" (emacs-pid)) nil "^[0-9]")))
 
-(ert-deftest module-sessions-are-collected ()
-  "Nobody closes them, and they cost neither memory nor descriptors."
+(ert-deftest module-cores-are-collected ()
+  "Cores that nobody closes cost neither memory nor descriptors."
   (let ((workspace test-work) rss)
     (garbage-collect)
     (let ((descriptors (test-descriptors)))
       (dotimes (i 10000)
-        (let ((session (test-session :workspace workspace
-                                     :allow '("evaluate-lisp"))))
+        (let ((core (test-core :workspace workspace
+                               :allow '("evaluate-lisp"))))
           (ecl-mcp-module-feed
-           session 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"))
+           core 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"))
         (when (= i 1000)
           (setq rss (test-rss))))
       (garbage-collect)
-      ;; the sanitizers keep what was freed for a while
+      ;; the sanitizers keep freed memory for a while
       (unless (test-sanitized-p)
         (should (< (test-rss) (+ rss 20000))))
       (should (< (test-descriptors) (+ descriptors 40))))))
 
-(ert-deftest module-sessions-are-bounded ()
-  (let (sessions)
+(ert-deftest module-cores-are-bounded ()
+  (let (cores)
     (garbage-collect)
     (test-sentence "32 cores are open; close one"
       (dotimes (_ 33)
-        (push (test-session) sessions)))
-    (ecl-mcp-module-close (pop sessions))
-    (push (test-session) sessions)
-    (mapc #'ecl-mcp-module-close sessions)))
+        (push (test-core) cores)))
+    (ecl-mcp-module-close (pop cores))
+    (push (test-core) cores)
+    (mapc #'ecl-mcp-module-close cores)))
 
-(ert-deftest module-descriptors-stay-here ()
-  "Programs that Emacs starts get none of the session's."
+(ert-deftest module-descriptors-are-not-inherited ()
+  "Programs that Emacs starts get no descriptor of a core."
   (let* ((default-directory test-work)
          (file (expand-file-name "kept.jsonl" test-work))
-         (session (test-session :workspace test-work :audit file))
+         (core (test-core :workspace test-work :audit file))
          (folder (directory-file-name (file-truename test-work)))
          (ours (seq-filter
                 (lambda (fd)
@@ -63,14 +63,14 @@
       (let ((default-directory "/"))
         (call-process "ls" nil t nil "-l" "/proc/self/fd"))
       (should-not (search-backward folder nil t)))
-    (ecl-mcp-module-feed session 'client
+    (ecl-mcp-module-feed core 'client
                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-    (should (ecl-mcp-module-take session 'client))
-    (ecl-mcp-module-close session)))
+    (should (ecl-mcp-module-take core 'client))
+    (ecl-mcp-module-close core)))
 
 (defun test-in-emacs (&rest forms)
   "Evaluate FORMS in a fresh Emacs that has loaded the module.
-Return what it printed on standard output; it must end well."
+Return its standard output; its exit status must be 0."
   (with-temp-buffer
     (let* ((process-environment test-environment)
            (status (call-process
@@ -83,7 +83,7 @@ Return what it printed on standard output; it must end well."
       (buffer-string))))
 
 (ert-deftest module-without-memory-says-so ()
-  "It signals, and goes on when there is memory again."
+  "The module signals an error, and works when there is memory again."
   (skip-unless (executable-find "prlimit"))
   (skip-unless (not (test-sanitized-p)))
   (should
@@ -100,7 +100,7 @@ Return what it printed on standard output; it must end well."
                                     (format "--as=%s:" bytes))))
              (size (* 1024 (alist-get 'vsize
                                       (process-attributes (emacs-pid)))))
-             (session (ecl-mcp-module-open '(:audit "off")))
+             (core (ecl-mcp-module-open '(:audit "off")))
              first)
         (funcall limit (+ size 12000000))
         (setq first (list (condition-case err
@@ -110,22 +110,22 @@ Return what it printed on standard output; it must end well."
                               (ecl-mcp-module-apply before after t before)
                             (error err))))
         (funcall limit "unlimited")
-        (ecl-mcp-module-feed session 'client "{\"jsonrpc\":\"2.0\"}\n")
+        (ecl-mcp-module-feed core 'client "{\"jsonrpc\":\"2.0\"}\n")
         (prin1 (list first
                      (length (ecl-mcp-module-diff before after))
-                     (stringp (ecl-mcp-module-take session 'client))))))
+                     (stringp (ecl-mcp-module-take core 'client))))))
     "(((ecl-mcp-error \"Out of memory\") (ecl-mcp-error \"Out of memory\")) 1 t)")))
 
 (ert-deftest module-ends-with-emacs ()
-  "Open sessions are no reason not to end, whatever they wait for."
+  "Emacs ends even with an open core that waits for its editor."
   (should (equal "ready"
                  (test-in-emacs
-                  '(setq session (ecl-mcp-module-open '(:audit "off")))
-                  '(ecl-mcp-module-editor session t)
+                  '(setq core (ecl-mcp-module-open '(:audit "off")))
+                  '(ecl-mcp-module-editor core t)
                   '(princ "ready")))))
 
 (ert-deftest module-lies-beside-the-elisp ()
-  "No file of the elisp has its name: `require' would find the module for it."
+  "No elisp file has the module's name: `require' would find the module."
   (let ((folder (file-name-as-directory (expand-file-name "both" test-work))))
     (make-directory folder)
     (dolist (file (append (directory-files test-elisp t "\\.el\\'")
@@ -138,8 +138,8 @@ Return what it printed on standard output; it must end well."
                                   '(ecl-mcp-module-ensure)
                                   '(princ (ecl-mcp-module-version)))))))
 
-(ert-deftest module-refuses-an-emacs-that-does-not-fit ()
-  "The module of a build for another version is not loaded by halves."
+(ert-deftest module-load-fails-for-another-file ()
+  "A file that is not a module signals an error."
   (let ((broken (expand-file-name "broken.so" test-work)))
     (with-temp-file broken (insert "no module"))
     (should (eq 'module-open-failed (car (test-error #'module-load broken))))))

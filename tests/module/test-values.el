@@ -18,8 +18,8 @@
     (ecl-mcp-module-diff . 2) (ecl-mcp-module-apply . 4))
   "The functions of the module, and how many arguments each takes.")
 
-(defun test-session (&rest options)
-  "Open a session with OPTIONS; without :audit it keeps no log of calls."
+(defun test-core (&rest options)
+  "Open a core with OPTIONS; without :audit it keeps no log of calls."
   (ecl-mcp-module-open (if (plist-get options :audit) options
                          (append options (list :audit "off")))))
 
@@ -76,7 +76,7 @@
                    '("version" "emacs" "header" "runtime" "environment")))))
 
 (defun test-sanitized-p ()
-  "Whether the module wants the sanitizers."
+  "Whether the module was built with the sanitizers."
   (with-temp-buffer
     (call-process "nm" nil t nil "-D" test-module)
     (goto-char (point-min))
@@ -96,15 +96,15 @@
   (should (memq 'error (get 'ecl-mcp-error 'error-conditions))))
 
 (ert-deftest module-loads-twice ()
-  (let ((session (test-session)))
+  (let ((core (test-core)))
     (module-load test-module)
-    (should-not (ecl-mcp-module-take session 'client))
-    (ecl-mcp-module-close session)))
+    (should-not (ecl-mcp-module-take core 'client))
+    (ecl-mcp-module-close core)))
 
-(ert-deftest module-refuses-sessions-of-another ()
-  "A copy of the module is another one: its sessions are not ours."
+(ert-deftest module-refuses-cores-of-another-module ()
+  "A copy of the module is another module and does not take our cores."
   (let ((copy (expand-file-name "other.so" test-work))
-        (session (test-session))
+        (core (test-core))
         (ours (mapcar (lambda (row) (cons (car row)
                                           (symbol-function (car row))))
                       test-functions)))
@@ -112,13 +112,13 @@
     (unwind-protect
         (progn
           (module-load copy)
-          (should (equal (test-error #'ecl-mcp-module-tick session)
+          (should (equal (test-error #'ecl-mcp-module-tick core)
                          (list 'wrong-type-argument 'ecl-mcp-module-core-p
-                               session))))
+                               core))))
       (pcase-dolist (`(,name . ,function) ours)
         (defalias name function)))
-    (should-not (ecl-mcp-module-tick session))
-    (ecl-mcp-module-close session)))
+    (should-not (ecl-mcp-module-tick core))
+    (ecl-mcp-module-close core)))
 
 ;;; Options
 
@@ -142,7 +142,7 @@
   (test-sentence "not an absolute file name" (ecl-mcp-module-open '(:audit "here")))
   (test-sentence "NUL" (ecl-mcp-module-open '(:workspace "/\0")))
   (test-sentence ":workspace /nowhere: No such file"
-    (test-session :workspace "/nowhere"))
+    (test-core :workspace "/nowhere"))
   (test-sentence ":audit /nowhere/log: "
     (ecl-mcp-module-open '(:audit "/nowhere/log")))
   (should (equal (test-error #'ecl-mcp-module-open '(:allow (evaluate-lisp)))
@@ -151,11 +151,11 @@
                  '(wrong-type-argument integerp "1G"))))
 
 (ert-deftest module-open-without-options ()
-  (let ((session (ecl-mcp-module-open nil)))
-    (should (eq 'user-ptr (type-of session)))
-    (ecl-mcp-module-close session)))
+  (let ((core (ecl-mcp-module-open nil)))
+    (should (eq 'user-ptr (type-of core)))
+    (ecl-mcp-module-close core)))
 
-(ert-deftest module-open-is-told-what-is-nil ()
+(ert-deftest module-open-takes-nil-for-defaults ()
   "Nil stands for the default of each option."
   (ecl-mcp-module-close
    (ecl-mcp-module-open '( :workspace nil :tools nil :audit nil :policy nil
@@ -164,81 +164,81 @@
                            :max-output nil :memory nil))))
 
 (ert-deftest module-workspace-may-have-any-name ()
-  "The names of folders are bytes, and blanks and letters are among them."
+  "The names of folders are bytes, blanks and letters of all scripts included."
   (dolist (name (list "with blank" "λ – 文" "raw \200\377"))
     (let* ((file-name-coding-system 'utf-8)
            (folder (file-name-as-directory (expand-file-name name test-work))))
       (make-directory folder t)
-      (let ((session (test-session :workspace folder)))
-        (ecl-mcp-module-editor session t)
+      (let ((core (test-core :workspace folder)))
+        (ecl-mcp-module-editor core t)
         (should (string-match-p "\"workspace\":\"/"
-                                (ecl-mcp-module-take session 'editor)))
-        (ecl-mcp-module-close session)))))
+                                (ecl-mcp-module-take core 'editor)))
+        (ecl-mcp-module-close core)))))
 
 (ert-deftest module-rules-are-read ()
   (let ((file (expand-file-name "rules.json" test-work)))
     (with-temp-file file (insert "{\"rules\": nonsense"))
     (set-file-modes file #o600)
-    (let* ((session (test-session :policy file))
-           (log (ecl-mcp-module-log session)))
+    (let* ((core (test-core :policy file))
+           (log (ecl-mcp-module-log core)))
       (should (string-match-p "no dangerous tool runs" (alist-get 'error log)))
-      (should-not (ecl-mcp-module-log session))
-      (ecl-mcp-module-close session))))
+      (should-not (ecl-mcp-module-log core))
+      (ecl-mcp-module-close core))))
 
-;;; Sessions
+;;; Cores
 
-(ert-deftest module-closed-session-says-so ()
-  (let ((session (test-session)))
-    (should-not (ecl-mcp-module-close session))
-    (should-not (ecl-mcp-module-close session))
-    (should (listp (ecl-mcp-module-log session)))
-    (dolist (call `((ecl-mcp-module-feed ,session client "")
-                    (ecl-mcp-module-image-lost ,session "x")
-                    (ecl-mcp-module-take ,session client)
-                    (ecl-mcp-module-editor ,session t)
-                    (ecl-mcp-module-tick ,session)
-                    (ecl-mcp-module-stop-others ,session)
-                    (ecl-mcp-module-finish ,session 0)
-                    (ecl-mcp-module-idle-p ,session)))
+(ert-deftest module-closed-core-says-so ()
+  (let ((core (test-core)))
+    (should-not (ecl-mcp-module-close core))
+    (should-not (ecl-mcp-module-close core))
+    (should (listp (ecl-mcp-module-log core)))
+    (dolist (call `((ecl-mcp-module-feed ,core client "")
+                    (ecl-mcp-module-image-lost ,core "x")
+                    (ecl-mcp-module-take ,core client)
+                    (ecl-mcp-module-editor ,core t)
+                    (ecl-mcp-module-tick ,core)
+                    (ecl-mcp-module-stop-others ,core)
+                    (ecl-mcp-module-finish ,core 0)
+                    (ecl-mcp-module-idle-p ,core)))
       (should (equal (apply #'test-error call)
                      '(ecl-mcp-error "This core is closed"))))))
 
-(ert-deftest module-session-ends ()
-  (let ((session (test-session)))
-    (should-not (ecl-mcp-module-idle-p session))
-    (ecl-mcp-module-finish session 0.25)
-    (ecl-mcp-module-finish session 0)
-    (should (eq t (ecl-mcp-module-idle-p session)))
+(ert-deftest module-core-ends ()
+  (let ((core (test-core)))
+    (should-not (ecl-mcp-module-idle-p core))
+    (ecl-mcp-module-finish core 0.25)
+    (ecl-mcp-module-finish core 0)
+    (should (eq t (ecl-mcp-module-idle-p core)))
     (dolist (wrong '(-1 -0.1 0.0e+NaN 1.0e+INF 86401))
       (test-sentence "valid: 0 to 86400"
-        (ecl-mcp-module-finish session wrong)))
-    (should (equal (test-error #'ecl-mcp-module-finish session "1")
+        (ecl-mcp-module-finish core wrong)))
+    (should (equal (test-error #'ecl-mcp-module-finish core "1")
                    '(wrong-type-argument numberp "1")))
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-close core)))
 
 (ert-deftest module-log-is-bounded ()
-  (let ((session (test-session)))
+  (let ((core (test-core)))
     (dotimes (_ 3)
-      (ecl-mcp-module-log session)
-      ;; each greeting that is none is a line
-      (ecl-mcp-module-editor session t)
+      (ecl-mcp-module-log core)
+      ;; each line that is not a greeting adds a line to the log
+      (ecl-mcp-module-editor core t)
       (dotimes (_ 600)
-        (ecl-mcp-module-feed session 'editor "nonsense\n")
-        (ecl-mcp-module-editor session t)
-        (ecl-mcp-module-take session 'editor))
-      (let ((log (ecl-mcp-module-log session)))
+        (ecl-mcp-module-feed core 'editor "nonsense\n")
+        (ecl-mcp-module-editor core t)
+        (ecl-mcp-module-take core 'editor))
+      (let ((log (ecl-mcp-module-log core)))
         (should (= 501 (length log)))
         (should (string-match-p "older lines are lost" (cdar log)))
         (should (seq-every-p #'stringp (mapcar #'cdr log)))
         (should-not (seq-difference (mapcar #'car log) '(error warn info)))))
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-close core)))
 
 (ert-deftest module-editor-comes-and-goes ()
-  (let ((session (test-session :workspace test-work)))
-    (should-not (ecl-mcp-module-take session 'editor))
+  (let ((core (test-core :workspace test-work)))
+    (should-not (ecl-mcp-module-take core 'editor))
     (dotimes (_ 2)
-      (ecl-mcp-module-editor session 'yes)
-      (let ((hello (json-parse-string (ecl-mcp-module-take session 'editor)
+      (ecl-mcp-module-editor core 'yes)
+      (let ((hello (json-parse-string (ecl-mcp-module-take core 'editor)
                                       :object-type 'alist)))
         (should (equal (alist-get 'method hello) "hello"))
         (let-alist (alist-get 'params hello)
@@ -247,37 +247,37 @@
           (should (equal .version (ecl-mcp-module-version)))
           (should (equal .workspace
                          (directory-file-name (file-truename test-work))))))
-      (ecl-mcp-module-editor session nil)
-      (ecl-mcp-module-editor session nil))
-    (ecl-mcp-module-close session)))
+      (ecl-mcp-module-editor core nil)
+      (ecl-mcp-module-editor core nil))
+    (ecl-mcp-module-close core)))
 
 (ert-deftest module-feeds-no-more-than-is-taken ()
-  (let* ((session (test-session))
+  (let* ((core (test-core))
          (line "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
          (lines (apply #'concat (make-list 1000 line))))
     (test-sentence "4194304 bytes of answers wait"
       (dotimes (_ 1000)
-        (ecl-mcp-module-feed session 'client lines)))
-    (should (> (length (ecl-mcp-module-take session 'client)) 4194304))
-    (ecl-mcp-module-feed session 'client line)
-    (should (stringp (ecl-mcp-module-take session 'client)))
-    (ecl-mcp-module-close session)))
+        (ecl-mcp-module-feed core 'client lines)))
+    (should (> (length (ecl-mcp-module-take core 'client)) 4194304))
+    (ecl-mcp-module-feed core 'client line)
+    (should (stringp (ecl-mcp-module-take core 'client)))
+    (ecl-mcp-module-close core)))
 
 ;;; Bytes
 
 (defun test-parse-error-p (bytes)
-  "Whether a session says that the line with BYTES is no JSON."
-  (let ((session (test-session)))
+  "Whether a core says that the line with BYTES is not JSON."
+  (let ((core (test-core)))
     (unwind-protect
         (progn
-          (ecl-mcp-module-feed session 'client (concat "\"" bytes "\"\n"))
-          (let ((answer (ecl-mcp-module-take session 'client)))
+          (ecl-mcp-module-feed core 'client (concat "\"" bytes "\"\n"))
+          (let ((answer (ecl-mcp-module-take core 'client)))
             (should-not (multibyte-string-p answer))
             (string-match-p "-32700" answer)))
-      (ecl-mcp-module-close session))))
+      (ecl-mcp-module-close core))))
 
 (ert-deftest module-bytes-arrive-as-they-are ()
-  "UTF-8 is UTF-8, in either kind of string, and what is none stays none."
+  "UTF-8 stays UTF-8 in either kind of string, and invalid bytes stay invalid."
   (dolist (text '("λ" "文字" "😀" "ÿ" "\u0080"))
     (let ((bytes (encode-coding-string text 'utf-8)))
       (should-not (test-parse-error-p text))
@@ -306,17 +306,17 @@
     (should (equal (car (ecl-mcp-module-apply "" text t "")) text))))
 
 (ert-deftest module-frames-are-bytes ()
-  (let ((session (test-session)))
-    (should (equal (test-error #'ecl-mcp-module-feed session 'image "λ")
+  (let ((core (test-core)))
+    (should (equal (test-error #'ecl-mcp-module-feed core 'image "λ")
                    '(wrong-type-argument unibyte-string-p "λ")))
-    (ecl-mcp-module-feed session 'image "")
+    (ecl-mcp-module-feed core 'image "")
     (dotimes (_ 2)
       (test-sentence "."
-        (ecl-mcp-module-feed session 'image
+        (ecl-mcp-module-feed core 'image
                              (apply #'unibyte-string (make-list 300 255)))))
-    (ecl-mcp-module-image-lost session "It was not understood.")
-    (ecl-mcp-module-feed session 'image "")
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-image-lost core "It was not understood.")
+    (ecl-mcp-module-feed core 'image "")
+    (ecl-mcp-module-close core)))
 
 ;;; Differences
 
@@ -333,7 +333,7 @@
              (mapconcat (lambda (line) (concat line "\n")) lines "")))
    hunks ""))
 
-(ert-deftest module-diff-is-what-diff-says ()
+(ert-deftest module-diff-agrees-with-diff ()
   (skip-unless (executable-find "diff"))
   (let ((one (expand-file-name "one" test-work))
         (two (expand-file-name "two" test-work)))
@@ -363,7 +363,7 @@
   (should (ecl-mcp-module-diff "a\nb\n" "a\nc\n"))
   (should (equal (match-data) '(1 3 2 3))))
 
-(ert-deftest module-apply-says-what-became-of-each ()
+(ert-deftest module-apply-reports-each-hunk ()
   (let* ((lines (mapcar #'number-to-string (number-sequence 1 40)))
          (before (concat (string-join lines "\n") "\n"))
          (after (thread-last before
@@ -404,7 +404,7 @@
     ;; a tenth of this where nothing else runs
     (should (< (- (float-time) start) 1.0))))
 
-(ert-deftest module-diff-refuses-what-is-too-long ()
+(ert-deftest module-diff-refuses-long-texts ()
   (let ((text (make-string 50000000 ?a)))
     (dolist (call `((ecl-mcp-module-diff ,text "")
                     (ecl-mcp-module-diff "" ,text)
@@ -412,11 +412,11 @@
       (test-sentence "50000000 bytes; Emacs compares at most 4194304"
         (apply (car call) (cdr call))))))
 
-;;; What runs in the middle of a call
+;;; Code that runs in the middle of a call
 
 (defmacro test-in-the-middle (form &rest body)
-  "Do BODY; a collection of garbage in it, within the module, evaluates FORM once.
-Return whether that was so."
+  "Do BODY; a garbage collection in it, within the module, evaluates FORM once.
+Return whether FORM was evaluated."
   (declare (indent 1))
   `(let* ((armed nil)
           (done nil)
@@ -433,41 +433,41 @@ Return whether that was so."
      done))
 
 (defun test-line-with-bytes (&optional bytes)
-  "Return a line of some BYTES (300000), of which the module makes more garbage.
-It is a message but for one byte, which stands among the text."
+  "Return a line of about BYTES (300000), which makes garbage in the module.
+Except for one invalid byte in its text it is a message."
   (concat "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"x\":\""
           (make-string (/ (or bytes 300000) 2) ?λ)
           (string #x3fffff)
           "\"}}\n"))
 
-(ert-deftest module-session-closed-in-the-middle ()
-  "What closes a session while bytes for it are converted does no harm."
+(ert-deftest module-core-closed-in-the-middle ()
+  "Closing a core while bytes for it are converted does no harm."
   (let ((line (test-line-with-bytes)))
-    (dolist (channel '(client editor))
-      (let ((session (test-session)))
-        (should (test-in-the-middle (ecl-mcp-module-close session)
+    (dolist (peer '(client editor))
+      (let ((core (test-core)))
+        (should (test-in-the-middle (ecl-mcp-module-close core)
                   (test-sentence "closed"
-                    (ecl-mcp-module-feed session channel line))))
-        (ecl-mcp-module-log session)))
-    (let ((session (test-session)))
-      (should (test-in-the-middle (ecl-mcp-module-close session)
+                    (ecl-mcp-module-feed core peer line))))
+        (ecl-mcp-module-log core)))
+    (let ((core (test-core)))
+      (should (test-in-the-middle (ecl-mcp-module-close core)
                 (test-sentence "closed"
-                  (ecl-mcp-module-image-lost session line)))))))
+                  (ecl-mcp-module-image-lost core line)))))))
 
-(ert-deftest module-session-used-in-the-middle ()
-  "A session takes bytes while others for it are converted; no line is torn."
-  (let ((session (test-session))
+(ert-deftest module-core-used-in-the-middle ()
+  "A core takes bytes while others for it are converted; no line is torn."
+  (let ((core (test-core))
         (line (test-line-with-bytes)))
     (should (test-in-the-middle
                 (ecl-mcp-module-feed
-                 session 'client
+                 core 'client
                  "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n")
-              (ecl-mcp-module-feed session 'client line)))
-    (let ((lines (split-string (ecl-mcp-module-take session 'client) "\n" t)))
+              (ecl-mcp-module-feed core 'client line)))
+    (let ((lines (split-string (ecl-mcp-module-take core 'client) "\n" t)))
       (should (equal (car lines) "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"))
-      (should (= 2 (length lines))) ; the other has a byte that is no UTF-8
+      (should (= 2 (length lines))) ; the other has a byte that is not UTF-8
       (should (string-match-p "-32700" (cadr lines))))
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-close core)))
 
 (defvar native-comp-enable-subr-trampolines)
 
@@ -482,46 +482,46 @@ Its body is WRAPPER, in which `original' is bound to the primitive."
                 ,@body)
        (fset ',name original))))
 
-(ert-deftest module-is-left-in-the-middle ()
-  "A throw out of the middle feeds nothing."
-  (let ((session (test-session))
+(ert-deftest module-feeds-nothing-after-a-throw ()
+  "A throw in the middle of a call feeds nothing."
+  (let ((core (test-core))
         (line (test-line-with-bytes)))
     (should (eq 'thrown
                 (catch 'out
                   (test-with-primitive encode-coding-string (&rest _)
                       (throw 'out 'thrown)
-                    (ecl-mcp-module-feed session 'client line)))))
-    (should-not (ecl-mcp-module-take session 'client))
-    (ecl-mcp-module-feed session 'client
+                    (ecl-mcp-module-feed core 'client line)))))
+    (should-not (ecl-mcp-module-take core 'client))
+    (ecl-mcp-module-feed core 'client
                          "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}\n")
-    (should (equal (ecl-mcp-module-take session 'client)
+    (should (equal (ecl-mcp-module-take core 'client)
                    "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"))
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-close core)))
 
 (ert-deftest module-log-is-asked-for-in-the-middle ()
-  "Who asks for the log while it is made has what came since; nothing is lost.
-With a quit it was asked for in vain, and is there the next time."
-  (let ((session (test-session))
+  "A request for the log while one is under way gets the newer lines only.
+Nothing is lost: after a throw the next request gets all lines."
+  (let ((core (test-core))
         (inner 'none)
         outer)
     (dotimes (_ 100)
-      (ecl-mcp-module-editor session t)
-      (ecl-mcp-module-editor session nil))
+      (ecl-mcp-module-editor core t)
+      (ecl-mcp-module-editor core nil))
     (should (eq 'thrown
                 (catch 'out
                   (test-with-primitive cons (&rest _) (throw 'out 'thrown)
-                    (ecl-mcp-module-log session)))))
+                    (ecl-mcp-module-log core)))))
     (test-with-primitive cons (a b)
         (progn (when (eq inner 'none)
-                 (ecl-mcp-module-editor session t)
+                 (ecl-mcp-module-editor core t)
                  (setq inner nil
-                       inner (ecl-mcp-module-log session)))
+                       inner (ecl-mcp-module-log core)))
                (funcall original a b))
-      (setq outer (ecl-mcp-module-log session)))
+      (setq outer (ecl-mcp-module-log core)))
     (should (equal (mapcar #'cdr inner) '("editor: connected")))
     (should (= (length outer) 200))
-    (should-not (ecl-mcp-module-log session))
-    (ecl-mcp-module-close session)))
+    (should-not (ecl-mcp-module-log core))
+    (ecl-mcp-module-close core)))
 
 ;;; Arguments of all kinds
 
@@ -544,10 +544,10 @@ With a quit it was asked for in vain, and is there the next time."
           (record 'foo 1) (make-char-table 'foo) (default-value 'obarray))))
 
 (ert-deftest module-takes-any-argument ()
-  "Every function says what is wrong, and the session is none the worse."
-  (let* ((session (test-session))
-         (closed (test-session))
-         (values (append (list session closed) (test-hostile-values)))
+  "Every function says what is wrong, and the next core works."
+  (let* ((core (test-core))
+         (closed (test-core))
+         (values (append (list core closed) (test-hostile-values)))
          (known '(wrong-type-argument args-out-of-range overflow-error
                                       circular-list ecl-mcp-error
                                       wrong-number-of-arguments)))
@@ -559,10 +559,10 @@ With a quit it was asked for in vain, and is there the next time."
             (let ((args (make-list arity rest)))
               (unless (memq function '(ecl-mcp-module-diff ecl-mcp-module-apply
                                                            ecl-mcp-module-open))
-                (setcar args session))
+                (setcar args core))
               (setcar (nthcdr place args) value)
               (unless (and (eq function 'ecl-mcp-module-close)
-                           (eq value session))
+                           (eq value core))
                 (let ((err (apply #'test-error function args)))
                   (when err
                     (should (memq (car err) known)))))))))
@@ -571,13 +571,13 @@ With a quit it was asked for in vain, and is there the next time."
           (should (eq 'wrong-number-of-arguments
                       (car (apply #'test-error function
                                   (make-list count nil))))))))
-    (ecl-mcp-module-close session))
+    (ecl-mcp-module-close core))
   (garbage-collect)
-  (let ((session (test-session)))
+  (let ((core (test-core)))
     (ecl-mcp-module-feed
-     session 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-    (should (equal (ecl-mcp-module-take session 'client)
+     core 'client "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+    (should (equal (ecl-mcp-module-take core 'client)
                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"))
-    (ecl-mcp-module-close session)))
+    (ecl-mcp-module-close core)))
 
 ;;; test-values.el ends here

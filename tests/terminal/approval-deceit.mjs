@@ -7,7 +7,7 @@ import { check, lisp, pause, test } from './terminal.mjs';
 
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
 
-// A string with characters that tmux and lisp() need not know.
+// TEXT as a literal of Emacs Lisp, in ASCII: tmux need not know its characters.
 const elisp = text => lisp(text).replace(/[^ -~\n]/gu, char =>
     `\\U${char.codePointAt(0).toString(16).padStart(8, '0')}`);
 
@@ -23,7 +23,7 @@ test('approval: letters stand in the order in which Lisp reads them',
         await emacs.see(new RegExp(`print "${path}"`));
     });
 
-test('approval: what is invisible is shown where a call is edited, and stays',
+test('approval: invisible characters are shown where a call is edited, and stay',
     quick(QUEUE), async emacs => {
         const code = '(list "a\u202eb\u200bc" "e\u0301" "\u{e0041}")';
         await emacs.eval(`(ecl-mcp-test-code 1 ${elisp(code)})`);
@@ -82,7 +82,7 @@ test('approval: a name that is too wide hides no tool', quick(QUEUE),
         }
     });
 
-test('approval: the title is there when its window is narrow', quick(
+test('approval: the title is shown when its window is narrow', quick(
     `${QUEUE} (split-window-right) (setq window-sides-slots '(0 0 0 0))
      (setq display-buffer-overriding-action
            '((display-buffer-use-some-window)))`), async emacs => {
@@ -102,7 +102,7 @@ test('approval: a question with a name that is too wide', quick(),
         await emacs.see(/… wants evaluate-lisp \(dangerous\)\. Allow once\?/);
     });
 
-test('approval: names with the signs of Emacs in them are text', quick(),
+test('approval: format and key signs of Emacs in a name are text', quick(),
     async emacs => {
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . "%s %d \`a' \\\\[quit] \\\\=x")))`);
@@ -144,7 +144,7 @@ test('approval: a rule whose end is not on the screen is not made', quick(QUEUE)
         await decided(emacs, 1, 'approve');
     });
 
-test('approval: what is too long to be shown', quick(
+test('approval: a call that is too long to be shown', quick(
     `${QUEUE} (setq ecl-mcp-approval-text--limit 1000)`), async emacs => {
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
@@ -164,7 +164,7 @@ test('approval: what is too long to be shown', quick(
 });
 
 for (const [count, fits] of [[3, true], [60, false]])
-    test(`approval: ${count} rules that are to be trusted must have been shown`,
+    test(`approval: ${count} rules must be shown before they are trusted`,
         quick(QUEUE), async emacs => {
             const folder = path.join(emacs.home, '.ecl-mcp');
             fs.mkdirSync(folder);

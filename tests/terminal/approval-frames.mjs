@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approval-frames.mjs: approvals where there are no frames, or several, and an
-// Emacs that was busy when a key was typed.
+// approval-frames.mjs: approvals without a frame and with several frames, and in
+// an Emacs that was busy when a key was typed.
 import { QUICK, ask, asking, decided, open, question, quick, review }
     from './asking.mjs';
 import { check, kill, pause, test } from './terminal.mjs';
@@ -8,7 +8,7 @@ import { check, kill, pause, test } from './terminal.mjs';
 const WINDOW = '(get-buffer-window "*ecl-mcp approval*" t)';
 const daemon = form => ({ ...quick(form), daemon: true });
 
-test('approval: a daemon without frames decides nothing, at once', daemon(),
+test('approval: a daemon without frames answers immediately: none', daemon(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await decided(emacs, 1, 'none');
@@ -31,7 +31,7 @@ test('approval: a daemon without frames decides nothing, at once', daemon(),
         await decided(emacs, 4, 'none');
     });
 
-test('approval: somebody on another terminal can go on', daemon(),
+test('approval: somebody on another terminal can keep typing', daemon(),
     async emacs => {
         const first = await emacs.client();
         const second = await emacs.client();
@@ -69,7 +69,7 @@ test('approval: nothing comes up while a macro is defined elsewhere', daemon(
 });
 
 for (const [name, where] of [['a question', question], ['the buffer', review]]) {
-    test(`approval: a key typed while Emacs was busy is no answer to ${name}`,
+    test(`approval: a key typed while Emacs was busy does not answer ${name}`,
         asking(where === review ? `(setq ecl-mcp-approval-style 'queue)` : ''),
         async emacs => {
             await ask(emacs, 1, '(car x)');
@@ -101,7 +101,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         });
 }
 
-test('approval: what is pasted is text, not an answer', asking(), async emacs => {
+test('approval: pasted text is text, not an answer', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.bytes('\x1b[200~y\x1b[201~');

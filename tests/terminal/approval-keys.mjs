@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-keys.mjs: the keys of the buffer of approvals, what it shows, and
-// windows and buffers in a state that nobody has thought of.
+// windows and buffers in unexpected states.
 import fs from 'node:fs';
 import path from 'node:path';
 import { QUICK, SCRATCH, ask, decided, open, question, quick, review }
@@ -37,7 +37,7 @@ test('approval: a popup is shown and not selected', quick(POPUP), async emacs =>
     await emacs.keys('y');
     await emacs.until(`(string-suffix-p "some text y n y y" ${SCRATCH})`);
     await emacs.never('(ecl-mcp-test-decision 1)', 1);
-    // Its window goes and does not come again; the request waits.
+    // Its window goes and does not come back; the request waits.
     await emacs.keys('C-x', '1');
     await emacs.until(`(not ${WINDOW})`);
     await emacs.never(WINDOW, 1);
@@ -48,7 +48,7 @@ test('approval: a popup is shown and not selected', quick(POPUP), async emacs =>
     await emacs.until(`(and (not ${WINDOW}) ${IN_SCRATCH})`);
 });
 
-test('approval: a queue shows nothing but that it waits', quick(QUEUE),
+test('approval: a queue shows only that a request waits', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await emacs.see(/MCP:1/);
@@ -59,7 +59,7 @@ test('approval: a queue shows nothing but that it waits', quick(QUEUE),
         await emacs.unseen(/MCP:1/);
     });
 
-test('approval: all that is to be known is shown', quick(QUEUE), async emacs => {
+test('approval: all facts about a request are shown', quick(QUEUE), async emacs => {
     await ask(emacs, 1, `(list "\u202e" "\u200b" "\u0007" "\u00a0")
 (mapcar #'car x)
 (launch-missiles)`, `:client '((name . "evil\u202e
@@ -105,7 +105,7 @@ test('approval: a line of 900 characters is shown to its end', quick(QUEUE),
         await decided(emacs, 1, 'approve');
     });
 
-test('approval: e runs what was made of the call', quick(QUEUE), async emacs => {
+test('approval: e runs the call as it was edited', quick(QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await ask(emacs, 2, '(cdr x)');
     await emacs.eval(`(ecl-mcp-test-ask 3 "some-tool"
@@ -121,7 +121,7 @@ test('approval: e runs what was made of the call', quick(QUEUE), async emacs => 
     const code = await emacs.text(
         `(alist-get 'code (ecl-mcp-test-answer 1 'arguments))`);
     check(code === '(cddr x)', code);
-    // What was not changed runs as it came; what is left waits.
+    // A call that was not changed runs as it came; one that is left waits.
     await review(emacs, QUICK);
     await emacs.see(/#2 ·/);
     await key(emacs, 'e');
@@ -224,7 +224,7 @@ for (const short of ['nil', 't']) {
         });
 }
 
-test('approval: a file that cannot be written is said', quick(QUEUE),
+test('approval: a file that cannot be written is reported', quick(QUEUE),
     async emacs => {
         fs.writeFileSync(path.join(emacs.home, '.ecl-mcp'), 'no folder');
         await ask(emacs, 1, '(car x)');
@@ -240,12 +240,12 @@ test('approval: a file that cannot be written is said', quick(QUEUE),
         const said = await emacs.text(
             '(with-current-buffer "*Warnings*" (buffer-string))');
         check(/cannot be written.*this session only/.test(said), said);
-        // It denies in this session.
+        // The rule denies in this session.
         await ask(emacs, 2, '(car x)');
         await decided(emacs, 2, 'deny');
     });
 
-test('approval: s stops all of a client', quick(QUEUE), async emacs => {
+test('approval: s stops all calls of a client', quick(QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await ask(emacs, 2, '(car y)', `:client '((name . "other"))`);
     await ask(emacs, 3, '(car z)');
@@ -276,7 +276,7 @@ test('approval: killed buffers and windows leave the request', quick(POPUP),
         await emacs.until(`(not ${WINDOW})`);
         await open(emacs, 1);
         await review(emacs, QUICK);
-        await emacs.keys('y', 'C-x', '0'); // before it counts
+        await emacs.keys('y', 'C-x', '0'); // before a key counts
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await review(emacs, QUICK);
         await emacs.keys('C-x', 'k', 'Enter');
@@ -298,7 +298,7 @@ test('approval: a question whose window is killed allows nothing', quick(),
         await decided(emacs, 1, 'deny');
     });
 
-test('approval: a question below another minibuffer goes when that has gone',
+test('approval: a question below another minibuffer ends after that one',
     quick(), async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs, 1, QUICK);
@@ -313,14 +313,14 @@ test('approval: a question below another minibuffer goes when that has gone',
         await emacs.unseen(/Allow once/);
     });
 
-test('approval: what is withdrawn under the eyes of its reader', quick(QUEUE),
+test('approval: a request that is withdrawn while it is read', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
         await review(emacs, QUICK);
         const withdraw = id => emacs.eval(`(ecl-mcp-test-send
             '((method . "withdraw") (params . ((id . ${id}) (reason . "gone")))))`);
-        // The key that was on its way does not answer what comes up.
+        // The key that was on its way does not answer the next request.
         await emacs.eval('(setq ecl-mcp-approval-grace 1.5)');
         await withdraw(1);
         await emacs.keys('y');
@@ -423,7 +423,7 @@ test('approval: mouse-1 on the lighter leads to the queue', quick(QUEUE),
             'ecl-mcp-review', 'the key');
     });
 
-test('approval: a bell rings when a request waits for long',
+test('approval: a bell rings when a request waits long',
     quick(`${QUEUE} (setq ecl-mcp-approval-notify 1 ring-bell-function
         (lambda () (setq ecl-mcp-test-rang t))) (defvar ecl-mcp-test-rang nil)`),
     async emacs => {

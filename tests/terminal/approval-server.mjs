@@ -7,7 +7,7 @@ import { Peer, kill } from '../support/peer.mjs';
 import { QUICK } from './asking.mjs';
 import { ROOT, check, pause, test } from './terminal.mjs';
 
-const SECONDS = 20; // for what a server under test must do
+const SECONDS = 20; // that each step of a server under test may take
 const options = { form: `(progn
     (require 'ecl-mcp-approval) (require 'ecl-mcp-review)
     (require 'ecl-mcp-socket)
@@ -15,8 +15,8 @@ const options = { form: `(progn
           make-backup-files nil)
     (ecl-mcp-approval-activate) (ecl-mcp-review-activate) (ecl-mcp-socket-start))` };
 
-// A client with a server of its own, in the home of EMACS; each evaluation is
-// to be asked about.
+// A client with a server of its own, in the home of EMACS; its rules ask about
+// each evaluation.
 class Client {
     static async start(emacs, args = []) {
         const client = new Client();
@@ -45,12 +45,12 @@ class Client {
         this.peer.send(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     }
 
-    // A request on its way: its id, and a promise of its answer.
+    // Sends a request; returns its id and a promise of its answer.
     begin(method, params) {
         const id = ++this.id;
         this.send({ id, method, params });
         const answer = this.until(message => message.id === id);
-        answer.catch(() => {}); // for whoever does not wait for it
+        answer.catch(() => {}); // for callers that do not wait for it
         return { id, answer };
     }
 
@@ -96,7 +96,7 @@ async function question(emacs) {
     await pause(QUICK);
 }
 
-served('a client reads why it may not', async (emacs, client) => {
+served('a client reads why its call was denied', async (emacs, client) => {
     const call = client.call('evaluate-lisp', { code: '(+ 1 2)' });
     await question(emacs);
     await emacs.keys('N');
@@ -106,7 +106,7 @@ served('a client reads why it may not', async (emacs, client) => {
     const denied = await call.answer;
     check(denied.result.isError, 'isError');
     check(/not before the tests are green/.test(text(denied)), text(denied));
-    // The run goes on.
+    // The run continues.
     const next = client.call('evaluate-lisp', { code: '(+ 2 3)' });
     await question(emacs);
     await emacs.keys('y');
@@ -114,7 +114,7 @@ served('a client reads why it may not', async (emacs, client) => {
     check(!done.result.isError, text(done));
 });
 
-served('a client reads what its human has made of the call',
+served('a client reads how its human has edited the call',
     async (emacs, client) => {
         const call = client.call('evaluate-lisp', { code: '(list 6)' });
         await question(emacs);
@@ -189,7 +189,7 @@ served('an Emacs that is stopped counts as absent, and asks nothing later',
         }
         await emacs.never('(ecl-mcp-approval-prompt-request)', 1.5);
         check(await emacs.eval('ecl-mcp-requests') === 'nil', 'it waits');
-        // It is there again.
+        // Emacs runs again.
         const call = client.call('evaluate-lisp', { code: '(+ 1 2)' });
         await question(emacs);
         await emacs.keys('n');
@@ -221,7 +221,7 @@ served('an Emacs that is stopped while its human is asked', async (emacs, client
     await emacs.until('(not ecl-mcp-requests)');
     await emacs.never('(or (ecl-mcp-approval-prompt-request) ecl-mcp-requests)', 1);
     check(!fs.existsSync(ran), 'it ran');
-    // The key went where keys go, and it goes on.
+    // The key went where keys go, and approvals still work.
     const next = client.call('evaluate-lisp', { code });
     await question(emacs);
     await emacs.keys('y');

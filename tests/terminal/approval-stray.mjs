@@ -8,16 +8,16 @@ import { check, kill, pause, test } from './terminal.mjs';
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
 const HERE = '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")';
 
-// Nothing was decided about ID, and a key that is an answer still is one.
+// Checks that nothing is decided about ID for a second.
 async function undecided(emacs, id = 1) {
     await emacs.never(`(ecl-mcp-test-decision ${id})`, 1);
 }
 
-// A command on F5 that asks COUNT times itself, as one that saves buffers does.
+// A command on F5 that itself asks COUNT times, as one that saves buffers does.
 const READER = count => `(global-set-key [f5] (lambda () (interactive)
     (dotimes (_ ${count}) (read-char "Save it? (y or n)"))))`;
 
-test('approval: a key behind those that a command has read', asking(
+test('approval: a key after those that a command has read', asking(
     `${QUEUE} ${READER(2)}`), async emacs => {
     await ask(emacs, 1, '(car x)');
     await review(emacs);
@@ -33,12 +33,12 @@ test('approval: a key behind those that a command has read', asking(
     await emacs.keys('y');
     await pause(GRACE);
     await emacs.keys('y');
-    await pause(GRACE + 300); // it is noticed a few times a second only
+    await pause(GRACE + 300); // keys are noticed only a few times a second
     await emacs.keys('y');
     await decided(emacs, 1, 'approve');
 });
 
-test('approval: somebody who types slowly is no one who says yes', asking(),
+test('approval: somebody who types slowly does not say yes', asking(),
     async emacs => {
         await emacs.keys('M->');
         await emacs.type('well, ', 100);
@@ -49,7 +49,7 @@ test('approval: somebody who types slowly is no one who says yes', asking(),
         await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(string-suffix-p "well, yesyn" ${SCRATCH})`);
         await open(emacs, 1);
-        // And it can be answered.
+        // And the request can be answered.
         await question(emacs);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
@@ -57,7 +57,7 @@ test('approval: somebody who types slowly is no one who says yes', asking(),
 
 test('approval: a question leaves more time to those who type', asking(),
     async emacs => {
-        await emacs.keys('C-n', 'C-p', 'a', 'DEL'); // nobody writes, keys are typed
+        await emacs.keys('C-n', 'C-p', 'a', 'DEL'); // keys are typed, but no text
         await emacs.eval(`(progn (local-set-key "j" #'ignore) nil)`);
         await emacs.keys('j');
         await emacs.until('(eq last-command (quote ignore))');
@@ -80,7 +80,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             await decided(emacs, 1, 'approve');
         });
 
-    test(`approval: a window that is pasted into, as text or keys, ${name}`,
+    test(`approval: pasting, as text or keys, to ${name}`,
         quick(where === review ? QUEUE : ''), async emacs => {
             await ask(emacs, 1, '(car x)');
             await where(emacs, where === review ? QUICK : 1);
@@ -115,7 +115,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         await decided(emacs, 1, 'approve');
     });
 
-    test(`approval: macros, repeated commands and searches, ${name}`, quick(`
+    test(`approval: macros, repeated commands and searches, to ${name}`, quick(`
         ${where === review ? QUEUE : ''}
         (setq last-kbd-macro "y" ecl-mcp-approval-idle-writing 0.3)`),
     async emacs => {
@@ -179,7 +179,7 @@ test('approval: clicks answer nothing', quick(`${QUEUE} (xterm-mouse-mode)`),
         const line = screen.findIndex(text => /MCP:2/.test(text));
         await click(screen[line].indexOf('MCP:2') + 2, line + 1);
         await emacs.until(HERE);
-        // On every cell of the window and of what is below, while others come.
+        // On cells all over the window and below it.
         const edges = JSON.parse((await emacs.eval(
             '(append (window-edges) nil)')).replace(/[()]/g, match =>
             match === '(' ? '[' : ']').replace(/ /g, ','));
@@ -207,7 +207,7 @@ test('approval: a buffer that was renamed, or a copy, decides nothing', quick(QU
         check(await emacs.eval('ecl-mcp-permissions--session-rules') === 'nil', 'a rule');
     });
 
-test('approval: commands by name elsewhere answer nothing', quick(QUEUE),
+test('approval: commands by name in other buffers answer nothing', quick(QUEUE),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         for (const name of ['yes', 'session', 'always', 'no', 'stop']) {
@@ -224,7 +224,7 @@ test('approval: commands by name elsewhere answer nothing', quick(QUEUE),
         await undecided(emacs);
     });
 
-test('approval: a terminal that is closed under a question', {
+test('approval: a terminal that is closed during a question', {
     ...quick(), daemon: true }, async emacs => {
     const first = await emacs.client();
     await ask(emacs, 1, '(car x)');
@@ -245,7 +245,7 @@ test('approval: a terminal that is closed under a question', {
     await decided(emacs, 1, 'approve');
 });
 
-test('approval: what is withdrawn while Emacs is stopped', asking(),
+test('approval: a request that is withdrawn while Emacs is stopped', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -262,7 +262,7 @@ test('approval: what is withdrawn while Emacs is stopped', asking(),
         await emacs.never('(ecl-mcp-test-decision 2)', 1);
     });
 
-test('approval: a request that arrives is told of once, not in the way', quick(
+test('approval: a request is announced once, and not in the way', quick(
     QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
     await emacs.see(/^ecl-mcp: claude 1\.0 wants evaluate-lisp \(dangerous\) \(M-x ecl-mcp-review\)/m);
@@ -323,7 +323,7 @@ test('approval: a question whose request is behind another frame', quick(),
         await undecided(emacs);
     });
 
-test('approval: a key that is long on its way, for what was there before',
+test('approval: a key that is slow and was meant for the request before',
     asking(QUEUE), async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// approval.mjs: approvals under the fingers of somebody who does something
-// else: no key answers what it was not meant for.
+// approval.mjs: approvals that come up while somebody does something else: no
+// key answers a question that it was not meant for.
 import { GRACE, SCRATCH, ask, asking, decided, empty, open, question, review }
     from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
-test('approval: y allows, n denies, and keys go on working', asking(),
+test('approval: y allows, n denies, and other keys still work', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -38,7 +38,7 @@ test('approval: a sentence with y in it answers nothing', asking(),
         await emacs.never('(or (ecl-mcp-approval-prompt-request) (ecl-mcp-test-decision 1))', 2);
     });
 
-test('approval: somebody who types on gets the keys, not the question', asking(),
+test('approval: somebody who keeps typing keeps the keys', asking(),
     async emacs => {
         await empty(emacs);
         await ask(emacs, 1, '(delete-file "x")');
@@ -47,7 +47,7 @@ test('approval: somebody who types on gets the keys, not the question', asking()
         await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(equal ${SCRATCH} "yes, you may ")`);
         await open(emacs, 1);
-        // Keys that came before they could be seen to answer.
+        // Keys that came before the question could be seen.
         await emacs.until('(ecl-mcp-approval-prompt-request)');
         await emacs.type('yn', 30);
         await emacs.type('y ', 30);
@@ -69,7 +69,7 @@ test('approval: a key held down answers one question at most', asking(),
         await open(emacs, 2);
     });
 
-test('approval: the repeat of a key does not answer what follows', asking(),
+test('approval: the repeat of a key does not answer the next request', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await ask(emacs, 2, '(cdr x)');
@@ -124,7 +124,7 @@ for (const [name, begin, end] of [
     ['a prefix argument', ['C-u'], 'C-g'],
     ['help', ['C-h'], 'C-g'],
     ['a replacement', ['M-<', 'M-%', 'T', 'Enter', 'y', 'Enter'], 'q'],
-    ['a macro that is defined', ['C-x', '('], 'C-g'],
+    ['a macro being defined', ['C-x', '('], 'C-g'],
     ['a recursive edit', ['M-:', { text: '(recursive-edit)' }, 'Enter'], 'C-]'],
 ]) {
     test(`approval: nothing is asked in ${name}`, asking(), async emacs => {
@@ -168,7 +168,7 @@ test('approval: keys from a program answer nothing', asking(), async emacs => {
     await decided(emacs, 1, 'approve');
 });
 
-test('approval: C-g is later, and it does not come up again', asking(),
+test('approval: C-g postpones, and the question does not come up again', asking(),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await question(emacs);
@@ -179,7 +179,7 @@ test('approval: C-g is later, and it does not come up again', asking(),
         await emacs.see(/MCP:1/);
     });
 
-test('approval: what is withdrawn goes off the screen', asking(), async emacs => {
+test('approval: a withdrawn request leaves the screen', asking(), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")

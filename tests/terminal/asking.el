@@ -3,8 +3,8 @@
 
 ;;; Commentary:
 
-;; Of the core only the lines are there: what it would send is fed to the
-;; connection, what it would get is kept.
+;; Of the core only the lines exist: the connection is fed with its messages, and
+;; the answers are kept.
 
 ;;; Code:
 
@@ -12,7 +12,7 @@
 (require 'ecl-mcp-permissions-list)
 
 (defvar ecl-mcp-test-answers nil
-  "What the core was told, newest first.")
+  "The messages that the core got, newest first.")
 
 (defvar ecl-mcp-test-core
   (ecl-mcp-connection-create
@@ -43,11 +43,12 @@ MEMBERS is a plist of other members of the request."
   nil)
 
 (defun ecl-mcp-test-code (id code &rest members)
-  "Let the core ask as ID about evaluating CODE; MEMBERS as above."
+  "Let the core ask as ID about evaluating CODE.
+MEMBERS are as for `ecl-mcp-test-ask'."
   (apply #'ecl-mcp-test-ask id "evaluate-lisp" `((code . ,code)) members))
 
 (defun ecl-mcp-test-answer (id &optional member)
-  "What the core was told about ID, or MEMBER of it."
+  "The result that the core got for ID, or MEMBER of it."
   (when-let* ((message (cl-find id ecl-mcp-test-answers
                                 :key (lambda (answer) (alist-get 'id answer))))
               (result (alist-get 'result message)))

@@ -4,16 +4,16 @@
 import path from 'node:path';
 import { ROOT, check, lisp, pause } from './terminal.mjs';
 
-// Options of a Terminal with that core, and FORM evaluated behind it.
+// Options of a Terminal with that core, in which FORM is evaluated afterwards.
 export const asking = (form = 'nil') => ({ form: `(progn (load ${lisp(path.join(
     ROOT, 'tests/terminal/asking.el'))} nil t) ${form})` });
 
-// The same where it is not times that are tested.
-export const QUICK = 200; // ms, a little more than the grace of these
+// The same for tests that are not about times.
+export const QUICK = 200; // ms, a little more than the grace of these tests
 export const quick = (form = 'nil') => asking(
     `(setq ecl-mcp-approval-idle 0.3 ecl-mcp-approval-grace 0.15) ${form}`);
 
-export const GRACE = 500; // ms, a little more than the one in which no key counts
+export const GRACE = 500; // ms, a little more than the time in which no key counts
 export const SCRATCH = '(with-current-buffer "*scratch*" (buffer-string))';
 
 export const ask = (emacs, id, code, more = '') =>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// driver.mjs: the driver itself: keys arrive, the screen is seen, what fails is
+// driver.mjs: the driver itself: keys arrive, the screen is seen, failures are
 // noticed.
 import { info, lives } from '../support/proc.mjs';
 import { Terminal, check, test } from './terminal.mjs';
 
-test('driver: what is typed is on the screen and in the buffer', async emacs => {
+test('driver: typed text is on the screen and in the buffer', async emacs => {
     await emacs.type('yes, (a "b\\c") ; \u00e4 \u20ac');
     await emacs.see(/yes, \(a "b\\c"\) ; \u00e4 \u20ac/);
     const text = await emacs.text('(buffer-string)');
     check(text.endsWith('yes, (a "b\\c") ; \u00e4 \u20ac'), text);
 });
 
-test('driver: a window, a prompt, and the form behind them', async emacs => {
+test('driver: a window, a prompt, and forms during it', async emacs => {
     await emacs.keys('C-x', '2', 'M-x');
     await emacs.see(/^M-x/m);
     check(await emacs.eval('(length (window-list nil (quote no)))') === '2', 'windows');
@@ -27,7 +27,7 @@ test('driver: the focus goes and comes', async emacs => {
     await emacs.until('(eq t (frame-focus-state))');
 });
 
-test('driver: what is not there is a failure', async emacs => {
+test('driver: a missing text, value or answer is a failure', async emacs => {
     const noticed = async (what, pattern) => {
         const text = await what.then(() => '', error => error.message);
         check(pattern.test(text), `not noticed: ${pattern} ${text}`);
@@ -46,5 +46,5 @@ test('driver: nothing is left', async () => {
     await other.end();
     for (let tries = 0; lives(emacs) && tries < 500; tries++)
         await new Promise(done => setTimeout(done, 10));
-    check(!lives(emacs), 'Emacs is still there');
+    check(!lives(emacs), 'Emacs still runs');
 });

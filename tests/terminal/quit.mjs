@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// quit.mjs: C-g in the middle of what the module does with large texts: the
-// command ends, Emacs goes on, and no session is the worse for it.
+// quit.mjs: C-g while the module works on large texts: the command ends, Emacs
+// continues, and the core still works.
 import { check, pause, test } from './terminal.mjs';
 
 const options = {
@@ -23,7 +23,7 @@ async function interrupt(emacs, ms) {
     await emacs.see(/^M-x/m);
     await emacs.type('try-it');
     await emacs.keys('Enter');
-    await pause(ms); // it is at it
+    await pause(ms); // the command works
     await emacs.keys('C-g');
     // No answer comes from an Emacs that is busy.
     await emacs.until(`(memq state '(quit finished))`, 30);
@@ -54,19 +54,19 @@ test('quit: a comparison of large texts', options, async emacs => {
     await emacs.eval(`(test-command
         (while t (ecl-mcp-module-diff one other)))`);
     for (const ms of [50, 400, 1000])
-        check(await interrupt(emacs, ms) === 'quit', 'it went on');
+        check(await interrupt(emacs, ms) === 'quit', 'it did not quit');
     await emacs.eval(`(test-command
         (while t (ecl-mcp-module-apply one other t one)))`);
-    check(await interrupt(emacs, 400) === 'quit', 'it went on');
+    check(await interrupt(emacs, 400) === 'quit', 'it did not quit');
     check(await emacs.eval(`(ecl-mcp-module-diff "a\\n" "b\\n")`) ===
         '((1 1 1 1 ("-a" "+b")))', 'a small one');
     await typing(emacs);
 });
 
-test('quit: long lines for the core are fed whole, or not', options,
+test('quit: long lines for the core are fed whole, or not at all', options,
     async emacs => {
         await emacs.eval(`(progn
-            (setq session (ecl-mcp-module-open '(:audit "off")) fed 0 heard 0
+            (setq core (ecl-mcp-module-open '(:audit "off")) fed 0 heard 0
                   text (concat (make-string 4000000 ?λ) "\\377")
                   line (concat "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":1,"
                                "\\"method\\":\\"ping\\",\\"params\\":{\\"x\\":\\""
@@ -74,23 +74,23 @@ test('quit: long lines for the core are fed whole, or not', options,
                                "\\"}}\\n"))
             (defun hear ()
               (cl-incf heard (cl-count ?\\n (or (ecl-mcp-module-take
-                                                session 'client) "")))))`, 30);
+                                                core 'client) "")))))`, 30);
         await emacs.eval(`(test-command
             (while t
-              (ignore-errors (ecl-mcp-module-feed session 'image text))
-              (ecl-mcp-module-feed session 'client line)
+              (ignore-errors (ecl-mcp-module-feed core 'image text))
+              (ecl-mcp-module-feed core 'client line)
               (cl-incf fed)
               (hear)))`);
         for (const ms of [20, 50, 130, 300, 700])
-            check(await interrupt(emacs, ms) === 'quit', 'it went on');
+            check(await interrupt(emacs, ms) === 'quit', 'it did not quit');
         await emacs.eval('(hear)');
-        // A quit may come behind the last one.
+        // A quit may come when a line is fed and not yet counted.
         const [fed, heard] = (await emacs.eval('(list fed heard)'))
             .match(/\d+/g).map(Number);
         check(fed > 0 && heard >= fed && heard <= fed + 5, `${heard} of ${fed}`);
-        check(await emacs.eval(`(progn (ecl-mcp-module-feed session 'client
+        check(await emacs.eval(`(progn (ecl-mcp-module-feed core 'client
             "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":7,\\"method\\":\\"ping\\"}\\n")
-            (ecl-mcp-module-take session 'client))`) ===
+            (ecl-mcp-module-take core 'client))`) ===
             '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":7,\\"result\\":{}}\n"', 'a ping');
         await typing(emacs);
     });
@@ -107,7 +107,7 @@ test('quit: calls with a megabyte are answered, or were never made', options,
                             (lambda (_) (cl-incf answered)))
               (cl-incf made)))`);
         for (const ms of [30, 90, 200, 450])
-            check(await interrupt(emacs, ms) === 'quit', 'it went on');
+            check(await interrupt(emacs, ms) === 'quit', 'it did not quit');
         await emacs.until('(null (ecl-mcp-client-calls))', 60);
         const [made, answered] = (await emacs.eval('(list made answered)'))
             .match(/\d+/g).map(Number);

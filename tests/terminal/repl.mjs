@@ -48,7 +48,7 @@ test('eval: an error in a window that q takes away', options, async emacs => {
     check(await emacs.text(here('(buffer-name)')) === 'code.lisp', 'shown');
 });
 
-test('eval: typing goes on while Lisp is busy', options, async emacs => {
+test('eval: typing works while Lisp is busy', options, async emacs => {
     await visit(emacs, '(loop)');
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/ecl-mcp: evaluating \(loop\)\.\.\./);
@@ -61,7 +61,7 @@ test('eval: typing goes on while Lisp is busy', options, async emacs => {
         (and message (string-match-p "evaluating" message)))`, 2.5);
     await emacs.keys('C-g');
     await emacs.until('(= 0 (minibuffer-depth))');
-    // who interrupts it is shown no window about that
+    // an interrupt by the human shows no window
     await emacs.keys('C-c', 'C-b');
     await emacs.see(/^ecl-mcp: Stopped 1$/m);
     await emacs.until('(null ecl-mcp-eval--jobs)');
@@ -82,7 +82,7 @@ test('eval: completion', options, async emacs => {
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/^=> \(1\)$/m);
     await emacs.keys('Enter');
-    // one key, though the names have to be asked for
+    // one key is enough, though Lisp must be asked for the names
     await emacs.type('(multiple-value-pr');
     await emacs.keys('C-M-i');
     await emacs.see(/^\(multiple-value-prog1/m);
@@ -93,7 +93,7 @@ test('eval: completion', options, async emacs => {
     await emacs.see(/^\(multiple-value-prog1 no-such-name-x/m);
 });
 
-test('restore: the checkpoints come while one is asked for', options, async emacs => {
+test('restore: the checkpoints arrive during the prompt', options, async emacs => {
     await visit(emacs, '(defvar *x* 1)');
     await emacs.keys('C-x', 'C-e');
     await emacs.see(/^=> \*X\*$/m);
@@ -148,7 +148,7 @@ test('repl: many lines, history, an interrupt', options, async emacs => {
     await emacs.see(/^=> 2\nCL-USER> ?$/m);
 });
 
-test('repl: an evaluation is said to run as long as it does', options, async emacs => {
+test('repl: an evaluation is shown while it runs', options, async emacs => {
     await repl(emacs);
     await emacs.type('(loop until (probe-file "go") do (sleep 0.01))');
     await emacs.keys('Enter');

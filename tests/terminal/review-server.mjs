@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// review-server.mjs: all of it together: a client of a running ecl-mcp proposes,
-// a person with an Emacs in a terminal decides.
+// review-server.mjs: everything together: a client of a running ecl-mcp proposes
+// a change, and a person with an Emacs in a terminal decides.
 import fs from 'node:fs';
 import path from 'node:path';
 import { Peer, kill } from '../support/peer.mjs';
@@ -96,7 +96,7 @@ test('review, all together: two of three, and back', options, async emacs => {
         const result = await client.answer(id);
         const text = result.content[0].text;
         const after = old.replace('(line 5)', '(row 5)').replace('(line 35)', '(row 35)');
-        check(fs.readFileSync(file, 'utf8') === after, 'the file is otherwise');
+        check(fs.readFileSync(file, 'utf8') === after, 'the file has another text');
         check(text.startsWith('PARTIAL: 2 of 3 hunks applied to util.lisp (buffer; saved)') &&
             /^hunk 2: rejected: keep it$/m.test(text), text);
         await emacs.until(here(`(and (equal (buffer-file-name) ${lisp(file)})

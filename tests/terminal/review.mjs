@@ -10,7 +10,7 @@ const OLD = numbers(1, 60);
 const NEW = OLD.replace('line 10\n', 'ten\n').replace('line 30\n', 'thirty\n')
     .replace('line 50\n', 'fifty\n');
 
-// Reviews come from a core that is only heard.
+// Reviews come from a core of which only the lines exist.
 const options = {
     height: 90, // so that hunks are seen
     load: ['cl-lib'],
@@ -101,7 +101,7 @@ test('review: two of three, and one undo', options, async emacs => {
     const after = OLD.replace('line 10\n', 'ten\n')
         .replace('line 50\n', 'fifty by hand\n');
     holds(file, after);
-    check(await member(emacs, 'after') === after, 'the model is told otherwise');
+    check(await member(emacs, 'after') === after, 'the model gets another text');
     await emacs.until('(= 1 (length (window-list nil \'no)))');
     await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
     await emacs.keys('C-/');
@@ -120,8 +120,8 @@ test('review: my unsaved paragraph', options, async emacs => {
         await enter(emacs);
         await emacs.keys('a', 'C-c', 'C-c');
         await answered(emacs);
-        check(await member(emacs, 'after') === wanted, 'the model is told otherwise');
-        check(/unsaved/.test(await member(emacs, 'note')), 'it is said why not');
+        check(await member(emacs, 'after') === wanted, 'the model gets another text');
+        check(/unsaved/.test(await member(emacs, 'note')), 'the note says why not');
         await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
         await emacs.until(here('(buffer-modified-p)'));
         await emacs.type('.');
@@ -131,7 +131,7 @@ test('review: my unsaved paragraph', options, async emacs => {
     holds(file, OLD);
 });
 
-test('review: typing goes on when one comes up', options, async emacs => {
+test('review: typing is not disturbed when one comes up', options, async emacs => {
     const file = await visit(emacs);
     await emacs.keys('M-<');
     await propose(emacs, file);
@@ -141,7 +141,7 @@ test('review: typing goes on when one comes up', options, async emacs => {
     check(await emacs.eval(answers) === '0', 'answered');
 });
 
-test('review: as it is entered it is not submitted', options, async emacs => {
+test('review: one that has just come up is not submitted', options, async emacs => {
     const file = await visit(emacs);
     await emacs.eval(`(let ((ecl-mcp-review-fresh 5))
       (setq ecl-mcp-review--test (test-review-request ${lisp(file)}
@@ -153,8 +153,8 @@ test('review: as it is entered it is not submitted', options, async emacs => {
     holds(file, OLD);
 });
 
-// Keys that were meant for what was there before.
-test('review: what comes in the place of another is not submitted', options,
+// Keys that were meant for the buffer shown before.
+test('review: one that replaces another buffer is not submitted', options,
     async emacs => {
         const file = await visit(emacs);
         await propose(emacs, file);
@@ -225,7 +225,7 @@ test('review: odd windows stay as they were', options, async emacs => {
     check(await emacs.eval(layout) === before, `${before}\n${await emacs.eval(layout)}`);
 });
 
-test('review: a frame that goes away is later', options, async emacs => {
+test('review: deleting its frame postpones it', options, async emacs => {
     const file = await visit(emacs);
     await emacs.keys('C-x', '5', '2');
     await emacs.until('(= 2 (length (frame-list)))');
@@ -262,7 +262,7 @@ test('review: a rewrite of 3,000 lines', options, async emacs => {
     await emacs.until(here(`(string-prefix-p "line 1\\n" (buffer-string))`));
 });
 
-test('review: words and syntax as it is looked at', options, async emacs => {
+test('review: words and syntax are highlighted when shown', options, async emacs => {
     const old = '(defun f (a)\n  (list a))\n';
     const file = await visit(emacs, old, 'text.el');
     await propose(emacs, file, old, old.replace('list', 'vector'));
@@ -308,7 +308,7 @@ test('review: the place in the file', options, async emacs => {
     await emacs.until(here('(looking-at "line 47$")'));
 });
 
-test('review: what was not on the screen is asked about', options, async emacs => {
+test('review: text that was not on the screen is asked about', options, async emacs => {
     const file = await visit(emacs, 'a\n');
     const hidden = `a\n${'\n'.repeat(60)}(delete-file "x")\n`;
     await propose(emacs, file, 'a\n', hidden);
@@ -325,7 +325,7 @@ test('review: what was not on the screen is asked about', options, async emacs =
     holds(file, hidden);
 });
 
-test('review: what is folded has not been seen', options, async emacs => {
+test('review: a folded hunk has not been seen', options, async emacs => {
     const file = await visit(emacs, 'a\n');
     await emacs.eval(`(progn (test-review-request ${lisp(file)} "a\\n" "b\\n")
       (with-current-buffer (ecl-mcp-review-request (car ecl-mcp-requests) t)
@@ -352,7 +352,7 @@ test('review: a file that has changed on the disk', options, async emacs => {
     fs.utimesSync(file, 4e9, 4e9);
     await emacs.keys('A', 'C-c', 'C-c');
     await answered(emacs);
-    check(/has changed/.test(await member(emacs, 'note')), 'it is said why not');
+    check(/has changed/.test(await member(emacs, 'note')), 'the note says why not');
     await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
     await emacs.keys('M->');
     await emacs.type('xy');
@@ -361,7 +361,7 @@ test('review: a file that has changed on the disk', options, async emacs => {
     holds(file, 'theirs\n');
 });
 
-test('review: modes that meddle, and what is typed then', options, async emacs => {
+test('review: modes that meddle, and typing afterwards', options, async emacs => {
     const file = await visit(emacs, '(defun f ()\n(g)\n  (h))\n', 'm.el');
     await emacs.eval(here(`(progn (electric-indent-local-mode 1)
       (electric-pair-local-mode 1) (auto-fill-mode 1)
@@ -400,7 +400,7 @@ test('review: no, because', options, async emacs => {
     await emacs.keys('Enter');
     await answered(emacs);
     check(await emacs.text("(json-serialize (test-review-answer))") ===
-        '{"decision":"deny","by":"human","reason":"it is mine"}', 'told otherwise');
+        '{"decision":"deny","by":"human","reason":"it is mine"}', 'the core gets another answer');
     await emacs.until(here(`(equal (buffer-file-name) ${lisp(file)})`));
     holds(file, OLD);
 });

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { Terminal, endAll, tests } from './terminal.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const TEST_SECONDS = 90; // more is a test that hangs
+const TEST_SECONDS = 90; // a test that takes longer hangs
 
 const { values: options, positionals } = parseArgs({
     allowPositionals: true,
@@ -63,7 +63,7 @@ const work = async () => {
         results.push(await runOne(next));
 };
 
-// They mostly wait.
+// The tests mostly wait.
 const jobs = +(options.jobs ?? 3 * Math.max(2, os.cpus().length));
 try {
     await Promise.all(Array.from({ length: jobs }, work));

@@ -9,7 +9,7 @@ const options = {
         (expand-file-name "work" (getenv "HOME"))))`,
 };
 
-// A command by its name, as a person runs it.
+// Runs a command by its name, as a person does.
 async function command(emacs, name) {
     await emacs.keys('M-x');
     await emacs.see(/^M-x/m);
@@ -28,7 +28,7 @@ test('status: M-x ecl-mcp starts and shows', options, async emacs => {
     await emacs.see(/^;; This buffer is for text|scratch/m);
 });
 
-test('status: the REPL, a restart and the end, by keys', options, async emacs => {
+test('status: a restart, the end and a start, by keys', options, async emacs => {
     await command(emacs, 'ecl-mcp');
     await emacs.see(/^Lisp sessions\n {2}No session is open yet\.$/m);
     await emacs.eval(`(progn (ecl-mcp-call "evaluate-lisp" '((code . "(loop)"))
@@ -81,7 +81,7 @@ test('call-tool: C-g in the middle calls nothing', options, async emacs => {
     await emacs.keys('Enter');
     await emacs.see(/^code \(.*\):$/m);
     await emacs.type('(defvar *never* 1)');
-    // in the middle of the command of a key it would only end that
+    // in the middle of a key's command C-g would end only that command
     await emacs.until(`(with-current-buffer (window-buffer (minibuffer-window))
         (string-suffix-p "1)" (minibuffer-contents)))`);
     await emacs.keys('C-g');
@@ -95,7 +95,7 @@ test('tools: C-g stops one that does not end', options, async emacs => {
         (ecl-mcp-client-ensure)
         (setq result nil) t)`);
     await emacs.until('(ecl-mcp-client-tool "spin")');
-    // From a timer: what asks would wait for the answer.
+    // From a timer: this form would not return before the tool does.
     await emacs.eval(`(progn (run-at-time 0.1 nil (lambda ()
         (ecl-mcp-call "spin" nil (lambda (it) (setq result it))))) t)`);
     await pause(600); // it spins

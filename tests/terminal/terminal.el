@@ -1,12 +1,12 @@
-;;; terminal.el --- Evaluation behind the back of the keyboard -*- lexical-binding: t; -*-
+;;; terminal.el --- Evaluation without the keyboard -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
 ;; A socket through which tests/terminal/terminal.mjs asks an Emacs under test
-;; what it knows.  A line is a JSON string, the form; so is the answer, an
-;; object with `value', what `prin1' prints, and `text', the string that the value
-;; is, or with `error'.
+;; what it knows.  A line is a JSON string, the form.  The answer is a JSON object
+;; with `value', printed by `prin1', and `text', the value if it is a string; or
+;; with `error'.
 
 ;;; Code:
 

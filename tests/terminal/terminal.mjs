@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // terminal.mjs: an Emacs in a real terminal, which tmux draws: keys go in as a
-// person types them, what is on the screen comes out, and a socket that no key
-// goes through tells what Emacs knows. It knows nothing of ecl-mcp but where
-// its Lisp files are.
+// person types them, the text on the screen comes out, and a socket beside the
+// keyboard tells what Emacs knows. Of ecl-mcp this file knows only where its
+// Lisp files are.
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -15,13 +15,13 @@ import { kill, scratchFolder } from '../support/peer.mjs';
 const run = promisify(execFile);
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 export const ROOT = path.resolve(HERE, '../..');
-const SECONDS = 10; // within which what must happen happens
+const SECONDS = 10; // that an awaited event may take
 const GLANCE = 15; // ms between two looks at the screen
 
 const running = new Set();
 
-// Whatever ends this process ends what it has started; before its folder goes,
-// in which the sockets of tmux are.
+// However this process ends, it first ends all processes that it has started,
+// while its folder, which has the sockets of tmux, still exists.
 process.on('exit', () => {
     for (const terminal of running) {
         spawnSync('tmux', ['-L', terminal.name, 'kill-server'],
@@ -38,7 +38,7 @@ let started = 0;
 export const tests = [];
 
 // A test called NAME: BODY gets a Terminal that is started with OPTIONS (those
-// of Terminal.start) and ended behind it.
+// of Terminal.start) and ended afterwards.
 export function test(name, options, body) {
     tests.push(body ? { name, options, body } : { name, options: {}, body: options });
 }
@@ -51,7 +51,7 @@ export function check(condition, text) {
 export { kill };
 export const pause = ms => new Promise(done => setTimeout(done, ms));
 
-// What a person types in a row: a name of tmux (C-c, Enter, M-x, Space) or
+// The arguments of tmux for KEY: a name of tmux (C-c, Enter, M-x, Space) or
 // {text} that is typed as it is.
 function inTmux(key) {
     // A semicolon at the end of a word would separate commands.
@@ -87,7 +87,7 @@ export class Terminal {
             ';', 'set-option', '-sg', 'escape-time', '0',
             ';', 'set-option', '-g', 'history-limit', '0',
             ';', 'new-session', '-d', '-x', width, '-y', height,
-            // Behind a shell: tmux lets no child of its own stay stopped.
+            // Under a shell: tmux lets no child of its own stay stopped.
             `${command.map(quoted).join(' ')}; true`);
         try {
             await terminal.#connect();
@@ -111,8 +111,8 @@ export class Terminal {
         return path.join(this.home, 'server');
     }
 
-    // Opens a frame of a daemon on a terminal of its own, and shows that: it is
-    // the one that keys go to until `switchTo`. Its number is returned.
+    // Opens a frame of a daemon on a terminal of its own, and shows it: keys go
+    // to that terminal until `switchTo`. Returns its number.
     async client() {
         const { stdout } = await this.tmux('new-window', '-P', '-F',
             '#{window_index}',
@@ -160,13 +160,13 @@ export class Terminal {
         });
     }
 
-    // What FORM evaluates to in Emacs, printed by prin1. It runs behind the
-    // back of the command loop: no key is read for it, none is lost.
+    // The value of FORM in Emacs, printed by prin1. The command loop takes no
+    // part in it: no key is read for it, none is lost.
     async eval(form, seconds) {
         return (await this.#ask(form, seconds)).value;
     }
 
-    // The same of a form whose value is a string, as it is.
+    // The value of a form that returns a string, as it is.
     async text(form, seconds) {
         return (await this.#ask(form, seconds)).text;
     }
@@ -185,7 +185,7 @@ export class Terminal {
         return answer;
     }
 
-    // Waits until FORM is not nil; its value.
+    // Waits until FORM is not nil and returns its value.
     async until(form, seconds = SECONDS) {
         const end = performance.now() + 1000 * seconds;
         for (;;) {
@@ -210,15 +210,15 @@ export class Terminal {
         } while (performance.now() < end);
     }
 
-    // Keys, one behind the other and at once; with {text}, or after type,
-    // what is typed.
+    // Sends keys, one after the other without a pause; {text} stands for typed
+    // text.
     async keys(...keys) {
         const calls = keys.flatMap((key, at) =>
             [...at ? [';'] : [], 'send-keys', ...inTmux(key)]);
         await this.tmux(...calls);
     }
 
-    // TEXT, a character every MS milliseconds.
+    // Types TEXT, a character every MS milliseconds.
     async type(text, ms = 0) {
         for (const piece of ms ? text : [text]) {
             await this.keys({ text: piece });
@@ -226,7 +226,7 @@ export class Terminal {
         }
     }
 
-    // Bytes as the terminal sends them, such as those for a lost focus.
+    // Sends bytes as the terminal does, such as those for a lost focus.
     async bytes(text) {
         await this.tmux('send-keys', '-H',
             ...[...Buffer.from(text)].map(byte => byte.toString(16)));
@@ -242,12 +242,12 @@ export class Terminal {
         return stdout;
     }
 
-    // The same for reading: a row of empty lines is one.
+    // The same for human readers: several empty lines become one.
     async look() {
         return (await this.screen()).replace(/\n(?:[ \t]*\n){2,}/g, '\n\n');
     }
 
-    // Waits until the screen matches PATTERN; the match.
+    // Waits until the screen matches PATTERN and returns the match.
     async see(pattern, seconds = SECONDS) {
         const end = performance.now() + 1000 * seconds;
         for (;;) {

@@ -1,11 +1,10 @@
-;;; test-session.el --- Conversations through the module  -*- lexical-binding: t; -*-
+;;; test-talk.el --- Conversations through the module  -*- lexical-binding: t; -*-
 ;; SPDX-License-Identifier: GPL-3.0-or-later
 
 ;;; Commentary:
 
-;; A session of the module, and the process that keeps the Lisp images, as Emacs
-;; Lisp joins them: frames from the filter of the process, lines of MCP from
-;; here.
+;; A core of the module and a supervisor, joined by Emacs Lisp: frames come from
+;; the filter of the process, lines of MCP from the tests.
 
 ;;; Code:
 
@@ -15,10 +14,10 @@
 (defvar test-build)
 
 (defconst test-seconds 30
-  "For which an answer is waited for.")
+  "Seconds that an answer may take.")
 
 (cl-defstruct test-talk
-  session process stderr (answers (make-hash-table :test #'equal)) notices editor
+  core process stderr (answers (make-hash-table :test #'equal)) notices editor
   (next-id 0))
 
 (defun test-talk-receive (talk message)
@@ -28,14 +27,14 @@
     (push message (test-talk-notices talk))))
 
 (defun test-talk-pump (talk)
-  "Bring what the session of TALK has to say to where it belongs."
-  (let ((session (test-talk-session talk))
+  "Deliver the output of the core of TALK to its supervisor and its client."
+  (let ((core (test-talk-core talk))
         (process (test-talk-process talk))
         bytes)
-    (while (setq bytes (ecl-mcp-module-take session 'image))
+    (while (setq bytes (ecl-mcp-module-take core 'image))
       (when (process-live-p process)
         (process-send-string process bytes)))
-    (when (setq bytes (ecl-mcp-module-take session 'client))
+    (when (setq bytes (ecl-mcp-module-take core 'client))
       (should (string-suffix-p "\n" bytes))
       (dolist (line (split-string bytes "\n" t))
         (test-talk-receive
@@ -43,7 +42,7 @@
                                  :array-type 'list :false-object nil))))))
 
 (defun test-talk-supervise (talk)
-  "Start the process that keeps the Lisp images for TALK."
+  "Start the supervisor of TALK."
   (let ((default-directory test-work))
     (setf (test-talk-stderr talk)
           (make-pipe-process :name "stderr" :noquery t :sentinel #'ignore
@@ -56,11 +55,11 @@
            :sentinel #'ignore
            :filter (lambda (_ bytes)
                      (should-not (multibyte-string-p bytes))
-                     (ecl-mcp-module-feed (test-talk-session talk) 'image bytes)
+                     (ecl-mcp-module-feed (test-talk-core talk) 'image bytes)
                      (test-talk-pump talk))))))
 
 (defun test-talk-end-supervisor (talk)
-  "End the process that keeps the Lisp images for TALK."
+  "End the supervisor of TALK."
   (let ((process (test-talk-process talk)))
     (set-process-filter process #'ignore)
     (when (process-live-p process)
@@ -72,8 +71,8 @@
     (delete-process (test-talk-stderr talk))))
 
 (defun test-talk-start (&rest options)
-  "Start a conversation with a session that has OPTIONS."
-  (let ((talk (make-test-talk :session (apply #'test-session options))))
+  "Start a conversation with a core that has OPTIONS."
+  (let ((talk (make-test-talk :core (apply #'test-core options))))
     (test-talk-supervise talk)
     (test-talk-request talk "initialize"
                        '((protocolVersion . "2025-11-25")
@@ -85,7 +84,7 @@
 
 (defun test-talk-end (talk)
   "End TALK and its processes."
-  (ecl-mcp-module-close (test-talk-session talk))
+  (ecl-mcp-module-close (test-talk-core talk))
   (test-talk-end-supervisor talk))
 
 (defmacro test-with-talk (variable options &rest body)
@@ -96,8 +95,8 @@
        (test-talk-end ,variable))))
 
 (defun test-talk-send (talk message)
-  "Send MESSAGE, an alist, to the session of TALK."
-  (ecl-mcp-module-feed (test-talk-session talk) 'client
+  "Send MESSAGE, an alist, to the core of TALK."
+  (ecl-mcp-module-feed (test-talk-core talk) 'client
                        (concat (json-serialize message) "\n"))
   (test-talk-pump talk))
 
@@ -109,14 +108,14 @@
     id))
 
 (defun test-talk-until (talk condition)
-  "Wait until the function CONDITION returns non-nil, and return that."
+  "Wait until the function CONDITION returns non-nil, and return its value."
   (let ((end (+ (float-time) test-seconds))
         value)
     (while (not (setq value (funcall condition)))
       (when (> (float-time) end)
         (ert-fail (list "nothing came" (ecl-mcp-module-log
-                                        (test-talk-session talk)))))
-      (let ((wish (ecl-mcp-module-tick (test-talk-session talk))))
+                                        (test-talk-core talk)))))
+      (let ((wish (ecl-mcp-module-tick (test-talk-core talk))))
         (test-talk-pump talk)
         (accept-process-output nil (min 1 (or wish 1)))))
     value))
@@ -165,19 +164,19 @@
                    '("=> *X*")))
     (should (equal (test-talk-eval talk "(list *x* \"λ 文字 😀\")")
                    '("=> (1267650600228229401496703205376 \"λ 文字 😀\")")))
-    (let ((log (ecl-mcp-module-log (test-talk-session talk))))
+    (let ((log (ecl-mcp-module-log (test-talk-core talk))))
       (should (seq-find (lambda (line)
                           (string-match-p "gate: evaluate-lisp" (cdr line)))
                         log)))))
 
-(ert-deftest module-brings-errors ()
+(ert-deftest module-returns-errors ()
   (test-with-talk talk ()
     (pcase-let ((`(,text . ,error) (test-talk-eval talk "(/ 1 0)")))
       (should error)
       (should (string-match-p "DIVISION-BY-ZERO" text)))
     (should (equal (test-talk-eval talk "1") '("=> 1")))))
 
-(ert-deftest module-brings-long-texts ()
+(ert-deftest module-carries-long-texts ()
   "10 MB of output, and 2 MB of code with all kinds of characters."
   (test-with-talk talk (:max-output 2000)
     (let ((text (car (test-talk-eval
@@ -211,7 +210,7 @@
     (should (equal (test-talk-eval talk "(* 6 7)") '("=> 42")))))
 
 (ert-deftest module-survives-the-death-of-the-supervisor ()
-  "Every call is answered, and the next is for another process."
+  "Every call is answered, and the next one goes to a new supervisor."
   (test-with-talk talk ()
     (let ((ids (list (test-talk-call
                       talk "evaluate-lisp"
@@ -221,7 +220,7 @@
       (signal-process (test-talk-process talk) 'KILL)
       (test-talk-until talk (lambda ()
                               (not (process-live-p (test-talk-process talk)))))
-      (ecl-mcp-module-image-lost (test-talk-session talk)
+      (ecl-mcp-module-image-lost (test-talk-core talk)
                                  "Emacs has lost λ.")
       (test-talk-pump talk)
       (dolist (id ids)
@@ -235,19 +234,19 @@
         (should (string-match-p "\\`\\[notice\\]\n.*lost.*\n\n=> 42\\'" text))))))
 
 (ert-deftest module-ends-in-order ()
-  "What runs when a session is let end is still answered."
+  "A call that runs when a core is finished is still answered."
   (test-with-talk talk ()
     (let ((id (test-talk-call talk "evaluate-lisp" '((code . "(+ 40 2)")))))
-      (ecl-mcp-module-finish (test-talk-session talk) 30)
+      (ecl-mcp-module-finish (test-talk-core talk) 30)
       (should (equal (test-talk-text talk id) '("=> 42")))
-      (should (ecl-mcp-module-idle-p (test-talk-session talk))))))
+      (should (ecl-mcp-module-idle-p (test-talk-core talk))))))
 
 (defun test-talk-editor-message (talk)
   "Wait for the next message to the editor, and return it."
   (test-talk-until
    talk (lambda ()
           (unless (test-talk-editor talk)
-            (when-let ((bytes (ecl-mcp-module-take (test-talk-session talk)
+            (when-let ((bytes (ecl-mcp-module-take (test-talk-core talk)
                                                    'editor)))
               (should (string-suffix-p "\n" bytes))
               (setf (test-talk-editor talk) (split-string bytes "\n" t))))
@@ -257,16 +256,16 @@
 
 (defun test-talk-editor-say (talk message)
   "Send MESSAGE from the editor."
-  (ecl-mcp-module-feed (test-talk-session talk) 'editor
+  (ecl-mcp-module-feed (test-talk-core talk) 'editor
                        (concat (json-serialize message) "\n"))
   (test-talk-pump talk))
 
 (ert-deftest module-asks-the-editor ()
-  "A dangerous tool runs when the human there lets it, with what is shown."
+  "A dangerous tool runs only when the human at the editor approves it."
   (test-with-talk talk (:workspace test-work)
     (let ((file (expand-file-name "asked.txt" test-work))
           message)
-      (ecl-mcp-module-editor (test-talk-session talk) t)
+      (ecl-mcp-module-editor (test-talk-core talk) t)
       (setq message (test-talk-editor-message talk))
       (should (equal "hello" (alist-get 'method message)))
       (dolist (decision '("deny" "approve"))
@@ -298,8 +297,8 @@
 
 (ert-deftest module-keeps-the-log-of-calls ()
   (let* ((file (expand-file-name "calls.jsonl" test-work))
-         (session (ecl-mcp-module-open (list :audit file))))
-    (ecl-mcp-module-close session)
+         (core (ecl-mcp-module-open (list :audit file))))
+    (ecl-mcp-module-close core)
     (should (file-exists-p file))
     (should (= #o600 (file-modes file))))
   (let ((default-directory test-work))
@@ -310,7 +309,7 @@
       (should (search-forward "evaluate-lisp" nil t)))))
 
 (ert-deftest module-survives-collections-with-bignums ()
-  "Emacs and the core have one heap; each has its own numbers in it."
+  "Emacs and the core share a heap; each has its own numbers in it."
   (test-with-talk talk ()
     (let* ((gc-cons-threshold 20000)
            (big (expt 3 10000))
@@ -332,4 +331,4 @@
       (garbage-collect)
       (should (= big (expt 3 10000))))))
 
-;;; test-session.el ends here
+;;; test-talk.el ends here
