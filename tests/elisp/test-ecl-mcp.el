@@ -372,8 +372,14 @@ With a hook, `use-package' loads nothing without :demand."
 (ert-deftest ecl-mcp-stop-leaves-nothing ()
   "After stopping, hooks, timers, processes and the mode line are as before."
   (require 'ecl-mcp)
-  ;; Processes that an earlier test has stopped may still be ending.
-  (ecl-mcp-test-await "quiet" (lambda () (null (process-list))))
+  ;; Processes that an earlier test has stopped may still be ending, and a last
+  ;; redraw may be due.
+  (ecl-mcp-test-await "quiet"
+                      (lambda ()
+                        (not (or (process-list)
+                                 (cl-some (lambda (timer)
+                                            (null (timer--repeat-delay timer)))
+                                          timer-list)))))
   (let ((before (test-ecl-mcp--running)))
     (test-ecl-mcp--with folder
       (let ((ecl-mcp-activate-function #'ecl-mcp-activate))
