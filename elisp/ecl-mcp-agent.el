@@ -65,7 +65,7 @@ The order of the members does not matter."
            (sort (cl-remove-if-not #'cdr (copy-sequence arguments))
                  (lambda (one other) (string< (car one) (car other)))))))
 
-;;;; The contract's handler of approvals
+;;;; The handler of approvals
 
 (defun ecl-mcp-agent--modified (execution changed)
   "Return the answer that lets EXECUTION run with CHANGED, a property list.

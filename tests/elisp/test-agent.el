@@ -12,7 +12,7 @@
     (ecl-mcp-execute-tool-calls calls (lambda (it) (setq results it)))
     (ecl-mcp-test-await "the results" (lambda () results) 60)))
 
-(ert-deftest ecl-mcp-agent-keeps-the-contract ()
+(ert-deftest ecl-mcp-agent-matches-results-with-calls ()
   "Results match their calls, in order; each has a success or an error."
   (ecl-mcp-test-with-lisp folder
     (let* ((phases nil)
