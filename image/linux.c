@@ -374,6 +374,15 @@ void linux_hide(void)
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); // fails only for other values
 }
 
+void linux_close_from(int first)
+{
+    if (close_range((unsigned)first, ~0u, 0) == 0)
+        return;
+    // Linux before 5.9
+    for (int fd = first, end = (int)sysconf(_SC_OPEN_MAX); fd < end; fd++)
+        (void)close(fd);
+}
+
 bool linux_random(void *p, size_t n)
 {
     return getrandom(p, n, 0) == (ssize_t)n;

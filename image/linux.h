@@ -61,6 +61,9 @@ bool linux_give_up_rights(void);
 /* From now on other programs of the user cannot inspect this process. */
 void linux_hide(void);
 
+/* Closes every descriptor from FIRST on. May be called after fork(2). */
+void linux_close_from(int first);
+
 /* Fills P with N random bytes. False when the system has none. */
 bool linux_random(void *p, size_t n);
 

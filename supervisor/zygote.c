@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/linux.h"
 
 /* Milliseconds that the process has to end all images. */
 #define END_MS 3000
@@ -87,8 +88,8 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
     } else if (dup2(control, CONTROL_FD) < 0) {
         _exit(126);
     }
-    if (null > CONTROL_FD)
-        (void)close(null); // a spare copy
+    // the spare copy of null, and what the program that started us left open
+    linux_close_from(CONTROL_FD + 1);
     if (zygote->workspace && chdir(zygote->workspace) < 0)
         _exit(125);
     widen_stack();

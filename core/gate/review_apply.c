@@ -318,7 +318,8 @@ static enum status write(const struct tool_request *request,
     return ST_OK;
 }
 
-/* Reads the file as it is on the disk now; sets ANSWER when that fails. */
+/* Reads the file as it is on the disk now; sets ANSWER when that fails, or when
+   the name leads to another file than the one that the human was shown. */
 static enum status read_now(const struct tool_request *request,
                             struct review *review, struct files_content *out,
                             struct tool_answer *answer)
@@ -333,6 +334,12 @@ static enum status read_now(const struct tool_request *request,
         result = FILES_OK;
     if (result != FILES_OK)
         return review_fail_files(request->arena, result, problem, answer);
+    if (!str_eq(out->name, review->base.name))
+        return review_fail(
+            request->arena, answer, "STALE",
+            "%.*s no longer leads to the file that the user was asked about. "
+            "Nothing was written.",
+            STR_ARG(review->name));
     if (out->exists == review->base.exists)
         return ST_OK;
     return review_fail(request->arena, answer, "STALE",

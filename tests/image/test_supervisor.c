@@ -2,6 +2,7 @@
 /* The supervisor in this process, with the real zygote and real images. Its
    processes are killed, calls are stopped, and every call must be answered all
    the same. Argument 1 of the program is ecl-mcp-image. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,18 @@ static void supervisor_answers_in_order(void **state)
                        (int)i);
         assert_string_equal(host_answer.p, text);
     }
+}
+
+/* What the program that starts the server left open is not for Lisp. */
+static void supervisor_passes_on_no_descriptors(void **state)
+{
+    (void)state;
+    int fd = open("/dev/null", O_RDONLY); // NOLINT: it must be inherited
+    assert_true(fd >= 0 && dup2(fd, 77) == 77);
+    host_start(NULL, NULL);
+    host_expect(1, "(probe-file \"/proc/self/fd/0\")", "=> #P\"/dev/null\"");
+    host_expect(2, "(probe-file \"/proc/self/fd/77\")", "=> NIL");
+    assert_int_equal(close(fd) | close(77), 0);
 }
 
 static void supervisor_replaces_a_killed_image(void **state)
@@ -272,6 +285,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(supervisor_answers_in_order),
+        TEST(supervisor_passes_on_no_descriptors),
         TEST(supervisor_replaces_a_killed_image),
         TEST(supervisor_notices_the_death_of_an_idle_image),
         TEST(supervisor_survives_its_zygote),
