@@ -213,14 +213,22 @@ static void refuse_truncation(scmp_filter_ctx filter)
                            0);
 }
 
-/* Refuses signals to this process (the zygote), its parent, the parent's group,
-   and all processes. */
+/* Refuses signals to all processes at once: Landlock would spare those of
+   others, but not the sleeping copies of an image. */
+static void refuse_signals_to_all(scmp_filter_ctx filter)
+{
+    refuse_when(filter, SCMP_SYS(kill),
+                SCMP_A0(SCMP_CMP_MASKED_EQ, INT_MASK, (unsigned)-1));
+}
+
+/* Refuses signals to this process (the zygote), its parent, and the parent's
+   group. */
 static void refuse_signals(scmp_filter_ctx filter)
 {
     const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill),
                          SCMP_SYS(rt_sigqueueinfo),
                          SCMP_SYS(rt_tgsigqueueinfo)};
-    const pid_t targets[] = {getpid(), getppid(), -getpgrp(), -1};
+    const pid_t targets[] = {getpid(), getppid(), -getpgrp()};
 
     for (size_t i = 0; i < COUNT(calls); i++)
         for (size_t j = 0; j < COUNT(targets); j++)
@@ -247,6 +255,7 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
     refuse_namespaces(filter);
     if (landlock < LINUX_LANDLOCK_TRUNCATION)
         refuse_truncation(filter);
+    refuse_signals_to_all(filter);
     if (landlock < LINUX_LANDLOCK_SIGNALS)
         refuse_signals(filter);
     // calls of another architecture do not exist; mitigations of the processor
