@@ -297,5 +297,9 @@ void host_use(int argc, char **argv)
         (void)fputs("usage: give ecl-mcp-image as argument\n", stderr);
         exit(2);
     }
+    // Lisp may not write to a temporary folder that the home lies in
+    (void)setenv("HOME", "/nonexistent", 1);
+    (void)unsetenv("XDG_CACHE_HOME");
+    (void)unsetenv("TMPDIR");
     (void)signal(SIGPIPE, SIG_IGN);
 }
