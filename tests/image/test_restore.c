@@ -328,8 +328,11 @@ static void limit_ends_too_many_processes(void **state)
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     wait_checkpoint(2, 1);
-    host_call(3, "(loop (ext:run-program \"sleep\" '(\"1000\") :wait nil "
-                 ":input nil :output nil))");
+    // one stream for all: each program would keep descriptors of its own open
+    host_call(3, "(with-open-file (null \"/dev/null\" :direction :io "
+                 ":if-exists :append) (loop (ext:run-program \"sleep\" "
+                 "'(\"1000\") :wait nil :input null :output null "
+                 ":error null)))");
     host_wait(3);
     host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\nThe Lisp image had more than "
                      "256 processes running and was ended");
