@@ -448,7 +448,7 @@ static NO_RETURN void be_zygote(const struct trial *c)
     int status = 0;
     pid_t pid;
 
-    sandbox_find_places(&c->sandbox, "ws", &places);
+    sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_install(&c->sandbox, c->version))
         _exit(101);
@@ -518,7 +518,7 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
     int wrong = 0;
     int fd;
 
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     reported = sandbox_enter_zygote(&sandbox, &places);
     if (!reported.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
         _exit(100);
@@ -574,7 +574,7 @@ static void sandbox_makes_the_cache(void **state)
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        sandbox_find_places(&sandbox, "ws", &places);
+        sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
         (void)sandbox_enter_zygote(&sandbox, &places);
         _exit(sandbox_enter_image(&sandbox, &places) != ST_OK ||
               open_and_close("user/.cache/common-lisp/new", MAKING) != 0);
