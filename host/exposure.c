@@ -57,7 +57,6 @@ static void find_cache(const char *home, char out[PATH_MAX])
 
 const char *exposure_of_file(int fd, const struct workspace *workspace)
 {
-    const char *temporary = getenv("TMPDIR");
     char path[PATH_MAX];
     char home[PATH_MAX];
     char folder[PATH_MAX];
@@ -72,10 +71,6 @@ const char *exposure_of_file(int fd, const struct workspace *workspace)
         return "lies in the workspace, where the agent could change it (start "
                "ecl-mcp with --workspace and a folder that does not contain "
                "it)";
-    resolve(temporary && temporary[0] == '/' ? temporary : "/tmp", folder);
-    if (lies_in(path, folder) && !lies_in(home, folder))
-        return "lies in the temporary folder, where evaluated code could "
-               "change it";
     find_cache(home, folder);
     if (lies_in(path, folder))
         return "lies in the cache of compiled files, where evaluated code "

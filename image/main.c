@@ -295,7 +295,7 @@ int main(int argc, char **argv)
         perror("ecl-mcp-image");
         return 1;
     }
-    sandbox_find_places(&sandbox, NULL, &places);
+    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);

@@ -114,17 +114,15 @@ static const char *reason_against(const struct sandbox *sandbox,
 }
 
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places)
+                         const char *temporary, struct sandbox_places *places)
 {
-    const char *temporary = path_from("TMPDIR");
-
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
         return;
     find_homes(places);
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    resolve(temporary ? temporary : "/tmp",
-            places->writable[SANDBOX_TEMPORARY]);
+    if (temporary && temporary[0] == '/')
+        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
     find_cache(places, places->writable[SANDBOX_CACHE]);
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
@@ -143,17 +141,19 @@ void sandbox_hide_process(const struct sandbox *sandbox)
 static bool list_places(const struct sandbox *sandbox,
                         const struct sandbox_places *places, struct buf *out)
 {
-    const char *list[SANDBOX_N];
+    size_t list[SANDBOX_N];
     size_t n = 0;
 
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (sandbox->mode == SANDBOX_WORKSPACE &&
             places->writable[i][0] != '\0' && !places->refused[i])
-            list[n++] = places->writable[i];
+            list[n++] = i;
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
-        buf_str(out, str_from(list[i]));
+        buf_str(out, str_from(places->writable[list[i]]));
+        if (list[i] == SANDBOX_TEMPORARY)
+            buf_str(out, STR(" (TMPDIR)"));
     }
     return n > 0;
 }

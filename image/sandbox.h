@@ -35,7 +35,7 @@ const char *sandbox_mode_name(enum sandbox_mode mode);
 
 enum sandbox_place {
     SANDBOX_ROOT,
-    SANDBOX_TEMPORARY,
+    SANDBOX_TEMPORARY, /* TMPDIR of the images; supervisor/temporary.h */
     SANDBOX_CACHE,
     SANDBOX_N
 };
@@ -48,11 +48,11 @@ struct sandbox_places {
 };
 
 /* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
-   temporary folder (TMPDIR, else /tmp), and the cache of compiled files below
-   the home folder (HOME) or XDG_CACHE_HOME. Code may not write to a folder that
-   contains the home folder or is secret itself. */
+   temporary folder TEMPORARY ("" or NULL: there is none), and the cache of
+   compiled files below the home folder (HOME) or XDG_CACHE_HOME. Code may not
+   write to a folder that contains the home folder or is secret itself. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places);
+                         const char *temporary, struct sandbox_places *places);
 
 /* Which parts of the sandbox are in force. */
 struct sandbox_state {

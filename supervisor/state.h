@@ -14,6 +14,7 @@
 #include "supervisor/config.h"
 #include "supervisor/outputs.h"
 #include "supervisor/session.h"
+#include "supervisor/temporary.h"
 #include "supervisor/zygote.h"
 
 /* The session that opens when the zygote is ready. */
@@ -42,6 +43,7 @@ struct front {
 struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
+    struct temporary temporary;         /* the folder for their TMPDIR */
     struct sandbox_places places;       /* that images may write to */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */

@@ -288,9 +288,22 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         if (pid == supervisor->zygote.pid)
             zygote_note_exit(&supervisor->zygote, wait_status, now_ms);
-        else
+        else if (!temporary_note_exit(&supervisor->temporary, pid))
             image_life_note_exit(supervisor, pid, wait_status, now_ms);
     }
+}
+
+/* Finds the folders that images may write to; makes their temporary folder. */
+static void make_places(struct supervisor *s)
+{
+    const struct sandbox *sandbox = &s->config.sandbox;
+
+    if (sandbox->mode == SANDBOX_WORKSPACE) {
+        temporary_open(&s->temporary, &s->config.log);
+        zygote_set_temporary(&s->zygote, s->temporary.path);
+    }
+    sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
+                        &s->places);
 }
 
 struct supervisor *supervisor_new(const struct supervisor_config *config,
@@ -308,7 +321,7 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     linux_adopt_orphans();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
-    sandbox_find_places(&s->config.sandbox, s->config.workspace, &s->places);
+    make_places(s);
     sandbox_hide_process(&s->config.sandbox);
     zygote_start(&s->zygote, now_ms);
     return s;
@@ -355,6 +368,7 @@ void supervisor_free(struct supervisor *supervisor)
     }
     zygote_release(&supervisor->zygote);
     await_orphans();
+    temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);
     while (supervisor->fronts)
         front_free(supervisor->fronts);

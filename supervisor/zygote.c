@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/environment.h"
 
 /* Milliseconds that the process has to end all images. */
 #define END_MS 3000
@@ -29,6 +31,11 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
     zygote->sandbox = *sandbox;
     zygote->log = log;
     zygote->control = -1;
+}
+
+void zygote_set_temporary(struct zygote *zygote, const char *temporary)
+{
+    zygote->temporary = temporary;
 }
 
 bool zygote_is_ready(const struct zygote *zygote)
@@ -64,13 +71,14 @@ static void widen_stack(void)
 }
 
 /* In the child: only async-signal-safe calls. */
-static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
+static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
+                                  char **environment)
 {
     const char *mode = sandbox_mode_name(zygote->sandbox.mode);
     const char *network = zygote->sandbox.network ? "network" : "no-network";
     const char *const *secrets = zygote->sandbox.secrets;
     char *argv[3 + LIMIT_SECRETS + 1] = {
-        (char *)(uintptr_t)zygote->path, // execv's type
+        (char *)(uintptr_t)zygote->path, // execve's type
         (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
@@ -95,7 +103,7 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
     widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
-    (void)execv(zygote->path, argv);
+    (void)execve(zygote->path, argv, environment);
     _exit(127);
 }
 
@@ -104,6 +112,7 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     int pair[2];
     sigset_t all;
     sigset_t before;
+    char **environment;
     pid_t pid;
 
     if (zygote->control >= 0 || now_ms < zygote->retry_at)
@@ -113,11 +122,14 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
         note_failure(zygote, strerror(errno), now_ms);
         return;
     }
+    environment = environment_with_temporary(zygote->temporary);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
-    pid = fork();
+    errno = ENOMEM;
+    pid = environment ? fork() : -1;
     if (pid == 0)
-        exec_zygote(zygote, pair[1]);
+        exec_zygote(zygote, pair[1], environment);
+    free(environment);
     (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
     (void)close(pair[1]);                          // the child has it
     if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {

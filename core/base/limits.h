@@ -300,6 +300,12 @@
    expect, and few enough to be closed one by one. */
 #define LIMIT_DESCRIPTORS 4096
 
+/* Milliseconds in which the temporary folder of the images is removed when the
+   server ends: a client waits for that end. The rest is removed in the
+   background by the next server, within the second time. */
+#define LIMIT_TEMPORARY_END_MS 1000
+#define LIMIT_TEMPORARY_SWEEP_MS 60000
+
 /* Checkpoints that a session keeps, of those with a name and of those without:
    each is a process, which shares the memory that has not changed since. */
 #define LIMIT_CHECKPOINTS 8

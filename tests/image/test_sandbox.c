@@ -479,7 +479,7 @@ static NO_RETURN void be_zygote(const struct trial *c)
     pid_t pid;
 
     zygote = getpid();
-    sandbox_find_places(&c->sandbox, "ws", &places);
+    sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_prepare(&c->sandbox, c->version, &prepared.filter))
         _exit(101);
