@@ -14,6 +14,7 @@ static struct policy policy;
 static struct arena arena;
 static struct workspace *workspace;
 static struct files files;
+static struct tool_call call;
 
 static int set_up(void **state)
 {
@@ -38,6 +39,8 @@ static int tear_down(void **state)
     (void)state;
     workspace_free(workspace);
     policy_release(&policy);
+    tool_call_release(&call);
+    call = (struct tool_call){.tool = NULL};
     arena_release(&arena);
     folder_remove();
     return 0;
@@ -197,7 +200,6 @@ static void check_rule(const char *name, const char *path, const char *session,
 {
     const struct tool *tool = core_find_tool(str_from(name));
     struct schema_value values[8] = {{0}};
-    struct tool_call call = {.tool = tool};
     struct policy_question question = {tool, values, &call.place};
     struct str why;
     assert_non_null(tool);
@@ -210,9 +212,10 @@ static void check_rule(const char *name, const char *path, const char *session,
         values[i].given = value != NULL;
         values[i].string = value ? str_from(value) : STR("");
     }
+    tool_call_release(&call);
+    call = (struct tool_call){.tool = tool};
     assert_ok(place_find(&call, &files, values));
     enum policy_decision got = policy_decide(&policy, &question, &why);
-    tool_call_release(&call);
     assert_memory(got == wanted || !check_memory_is_back());
     if (got != wanted)
         print_error("%s %s: %.*s\n", name, path ? path : "", STR_ARG(why));
