@@ -46,7 +46,8 @@ static void lower_limit(int resource, rlim_t most)
 }
 
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
-                                          struct sandbox_places *places)
+                                          struct sandbox_places *places,
+                                          struct sandbox_prepared *prepared)
 {
     struct sandbox_state state = {.known = true};
 
@@ -58,15 +59,25 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
         make_cache(places);
     state.landlock = linux_landlock_version();
+    landlock_open(&prepared->landlock, state.landlock, places);
     state.rights = linux_give_up_rights();
     state.seccomp = syscall_filter_install(sandbox, state.landlock);
     return state;
 }
 
-enum status sandbox_enter_image(const struct sandbox *sandbox,
-                                const struct sandbox_places *places)
+enum status sandbox_renew(const struct sandbox *sandbox,
+                          const struct sandbox_places *places,
+                          struct sandbox_prepared *prepared)
 {
-    int version = sandbox->mode == SANDBOX_OFF ? 0 : linux_landlock_version();
+    if (sandbox->mode == SANDBOX_OFF || prepared->landlock.version == 0)
+        return ST_OK;
+    return landlock_renew(&prepared->landlock, sandbox, places);
+}
 
-    return version > 0 ? landlock_confine(version, sandbox, places) : ST_OK;
+enum status sandbox_enter_image(const struct sandbox *sandbox,
+                                struct sandbox_prepared *prepared)
+{
+    if (sandbox->mode == SANDBOX_OFF || prepared->landlock.version == 0)
+        return ST_OK;
+    return landlock_confine(&prepared->landlock);
 }

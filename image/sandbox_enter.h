@@ -7,17 +7,31 @@
 #define IMAGE_SANDBOX_ENTER_H
 
 #include "base/status.h"
+#include "image/landlock.h"
 #include "image/sandbox.h"
+
+/* What the zygote has made ready for its images. */
+struct sandbox_prepared {
+    struct landlock landlock;
+};
 
 /* In the zygote, before it forks: makes the cache folder, gives up the rights
    that live images must not have, and sets the limits, which hold in every
    mode. */
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
-                                          struct sandbox_places *places);
+                                          struct sandbox_places *places,
+                                          struct sandbox_prepared *prepared);
+
+/* In the zygote, before it forks for another image: what has come into being in
+   the home folders since the last one may be read. ST_IO: the system refuses,
+   and errno says why; there can be no image then. */
+enum status MUST_CHECK sandbox_renew(const struct sandbox *sandbox,
+                                     const struct sandbox_places *places,
+                                     struct sandbox_prepared *prepared);
 
 /* In a live image, before user code runs. ST_IO: the system has Landlock but
    refuses, and errno says why; no user code may run then. */
 enum status MUST_CHECK sandbox_enter_image(const struct sandbox *sandbox,
-                                           const struct sandbox_places *places);
+                                           struct sandbox_prepared *prepared);
 
 #endif

@@ -445,17 +445,20 @@ static pid_t wait_for(pid_t pid, int *status)
 static NO_RETURN void be_zygote(const struct trial *c)
 {
     static struct sandbox_places places;
+    struct landlock landlock;
     int status = 0;
     pid_t pid;
 
     sandbox_find_places(&c->sandbox, "ws", &places);
+    landlock_open(&landlock, c->version, &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_install(&c->sandbox, c->version))
         _exit(101);
     pid = fork();
     if (pid == 0) {
         if (c->version > 0 &&
-            landlock_confine(c->version, &c->sandbox, &places) != ST_OK)
+            (landlock_renew(&landlock, &c->sandbox, &places) != ST_OK ||
+             landlock_confine(&landlock) != ST_OK))
             _exit(102);
         _exit(attempt_all(c));
     }
@@ -513,14 +516,17 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 {
     static struct sandbox_places places;
     struct sandbox sandbox = {mode, false, NULL};
+    struct sandbox_prepared prepared;
     struct sandbox_state reported;
     struct rlimit limit;
     int wrong = 0;
     int fd;
 
     sandbox_find_places(&sandbox, "ws", &places);
-    reported = sandbox_enter_zygote(&sandbox, &places);
-    if (!reported.known || sandbox_enter_image(&sandbox, &places) != ST_OK)
+    reported = sandbox_enter_zygote(&sandbox, &places, &prepared);
+    if (!reported.known ||
+        sandbox_renew(&sandbox, &places, &prepared) != ST_OK ||
+        sandbox_enter_image(&sandbox, &prepared) != ST_OK)
         _exit(100);
     if (mode != SANDBOX_OFF && (reported.landlock != linux_landlock_version() ||
                                 !reported.seccomp || !reported.rights))
@@ -564,6 +570,7 @@ static void sandbox_limits_in_every_mode(void **state)
 static void sandbox_makes_the_cache(void **state)
 {
     static struct sandbox_places places;
+    static struct sandbox_prepared prepared;
     struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
     int status = -1;
     pid_t pid;
@@ -575,13 +582,76 @@ static void sandbox_makes_the_cache(void **state)
     assert_true(pid >= 0);
     if (pid == 0) {
         sandbox_find_places(&sandbox, "ws", &places);
-        (void)sandbox_enter_zygote(&sandbox, &places);
-        _exit(sandbox_enter_image(&sandbox, &places) != ST_OK ||
+        (void)sandbox_enter_zygote(&sandbox, &places, &prepared);
+        _exit(sandbox_renew(&sandbox, &places, &prepared) != ST_OK ||
+              sandbox_enter_image(&sandbox, &prepared) != ST_OK ||
               open_and_close("user/.cache/common-lisp/new", MAKING) != 0);
     }
     assert_int_equal(wait_for(pid, &status), pid);
     assert_int_equal(status, 0);
     in_root("test -f real/common-lisp/new");
+}
+
+/* --- Folders that code moves -------------------------------------------- */
+
+/* In a child: forks an image in the sandbox, and waits for what ACT returns
+   there. */
+static int in_image(struct landlock *landlock, const struct sandbox *sandbox,
+                    const struct sandbox_places *places, int (*act)(void))
+{
+    int status = -1;
+    pid_t pid = -1;
+
+    if (landlock_renew(landlock, sandbox, places) == ST_OK)
+        pid = fork();
+    if (pid == 0)
+        _exit(landlock_confine(landlock) == ST_OK ? act() : 100);
+    return pid > 0 && wait_for(pid, &status) == pid ? status : -1;
+}
+
+/* The folder that holds the workspace goes, and a link to the home comes. */
+static int swap(void)
+{
+    return rename("tmp/a", "tmp/b") < 0 || symlink("../user", "tmp/a") < 0;
+}
+
+static int write_behind_the_link(void)
+{
+    int wrong = judge("behind the link",
+                      open_and_close("tmp/a/project/new", MAKING), false);
+
+    wrong += judge("the same", open_and_close("user/project/new", MAKING), //
+                   false);
+    return wrong + judge("the workspace",
+                         open_and_close("tmp/b/project/new", MAKING), true);
+}
+
+static void sandbox_follows_no_folder_that_moves(void **state)
+{
+    static struct sandbox_places places;
+    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct landlock landlock;
+    int status = -1;
+    pid_t pid;
+
+    (void)state;
+    if (linux_landlock_version() < 2)
+        skip(); // folders cannot be moved
+    in_root("mkdir -p tmp/a/project && touch user/project/control");
+    (void)fflush(NULL);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        sandbox_find_places(&sandbox, "tmp/a/project", &places);
+        landlock_open(&landlock, linux_landlock_version(), &places);
+        if (!linux_give_up_rights() ||
+            in_image(&landlock, &sandbox, &places, swap) != 0)
+            _exit(1);
+        _exit(in_image(&landlock, &sandbox, &places, write_behind_the_link) !=
+              0);
+    }
+    assert_int_equal(wait_for(pid, &status), pid);
+    assert_int_equal(status, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -594,6 +664,7 @@ int main(void)
         TEST(sandbox_changes_nothing_read_only),
         TEST(sandbox_limits_in_every_mode),
         TEST(sandbox_makes_the_cache),
+        TEST(sandbox_follows_no_folder_that_moves),
     };
 
     return RUN_TESTS("sandbox", tests);
