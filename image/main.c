@@ -116,7 +116,7 @@ static NO_RETURN void become_image(const struct control_message *message,
     (void)close(wake_pipe[0]); // the zygote's own
     (void)close(wake_pipe[1]);
     (void)close(CONTROL_FD);
-    if (sandbox_enter_image(&sandbox, &prepared) != ST_OK) {
+    if (sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK) {
         (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
                       strerror(errno));
         _exit(1);

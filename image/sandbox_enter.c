@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "image/landlock.h"
 #include "image/linux.h"
-#include "image/syscall_filter.h"
 
 /* Makes the cache folder, since a rule needs a folder that exists, and resolves
    the links in its path. */
@@ -51,6 +51,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
 {
     struct sandbox_state state = {.known = true};
 
+    memset(prepared, 0, sizeof *prepared);
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
@@ -61,7 +62,8 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     state.landlock = linux_landlock_version();
     landlock_open(&prepared->landlock, state.landlock, places);
     state.rights = linux_give_up_rights();
-    state.seccomp = syscall_filter_install(sandbox, state.landlock);
+    state.seccomp =
+        syscall_filter_prepare(sandbox, state.landlock, &prepared->filter);
     return state;
 }
 
@@ -69,15 +71,19 @@ enum status sandbox_renew(const struct sandbox *sandbox,
                           const struct sandbox_places *places,
                           struct sandbox_prepared *prepared)
 {
-    if (sandbox->mode == SANDBOX_OFF || prepared->landlock.version == 0)
+    if (prepared->landlock.version == 0)
         return ST_OK;
     return landlock_renew(&prepared->landlock, sandbox, places);
 }
 
 enum status sandbox_enter_image(const struct sandbox *sandbox,
+                                const struct sandbox_places *places,
                                 struct sandbox_prepared *prepared)
 {
-    if (sandbox->mode == SANDBOX_OFF || prepared->landlock.version == 0)
-        return ST_OK;
-    return landlock_confine(&prepared->landlock);
+    if (prepared->landlock.version > 0 &&
+        (sandbox_renew(sandbox, places, prepared) != ST_OK ||
+         landlock_confine(&prepared->landlock) != ST_OK))
+        return ST_IO;
+    // the filter comes last, for it may refuse what entering Landlock needs
+    return syscall_filter_load(&prepared->filter, getppid()) ? ST_OK : ST_IO;
 }
