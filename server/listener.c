@@ -144,8 +144,42 @@ static bool is_there(const struct listener *listener)
            now.st_ctim.tv_nsec == made->st_ctim.tv_nsec;
 }
 
-/* Makes the socket while the folder is locked: otherwise one of two programs
+/* Opens the file that programs lock that start in FOLDER, and locks it. Not the
+   folder itself, which evaluated code can lock, too. -1: another program has
+   the lock, or errno says what is wrong. */
+static int lock_in(int folder)
+{
+    int fd = openat(folder, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                    S_IRUSR | S_IWUSR);
+    int error;
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        error = errno;
+        (void)close(fd);
+        errno = error;
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Makes the socket while its folder is locked: otherwise one of two programs
    that start at the same time would remove the socket of the other. */
+static bool open_locked(struct listener *listener, int folder, struct buf *why)
+{
+    int lock = lock_in(folder);
+    bool ok = false;
+
+    if (lock < 0 && errno == EWOULDBLOCK)
+        buf_str(why, STR("another ecl-mcp is starting there"));
+    else if (lock < 0)
+        buf_printf(why, "the file .lock in its folder: %s", strerror(errno));
+    else if (remove_stale(listener->path, why))
+        ok = bind_to(listener, why);
+    if (lock >= 0)
+        (void)close(lock); // and unlocks it
+    return ok;
+}
+
 static bool open_socket(struct listener *listener, struct buf *why)
 {
     int folder = open_folder(listener->path);
@@ -158,11 +192,9 @@ static bool open_socket(struct listener *listener, struct buf *why)
     if (!is_private(folder))
         buf_str(why, STR("its folder must be yours and closed to others (chmod "
                          "700)"));
-    else if (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        buf_str(why, STR("another ecl-mcp is starting there"));
-    else if (remove_stale(listener->path, why))
-        ok = bind_to(listener, why);
-    (void)close(folder); // and unlocks it
+    else
+        ok = open_locked(listener, folder, why);
+    (void)close(folder); // nothing was written to it
     return ok;
 }
 

@@ -2,6 +2,8 @@
 // sockets.mjs: the socket itself: where it may be, who may use it, what becomes
 // of one that was left behind; and the options.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import { kill } from '../support/peer.mjs';
@@ -67,6 +69,18 @@ async function foreignSocketStays(world) {
     await keeper.close();
     assert.ok(fs.existsSync(world.socket));
     await new Promise(done => other.close(done));
+}
+
+// Evaluated code can lock the folder, but nothing in it.
+async function lockedFolderIsNoLock(world) {
+    const holder = spawn('flock', [`${world.folder}/run`, 'cat'],
+        { stdio: ['pipe', 'pipe', 'inherit'] });
+    holder.stdin.write('locked');
+    await once(holder.stdout, 'data');
+    const keeper = await world.keep();
+    await keeper.close();
+    holder.stdin.end();
+    await once(holder, 'exit');
 }
 
 // Of many servers that start at the same time, one gets the socket.
@@ -165,6 +179,6 @@ async function folderIsNotEntered(world) {
 
 export const socketTests = [
     socketIsPrivate, leftSocketIsReplaced, otherThingsAreLeftAlone,
-    foreignSocketStays, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
+    foreignSocketStays, lockedFolderIsNoLock, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
     otherUser, folderIsNotEntered,
 ];
