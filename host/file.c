@@ -113,9 +113,25 @@ static enum files_result read_at(const struct location *location, int parent,
     (void)close(fd);
     if (result == FILES_OK) {
         out->exists = true;
+        out->linked = info.st_nlink > 1;
         digest_of(out->bytes, out->hash);
     }
     return result;
+}
+
+bool file_is_linked(const struct location *location)
+{
+    char last[NAME_MAX + 1];
+    struct stat info;
+    int parent =
+        location_open_parent(location->workspace, location->name, false, last);
+    bool linked = parent >= 0 &&
+                  fstatat(parent, last, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  S_ISREG(info.st_mode) && info.st_nlink > 1;
+
+    if (parent >= 0)
+        (void)close(parent); // it was only a folder
+    return linked;
 }
 
 enum files_result file_read(const struct location *location, uint64_t max,
@@ -127,8 +143,10 @@ enum files_result file_read(const struct location *location, uint64_t max,
     enum files_result result = FILES_MISSING;
 
     *out = (struct files_content){.name = location->name, .bytes = STR("")};
-    if (parent < 0 && errno != ENOENT)
+    if (parent < 0 && errno != ENOENT) {
+        out->name = STR("");
         return location_fail(location, errno);
+    }
     if (parent >= 0) {
         result = read_at(location, parent, last, max, out);
         (void)close(parent);

@@ -43,9 +43,13 @@ enum files_result location_too_large(const struct location *location,
 /* FILES_CHANGED. */
 enum files_result location_changed(const struct location *location);
 
-/* Sets the name of LOCATION; with MAY_MISS, nothing need exist there yet. What
-   lies outside the workspace or is secret is refused. */
-enum files_result location_find(struct location *location, bool may_miss);
+/* Sets the name of LOCATION to where its path leads now; nothing need exist
+   there yet. What lies outside the workspace or is secret is refused. */
+enum files_result location_find(struct location *location);
+
+/* Sets the name of LOCATION to NAME, which location_find has found ("." is the
+   root). A secret, or a name that none can be, is refused. */
+enum files_result location_take(struct location *location, struct str name);
 
 /* Whether the absolute path REAL is the root or lies below it; *OUT is the part
    below. */
@@ -54,8 +58,8 @@ bool location_below(const struct workspace *workspace, const char *real,
 
 /* Opens the folder in which the last name of NAME (from the root) stands,
    without following a link, and copies that last name to LAST; "." for the root
-   itself. With MAKE, missing folders are made. A descriptor, or -1 with
-   errno. */
+   itself. With MAKE, missing folders are made. A descriptor, or -1 with errno:
+   ELOOP when a link stands on the way. */
 int location_open_parent(const struct workspace *workspace, struct str name,
                          bool make, char last[NAME_MAX + 1]);
 

@@ -114,24 +114,28 @@ static DIR *open_folder(const struct location *location)
 /* --- The functions of files.h --------------------------------------------- */
 
 static enum files_result locate_file(void *context, struct arena *arena,
-                                     struct str path, struct str *name,
+                                     struct str path, struct files_place *out,
                                      struct str *problem)
 {
     struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, true);
+    enum files_result result = location_find(&location);
 
-    if (result == FILES_OK)
-        *name = location.name.n > 0 ? location.name : STR(".");
-    return result;
+    if (result != FILES_OK)
+        return result;
+    *out = (struct files_place){.asked = path,
+                                .name = location.name.n > 0 ? location.name
+                                                            : STR("."),
+                                .linked = file_is_linked(&location)};
+    return FILES_OK;
 }
 
 static enum files_result read_file(void *context, struct arena *arena,
-                                   struct str path, uint64_t max,
-                                   struct files_content *out,
+                                   const struct files_place *place,
+                                   uint64_t max, struct files_content *out,
                                    struct str *problem)
 {
-    struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, true);
+    struct location location = {context, arena, place->asked, STR(""), problem};
+    enum files_result result = location_take(&location, place->name);
 
     *out = (struct files_content){.name = STR("")};
     if (result == FILES_OK)
@@ -147,21 +151,18 @@ static enum files_result write_file(void *context, struct arena *arena,
 {
     struct location location = {context, arena, expected->name, STR(""),
                                 problem};
-    enum files_result result = location_find(&location, true);
+    enum files_result result = location_take(&location, expected->name);
 
-    if (result != FILES_OK)
-        return result;
-    if (!str_eq(location.name, expected->name))
-        return location_changed(&location); // a link stands where none was
-    return file_write(&location, expected, bytes);
+    return result == FILES_OK ? file_write(&location, expected, bytes) : result;
 }
 
 static enum files_result list_folder(void *context, struct arena *arena,
-                                     struct str path, struct files_folder *out,
+                                     const struct files_place *place,
+                                     struct files_folder *out,
                                      struct str *problem)
 {
-    struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, false);
+    struct location location = {context, arena, place->asked, STR(""), problem};
+    enum files_result result = location_take(&location, place->name);
 
     if (result != FILES_OK)
         return result;

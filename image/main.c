@@ -39,6 +39,7 @@ static int wake_pipe[2];
 /* Around all images. */
 static struct sandbox sandbox;
 static struct sandbox_places places;
+static struct sandbox_prepared prepared;
 
 static void wake(int signal)
 {
@@ -115,7 +116,7 @@ static NO_RETURN void become_image(const struct control_message *message,
     (void)close(wake_pipe[0]); // the zygote's own
     (void)close(wake_pipe[1]);
     (void)close(CONTROL_FD);
-    if (sandbox_enter_image(&sandbox, &places) != ST_OK) {
+    if (sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK) {
         (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
                       strerror(errno));
         _exit(1);
@@ -295,7 +296,7 @@ int main(int argc, char **argv)
         return 1;
     }
     sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
-    ready.sandbox = sandbox_enter_zygote(&sandbox, &places);
+    ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);
     end_everything();

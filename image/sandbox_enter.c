@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "image/landlock.h"
 #include "image/linux.h"
-#include "image/syscall_filter.h"
 
 /* Makes the cache folder, since a rule needs a folder that exists, and resolves
    the links in its path. */
@@ -46,10 +46,12 @@ static void lower_limit(int resource, rlim_t most)
 }
 
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
-                                          struct sandbox_places *places)
+                                          struct sandbox_places *places,
+                                          struct sandbox_prepared *prepared)
 {
     struct sandbox_state state = {.known = true};
 
+    *prepared = (struct sandbox_prepared){.landlock = 0};
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
@@ -57,16 +59,20 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
         return state;
     if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
         make_cache(places);
-    state.landlock = linux_landlock_version();
+    state.landlock = prepared->landlock = linux_landlock_version();
     state.rights = linux_give_up_rights();
-    state.seccomp = syscall_filter_install(sandbox, state.landlock);
+    state.seccomp =
+        syscall_filter_prepare(sandbox, state.landlock, &prepared->filter);
     return state;
 }
 
 enum status sandbox_enter_image(const struct sandbox *sandbox,
-                                const struct sandbox_places *places)
+                                const struct sandbox_places *places,
+                                const struct sandbox_prepared *prepared)
 {
-    int version = sandbox->mode == SANDBOX_OFF ? 0 : linux_landlock_version();
-
-    return version > 0 ? landlock_confine(version, sandbox, places) : ST_OK;
+    if (prepared->landlock > 0 &&
+        landlock_confine(prepared->landlock, sandbox, places) != ST_OK)
+        return ST_IO;
+    // the filter comes last, for it may refuse what entering Landlock needs
+    return syscall_filter_load(&prepared->filter, getppid()) ? ST_OK : ST_IO;
 }

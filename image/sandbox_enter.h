@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sandbox_enter.h: puts the sandbox into force. The zygote gives up its rights
-   once (seccomp, capabilities, limits); every live image then restricts its
-   file system (Landlock). Nothing that an image starts can get out again. Parts
-   that the system does not have are left out and reported. */
+   once (capabilities, limits); every live image then restricts its file system
+   (Landlock) and its system calls (seccomp). Nothing that an image starts can
+   get out again. Parts that the system does not have are left out and reported.
+ */
 #ifndef IMAGE_SANDBOX_ENTER_H
 #define IMAGE_SANDBOX_ENTER_H
 
 #include "base/status.h"
 #include "image/sandbox.h"
+#include "image/syscall_filter.h"
+
+/* What the zygote has made ready for its images. */
+struct sandbox_prepared {
+    int landlock; /* the version that images enter; 0: none */
+    struct syscall_filter filter;
+};
 
 /* In the zygote, before it forks: makes the cache folder, gives up the rights
-   that live images must not have, and sets the limits, which hold in every
-   mode. */
+   that live images must not have, sets the limits, which hold in every mode,
+   and makes the rest ready for the images. */
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
-                                          struct sandbox_places *places);
+                                          struct sandbox_places *places,
+                                          struct sandbox_prepared *prepared);
 
-/* In a live image, before user code runs. ST_IO: the system has Landlock but
-   refuses, and errno says why; no user code may run then. */
-enum status MUST_CHECK sandbox_enter_image(const struct sandbox *sandbox,
-                                           const struct sandbox_places *places);
+/* In a live image, a child of the process that keeps it, before user code runs.
+   ST_IO: the system refuses something that was made ready, and errno says why;
+   no user code may run then. */
+enum status MUST_CHECK sandbox_enter_image(
+    const struct sandbox *sandbox, const struct sandbox_places *places,
+    const struct sandbox_prepared *prepared);
 
 #endif

@@ -6,12 +6,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/fs.h>
 #include <linux/fsverity.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/linux.h"
@@ -221,30 +228,83 @@ static void refuse_signals_to_all(scmp_filter_ctx filter)
                 SCMP_A0(SCMP_CMP_MASKED_EQ, INT_MASK, (unsigned)-1));
 }
 
-/* Refuses signals to this process (the zygote), its parent, and the parent's
-   group. */
-static void refuse_signals(scmp_filter_ctx filter)
+/* Refuses signals to TARGETS, N of them. */
+static void refuse_signals(scmp_filter_ctx filter, const pid_t *targets,
+                           size_t n)
 {
     const int calls[] = {SCMP_SYS(kill), SCMP_SYS(tkill), SCMP_SYS(tgkill),
                          SCMP_SYS(rt_sigqueueinfo),
                          SCMP_SYS(rt_tgsigqueueinfo)};
-    const pid_t targets[] = {getpid(), getppid(), -getpgrp()};
 
     for (size_t i = 0; i < COUNT(calls); i++)
-        for (size_t j = 0; j < COUNT(targets); j++)
+        for (size_t j = 0; j < n; j++)
             refuse_when(
                 filter, calls[i],
                 SCMP_A0(SCMP_CMP_MASKED_EQ, INT_MASK, (unsigned)targets[j]));
     refuse(filter, SCMP_SYS(pidfd_send_signal), NULL);
 }
 
-bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
+/* A filter without rules, or NULL. */
+static scmp_filter_ctx new_filter(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    bool done;
 
-    if (!filter)
-        return false;
+    // calls of another architecture do not exist
+    if (filter)
+        (void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
+                               SCMP_ACT_ERRNO(ENOSYS));
+    return filter;
+}
+
+/* Reads the program of FILTER into OUT. */
+static bool export_program(scmp_filter_ctx filter, struct syscall_filter *out)
+{
+    const size_t largest = BPF_MAXINSNS * sizeof out->program[0];
+    int fd = memfd_create("filter", MFD_CLOEXEC);
+    ssize_t size = -1;
+
+    out->program = malloc(largest);
+    if (out->program && fd >= 0 && seccomp_export_bpf(filter, fd) == 0)
+        size = pread(fd, out->program, largest, 0);
+    if (size > 0)
+        out->n = (size_t)size / sizeof out->program[0];
+    if (fd >= 0)
+        (void)close(fd);
+    return out->n > 0;
+}
+
+static bool load(const struct syscall_filter *filter)
+{
+    struct sock_fprog program = {(unsigned short)filter->n, filter->program};
+
+    // mitigations of the processor that make Lisp slow protect nothing here;
+    // Linux before 4.17 has no such flag
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                   SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
+           (errno == EINVAL &&
+            syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
+}
+
+/* Whether a child of this process can load FILTER. */
+static bool is_taken(const struct syscall_filter *filter)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && load(filter) ? 0
+                                                                          : 1);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return pid > 0 && status == 0;
+}
+
+static void add_rules(scmp_filter_ctx filter, const struct sandbox *sandbox,
+                      int landlock)
+{
+    const pid_t targets[] = {getpid(), getppid(), -getpgrp()};
+
     for (size_t i = 0; i < COUNT(refused); i++)
         refuse(filter, refused[i], NULL);
     for (size_t i = 0; sandbox->mode == SANDBOX_READ_ONLY && i < COUNT(changes);
@@ -257,14 +317,54 @@ bool syscall_filter_install(const struct sandbox *sandbox, int landlock)
         refuse_truncation(filter);
     refuse_signals_to_all(filter);
     if (landlock < LINUX_LANDLOCK_SIGNALS)
-        refuse_signals(filter);
-    // calls of another architecture do not exist; mitigations of the processor
-    // that make Lisp slow protect nothing here
-    (void)seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH,
-                           SCMP_ACT_ERRNO(ENOSYS));
-    (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+        refuse_signals(filter, targets, COUNT(targets));
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    done = seccomp_load(filter) == 0;
+}
+
+bool syscall_filter_prepare(const struct sandbox *sandbox, int landlock,
+                            struct syscall_filter *out)
+{
+    scmp_filter_ctx filter = new_filter();
+    bool done = false;
+
+    *out = (struct syscall_filter){.program = NULL};
+    if (!filter)
+        return false;
+    add_rules(filter, sandbox, landlock);
+    done = export_program(filter, out) && is_taken(out);
     seccomp_release(filter);
+    if (!done)
+        syscall_filter_release(out);
+    out->signals = done && landlock < LINUX_LANDLOCK_SIGNALS;
     return done;
+}
+
+/* Refuses signals to KEEPER and the processes of its group. */
+static bool spare(pid_t keeper)
+{
+    const pid_t targets[] = {keeper, -keeper};
+    struct syscall_filter more = {.program = NULL};
+    scmp_filter_ctx filter = new_filter();
+    bool done = false;
+
+    if (!filter)
+        return false;
+    refuse_signals(filter, targets, COUNT(targets));
+    done = export_program(filter, &more) && load(&more);
+    seccomp_release(filter);
+    syscall_filter_release(&more);
+    return done;
+}
+
+bool syscall_filter_load(const struct syscall_filter *filter, pid_t keeper)
+{
+    if (!filter->program)
+        return true;
+    return (!filter->signals || spare(keeper)) && load(filter);
+}
+
+void syscall_filter_release(struct syscall_filter *filter)
+{
+    free(filter->program);
+    *filter = (struct syscall_filter){.program = NULL};
 }

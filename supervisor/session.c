@@ -105,7 +105,7 @@ void session_send_keep(struct session *session, uint64_t number)
 
 void session_send_stop(struct session *session, uint64_t id)
 {
-    if (session->image.socket >= 0)
+    if (session->image.socket >= 0 && !session->image.dying)
         send_word(session, WIRE_STOP, id);
 }
 

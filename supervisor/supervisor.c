@@ -168,6 +168,15 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
     return n;
 }
 
+/* The socket that says what happens next to SESSION: that of the copy that is
+   waking, else that of the image. -1: none. */
+static int polled_socket(const struct session *session)
+{
+    if (restore_is_waking(session))
+        return session->keeping.waking.checkpoint->socket;
+    return session->image.dying ? -1 : session->image.socket;
+}
+
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
@@ -183,10 +192,10 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         if (n + CONTROL_FDS > max)
             continue;
         session->poll_at = n;
-        if (session->image.written < session->image.out.n)
+        if (session->image.written < session->image.out.n &&
+            !restore_is_waking(session))
             wanted |= POLLOUT;
-        fds[n++] = (struct pollfd){
-            session->image.dying ? -1 : session->image.socket, wanted, 0};
+        fds[n++] = (struct pollfd){polled_socket(session), wanted, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
                                    POLLIN, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
@@ -200,7 +209,9 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
 static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
-    if (fds[0].revents & POLLIN)
+    if (restore_is_waking(session))
+        image_life_tend(s, session, now);
+    else if (fds[0].revents & POLLIN)
         image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         image_life_lost(session, now);

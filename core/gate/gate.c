@@ -8,6 +8,7 @@
 #include "gate/approval_form.h"
 #include "gate/editor_buffer.h"
 #include "gate/human.h"
+#include "gate/place.h"
 #include "gate/policy.h"
 #include "gate/refusal.h"
 
@@ -175,8 +176,8 @@ static bool can_ask(const struct gate_step *t)
 static enum status ask_for_buffer(struct gate_step *t)
 {
     struct str path;
-    enum status status = editor_buffer_path(
-        t->arena, t->gate->files, t->call->tool, t->arguments.values, &path);
+    enum status status =
+        editor_buffer_path(t->arena, t->gate->files, t->call, &path);
 
     t->call->buffer.asked = true;
     if (status != ST_OK || path.n == 0)
@@ -276,16 +277,25 @@ static enum status end_step(struct gate_step *t, enum status status)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-static enum policy_decision rule_of(const struct gate_step *t, struct str *rule)
+/* What the rules say about the call, and about the place where its path leads,
+   which is found here and then stays the same. */
+static enum status ask_rules(const struct gate_step *t,
+                             enum policy_decision *decision, struct str *rule)
 {
+    const struct policy *policy = t->gate->policy;
+    struct tool_place *place = &t->call->place;
+    const struct policy_question question = {
+        .tool = t->call->tool, .values = t->arguments.values, .place = place};
+    enum status status =
+        place_find(t->call, t->gate->files, t->arguments.values);
+
+    *decision = POLICY_NONE;
     *rule = STR("");
-    if (!t->gate->policy)
-        return POLICY_NONE;
-    const struct policy_question question = {.tool = t->call->tool,
-                                             .values = t->arguments.values,
-                                             .files = t->gate->files,
-                                             .arena = t->arena};
-    return policy_decide(t->gate->policy, &question, rule);
+    if (status != ST_OK || !policy)
+        return status;
+    *decision = policy_decide(policy, &question, rule);
+    place->sole = !place->linked && policy_binds_names(policy, &question);
+    return ST_OK;
 }
 
 static bool has_fault(const struct gate_step *t)
@@ -319,9 +329,12 @@ static enum status decide_by_level(struct gate_step *t)
 static enum status decide(struct gate_step *t)
 {
     enum tool_level level = t->call->tool->level;
+    enum policy_decision decision;
     struct str rule;
-    enum policy_decision decision = rule_of(t, &rule);
+    enum status status = ask_rules(t, &decision, &rule);
 
+    if (status != ST_OK)
+        return status;
     if (decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
     if (has_fault(t) && level != TOOL_SAFE && level != TOOL_CAUTIOUS)
@@ -393,6 +406,7 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
     const struct arguments asked = t->arguments;
     bool review = t->call->tool->prepare != NULL;
     bool changed = false;
+    enum policy_decision decision;
     struct str rule;
 
     if (human->problem.n > 0)
@@ -400,9 +414,11 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
             t, APPROVAL_BY_BAD_ARGUMENTS,
             refusal_arguments(t->arena, t->call->tool, human->problem));
     t->arguments = human->arguments;
-    if (rule_of(t, &rule) == POLICY_DENY)
+    enum status status = ask_rules(t, &decision, &rule);
+    if (status == ST_OK && decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    enum status status = human_keep_arguments(human, &asked, t->call, &changed);
+    if (status == ST_OK)
+        status = human_keep_arguments(human, &asked, t->call, &changed);
     if (status != ST_OK)
         return status;
     if (changed && review && t->call->editor)

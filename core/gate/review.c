@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/place.h"
 #include "json/jsonw.h"
 
 enum status review_fail(struct arena *arena, struct tool_answer *answer,
@@ -100,16 +101,14 @@ static enum status decode(const struct tool_buffer *buffer,
 }
 
 /* Reads and decodes the file; sets ANSWER when that is not possible. */
-static enum status load(const struct tool_request *request, struct str path,
-                        bool may_miss, struct review *review,
-                        struct tool_answer *answer)
+static enum status load(const struct tool_request *request, bool may_miss,
+                        struct review *review, struct tool_answer *answer)
 {
     struct arena *arena = request->arena;
-    const struct files *files = request->files;
     const struct tool_buffer *buffer = &request->call->buffer;
     struct str problem = STR("");
-    enum files_result result = files->read(files->context, &review->arena, path,
-                                           LIMIT_FILE, &review->base, &problem);
+    enum files_result result = place_read(request, &review->arena, LIMIT_FILE,
+                                          &review->base, &problem);
 
     if (result == FILES_MISSING && (may_miss || buffer->exists) &&
         review->base.name.n > 0)
@@ -135,9 +134,8 @@ static enum status load(const struct tool_request *request, struct str path,
     return status;
 }
 
-enum status review_open(const struct tool_request *request, struct str path,
-                        bool may_miss, struct review **out,
-                        struct tool_answer *answer)
+enum status review_open(const struct tool_request *request, bool may_miss,
+                        struct review **out, struct tool_answer *answer)
 {
     *out = NULL;
     if (!tool_has_files(request, answer))
@@ -152,7 +150,7 @@ enum status review_open(const struct tool_request *request, struct str path,
     if (request->call->plan) // that of arguments before the human changed them
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;
-    enum status status = load(request, path, may_miss, review, answer);
+    enum status status = load(request, may_miss, review, answer);
     if (status == ST_OK && answer->state == TOOL_ASKS)
         *out = review;
     return status;
@@ -280,5 +278,6 @@ enum status review_propose(struct review *review, struct str after,
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
     buf_append(&question->substance, review->base.hash, FILES_HASH);
     buf_byte(&question->substance, review->base.exists ? '+' : '-');
+    buf_str(&question->substance, review->base.name); // as it is, not as shown
     return ST_OK;
 }

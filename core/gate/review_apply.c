@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "gate/approval.h"
+#include "gate/place.h"
 #include "gate/review.h"
 #include "json/jsonw.h"
 
@@ -318,28 +319,24 @@ static enum status write(const struct tool_request *request,
     return ST_OK;
 }
 
-/* Reads the file as it is on the disk now; sets ANSWER when that fails, or when
-   the name leads to another file than the one that the human was shown. */
+/* Reads the file as it is on the disk now; sets ANSWER when that fails. */
 static enum status read_now(const struct tool_request *request,
                             struct review *review, struct files_content *out,
                             struct tool_answer *answer)
 {
-    const struct files *files = request->files;
     struct str problem = STR("");
     enum files_result result =
-        files->read(files->context, &review->arena, review->base.name,
-                    LIMIT_FILE, out, &problem);
+        place_read(request, &review->arena, LIMIT_FILE, out, &problem);
 
     if (result == FILES_MISSING)
         result = FILES_OK;
+    if (result == FILES_REFUSED) // what was shown could be read
+        return review_fail(request->arena, answer, "STALE",
+                           "%.*s It is not what the user was asked about. "
+                           "Nothing was written.",
+                           STR_ARG(problem));
     if (result != FILES_OK)
         return review_fail_files(request->arena, result, problem, answer);
-    if (!str_eq(out->name, review->base.name))
-        return review_fail(
-            request->arena, answer, "STALE",
-            "%.*s no longer leads to the file that the user was asked about. "
-            "Nothing was written.",
-            STR_ARG(review->name));
     if (out->exists == review->base.exists)
         return ST_OK;
     return review_fail(request->arena, answer, "STALE",
@@ -430,12 +427,10 @@ static enum status report_file(const struct tool_request *request,
                                bool *read)
 {
     const struct approval_applied *applied = request->decision->applied;
-    const struct files *files = request->files;
     struct arena *arena = &review->arena;
     struct str problem = STR("");
     enum files_result result =
-        files->read(files->context, arena, review->base.name, LIMIT_FILE,
-                    &outcome->now, &problem);
+        place_read(request, arena, LIMIT_FILE, &outcome->now, &problem);
 
     if (result == FILES_NOMEM)
         return ST_NOMEM;

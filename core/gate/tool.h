@@ -91,6 +91,18 @@ struct tool_work {
     void (*free)(struct tool_work *work);
 };
 
+/* The file or folder that a call is about (place.h). */
+struct tool_place {
+    bool found;               /* the rest is valid */
+    enum files_result result; /* FILES_OK: NAME is it; else it is unknown, as
+                                 PROBLEM says */
+    struct buf path;          /* as the model wrote it */
+    struct buf name;          /* from the root, links resolved */
+    struct buf problem;
+    bool linked; /* it had another name, too, when the rules were asked */
+    bool sole;   /* it had none, and there are rules that rely on that */
+};
+
 /* What a call has changed in a file, for the log. */
 struct tool_change {
     struct buf path;   /* of the file, absolute; empty: nothing was changed */
@@ -127,8 +139,9 @@ struct tool_call {
         /* Where it runs; empty: in none. ENDS_SESSION: it ends it. */
         char session[LIMIT_SESSION_NAME + 1];
         bool ends_session;
-        struct buf arguments;   /* JSON text, as asked for or as modified */
-        struct buf preview;     /* of the arguments (preview.h) */
+        struct buf arguments; /* JSON text, as asked for or as modified */
+        struct buf preview;   /* of the arguments (preview.h) */
+        struct tool_place place;
         bool approved;          /* the gate let it run */
         const char *decision;   /* "allowed", "refused", "approved",
                                    "modified", "denied", "settled"; static;

@@ -154,8 +154,7 @@ static enum status prepare(const struct tool_request *request,
         return review_fail(request->arena, answer, "ERROR",
                            "argument content is missing: the new form. "
                            "Nothing was written.");
-    enum status status =
-        review_open(request, values[PATH].string, false, &review, answer);
+    enum status status = review_open(request, false, &review, answer);
     if (status != ST_OK || !review)
         return status;
     status =

@@ -161,8 +161,7 @@ static enum status prepare(const struct tool_request *request,
                            "edits. Nothing was written.");
     // an edit of nothing makes a new file
     bool may_miss = both && values[ORIGINAL].string.n == 0;
-    enum status status =
-        review_open(request, values[PATH].string, may_miss, &review, answer);
+    enum status status = review_open(request, may_miss, &review, answer);
     if (status != ST_OK || !review)
         return status;
     return propose(request, review, question, answer);

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "files/seen.h"
 #include "files/text.h"
+#include "gate/place.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
@@ -122,9 +123,8 @@ static enum status read_file(const struct tool_request *request,
 
     if (!tool_has_files(request, answer))
         return ST_OK;
-    enum files_result result = request->files->read(
-        request->files->context, request->arena, values[PATH].string,
-        LIMIT_FILE, &file, &answer->text);
+    enum files_result result =
+        place_read(request, request->arena, LIMIT_FILE, &file, &answer->text);
 
     answer->state = TOOL_FAILED;
     if (result == FILES_NOMEM)

@@ -6,6 +6,7 @@
 #include "base/finder.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/place.h"
 #include "tools/sets.h"
 
 /* Characters that are shown of a line. */
@@ -85,8 +86,9 @@ static enum status look_into(struct search *search,
 {
     struct files_folder folder;
     struct str problem;
+    const struct files_place place = {.asked = path, .name = path};
     enum files_result result = request->files->list(
-        request->files->context, arena, path, &folder, &problem);
+        request->files->context, arena, &place, &folder, &problem);
     enum status status = result == FILES_NOMEM ? ST_NOMEM : ST_OK;
 
     if (result != FILES_OK) {
@@ -154,8 +156,9 @@ static enum status look_at(struct search *search,
 {
     struct files_content file;
     struct str problem;
+    const struct files_place place = {.asked = path, .name = path};
     enum files_result result =
-        request->files->read(request->files->context, arena, path,
+        request->files->read(request->files->context, arena, &place,
                              LIMIT_SEARCH_FILE, &file, &problem);
 
     if (result == FILES_NOMEM)
@@ -242,22 +245,22 @@ static enum status search_step(struct tool_work *work,
     return status;
 }
 
-/* Adds PATH, a folder or a file. When it is neither, ANSWER says so. */
+/* Adds the folder or file that the call is about. When it is neither, ANSWER
+   says so. */
 static enum status start(struct search *search,
-                         const struct tool_request *request, struct str path,
+                         const struct tool_request *request,
                          struct tool_answer *answer)
 {
     struct files_folder folder;
     struct files_content file;
     struct str problem;
-    const struct files *files = request->files;
     enum files_result result =
-        files->list(files->context, request->arena, path, &folder, &problem);
+        place_list(request, request->arena, &folder, &problem);
     bool is_folder = result == FILES_OK;
 
     if (!is_folder && result != FILES_NOMEM)
-        result = files->read(files->context, request->arena, path,
-                             LIMIT_SEARCH_FILE, &file, &problem);
+        result = place_read(request, request->arena, LIMIT_SEARCH_FILE, &file,
+                            &problem);
     if (result == FILES_OK)
         return push(search, STR("."), is_folder ? folder.name : file.name,
                     is_folder);
@@ -270,7 +273,6 @@ static enum status search_files(const struct tool_request *request,
                                 struct tool_answer *answer)
 {
     const struct schema_value *values = request->values;
-    struct str path = values[PATH].given ? values[PATH].string : STR(".");
     struct search *search;
 
     if (!tool_has_files(request, answer))
@@ -291,7 +293,7 @@ static enum status search_files(const struct tool_request *request,
     if (status == ST_OK)
         status = finder_init(&search->finder, &search->arena, pattern);
     if (status == ST_OK)
-        status = start(search, request, path, answer);
+        status = start(search, request, answer);
     if (status != ST_OK || !search->places) {
         search_free(&search->work);
         return status;

@@ -30,8 +30,7 @@ static enum status prepare(const struct tool_request *request,
 {
     const struct schema_value *values = request->values;
     struct review *review;
-    enum status status =
-        review_open(request, values[PATH].string, true, &review, answer);
+    enum status status = review_open(request, true, &review, answer);
 
     if (status != ST_OK || !review)
         return status;

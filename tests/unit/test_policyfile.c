@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/core.h"
+#include "gate/place.h"
 #include "host/policyfile.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -13,6 +14,7 @@ static struct policy policy;
 static struct arena arena;
 static struct workspace *workspace;
 static struct files files;
+static struct tool_call call;
 
 static int set_up(void **state)
 {
@@ -36,6 +38,8 @@ static int tear_down(void **state)
     (void)state;
     workspace_free(workspace);
     policy_release(&policy);
+    tool_call_release(&call);
+    call = (struct tool_call){.tool = NULL};
     arena_release(&arena);
     folder_remove();
     return 0;
@@ -190,7 +194,7 @@ static void check_rule(const char *name, const char *path, const char *session,
 {
     const struct tool *tool = core_find_tool(str_from(name));
     struct schema_value values[8] = {{0}};
-    struct policy_question question = {tool, values, &files, &arena};
+    struct policy_question question = {tool, values, &call.place};
     struct str why;
     assert_non_null(tool);
     files = workspace_files(workspace);
@@ -202,6 +206,9 @@ static void check_rule(const char *name, const char *path, const char *session,
         values[i].given = value != NULL;
         values[i].string = value ? str_from(value) : STR("");
     }
+    tool_call_release(&call);
+    call = (struct tool_call){.tool = tool};
+    assert_ok(place_find(&call, &files, values));
     enum policy_decision got = policy_decide(&policy, &question, &why);
     assert_memory(got == wanted || !check_memory_is_back());
     if (got != wanted)
@@ -253,6 +260,25 @@ static void rules_about_unknown_files(void **state)
     check_rule("write-file", "src/x", NULL, POLICY_ALLOW);
 }
 
+/* A file that has another name may be the one that a rule is about. */
+static void rules_about_files_with_two_names(void **state)
+{
+    (void)state;
+    folder_run("ln work/src/a.lisp work/doc/a.lisp && touch work/doc/b.lisp");
+    read_text("{\"deny\": [{\"tool\": \"*\", \"path\": \"src/**\"}]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_DENY);
+    check_rule("load-file", "doc/a.lisp", NULL, POLICY_DENY);
+    check_rule("read-file", "doc/b.lisp", NULL, POLICY_NONE);
+    check_rule("list-directory", "doc", NULL, POLICY_NONE);
+    read_text("{\"ask\": [{\"tool\": \"read-file\", \"path\": \"src/**\"}]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_ASK);
+    check_rule("write-file", "doc/a.lisp", NULL, POLICY_NONE);
+    read_text("{\"allow\": [{\"tool\": \"*\", \"path\": \"doc/**\"}]}");
+    check_rule("write-file", "doc/a.lisp", NULL, POLICY_ALLOW);
+    read_text("{\"deny\": [\"write-file\"]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_NONE);
+}
+
 static void rules_about_any_tool(void **state)
 {
     (void)state;
@@ -284,6 +310,7 @@ int main(void)
         TEST(policyfile_in_a_home_that_is_the_workspace),
         TEST(rules_about_files),
         TEST(rules_about_unknown_files),
+        TEST(rules_about_files_with_two_names),
         TEST(rules_about_any_tool),
     };
     return RUN_TESTS("policyfile", tests);
