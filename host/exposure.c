@@ -12,8 +12,7 @@
 
 #include "files/secrets.h"
 
-/* The absolute path of what FD is open on; false: unknown. */
-static bool find_path(int fd, char path[PATH_MAX])
+bool exposure_find_path(int fd, char path[PATH_MAX])
 {
     char link[32];
 
@@ -61,7 +60,7 @@ const char *exposure_of_file(int fd, const struct workspace *workspace)
     char home[PATH_MAX];
     char folder[PATH_MAX];
 
-    if (!find_path(fd, path))
+    if (!exposure_find_path(fd, path))
         return "is in an unknown place: /proc is missing";
     resolve(getenv("HOME"), home);
     bool spared = home[0] != '\0' && lies_in(path, home) &&

@@ -205,26 +205,25 @@ static enum files_result replace(const struct location *location, int parent,
                                  const struct files_content *expected,
                                  struct str bytes)
 {
-    char temporary[REPLACE_NAME];
+    struct replacement file;
     struct stat info;
     const struct stat *old;
     enum files_result result = find_old(location, parent, last, &info, &old);
 
     if (result != FILES_OK)
         return result;
-    int error = replace_write(parent, last, old, bytes,
-                              &location->workspace->temporary, temporary);
+    int error = replace_write(parent, last, old, bytes, &file);
     if (error != 0)
         return location_fail(location, error);
     result = check(location, parent, last, expected);
     if (result == FILES_OK)
-        error = replace_move(parent, temporary, last, !expected->exists);
+        error = replace_move(parent, &file, last, !expected->exists);
     if (result == FILES_OK && error == 0) {
         (void)fsync(parent); // the name; the content is on the disk already
         return FILES_OK;
     }
-    (void)unlinkat(parent, temporary, 0);
-    if (error == EEXIST)
+    (void)unlinkat(parent, file.name, 0);
+    if (error == EEXIST || error == ESTALE)
         return location_changed(location);
     return error == 0 ? result : location_fail(location, error);
 }

@@ -16,7 +16,6 @@ struct workspace {
     int fd;              /* of the root */
     char root[PATH_MAX]; /* absolute, links resolved; empty for "/" */
     const char *const *secrets;
-    unsigned temporary; /* number of the last temporary file */
 };
 
 /* The path of one call. */

@@ -337,7 +337,7 @@ static enum status decide(struct gate_step *t)
         return status;
     if (decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    if (has_fault(t) && level != TOOL_SAFE && level != TOOL_CAUTIOUS)
+    if (has_fault(t) && level != TOOL_SAFE)
         return refuse_by_fault(t);
     if (decision == POLICY_ASK)
         return decide_by_question(t, rule);

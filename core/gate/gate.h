@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gate.h: the only place that decides whether a call runs, and the only one
    that runs it. In this order: a deny rule, an ask rule, an allow rule, a
-   session grant, the level. */
+   session grant, the level. When the rules cannot be trusted, only safe tools
+   run. */
 #ifndef GATE_GATE_H
 #define GATE_GATE_H
 
@@ -48,6 +49,7 @@ struct gate {
     struct image *image;
     const struct files *files;   /* NULL: none */
     const struct policy *policy; /* NULL: no rules */
+    struct buf *notices;         /* of the host (core.h), or NULL */
     struct seen seen;            /* the files that the model knows */
     struct tool_limits limits;   /* changed by configure-limits */
     struct {

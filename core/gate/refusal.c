@@ -39,8 +39,9 @@ struct str refusal_fault(struct arena *arena, const struct tool *tool,
 {
     return arena_printf(arena,
                         "%s was not run: the user's rules cannot be trusted, "
-                        "so nobody is asked for an approval: %.*s. The user "
-                        "has to fix them and restart ecl-mcp.",
+                        "so only safe tools run, and nobody is asked for an "
+                        "approval: %.*s. The user has to fix them and restart "
+                        "ecl-mcp.",
                         tool->name, STR_ARG(fault));
 }
 
