@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -18,10 +19,12 @@
    and copies its name to NAME; the caller removes or moves it. The file gets
    the mode, owner, access control list and user attributes of LAST in PARENT,
    whose stat(2) is OLD; with OLD NULL, those of a new file. *COUNTER makes
-   names unique. Returns 0, or an errno, and then there is no new file. */
-int MUST_CHECK replace_write(int parent, const char *last,
-                             const struct stat *old, struct str bytes,
-                             unsigned *counter, char name[REPLACE_NAME]);
+   names unique. The steps are those of ARENA's strand. Returns 0, or an errno
+   (ECANCELED when the work is stopped), and then there is no new file. */
+int MUST_CHECK replace_write(const struct arena *arena, int parent,
+                             const char *last, const struct stat *old,
+                             struct str bytes, unsigned *counter,
+                             char name[REPLACE_NAME]);
 
 /* Renames the file NAME to LAST; when IS_NEW, only if LAST does not exist.
    Returns 0, or an errno, and then NAME still exists. */
