@@ -96,8 +96,23 @@
 #define LIMIT_OUTPUT_MIN 1000
 #define LIMIT_OUTPUT_MAX 1000000
 
-/* Bytes that are kept of one output or value for read-output. */
+/* Bytes that are kept of one output or value for read-output, and of the answer
+   of an image. */
 #define LIMIT_OUTPUT_KEPT (16u * 1024 * 1024)
+
+/* Bytes of output and answers that one session may make the supervisor hold
+   until they are passed on: an evaluation that prints and returns all that is
+   kept. */
+#define LIMIT_SESSION_HELD (4 * LIMIT_OUTPUT_KEPT)
+
+/* The same for all sessions together, without the first bytes of each, which it
+   may always have: no session can take all memory, or the room of another. */
+#define LIMIT_SESSIONS_HELD (256u * 1024 * 1024)
+#define LIMIT_SESSION_SHARE (1024u * 1024)
+
+/* Characters of an answer that the other users of a session are told, when it
+   changes the session for them. */
+#define LIMIT_NOTICE 2000
 
 /* Bytes of all kept outputs of one supervisor; the oldest go first. */
 #define LIMIT_OUTPUTS_BYTES (64u * 1024 * 1024)
