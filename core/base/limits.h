@@ -172,6 +172,12 @@
    happened, and the folder does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90
 
+/* Bytes from which on a file of the audit log is full, and how many full files
+   are kept of one day, besides the one in use: 1 GiB a day. Calls that change
+   large files leave some 256 KiB each. */
+#define LIMIT_AUDIT_FILE (64u * 1024 * 1024)
+#define LIMIT_AUDIT_PARTS 15
+
 /* Characters that are kept of a client's name, and of its version. */
 #define LIMIT_CLIENT_NAME 100
 
