@@ -16,6 +16,7 @@
 
 #include "base/limits.h"
 #include "host/exposure.h"
+#include "host/resolve.h"
 
 /* "2026-11-28", ".jsonl", and room for what years may become. */
 #define DATE_SIZE 32
@@ -315,7 +316,17 @@ struct auditfile *auditfile_new(const char *path, const struct log *log)
 const char *auditfile_exposure(const struct auditfile *file,
                                const struct workspace *workspace)
 {
-    return file->daily ? NULL : exposure_of_file(file->fd, workspace);
+    char path[PATH_MAX];
+    char real[PATH_MAX];
+    bool missing;
+
+    if (!file->daily)
+        return exposure_of_file(file->fd, workspace);
+    int n = snprintf(path, sizeof path, "%s/" AUDITFILE_PLACE, file->home);
+    if (n < 0 || (size_t)n >= sizeof path ||
+        resolve_path(path, real, &missing) != 0)
+        return NULL; // it cannot be opened, which is said then
+    return exposure_of_path(real, workspace);
 }
 
 void auditfile_free(struct auditfile *file)
