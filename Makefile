@@ -55,7 +55,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # found from here.
 INCLUDES := -iquote core -iquote .
 # All but the core use what Linux and glibc have beyond POSIX.
-host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/support/imagehost.c tests/support/rights.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
@@ -285,7 +285,8 @@ $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 
 # These tests also enter the sandbox themselves.
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
-  image/hidden.c image/landlock.c image/syscall_filter.c) $(TEST_LIBS)
+  image/folders.c image/hidden.c image/landlock.c image/syscall_filter.c \
+  image/syscall_table.c image/syscall_arguments.c image/filter_program.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)

@@ -14,8 +14,7 @@
 #include "files/secrets.h"
 #include "host/home.h"
 
-/* The absolute path of what FD is open on; false: unknown. */
-static bool find_path(int fd, char path[PATH_MAX])
+bool exposure_find_path(int fd, char path[PATH_MAX])
 {
     char link[32];
 
@@ -83,7 +82,7 @@ const char *exposure_of_file(int fd, const struct workspace *workspace)
 {
     char path[PATH_MAX];
 
-    if (!find_path(fd, path))
+    if (!exposure_find_path(fd, path))
         return "is in an unknown place: /proc is missing";
     return exposure_of_path(path, workspace);
 }

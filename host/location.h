@@ -17,7 +17,6 @@ struct workspace {
     char root[PATH_MAX];    /* absolute, links resolved; empty for "/" */
     char in_home[PATH_MAX]; /* the root from the home folder; or empty */
     const char *const *secrets;
-    unsigned temporary; /* number of the last temporary file */
 };
 
 /* The path of one call. */

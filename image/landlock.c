@@ -2,7 +2,7 @@
 /* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
    folder holds for everything in it. To leave a secret out, all other names in
    every folder on the way to it are allowed one by one; what appears in such a
-   folder later is not allowed, either. */
+   folder later is not allowed, either, until the rules are made anew. */
 #include "image/landlock.h"
 
 #include <dirent.h>
@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "image/folders.h"
 #include "image/hidden.h"
 
 /* The interface of the kernel; the headers of older systems have less of it. */
@@ -126,9 +127,18 @@ static void allow_around(const struct rules *rules, const char *way)
     (void)closedir(folder); // was only read
 }
 
+/* Allows RIGHTS for what FD is open on, unless it is -1. */
+static void allow_open(const struct rules *rules, int fd, uint64_t rights)
+{
+    struct rule rule = {rights & rules->handled, fd};
+
+    if (fd >= 0)
+        (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
+}
+
 static void allow_everything(const struct rules *rules,
-                             const struct sandbox *sandbox,
-                             const struct sandbox_places *places)
+                             const struct landlock *landlock,
+                             const struct sandbox *sandbox)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
     for (size_t i = 0; i < rules->hidden.ways.n; i++)
@@ -136,9 +146,8 @@ static void allow_everything(const struct rules *rules,
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
     for (size_t i = 0; i < SANDBOX_N; i++)
-        if (places->writable[i][0] != '\0' && !places->refused[i])
-            allow(rules, AT_FDCWD, places->writable[i],
-                  sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
+        allow_open(rules, landlock->folders[i],
+                   sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
 }
 
 /* What VERSION of the interface can handle. */
@@ -159,26 +168,134 @@ static struct ruleset handled_by(int version, const struct sandbox *sandbox)
     return set;
 }
 
-enum status landlock_confine(int version, const struct sandbox *sandbox,
-                             const struct sandbox_places *places)
-{
-    struct ruleset set = handled_by(version, sandbox);
-    struct rules rules = {.handled = set.files};
-    enum status status = ST_IO;
-    int fault;
+/* How a folder looked when the rules were made. */
+struct landlock_mark {
+    char *path; /* owned */
+    dev_t device;
+    ino_t number;
+    struct timespec changed; /* its entries, or the folder itself */
+};
 
+static void forget_marks(struct landlock *landlock)
+{
+    for (size_t i = 0; i < landlock->n; i++)
+        free(landlock->marks[i].path);
+    free(landlock->marks);
+    landlock->marks = NULL;
+    landlock->n = 0;
+}
+
+static void look(struct landlock_mark *mark)
+{
+    struct stat status = {.st_ino = 0};
+
+    if (stat(mark->path[0] != '\0' ? mark->path : "/", &status) < 0)
+        status.st_ino = 0; // it may come into being
+    mark->device = status.st_dev;
+    mark->number = status.st_ino;
+    mark->changed = status.st_ctim;
+}
+
+/* Marks the folders of LOOKED. Without memory there are no marks, and the rules
+   are made anew each time. */
+static void mark(struct landlock *landlock, const struct hidden_paths *looked)
+{
+    forget_marks(landlock);
+    landlock->marks = calloc(looked->n, sizeof *landlock->marks);
+    while (landlock->marks && landlock->n < looked->n) {
+        struct landlock_mark *next = &landlock->marks[landlock->n];
+
+        next->path = strdup(looked->list[landlock->n].name);
+        if (!next->path) {
+            forget_marks(landlock);
+            return;
+        }
+        look(next);
+        landlock->n++;
+    }
+}
+
+static bool is_unchanged(const struct landlock *landlock)
+{
+    for (size_t i = 0; i < landlock->n; i++) {
+        const struct landlock_mark *old = &landlock->marks[i];
+        struct landlock_mark now = {.path = old->path};
+
+        look(&now);
+        if (now.device != old->device || now.number != old->number ||
+            now.changed.tv_sec != old->changed.tv_sec ||
+            now.changed.tv_nsec != old->changed.tv_nsec)
+            return false;
+    }
+    return landlock->n > 0;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd); // was only a name
+    *fd = -1;
+}
+
+void landlock_open(struct landlock *landlock, int version,
+                   struct sandbox_places *places)
+{
+    memset(landlock, 0, sizeof *landlock);
+    landlock->version = version;
+    landlock->rules = -1;
+    for (size_t i = 0; i < SANDBOX_N; i++) {
+        const char *path = places->writable[i];
+
+        landlock->folders[i] = -1;
+        if (path[0] == '\0' || places->refused[i])
+            continue;
+        landlock->folders[i] = folders_find(path);
+        if (landlock->folders[i] < 0)
+            places->refused[i] = "it cannot be opened, or a link is in its way";
+    }
+}
+
+enum status landlock_renew(struct landlock *landlock,
+                           const struct sandbox *sandbox,
+                           const struct sandbox_places *places)
+{
+    struct ruleset set = handled_by(landlock->version, sandbox);
+    struct rules rules = {.handled = set.files};
+    int fault = ENOMEM;
+
+    if (landlock->rules >= 0 && is_unchanged(landlock))
+        return ST_OK;
+    close_one(&landlock->rules);
     rules.set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
     if (rules.set < 0)
         return ST_IO;
-    errno = ENOMEM;
     if (hidden_find(&rules.hidden, sandbox, places) == ST_OK) {
-        allow_everything(&rules, sandbox, places);
-        if (syscall(RESTRICT_SELF, rules.set, 0) == 0)
-            status = ST_OK;
+        mark(landlock, &rules.hidden.looked);
+        allow_everything(&rules, landlock, sandbox);
+        landlock->rules = rules.set;
+    } else {
+        (void)close(rules.set); // without memory no rules
     }
-    fault = errno;
-    (void)close(rules.set);
     hidden_release(&rules.hidden);
     errno = fault;
+    return landlock->rules >= 0 ? ST_OK : ST_IO;
+}
+
+enum status landlock_confine(struct landlock *landlock)
+{
+    enum status status =
+        syscall(RESTRICT_SELF, landlock->rules, 0) == 0 ? ST_OK : ST_IO;
+    int fault = errno;
+
+    landlock_release(landlock);
+    errno = fault;
     return status;
+}
+
+void landlock_release(struct landlock *landlock)
+{
+    close_one(&landlock->rules);
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        close_one(&landlock->folders[i]);
+    forget_marks(landlock);
 }

@@ -133,7 +133,8 @@ static void open_image(struct images *images,
     pid_t pid = -1;
 
     errno = ENOMEM;
-    if (images_reserve(images))
+    if (images_reserve(images) &&
+        sandbox_renew(&sandbox, &places, &prepared) == ST_OK)
         pid = fork();
     if (pid == 0)
         become_image(message, fds);

@@ -51,7 +51,7 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
 {
     struct sandbox_state state = {.known = true};
 
-    *prepared = (struct sandbox_prepared){.landlock = 0};
+    memset(prepared, 0, sizeof *prepared);
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
@@ -59,19 +59,30 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
         return state;
     if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
         make_cache(places);
-    state.landlock = prepared->landlock = linux_landlock_version();
+    state.landlock = linux_landlock_version();
+    landlock_open(&prepared->landlock, state.landlock, places);
     state.rights = linux_give_up_rights();
     state.seccomp =
         syscall_filter_prepare(sandbox, state.landlock, &prepared->filter);
     return state;
 }
 
+enum status sandbox_renew(const struct sandbox *sandbox,
+                          const struct sandbox_places *places,
+                          struct sandbox_prepared *prepared)
+{
+    if (prepared->landlock.version == 0)
+        return ST_OK;
+    return landlock_renew(&prepared->landlock, sandbox, places);
+}
+
 enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places,
-                                const struct sandbox_prepared *prepared)
+                                struct sandbox_prepared *prepared)
 {
-    if (prepared->landlock > 0 &&
-        landlock_confine(prepared->landlock, sandbox, places) != ST_OK)
+    if (prepared->landlock.version > 0 &&
+        (sandbox_renew(sandbox, places, prepared) != ST_OK ||
+         landlock_confine(&prepared->landlock) != ST_OK))
         return ST_IO;
     // the filter comes last, for it may refuse what entering Landlock needs
     return syscall_filter_load(&prepared->filter, getppid()) ? ST_OK : ST_IO;

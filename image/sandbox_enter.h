@@ -8,12 +8,13 @@
 #define IMAGE_SANDBOX_ENTER_H
 
 #include "base/status.h"
+#include "image/landlock.h"
 #include "image/sandbox.h"
 #include "image/syscall_filter.h"
 
 /* What the zygote has made ready for its images. */
 struct sandbox_prepared {
-    int landlock; /* the version that images enter; 0: none */
+    struct landlock landlock; /* of version 0: there is none */
     struct syscall_filter filter;
 };
 
@@ -24,11 +25,18 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
                                           struct sandbox_places *places,
                                           struct sandbox_prepared *prepared);
 
+/* In the zygote, before it forks for another image: what has come into being in
+   the home folders since the last one may be read. ST_IO: the system refuses,
+   and errno says why; there can be no image then. */
+enum status MUST_CHECK sandbox_renew(const struct sandbox *sandbox,
+                                     const struct sandbox_places *places,
+                                     struct sandbox_prepared *prepared);
+
 /* In a live image, a child of the process that keeps it, before user code runs.
    ST_IO: the system refuses something that was made ready, and errno says why;
    no user code may run then. */
-enum status MUST_CHECK sandbox_enter_image(
-    const struct sandbox *sandbox, const struct sandbox_places *places,
-    const struct sandbox_prepared *prepared);
+enum status MUST_CHECK sandbox_enter_image(const struct sandbox *sandbox,
+                                           const struct sandbox_places *places,
+                                           struct sandbox_prepared *prepared);
 
 #endif

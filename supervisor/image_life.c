@@ -155,6 +155,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    LIMIT_PROCESSES);
     else if (death->garbled)
         buf_str(text, STR("sent an invalid answer and was ended"));
+    else if (death->verbose)
+        buf_printf(text,
+                   "sent an answer of more than %u bytes, the limit, and was "
+                   "ended",
+                   LIMIT_OUTPUT_KEPT);
     else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -328,6 +333,8 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
     image_life_answer(s, session, now);
     if (status == ST_INVALID)
         session->image.death.garbled = true; // what follows is our doing
+    if (status == ST_LIMIT)
+        session->image.death.verbose = true;
     if (status != ST_OK)
         image_life_lost(session, now);
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "image/linux.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
@@ -154,7 +155,7 @@ static void tell_others(struct session *session, const struct front *knows,
     struct buf notice = BUF_EMPTY;
 
     buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
-               operation, STR_ARG(text));
+               operation, STR_ARG(utf8_head(text, LIMIT_NOTICE)));
     notices_add(&session->notices, knows, buf_view(&notice));
     buf_release(&notice);
 }

@@ -20,6 +20,7 @@
 #include "supervisor/progress.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
+#include "supervisor/room.h"
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 #include "wire/wire.h"
@@ -245,11 +246,19 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
+    size_t shared = room_shared(s);
 
     for (struct session *session = s->sessions; session;
-         session = session->next)
+         session = session->next) {
+        size_t own = room_offer(session, shared);
+        size_t offered = session->room;
+        size_t taken;
+
         if (session->poll_at < n)
             run_session(s, session, fds + session->poll_at, now_ms);
+        taken = offered - session->room;
+        shared -= taken > own ? taken - own : 0;
+    }
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
@@ -329,6 +338,7 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
         s->name = now_ms + 1;
+    room_prepare();
     linux_adopt_orphans();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);

@@ -53,12 +53,29 @@
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
+/* Work of one step (strand.h), as much as looking at so many bytes: a few
+   milliseconds, at most some 12, for which everything else waits. */
+#define LIMIT_STEP (1024u * 1024)
+
+/* Calls that are worked on in steps at a time: as each may hold the text of a
+   file, the others wait. */
+#define LIMIT_ERRANDS 4
+
+/* Bytes of the stack of such work, which never recurs deep: several times of
+   what it takes. */
+#define LIMIT_STRAND_STACK (256u * 1024)
+
 /* Bytes of each of two texts that are compared: more than any source file has.
    The tables of their lines take a few times as much. */
 #define LIMIT_DIFF_TEXT (64u * 1024 * 1024)
 
-/* Lines of each of these texts: the tables take some 50 bytes for each line. */
-#define LIMIT_DIFF_LINES (2 * 1024 * 1024)
+/* Edits of one call times the bytes of the file, which is searched for each of
+   them: some seconds of work, and 1,000 edits of a file of 4 MB. */
+#define LIMIT_EDITS_BYTES 4294967296ull
+
+/* Lines of each of these texts: the tables take some 120 bytes for each line of
+   one of them, so 64 MB. */
+#define LIMIT_DIFF_LINES (512 * 1024)
 
 /* Comparisons of lines after which a diff need no longer be the shortest one:
    they take a tenth of a second or two, and suffice for 10,000 changed lines.
@@ -69,6 +86,10 @@
 /* Lines by which a hunk may have moved in a text that was changed in the
    meantime: farther away, equal lines may mean something else. */
 #define LIMIT_DIFF_DRIFT 1000
+
+/* Bytes of lines that are compared to find such places: some tenths of a
+   second. Hunks that are left then are out of date. */
+#define LIMIT_DIFF_COMPARED (1024u * 1024 * 1024)
 
 /* Elements of a list that is an argument: nobody reviews more edits. */
 #define LIMIT_LIST_ITEMS 1000
@@ -81,8 +102,23 @@
 #define LIMIT_OUTPUT_MIN 1000
 #define LIMIT_OUTPUT_MAX 1000000
 
-/* Bytes that are kept of one output or value for read-output. */
+/* Bytes that are kept of one output or value for read-output, and of the answer
+   of an image. */
 #define LIMIT_OUTPUT_KEPT (16u * 1024 * 1024)
+
+/* Bytes of output and answers that one session may make the supervisor hold
+   until they are passed on: an evaluation that prints and returns all that is
+   kept. */
+#define LIMIT_SESSION_HELD (4 * LIMIT_OUTPUT_KEPT)
+
+/* The same for all sessions together, without the first bytes of each, which it
+   may always have: no session can take all memory, or the room of another. */
+#define LIMIT_SESSIONS_HELD (256u * 1024 * 1024)
+#define LIMIT_SESSION_SHARE (1024u * 1024)
+
+/* Characters of an answer that the other users of a session are told, when it
+   changes the session for them. */
+#define LIMIT_NOTICE 2000
 
 /* Bytes of all kept outputs of one supervisor; the oldest go first. */
 #define LIMIT_OUTPUTS_BYTES (64u * 1024 * 1024)

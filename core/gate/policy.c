@@ -255,6 +255,8 @@ static void read_rule(struct reading *r, struct json value,
         good = read_members(r, value, &rule);
     else
         fault_in(r, value, "a rule is the name of a tool or an object, not ");
+    if (decision == POLICY_ALLOW && r->policy->no_allow)
+        return;
     if (good && add(r->policy, rule) != ST_OK)
         keep_fault(r, STR(""));
 }

@@ -24,8 +24,9 @@ struct policy_rule;
 struct policy {
     struct arena arena;        /* owns the rules and texts */
     struct policy_rule *rules; /* newest first */
+    bool no_allow;             /* rules of files that allow are left out */
     struct str fault; /* why the rules cannot be trusted, without a full stop;
-                         then nothing dangerous runs; empty: they can */
+                         then only safe tools run; empty: they can */
 };
 
 void policy_init(struct policy *policy);

@@ -29,11 +29,16 @@ void tool_call_forget_question(struct tool_call *call)
     tool_question_release(&call->question);
 }
 
-void tool_call_release(struct tool_call *call)
+void tool_call_stop_work(struct tool_call *call)
 {
     if (call->work)
         call->work->free(call->work);
     call->work = NULL;
+}
+
+void tool_call_release(struct tool_call *call)
+{
+    tool_call_stop_work(call); // which uses the rest
     tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->preview);

@@ -475,7 +475,7 @@ static NO_RETURN void end_as(pid_t pid)
 /* Becomes the keeper of an image, in a group of its own. */
 static NO_RETURN void be_keeper(const struct trial *c,
                                 const struct sandbox_places *places,
-                                const struct sandbox_prepared *prepared)
+                                struct sandbox_prepared *prepared)
 {
     pid_t pid;
 
@@ -496,11 +496,12 @@ static NO_RETURN void be_keeper(const struct trial *c,
 static NO_RETURN void be_zygote(const struct trial *c)
 {
     static struct sandbox_places places;
-    struct sandbox_prepared prepared = {.landlock = c->version};
+    static struct sandbox_prepared prepared;
     pid_t pid;
 
     zygote = getpid();
     sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
+    landlock_open(&prepared.landlock, c->version, &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_prepare(&c->sandbox, c->version, &prepared.filter))
         _exit(101);

@@ -145,7 +145,8 @@ static void gate_refuses_with_a_broken_policy(void **state)
     call("1", &write_tool, X, v2025);
     expect(RESULT("1",
                   "write was not run: the user's rules cannot be trusted, so "
-                  "nobody is asked for an approval: rules.json, "
+                  "only safe tools run, and nobody is asked for an approval: "
+                  "rules.json, "
                   "line 3: no JSON. The user has to fix them and restart "
                   "ecl-mcp.",
                   "true", "false"));

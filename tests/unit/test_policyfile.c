@@ -2,6 +2,7 @@
 /* Tests of policyfile.c, and of rules about files, with real files. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/core.h"
@@ -9,12 +10,15 @@
 #include "host/policyfile.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/rights.h"
 
 static struct policy policy;
 static struct arena arena;
 static struct workspace *workspace;
 static struct files files;
 static struct tool_call call;
+static struct buf notices;
+static const struct report report = {NULL, &notices};
 
 static int set_up(void **state)
 {
@@ -39,6 +43,7 @@ static int tear_down(void **state)
     workspace_free(workspace);
     policy_release(&policy);
     tool_call_release(&call);
+    buf_release(&notices);
     call = (struct tool_call){.tool = NULL};
     arena_release(&arena);
     folder_remove();
@@ -53,7 +58,7 @@ static void read_file(const char *name)
     assert_int_equal(setenv("HOME", name ? "/nonexistent" : path, 1), 0);
     policy_release(&policy);
     assert_ok(policyfile_read(&policy, name ? path : NULL, workspace,
-                              core_find_tool));
+                              core_find_tool, &report));
 }
 
 /* The fault ends with TEXT. */
@@ -79,9 +84,11 @@ static void policyfile_is_found_in_the_home(void **state)
     assert_non_null(policy.rules);
     policy_release(&policy);
     assert_int_equal(setenv("HOME", "home", 1), 0); // not absolute: no home
-    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, NULL, workspace, core_find_tool, &report));
     assert_int_equal(unsetenv("HOME"), 0);
-    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, NULL, workspace, core_find_tool, &report));
     check_fault("");
     assert_null(policy.rules);
     // something other than a folder in its place
@@ -102,13 +109,7 @@ static void policyfile_that_cannot_be_trusted(void **state)
     check_fault("/pipe: it is not a file");
     read_file("rules");
     check_fault("");
-    folder_run("chmod g+w rules");
-    read_file("rules");
-    check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    folder_run("chmod g-w,o+w rules");
-    read_file("rules");
-    check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    folder_run("chmod o-w rules && head -c 262145 /dev/zero >>rules");
+    folder_run("head -c 262145 /dev/zero >>rules");
     read_file("rules");
     check_fault("/rules: it has more than 256 KiB, the limit of a policy file");
     folder_run("printf '{\\n[' >rules");
@@ -120,6 +121,107 @@ static void policyfile_that_cannot_be_trusted(void **state)
         check_fault("/rules: it belongs to another user");
     }
     assert_int_equal(LIMIT_POLICY, 256 * 1024);
+    // others could replace it
+    folder_run("mkdir open && chmod g+w open && "
+               "echo '{\"deny\": [\"write-file\"]}' >open/rules");
+    read_file("open/rules");
+    check_fault("/open/rules: it is in a folder that can be written by other "
+                "users (chmod go-w helps)");
+    assert_non_null(policy.rules); // which denies nevertheless
+    folder_run("ln -s open/rules link");
+    read_file("link");
+    check_fault("/link: it is in a folder that can be written by other users "
+                "(chmod go-w helps)");
+    folder_run("chmod g-w,o+wt open");
+    read_file("open/rules");
+    check_fault("");
+}
+
+/* Whether the notices have TEXT ("": there are none); they are dropped. */
+static void check_notice(const char *text)
+{
+    buf_byte(&notices, '\0');
+    assert_memory(!buf_failed(&notices));
+    bool has =
+        text[0] == '\0' ? notices.n == 1 : strstr(notices.p, text) != NULL;
+    if (!has)
+        print_error("the notices are %s\n", notices.p);
+    buf_reset(&notices);
+    assert_memory(has);
+}
+
+/* Whether the rule TEXT was read. */
+static bool has_rule(const char *text)
+{
+    struct buf rules = BUF_EMPTY;
+    struct jsonw w;
+
+    jsonw_init(&w, &rules);
+    policy_write(&w, &policy);
+    buf_byte(&rules, '\0');
+    bool failed = buf_failed(&rules);
+    bool has = !failed && strstr(rules.p, text) != NULL;
+    buf_release(&rules);
+    assert_memory(!failed);
+    return has;
+}
+
+/* What others could write denies, but allows nothing for now; what nobody could
+   read is all right again. The modes are those of the home, where the file is
+   this program's, or of a named file. */
+static void policyfile_with_a_wrong_mode(void **state)
+{
+    static const struct {
+        const char *change, *check, *notice;
+        bool allows;
+    } cases[] = {
+        {"chmod 664 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 644",
+         "~/.config/ecl-mcp/policy.json could be written by other users: its "
+         "mode was 0664",
+         false},
+        {"chmod 666 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 644",
+         "its mode was 0666", false},
+        {"chmod 775 home/.config/ecl-mcp",
+         "test $(stat -c %a home/.config/ecl-mcp) = 755",
+         "~/.config/ecl-mcp could be written by other users: its mode was 0775",
+         false},
+        {"chmod 000 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 400",
+         "~/.config/ecl-mcp/policy.json could not be used: its mode was 0000",
+         true},
+        {"chmod 000 home/.config/ecl-mcp",
+         "test $(stat -c %a home/.config/ecl-mcp) = 700",
+         "~/.config/ecl-mcp could not be used: its mode was 0000", true},
+        {"chmod 500 home/.config/ecl-mcp; chmod 000 home/.config",
+         "test $(stat -c %a home/.config home/.config/ecl-mcp | tr -d '\\n') "
+         "= 700700",
+         "~/.config could not be used: its mode was 0000", true},
+        {"true", "true", "", true},
+    };
+    (void)state;
+    folder_run("echo '{\"deny\": [\"write-file\"], \"ask\": [\"load-system\"], "
+               "\"allow\": [\"edit-definition\"]}' "
+               ">home/.config/ecl-mcp/policy.json && chmod 755 home/.config "
+               "home/.config/ecl-mcp && cp home/.config/ecl-mcp/policy.json "
+               "rules && chmod 602 rules");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        folder_run(cases[i].change);
+        read_file(NULL);
+        check_fault("");
+        assert_true(has_rule("deny write-file"));
+        assert_true(has_rule("ask load-system"));
+        assert_int_equal(has_rule("allow edit-definition"), cases[i].allows);
+        folder_run(cases[i].check);
+        check_notice(cases[i].notice);
+    }
+    read_file("rules");
+    check_fault("");
+    assert_true(has_rule("deny write-file"));
+    assert_false(has_rule("allow edit-definition"));
+    folder_run("test $(stat -c %a rules) = 600");
+    check_notice("/rules could be written by other users: its mode was 0602");
 }
 
 /* A file that the agent could have written is not trusted, however it is
@@ -137,6 +239,7 @@ static void policyfile_in_the_workspace(void **state)
         "cp work/doc/rules rules2 && ln -s ../rules2 work/rules");
     read_file("work/doc/rules");
     check_fault(where);
+    assert_true(has_rule("allow write-file")); // which the fault overrides
     read_file("rules");
     check_fault(where);
     read_file(NULL);
@@ -182,7 +285,8 @@ static void policyfile_in_a_home_that_is_the_workspace(void **state)
     assert_int_equal(setenv("HOME", path, 1), 0);
     policy_release(&policy);
     (void)snprintf(path, sizeof path, "%s/home/rules", folder);
-    assert_ok(policyfile_read(&policy, path, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, path, workspace, core_find_tool, &report));
     check_fault("where the agent could change it (start ecl-mcp with "
                 "--workspace and a folder that does not contain it)");
 }
@@ -305,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(policyfile_is_found_in_the_home),
         TEST(policyfile_that_cannot_be_trusted),
+        TEST(policyfile_with_a_wrong_mode),
         TEST(policyfile_in_the_workspace),
         TEST(policyfile_where_code_may_write),
         TEST(policyfile_in_a_home_that_is_the_workspace),
@@ -313,5 +418,6 @@ int main(void)
         TEST(rules_about_files_with_two_names),
         TEST(rules_about_any_tool),
     };
+    rights_heed_modes();
     return RUN_TESTS("policyfile", tests);
 }

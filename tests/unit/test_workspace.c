@@ -141,6 +141,30 @@ static void workspace_keeps_attributes(void **state)
     assert_int_equal(info.st_mode & 07777, 0660);
 }
 
+/* The names of temporary files cannot be taken by others. */
+static void workspace_makes_names_that_nobody_guesses(void **state)
+{
+    char command[300];
+    (void)state;
+    folder_run("printf old >a && printf mine >b");
+    for (int i = 1; i <= 120; i++) {
+        (void)snprintf(command, sizeof command, "%s .ecl-mcp-%d-%d.tmp",
+                       i % 3 == 0   ? "ln -s b"
+                       : i % 3 == 1 ? "mkdir"
+                                    : "mkfifo",
+                       (int)getpid(), i);
+        folder_run(command);
+    }
+    open_workspace();
+    struct files_content content = read_it("a");
+    write_it(&content, "new", FILES_OK);
+    content = read_it("c");
+    write_it(&content, "fresh", FILES_OK);
+    folder_run("rm -r .ecl-mcp-*-*.tmp && grep -qx mine b");
+    check_file("a", "new");
+    check_file("c", "fresh");
+}
+
 /* Somebody else was faster, in every possible way. */
 static void workspace_notices_changes(void **state)
 {
@@ -268,6 +292,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_keeps_attributes, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            workspace_makes_names_that_nobody_guesses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workspace_notices_changes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_follows_no_swapped_link,
