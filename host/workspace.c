@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "files/secrets.h"
 #include "host/file.h"
+#include "host/home.h"
 #include "host/location.h"
 
 /* --- Folders -------------------------------------------------------------- */
@@ -41,7 +42,7 @@ static bool is_secret(const struct location *location, struct str name)
     if (location->name.n > 0)
         path = arena_printf(location->arena, "%.*s/%.*s",
                             STR_ARG(location->name), STR_ARG(name));
-    return path.n == 0 || secrets_match(path, location->workspace->secrets);
+    return path.n == 0 || location_is_secret(location->workspace, path);
 }
 
 /* Fills the next entry of OUT for NAME in FOLDER; leaves out what has gone
@@ -210,6 +211,9 @@ struct workspace *workspace_new(const char *root, const char *const *secrets)
         errno = error;
         return NULL;
     }
+    struct str in_home;
+    if (home_below(workspace->root, &in_home))
+        memcpy(workspace->in_home, in_home.p, in_home.n); // zeros follow
     if (strcmp(workspace->root, "/") == 0)
         workspace->root[0] = '\0';
     return workspace;

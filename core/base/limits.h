@@ -32,6 +32,12 @@
    line of the image program. */
 #define LIMIT_SECRETS 64
 
+/* Folders of the home folder, and names in all of them, among which secrets are
+   looked for when an image starts: so a large home costs no more than a
+   millisecond or two. */
+#define LIMIT_SECRET_FOLDERS 256
+#define LIMIT_SECRET_NAMES 10000
+
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
 
