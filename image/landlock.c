@@ -15,8 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "files/secrets.h"
 #include "image/folders.h"
+#include "image/hidden.h"
+#include "image/paths.h"
 
 /* The interface of the kernel; the headers of older systems have less of it. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
@@ -56,68 +57,10 @@ struct rule {
 #define OF_FILES                                                               \
     (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL)
 
-/* Never readable: terminals, disks, keys. */
-static const char *const hidden_places[] = {
-    "/dev",
-    "/run/secrets",
-    "/run/user",
-    NULL,
-};
-
-/* What the system lets only root read. */
-static const char *const hidden_from_root[] = {
-    "/etc/shadow", "/etc/shadow-",     "/etc/gshadow", "/etc/gshadow-",
-    "/etc/ssh",    "/etc/ssl/private", NULL,
-};
-
 /* The files of /dev that programs cannot do without. */
 static const char *const devices[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL,
 };
-
-/* Paths, owned. */
-struct paths {
-    char **list;
-    size_t n;
-    size_t cap;
-    bool failed; /* memory ran out */
-};
-
-static void paths_release(struct paths *paths)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        free(paths->list[i]);
-    free(paths->list);
-}
-
-static bool paths_has(const struct paths *paths, const char *path)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        if (strcmp(paths->list[i], path) == 0)
-            return true;
-    return false;
-}
-
-static void paths_add(struct paths *paths, const char *path)
-{
-    if (paths_has(paths, path))
-        return;
-    if (paths->n == paths->cap) {
-        size_t cap = paths->cap * 2 + 64;
-        char **list = realloc(paths->list, cap * sizeof *list);
-
-        paths->failed = paths->failed || !list;
-        if (!list)
-            return;
-        paths->list = list;
-        paths->cap = cap;
-    }
-    paths->list[paths->n] = strdup(path);
-    if (paths->list[paths->n])
-        paths->n++;
-    else
-        paths->failed = true;
-}
 
 /* What is needed to make the rules. */
 struct rules {
@@ -126,51 +69,6 @@ struct rules {
     struct paths hidden; /* never allowed */
     struct paths ways;   /* folders on the way to them */
 };
-
-/* PATH must not be allowed, nor the path to which its links lead. */
-static void hide(struct rules *rules, const char *path)
-{
-    char real[SANDBOX_PATH];
-
-    paths_add(&rules->hidden, path);
-    if (realpath(path, real) && strcmp(real, path) != 0)
-        paths_add(&rules->hidden, real);
-}
-
-static void hide_below(struct rules *rules, const char *home, const char *name)
-{
-    char path[SANDBOX_PATH];
-    int n = snprintf(path, sizeof path, "%s/%s", home, name);
-
-    if (n > 0 && (size_t)n < sizeof path)
-        hide(rules, path);
-}
-
-/* Hides, below HOME, the PATTERNS (NULL: none) that name one path. */
-static void hide_named(struct rules *rules, const char *home,
-                       const char *const *patterns)
-{
-    for (size_t i = 0; patterns && patterns[i]; i++)
-        if (!strchr(patterns[i], '*'))
-            hide_below(rules, home, patterns[i]);
-}
-
-/* Hides the secrets of one home folder: the paths that patterns name, and the
-   entries whose names match one. MORE are further patterns. */
-static void hide_secrets(struct rules *rules, const char *home,
-                         const char *const *more)
-{
-    DIR *folder = opendir(home[0] != '\0' ? home : "/");
-    const struct dirent *entry;
-
-    hide_named(rules, home, secrets_patterns);
-    hide_named(rules, home, more);
-    while (folder && (entry = readdir(folder)))
-        if (secrets_match(str_from(entry->d_name), more))
-            hide_below(rules, home, entry->d_name);
-    if (folder)
-        (void)closedir(folder); // was only read
-}
 
 /* Notes the folders on the way to PATH, "" for the root. */
 static void note_ways(struct rules *rules, const char *path)
@@ -252,17 +150,14 @@ static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
 {
     size_t homes = sizeof places->homes / sizeof places->homes[0];
 
-    for (size_t i = 0; hidden_places[i]; i++)
-        hide(rules, hidden_places[i]);
-    for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        hide(rules, hidden_from_root[i]);
+    hidden_add_system(&rules->hidden);
+    hidden_add_secrets(sandbox, places, &rules->hidden);
     for (size_t i = 0; i < homes; i++) {
         const char *home = places->homes[i];
 
         if (home[0] != '/')
             continue;
         home = home[1] == '\0' ? "" : home;
-        hide_secrets(rules, home, sandbox->secrets);
         note_ways(rules, home);
         paths_add(&rules->ways, home);
     }

@@ -13,6 +13,7 @@
 #include "image/sandbox.h"
 #include "supervisor/config.h"
 #include "supervisor/outputs.h"
+#include "supervisor/protected.h"
 #include "supervisor/session.h"
 #include "supervisor/zygote.h"
 
@@ -43,6 +44,7 @@ struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
     struct sandbox_places places;       /* that images may write to */
+    struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */
     struct front *fronts;               /* owned */
