@@ -243,7 +243,7 @@ const char *auditfile_exposure(const struct auditfile *file,
 
     if (!file->daily)
         return exposure_of_file(file->fd, workspace);
-    int n = snprintf(path, sizeof path, "%s/" AUDITFILE_PLACE, file->home);
+    int n = snprintf(path, sizeof path, "%s/" AUDITFOLDER_PLACE, file->home);
     if (n < 0 || (size_t)n >= sizeof path ||
         resolve_path(path, real, &missing) != 0)
         return NULL; // it cannot be opened, which is said then

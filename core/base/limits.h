@@ -38,6 +38,16 @@
 #define LIMIT_SECRET_FOLDERS 256
 #define LIMIT_SECRET_NAMES 10000
 
+/* Patterns of --protect; folders of the workspace in which repositories are
+   looked for when the images start, and entries of them, a matter of some
+   milliseconds; repositories whose hooks and settings are kept; and files that
+   are. */
+#define LIMIT_PROTECTS 64
+#define LIMIT_COVERED_FOLDERS 1000
+#define LIMIT_COVERED_ENTRIES 10000
+#define LIMIT_COVERED_ROOTS 16
+#define LIMIT_COVERS 400
+
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
 
