@@ -311,8 +311,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     return out->boolean || json_type(value) == JSON_FALSE ? ST_OK : ST_INVALID;
 }
 
-/* The index of the field that NAME means, or the number of fields. */
-static size_t find_field(const struct schema_field *fields, struct str name)
+size_t schema_find(const struct schema_field *fields, struct str name)
 {
     size_t i = 0;
 
@@ -410,7 +409,7 @@ static enum status check_exclusive(struct arena *arena,
         const char *other = fields[i].instead_of;
 
         if (!other || !values[i].given ||
-            !values[find_field(fields, str_from(other))].given)
+            !values[schema_find(fields, str_from(other))].given)
             continue;
         notes->problem =
             arena_printf(arena, "arguments %s and %s exclude each other", other,
@@ -436,7 +435,7 @@ static enum status check_object(struct arena *arena,
         status = json_string(arena, walk.name, &name);
         if (status != ST_OK)
             return status;
-        i = find_field(fields, name);
+        i = schema_find(fields, name);
         if (!fields || !fields[i].name) {
             notes->extra = notes->extras++ == 0 ? name : notes->extra;
             continue;
