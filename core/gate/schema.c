@@ -10,6 +10,9 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
+/* The work (strand.h) of looking for the field of an argument. */
+#define MEMBER 64
+
 /* Characters that a message shows of a wrong value. */
 #define SHOWN_CHARS 40
 
@@ -433,6 +436,8 @@ static enum status check_object(struct arena *arena,
         size_t i;
 
         status = json_string(arena, walk.name, &name);
+        if (status == ST_OK)
+            status = arena_spend(arena, MEMBER);
         if (status != ST_OK)
             return status;
         i = schema_find(fields, name);
