@@ -35,9 +35,10 @@ static int wake_pipe[2];
 /* Around all images. */
 static struct sandbox sandbox;
 static struct sandbox_places places;
+static struct sandbox_prepared prepared;
 
-/* Whether the kernel counts the tasks of each session. */
-static bool counted;
+/* How keepers begin. */
+static struct keeper_manner manner;
 
 static void wake(int signal)
 {
@@ -90,7 +91,7 @@ static void tell(const struct control_message *message)
 static NO_RETURN void become_image(const struct control_message *message,
                                    const int fds[CONTROL_FDS])
 {
-    if (sandbox_enter_image(&sandbox, &places) != ST_OK) {
+    if (sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK) {
         (void)fprintf(stderr, "ecl-mcp-image: no sandbox: %s\n",
                       strerror(errno));
         _exit(1);
@@ -107,13 +108,14 @@ static void open_keeper(struct keepers *keepers,
     pid_t pid = -1;
 
     errno = ENOMEM;
-    if (keepers_reserve(keepers))
+    if (keepers_reserve(keepers) &&
+        sandbox_renew(&sandbox, &places, &prepared) == ST_OK)
         pid = fork();
     if (pid == 0) {
         (void)close(wake_pipe[0]); // the zygote's own
         (void)close(wake_pipe[1]);
         (void)close(CONTROL_FD);
-        keeper_run(message, fds, counted, become_image);
+        keeper_run(message, fds, manner, become_image);
     }
     failed.status = errno;
     for (int i = 0; i < CONTROL_FDS; i++)
@@ -135,6 +137,8 @@ static enum status take_message(struct keepers *keepers)
         return status;
     if (message.kind == CONTROL_OPEN && fds[CONTROL_KEEPER] >= 0)
         open_keeper(keepers, &message, fds);
+    else if (message.kind == CONTROL_COVER)
+        sandbox_cover(&sandbox, &prepared);
     return ST_OK;
 }
 
@@ -157,19 +161,23 @@ static void reap(struct keepers *keepers)
 /* Serves the supervisor until it is gone. */
 static void serve(struct keepers *keepers)
 {
-    struct pollfd fds[2] = {{CONTROL_FD, POLLIN, 0}, {wake_pipe[0], POLLIN, 0}};
+    struct pollfd fds[3] = {{CONTROL_FD, POLLIN, 0},
+                            {wake_pipe[0], POLLIN, 0},
+                            {sandbox_events(&prepared), POLLIN, 0}};
     char drain[64];
 
     for (;;) {
         enum status status;
 
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, 3, -1) < 0 && errno != EINTR)
             return;
         if (fds[1].revents) {
             while (read(wake_pipe[0], drain, sizeof drain) > 0)
                 continue;
             reap(keepers);
         }
+        if (fds[2].revents)
+            sandbox_tend(&sandbox, &prepared);
         if (!fds[0].revents)
             continue;
         status = take_message(keepers);
@@ -193,15 +201,23 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
-/* Takes the arguments that the supervisor gives: the mode, the network, and the
-   patterns of further secrets. */
+/* Takes the arguments that the supervisor gives: the mode, the network, whether
+   files of the workspace are protected, the patterns of further secrets, an
+   empty one, and those of further protected files. */
 static bool take_arguments(int argc, char **argv)
 {
-    if (argc < 3 ||
+    int i = 4;
+
+    if (argc < 5 ||
         sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
         return false;
     sandbox.network = strcmp(argv[2], "network") == 0;
-    sandbox.secrets = (const char *const *)(argv + 3); // ends with a NULL
+    sandbox.unprotected = strcmp(argv[3], "unprotected") == 0;
+    sandbox.secrets = (const char *const *)(argv + i); // ends with a NULL
+    while (i < argc - 1 && argv[i][0] != '\0')
+        i++;
+    argv[i++] = NULL;
+    sandbox.protects = (const char *const *)(argv + i);
     return true;
 }
 
@@ -224,10 +240,11 @@ int main(int argc, char **argv)
         return 1;
     }
     linux_go_ahead(); // and so do keepers: a fork bomb must not starve them
-    sandbox_find_places(&sandbox, NULL, &places);
-    ready.sandbox = sandbox_enter_zygote(&sandbox, &places);
-    counted = keeper_can_count();
-    if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
+    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
+    ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
+    manner.confined = sandbox.mode != SANDBOX_OFF;
+    manner.counted = manner.confined && keeper_can_count();
+    if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&keepers);
     keeper_end_family();
     free(keepers.pids);

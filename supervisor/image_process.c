@@ -76,8 +76,8 @@ void image_process_replace(struct image_process *image, int socket, pid_t pid)
 void image_process_disconnect(struct image_process *image)
 {
     close_fd(&image->socket);
-    buf_reset(&image->in);
-    buf_reset(&image->out);
+    buf_release(&image->in);
+    buf_release(&image->out);
     forget_process(image);
 }
 

@@ -38,6 +38,7 @@ struct image_death {
     bool crowded; /* it had too many processes */
     bool unkept;  /* its keeper was lost */
     bool garbled; /* it sent an invalid answer */
+    bool verbose; /* it sent an answer that is too long */
     bool exited;  /* wait_status is known */
     int wait_status;
     int64_t bury_at; /* when we stop waiting for the cause */
@@ -78,7 +79,8 @@ void image_process_connect(struct image_process *image,
    the pipes that are open already, and has the same keeper. */
 void image_process_replace(struct image_process *image, int socket, pid_t pid);
 
-/* Closes the socket and forgets the process; pipes, key and keeper stay. */
+/* Closes the socket, gives back its memory, and forgets the process; pipes, key
+   and keeper stay. */
 void image_process_disconnect(struct image_process *image);
 
 /* Lets the keeper end everything that it has: the image, its copies and all
