@@ -359,6 +359,15 @@
    starts, few enough that a fork bomb ends before the machine suffers. */
 #define LIMIT_PROCESSES 256
 
+/* Tasks (processes and threads) of one session, sleeping copies included, where
+   the kernel itself counts them: so many that LIMIT_PROCESSES is met first by
+   all but a fork bomb, which is faster than any count. */
+#define LIMIT_TASKS 1024
+
+/* How much sooner than others a process of a session is ended when the machine
+   runs out of memory, in points of 1000 (/proc/PID/oom_score_adj). */
+#define LIMIT_OOM_SCORE 500
+
 /* Bytes of a file that evaluated code may write: an endless loop must not fill
    the disk. */
 #define LIMIT_FILE_WRITTEN (4ull * 1024 * 1024 * 1024)
