@@ -31,7 +31,7 @@ enum control_kind {
                           not count, are those in spared */
     CONTROL_SPARE,     /* supervisor to keeper: the same, and pid, a copy that
                           was woken, is the image; end everything else */
-    CONTROL_SPARED /* keeper: that is done, for image pid */,
+    CONTROL_SPARED,    /* keeper: that is done, for image pid */
     CONTROL_COVER = 16 /* supervisor to zygote: the user has heard of the files
                           that have come (image/covers.h); cover them */
 };

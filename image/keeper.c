@@ -174,9 +174,9 @@ static enum status take_message(void)
     case CONTROL_OPEN:
     case CONTROL_OPENED:
     case CONTROL_EXITED:
-    case CONTROL_COVER:
     case CONTROL_CROWDED:
     case CONTROL_SPARED:
+    case CONTROL_COVER:
         break; // goes another way
     }
     return ST_OK;
@@ -266,7 +266,7 @@ bool keeper_can_count(void)
 }
 
 void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
-                bool counted, keeper_image *image)
+                struct keeper_manner manner, keeper_image *image)
 {
     struct control_message opened = {
         .kind = CONTROL_OPENED, .serial = open->serial, .keeper = getpid()};
@@ -276,10 +276,11 @@ void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
     linux_set_name(NAME_KEEPER);
     linux_adopt_orphans();
     if (fcntl(keeper.control, F_SETFL, O_NONBLOCK) == 0 && prepare_signals() &&
-        (!counted || linux_enter_users()))
+        (!manner.confined || linux_give_up_rights()) &&
+        (!manner.counted || linux_enter_users()))
         pid = fork();
     if (pid == 0)
-        become_image(open, fds, counted, image);
+        become_image(open, fds, manner.counted, image);
     opened.status = pid < 0 ? errno : 0;
     opened.pid = pid > 0 ? pid : 0;
     keeper.image = opened.pid;

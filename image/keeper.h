@@ -17,15 +17,21 @@
 typedef void keeper_image(const struct control_message *open,
                           const int fds[CONTROL_FDS]);
 
+/* How a keeper begins. */
+struct keeper_manner {
+    bool confined; /* it gives up the rights that the zygote has kept */
+    bool counted;  /* keeper_can_count; only if confined */
+};
+
 /* Whether the kernel can count the tasks of a session: in a user namespace of
    its own. Asks it by trying, in a child of this process. */
 bool keeper_can_count(void);
 
 /* Turns this fork of the zygote into the keeper of a new session, whose first
-   image is IMAGE, with the descriptors FDS. COUNTED: keeper_can_count. */
+   image is IMAGE, with the descriptors FDS. */
 NO_RETURN void keeper_run(const struct control_message *open,
-                          const int fds[CONTROL_FDS], bool counted,
-                          keeper_image *image);
+                          const int fds[CONTROL_FDS],
+                          struct keeper_manner manner, keeper_image *image);
 
 /* Kills all descendants of this process, which adopts orphans, and waits for
    their end; a few seconds at most. */

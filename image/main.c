@@ -37,8 +37,8 @@ static struct sandbox sandbox;
 static struct sandbox_places places;
 static struct sandbox_prepared prepared;
 
-/* Whether the kernel counts the tasks of each session. */
-static bool counted;
+/* How keepers begin. */
+static struct keeper_manner manner;
 
 static void wake(int signal)
 {
@@ -115,7 +115,7 @@ static void open_keeper(struct keepers *keepers,
         (void)close(wake_pipe[0]); // the zygote's own
         (void)close(wake_pipe[1]);
         (void)close(CONTROL_FD);
-        keeper_run(message, fds, counted, become_image);
+        keeper_run(message, fds, manner, become_image);
     }
     failed.status = errno;
     for (int i = 0; i < CONTROL_FDS; i++)
@@ -242,7 +242,8 @@ int main(int argc, char **argv)
     linux_go_ahead(); // and so do keepers: a fork bomb must not starve them
     sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
-    counted = keeper_can_count();
+    manner.confined = sandbox.mode != SANDBOX_OFF;
+    manner.counted = manner.confined && keeper_can_count();
     if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&keepers);
     keeper_end_family();

@@ -53,7 +53,8 @@ static void sleep_until_woken(struct connection *connection, int socket)
     sigset_t before;
 
     (void)sigfillset(&signals);
-    (void)sigdelset(&signals, SIGRTMAX);
+    (void)sigdelset(&signals, SIGRTMAX); // the original has ended
+    (void)sigdelset(&signals, SIGCONT);  // comes before it is woken
     (void)sigprocmask(SIG_SETMASK, &signals, &before); // cannot fail
     connection_replace(connection, socket);
     (void)setsid(); // the end of the original must not reach this copy

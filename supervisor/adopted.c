@@ -30,23 +30,25 @@ static bool is_known(const struct supervisor *s, pid_t pid)
          session = session->next)
         if (session->image.keeper_pid == pid)
             return true;
-    return pid == s->zygote.pid || pid == s->temporary.sweeper;
+    return s->zygote.pid == pid || s->temporary.sweeper == pid;
 }
 
-/* Kills children that are not known; returns how many. */
-static size_t kill_unknown(const struct supervisor *s)
+/* Deals with children that are not known: sends them SIGNAL, or 0 to send none.
+   Returns how many they are. */
+static size_t signal_unknown(const struct supervisor *s, int signal)
 {
     pid_t pids[CHILDREN_MAX];
     size_t n = s->alone ? linux_children(pids, CHILDREN_MAX) : 0;
-    size_t killed = 0;
+    size_t unknown = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (is_known(s, pids[i]))
             continue;
-        (void)kill(pids[i], SIGKILL); // it may just have ended
-        killed++;
+        if (signal != 0)
+            (void)kill(pids[i], signal); // it may just have ended
+        unknown++;
     }
-    return killed;
+    return unknown;
 }
 
 void adopted_end(struct supervisor *s)
@@ -58,26 +60,26 @@ void adopted_end(struct supervisor *s)
 void adopted_tend(struct supervisor *s)
 {
     if (s->adopting)
-        s->adopting = kill_unknown(s) > 0;
+        s->adopting = signal_unknown(s, SIGKILL) > 0;
 }
 
 /* Reaps what has ended; whether some of KEEPERS, or other adopted ones, have
    not. */
-static bool is_left(const struct supervisor *s, const pid_t *keepers, size_t n)
+static bool is_left(struct supervisor *s, const pid_t *keepers, size_t n)
 {
-    pid_t child;
+    pid_t pid;
     bool left = false;
 
     for (size_t i = 0; i < n; i++)
         left = waitpid(keepers[i], NULL, WNOHANG) == 0 || left;
     if (!s->alone)
         return left;
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-    return linux_children(&child, 1) > 0;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        (void)temporary_note_exit(&s->temporary, pid);
+    return signal_unknown(s, 0) > 0;
 }
 
-void adopted_await(const struct supervisor *s, const pid_t *keepers, size_t n)
+void adopted_await(struct supervisor *s, const pid_t *keepers, size_t n)
 {
     const struct timespec pause = {0, 2 * 1000 * 1000};
 
@@ -88,7 +90,7 @@ void adopted_await(const struct supervisor *s, const pid_t *keepers, size_t n)
             for (size_t i = 0; i < n; i++)
                 if (waitpid(keepers[i], NULL, WNOHANG) == 0)
                     (void)kill(keepers[i], SIGKILL);
-            (void)kill_unknown(s);
+            (void)signal_unknown(s, SIGKILL);
         }
         (void)nanosleep(&pause, NULL); // a signal only shortens it
     }

@@ -21,6 +21,6 @@ void adopted_tend(struct supervisor *s);
 
 /* Once all sessions are released: waits until their keepers, KEEPERS of number
    N, and everything else that was adopted are gone; 1 second at most. */
-void adopted_await(const struct supervisor *s, const pid_t *keepers, size_t n);
+void adopted_await(struct supervisor *s, const pid_t *keepers, size_t n);
 
 #endif

@@ -189,7 +189,6 @@ void restore_begin(struct supervisor *s, struct session *session,
     waking->checkpoint = checkpoint;
     waking->call = call;
     waking->until = now;
-
     if (!is_there(checkpoint)) {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: checkpoint %d is gone", session->name,

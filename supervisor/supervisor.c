@@ -319,8 +319,8 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
         s->name = now_ms + 1;
-    adopted_begin(s);
     room_prepare();
+    adopted_begin(s);
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
     make_places(s);
@@ -350,7 +350,6 @@ void supervisor_free(struct supervisor *supervisor)
         free(session);
     }
     zygote_release(&supervisor->zygote);
-    temporary_stop_sweep(&supervisor->temporary);
     adopted_await(supervisor, keepers, n);
     temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);

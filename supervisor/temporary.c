@@ -174,7 +174,7 @@ bool temporary_note_exit(struct temporary *temporary, pid_t pid)
     return ours;
 }
 
-void temporary_stop_sweep(struct temporary *temporary)
+static void stop_sweeper(struct temporary *temporary)
 {
     pid_t done;
 
@@ -262,7 +262,7 @@ void temporary_open(struct temporary *temporary, const struct log *log)
 
 void temporary_close(struct temporary *temporary)
 {
-    temporary_stop_sweep(temporary);
+    stop_sweeper(temporary);
     if (temporary->path[0] == '\0')
         return;
     remove_locked(temporary->parent, temporary->folder, temporary->name,

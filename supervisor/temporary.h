@@ -35,9 +35,6 @@ void temporary_open(struct temporary *temporary, const struct log *log);
 /* Whether process PID, which has ended, was started here. */
 bool temporary_note_exit(struct temporary *temporary, pid_t pid);
 
-/* Stops to remove what others have left, if that is still going on. */
-void temporary_stop_sweep(struct temporary *temporary);
-
 /* Removes the folder, for LIMIT_TEMPORARY_END_MS at most; the next supervisor
    removes the rest. Does nothing to one that is all zeros. */
 void temporary_close(struct temporary *temporary);
