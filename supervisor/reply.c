@@ -50,20 +50,21 @@ static void put_notice(struct session *session, struct front *front,
 static void explain_refusal(const struct supervisor *s, const struct call *call,
                             bool error, struct str body, struct buf *out)
 {
-    struct buf errors = BUF_EMPTY;
+    struct str errors[CAPTURE_PARTS];
+    bool refused = error && sandbox_shows_refusal(body);
 
     if (s->config.sandbox.mode == SANDBOX_OFF)
         return;
-    (void)capture_text(&call->captures[CAPTURE_STDERR], &errors);
-    if ((error && sandbox_shows_refusal(body)) ||
-        sandbox_shows_refusal(buf_view(&errors))) {
-        buf_str(out, body);
-        buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
-        sandbox_explain(&s->config.sandbox, &s->places, out);
-        if (buf_failed(out))
-            buf_reset(out); // the answer goes out without it
-    }
-    buf_release(&errors);
+    capture_parts(&call->captures[CAPTURE_STDERR], errors);
+    for (int i = 0; i < CAPTURE_PARTS; i++)
+        refused = refused || sandbox_shows_refusal(errors[i]);
+    if (!refused)
+        return;
+    buf_str(out, body);
+    buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
+    sandbox_explain(&s->config.sandbox, &s->places, out);
+    if (buf_failed(out))
+        buf_reset(out); // the answer goes out without it
 }
 
 void reply_composed(struct supervisor *s, struct session *session,
