@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/folders.h"
@@ -175,15 +176,20 @@ static void allow_open(const struct rules *rules, int fd, uint64_t rights)
         (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
 }
 
-static void allow_everything(const struct rules *rules,
-                             const struct landlock *landlock,
-                             const struct sandbox *sandbox)
+/* What may be read, and devices. */
+static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
     for (size_t i = 0; i < rules->ways.n; i++)
         allow_around(rules, rules->ways.list[i]);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
+}
+
+static void allow_folders(const struct rules *rules,
+                          const struct landlock *landlock,
+                          const struct sandbox *sandbox)
+{
     for (size_t i = 0; i < SANDBOX_N; i++)
         allow_open(rules, landlock->folders[i],
                    sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
@@ -276,12 +282,85 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
+/* Begins rules that hide what must stay hidden: they allow nothing yet. False,
+   with errno: there is no memory, or the system refuses. */
+static bool begin_rules(struct landlock *landlock,
+                        const struct sandbox *sandbox,
+                        const struct sandbox_places *places,
+                        struct rules *rules)
+{
+    struct ruleset set = handled_by(landlock->version, sandbox);
+
+    memset(rules, 0, sizeof *rules);
+    rules->handled = set.files;
+    rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
+    if (rules->set < 0)
+        return false;
+    if (find_hidden(rules, sandbox, places)) {
+        mark(landlock, &rules->ways);
+        landlock->rules = rules->set;
+        return true;
+    }
+    (void)close(rules->set); // allows nothing
+    errno = ENOMEM;
+    return false;
+}
+
+static void end_rules(struct rules *rules)
+{
+    int fault = errno;
+
+    paths_release(&rules->hidden);
+    paths_release(&rules->ways);
+    errno = fault;
+}
+
+/* The rules that landlock_begin had begun, for landlock_open. */
+static struct landlock early = {.rules = -1};
+
+void landlock_begin(int version, const struct sandbox *sandbox,
+                    const struct sandbox_places *places)
+{
+    struct rules rules;
+
+    if (version == 0)
+        return;
+    early.version = version;
+    if (begin_rules(&early, sandbox, places, &rules)) {
+        early.maker = fork();
+        if (early.maker == 0) {
+            allow_reading(&rules); // both processes have the same rules
+            _exit(0);
+        }
+        if (early.maker < 0) { // they are made later
+            close_one(&early.rules);
+            forget_marks(&early);
+        }
+    }
+    end_rules(&rules);
+}
+
+/* Waits until the rules that were begun are made; true: they are. */
+static bool await_maker(pid_t maker)
+{
+    int status = -1;
+
+    while (maker > 0 && waitpid(maker, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return maker > 0 && status == 0;
+}
+
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places)
 {
-    memset(landlock, 0, sizeof *landlock);
+    *landlock = early;
+    early = (struct landlock){.rules = -1};
+    landlock->begun =
+        await_maker(landlock->maker) && landlock->version == version;
+    if (!landlock->begun)
+        close_one(&landlock->rules);
     landlock->version = version;
-    landlock->rules = -1;
     for (size_t i = 0; i < SANDBOX_N; i++) {
         const char *path = places->writable[i];
 
@@ -298,26 +377,23 @@ enum status landlock_renew(struct landlock *landlock,
                            const struct sandbox *sandbox,
                            const struct sandbox_places *places)
 {
-    struct ruleset set = handled_by(landlock->version, sandbox);
-    struct rules rules = {.handled = set.files};
-    int fault = ENOMEM;
+    struct rules rules;
 
+    if (landlock->begun) {
+        landlock->begun = false;
+        rules.set = landlock->rules;
+        rules.handled = handled_by(landlock->version, sandbox).files;
+        allow_folders(&rules, landlock, sandbox);
+        return ST_OK;
+    }
     if (landlock->rules >= 0 && is_unchanged(landlock))
         return ST_OK;
     close_one(&landlock->rules);
-    rules.set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
-    if (rules.set < 0)
-        return ST_IO;
-    if (find_hidden(&rules, sandbox, places)) {
-        mark(landlock, &rules.ways);
-        allow_everything(&rules, landlock, sandbox);
-        landlock->rules = rules.set;
-    } else {
-        (void)close(rules.set); // without memory no rules
+    if (begin_rules(landlock, sandbox, places, &rules)) {
+        allow_reading(&rules);
+        allow_folders(&rules, landlock, sandbox);
     }
-    paths_release(&rules.hidden);
-    paths_release(&rules.ways);
-    errno = fault;
+    end_rules(&rules);
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 

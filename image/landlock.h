@@ -6,7 +6,9 @@
 #ifndef IMAGE_LANDLOCK_H
 #define IMAGE_LANDLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/status.h"
 #include "image/sandbox.h"
@@ -20,7 +22,14 @@ struct landlock {
     int rules;              /* the descriptor of the rules; -1: not made yet */
     struct landlock_mark *marks; /* owned */
     size_t n;                    /* of the marks */
+    pid_t maker; /* the process that makes the rules; 0: there is none */
+    bool begun;  /* the rules lack the folders yet */
 };
+
+/* Begins to make the rules, in a process of their own: a home folder may hold
+   thousands of files. Called before landlock_open, if at all. */
+void landlock_begin(int version, const struct sandbox *sandbox,
+                    const struct sandbox_places *places);
 
 /* Opens the writable folders of PLACES. One that is no longer what its path
    names, or whose path has got a link, cannot be written, and PLACES says so.

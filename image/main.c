@@ -305,12 +305,13 @@ int main(int argc, char **argv)
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_adopt_orphans();
+    sandbox_find_places(&sandbox, NULL, &places);
+    sandbox_begin(&sandbox, &places); // meanwhile Lisp boots
     live_boot(argv[0]);
     if (!prepare_signals()) {
         perror("ecl-mcp-image");
         return 1;
     }
-    sandbox_find_places(&sandbox, NULL, &places);
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);

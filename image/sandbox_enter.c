@@ -52,6 +52,13 @@ static void lower_limit(int resource, rlim_t most)
                     &limit); // lowering is always allowed
 }
 
+void sandbox_begin(const struct sandbox *sandbox,
+                   const struct sandbox_places *places)
+{
+    if (sandbox->mode != SANDBOX_OFF)
+        landlock_begin(linux_landlock_version(), sandbox, places);
+}
+
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
                                           struct sandbox_places *places,
                                           struct sandbox_prepared *prepared)
