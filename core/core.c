@@ -112,6 +112,7 @@ static enum status set_up(struct core *core, const struct core_config *config)
     gate_init(&core->gate, &core->log, &core->image, &limits);
     core->gate.files = config->files;
     core->gate.policy = config->policy;
+    core->gate.notices = config->notices;
     if (add_hooks(core, config) != ST_OK)
         return ST_LIMIT;
     if (buf_reserve(&core->output, RPC_SPARE) == NULL)

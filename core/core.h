@@ -56,6 +56,8 @@ struct core_config {
     struct audit_sink audit;     /* gets a line for each call; zeroed: none */
     const struct files *files;   /* NULL: no files */
     const struct policy *policy; /* NULL: no rules */
+    struct buf *notices; /* lines that must stand before the next answer, which
+                            the core takes out; NULL: the host has none */
     const struct tool *const *more_tools;  /* of the host, ends with NULL; or
                                               NULL */
     const struct resource *more_resources; /* of the host, ends with one without

@@ -18,7 +18,6 @@
 
 #include "image/folders.h"
 #include "image/hidden.h"
-#include "image/paths.h"
 
 /* The interface of the kernel; the headers of older systems have less of it. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
@@ -67,22 +66,8 @@ static const char *const devices[] = {
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
-    struct paths hidden; /* never allowed */
-    struct paths ways;   /* folders on the way to them */
+    struct hidden hidden; /* never allowed */
 };
-
-/* Notes the folders on the way to PATH, "" for the root. */
-static void note_ways(struct rules *rules, const char *path)
-{
-    char way[SANDBOX_PATH];
-
-    for (size_t i = 0; path[i] != '\0'; i++) {
-        way[i] = '\0';
-        if (path[i] == '/')
-            paths_add(&rules->ways, way);
-        way[i] = path[i];
-    }
-}
 
 /* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
    What cannot be allowed stays forbidden. */
@@ -124,47 +109,23 @@ static void allow_around(const struct rules *rules, const char *way)
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    char path[SANDBOX_PATH];
-    uint64_t rights;
+    struct stat status;
 
     if (!folder && fd >= 0)
         (void)close(fd); // nothing in it gets allowed
-    while (folder && (entry = readdir(folder))) {
-        int n = snprintf(path, sizeof path, "%s/%s", way, entry->d_name);
+    if (!folder)
+        return;
+    while (fstat(fd, &status) == 0 && (entry = readdir(folder))) {
+        uint64_t rights;
 
-        if (strcmp(entry->d_name, ".") == 0 ||
-            strcmp(entry->d_name, "..") == 0 || n < 0 ||
-            (size_t)n >= sizeof path)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         rights = reading_of(fd, entry);
-        if (rights != 0 && !paths_has(&rules->hidden, path) &&
-            !paths_has(&rules->ways, path))
+        if (rights != 0 && !hidden_has(&rules->hidden, way, entry->d_name,
+                                       status.st_dev, entry->d_ino))
             allow(rules, fd, entry->d_name, rights);
     }
-    if (folder)
-        (void)closedir(folder); // was only read
-}
-
-/* Finds out what must stay hidden. False without memory. */
-static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
-                        const struct sandbox_places *places)
-{
-    size_t homes = sizeof places->homes / sizeof places->homes[0];
-
-    hidden_add_system(&rules->hidden);
-    hidden_add_secrets(sandbox, places, &rules->hidden);
-    for (size_t i = 0; i < homes; i++) {
-        const char *home = places->homes[i];
-
-        if (home[0] != '/')
-            continue;
-        home = home[1] == '\0' ? "" : home;
-        note_ways(rules, home);
-        paths_add(&rules->ways, home);
-    }
-    for (size_t i = 0; i < rules->hidden.n; i++)
-        note_ways(rules, rules->hidden.list[i]);
-    return !rules->hidden.failed && !rules->ways.failed;
+    (void)closedir(folder); // was only read
 }
 
 /* Allows RIGHTS for what FD is open on, unless it is -1. */
@@ -180,8 +141,8 @@ static void allow_open(const struct rules *rules, int fd, uint64_t rights)
 static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (size_t i = 0; i < rules->ways.n; i++)
-        allow_around(rules, rules->ways.list[i]);
+    for (size_t i = 0; i < rules->hidden.ways.n; i++)
+        allow_around(rules, rules->hidden.ways.list[i].name);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
 }
@@ -241,16 +202,16 @@ static void look(struct landlock_mark *mark)
     mark->changed = status.st_ctim;
 }
 
-/* Marks the folders of WAYS. Without memory there are no marks, and the rules
+/* Marks the folders of LOOKED. Without memory there are no marks, and the rules
    are made anew each time. */
-static void mark(struct landlock *landlock, const struct paths *ways)
+static void mark(struct landlock *landlock, const struct hidden_paths *looked)
 {
     forget_marks(landlock);
-    landlock->marks = calloc(ways->n, sizeof *landlock->marks);
-    while (landlock->marks && landlock->n < ways->n) {
+    landlock->marks = calloc(looked->n, sizeof *landlock->marks);
+    while (landlock->marks && landlock->n < looked->n) {
         struct landlock_mark *next = &landlock->marks[landlock->n];
 
-        next->path = strdup(ways->list[landlock->n]);
+        next->path = strdup(looked->list[landlock->n].name);
         if (!next->path) {
             forget_marks(landlock);
             return;
@@ -296,8 +257,8 @@ static bool begin_rules(struct landlock *landlock,
     rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
     if (rules->set < 0)
         return false;
-    if (find_hidden(rules, sandbox, places)) {
-        mark(landlock, &rules->ways);
+    if (hidden_find(&rules->hidden, sandbox, places) == ST_OK) {
+        mark(landlock, &rules->hidden.looked);
         landlock->rules = rules->set;
         return true;
     }
@@ -310,8 +271,7 @@ static void end_rules(struct rules *rules)
 {
     int fault = errno;
 
-    paths_release(&rules->hidden);
-    paths_release(&rules->ways);
+    hidden_release(&rules->hidden);
     errno = fault;
 }
 

@@ -212,24 +212,28 @@ static cl_object string_to_lisp(struct str s)
     return string;
 }
 
+/* Appends STRING to OUT, which has LIMIT_OUTPUT_KEPT bytes at most afterwards:
+   the supervisor takes no more. */
 static void string_from_lisp(cl_object string, struct buf *out)
 {
+    static const char end[] = "\n[… the rest is not kept …]";
+    const size_t most = LIMIT_OUTPUT_KEPT - (sizeof end - 1);
     cl_index n = (cl_index)ecl_length(string); // never negative
     cl_index i;
 
-    if (n > LIMIT_OUTPUT_KEPT)
-        n = LIMIT_OUTPUT_KEPT;
     for (i = 0; i < n; i++) {
         uint32_t code = (uint32_t)ecl_char(string, i);
         char bytes[4];
+        size_t length;
 
-        if (code < 0x80) {
-            buf_byte(out, (char)code);
-            continue;
-        }
         if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
             code = 0xfffd;
-        buf_append(out, bytes, utf8_encode(code, bytes));
+        length = utf8_encode(code, bytes);
+        if (out->n + length > most) {
+            buf_str(out, STR(end));
+            return;
+        }
+        buf_append(out, bytes, length);
     }
 }
 

@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_adopt_orphans();
-    sandbox_find_places(&sandbox, NULL, &places);
+    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
     sandbox_begin(&sandbox, &places); // meanwhile Lisp boots
     live_boot(argv[0]);
     if (!prepare_signals()) {

@@ -113,16 +113,15 @@ static bool hide(const struct nothing *nothing, const char *path)
 static bool hide_secrets(const struct sandbox *sandbox,
                          const struct sandbox_places *places)
 {
-    struct paths hidden = {.list = NULL};
+    struct hidden hidden;
     struct nothing nothing;
     bool done = make_nothing(&nothing);
 
-    hidden_add_secrets(sandbox, places, &hidden);
-    done = done && !hidden.failed;
-    for (size_t i = 0; done && i < hidden.n; i++)
-        done = hide(&nothing, hidden.list[i]);
+    done = hidden_find_secrets(&hidden, sandbox, places) == ST_OK && done;
+    for (size_t i = 0; done && i < hidden.secrets.n; i++)
+        done = hide(&nothing, hidden.secrets.list[i].name);
     release_nothing(&nothing);
-    paths_release(&hidden);
+    hidden_release(&hidden);
     return done;
 }
 
@@ -141,10 +140,9 @@ enum { STAY_PROGRAM, STAY_ROOT, STAY_CACHE, STAY_N };
 static bool is_replaceable(const struct sandbox_places *places,
                            const char *folder)
 {
-    size_t homes = sizeof places->homes / sizeof places->homes[0];
-
-    for (size_t i = 0; i < homes; i++)
-        if (places->homes[i][0] == '/' && below(places->homes[i], folder))
+    for (size_t i = 0; i < HOMES_MAX; i++)
+        if (places->homes[i].path[0] == '/' &&
+            below(places->homes[i].path, folder))
             return false;
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (strcmp(places->writable[i], folder) == 0)

@@ -2,13 +2,10 @@
 /* sandbox.c: see sandbox.h. sandbox_enter.c puts it into force. */
 #include "image/sandbox.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "files/secrets.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -51,31 +48,6 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
-/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
-static const char *below(const char *path, const char *folder)
-{
-    size_t n = strlen(folder);
-
-    if (n == 1) // the root
-        return path + 1;
-    if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
-        return NULL;
-    return path[n] == '/' ? path + n + 1 : path + n;
-}
-
-static void find_homes(struct sandbox_places *places)
-{
-    const char *home = path_from("HOME");
-    const struct passwd *user;
-
-    if (!home && (user = getpwuid(getuid())))
-        home = user->pw_dir;
-    if (home)
-        resolve(home, places->homes[0]);
-    if (geteuid() == 0)
-        resolve("/root", places->homes[1]);
-}
-
 /* Where compiled files go; the folder need not exist yet. */
 static void find_cache(const struct sandbox_places *places,
                        char out[SANDBOX_PATH])
@@ -85,51 +57,28 @@ static void find_cache(const struct sandbox_places *places,
 
     if (caches)
         n = snprintf(out, SANDBOX_PATH, "%s/common-lisp", caches);
-    else if (places->homes[0][0] != '\0')
+    else if (places->homes[0].path[0] != '\0')
         n = snprintf(out, SANDBOX_PATH, "%s/.cache/common-lisp",
-                     places->homes[0]);
+                     places->homes[0].path);
     if (n <= 0 || n >= SANDBOX_PATH)
         out[0] = '\0';
 }
 
-/* Why code must not write to PATH; NULL: it may. */
-static const char *reason_against(const struct sandbox *sandbox,
-                                  const struct sandbox_places *places,
-                                  const char *path)
-{
-    size_t homes = sizeof places->homes / sizeof places->homes[0];
-
-    if (strcmp(path, "/") == 0)
-        return "it is the whole system";
-    for (size_t i = 0; i < homes; i++) {
-        const char *home = places->homes[i];
-        const char *inside = home[0] == '/' ? below(path, home) : NULL;
-
-        if (home[0] == '/' && below(home, path))
-            return "the home folder lies in it";
-        if (inside && secrets_match(str_from(inside), sandbox->secrets))
-            return "it is secret";
-    }
-    return NULL;
-}
-
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places)
+                         const char *temporary, struct sandbox_places *places)
 {
-    const char *temporary = path_from("TMPDIR");
-
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
         return;
-    find_homes(places);
+    homes_find(places->homes);
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    resolve(temporary ? temporary : "/tmp",
-            places->writable[SANDBOX_TEMPORARY]);
+    if (temporary && temporary[0] == '/')
+        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
     find_cache(places, places->writable[SANDBOX_CACHE]);
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
-            places->refused[i] =
-                reason_against(sandbox, places, places->writable[i]);
+            places->refused[i] = homes_forbid(
+                places->homes, places->writable[i], sandbox->secrets);
 }
 
 void sandbox_hide_process(const struct sandbox *sandbox)
@@ -143,17 +92,19 @@ void sandbox_hide_process(const struct sandbox *sandbox)
 static bool list_places(const struct sandbox *sandbox,
                         const struct sandbox_places *places, struct buf *out)
 {
-    const char *list[SANDBOX_N];
+    size_t list[SANDBOX_N];
     size_t n = 0;
 
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (sandbox->mode == SANDBOX_WORKSPACE &&
             places->writable[i][0] != '\0' && !places->refused[i])
-            list[n++] = places->writable[i];
+            list[n++] = i;
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
-        buf_str(out, str_from(list[i]));
+        buf_str(out, str_from(places->writable[list[i]]));
+        if (list[i] == SANDBOX_TEMPORARY)
+            buf_str(out, STR(" (TMPDIR)"));
     }
     return n > 0;
 }

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "image/homes.h"
 
 /* The strictest useful mode comes first, so that the default is safe. */
 enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
@@ -35,11 +36,11 @@ enum status MUST_CHECK sandbox_mode_find(struct str name,
 const char *sandbox_mode_name(enum sandbox_mode mode);
 
 /* Bytes that a path may have here. */
-#define SANDBOX_PATH 4096
+#define SANDBOX_PATH HOMES_PATH
 
 enum sandbox_place {
     SANDBOX_ROOT,
-    SANDBOX_TEMPORARY,
+    SANDBOX_TEMPORARY, /* TMPDIR of the images; supervisor/temporary.h */
     SANDBOX_CACHE,
     SANDBOX_N
 };
@@ -48,15 +49,16 @@ enum sandbox_place {
 struct sandbox_places {
     char writable[SANDBOX_N][SANDBOX_PATH];
     const char *refused[SANDBOX_N]; /* why code may not write to one of them */
-    char homes[2][SANDBOX_PATH];    /* the user's; as root, root's, too */
+    struct home homes[HOMES_MAX];
 };
 
 /* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
-   temporary folder (TMPDIR, else /tmp), and the cache of compiled files below
-   the home folder (HOME) or XDG_CACHE_HOME. Code may not write to a folder that
-   contains the home folder or is secret itself. */
+   temporary folder TEMPORARY ("" or NULL: there is none), and the cache of
+   compiled files below the home folder (HOME) or XDG_CACHE_HOME. Code may not
+   write to a folder that contains the home folder, that is secret, or in which
+   secrets of the home folder lie. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places);
+                         const char *temporary, struct sandbox_places *places);
 
 /* What the mounts of the images keep, in their namespace. */
 enum sandbox_mounts {

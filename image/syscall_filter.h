@@ -5,20 +5,17 @@
 #define IMAGE_SYSCALL_FILTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "image/filter_program.h"
 #include "image/sandbox.h"
-
-struct sock_filter; // <linux/filter.h>
 
 /* A program for the kernel. The zygote makes it once, and each image loads
    it. */
 struct syscall_filter {
-    struct sock_filter *program; /* owned; NULL: nothing is to be loaded */
-    size_t n;                    /* its instructions */
-    bool signals;                /* signals to the keeper are refused, too */
+    struct filter_program program; /* empty: nothing is to be loaded */
+    bool signals;                  /* those to the keeper are refused, too */
 };
 
 /* In the zygote: makes the filter for SANDBOX. LANDLOCK is the version of the

@@ -25,15 +25,22 @@ static uint64_t count_chars(struct str bytes)
     return n;
 }
 
+/* Whether CAPTURE has a ring, made if there is ROOM and memory for it. */
+static bool has_ring(struct capture *capture, size_t *room)
+{
+    if (!capture->ring && *room >= CAPTURE_TAIL) {
+        capture->ring = malloc(CAPTURE_TAIL);
+        if (capture->ring)
+            *room -= CAPTURE_TAIL;
+    }
+    return capture->ring;
+}
+
 static void add_to_ring(struct capture *capture, struct str bytes)
 {
     size_t room;
 
     capture->beyond += bytes.n;
-    if (!capture->ring)
-        capture->ring = malloc(CAPTURE_TAIL);
-    if (!capture->ring)
-        return; // counted as omitted
     if (bytes.n > CAPTURE_TAIL) {
         bytes.p += bytes.n - CAPTURE_TAIL;
         bytes.n = CAPTURE_TAIL;
@@ -46,23 +53,34 @@ static void add_to_ring(struct capture *capture, struct str bytes)
     capture->ring_at = (capture->ring_at + bytes.n) % CAPTURE_TAIL;
 }
 
-void capture_add(struct capture *capture, struct str bytes)
+void capture_add(struct capture *capture, struct str bytes, size_t *room)
 {
-    size_t room = CAPTURE_HEAD - capture->head.n;
+    size_t n = capture->cut ? 0 : CAPTURE_HEAD - capture->head.n;
 
     if (bytes.n == 0)
         return;
     capture->chars += count_chars(bytes);
-    if (room > bytes.n)
-        room = bytes.n;
-    buf_append(&capture->head, bytes.p, room);
-    if (bytes.n > room)
-        add_to_ring(capture, str_make(bytes.p + room, bytes.n - room));
+    if (n > *room)
+        n = *room;
+    if (n > bytes.n)
+        n = bytes.n;
+    buf_append(&capture->head, bytes.p, n);
+    *room -= n;
+    if (n == bytes.n)
+        return;
+    capture->cut = true;
+    if (has_ring(capture, room)) // else they count as omitted
+        add_to_ring(capture, str_make(bytes.p + n, bytes.n - n));
+}
+
+size_t capture_held(const struct capture *capture)
+{
+    return capture->head.n + (capture->ring ? CAPTURE_TAIL : 0);
 }
 
 bool capture_is_empty(const struct capture *capture)
 {
-    return capture->head.n == 0 && capture->beyond == 0;
+    return capture->head.n == 0 && !capture->cut;
 }
 
 int64_t capture_text(const struct capture *capture, struct buf *out)

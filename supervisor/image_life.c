@@ -96,6 +96,7 @@ static bool is_turn_of_ours(const struct session *session)
     const struct call *call = session->calls.first;
 
     return call && call->ours && !session->keeping.number &&
+           !restore_is_waking(session) &&
            (session->image.socket >= 0 || !call->operation->needs_image);
 }
 
@@ -154,6 +155,11 @@ static void describe_cause(const struct session *session, struct buf *text)
                    LIMIT_PROCESSES);
     else if (death->garbled)
         buf_str(text, STR("sent an invalid answer and was ended"));
+    else if (death->verbose)
+        buf_printf(text,
+                   "sent an answer of more than %u bytes, the limit, and was "
+                   "ended",
+                   LIMIT_OUTPUT_KEPT);
     else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -226,14 +232,45 @@ static void tell(struct supervisor *s, struct session *session,
     buf_release(&text);
 }
 
-/* The last act for a dead image: its answers go out, the call that it was
-   running is answered with the cause, and the later calls go to the image that
-   replaces it. */
-static void bury(struct supervisor *s, struct session *session, int64_t now)
+/* The last act for a dead image: CHECKPOINT, which is awake, or, NULL, a fresh
+   image replaces it. The call that it was running is answered with the cause,
+   and the later calls go to the new image. */
+static void replace(struct supervisor *s, struct session *session,
+                    struct checkpoint *checkpoint, int64_t now)
 {
     struct buf cause = BUF_EMPTY;
     struct buf loss = BUF_EMPTY;
     struct call *running = NULL;
+
+    buf_str(&cause, STR("The Lisp image "));
+    describe_cause(session, &cause);
+    restore_describe_loss(session, checkpoint, &loss);
+    if (has_begun(session))
+        running = session_take_first(session);
+    session_disconnect(session);
+    if (checkpoint)
+        restore_become(s, session, checkpoint, now);
+    else
+        keeping_forget(&session->keeping);
+    tell(s, session, running, buf_view(&cause), buf_view(&loss));
+    buf_release(&cause);
+    buf_release(&loss);
+    image_life_serve(s, session, now);
+}
+
+/* Wakes the best copy that is left, if any. */
+static void wake_or_replace(struct supervisor *s, struct session *session,
+                            int64_t now)
+{
+    if (!restore_begin_best(s, session, now))
+        replace(s, session, NULL, now);
+}
+
+/* The image is dead: its answers go out. It stays dying until a copy is awake,
+   or none is left. */
+static void bury(struct supervisor *s, struct session *session, int64_t now)
+{
+    struct buf cause = BUF_EMPTY;
     struct call *call;
 
     session_drain_dead(session);
@@ -242,28 +279,48 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
         restore_note_call(session, call, now);
         reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
-    buf_str(&cause, STR("The Lisp image "));
     describe_cause(session, &cause);
-    log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
+    log_line(&s->config.log, LOG_WARN,
+             "image: session %s: process %d: The Lisp image %.*s",
              session->name, (int)session->image.pid, STR_ARG(buf_view(&cause)));
-    if (has_begun(session))
-        running = session_take_first(session);
-    session_disconnect(session);
-    restore_after_death(s, session, &loss, now);
-    tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
-    buf_release(&loss);
-    image_life_serve(s, session, now);
+    wake_or_replace(s, session, now);
+}
+
+/* Goes on when the copy that SESSION waits for is awake, or will not be. */
+static void tend_waking(struct supervisor *s, struct session *session,
+                        int64_t now)
+{
+    uint64_t call = session->keeping.waking.call;
+    bool late = s->ending.wanted && now >= s->ending.at;
+    struct checkpoint *checkpoint;
+    enum status status = restore_listen(s, session, now, &checkpoint);
+
+    if (status == ST_MISSING)
+        return;
+    if (call != 0) {
+        operation_take_woken(s, session, checkpoint, status == ST_OK, now);
+        image_life_serve(s, session, now);
+    } else if (status == ST_OK || late) { // late: no time for another copy
+        replace(s, session, status == ST_OK ? checkpoint : NULL, now);
+    } else {
+        wake_or_replace(s, session, now);
+    }
+    checkpoint_free(checkpoint);
 }
 
 int64_t image_life_deadline(const struct session *session)
 {
+    if (restore_is_waking(session))
+        return session->keeping.waking.until;
     return session->image.dying ? session->image.death.bury_at : -1;
 }
 
 void image_life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->image.dying && now >= session->image.death.bury_at)
+    if (restore_is_waking(session))
+        tend_waking(s, session, now);
+    else if (session->image.dying && now >= session->image.death.bury_at)
         bury(s, session, now);
 }
 
@@ -276,6 +333,8 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
     image_life_answer(s, session, now);
     if (status == ST_INVALID)
         session->image.death.garbled = true; // what follows is our doing
+    if (status == ST_LIMIT)
+        session->image.death.verbose = true;
     if (status != ST_OK)
         image_life_lost(session, now);
 }

@@ -40,11 +40,13 @@ void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
                           int64_t now);
 
 /* Buries a dying image once its cause of death is known, or has not come in
-   time. */
+   time; goes on when a copy that the session waits for is awake, or did not
+   wake in time. */
 void image_life_tend(struct supervisor *s, struct session *session,
                      int64_t now);
 
-/* When image_life_tend must be called again; -1: the image is not dying. */
+/* When image_life_tend must be called again; -1: the image is not dying, and no
+   copy is waking. */
 int64_t image_life_deadline(const struct session *session);
 
 #endif

@@ -64,8 +64,8 @@ void image_process_connect(struct image_process *image, int socket,
 void image_process_disconnect(struct image_process *image)
 {
     close_fd(&image->socket);
-    buf_reset(&image->in);
-    buf_reset(&image->out);
+    buf_release(&image->in);
+    buf_release(&image->out);
     forget_process(image);
 }
 

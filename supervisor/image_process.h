@@ -36,6 +36,7 @@ struct image_death {
     bool killed;  /* by us, after it ignored an interrupt */
     bool crowded; /* it had too many processes */
     bool garbled; /* it sent an invalid answer */
+    bool verbose; /* it sent an answer that is too long */
     bool exited;  /* wait_status is known */
     int wait_status;
     int64_t bury_at; /* when we stop waiting for the cause */
@@ -68,7 +69,8 @@ void image_process_release(struct image_process *image);
 void image_process_connect(struct image_process *image, int socket,
                            const int pipes[CAPTURE_PIPES]);
 
-/* Closes the socket and forgets the process; pipes and key stay. */
+/* Closes the socket, gives back its memory, and forgets the process; pipes and
+   key stay. */
 void image_process_disconnect(struct image_process *image);
 
 /* Nothing comes from pipe I any longer. */

@@ -2,6 +2,7 @@
 /* reply.c: see reply.h. */
 #include "supervisor/reply.h"
 
+#include "base/limits.h"
 #include "image/control.h"
 #include "image/sandbox.h"
 #include "supervisor/answer.h"
@@ -23,9 +24,10 @@ static void leave_output(struct session *session, const struct call *call)
 {
     for (int i = 0; i < CAPTURE_PIPES; i++) {
         struct buf text = BUF_EMPTY;
+        size_t room = LIMIT_OUTPUT_KEPT; // it is held already
 
         (void)capture_text(&call->captures[i], &text); // what it holds
-        capture_add(&session->earlier, buf_view(&text));
+        capture_add(&session->earlier, buf_view(&text), &room);
         buf_release(&text);
     }
 }

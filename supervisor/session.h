@@ -30,6 +30,10 @@ struct session {
     struct image_process image;
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
+    size_t room;            /* bytes that it may still make us hold (room.h) */
+    size_t admitted; /* bytes of the frame that is coming, once its head has
+                        been accepted */
+    size_t refused;  /* bytes of an answer still to come that are dropped */
     struct keeping keeping;
     struct notices notices;
     size_t poll_at; /* index of its first pollfd, or SIZE_MAX */
@@ -60,9 +64,15 @@ void session_send_keep(struct session *session, uint64_t number);
 /* Tells the image not to begin call ID, if it has not yet begun it. */
 void session_send_stop(struct session *session, uint64_t id);
 
-/* Reads what has come from the image. ST_IO: end of file or error; ST_INVALID:
-   it sent something other than an answer to a call; ST_NOMEM. What was read
-   before that stays. */
+/* Bytes that SESSION makes us hold: output, and answers that are incomplete or
+   wait for their output. */
+size_t session_held(const struct session *session);
+
+/* Reads what has come from the image, a bounded part of it at a time; of a dead
+   image, all that has come. ST_IO: end of file or error; ST_INVALID: it sent
+   something other than an answer to a call; ST_LIMIT: it is sending a frame
+   that is too large; ST_NOMEM. What was read before that stays. An answer for
+   which there is no room is dropped, and one that says so replaces it. */
 enum status MUST_CHECK session_read(struct session *session);
 
 /* Reads once from pipe I; output between two calls goes to LOG, too. */

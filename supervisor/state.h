@@ -15,6 +15,7 @@
 #include "supervisor/outputs.h"
 #include "supervisor/protected.h"
 #include "supervisor/session.h"
+#include "supervisor/temporary.h"
 #include "supervisor/zygote.h"
 
 /* The session that opens when the zygote is ready. */
@@ -43,6 +44,7 @@ struct front {
 struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
+    struct temporary temporary;         /* the folder for their TMPDIR */
     struct sandbox_places places;       /* that images may write to */
     struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */

@@ -20,6 +20,7 @@
 #include "supervisor/progress.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
+#include "supervisor/room.h"
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 #include "wire/wire.h"
@@ -169,6 +170,15 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
     return n;
 }
 
+/* The socket that says what happens next to SESSION: that of the copy that is
+   waking, else that of the image. -1: none. */
+static int polled_socket(const struct session *session)
+{
+    if (restore_is_waking(session))
+        return session->keeping.waking.checkpoint->socket;
+    return session->image.dying ? -1 : session->image.socket;
+}
+
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
@@ -184,10 +194,10 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         if (n + CONTROL_FDS > max)
             continue;
         session->poll_at = n;
-        if (session->image.written < session->image.out.n)
+        if (session->image.written < session->image.out.n &&
+            !restore_is_waking(session))
             wanted |= POLLOUT;
-        fds[n++] = (struct pollfd){
-            session->image.dying ? -1 : session->image.socket, wanted, 0};
+        fds[n++] = (struct pollfd){polled_socket(session), wanted, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
                                    POLLIN, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
@@ -201,7 +211,9 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
 static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
-    if (fds[0].revents & POLLIN)
+    if (restore_is_waking(session))
+        image_life_tend(s, session, now);
+    else if (fds[0].revents & POLLIN)
         image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         image_life_lost(session, now);
@@ -235,11 +247,19 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
+    size_t shared = room_shared(s);
 
     for (struct session *session = s->sessions; session;
-         session = session->next)
+         session = session->next) {
+        size_t own = room_offer(session, shared);
+        size_t offered = session->room;
+        size_t taken;
+
         if (session->poll_at < n)
             run_session(s, session, fds + session->poll_at, now_ms);
+        taken = offered - session->room;
+        shared -= taken > own ? taken - own : 0;
+    }
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
@@ -289,9 +309,22 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
     while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
         if (pid == supervisor->zygote.pid)
             zygote_note_exit(&supervisor->zygote, wait_status, now_ms);
-        else
+        else if (!temporary_note_exit(&supervisor->temporary, pid))
             image_life_note_exit(supervisor, pid, wait_status, now_ms);
     }
+}
+
+/* Finds the folders that images may write to; makes their temporary folder. */
+static void make_places(struct supervisor *s)
+{
+    const struct sandbox *sandbox = &s->config.sandbox;
+
+    if (sandbox->mode == SANDBOX_WORKSPACE) {
+        temporary_open(&s->temporary, &s->config.log);
+        zygote_set_temporary(&s->zygote, s->temporary.path);
+    }
+    sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
+                        &s->places);
 }
 
 struct supervisor *supervisor_new(const struct supervisor_config *config,
@@ -306,10 +339,11 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
         s->name = now_ms + 1;
+    room_prepare();
     linux_adopt_orphans();
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
-    sandbox_find_places(&s->config.sandbox, s->config.workspace, &s->places);
+    make_places(s);
     sandbox_hide_process(&s->config.sandbox);
     zygote_start(&s->zygote, now_ms);
     // meanwhile Lisp boots
@@ -361,6 +395,7 @@ void supervisor_free(struct supervisor *supervisor)
     }
     zygote_release(&supervisor->zygote);
     await_orphans();
+    temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);
     protected_release(&supervisor->protected);
     while (supervisor->fronts)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/environment.h"
 
 /* Milliseconds that the process has to end all images. */
 #define END_MS 3000
@@ -29,6 +31,11 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
     zygote->sandbox = *sandbox;
     zygote->log = log;
     zygote->control = -1;
+}
+
+void zygote_set_temporary(struct zygote *zygote, const char *temporary)
+{
+    zygote->temporary = temporary;
 }
 
 bool zygote_is_ready(const struct zygote *zygote)
@@ -89,7 +96,8 @@ static void set_arguments(const struct zygote *zygote, char **argv)
 }
 
 /* In the child: only async-signal-safe calls. */
-static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
+static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
+                                  char **environment)
 {
     char *argv[ARGUMENTS + 1] = {NULL};
     sigset_t none;
@@ -113,7 +121,7 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
     widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
-    (void)execv(zygote->path, argv);
+    (void)execve(zygote->path, argv, environment);
     _exit(127);
 }
 
@@ -122,6 +130,7 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     int pair[2];
     sigset_t all;
     sigset_t before;
+    char **environment;
     pid_t pid;
 
     if (zygote->control >= 0 || now_ms < zygote->retry_at)
@@ -131,11 +140,14 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
         note_failure(zygote, strerror(errno), now_ms);
         return;
     }
+    environment = environment_with_temporary(zygote->temporary);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
-    pid = fork();
+    errno = ENOMEM;
+    pid = environment ? fork() : -1;
     if (pid == 0)
-        exec_zygote(zygote, pair[1]);
+        exec_zygote(zygote, pair[1], environment);
+    free(environment);
     (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
     (void)close(pair[1]);                          // the child has it
     if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {

@@ -2,42 +2,130 @@
 /* secrets.c: see secrets.h. */
 #include "files/secrets.h"
 
+#include "files/foldname.h"
+
+const char *const secrets_own_places[] = {
+    ".config/ecl-mcp",
+    ".local/state/ecl-mcp",
+    ".emacs.d/ecl-mcp",
+    ".config/emacs/ecl-mcp",
+    NULL,
+};
+
 const char *const secrets_patterns[] = {
+    /* keys */
     ".ssh",
     ".gnupg",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".password-store",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "id_xmss*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.kdbx",
+    ".Xauthority",
+    ".config/sops",
+    ".config/age",
+    /* passwords and tokens */
     ".netrc",
     ".authinfo",
     ".authinfo.gpg",
     ".env",
     ".env.*",
+    ".envrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".msmtprc",
+    ".fetchmailrc",
+    ".mbsyncrc",
+    ".vault-token",
+    ".config/op",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    /* packages */
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials*",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".config/composer/auth.json",
+    ".composer/auth.json",
+    /* clouds */
     ".aws",
     ".azure",
     ".kube",
     ".docker/config.json",
+    ".config/containers/auth.json",
     ".config/gcloud",
-    ".config/gh",
-    ".config/ecl-mcp",
-    ".local/state/ecl-mcp",
-    ".local/share/keyrings",
-    ".git-credentials",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".password-store",
+    ".config/doctl",
+    ".config/hcloud",
+    ".config/rclone",
+    ".rclone.conf",
+    ".s3cfg",
+    ".boto",
+    ".terraform.d",
+    ".terraformrc",
+    ".pulumi/credentials.json",
+    /* agents */
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".config/Claude",
+    ".codex/auth.json",
+    ".codex/.credentials.json",
+    ".gemini/*creds*",
+    ".gemini/*token*",
+    ".gemini/*account*",
+    ".copilot",
+    ".config/github-copilot",
+    ".local/share/opencode",
+    ".mcp-auth",
+    /* what was typed */
+    ".*history",
+    ".local/share/fish",
+    /* browsers and mail */
     ".mozilla",
+    ".thunderbird",
+    ".config/mozilla",
     ".config/google-chrome",
     ".config/chromium",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "*.kdbx",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".librewolf",
+    "snap/firefox",
+    "snap/chromium",
+    "snap/thunderbird",
+    ".var/app/org.mozilla.*",
+    ".var/app/com.google.Chrome",
+    ".var/app/org.chromium.*",
+    ".var/app/com.brave.*",
+    /* files on which this program relies */
+    ".config/ecl-mcp",
+    ".local/state/ecl-mcp",
+    ".emacs.d/ecl-mcp",
+    ".config/emacs/ecl-mcp",
     NULL,
 };
 
-/* Whether NAME matches PATTERN, in which "*" is any characters. Without
-   recursion: only the last star may have to take more. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether NAME, folded, matches PATTERN, in which "*" is any characters.
+   Without recursion: only the last star may have to take more. */
 static bool name_fits(struct str name, struct str pattern)
 {
     size_t star = pattern.n; // none yet
@@ -49,7 +137,7 @@ static bool name_fits(struct str name, struct str pattern)
         if (j < pattern.n && pattern.p[j] == '*') {
             star = j++;
             mark = i;
-        } else if (j < pattern.n && pattern.p[j] == name.p[i]) {
+        } else if (j < pattern.n && lower(pattern.p[j]) == name.p[i]) {
             i++;
             j++;
         } else if (star < pattern.n) {
@@ -77,22 +165,54 @@ static struct str take_name(struct str *path)
     return name;
 }
 
-/* Whether PATH starts with the names of PATTERN. */
-static bool starts_here(struct str path, struct str pattern)
+/* Whether PATTERN is for private keys that have a public part beside them. */
+static bool has_public_part(struct str pattern)
 {
-    while (pattern.n > 0) {
-        if (path.n == 0 || !name_fits(take_name(&path), take_name(&pattern)))
-            return false;
-    }
-    return true;
+    return str_starts(pattern, STR("id_"));
 }
 
-static bool is_in(struct str path, const char *const *patterns)
+/* Whether PATH, folded, starts with the names of PATTERN; with PART, whether
+   PATTERN starts with the names of PATH, and has more. */
+static bool starts_here(struct str path, struct str pattern, bool part)
+{
+    while (pattern.n > 0) {
+        struct str name;
+        struct str wanted;
+
+        if (path.n == 0)
+            return part;
+        name = take_name(&path);
+        wanted = take_name(&pattern);
+        if (!name_fits(name, wanted) ||
+            (has_public_part(wanted) && name_fits(name, STR("*.pub"))))
+            return false;
+    }
+    return !part;
+}
+
+/* Whether PATH, folded, is what PATTERN names, or lies in it. */
+static bool is_in(struct str path, struct str pattern)
 {
     for (; path.n > 0; (void)take_name(&path))
-        for (size_t i = 0; patterns[i]; i++)
-            if (starts_here(path, str_from(patterns[i])))
-                return true;
+        if (starts_here(path, pattern, false))
+            return true;
+    return false;
+}
+
+/* Whether FITS is true of PATH and one of our patterns, or one of MORE. */
+static bool any_fits(bool (*fits)(struct str path, struct str pattern),
+                     struct str path, const char *const *more)
+{
+    char folded_path[FOLDNAME_PATH];
+    char folded[FOLDNAME_PATH];
+
+    path = foldname(path, folded_path);
+    for (size_t i = 0; secrets_patterns[i]; i++)
+        if (fits(path, str_from(secrets_patterns[i])))
+            return true;
+    for (size_t i = 0; more && more[i]; i++)
+        if (fits(path, foldname(str_from(more[i]), folded)))
+            return true;
     return false;
 }
 
@@ -112,5 +232,25 @@ bool secrets_is_pattern(struct str pattern)
 
 bool secrets_match(struct str path, const char *const *more)
 {
-    return is_in(path, secrets_patterns) || (more && is_in(path, more));
+    return any_fits(is_in, path, more);
+}
+
+/* Whether what PATTERN names may lie in FOLDER. */
+static bool may_hold(struct str folder, struct str pattern)
+{
+    return starts_here(folder, pattern, true);
+}
+
+bool secrets_lie_in(struct str folder, const char *const *more)
+{
+    return folder.n > 0 && any_fits(may_hold, folder, more);
+}
+
+bool secrets_name_fits(struct str name, struct str pattern)
+{
+    char folded_name[FOLDNAME_PATH];
+    char folded[FOLDNAME_PATH];
+
+    return starts_here(foldname(name, folded_name), foldname(pattern, folded),
+                       false);
 }

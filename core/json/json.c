@@ -101,7 +101,7 @@ enum status json_parse(struct arena *arena, struct str text, struct json *root,
                        struct json_error *error)
 {
     struct jsontext report;
-    enum status status = jsontext_check(text, &report);
+    enum status status = jsontext_check(arena, text, &report);
     if (status == ST_OK) {
         status = make_doc(arena, text, report.tokens, root);
         report.what = "the tokens do not match the text";
@@ -230,11 +230,16 @@ struct json json_get(struct json object, const char *name)
     return found;
 }
 
-/* Decodes TEXT into OUT, which has room for TEXT.n bytes. Returns how many it
-   wrote. */
-static size_t decode(struct str text, char *out)
+/* Bytes that are decoded between two looks at the strand. */
+#define PIECE (64u * 1024)
+
+/* Decodes TEXT into OUT, which has room for TEXT.n bytes.
+ *WRITTEN: how many it wrote. */
+static enum status decode(const struct arena *arena, struct str text, char *out,
+                          size_t *written)
 {
     char *to = out;
+    size_t paid = text.n;
     while (text.n > 0) {
         const char *escape = memchr(text.p, '\\', text.n);
         size_t plain = !escape ? text.n : (size_t)(escape - text.p);
@@ -245,8 +250,14 @@ static size_t decode(struct str text, char *out)
         size_t length = !escape ? 0 : jsontext_escape(text, to, &n);
         to += n;
         text = str_make(text.p + length, text.n - length);
+        if (paid - text.n < PIECE)
+            continue;
+        if (arena_spend(arena, (size_t)2 * PIECE) != ST_OK)
+            return ST_NOMEM;
+        paid = text.n;
     }
-    return (size_t)(to - out);
+    *written = (size_t)(to - out);
+    return ST_OK;
 }
 
 enum status json_string(struct arena *arena, struct json value, struct str *out)
@@ -261,8 +272,10 @@ enum status json_string(struct arena *arena, struct json value, struct str *out)
     char *copy = arena_alloc(arena, text.n);
     if (!copy)
         return ST_NOMEM;
-    *out = str_make(copy, decode(text, copy));
-    return ST_OK;
+    size_t n = 0;
+    enum status status = decode(arena, text, copy, &n);
+    *out = str_make(copy, n);
+    return status;
 }
 
 bool json_is_string(struct json value, const char *text)

@@ -67,7 +67,11 @@ size_t jsontext_escape(struct str s, char out[4], size_t *n)
     return length;
 }
 
+/* Bytes of a string between two looks at the strand. */
+#define PIECE (64u * 1024)
+
 struct check {
+    const struct arena *arena;
     struct str rest; /* not checked yet */
     size_t tokens;   /* found so far */
     size_t depth;    /* open containers */
@@ -138,12 +142,27 @@ static const char *string_fault(struct str s)
                                  : "unpaired surrogate escape";
 }
 
+/* WORK more has been done; false when it is stopped. */
+static bool pause(struct check *check, size_t work)
+{
+    if (arena_spend(check->arena, work) == ST_OK)
+        return true;
+    refuse(check, ST_NOMEM, "stopped");
+    return false;
+}
+
 /* Takes a string, whose opening quote is next. */
 static bool check_string(struct check *check)
 {
+    size_t paid; // of the rest, from here on
     skip(check, 1);
-    for (;;) {
+    for (paid = check->rest.n;;) {
         skip(check, utf8_plain_run(check->rest));
+        if (paid - check->rest.n >= PIECE) {
+            paid = check->rest.n;
+            if (!pause(check, PIECE))
+                return false;
+        }
         if (peek(check) == '"') {
             skip(check, 1);
             return true;
@@ -223,7 +242,7 @@ static bool count_token(struct check *check)
     _Static_assert(LIMIT_JSON_TOKENS == 1048576, "the number stands below");
     if (check->tokens < LIMIT_JSON_TOKENS) {
         check->tokens++;
-        return true;
+        return check->tokens % 1024 != 0 || pause(check, PIECE);
     }
     refuse(check, ST_LIMIT, "more than 1048576 values and names");
     return false;
@@ -314,9 +333,11 @@ static void check_text(struct check *check)
     }
 }
 
-enum status jsontext_check(struct str text, struct jsontext *report)
+enum status jsontext_check(const struct arena *arena, struct str text,
+                           struct jsontext *report)
 {
     struct check check; // in_object needs no clearing
+    check.arena = arena;
     check.rest = text.n == 0 ? STR("") : text;
     check.tokens = 0;
     check.depth = 0;

@@ -217,5 +217,6 @@ void pending_free(struct pending_table *table, struct pending *pending)
     pending_forget(table, pending);
     tool_call_release(&pending->tool);
     editor_tools_drop(pending->editor_tools);
+    free(pending->again);
     free(pending);
 }

@@ -377,7 +377,10 @@ static enum status walk_text(struct walk *walk)
 /* Starts again at the beginning of the text. */
 static void walk_again(struct walk *walk, bool resync)
 {
+    struct strand *strand = walk->tokens.strand;
+
     tokens_init(&walk->tokens, walk->tokens.text);
+    walk->tokens.strand = strand;
     nesting_reset(&walk->nesting);
     walk->resync = resync;
     walk->transparent = 0;
@@ -555,6 +558,7 @@ enum status definition_find(struct arena *arena, struct str text,
         return ST_NOMEM;
     walk->query = query;
     walk->tokens.text = text;
+    walk->tokens.strand = arena->strand;
     walk_again(walk, false);
     status = walk_text(walk);
     if (status == ST_OK && walk->nesting.lists > 0) {

@@ -7,6 +7,9 @@
 /* Columns between the tab stops of an editor. */
 #define TAB 8
 
+/* Bytes of text between two looks at the strand. */
+#define WORK 4096
+
 /* The byte order mark, which ECL treats as a blank, and its first byte. */
 #define MARK "\xEF\xBB\xBF"
 #define MARK_START '\xEF'
@@ -493,9 +496,19 @@ void tokens_resume(struct tokens *tokens, struct str text, size_t at,
                               .indent = indent};
 }
 
+/* Tells the strand, now and then, of the N bytes that have been scanned: some
+   of them are looked at many times. */
+static void spend(struct tokens *t, size_t n)
+{
+    for (t->work += n + 1; t->work >= WORK; t->work -= WORK)
+        if (!strand_spend(t->strand, (size_t)8 * WORK))
+            t->at = t->text.n;
+}
+
 struct token tokens_next(struct tokens *t)
 {
     struct token token = {.kind = TOKEN_END};
+    size_t from = t->at;
     bool ended = skip_blank(t);
     measure(t, t->at);
     token.start = t->at;
@@ -515,6 +528,8 @@ struct token tokens_next(struct tokens *t)
     t->at = token.end;
     measure(t, token.end);
     t->blank = t->blank && token.kind == TOKEN_END;
+    if (t->strand)
+        spend(t, t->at - from);
     return token;
 }
 

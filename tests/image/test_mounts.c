@@ -115,7 +115,7 @@ static NO_RETURN void swap_in_one_image(void)
 {
     struct landlock landlock;
 
-    sandbox_find_places(&sandbox, "tmp/a/project", &places);
+    sandbox_find_places(&sandbox, "tmp/a/project", getenv("TMPDIR"), &places);
     landlock_open(&landlock, linux_landlock_version(), &places);
     if (!linux_give_up_rights() || in_image(&landlock, swap) != 0)
         _exit(1);
@@ -146,7 +146,7 @@ static void be_zygote(const char *workspace)
 {
     struct sandbox_state state;
 
-    sandbox_find_places(&sandbox, workspace, &places);
+    sandbox_find_places(&sandbox, workspace, getenv("TMPDIR"), &places);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known)
         _exit(101);
@@ -492,7 +492,7 @@ static NO_RETURN void enter_without(void)
     struct sandbox_state state;
 
     refuse_namespaces();
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known || state.mounts != 0 || state.mounts_fault != EPERM)
         _exit(102);

@@ -55,13 +55,19 @@ static int set_up(void **state)
         return -1;
     in_root(
         "mkdir -p ws tmp out user/.ssh user/.config/gcloud "
-        "user/.config/ecl-mcp user/.cache/common-lisp user/project && "
+        "user/.config/ecl-mcp user/.cache/common-lisp user/project/sub "
+        "user/.cargo/bin user/.claude user/.local && "
         "for f in ws/old out/old out/npmrc out/env user/.profile user/.ssh/id "
         "user/.config/gcloud/token user/.config/other user/.env.local "
-        "user/project/.env; do echo text >$f; done && "
+        "user/project/.env user/project/other user/project/sub/.env "
+        "user/project/pw.kdbx user/project/vault.KDBX user/.local/.env "
+        "user/id_ed25519.pub user/id_ed25519_work user/.bash_history "
+        "user/.cargo/credentials.toml user/.cargo/config.toml "
+        "user/.cargo/bin/cargo user/.claude/CLAUDE.md "
+        "user/.claude/.credentials.json; do echo text >$f; done && "
         "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
         "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
-        "user/.env.far");
+        "user/.env.far && ln user/.bash_history user/linked");
     (void)snprintf(path, sizeof path, "%s/user", root);
     (void)setenv("HOME", path, 1);
     (void)snprintf(path, sizeof path, "%s/tmp", root);
@@ -120,7 +126,22 @@ static const struct opening openings[] = {
     {"user/.config/gcloud/token", O_RDONLY, false, false},
     {"user/.config/ecl-mcp/policy.json", MAKING, false, false},
     {"user/.netrc", MAKING, false, false},
-    {"user/project/.env", O_RDONLY, true, true}, // in a folder of the home
+    {"user/project/.env", O_RDONLY, false, false},
+    {"user/project/other", O_RDONLY, true, true},
+    {"user/project/sub/.env", O_RDONLY, true, true}, // too deep to be found
+    {"user/.local/.env", O_RDONLY, true, true},      // not looked at
+    {"user/project/pw.kdbx", O_RDONLY, false, false},
+    {"user/project/vault.KDBX", O_RDONLY, false, false},
+    {"user/id_ed25519.pub", O_RDONLY, true, true},
+    {"user/id_ed25519_work", O_RDONLY, false, false},
+    {"user/.cargo/credentials.toml", O_RDONLY, false, false},
+    {"user/.cargo/config.toml", O_RDONLY, true, true},
+    {"user/.cargo/bin/cargo", O_RDONLY, true, true},
+    {"user/.claude/.credentials.json", O_RDONLY, false, false},
+    {"user/.claude/CLAUDE.md", O_RDONLY, true, true},
+    {"user/.bash_history", O_RDONLY, false, false},
+    {"user/linked", O_RDONLY, false, false}, // the same file
+    {"/etc/ssl/certs/ca-certificates.crt", O_RDONLY, true, true},
     {"/usr/bin/env", O_RDONLY, true, true},
     {"/proc/self/status", O_RDONLY, true, true},
     {"/dev/null", O_RDWR, true, true},
@@ -479,7 +500,7 @@ static NO_RETURN void be_zygote(const struct trial *c)
     pid_t pid;
 
     zygote = getpid();
-    sandbox_find_places(&c->sandbox, "ws", &places);
+    sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
     landlock_open(&prepared.landlock, c->version, &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_prepare(&c->sandbox, c->version, &prepared.filter))

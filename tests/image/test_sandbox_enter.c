@@ -83,7 +83,7 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
     int wrong = 0;
     int fd;
 
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     reported = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!reported.known ||
         sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK)
@@ -142,7 +142,7 @@ static void sandbox_makes_the_cache(void **state)
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        sandbox_find_places(&sandbox, "ws", &places);
+        sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
         (void)sandbox_enter_zygote(&sandbox, &places, &prepared);
         _exit(sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK ||
               open_and_close("user/.cache/common-lisp/new",
@@ -163,7 +163,7 @@ static NO_RETURN void enter_too_late(void)
     struct sock_fprog many = {BPF_MAXINSNS, NULL};
     static struct sock_filter filled[BPF_MAXINSNS];
 
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     if (!sandbox_enter_zygote(&sandbox, &places, &prepared).seccomp)
         _exit(101);
     for (size_t i = 0; i < COUNT(filled); i++)

@@ -4,7 +4,6 @@
 // lines of JSON in UTF-8 that the transcript expects, every request is answered
 // exactly once, the program ends as it should and leaves no process behind.
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { Fault, cut } from './fault.mjs';
 import { match, matchLines, member, parseJson, parsePattern, print }
@@ -144,15 +143,9 @@ export class Player {
         });
     }
 
-    // No more than clients give, except TMPDIR if the usual folder for
-    // temporary files contains HOME: the sandbox would then forbid that folder.
+    // No more than clients give.
     #environment() {
-        const env = { PATH: process.env.PATH, HOME: this.home, ...this.env };
-        if (!path.relative(os.tmpdir(), env.HOME).startsWith('..')) {
-            env.TMPDIR ??= `${this.folder}.tmp`;
-            fs.mkdirSync(env.TMPDIR, { recursive: true });
-        }
-        return env;
+        return { PATH: process.env.PATH, HOME: this.home, ...this.env };
     }
 
     running() {

@@ -2,6 +2,7 @@
 /* Tests of sandbox.c: which folders code may write to, and how that is
    explained. */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,8 +41,10 @@ static int set_up(void **state)
         return -1;
     in_root("mkdir -p user/project user/.ssh tmp caches && ln -s user alias");
     set_folder("HOME", "user");
-    set_folder("TMPDIR", "tmp");
     set_folder("XDG_CACHE_HOME", NULL);
+    set_folder("XDG_CONFIG_HOME", NULL);
+    set_folder("XDG_STATE_HOME", NULL);
+    set_folder("XDG_DATA_HOME", NULL);
     return 0;
 }
 
@@ -58,9 +61,24 @@ static void find(enum sandbox_mode mode, const char *folder)
 {
     struct sandbox sandbox = {.mode = mode};
     char path[100];
+    char temporary[100];
 
     (void)snprintf(path, sizeof path, "%s/%s", root, folder);
-    sandbox_find_places(&sandbox, path, &places);
+    (void)snprintf(temporary, sizeof temporary, "%s/tmp", root);
+    sandbox_find_places(&sandbox, path, temporary, &places);
+}
+
+/* The same for the project, with NAME of the user as temporary folder. */
+static void find_with_temporary(const char *name)
+{
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    char project[100];
+    char path[200];
+
+    (void)snprintf(project, sizeof project, "%s/user/project", root);
+    (void)snprintf(path, sizeof path, "%s/user/%s", root, name);
+    in_root("mkdir -p user/.local/state/ecl-mcp-0-1/tmp");
+    sandbox_find_places(&sandbox, project, path, &places);
 }
 
 /* PLACE is FOLDER of the root; code may write to it, or may not because of
@@ -86,23 +104,23 @@ static void sandbox_finds_its_places(void **state)
     expect(SANDBOX_TEMPORARY, "tmp", NULL);
     expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
     set_folder("XDG_CACHE_HOME", "caches");
-    set_folder("TMPDIR", NULL);
     find(SANDBOX_WORKSPACE, "alias/project");
     expect(SANDBOX_ROOT, "user/project", NULL);
-    assert_string_equal(places.writable[SANDBOX_TEMPORARY], "/tmp");
-    assert_string_equal(places.refused[SANDBOX_TEMPORARY],
-                        "the home folder lies in it");
     expect(SANDBOX_CACHE, "caches/common-lisp", NULL);
 }
 
 static void sandbox_takes_no_relative_paths_from_outside(void **state)
 {
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+
     (void)state;
-    assert_int_equal(setenv("TMPDIR", "tmp", 1), 0);
     assert_int_equal(setenv("XDG_CACHE_HOME", "caches", 1), 0);
     find(SANDBOX_WORKSPACE, "user/project");
-    assert_string_equal(places.writable[SANDBOX_TEMPORARY], "/tmp");
     expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
+    sandbox_find_places(&sandbox, "/usr", "tmp", &places);
+    assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
+    sandbox_find_places(&sandbox, "/usr", NULL, &places);
+    assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
 }
 
 static void sandbox_spares_the_home_folder(void **state)
@@ -118,11 +136,106 @@ static void sandbox_spares_the_home_folder(void **state)
     expect(SANDBOX_ROOT, "user/.ssh", "it is secret");
     find(SANDBOX_WORKSPACE, "nowhere");
     assert_string_equal(places.writable[SANDBOX_ROOT], "");
-    sandbox_find_places(&sandbox, "/", &places);
+    sandbox_find_places(&sandbox, "/", NULL, &places);
     assert_string_equal(places.refused[SANDBOX_ROOT], "it is the whole system");
     set_folder("HOME", NULL); // the system knows the home, too
-    sandbox_find_places(&sandbox, "/", &places);
-    assert_true(places.homes[0][0] == '/' || geteuid() != 0);
+    sandbox_find_places(&sandbox, "/", NULL, &places);
+    assert_true(places.homes[0].path[0] == '/' || geteuid() != 0);
+}
+
+/* Code may not write to a folder in which secrets of the home lie, or what this
+   program relies on: it could put rules there. */
+static void sandbox_spares_folders_that_hold_secrets(void **state)
+{
+    static const struct {
+        const char *folder;
+        const char *why;
+    } cases[] = {
+        {"user/.config", "secrets of the home folder lie in it"},
+        {"user/.local", "secrets of the home folder lie in it"},
+        {"user/.local/state", "secrets of the home folder lie in it"},
+        {"user/.emacs.d", "secrets of the home folder lie in it"},
+        {"user/.config/emacs", "secrets of the home folder lie in it"},
+        {"user/.config/gh", "it is secret"},
+        {"user/.config/other", NULL},
+        {"user/.local/share/other", NULL},
+        {"user/project", NULL}, // with an .env of its own
+    };
+
+    (void)state;
+    in_root("mkdir -p user/.config/gh user/.config/other user/.config/emacs "
+            "user/.local/state user/.local/share/other user/.emacs.d && "
+            "echo text >user/project/.env");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        find(SANDBOX_WORKSPACE, cases[i].folder);
+        expect(SANDBOX_ROOT, cases[i].folder, cases[i].why);
+    }
+    find_with_temporary(".local/state");
+    expect(SANDBOX_TEMPORARY, "user/.local/state",
+           "secrets of the home folder lie in it");
+    find_with_temporary(".local/state/ecl-mcp-0-1/tmp");
+    expect(SANDBOX_TEMPORARY, "user/.local/state/ecl-mcp-0-1/tmp", NULL);
+}
+
+static void sandbox_follows_links_to_what_it_relies_on(void **state)
+{
+    (void)state;
+    in_root("mkdir -p dotfiles/config dotfiles/other && "
+            "ln -s ../dotfiles/config user/.config");
+    find(SANDBOX_WORKSPACE, "dotfiles");
+    expect(SANDBOX_ROOT, "dotfiles", "files on which ecl-mcp relies lie in it");
+    find(SANDBOX_WORKSPACE, "dotfiles/config");
+    expect(SANDBOX_ROOT, "dotfiles/config",
+           "files on which ecl-mcp relies lie in it");
+    find(SANDBOX_WORKSPACE, "dotfiles/other");
+    expect(SANDBOX_ROOT, "dotfiles/other", NULL);
+}
+
+static void sandbox_knows_the_folders_of_xdg(void **state)
+{
+    (void)state;
+    in_root("mkdir -p xdg/conf/gh xdg/conf/other xdg/state xdg/data");
+    set_folder("XDG_CONFIG_HOME", "xdg/conf");
+    set_folder("XDG_STATE_HOME", "xdg/state");
+    set_folder("XDG_DATA_HOME", "xdg/data");
+    find(SANDBOX_WORKSPACE, "xdg");
+    expect(SANDBOX_ROOT, "xdg", "secrets of the home folder lie in it");
+    find(SANDBOX_WORKSPACE, "xdg/conf");
+    expect(SANDBOX_ROOT, "xdg/conf", "secrets of the home folder lie in it");
+    find(SANDBOX_WORKSPACE, "xdg/conf/gh");
+    expect(SANDBOX_ROOT, "xdg/conf/gh", "it is secret");
+    find(SANDBOX_WORKSPACE, "xdg/state");
+    expect(SANDBOX_ROOT, "xdg/state", "secrets of the home folder lie in it");
+    find(SANDBOX_WORKSPACE, "xdg/conf/other");
+    expect(SANDBOX_ROOT, "xdg/conf/other", NULL);
+}
+
+/* The system's home of the user counts whatever HOME is. */
+static void sandbox_knows_both_homes(void **state)
+{
+    static const char *const homes[] = {"/nonexistent", "relative", "", "/"};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    const struct passwd *user = getpwuid(getuid());
+    char real[4096];
+
+    (void)state;
+    if (!user || !realpath(user->pw_dir, real) || strcmp(real, "/") == 0)
+        skip();
+    for (size_t i = 0; i < COUNT(homes); i++) {
+        assert_int_equal(setenv("HOME", homes[i], 1), 0);
+        sandbox_find_places(&sandbox, real, NULL, &places);
+        assert_string_equal(places.writable[SANDBOX_ROOT], real);
+        assert_non_null(places.refused[SANDBOX_ROOT]);
+        assert_string_equal(places.refused[SANDBOX_ROOT],
+                            "the home folder lies in it");
+    }
+    // a link, into the workspace
+    in_root("mkdir ws && ln -s ws/user home && mv user ws/user");
+    set_folder("HOME", "home");
+    find(SANDBOX_WORKSPACE, "ws");
+    expect(SANDBOX_ROOT, "ws", "the home folder lies in it");
+    find(SANDBOX_WORKSPACE, "ws/user/project");
+    expect(SANDBOX_ROOT, "ws/user/project", NULL);
 }
 
 static void sandbox_explains_what_is_allowed(void **state)
@@ -136,7 +249,7 @@ static void sandbox_explains_what_is_allowed(void **state)
     assert_memory(!buf_failed(&text));
     (void)snprintf(expected, sizeof expected,
                    "The sandbox (--sandbox workspace) allows writing only "
-                   "below %s/user/project, %s/tmp and "
+                   "below %s/user/project, %s/tmp (TMPDIR) and "
                    "%s/user/.cache/common-lisp, no reading of secrets, no "
                    "sockets but those of the internet, no signals to programs "
                    "outside.",
@@ -238,6 +351,10 @@ int main(void)
         TEST(sandbox_finds_its_places),
         TEST(sandbox_takes_no_relative_paths_from_outside),
         TEST(sandbox_spares_the_home_folder),
+        TEST(sandbox_spares_folders_that_hold_secrets),
+        TEST(sandbox_follows_links_to_what_it_relies_on),
+        TEST(sandbox_knows_the_folders_of_xdg),
+        TEST(sandbox_knows_both_homes),
         TEST(sandbox_explains_what_is_allowed),
         TEST(sandbox_explains_where_nothing_is_allowed),
         TEST(sandbox_reports_what_is_missing),
