@@ -66,7 +66,7 @@ static const char *const devices[] = {
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
-    struct hidden hidden; /* never allowed */
+    const struct hidden *hidden; /* never allowed */
 };
 
 /* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
@@ -121,7 +121,7 @@ static void allow_around(const struct rules *rules, const char *way)
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         rights = reading_of(fd, entry);
-        if (rights != 0 && !hidden_has(&rules->hidden, way, entry->d_name,
+        if (rights != 0 && !hidden_has(rules->hidden, way, entry->d_name,
                                        status.st_dev, entry->d_ino))
             allow(rules, fd, entry->d_name, rights);
     }
@@ -141,8 +141,8 @@ static void allow_open(const struct rules *rules, int fd, uint64_t rights)
 static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (size_t i = 0; i < rules->hidden.ways.n; i++)
-        allow_around(rules, rules->hidden.ways.list[i].name);
+    for (size_t i = 0; i < rules->hidden->ways.n; i++)
+        allow_around(rules, rules->hidden->ways.list[i].name);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
 }
@@ -243,61 +243,44 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
-/* Begins rules that hide what must stay hidden: they allow nothing yet. False,
-   with errno: there is no memory, or the system refuses. */
+/* Begins rules that keep HIDDEN out of reach: they allow nothing yet. False,
+   with errno: the system refuses. */
 static bool begin_rules(struct landlock *landlock,
                         const struct sandbox *sandbox,
-                        const struct sandbox_places *places,
-                        struct rules *rules)
+                        const struct hidden *hidden, struct rules *rules)
 {
     struct ruleset set = handled_by(landlock->version, sandbox);
 
-    memset(rules, 0, sizeof *rules);
     rules->handled = set.files;
+    rules->hidden = hidden;
     rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
-    if (rules->set < 0)
-        return false;
-    if (hidden_find(&rules->hidden, sandbox, places) == ST_OK) {
-        mark(landlock, &rules->hidden.looked);
-        landlock->rules = rules->set;
-        return true;
-    }
-    (void)close(rules->set); // allows nothing
-    errno = ENOMEM;
-    return false;
-}
-
-static void end_rules(struct rules *rules)
-{
-    int fault = errno;
-
-    hidden_release(&rules->hidden);
-    errno = fault;
+    landlock->rules = rules->set;
+    if (rules->set >= 0)
+        mark(landlock, &hidden->looked);
+    return rules->set >= 0;
 }
 
 /* The rules that landlock_begin had begun, for landlock_open. */
 static struct landlock early = {.rules = -1};
 
 void landlock_begin(int version, const struct sandbox *sandbox,
-                    const struct sandbox_places *places)
+                    const struct hidden *hidden)
 {
     struct rules rules;
 
-    if (version == 0)
-        return;
     early.version = version;
-    if (begin_rules(&early, sandbox, places, &rules)) {
-        early.maker = fork();
-        if (early.maker == 0) {
-            allow_reading(&rules); // both processes have the same rules
-            _exit(0);
-        }
-        if (early.maker < 0) { // they are made later
-            close_one(&early.rules);
-            forget_marks(&early);
-        }
+    if (hidden->failed || version == 0 ||
+        !begin_rules(&early, sandbox, hidden, &rules))
+        return; // they are made later
+    early.maker = fork();
+    if (early.maker == 0) {
+        allow_reading(&rules); // both processes have the same rules
+        _exit(0);
     }
-    end_rules(&rules);
+    if (early.maker < 0) {
+        close_one(&early.rules);
+        forget_marks(&early);
+    }
 }
 
 /* Waits until the rules that were begun are made; true: they are. */
@@ -337,7 +320,9 @@ enum status landlock_renew(struct landlock *landlock,
                            const struct sandbox *sandbox,
                            const struct sandbox_places *places)
 {
+    struct hidden hidden;
     struct rules rules;
+    int fault;
 
     if (landlock->begun) {
         landlock->begun = false;
@@ -349,11 +334,15 @@ enum status landlock_renew(struct landlock *landlock,
     if (landlock->rules >= 0 && is_unchanged(landlock))
         return ST_OK;
     close_one(&landlock->rules);
-    if (begin_rules(landlock, sandbox, places, &rules)) {
+    errno = ENOMEM;
+    if (hidden_find(&hidden, sandbox, places) == ST_OK &&
+        begin_rules(landlock, sandbox, &hidden, &rules)) {
         allow_reading(&rules);
         allow_folders(&rules, landlock, sandbox);
     }
-    end_rules(&rules);
+    fault = errno;
+    hidden_release(&hidden);
+    errno = fault;
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }
 

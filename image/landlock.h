@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "image/hidden.h"
 #include "image/sandbox.h"
 
 struct landlock_mark; /* how a folder looked when the rules were made */
@@ -26,10 +27,11 @@ struct landlock {
     bool begun;  /* the rules lack the folders yet */
 };
 
-/* Begins to make the rules, in a process of their own: a home folder may hold
-   thousands of files. Called before landlock_open, if at all. */
+/* Begins to make the rules, which keep HIDDEN out of reach, in a process of
+   their own: a home folder may hold thousands of files. Called before
+   landlock_open, if at all. */
 void landlock_begin(int version, const struct sandbox *sandbox,
-                    const struct sandbox_places *places);
+                    const struct hidden *hidden);
 
 /* Opens the writable folders of PLACES. One that is no longer what its path
    names, or whose path has got a link, cannot be written, and PLACES says so.
