@@ -313,7 +313,13 @@ int main(int argc, char **argv)
         return 1;
     }
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
-    if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
+    if (!ready.sandbox.known) {
+        (void)fputs("ecl-mcp-image: the workspace is gone from the mounts of "
+                    "the sandbox\n",
+                    stderr);
+        return 1;
+    }
+    if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);
     end_everything();
     free(images.pids);

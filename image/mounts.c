@@ -317,7 +317,10 @@ static bool enter_temporary(struct sandbox_places *places, uint32_t *parts)
     if (*parts == 0)
         return true;
     find_temporary(&before, places);
-    return leads_to(current, &here) && chdir(current) == 0;
+    if (leads_to(current, &here))
+        return chdir(current) == 0;
+    // a workspace in a folder of secrets is out of sight, but of no use either
+    return !is_writable(places, SANDBOX_ROOT);
 }
 
 /* --- Covers ------------------------------------------------------------- */
