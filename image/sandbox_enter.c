@@ -52,6 +52,27 @@ static void lower_limit(int resource, rlim_t most)
                     &limit); // lowering is always allowed
 }
 
+/* What must stay hidden, from sandbox_begin until the mounts are made. */
+static struct hidden hidden;
+static bool has_hidden;
+
+static void find_hidden(const struct sandbox *sandbox,
+                        const struct sandbox_places *places)
+{
+    if (!has_hidden && hidden_find(&hidden, sandbox, places) != ST_OK)
+        hidden.failed = true; // this is reported
+    has_hidden = true;
+}
+
+void sandbox_begin(const struct sandbox *sandbox,
+                   const struct sandbox_places *places)
+{
+    if (sandbox->mode == SANDBOX_OFF)
+        return;
+    find_hidden(sandbox, places);
+    landlock_begin(linux_landlock_version(), sandbox, &hidden);
+}
+
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
                                           struct sandbox_places *places,
                                           struct sandbox_prepared *prepared)
@@ -67,7 +88,10 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
         return state;
     if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
         make_cache(places);
-    state.known = mounts_enter(&prepared->mounts, sandbox, places);
+    find_hidden(sandbox, places);
+    state.known = mounts_enter(&prepared->mounts, sandbox, &hidden, places);
+    hidden_release(&hidden);
+    has_hidden = false;
     state.mounts = prepared->mounts.parts;
     state.mounts_fault = prepared->mounts.fault;
     state.landlock = linux_landlock_version();

@@ -51,8 +51,8 @@
    milliseconds; repositories whose hooks and settings are kept; and files that
    are. */
 #define LIMIT_PROTECTS 64
-#define LIMIT_COVERED_FOLDERS 1000
-#define LIMIT_COVERED_ENTRIES 10000
+#define LIMIT_COVERED_FOLDERS 300
+#define LIMIT_COVERED_ENTRIES 4000
 #define LIMIT_COVERED_ROOTS 16
 #define LIMIT_COVERS 400
 

@@ -175,6 +175,10 @@ static bool has_public_part(struct str pattern)
    PATTERN starts with the names of PATH, and has more. */
 static bool starts_here(struct str path, struct str pattern, bool part)
 {
+    // most fail at once: thousands of names may be looked at
+    if (path.n > 0 && pattern.n > 0 && pattern.p[0] != '*' &&
+        pattern.p[0] != path.p[0])
+        return false;
     while (pattern.n > 0) {
         struct str name;
         struct str wanted;

@@ -272,6 +272,51 @@ static void sandbox_explains_where_nothing_is_allowed(void **state)
                 "to programs outside.");
 }
 
+static void sandbox_explains_its_mounts(void **state)
+{
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct sandbox_state in_force = {
+        .known = true,
+        .mounts = SANDBOX_MOUNTS | SANDBOX_MOUNTS_TEMPORARY |
+                  SANDBOX_MOUNTS_VAR | SANDBOX_MOUNTS_COVERS};
+
+    (void)state;
+    memset(&places, 0, sizeof places);
+    (void)snprintf(places.writable[SANDBOX_TEMPORARY], SANDBOX_PATH, "/own");
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_text(buf_view(&text),
+                " /tmp and /var/tmp are its own, and lie in /own for all other "
+                "programs. In the workspace it cannot change what other "
+                "programs run or trust: .git/hooks, .git/config, .mcp.json, "
+                ".vscode and the like (--protect, --no-protect).");
+    in_force.mounts = 0;
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_text(buf_view(&text),
+                " It can change all of the workspace, .git/hooks, .mcp.json "
+                "and the like, too.");
+    sandbox.mode = SANDBOX_READ_ONLY;
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_int_equal(text.n, 0);
+}
+
+static void sandbox_sees_who_misses_a_temporary_file(void **state)
+{
+    struct sandbox_state own = {.mounts = SANDBOX_MOUNTS_TEMPORARY};
+    struct sandbox_state none = {.mounts = 0};
+    struct str missing = STR("cat: /tmp/x: No such file or directory");
+
+    (void)state;
+    assert_true(sandbox_misses_temporary(&own, missing));
+    assert_false(sandbox_misses_temporary(&none, missing));
+    assert_true(sandbox_misses_temporary(
+        &own, STR("Cannot open \"/tmp/x\": it does not exist.")));
+    assert_false(sandbox_misses_temporary(&own, STR("/x: No such file")));
+    assert_false(sandbox_misses_temporary(&own, STR("")));
+}
+
 static void sandbox_reports_what_is_missing(void **state)
 {
     static const struct {
@@ -339,6 +384,8 @@ static void sandbox_sees_refusals(void **state)
     assert_true(sandbox_shows_refusal(STR("cat: x: Permission denied\n")));
     assert_true(sandbox_shows_refusal(STR("EPERM (Operation not permitted)")));
     assert_true(sandbox_shows_refusal(STR("mv: Invalid cross-device link")));
+    assert_true(sandbox_shows_refusal(STR("x: Read-only file system")));
+    assert_true(sandbox_shows_refusal(STR("mv: Device or resource busy")));
     assert_false(sandbox_shows_refusal(STR("No such file or directory")));
     assert_false(sandbox_shows_refusal(STR("")));
 }
@@ -357,6 +404,8 @@ int main(void)
         TEST(sandbox_knows_both_homes),
         TEST(sandbox_explains_what_is_allowed),
         TEST(sandbox_explains_where_nothing_is_allowed),
+        TEST(sandbox_explains_its_mounts),
+        TEST(sandbox_sees_who_misses_a_temporary_file),
         TEST(sandbox_reports_what_is_missing),
         TEST(sandbox_knows_its_modes),
         TEST(sandbox_sees_refusals),
