@@ -12,4 +12,8 @@
 #define NAME_LIVE "ecl-mcp-image"
 #define NAME_SLEEPER "ecl-mcp-sleeper"
 
+/* Environment variable with the folder of Lisp's compiled files, which ends in
+   a slash. */
+#define NAME_CACHE "ECL_MCP_CACHE"
+
 #endif

@@ -56,6 +56,11 @@ struct sandbox_places {
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places);
 
+/* Makes the cache of PLACES if it is missing and code may write to it. When it
+   cannot be used, its path becomes "": the temporary folder serves. */
+void sandbox_make_cache(const struct sandbox *sandbox,
+                        struct sandbox_places *places);
+
 /* Which parts of the sandbox are in force. */
 struct sandbox_state {
     bool known;

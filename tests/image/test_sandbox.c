@@ -101,7 +101,7 @@ static const struct opening openings[] = {
     {"ws/new", MAKING, true, false},
     {"ws/key", O_RDONLY, false, false},
     {"tmp/new", MAKING, true, false},
-    {"user/.cache/common-lisp/new", MAKING, true, false},
+    {"user/.cache/common-lisp/new", MAKING, false, false}, // of other Lisps
     {"user/.cache/new", MAKING, false, false},
     {"out/old", O_RDONLY, true, true},
     {"out/old", O_WRONLY, false, false},
