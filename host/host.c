@@ -29,13 +29,14 @@ enum status host_open_audit(struct host *host, const char *path)
 {
     if (path && strcmp(path, "off") == 0)
         return ST_OK;
-    host->audit = auditfile_new(path, &host->log);
+    host->audit = auditfile_new(path, &host->report);
     if (host->audit)
-        return ST_OK;
-    if (path)
+        auditfile_begin(host->audit, auditfile_now());
+    else if (path)
         return ST_IO;
-    log_line(&host->log, LOG_WARN,
-             "audit: calls are not logged: there is no HOME");
+    else
+        report_line(&host->report, LOG_WARN, "audit",
+                    "calls are not logged: there is no HOME");
     return ST_OK;
 }
 

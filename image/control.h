@@ -23,7 +23,9 @@ enum control_kind {
                           is errno */
     CONTROL_ADOPT,     /* supervisor: process pid, a copy of a live image, is
                           in use; it is not an orphan */
-    CONTROL_EXITED     /* zygote: process pid ended with wait status status */
+    CONTROL_EXITED,    /* zygote: process pid ended with wait status status */
+    CONTROL_COVER = 16 /* supervisor: the user has heard of the files that
+                          have come (image/covers.h); cover them */
 };
 
 /* The descriptors that come with OPEN, in this order. */

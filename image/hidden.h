@@ -45,6 +45,11 @@ enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct sandbox_places *places);
 void hidden_release(struct hidden *hidden);
 
+/* The same without the places of the system: what mounts can hide. */
+enum status MUST_CHECK hidden_find_secrets(struct hidden *hidden,
+                                           const struct sandbox *sandbox,
+                                           const struct sandbox_places *places);
+
 /* Whether NAME in the folder WAY ("" is the root) is secret or a way, by name
    or because it is the same file: number NUMBER on DEVICE. */
 bool hidden_has(const struct hidden *hidden, const char *way, const char *name,

@@ -353,10 +353,11 @@ size_t linux_memory(pid_t pid)
     return kilobytes * 1024;
 }
 
-bool linux_give_up_rights(void)
+/* Gives up all rights but those of KEPT, a capability; -1: all. */
+static bool give_up_but(int kept)
 {
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+    struct __user_cap_data_struct left[_LINUX_CAPABILITY_U32S_3];
     bool plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     unsigned long right = 0;
 
@@ -365,8 +366,21 @@ bool linux_give_up_rights(void)
         right++;
     (void)prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    memset(none, 0, sizeof none);
-    return syscall(SYS_capset, &head, none) == 0 && plain;
+    memset(left, 0, sizeof left);
+    if (kept >= 0)
+        left[CAP_TO_INDEX(kept)].effective =
+            left[CAP_TO_INDEX(kept)].permitted = CAP_TO_MASK(kept);
+    return syscall(SYS_capset, &head, left) == 0 && plain;
+}
+
+bool linux_give_up_rights(void)
+{
+    return give_up_but(-1);
+}
+
+bool linux_keep_mounting(void)
+{
+    return give_up_but(CAP_SYS_ADMIN);
 }
 
 void linux_hide(void)

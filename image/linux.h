@@ -58,6 +58,10 @@ size_t linux_memory(pid_t pid);
    program that it starts. False when some could not be given up. */
 bool linux_give_up_rights(void);
 
+/* The same, but the right to mount stays with this process and its forks, not
+   with the programs that they start, until it is given up, too. */
+bool linux_keep_mounting(void);
+
 /* From now on other programs of the user cannot inspect this process. */
 void linux_hide(void);
 

@@ -161,6 +161,8 @@ static enum status take_message(struct images *images)
         open_image(images, &message, fds);
     else if (message.kind == CONTROL_ADOPT)
         adopt_image(images, message.pid);
+    else if (message.kind == CONTROL_COVER)
+        sandbox_cover(&sandbox, &prepared);
     return ST_OK;
 }
 
@@ -230,19 +232,23 @@ static void end_everything(void)
 /* Serves the supervisor until it is gone. */
 static void serve(struct images *images)
 {
-    struct pollfd fds[2] = {{CONTROL_FD, POLLIN, 0}, {wake_pipe[0], POLLIN, 0}};
+    struct pollfd fds[3] = {{CONTROL_FD, POLLIN, 0},
+                            {wake_pipe[0], POLLIN, 0},
+                            {sandbox_events(&prepared), POLLIN, 0}};
     char drain[64];
 
     for (;;) {
         enum status status;
 
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, 3, -1) < 0 && errno != EINTR)
             return;
         if (fds[1].revents) {
             while (read(wake_pipe[0], drain, sizeof drain) > 0)
                 continue;
             reap(images);
         }
+        if (fds[2].revents)
+            sandbox_tend(&sandbox, &prepared);
         if (!fds[0].revents)
             continue;
         status = take_message(images);
@@ -266,15 +272,23 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
-/* Takes the arguments that the supervisor gives: the mode, the network, and the
-   patterns of further secrets. */
+/* Takes the arguments that the supervisor gives: the mode, the network, whether
+   files of the workspace are protected, the patterns of further secrets, an
+   empty one, and those of further protected files. */
 static bool take_arguments(int argc, char **argv)
 {
-    if (argc < 3 ||
+    int i = 4;
+
+    if (argc < 5 ||
         sandbox_mode_find(str_from(argv[1]), &sandbox.mode) != ST_OK)
         return false;
     sandbox.network = strcmp(argv[2], "network") == 0;
-    sandbox.secrets = (const char *const *)(argv + 3); // ends with a NULL
+    sandbox.unprotected = strcmp(argv[3], "unprotected") == 0;
+    sandbox.secrets = (const char *const *)(argv + i); // ends with a NULL
+    while (i < argc - 1 && argv[i][0] != '\0')
+        i++;
+    argv[i++] = NULL;
+    sandbox.protects = (const char *const *)(argv + i);
     return true;
 }
 
@@ -298,7 +312,7 @@ int main(int argc, char **argv)
     }
     sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
-    if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
+    if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&images);
     end_everything();
     free(images.pids);

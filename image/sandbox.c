@@ -97,6 +97,28 @@ static bool list_places(const struct sandbox *sandbox,
     return n > 0;
 }
 
+/* Says whether a mount namespace is in force; true when it should be. */
+static bool report_mounts(const struct sandbox *sandbox,
+                          const struct sandbox_state *state, struct buf *out)
+{
+    bool workspace = sandbox->mode == SANDBOX_WORKSPACE;
+
+    if ((state->mounts & SANDBOX_MOUNTS) != 0) {
+        buf_str(out, STR(", mounts"));
+        if (workspace && sandbox->unprotected)
+            buf_str(out, STR(" (--no-protect)"));
+        else if (workspace && (state->mounts & SANDBOX_MOUNTS_TEMPORARY) == 0)
+            buf_str(out, STR(" (/tmp is that of all programs)"));
+        return false;
+    }
+    buf_printf(out, ", NO mount namespace (%s)", strerror(state->mounts_fault));
+    if (workspace)
+        buf_str(out, STR(": .git/hooks, .mcp.json and the like in the "
+                         "workspace can be changed by evaluated code, and "
+                         "/tmp is that of all programs"));
+    return true;
+}
+
 bool sandbox_report(const struct sandbox *sandbox,
                     const struct sandbox_state *state, struct buf *out)
 {
@@ -122,8 +144,9 @@ bool sandbox_report(const struct sandbox *sandbox,
                            "calls are not restricted"));
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
-    missing = state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
-              !state->rights;
+    missing = report_mounts(sandbox, state, out);
+    missing = missing || state->landlock < LINUX_LANDLOCK_SIGNALS ||
+              !state->seccomp || !state->rights;
     return missing;
 }
 
@@ -151,11 +174,55 @@ void sandbox_explain(const struct sandbox *sandbox,
     buf_str(out, STR("no signals to programs outside."));
 }
 
+/* Where the files of /tmp are. */
+static void explain_temporary(const struct sandbox_state *state,
+                              const struct sandbox_places *places,
+                              struct buf *out)
+{
+    const char *also = (state->mounts & SANDBOX_MOUNTS_VAR) != 0
+                           ? " and /var/tmp are its own, and lie"
+                           : " is its own, and lies";
+
+    if ((state->mounts & SANDBOX_MOUNTS_TEMPORARY) != 0)
+        buf_printf(out, " /tmp%s in %s for all other programs.", also,
+                   places->writable[SANDBOX_TEMPORARY]);
+}
+
+void sandbox_explain_mounts(const struct sandbox *sandbox,
+                            const struct sandbox_state *state,
+                            const struct sandbox_places *places,
+                            struct buf *out)
+{
+    if (sandbox->mode != SANDBOX_WORKSPACE || !state->known)
+        return;
+    explain_temporary(state, places, out);
+    if ((state->mounts & SANDBOX_MOUNTS_COVERS) != 0)
+        buf_str(out, STR(" In the workspace it cannot change what other "
+                         "programs run or trust: .git/hooks, .git/config, "
+                         ".mcp.json, .vscode and the like (--protect, "
+                         "--no-protect)."));
+    else if (!sandbox->unprotected && !places->refused[SANDBOX_ROOT])
+        buf_str(out, STR(" It can change all of the workspace, .git/hooks, "
+                         ".mcp.json and the like, too."));
+}
+
+bool sandbox_misses_temporary(const struct sandbox_state *state,
+                              struct str text)
+{
+    return (state->mounts & SANDBOX_MOUNTS_TEMPORARY) != 0 && text.n > 0 &&
+           memmem(text.p, text.n, "/tmp/", 5) &&
+           (memmem(text.p, text.n, "o such file", 11) ||
+            memmem(text.p, text.n, "does not exist", 14));
+}
+
 bool sandbox_shows_refusal(struct str text)
 {
     static const struct str signs[] = {
-        STR_INIT("ermission denied"), STR_INIT("peration not permitted"),
+        STR_INIT("ermission denied"),
+        STR_INIT("peration not permitted"),
         STR_INIT("nvalid cross-device link"), // of a file from outside
+        STR_INIT("ead-only file system"),     // a cover
+        STR_INIT("evice or resource busy"),   // what is covered stays there
     };
 
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)

@@ -19,9 +19,13 @@ enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
 /* What was asked for. */
 struct sandbox {
     enum sandbox_mode mode;
-    bool network;               /* sockets of the internet are allowed */
-    const char *const *secrets; /* further patterns (secrets.h) up to a NULL,
-                                   at most LIMIT_SECRETS, borrowed; or NULL */
+    bool network;                /* sockets of the internet are allowed */
+    const char *const *secrets;  /* further patterns (secrets.h) up to a NULL,
+                                    at most LIMIT_SECRETS, borrowed; or NULL */
+    const char *const *protects; /* further patterns of what code must not
+                                    change in the workspace (covers.h), the
+                                    same, at most LIMIT_PROTECTS */
+    bool unprotected;            /* code may change all of the workspace */
 };
 
 /* The names of the modes, for messages; the mode of a name, ST_MISSING when
@@ -61,12 +65,23 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
 void sandbox_make_cache(const struct sandbox *sandbox,
                         struct sandbox_places *places);
 
+/* What the mounts of the images keep, in their namespace. */
+enum sandbox_mounts {
+    SANDBOX_MOUNTS = 1,           /* there is a namespace; else nothing here */
+    SANDBOX_MOUNTS_TEMPORARY = 2, /* /tmp is the images' own, not the user's */
+    SANDBOX_MOUNTS_VAR = 4,       /* the same of /var/tmp */
+    SANDBOX_MOUNTS_SECRETS = 8,   /* secrets are out of sight */
+    SANDBOX_MOUNTS_COVERS = 16    /* covers are laid over the workspace */
+};
+
 /* Which parts of the sandbox are in force. */
 struct sandbox_state {
     bool known;
     int32_t landlock; /* the version of its interface; 0: there is none */
     bool seccomp;
-    bool rights; /* the rights of root are given up, if there were any */
+    bool rights;     /* the rights of root are given up, if there were any */
+    uint32_t mounts; /* of enum sandbox_mounts */
+    int32_t mounts_fault; /* errno: why there are none */
 };
 
 /* In the process that starts the zygote: if the system has no Landlock,
@@ -81,6 +96,18 @@ bool sandbox_report(const struct sandbox *sandbox,
    refused. */
 void sandbox_explain(const struct sandbox *sandbox,
                      const struct sandbox_places *places, struct buf *out);
+
+/* The same about mounts: more sentences of that line. PLACES are those of a
+   process outside. */
+void sandbox_explain_mounts(const struct sandbox *sandbox,
+                            const struct sandbox_state *state,
+                            const struct sandbox_places *places,
+                            struct buf *out);
+
+/* Whether TEXT looks as if somebody missed a file that is in the /tmp of other
+   programs. */
+bool sandbox_misses_temporary(const struct sandbox_state *state,
+                              struct str text);
 
 /* Whether TEXT looks as if the system had refused something. */
 bool sandbox_shows_refusal(struct str text);

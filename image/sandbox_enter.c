@@ -12,6 +12,13 @@
 #include "image/landlock.h"
 #include "image/linux.h"
 
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd); // the zygote's own
+    *fd = -1;
+}
+
 static void lower_limit(int resource, rlim_t most)
 {
     struct rlimit limit;
@@ -33,20 +40,42 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     struct sandbox_state state = {.known = true};
 
     memset(prepared, 0, sizeof *prepared);
+    prepared->mounts.workspace = prepared->mounts.events = -1;
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
     if (sandbox->mode == SANDBOX_OFF)
         return state;
     sandbox_make_cache(sandbox, places);
+    state.known = mounts_enter(&prepared->mounts, sandbox, places);
+    state.mounts = prepared->mounts.parts;
+    state.mounts_fault = prepared->mounts.fault;
     cache_announce(places->writable[SANDBOX_CACHE],
                    places->writable[SANDBOX_TEMPORARY]);
     state.landlock = linux_landlock_version();
     landlock_open(&prepared->landlock, state.landlock, places);
-    state.rights = linux_give_up_rights();
+    state.rights = state.mounts != 0 ? linux_keep_mounting() //
+                                     : linux_give_up_rights();
     state.seccomp =
         syscall_filter_prepare(sandbox, state.landlock, &prepared->filter);
     return state;
+}
+
+int sandbox_events(const struct sandbox_prepared *prepared)
+{
+    return prepared->mounts.events;
+}
+
+void sandbox_tend(const struct sandbox *sandbox,
+                  struct sandbox_prepared *prepared)
+{
+    mounts_tend(&prepared->mounts, sandbox);
+}
+
+void sandbox_cover(const struct sandbox *sandbox,
+                   struct sandbox_prepared *prepared)
+{
+    mounts_cover(&prepared->mounts, sandbox);
 }
 
 enum status sandbox_renew(const struct sandbox *sandbox,
@@ -62,6 +91,10 @@ enum status sandbox_enter_image(const struct sandbox *sandbox,
                                 const struct sandbox_places *places,
                                 struct sandbox_prepared *prepared)
 {
+    if (sandbox->mode != SANDBOX_OFF && !linux_give_up_rights())
+        return ST_IO;
+    close_one(&prepared->mounts.workspace);
+    close_one(&prepared->mounts.events);
     if (prepared->landlock.version > 0 &&
         (sandbox_renew(sandbox, places, prepared) != ST_OK ||
          landlock_confine(&prepared->landlock) != ST_OK))

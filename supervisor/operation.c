@@ -280,6 +280,8 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
                           "user may."));
     else
         sandbox_explain(&s->config.sandbox, &s->places, text);
+    sandbox_explain_mounts(&s->config.sandbox, &s->sandbox_state, &s->places,
+                           text);
     if (s->sandbox_state.known &&
         sandbox_report(&s->config.sandbox, &s->sandbox_state, &state))
         buf_printf(text, " Not all of it is in force: %.*s.",

@@ -13,6 +13,7 @@
 #include "image/sandbox.h"
 #include "supervisor/config.h"
 #include "supervisor/outputs.h"
+#include "supervisor/protected.h"
 #include "supervisor/session.h"
 #include "supervisor/temporary.h"
 #include "supervisor/zygote.h"
@@ -45,6 +46,7 @@ struct supervisor {
     struct zygote zygote;
     struct temporary temporary;         /* the folder for their TMPDIR */
     struct sandbox_places places;       /* that images may write to */
+    struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */
     struct front *fronts;               /* owned */

@@ -143,6 +143,7 @@ static void take_control(struct supervisor *s,
         break;
     case CONTROL_OPEN:
     case CONTROL_ADOPT:
+    case CONTROL_COVER:
         break; // goes the other way
     }
 }
@@ -346,6 +347,11 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     make_places(s);
     sandbox_hide_process(&s->config.sandbox);
     zygote_start(&s->zygote, now_ms);
+    // meanwhile Lisp boots
+    protected_open(&s->protected, &s->config.sandbox,
+                   s->places.refused[SANDBOX_ROOT]
+                       ? ""
+                       : s->places.writable[SANDBOX_ROOT]);
     return s;
 }
 
@@ -392,6 +398,7 @@ void supervisor_free(struct supervisor *supervisor)
     await_orphans();
     temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);
+    protected_release(&supervisor->protected);
     while (supervisor->fronts)
         front_free(supervisor->fronts);
     free(supervisor);

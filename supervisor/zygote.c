@@ -70,22 +70,40 @@ static void widen_stack(void)
     (void)setrlimit(RLIMIT_STACK, &limit); // else the old one must do
 }
 
+/* The arguments of the process: take_arguments in image/main.c. */
+#define ARGUMENTS (5 + LIMIT_SECRETS + LIMIT_PROTECTS)
+
+static char **put(char **at, const char *const *list, size_t max)
+{
+    for (size_t i = 0; i < max && list && list[i]; i++)
+        *at++ = (char *)(uintptr_t)list[i]; // execv's type
+    return at;
+}
+
+static void set_arguments(const struct zygote *zygote, char **argv)
+{
+    const struct sandbox *sandbox = &zygote->sandbox;
+    const char *const first[] = {zygote->path, sandbox_mode_name(sandbox->mode),
+                                 sandbox->network ? "network" : "no-network",
+                                 sandbox->unprotected ? "unprotected"
+                                                      : "protected"};
+    const char *const border[] = {""};
+
+    argv = put(argv, first, sizeof first / sizeof first[0]);
+    argv = put(argv, sandbox->secrets, LIMIT_SECRETS);
+    argv = put(argv, border, 1);
+    (void)put(argv, sandbox->protects, LIMIT_PROTECTS); // the last ones
+}
+
 /* In the child: only async-signal-safe calls. */
 static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
                                   char **environment)
 {
-    const char *mode = sandbox_mode_name(zygote->sandbox.mode);
-    const char *network = zygote->sandbox.network ? "network" : "no-network";
-    const char *const *secrets = zygote->sandbox.secrets;
-    char *argv[3 + LIMIT_SECRETS + 1] = {
-        (char *)(uintptr_t)zygote->path, // execve's type
-        (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
+    char *argv[ARGUMENTS + 1] = {NULL};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
 
-    for (size_t i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
-        argv[3 + i] = (char *)(uintptr_t)secrets[i];
-
+    set_arguments(zygote, argv);
     (void)sigemptyset(&none);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
         dup2(null, STDOUT_FILENO) < 0)

@@ -17,8 +17,9 @@
 #define LIMIT_JSON_DEPTH 512
 
 /* Tokens of one JSON message: a token takes 20 bytes, so the table stays below
-   20 MB; 16 MiB of "[1,1,…" would need 160 MB. */
-#define LIMIT_JSON_TOKENS (1024u * 1024)
+   5 MB, and is searched in a millisecond or two; 16 MiB of "[1,1,…" would need
+   160 MB. */
+#define LIMIT_JSON_TOKENS (256u * 1024)
 
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
@@ -38,6 +39,16 @@
 #define LIMIT_SECRET_FOLDERS 256
 #define LIMIT_SECRET_NAMES 10000
 
+/* Patterns of --protect; folders of the workspace in which repositories are
+   looked for when the images start, and entries of them, a matter of some
+   milliseconds; repositories whose hooks and settings are kept; and files that
+   are. */
+#define LIMIT_PROTECTS 64
+#define LIMIT_COVERED_FOLDERS 1000
+#define LIMIT_COVERED_ENTRIES 10000
+#define LIMIT_COVERED_ROOTS 16
+#define LIMIT_COVERS 400
+
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
 
@@ -54,8 +65,12 @@
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
-   milliseconds, at most some 12, for which everything else waits. */
-#define LIMIT_STEP (1024u * 1024)
+   milliseconds, for which everything else waits. */
+#define LIMIT_STEP (512u * 1024)
+
+/* Bytes of a message that is read in one step: more than nearly all have, and
+   a millisecond's work. */
+#define LIMIT_READ_AT_ONCE (64u * 1024)
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
@@ -131,6 +146,10 @@
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
 
+/* Bytes of the files, before and after, in changes about which a human is
+   asked; one change alone may have more. */
+#define LIMIT_PLANS_BYTES (256u * 1024 * 1024)
+
 /* The same for all servers that share the Lisp images of one supervisor: enough
    for several of them, and no more than fits into memory. */
 #define LIMIT_SHARED_CALLS (4 * LIMIT_PENDING_CALLS)
@@ -177,6 +196,12 @@
 /* Days for which files of the audit log are kept: long enough to find out what
    happened, and the folder does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90
+
+/* Bytes from which on a file of the audit log is full, and how many full files
+   are kept of one day, besides the one in use: 1 GiB a day. Calls that change
+   large files leave some 256 KiB each. */
+#define LIMIT_AUDIT_FILE (64u * 1024 * 1024)
+#define LIMIT_AUDIT_PARTS 15
 
 /* Characters that are kept of a client's name, and of its version. */
 #define LIMIT_CLIENT_NAME 100

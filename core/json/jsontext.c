@@ -239,12 +239,12 @@ static enum state close_container(struct check *check)
 
 static bool count_token(struct check *check)
 {
-    _Static_assert(LIMIT_JSON_TOKENS == 1048576, "the number stands below");
+    _Static_assert(LIMIT_JSON_TOKENS == 262144, "the number stands below");
     if (check->tokens < LIMIT_JSON_TOKENS) {
         check->tokens++;
         return check->tokens % 1024 != 0 || pause(check, PIECE);
     }
-    refuse(check, ST_LIMIT, "more than 1048576 values and names");
+    refuse(check, ST_LIMIT, "more than 262144 values and names");
     return false;
 }
 

@@ -521,7 +521,7 @@ static NO_RETURN void be_zygote(const struct trial *c)
 
 static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
-    struct trial c = {{mode, network, NULL}, 0};
+    struct trial c = {{.mode = mode, .network = network}, 0};
     int newest = linux_landlock_version();
 
     for (; c.version <= newest; c.version++) {

@@ -76,7 +76,7 @@ static pid_t wait_for(pid_t pid, int *status)
 static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {mode, false, NULL};
+    struct sandbox sandbox = {.mode = mode};
     struct sandbox_prepared prepared;
     struct sandbox_state reported;
     struct rlimit limit;
@@ -131,7 +131,7 @@ static void sandbox_limits_in_every_mode(void **state)
 static void sandbox_makes_the_cache(void **state)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     struct sandbox_prepared prepared;
     int status = -1;
     pid_t pid;
@@ -159,7 +159,7 @@ static void sandbox_makes_the_cache(void **state)
 static NO_RETURN void enter_too_late(void)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     struct sandbox_prepared prepared;
     struct sock_filter nothing = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
     struct sock_fprog many = {BPF_MAXINSNS, NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of sandbox.c: which folders code may write to, and how that is
    explained. */
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static int tear_down(void **state)
 /* Finds the places for the workspace FOLDER of the root. */
 static void find(enum sandbox_mode mode, const char *folder)
 {
-    struct sandbox sandbox = {mode, false, NULL};
+    struct sandbox sandbox = {.mode = mode};
     char path[100];
     char temporary[100];
 
@@ -70,7 +71,7 @@ static void find(enum sandbox_mode mode, const char *folder)
 /* The same for the project, with NAME of the user as temporary folder. */
 static void find_with_temporary(const char *name)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     char project[100];
     char path[200];
 
@@ -120,7 +121,7 @@ static void sandbox_finds_its_places(void **state)
 
 static void sandbox_takes_no_relative_paths_from_outside(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
 
     (void)state;
     assert_int_equal(setenv("XDG_CACHE_HOME", "caches", 1), 0);
@@ -134,7 +135,7 @@ static void sandbox_takes_no_relative_paths_from_outside(void **state)
 
 static void sandbox_spares_the_home_folder(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
 
     (void)state;
     find(SANDBOX_WORKSPACE, "user");
@@ -223,7 +224,7 @@ static void sandbox_knows_the_folders_of_xdg(void **state)
 static void sandbox_knows_both_homes(void **state)
 {
     static const char *const homes[] = {"/nonexistent", "relative", "", "/"};
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     const struct passwd *user = getpwuid(getuid());
     char real[4096];
 
@@ -249,7 +250,7 @@ static void sandbox_knows_both_homes(void **state)
 
 static void sandbox_explains_what_is_allowed(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, true, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE, .network = true};
     char expected[1000];
 
     (void)state;
@@ -269,7 +270,7 @@ static void sandbox_explains_what_is_allowed(void **state)
 
 static void sandbox_explains_where_nothing_is_allowed(void **state)
 {
-    struct sandbox sandbox = {SANDBOX_READ_ONLY, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_READ_ONLY};
 
     (void)state;
     find(SANDBOX_READ_ONLY, "user/project");
@@ -289,27 +290,31 @@ static void sandbox_reports_what_is_missing(void **state)
         bool missing;
         const char *text;
     } cases[] = {
-        {{SANDBOX_WORKSPACE, false, NULL},
-         {true, 7, true, true},
+        {{.mode = SANDBOX_WORKSPACE},
+         {true, 7, true, true, SANDBOX_MOUNTS | SANDBOX_MOUNTS_TEMPORARY, 0},
          false,
-         "sandbox: workspace, Landlock 7, seccomp"},
-        {{SANDBOX_READ_ONLY, true, NULL},
-         {true, 6, true, true},
+         "sandbox: workspace, Landlock 7, seccomp, mounts"},
+        {{.mode = SANDBOX_READ_ONLY, .network = true},
+         {true, 6, true, true, SANDBOX_MOUNTS, 0},
          false,
-         "sandbox: read-only with network, Landlock 6, seccomp"},
-        {{SANDBOX_WORKSPACE, false, NULL},
-         {true, 3, true, true},
+         "sandbox: read-only with network, Landlock 6, seccomp, mounts"},
+        {{.mode = SANDBOX_WORKSPACE},
+         {true, 3, true, true, SANDBOX_MOUNTS, 0},
          true,
          "sandbox: workspace, Landlock 3 of this kernel does not block signals "
-         "to other programs of the user, seccomp"},
-        {{SANDBOX_WORKSPACE, false, NULL},
-         {true, 0, false, false},
+         "to other programs of the user, seccomp, mounts (/tmp is that of all "
+         "programs)"},
+        {{.mode = SANDBOX_WORKSPACE},
+         {true, 0, false, false, 0, EPERM},
          true,
          "sandbox: workspace, NO Landlock in this kernel: files are not "
          "protected, NO seccomp in this system: network and system calls are "
-         "not restricted, rights of root NOT given up"},
-        {{SANDBOX_OFF, false, NULL},
-         {true, 0, false, false},
+         "not restricted, rights of root NOT given up, NO mount namespace "
+         "(Operation not permitted): .git/hooks, .mcp.json and the like in the "
+         "workspace can be changed by evaluated code, and /tmp is that of all "
+         "programs"},
+        {{.mode = SANDBOX_OFF},
+         {true, 0, false, false, 0, EPERM},
          false,
          "sandbox: off"},
     };
