@@ -21,6 +21,13 @@
    160 MB. */
 #define LIMIT_JSON_TOKENS (256u * 1024)
 
+/* Bytes of a number: more than any program writes, and few enough to be read at
+   once. */
+#define LIMIT_JSON_NUMBER 262144
+
+/* Bytes of a path, as the system has it. */
+#define LIMIT_PATH 4096
+
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
@@ -358,6 +365,15 @@
 /* Processes of one session, its image included: more than a parallel build
    starts, few enough that a fork bomb ends before the machine suffers. */
 #define LIMIT_PROCESSES 256
+
+/* Tasks (processes and threads) of one session, sleeping copies included, where
+   the kernel itself counts them: so many that LIMIT_PROCESSES is met first by
+   all but a fork bomb, which is faster than any count. */
+#define LIMIT_TASKS 1024
+
+/* How much sooner than others a process of a session is ended when the machine
+   runs out of memory, in points of 1000 (/proc/PID/oom_score_adj). */
+#define LIMIT_OOM_SCORE 500
 
 /* Bytes of a file that evaluated code may write: an endless loop must not fill
    the disk. */
