@@ -66,6 +66,8 @@ bool core_has_tool_sets(const char *names)
 
 const struct tool *core_find_tool(struct str name)
 {
+    if (str_eq(name, str_from(policy_evaluation.name)))
+        return &policy_evaluation;
     return registry_find(REGISTRY_ALL_SETS, name);
 }
 

@@ -308,15 +308,6 @@ static void hide_secrets(struct hidden *hidden, const struct sandbox *sandbox,
     hide_tickets(hidden);
 }
 
-enum status hidden_find_secrets(struct hidden *hidden,
-                                const struct sandbox *sandbox,
-                                const struct sandbox_places *places)
-{
-    *hidden = (struct hidden){.failed = false};
-    hide_secrets(hidden, sandbox, places);
-    return hidden->failed ? ST_NOMEM : ST_OK;
-}
-
 enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
                         const struct sandbox_places *places)
 {
@@ -325,6 +316,7 @@ enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,
         hide(hidden, hidden_places[i]);
     for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
         hide(hidden, hidden_from_root[i]);
+    hidden->system = hidden->secrets.n;
     hide_secrets(hidden, sandbox, places);
     for (size_t i = 0; i < hidden->ways.n; i++)
         add_path(hidden, &hidden->looked, hidden->ways.list[i].name);

@@ -28,6 +28,8 @@ struct hidden_paths {
 struct hidden {
     struct hidden_paths secrets; /* never to be read, as named and as resolved;
                                     a folder with all that is in it */
+    size_t system;               /* how many of them are the system's; they
+                                    come first */
     struct hidden_paths ways;    /* the folders on the way to them, "" included;
                                     also folders in which secrets may appear */
     struct hidden_paths looked;  /* the folders whose entries were looked at; if
@@ -44,11 +46,6 @@ enum status MUST_CHECK hidden_find(struct hidden *hidden,
                                    const struct sandbox *sandbox,
                                    const struct sandbox_places *places);
 void hidden_release(struct hidden *hidden);
-
-/* The same without the places of the system: what mounts can hide. */
-enum status MUST_CHECK hidden_find_secrets(struct hidden *hidden,
-                                           const struct sandbox *sandbox,
-                                           const struct sandbox_places *places);
 
 /* Whether NAME in the folder WAY ("" is the root) is secret or a way, by name
    or because it is the same file: number NUMBER on DEVICE. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/folders.h"
@@ -65,7 +66,7 @@ static const char *const devices[] = {
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
-    struct hidden hidden; /* never allowed */
+    const struct hidden *hidden; /* never allowed */
 };
 
 /* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
@@ -120,7 +121,7 @@ static void allow_around(const struct rules *rules, const char *way)
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         rights = reading_of(fd, entry);
-        if (rights != 0 && !hidden_has(&rules->hidden, way, entry->d_name,
+        if (rights != 0 && !hidden_has(rules->hidden, way, entry->d_name,
                                        status.st_dev, entry->d_ino))
             allow(rules, fd, entry->d_name, rights);
     }
@@ -136,15 +137,20 @@ static void allow_open(const struct rules *rules, int fd, uint64_t rights)
         (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
 }
 
-static void allow_everything(const struct rules *rules,
-                             const struct landlock *landlock,
-                             const struct sandbox *sandbox)
+/* What may be read, and devices. */
+static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (size_t i = 0; i < rules->hidden.ways.n; i++)
-        allow_around(rules, rules->hidden.ways.list[i].name);
+    for (size_t i = 0; i < rules->hidden->ways.n; i++)
+        allow_around(rules, rules->hidden->ways.list[i].name);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
+}
+
+static void allow_folders(const struct rules *rules,
+                          const struct landlock *landlock,
+                          const struct sandbox *sandbox)
+{
     for (size_t i = 0; i < SANDBOX_N; i++)
         allow_open(rules, landlock->folders[i],
                    sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
@@ -237,12 +243,67 @@ static void close_one(int *fd)
     *fd = -1;
 }
 
+/* Begins rules that keep HIDDEN out of reach: they allow nothing yet. False,
+   with errno: the system refuses. */
+static bool begin_rules(struct landlock *landlock,
+                        const struct sandbox *sandbox,
+                        const struct hidden *hidden, struct rules *rules)
+{
+    struct ruleset set = handled_by(landlock->version, sandbox);
+
+    rules->handled = set.files;
+    rules->hidden = hidden;
+    rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
+    landlock->rules = rules->set;
+    if (rules->set >= 0)
+        mark(landlock, &hidden->looked);
+    return rules->set >= 0;
+}
+
+/* The rules that landlock_begin had begun, for landlock_open. */
+static struct landlock early = {.rules = -1};
+
+void landlock_begin(int version, const struct sandbox *sandbox,
+                    const struct hidden *hidden)
+{
+    struct rules rules;
+
+    early.version = version;
+    if (hidden->failed || version == 0 ||
+        !begin_rules(&early, sandbox, hidden, &rules))
+        return; // they are made later
+    early.maker = fork();
+    if (early.maker == 0) {
+        allow_reading(&rules); // both processes have the same rules
+        _exit(0);
+    }
+    if (early.maker < 0) {
+        close_one(&early.rules);
+        forget_marks(&early);
+    }
+}
+
+/* Waits until the rules that were begun are made; true: they are. */
+static bool await_maker(pid_t maker)
+{
+    int status = -1;
+
+    while (maker > 0 && waitpid(maker, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return maker > 0 && status == 0;
+}
+
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places)
 {
-    memset(landlock, 0, sizeof *landlock);
+    *landlock = early;
+    early = (struct landlock){.rules = -1};
+    landlock->begun =
+        await_maker(landlock->maker) && landlock->version == version;
+    if (!landlock->begun)
+        close_one(&landlock->rules);
     landlock->version = version;
-    landlock->rules = -1;
     for (size_t i = 0; i < SANDBOX_N; i++) {
         const char *path = places->writable[i];
 
@@ -259,24 +320,28 @@ enum status landlock_renew(struct landlock *landlock,
                            const struct sandbox *sandbox,
                            const struct sandbox_places *places)
 {
-    struct ruleset set = handled_by(landlock->version, sandbox);
-    struct rules rules = {.handled = set.files};
-    int fault = ENOMEM;
+    struct hidden hidden;
+    struct rules rules;
+    int fault;
 
+    if (landlock->begun) {
+        landlock->begun = false;
+        rules.set = landlock->rules;
+        rules.handled = handled_by(landlock->version, sandbox).files;
+        allow_folders(&rules, landlock, sandbox);
+        return ST_OK;
+    }
     if (landlock->rules >= 0 && is_unchanged(landlock))
         return ST_OK;
     close_one(&landlock->rules);
-    rules.set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
-    if (rules.set < 0)
-        return ST_IO;
-    if (hidden_find(&rules.hidden, sandbox, places) == ST_OK) {
-        mark(landlock, &rules.hidden.looked);
-        allow_everything(&rules, landlock, sandbox);
-        landlock->rules = rules.set;
-    } else {
-        (void)close(rules.set); // without memory no rules
+    errno = ENOMEM;
+    if (hidden_find(&hidden, sandbox, places) == ST_OK &&
+        begin_rules(landlock, sandbox, &hidden, &rules)) {
+        allow_reading(&rules);
+        allow_folders(&rules, landlock, sandbox);
     }
-    hidden_release(&rules.hidden);
+    fault = errno;
+    hidden_release(&hidden);
     errno = fault;
     return landlock->rules >= 0 ? ST_OK : ST_IO;
 }

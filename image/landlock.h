@@ -6,9 +6,12 @@
 #ifndef IMAGE_LANDLOCK_H
 #define IMAGE_LANDLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/status.h"
+#include "image/hidden.h"
 #include "image/sandbox.h"
 
 struct landlock_mark; /* how a folder looked when the rules were made */
@@ -20,7 +23,15 @@ struct landlock {
     int rules;              /* the descriptor of the rules; -1: not made yet */
     struct landlock_mark *marks; /* owned */
     size_t n;                    /* of the marks */
+    pid_t maker; /* the process that makes the rules; 0: there is none */
+    bool begun;  /* the rules lack the folders yet */
 };
+
+/* Begins to make the rules, which keep HIDDEN out of reach, in a process of
+   their own: a home folder may hold thousands of files. Called before
+   landlock_open, if at all. */
+void landlock_begin(int version, const struct sandbox *sandbox,
+                    const struct hidden *hidden);
 
 /* Opens the writable folders of PLACES. One that is no longer what its path
    names, or whose path has got a link, cannot be written, and PLACES says so.

@@ -234,17 +234,24 @@ int main(int argc, char **argv)
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_adopt_orphans();
+    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
+    sandbox_begin(&sandbox, &places); // meanwhile Lisp boots
     live_boot(argv[0]);
     if (!prepare_signals()) {
         perror("ecl-mcp-image");
         return 1;
     }
     linux_go_ahead(); // and so do keepers: a fork bomb must not starve them
-    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
     ready.sandbox = sandbox_enter_zygote(&sandbox, &places, &prepared);
+    if (!ready.sandbox.known) {
+        (void)fputs("ecl-mcp-image: the workspace is gone from the mounts of "
+                    "the sandbox\n",
+                    stderr);
+        return 1;
+    }
     manner.confined = sandbox.mode != SANDBOX_OFF;
     manner.counted = manner.confined && keeper_can_count();
-    if (ready.sandbox.known && control_send(CONTROL_FD, &ready, NULL) == ST_OK)
+    if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&keepers);
     keeper_end_family();
     free(keepers.pids);

@@ -110,18 +110,14 @@ static bool hide(const struct nothing *nothing, const char *path)
     return done;
 }
 
-static bool hide_secrets(const struct sandbox *sandbox,
-                         const struct sandbox_places *places)
+static bool hide_secrets(const struct hidden *hidden)
 {
-    struct hidden hidden;
     struct nothing nothing;
-    bool done = make_nothing(&nothing);
+    bool done = make_nothing(&nothing) && !hidden->failed;
 
-    done = hidden_find_secrets(&hidden, sandbox, places) == ST_OK && done;
-    for (size_t i = 0; done && i < hidden.secrets.n; i++)
-        done = hide(&nothing, hidden.secrets.list[i].name);
+    for (size_t i = hidden->system; done && i < hidden->secrets.n; i++)
+        done = hide(&nothing, hidden->secrets.list[i].name);
     release_nothing(&nothing);
-    hidden_release(&hidden);
     return done;
 }
 
@@ -321,7 +317,10 @@ static bool enter_temporary(struct sandbox_places *places, uint32_t *parts)
     if (*parts == 0)
         return true;
     find_temporary(&before, places);
-    return leads_to(current, &here) && chdir(current) == 0;
+    if (leads_to(current, &here))
+        return chdir(current) == 0;
+    // a workspace in a folder of secrets is out of sight, but of no use either
+    return !is_writable(places, SANDBOX_ROOT);
 }
 
 /* --- Covers ------------------------------------------------------------- */
@@ -439,7 +438,7 @@ void mounts_cover(struct mounts *mounts, const struct sandbox *sandbox)
 /* --- All of it ---------------------------------------------------------- */
 
 bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
-                  struct sandbox_places *places)
+                  const struct hidden *hidden, struct sandbox_places *places)
 {
     uint32_t temporary;
 
@@ -450,7 +449,7 @@ bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
         return true;
     }
     mounts->parts = SANDBOX_MOUNTS;
-    if (hide_secrets(sandbox, places))
+    if (hide_secrets(hidden))
         mounts->parts |= SANDBOX_MOUNTS_SECRETS;
     if (sandbox->mode != SANDBOX_WORKSPACE)
         return true;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "image/covers.h"
+#include "image/hidden.h"
 #include "image/sandbox.h"
 
 struct mounts {
@@ -23,12 +24,14 @@ struct mounts {
     struct paths known;   /* what is to be covered when it comes again */
 };
 
-/* Enters a namespace, where the system lets this process, and mounts. PLACES
+/* Enters a namespace, where the system lets this process, and mounts; HIDDEN
+   are the secrets. PLACES
    gets the temporary folder as it is found in the namespace without links; its
    old path leads there by one. This process must have one thread. False: it
    stands in a namespace that is not whole; no code may run then. */
 bool MUST_CHECK mounts_enter(struct mounts *mounts,
                              const struct sandbox *sandbox,
+                             const struct hidden *hidden,
                              struct sandbox_places *places);
 
 /* When EVENTS is readable: covers again what other programs have replaced. What

@@ -20,6 +20,11 @@ struct sandbox_prepared {
     struct syscall_filter filter;
 };
 
+/* In the zygote, as early as can be, and before threads: begins what takes a
+   while. May be left out. */
+void sandbox_begin(const struct sandbox *sandbox,
+                   const struct sandbox_places *places);
+
 /* In the zygote, before it forks: makes the cache folder, enters the mounts,
    gives up the rights that live images must not have, sets the limits, which
    hold in every mode, and makes the rest ready for the images. The right to

@@ -5,6 +5,9 @@
 #ifndef SUPERVISOR_PROTECTED_H
 #define SUPERVISOR_PROTECTED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "image/covers.h"
 #include "image/sandbox.h"
@@ -15,6 +18,7 @@ struct protected
     int workspace; /* a descriptor */
     struct covers covers;
     struct paths known; /* what there was, with its inode */
+    uint64_t stamp;     /* of the folders then; 0: it tells nothing */
     bool open;
 };
 

@@ -235,7 +235,7 @@ static enum status receive_woken(struct waking *waking)
         waking->n += (size_t)n;
     }
     if (wire_frame(str_make(waking->said, waking->n), &head, &body) != ST_OK ||
-        head.kind != WIRE_WOKEN)
+        head.kind != WIRE_WOKEN || body.n != WIRE_NUMBER_BYTES)
         return ST_IO;
     // from now on it is read as an image is
     return fcntl(waking->checkpoint->socket, F_SETFL, O_NONBLOCK) == 0 ? ST_OK

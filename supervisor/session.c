@@ -245,7 +245,7 @@ void session_read_pipe(struct session *session, int i, const struct log *log)
     const struct buf *head = &session->earlier.head;
     size_t before = head->n;
 
-    if (read_pipe(session, i, CHUNK) == 0 || !between ||
+    if (read_pipe(session, i, CHUNK) == 0 || !between || head->n == before ||
         session->logged >= LIMIT_LOG_LINE)
         return;
     log_line(

@@ -21,6 +21,13 @@
    160 MB. */
 #define LIMIT_JSON_TOKENS (256u * 1024)
 
+/* Bytes of a number: more than any program writes, and few enough to be read at
+   once. */
+#define LIMIT_JSON_NUMBER 262144
+
+/* Bytes of a path, as the system has it. */
+#define LIMIT_PATH 4096
+
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
 #define LIMIT_BATCH 1000
@@ -44,8 +51,8 @@
    milliseconds; repositories whose hooks and settings are kept; and files that
    are. */
 #define LIMIT_PROTECTS 64
-#define LIMIT_COVERED_FOLDERS 1000
-#define LIMIT_COVERED_ENTRIES 10000
+#define LIMIT_COVERED_FOLDERS 300
+#define LIMIT_COVERED_ENTRIES 4000
 #define LIMIT_COVERED_ROOTS 16
 #define LIMIT_COVERS 400
 

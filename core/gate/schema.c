@@ -70,9 +70,10 @@ static struct str expected(struct arena *arena,
 
     switch (field->kind) {
     case SCHEMA_STRING:
-    case SCHEMA_PATH:
     case SCHEMA_CODE:
         return STR("a string");
+    case SCHEMA_PATH:
+        return arena_printf(arena, "a string of at most %d bytes", LIMIT_PATH);
     case SCHEMA_NAME:
         return arena_printf(arena,
                             "a name of 1 to %d letters, digits, \".\", \"_\" "
@@ -276,6 +277,8 @@ static enum status check_text(struct arena *arena, struct json value,
         return status;
     if (field->kind == SCHEMA_NAME)
         return is_name(out->string) ? ST_OK : ST_INVALID;
+    if (field->kind == SCHEMA_PATH)
+        return out->string.n <= LIMIT_PATH ? ST_OK : ST_INVALID;
     if (field->kind != SCHEMA_CHOICE)
         return ST_OK;
     for (size_t i = 0; field->choices[i]; i++)

@@ -98,7 +98,7 @@ static enum status string_end(const struct arena *arena, struct str text,
         at += n;
         if (at - paid < PIECE)
             continue;
-        if (arena_spend(arena, PIECE) != ST_OK)
+        if (arena_spend(arena, (at - paid) / 2) != ST_OK)
             return ST_NOMEM;
         paid = at;
     }
@@ -130,7 +130,6 @@ static enum status tokenize(const struct arena *arena, struct str text,
                             jsmntok_t *tokens, size_t count)
 {
     jsmn_parser parser;
-    size_t piece = MOST;
     size_t end = 0;
     enum status status = ST_OK;
 
@@ -138,14 +137,11 @@ static enum status tokenize(const struct arena *arena, struct str text,
     while (end < text.n && status == ST_OK) {
         size_t before = parser.pos;
 
-        end = text.n - before < piece ? text.n : before + piece;
+        end = text.n - before < MOST ? text.n : before + MOST;
         int found = jsmn_parse(&parser, text.p, end, tokens, (unsigned)count);
         if (found == JSMN_ERROR_PART && end < text.n) {
-            bool stuck = parser.pos < end;
-            if (stuck && text.p[parser.pos] == '"')
+            if (parser.pos < end && text.p[parser.pos] == '"')
                 status = take_string(arena, &parser, text, tokens, count);
-            else if (stuck && parser.pos == before)
-                piece *= 2; // a number
         } else if (found < 0) {
             status = ST_INVALID;
         }

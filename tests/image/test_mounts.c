@@ -146,7 +146,7 @@ static void be_zygote(const char *workspace)
 {
     struct sandbox_state state;
 
-    sandbox_find_places(&sandbox, workspace, &places);
+    sandbox_find_places(&sandbox, workspace, getenv("TMPDIR"), &places);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known)
         _exit(101);
@@ -492,7 +492,7 @@ static NO_RETURN void enter_without(void)
     struct sandbox_state state;
 
     refuse_namespaces();
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known || state.mounts != 0 || state.mounts_fault != EPERM)
         _exit(102);

@@ -96,17 +96,27 @@ static void expect(enum sandbox_place place, const char *folder,
         assert_null(places.refused[place]);
 }
 
+/* The cache is in the folder CACHES of the root. */
+static void expect_cache(const char *caches)
+{
+    char path[100];
+
+    (void)snprintf(path, sizeof path, "%s/ecl-mcp/lisp-%u", caches,
+                   (unsigned)geteuid());
+    expect(SANDBOX_CACHE, path, NULL);
+}
+
 static void sandbox_finds_its_places(void **state)
 {
     (void)state;
     find(SANDBOX_WORKSPACE, "user/project");
     expect(SANDBOX_ROOT, "user/project", NULL);
     expect(SANDBOX_TEMPORARY, "tmp", NULL);
-    expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
+    expect_cache("user/.cache");
     set_folder("XDG_CACHE_HOME", "caches");
     find(SANDBOX_WORKSPACE, "alias/project");
     expect(SANDBOX_ROOT, "user/project", NULL);
-    expect(SANDBOX_CACHE, "caches/common-lisp", NULL);
+    expect_cache("caches");
 }
 
 static void sandbox_takes_no_relative_paths_from_outside(void **state)
@@ -116,7 +126,7 @@ static void sandbox_takes_no_relative_paths_from_outside(void **state)
     (void)state;
     assert_int_equal(setenv("XDG_CACHE_HOME", "caches", 1), 0);
     find(SANDBOX_WORKSPACE, "user/project");
-    expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
+    expect_cache("user/.cache");
     sandbox_find_places(&sandbox, "/usr", "tmp", &places);
     assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
     sandbox_find_places(&sandbox, "/usr", NULL, &places);
@@ -250,10 +260,10 @@ static void sandbox_explains_what_is_allowed(void **state)
     (void)snprintf(expected, sizeof expected,
                    "The sandbox (--sandbox workspace) allows writing only "
                    "below %s/user/project, %s/tmp (TMPDIR) and "
-                   "%s/user/.cache/common-lisp, no reading of secrets, no "
+                   "%s/user/.cache/ecl-mcp/lisp-%u, no reading of secrets, no "
                    "sockets but those of the internet, no signals to programs "
                    "outside.",
-                   root, root, root);
+                   root, root, root, (unsigned)geteuid());
     assert_int_equal(text.n, strlen(expected));
     assert_memory_equal(text.p, expected, text.n);
 }
@@ -270,6 +280,51 @@ static void sandbox_explains_where_nothing_is_allowed(void **state)
                 "The sandbox (--sandbox read-only) allows no writing, no "
                 "reading of secrets, no network (--allow-network), no signals "
                 "to programs outside.");
+}
+
+static void sandbox_explains_its_mounts(void **state)
+{
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
+    struct sandbox_state in_force = {
+        .known = true,
+        .mounts = SANDBOX_MOUNTS | SANDBOX_MOUNTS_TEMPORARY |
+                  SANDBOX_MOUNTS_VAR | SANDBOX_MOUNTS_COVERS};
+
+    (void)state;
+    memset(&places, 0, sizeof places);
+    (void)snprintf(places.writable[SANDBOX_TEMPORARY], SANDBOX_PATH, "/own");
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_text(buf_view(&text),
+                " /tmp and /var/tmp are its own, and lie in /own for all other "
+                "programs. In the workspace it cannot change what other "
+                "programs run or trust: .git/hooks, .git/config, .mcp.json, "
+                ".vscode and the like (--protect, --no-protect).");
+    in_force.mounts = 0;
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_text(buf_view(&text),
+                " It can change all of the workspace, .git/hooks, .mcp.json "
+                "and the like, too.");
+    sandbox.mode = SANDBOX_READ_ONLY;
+    buf_reset(&text);
+    sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_int_equal(text.n, 0);
+}
+
+static void sandbox_sees_who_misses_a_temporary_file(void **state)
+{
+    struct sandbox_state own = {.mounts = SANDBOX_MOUNTS_TEMPORARY};
+    struct sandbox_state none = {.mounts = 0};
+    struct str missing = STR("cat: /tmp/x: No such file or directory");
+
+    (void)state;
+    assert_true(sandbox_misses_temporary(&own, missing));
+    assert_false(sandbox_misses_temporary(&none, missing));
+    assert_true(sandbox_misses_temporary(
+        &own, STR("Cannot open \"/tmp/x\": it does not exist.")));
+    assert_false(sandbox_misses_temporary(&own, STR("/x: No such file")));
+    assert_false(sandbox_misses_temporary(&own, STR("")));
 }
 
 static void sandbox_reports_what_is_missing(void **state)
@@ -339,6 +394,8 @@ static void sandbox_sees_refusals(void **state)
     assert_true(sandbox_shows_refusal(STR("cat: x: Permission denied\n")));
     assert_true(sandbox_shows_refusal(STR("EPERM (Operation not permitted)")));
     assert_true(sandbox_shows_refusal(STR("mv: Invalid cross-device link")));
+    assert_true(sandbox_shows_refusal(STR("x: Read-only file system")));
+    assert_true(sandbox_shows_refusal(STR("mv: Device or resource busy")));
     assert_false(sandbox_shows_refusal(STR("No such file or directory")));
     assert_false(sandbox_shows_refusal(STR("")));
 }
@@ -357,6 +414,8 @@ int main(void)
         TEST(sandbox_knows_both_homes),
         TEST(sandbox_explains_what_is_allowed),
         TEST(sandbox_explains_where_nothing_is_allowed),
+        TEST(sandbox_explains_its_mounts),
+        TEST(sandbox_sees_who_misses_a_temporary_file),
         TEST(sandbox_reports_what_is_missing),
         TEST(sandbox_knows_its_modes),
         TEST(sandbox_sees_refusals),

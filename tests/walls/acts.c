@@ -93,10 +93,9 @@ static long act_reread(char *const *a)
     return fd < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* do flags PATH FLAGS: changes the flags of a file that is open for reading. */
+/* do swing LINK FORBIDDEN ALLOWED: opens a link whose goal changes. */
 static long act_swing(char *const *a)
 {
-    // a[0]: the link, a[1]: one goal, a[2]: the other; opens while it swings
     for (int i = 0; i < 200; i++) {
         int fd;
 
@@ -303,7 +302,7 @@ static long act_namespace(char *const *a)
     return pid;
 }
 
-/* do 32-bit NUMBER: a call of the older architecture of this processor. */
+/* do call-32 NUMBER: a call of the older architecture of this processor. */
 static long act_foreign(char *const *a)
 {
 #ifdef __x86_64__
@@ -322,7 +321,7 @@ static long act_foreign(char *const *a)
 #endif
 }
 
-/* do become-root: by a program of root with its rights. */
+/* do new-rights: whether a program could have more rights than this one. */
 static long act_new_rights(char *const *a)
 {
     (void)a;
@@ -330,7 +329,7 @@ static long act_new_rights(char *const *a)
     return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ? 0 : -1;
 }
 
-/* do core: leaves a core dump, whose size the limit allows. */
+/* do rights: whether this process has any. */
 static long act_rights(char *const *a)
 {
     struct {

@@ -36,6 +36,17 @@ const attempts = readAttempts(HERE).filter(({ text, file, family }) =>
         `${file} ${family} ${text}`.includes(part)));
 const scratch = scratchFolder('ecl-mcp-walls');
 
+const seconds = start => ((performance.now() - start) / 1000).toFixed(1);
+
+// Does WORK for each of ITEMS, for N at a time.
+async function inParallel(n, items, work) {
+    const queue = [...items];
+    await Promise.all(Array.from({ length: n }, async () => {
+        while (queue.length)
+            await work(queue.shift());
+    }));
+}
+
 // Programs that any user may run.
 function copyPrograms() {
     const folder = path.join(scratch, 'bin');
@@ -128,14 +139,15 @@ async function play(run, programs) {
     const uid = run.user === 'nobody' && process.getuid() === 0
         ? NOBODY : undefined;
     const world = new World(folder, uid);
-    run.cases = [];
-    for (const [i, attempt] of attempts.entries()) {
-        const letter = attempt.expected[MODES.indexOf(run.mode)];
-        if (letter === '-' || (run.user === 'root' && letter === 'U'))
-            continue;
-        const text = await world.prepare(attempt, i, programs.attempt);
-        run.cases.push({ i, attempt, text, before: world.outside(i) });
-    }
+    const start = performance.now();
+    run.cases = [...attempts.entries()].filter(([, { expected }]) => {
+        const letter = expected[MODES.indexOf(run.mode)];
+        return letter !== '-' && (run.user !== 'root' || letter !== 'U');
+    }).map(([i, attempt]) => ({ i, attempt }));
+    await inParallel(8, run.cases, async c => {
+        c.text = await world.prepare(c.attempt, c.i, programs.attempt);
+        c.before = world.outside(c.i);
+    });
     world.own();
     const server = new Server([programs.server, '--max-output', '1000000',
         '--audit', 'off', ...OPTIONS[run.mode]], {
@@ -146,7 +158,8 @@ async function play(run, programs) {
         const features = await featuresOf(server);
         const found = await make(world, server, programs, run.cases);
         judge(run, world, found, features);
-        console.log(`ok   ${run.user} ${run.mode}: ${run.cases.length} attempts`);
+        console.log(`ok   ${run.user} ${run.mode}: ${run.cases.length} ` +
+            `attempts (${seconds(start)} s)`);
     } catch (error) {
         summary.failed++;
         console.log(`FAIL ${run.user} ${run.mode}: ${error.stack}`);
@@ -161,10 +174,7 @@ const queue = users.flatMap(user => MODES
     .filter(mode => !options.mode || mode === options.mode)
     .map(mode => ({ user, mode })));
 const programs = copyPrograms();
-await Promise.all(Array.from({ length: JOBS }, async () => {
-    for (let run; (run = queue.shift());)
-        await play(run, programs);
-}));
+await inParallel(JOBS, queue, run => play(run, programs));
 for (const user of users) {
     const without = attempts.filter(({ file, line, expected }) =>
         expected !== 'dddd' &&

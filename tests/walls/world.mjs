@@ -45,6 +45,14 @@ export class World {
         fs.writeFileSync(this.path(name), 'old\n', { mode: 0o600 });
     }
 
+    // The files of an attempt below FOLDER.
+    #fill(folder) {
+        this.#write(`${folder}/old`);
+        this.#write(`${folder}/folder/file`);
+        fs.mkdirSync(this.path(`${folder}/empty`));
+        fs.symlinkSync('old', this.path(`${folder}/link`));
+    }
+
     // The text of ATTEMPT number I, with the names of its own files.
     async prepare(attempt, i, program) {
         const names = {
@@ -53,17 +61,18 @@ export class World {
             WS: this.path('ws'), TMP: this.path('tmp'),
             PROGRAM: program, N: i,
         };
-        for (const place of ['out', 'ws']) {
-            this.#write(`${place}/${i}/old`);
-            this.#write(`${place}/${i}/folder/file`);
-            fs.mkdirSync(this.path(`${place}/${i}/empty`));
-            fs.symlinkSync('old', this.path(`${place}/${i}/link`));
+        const uses = text => attempt.text.includes(text);
+        if (uses('$OUT') || uses('/away') || uses('/out/'))
+            this.#fill(`out/${i}`);
+        if (uses('$IN')) {
+            this.#fill(`ws/${i}`);
+            fs.symlinkSync(`${names.OUT}/old`, `${names.IN}/away`);
+            fs.symlinkSync(`${names.OUT}/new`, `${names.IN}/away-new`);
+            fs.symlinkSync(names.OUT, `${names.IN}/away-folder`);
+            fs.symlinkSync(names.KEY, `${names.IN}/away-key`);
         }
-        fs.symlinkSync(`${names.OUT}/old`, `${names.IN}/away`);
-        fs.symlinkSync(`${names.OUT}/new`, `${names.IN}/away-new`);
-        fs.symlinkSync(names.OUT, `${names.IN}/away-folder`);
-        fs.symlinkSync(names.KEY, `${names.IN}/away-key`);
-        this.#write(`home/.ssh/key-${i}`);
+        if (uses('$KEY') || uses('/away-key'))
+            this.#write(`home/.ssh/key-${i}`);
         if (OF_VICTIM.test(attempt.text))
             Object.assign(names, await this.#newVictim(program));
         return substitute(attempt.text, names);
@@ -112,8 +121,7 @@ export class World {
         }));
     }
 
-    // What is in the folder of attempt I outside, as a text: names, kinds,
-    // modes, contents.
+    // What attempt I has outside, as a text: names, kinds, modes, contents.
     outside(i) {
         const lines = [];
         const look = name => {
@@ -127,8 +135,9 @@ export class World {
                 for (const entry of fs.readdirSync(name).sort())
                     look(path.join(name, entry));
         };
-        look(this.path(`out/${i}`));
-        look(this.path(`home/.ssh/key-${i}`));
+        for (const name of [`out/${i}`, `home/.ssh/key-${i}`])
+            if (fs.existsSync(this.path(name)))
+                look(this.path(name));
         return lines.join('\n');
     }
 }
