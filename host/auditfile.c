@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "host/exposure.h"
+#include "host/resolve.h"
 
 /* Room for a time. */
 #define TIME_SIZE 32
@@ -236,7 +237,17 @@ struct auditfile *auditfile_new(const char *path, const struct report *report)
 const char *auditfile_exposure(const struct auditfile *file,
                                const struct workspace *workspace)
 {
-    return file->daily ? NULL : exposure_of_file(file->fd, workspace);
+    char path[PATH_MAX];
+    char real[PATH_MAX];
+    bool missing;
+
+    if (!file->daily)
+        return exposure_of_file(file->fd, workspace);
+    int n = snprintf(path, sizeof path, "%s/" AUDITFOLDER_PLACE, file->home);
+    if (n < 0 || (size_t)n >= sizeof path ||
+        resolve_path(path, real, &missing) != 0)
+        return NULL; // it cannot be opened, which is said then
+    return exposure_of_path(real, workspace);
 }
 
 void auditfile_free(struct auditfile *file)

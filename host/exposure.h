@@ -18,4 +18,9 @@ bool exposure_find_path(int fd, char path[PATH_MAX]);
    function does not consider that. */
 const char *exposure_of_file(int fd, const struct workspace *workspace);
 
+/* The same for a file or folder with an absolute PATH without links; nothing
+   need exist there. */
+const char *exposure_of_path(const char *path,
+                             const struct workspace *workspace);
+
 #endif

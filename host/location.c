@@ -110,10 +110,23 @@ static enum files_result refuse_outside(const struct location *location)
                        : location_refuse(location, FILES_REFUSED, text.p);
 }
 
+bool location_is_secret(const struct workspace *workspace, struct str name)
+{
+    char path[2 * PATH_MAX];
+    const char *start = workspace->in_home;
+    int n = snprintf(path, sizeof path, "%s%s%.*s", start,
+                     start[0] != '\0' && name.n > 0 ? "/" : "", STR_ARG(name));
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return true;
+    // this finds all that is found in the part of the path that is NAME
+    return secrets_match(str_make(path, (size_t)n), workspace->secrets);
+}
+
 /* Sets the name of LOCATION to a copy of NAME, unless it may hold secrets. */
 static enum files_result set_name(struct location *location, struct str name)
 {
-    if (secrets_match(name, location->workspace->secrets))
+    if (location_is_secret(location->workspace, name))
         return location_refuse(
             location, FILES_REFUSED,
             "it may hold secrets, so no tool reads or changes it.");

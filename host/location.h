@@ -13,8 +13,9 @@
 /* workspace.h says what it is; this is for the files of this folder that do
    its work. */
 struct workspace {
-    int fd;              /* of the root */
-    char root[PATH_MAX]; /* absolute, links resolved; empty for "/" */
+    int fd;                 /* of the root */
+    char root[PATH_MAX];    /* absolute, links resolved; empty for "/" */
+    char in_home[PATH_MAX]; /* the root from the home folder; or empty */
     const char *const *secrets;
 };
 
@@ -49,6 +50,10 @@ enum files_result location_find(struct location *location);
 /* Sets the name of LOCATION to NAME, which location_find has found ("." is the
    root). A secret, or a name that none can be, is refused. */
 enum files_result location_take(struct location *location, struct str name);
+
+/* Whether NAME, a path from the root, may hold secrets, seen from the root or
+   from the home folder. */
+bool location_is_secret(const struct workspace *workspace, struct str name);
 
 /* Whether the absolute path REAL is the root or lies below it; *OUT is the part
    below. */

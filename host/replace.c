@@ -16,22 +16,30 @@
 /* How many names to try: the first of 128 random bits is free. */
 #define TRIES 10
 
+/* Bytes that are written between two looks at the strand (base/strand.h). */
+#define WRITE_PIECE (256u * 1024)
+
 /* Attributes of a file and their values, as the system bounds them. */
 struct attributes {
     char names[XATTR_LIST_MAX];
     char value[XATTR_SIZE_MAX];
 };
 
-static bool write_all(int fd, struct str bytes)
+/* Writes BYTES in steps. False with errno. */
+static bool write_all(const struct arena *arena, int fd, struct str bytes)
 {
-    size_t done = 0;
-
-    while (done < bytes.n) {
-        ssize_t n = write(fd, bytes.p + done, bytes.n - done);
+    while (bytes.n > 0) {
+        size_t piece = bytes.n < WRITE_PIECE ? bytes.n : WRITE_PIECE;
+        ssize_t n = write(fd, bytes.p, piece);
 
         if (n < 0 && errno != EINTR)
             return false;
-        done += n > 0 ? (size_t)n : 0;
+        if (n > 0)
+            bytes = str_make(bytes.p + n, bytes.n - (size_t)n);
+        if (arena_spend(arena, piece) != ST_OK) {
+            errno = ECANCELED;
+            return false;
+        }
     }
     return true;
 }
@@ -135,8 +143,9 @@ static int make(int parent, struct replacement *out)
     return fd;
 }
 
-int replace_write(int parent, const char *last, const struct stat *old,
-                  struct str bytes, struct replacement *out)
+int replace_write(const struct arena *arena, int parent, const char *last,
+                  const struct stat *old, struct str bytes,
+                  struct replacement *out)
 {
     struct stat info;
     int error = 0;
@@ -144,7 +153,7 @@ int replace_write(int parent, const char *last, const struct stat *old,
 
     if (fd < 0)
         return errno;
-    if (!write_all(fd, bytes) || !dress(fd, parent, last, old) ||
+    if (!write_all(arena, fd, bytes) || !dress(fd, parent, last, old) ||
         fsync(fd) < 0 || fstat(fd, &info) < 0)
         error = errno;
     if (close(fd) < 0 && error == 0)

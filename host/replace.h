@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -23,11 +24,11 @@ struct replacement {
 /* Makes a file with BYTES in the folder PARENT, on the disk when this returns;
    the caller removes or moves it. It gets the mode, owner, access control list
    and user attributes of LAST in PARENT, whose stat(2) is OLD; with OLD NULL,
-   those of a new file. Returns 0, or an errno, and then there is no new
-   file. */
-int MUST_CHECK replace_write(int parent, const char *last,
-                             const struct stat *old, struct str bytes,
-                             struct replacement *out);
+   those of a new file. The steps are those of ARENA's strand. Returns 0, or an
+   errno (ECANCELED when the work is stopped), and then there is no new file. */
+int MUST_CHECK replace_write(const struct arena *arena, int parent,
+                             const char *last, const struct stat *old,
+                             struct str bytes, struct replacement *out);
 
 /* Renames the new file to LAST; when IS_NEW, only if LAST does not exist.
    Returns 0, or an errno, and then the new file still exists; but ESTALE:

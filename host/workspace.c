@@ -13,7 +13,11 @@
 #include "base/limits.h"
 #include "files/secrets.h"
 #include "host/file.h"
+#include "host/home.h"
 #include "host/location.h"
+
+/* The work (base/strand.h) of finding out about an entry of a folder. */
+#define ENTRY 512
 
 /* --- Folders -------------------------------------------------------------- */
 
@@ -41,7 +45,7 @@ static bool is_secret(const struct location *location, struct str name)
     if (location->name.n > 0)
         path = arena_printf(location->arena, "%.*s/%.*s",
                             STR_ARG(location->name), STR_ARG(name));
-    return path.n == 0 || secrets_match(path, location->workspace->secrets);
+    return path.n == 0 || location_is_secret(location->workspace, path);
 }
 
 /* Fills the next entry of OUT for NAME in FOLDER; leaves out what has gone
@@ -83,6 +87,8 @@ static enum files_result read_folder(const struct location *location,
             break;
         }
         result = add_entry(location, folder, found->d_name, out);
+        if (result == FILES_OK && arena_spend(location->arena, ENTRY) != ST_OK)
+            result = FILES_NOMEM;
     }
     qsort(out->entries, out->count, sizeof *out->entries, by_name);
     return result;
@@ -210,6 +216,9 @@ struct workspace *workspace_new(const char *root, const char *const *secrets)
         errno = error;
         return NULL;
     }
+    struct str in_home;
+    if (home_below(workspace->root, &in_home))
+        memcpy(workspace->in_home, in_home.p, in_home.n); // zeros follow
     if (strcmp(workspace->root, "/") == 0)
         workspace->root[0] = '\0';
     return workspace;

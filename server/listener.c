@@ -144,12 +144,38 @@ static bool is_there(const struct listener *listener)
            now.st_ctim.tv_nsec == made->st_ctim.tv_nsec;
 }
 
+/* Locks FOLDER by a file in it that stays there. The folder itself could be
+   locked by evaluated code, which can open it, but not read the file: the usual
+   folder is secret. A descriptor; -1: appends to WHY. */
+static int lock_folder(int folder, struct buf *why)
+{
+    struct stat info;
+    int lock =
+        openat(folder, "listen.lock",
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+    if (lock < 0) {
+        buf_printf(why, "its folder: listen.lock: %s", strerror(errno));
+        return -1;
+    }
+    if (fstat(lock, &info) < 0 || !S_ISREG(info.st_mode) ||
+        info.st_uid != geteuid())
+        buf_str(why, STR("its folder: listen.lock is not a file of yours"));
+    else if (flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return lock; // some file systems have no locks
+    else
+        buf_str(why, STR("another ecl-mcp is starting there"));
+    (void)close(lock); // nothing was written
+    return -1;
+}
+
 /* Makes the socket while the folder is locked: otherwise one of two programs
    that start at the same time would remove the socket of the other. */
 static bool open_socket(struct listener *listener, struct buf *why)
 {
     int folder = open_folder(listener->path);
     bool ok = false;
+    int lock = -1;
 
     if (folder < 0) {
         buf_printf(why, "its folder: %s", strerror(errno));
@@ -158,11 +184,13 @@ static bool open_socket(struct listener *listener, struct buf *why)
     if (!is_private(folder))
         buf_str(why, STR("its folder must be yours and closed to others (chmod "
                          "700)"));
-    else if (flock(folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        buf_str(why, STR("another ecl-mcp is starting there"));
-    else if (remove_stale(listener->path, why))
+    else
+        lock = lock_folder(folder, why);
+    if (lock >= 0 && remove_stale(listener->path, why))
         ok = bind_to(listener, why);
-    (void)close(folder); // and unlocks it
+    if (lock >= 0)
+        (void)close(lock); // and unlocks the folder
+    (void)close(folder);   // was only a name
     return ok;
 }
 

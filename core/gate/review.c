@@ -143,7 +143,8 @@ enum status review_open(const struct tool_request *request, bool may_miss,
     struct review *review = calloc(1, sizeof *review);
     if (!review)
         return ST_NOMEM;
-    review->plan.free = review_free;
+    review->plan = (struct tool_plan){review_free, &review->arena};
+    review->arena.strand = request->arena->strand;
     review->root = request->files->root;
     review->asks_editor = request->call->editor;
     review->buffer = request->call->buffer.exists;
@@ -175,10 +176,11 @@ static void write_message(struct buf *out, const struct review *review,
         buf_byte(out, '\n');
     }
     buf_printf(out, "\n--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
-    for (size_t i = 0; i < n; i++) {
+    // a longer question is put to nobody
+    for (size_t i = 0; i < n && out->n <= LIMIT_QUESTION; i++) {
         if (by_hunk)
             buf_printf(out, "Hunk %zu of %zu\n", i + 1, n);
-        diff_write_hunk(out, diff, i);
+        diff_write_hunk(out, diff, i, LIMIT_QUESTION);
     }
 }
 
@@ -202,7 +204,7 @@ static void write_hunk(struct jsonw *w, const struct diff *diff, size_t index)
                 range->new_count);
     jsonw_name(w, "lines");
     jsonw_array(w);
-    diff_write_hunk(&text, diff, index);
+    diff_write_hunk(&text, diff, index, SIZE_MAX);
     w->out->failed = w->out->failed || buf_failed(&text);
     const char *at = text.n > 0 ? memchr(text.p, '\n', text.n) : NULL;
     while (at && at + 1 < text.p + text.n) {
@@ -246,19 +248,22 @@ enum status review_propose(struct review *review, struct str after,
                            struct tool_answer *answer)
 {
     struct arena *arena = &review->arena;
-    struct str text = STR("");
+    struct arena scratch = {.strand = arena->strand};
     struct str bytes;
     struct str problem = STR("");
-    enum status status = arena_str(arena, after, &text); // AFTER goes away
+    enum status status = ST_OK;
 
-    if (status == ST_OK && !review->buffer) // else the editor's business
-        status = text_encode(arena, &review->before, text, &bytes, &problem);
+    if (!review->buffer) // else the editor's business
+        status =
+            text_encode(&scratch, &review->before, after, &bytes, &problem);
     if (status == ST_INVALID)
-        return review_fail(arena, answer, "ERROR",
-                           "%.*s: %.*s. Nothing was written.",
-                           STR_ARG(review->name), STR_ARG(problem));
-    if (status == ST_OK)
-        status = diff_make(arena, review->before.text, text, &review->diff);
+        status = review_fail(arena, answer, "ERROR",
+                             "%.*s: %.*s. Nothing was written.",
+                             STR_ARG(review->name), STR_ARG(problem));
+    arena_release(&scratch);
+    if (status != ST_OK || answer->state == TOOL_FAILED)
+        return status;
+    status = diff_make(arena, review->before.text, after, &review->diff);
     if (status == ST_LIMIT)
         return review_fail_size(arena, review, "ERROR", answer);
     if (status != ST_OK)
@@ -272,7 +277,7 @@ enum status review_propose(struct review *review, struct str after,
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     write_message(&question->message, review, reason, by_hunk);
-    if (review->asks_editor)
+    if (review->asks_editor && question->message.n <= LIMIT_QUESTION)
         write_for_editor(&question->review, review, reason);
     question->changes = review->diff.hunk_count;
     question->hunks = by_hunk ? review->diff.hunk_count : 0;

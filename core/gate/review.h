@@ -36,10 +36,10 @@ enum status MUST_CHECK review_open(const struct tool_request *request,
                                    bool may_miss, struct review **out,
                                    struct tool_answer *answer);
 
-/* Proposes AFTER, in the form that review->before.text has, to replace that
-   text, for the REASON that the model gives (empty: none). Fills QUESTION; or
-   sets ANSWER: nothing would change, or the file's coding lacks a character.
-   BY_HUNK: hunks can be chosen in a form, too. */
+/* Proposes AFTER, in the form that review->before.text has and in the review's
+   arena, to replace that text, for the REASON that the model gives (empty:
+   none). Fills QUESTION; or sets ANSWER: nothing would change, or the file's
+   coding lacks a character. BY_HUNK: hunks can be chosen in a form, too. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,

@@ -242,7 +242,8 @@ static enum status write_answer(const struct tool_request *request,
 
     write_outcomes(&out, request, review, outcome);
     if (outcome->applied > 0)
-        diff_write(&diff, &outcome->diff, review->name);
+        diff_write(&diff, &outcome->diff, review->name,
+                   max * 4 > LIMIT_PATCH ? max * 4 : LIMIT_PATCH);
     if (outcome->applied > 0 || review->diff.hunk_count == 0)
         note_change(&request->call->change, review, hash, &diff);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
@@ -278,16 +279,15 @@ static enum status merge(struct review *review, struct outcome *out)
     const bool *chosen = out->chosen;
     enum status status = text_decode(arena, out->now.bytes, &out->form);
 
-    if (status == ST_OK)
-        status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
-                               out->hunks, &out->text);
+    if (status != ST_OK)
+        return status;
+    if (!str_eq(out->form.text, review->before.text))
+        return diff_apply_to(arena, &review->diff, chosen, out->form.text,
+                             out->hunks, &out->text);
     // in the very text that was compared, the places are known
-    if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
-        status = diff_apply(arena, &review->diff, chosen, &out->text);
-        for (size_t i = 0; i < review->diff.hunk_count; i++)
-            out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
-    }
-    return status;
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
+    return diff_apply(arena, &review->diff, chosen, &out->text);
 }
 
 /* Writes the text that merge has made; sets ANSWER when that fails. */
@@ -312,6 +312,8 @@ static enum status write(const struct tool_request *request,
         return review_fail_size(request->arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
+    if (arena_spend(arena, 1) != ST_OK)
+        return ST_NOMEM; // the call was cancelled
     enum files_result result = files->write(
         files->context, arena, &outcome->now, outcome->bytes, &problem);
     if (result != FILES_OK)
@@ -371,7 +373,7 @@ static enum status apply_to_file(const struct tool_request *request,
         status = write(request, review, outcome, answer);
         if (status != ST_OK || answer->state == TOOL_FAILED)
             return status;
-        digest_of(outcome->bytes, hash);
+        status = digest_in_steps(&review->arena, outcome->bytes, hash);
     }
     if (status != ST_OK)
         return status;

@@ -29,11 +29,16 @@ void tool_call_forget_question(struct tool_call *call)
     tool_question_release(&call->question);
 }
 
-void tool_call_release(struct tool_call *call)
+void tool_call_stop_work(struct tool_call *call)
 {
     if (call->work)
         call->work->free(call->work);
     call->work = NULL;
+}
+
+void tool_call_release(struct tool_call *call)
+{
+    tool_call_stop_work(call); // which uses the rest
     tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->preview);
@@ -225,6 +230,9 @@ enum status tool_send(const struct tool_request *request)
     const struct tool *tool = request->call->tool;
     struct image *image = request->image;
 
+    // what follows is one frame, and not done in steps
+    if (arena_spend(request->arena, request->call->arguments.n / 8) != ST_OK)
+        return ST_NOMEM;
     tool_begin(request, tool->operation);
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (request->values[i].given && is_argument(&tool->fields[i]))

@@ -121,7 +121,7 @@ static enum status propose(struct review *review, struct str text,
                            struct tool_answer *answer)
 {
     struct source_report report;
-    enum status status = source_check(text, &report);
+    enum status status = source_check(review->arena.strand, text, &report);
 
     if (status != ST_OK)
         return status;
@@ -184,6 +184,7 @@ const struct tool tool_edit_definition = {
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,
+    .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,
 };

@@ -96,5 +96,6 @@ const struct tool tool_list_directory = {
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
+    .in_steps = true,
     .handler = list_directory,
 };

@@ -2,6 +2,8 @@
 // sockets.mjs: the socket itself: where it may be, who may use it, what becomes
 // of one that was left behind; and the options.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import { kill } from '../support/peer.mjs';
@@ -56,6 +58,36 @@ async function otherThingsAreLeftAlone(world) {
     await refused(world, listen(`${world.folder}/run/${'x'.repeat(120)}`),
         /a path of less than 108 bytes/);
     await refused(world, listen('/proc/image.sock'), /its folder/);
+}
+
+// Locks FILE, a file or folder, as another program does, until it is ended.
+async function holding(file) {
+    const program = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'],
+        { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(program.stdout, 'data');
+    return { async end() {
+        program.stdin.end();
+        await once(program, 'close');
+    } };
+}
+
+// Code can open the folder, and so lock it; but not the file in it.
+async function lockedFolderIsNoObstacle(world) {
+    const folder = `${world.folder}/run`;
+    const ours = await holding(folder);
+    const keeper = await world.keep();
+    await keeper.close();
+    await ours.end();
+    assert.equal(fs.statSync(`${folder}/listen.lock`).mode & 0o777, 0o600);
+    const starting = await holding(`${folder}/listen.lock`);
+    await refused(world, listen(world.socket),
+        /another ecl-mcp is starting there/);
+    await starting.end();
+    fs.rmSync(`${folder}/listen.lock`);
+    fs.symlinkSync('elsewhere', `${folder}/listen.lock`);
+    await refused(world, listen(world.socket), /its folder: listen\.lock: /);
+    assert.ok(!fs.existsSync(`${folder}/elsewhere`));
+    fs.rmSync(`${folder}/listen.lock`);
 }
 
 // A socket that another program has put there is not removed.
@@ -159,12 +191,12 @@ async function otherUser(world) {
 async function folderIsNotEntered(world) {
     world.admitNobody();
     fs.chmodSync(`${world.folder}/run`, 0o600);
-    await refused(world, listen(world.socket), /image\.sock': Permission denied/,
+    await refused(world, listen(world.socket), /its folder: listen\.lock: Permission denied/,
         { uid: NOBODY });
 }
 
 export const socketTests = [
     socketIsPrivate, leftSocketIsReplaced, otherThingsAreLeftAlone,
-    foreignSocketStays, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
-    otherUser, folderIsNotEntered,
+    foreignSocketStays, lockedFolderIsNoObstacle, oneOfManyStarts,
+    nobodyIsThere, socketOfTheHome, options, otherUser, folderIsNotEntered,
 ];
