@@ -65,7 +65,7 @@
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
-#define LIMIT_ERRANDS 4
+#define LIMIT_STINTS 4
 
 /* Bytes of the stack of such work, which never recurs deep: several times of
    what it takes. */
