@@ -34,16 +34,16 @@ static void close_one(int fd)
         (void)close(fd); // was only a name
 }
 
-/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
-static const char *below(const char *path, const char *folder)
+/* Where in PATH what lies below FOLDER starts; 0: PATH is not inside FOLDER. */
+static size_t start_below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
     if (n == 1) // the root
-        return path + 1;
+        return 1;
     if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
-        return NULL;
-    return path[n] == '/' ? path + n + 1 : path + n;
+        return 0;
+    return path[n] == '/' ? n + 1 : n;
 }
 
 /* --- Secrets ------------------------------------------------------------ */
@@ -138,7 +138,7 @@ static bool is_replaceable(const struct sandbox_places *places,
 {
     for (size_t i = 0; i < HOMES_MAX; i++)
         if (places->homes[i].path[0] == '/' &&
-            below(places->homes[i].path, folder))
+            start_below(places->homes[i].path, folder) > 0)
             return false;
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (strcmp(places->writable[i], folder) == 0)
@@ -150,13 +150,15 @@ static bool is_replaceable(const struct sandbox_places *places,
 static bool keep(struct stay *stay, const char *path, const char *folder,
                  bool writable)
 {
-    const char *inner = path[0] == '/' ? below(path, folder) : NULL;
-    int place = inner ? folders_find(path) : -1;
+    size_t start = path[0] == '/' ? start_below(path, folder) : 0;
+    int place = start > 0 ? folders_find(path) : -1;
 
     stay->tree = -1;
-    if (!inner || (place < 0 && errno == ENOENT))
+    if (start == 0 || (place < 0 && errno == ENOENT))
         return true;
-    (void)snprintf(stay->path, sizeof stay->path, "%s", inner);
+    if (path[start] == '\0')
+        return false; // it is FOLDER
+    (void)snprintf(stay->path, sizeof stay->path, "%s", path + start);
     stay->tree = place >= 0 ? namespace_copy(place, !writable) : -1;
     close_one(place);
     return stay->tree >= 0;
@@ -261,7 +263,7 @@ static void link_to(const char *folder, const char *path)
     char *name;
     int at;
 
-    (void)snprintf(way, sizeof way, "%s", below(path, folder));
+    (void)snprintf(way, sizeof way, "%s", path);
     for (size_t i = 0, n = 0; way[i] != '\0' && n + 4 < sizeof up; i++)
         if (way[i] == '/')
             n += (size_t)snprintf(up + n, sizeof up - n, n > 0 ? "/.." : "..");
@@ -288,14 +290,13 @@ static void find_temporary(const struct stat *before,
 
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
         const char *folder = shared[i].path;
+        size_t start = start_below(path, folder);
 
-        if (leads_to(path, before))
-            return;
-        if (!leads_to(folder, before))
+        if (start == 0 || leads_to(path, before) || !leads_to(folder, before))
             continue;
-        if (below(path, folder))
-            link_to(folder, path);
+        link_to(folder, path + start);
         (void)snprintf(path, SANDBOX_PATH, "%s", folder);
+        return;
     }
 }
 
