@@ -18,8 +18,8 @@ OBJ := $(BUILD)/obj
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 HOST_SRC := $(wildcard host/*.c)
 # What the supervisor shares with the image program, the only one with ECL.
-IMAGE_SHARED_SRC := $(addprefix image/,control.c covers.c folders.c homes.c linux.c \
-  paths.c sandbox.c)
+IMAGE_SHARED_SRC := $(addprefix image/,control.c covers.c family.c folders.c \
+  homes.c linux.c paths.c sandbox.c)
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
@@ -56,7 +56,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # found from here.
 INCLUDES := -iquote core -iquote .
 # All but the core use what Linux and glibc have beyond POSIX.
-host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/support/imagehost.c tests/support/rights.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/walls/% tests/support/imagehost.c tests/support/rights.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
 HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
@@ -228,6 +228,7 @@ SUITES := $(if $(wildcard tests/server/run.mjs),server asan-server) \
   $(if $(wildcard tests/clients/run.mjs),clients conformance agents) \
   $(if $(wildcard tests/hostile/run.mjs),hostile) \
   $(if $(wildcard tests/shared/run.mjs),shared asan-shared) \
+  $(if $(wildcard tests/walls/run.mjs),walls) \
   $(if $(wildcard tests/lisp/*.lisp),lisp) \
   $(if $(wildcard tests/terminal/run.mjs),terminal) \
   $(if $(ELISP_TEST_SRC),elisp) \
@@ -362,6 +363,14 @@ check-asan-shared: asan-tests
 
 check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
+
+ATTEMPT := $(BUILD)/attempt
+$(ATTEMPT): $(call objects,$(wildcard tests/walls/*.c))
+	$(link)
+
+check-walls: all $(ATTEMPT) ## attempts against the sandbox, with controls
+	$(suite) walls node tests/walls/run.mjs --program $(abspath $(SERVER)) \
+	  --attempt $(abspath $(ATTEMPT))
 
 $(BUILD)/differ: $(call objects,tests/diff/differ.c) $(CORE_LIB)
 	$(link) $(LIBS)

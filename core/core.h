@@ -70,7 +70,8 @@ const char *core_tool_sets(void);
 /* Whether NAMES (comma-separated) are all tool sets. */
 bool core_has_tool_sets(const char *names);
 
-/* The tool of this name or alias, of any set, or NULL. For policy_read and
+/* The tool of this name or alias, of any set, or what stands in rules for
+   several tools (policy.h); NULL: there is none. For policy_read and
    policy_add. */
 const struct tool *core_find_tool(struct str name);
 

@@ -16,6 +16,9 @@
 #include "host/home.h"
 #include "host/location.h"
 
+/* The work (base/strand.h) of finding out about an entry of a folder. */
+#define ENTRY 512
+
 /* --- Folders -------------------------------------------------------------- */
 
 static enum files_kind kind_in_list(mode_t mode)
@@ -84,6 +87,8 @@ static enum files_result read_folder(const struct location *location,
             break;
         }
         result = add_entry(location, folder, found->d_name, out);
+        if (result == FILES_OK && arena_spend(location->arena, ENTRY) != ST_OK)
+            result = FILES_NOMEM;
     }
     qsort(out->entries, out->count, sizeof *out->entries, by_name);
     return result;

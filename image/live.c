@@ -138,8 +138,8 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
 
-/* The parent is gone: the zygote, or the supervisor after it. Without a
-   supervisor this image must end, whatever it is doing. */
+/* The parent is gone: the image that this one is a copy of, or the keeper.
+   Without a supervisor this image must end, whatever it is doing. */
 static void orphaned(int signal)
 {
     struct pollfd fd = {live.connection.socket, POLLIN, 0};
@@ -366,8 +366,7 @@ static void take_signals(void)
 {
     struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
 
-    (void)signal(SIGCHLD, SIG_DFL); // the zygote had others
-    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL); // the zygote ignores them
     (void)signal(SIGHUP, SIG_DFL);
     (void)signal(SIGPIPE, failed_write);
     (void)signal(SIGXFSZ, failed_write);
@@ -405,7 +404,6 @@ void live_run(const struct control_message *open_message,
     live.heap = open_message->heap;
     connection_take(&live.connection, open_message, fds);
     (void)setsid(); // a process group of its own, and no terminal
-    linux_mark_programs();
     live.stack_limit = ecl_process_env()->cs_limit;
     find_names();
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);

@@ -45,4 +45,13 @@ bool capture_is_empty(const struct capture *capture);
    appended. */
 int64_t capture_text(const struct capture *capture, struct buf *out);
 
+/* The same, and releases CAPTURE, whose storage OUT takes over if it can. */
+int64_t capture_take_text(struct capture *capture, struct buf *out);
+
+/* Views of what CAPTURE holds, in order; something may be missing after the
+   first. */
+enum { CAPTURE_PARTS = 3 };
+void capture_parts(const struct capture *capture,
+                   struct str parts[CAPTURE_PARTS]);
+
 #endif

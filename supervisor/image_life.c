@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/adopted.h"
 #include "supervisor/ending.h"
 #include "supervisor/operation.h"
 #include "supervisor/process_limit.h"
@@ -19,29 +20,33 @@
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 
-/* Milliseconds to wait until the zygote says why an image ended. */
+/* Milliseconds to wait until the keeper says why an image ended. */
 #define CAUSE_MS 1000
 
-/* Makes the socket pair and the pipes of a live image. OURS and THEIRS are in
-   the order of enum control_fd. */
+/* Makes the pair of descriptor I of a live image, in the order of enum
+   control_fd: a pipe for output, else a socket. */
+static bool make_pair(int i, int *ours, int *theirs)
+{
+    int type = i == CONTROL_KEEPER ? SOCK_SEQPACKET : SOCK_STREAM;
+    int pair[2];
+    int made = i == CONTROL_STDOUT || i == CONTROL_STDERR
+                   ? pipe2(pair, O_CLOEXEC)
+                   : socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair);
+
+    if (made < 0)
+        return false;
+    *ours = pair[0];
+    *theirs = pair[1];
+    return fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Makes the sockets and the pipes of a live image and its keeper. */
 static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 {
-    int pair[2];
-
     for (int i = 0; i < CONTROL_FDS; i++)
         ours[i] = theirs[i] = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return false;
-    ours[CONTROL_SOCKET] = pair[0];
-    theirs[CONTROL_SOCKET] = pair[1];
-    for (int i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
-        if (pipe2(pair, O_CLOEXEC) < 0)
-            return false;
-        ours[i] = pair[0];
-        theirs[i] = pair[1];
-    }
     for (int i = 0; i < CONTROL_FDS; i++)
-        if (fcntl(ours[i], F_SETFL, O_NONBLOCK) < 0)
+        if (!make_pair(i, &ours[i], &theirs[i]))
             return false;
     return true;
 }
@@ -74,8 +79,7 @@ void image_life_open(struct supervisor *s, struct session *session)
         return; // tried again with the next call or zygote
     }
     session->image.serial = message.serial;
-    session->image.generation = s->zygote.generation;
-    session_connect(session, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
+    session_connect(session, ours);
     keeping_forget(&session->keeping);
 }
 
@@ -86,7 +90,8 @@ void image_life_lost(struct session *session, int64_t now)
     if (image->dying || image->socket < 0)
         return;
     image->dying = true;
-    image->death.bury_at = image->death.exited ? now : now + CAUSE_MS;
+    image->death.bury_at =
+        image->death.exited || image->keeper < 0 ? now : now + CAUSE_MS;
     image_process_kill(image);
 }
 
@@ -120,7 +125,8 @@ void image_life_serve(struct supervisor *s, struct session *session,
             run_ours(s, session, now);
     }
     // no code may run in a process that we could not kill
-    if (session->image.pid > 0 && session_send(session) != ST_OK)
+    if (session->image.pid > 0 && !session->image.unsettled &&
+        session_send(session) != ST_OK)
         image_life_lost(session, now);
     // the clock of the first call starts here
     if (stop_tend(session, ending_concerns(s, session->calls.first), now))
@@ -153,6 +159,9 @@ static void describe_cause(const struct session *session, struct buf *text)
     if (death->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
+    else if (death->unkept)
+        buf_str(text, STR("lost the process that watches over it (its keeper) "
+                          "and was ended"));
     else if (death->garbled)
         buf_str(text, STR("sent an invalid answer and was ended"));
     else if (death->verbose)
@@ -248,10 +257,12 @@ static void replace(struct supervisor *s, struct session *session,
     if (has_begun(session))
         running = session_take_first(session);
     session_disconnect(session);
-    if (checkpoint)
+    if (checkpoint) {
         restore_become(s, session, checkpoint, now);
-    else
+    } else {
         keeping_forget(&session->keeping);
+        image_process_end_family(&session->image);
+    }
     tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
     buf_release(&loss);
@@ -339,20 +350,16 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
         image_life_lost(session, now);
 }
 
-void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
-                          int64_t now)
+/* The keeper has reported that process PID ended. */
+static void note_exit(struct supervisor *s, struct session *session,
+                      const struct control_message *message, int64_t now)
 {
-    struct session *session = s->sessions;
-    struct image_process *image;
+    struct image_process *image = &session->image;
 
-    while (session && session->image.pid != pid)
-        session = session->next;
-    if (!session)
-        return; // a program of an image, a copy, or an image already buried
-    image = &session->image;
+    if (message->pid != image->pid)
+        return; // one that was replaced
     image->death.exited = true;
-    image->death.wait_status = wait_status;
-    image_process_end_programs(image, s->zygote.generation);
+    image->death.wait_status = message->status;
     if (!image->dying) {
         // the last answers may still be in the socket
         image_life_read(s, session, now);
@@ -360,4 +367,68 @@ void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
     }
     if (image->dying)
         image->death.bury_at = now;
+}
+
+void image_life_note_opened(struct supervisor *s, struct session *session,
+                            const struct control_message *message, int64_t now)
+{
+    session->image.pid = message->pid;
+    session->image.keeper_pid = message->keeper;
+    if (message->pid > 0)
+        return;
+    log_line(&s->config.log, LOG_ERROR, "image: session %s: %s", session->name,
+             strerror(message->status));
+    image_life_lost(session, now);
+}
+
+/* The keeper has stopped all processes, since there are too many. */
+static void note_crowded(struct session *session,
+                         const struct control_message *message, int64_t now)
+{
+    if (session->image.dying || message->pid != session->image.pid)
+        return; // they end with the image
+    session->image.death.crowded = true;
+    image_life_lost(session, now);
+}
+
+/* The keeper was killed: nobody else adopts and counts what the session starts.
+   The zygote, or this process, ends what it had. */
+static void note_keeper_lost(struct supervisor *s, struct session *session,
+                             int64_t now)
+{
+    struct image_process *image = &session->image;
+
+    checkpoints_release(&session->keeping.checkpoints);
+    image_process_end_family(image);
+    if (image->pid <= 0 && !image->dying && zygote_is_gone(&s->zygote)) {
+        session_disconnect(session); // it has run nothing, and ends by this
+        return;
+    }
+    image->death.unkept = true;
+    image_life_lost(session, now);
+    adopted_end(s);
+}
+
+void image_life_read_keeper(struct supervisor *s, struct session *session,
+                            int64_t now)
+{
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    enum status status = ST_MISSING;
+
+    while (session->image.keeper >= 0 &&
+           (status = control_receive(session->image.keeper, &message, fds)) ==
+               ST_OK) {
+        if (message.kind == CONTROL_OPENED)
+            image_life_note_opened(s, session, &message, now);
+        else if (message.kind == CONTROL_EXITED)
+            note_exit(s, session, &message, now);
+        else if (message.kind == CONTROL_CROWDED)
+            note_crowded(session, &message, now);
+        else if (message.kind == CONTROL_SPARED &&
+                 message.pid == session->image.pid)
+            session->image.unsettled = false;
+    }
+    if (session->image.keeper >= 0 && status != ST_MISSING)
+        note_keeper_lost(s, session, now);
 }

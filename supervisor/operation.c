@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "image/linux.h"
+#include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
 #include "supervisor/state.h"
@@ -170,7 +171,7 @@ static void restore_beginning(struct supervisor *s, struct session *session)
     history_list(&session->keeping.history, 1, session->keeping.history.last,
                  &text);
     buf_str(&text, STR(RESTORE_LIMITS));
-    session_end_image(session, s->zygote.generation);
+    session_end_image(session);
     keeping_forget(&session->keeping);
     tell_others(session, session->calls.first->front, "restore-session",
                 buf_view(&text));
@@ -208,7 +209,7 @@ void operation_take_woken(struct supervisor *s, struct session *session,
     session_drain(session); // what the image has printed until now
     if (awake) {
         describe_restored(session, checkpoint, &text);
-        session_end_image(session, s->zygote.generation);
+        session_drop_image(session);
         restore_become(s, session, checkpoint, now);
         tell_others(session, session->calls.first->front, "restore-session",
                     buf_view(&text));
@@ -346,7 +347,7 @@ static void close_session(struct supervisor *s, struct session *session,
     bool open = session->image.socket >= 0;
 
     (void)now;
-    session_end_image(session, s->zygote.generation);
+    session_end_image(session);
     keeping_forget(&session->keeping);
     session->closed = true;
     buf_printf(&text,
@@ -364,6 +365,7 @@ static void close_session(struct supervisor *s, struct session *session,
 /* The definitions of the session are gone, for all who share it. */
 static void note_reset(struct session *session, const struct call *call)
 {
+    process_limit_end_earlier(session, call);
     tell_others(session, call->front, "reset-session", buf_view(&call->text));
 }
 

@@ -71,22 +71,23 @@ static bool shows_sandbox(const struct supervisor *s, struct str text)
 static void explain_refusal(const struct supervisor *s, const struct call *call,
                             bool error, struct str body, struct buf *out)
 {
-    struct buf errors = BUF_EMPTY;
+    struct str errors[CAPTURE_PARTS];
+    bool refused = error && shows_sandbox(s, body);
 
     if (s->config.sandbox.mode == SANDBOX_OFF)
         return;
-    (void)capture_text(&call->captures[CAPTURE_STDERR], &errors);
-    if ((error && shows_sandbox(s, body)) ||
-        shows_sandbox(s, buf_view(&errors))) {
-        buf_str(out, body);
-        buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
-        sandbox_explain(&s->config.sandbox, &s->places, out);
-        sandbox_explain_mounts(&s->config.sandbox, &s->sandbox_state,
-                               &s->places, out);
-        if (buf_failed(out))
-            buf_reset(out); // the answer goes out without it
-    }
-    buf_release(&errors);
+    capture_parts(&call->captures[CAPTURE_STDERR], errors);
+    for (int i = 0; i < CAPTURE_PARTS; i++)
+        refused = refused || shows_sandbox(s, errors[i]);
+    if (!refused)
+        return;
+    buf_str(out, body);
+    buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
+    sandbox_explain(&s->config.sandbox, &s->places, out);
+    sandbox_explain_mounts(&s->config.sandbox, &s->sandbox_state, &s->places,
+                           out);
+    if (buf_failed(out))
+        buf_reset(out); // the answer goes out without it
 }
 
 void reply_composed(struct supervisor *s, struct session *session,

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
-#include "image/names.h"
+#include "supervisor/process_limit.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -27,7 +27,7 @@
 #define RETRY_MS 1000
 
 /* How many ancestors of a copy are examined: evaluated code that forks may put
-   some between it and the image. */
+   some between it and the keeper. */
 #define GENERATIONS 16
 
 /* The code of an evaluation, or the name of another operation. */
@@ -105,19 +105,15 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
-/* Whether process PID descends from the image of SESSION, or from an orphan
-   that the zygote or this process has adopted, and not through another image or
-   copy. */
-static bool is_descendant(const struct supervisor *s,
-                          const struct session *session, pid_t pid)
+/* Whether process PID was started by SESSION, whoever its parent is now. */
+static bool is_descendant(const struct session *session, pid_t pid)
 {
     int64_t start = 0;
 
     for (int generations = 0; generations < GENERATIONS; generations++) {
-        if (is_known(s, pid) || !linux_find(pid, &pid, &start))
+        if (!linux_find(pid, &pid, &start))
             return false;
-        if (pid == session->image.pid || pid == s->zygote.pid ||
-            pid == getpid())
+        if (pid == session->image.keeper_pid)
             return true;
     }
     return false;
@@ -134,8 +130,8 @@ static bool is_copy(const struct supervisor *s, const struct session *session,
     *start = 0;
     if (!linux_find(getpid(), &parent, start))
         return true;
-    return pid > 1 && linux_find(pid, &parent, start) &&
-           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, session, pid);
+    return pid > 1 && !is_known(s, pid) && linux_find(pid, &parent, start) &&
+           is_descendant(session, pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
@@ -172,6 +168,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     if (checkpoint) {
         checkpoint->start = start;
         session->keeping.changed = false;
+        process_limit_note_copies(session);
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
@@ -180,21 +177,6 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
         session->keeping.due_at = now + RETRY_MS;
     }
     return checkpoint;
-}
-
-/* Tells the zygote that CHECKPOINT becomes a live image: only the zygote that
-   forked it or its original can become its parent. */
-static void announce(struct supervisor *s, const struct session *session,
-                     const struct checkpoint *checkpoint)
-{
-    struct control_message message = {.kind = CONTROL_ADOPT,
-                                      .pid = checkpoint->pid};
-
-    if (s->zygote.control >= 0 &&
-        session->image.generation == s->zygote.generation &&
-        control_send(s->zygote.control, &message, NULL) != ST_OK)
-        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not respond",
-                 (int)s->zygote.pid);
 }
 
 void restore_begin(struct supervisor *s, struct session *session,
@@ -213,7 +195,6 @@ void restore_begin(struct supervisor *s, struct session *session,
                  (int)checkpoint->pid);
         return; // there is nothing to wait for
     }
-    announce(s, session, checkpoint);
     (void)kill(checkpoint->pid, SIGCONT); // evaluated code may have stopped it
     if (send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
         waking->until = now + LIMIT_WAKE_MS;
@@ -254,7 +235,7 @@ static enum status receive_woken(struct waking *waking)
         waking->n += (size_t)n;
     }
     if (wire_frame(str_make(waking->said, waking->n), &head, &body) != ST_OK ||
-        head.kind != WIRE_WOKEN)
+        head.kind != WIRE_WOKEN || body.n != WIRE_NUMBER_BYTES)
         return ST_IO;
     // from now on it is read as an image is
     return fcntl(waking->checkpoint->socket, F_SETFL, O_NONBLOCK) == 0 ? ST_OK
@@ -285,12 +266,12 @@ enum status restore_listen(struct supervisor *s, struct session *session,
 void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now)
 {
-    session_connect(session, checkpoint->socket, NULL);
-    session->image.pid = checkpoint->pid;
+    session_replace_image(session, checkpoint->socket, checkpoint->pid);
     checkpoint->socket = -1; // the session has it
     checkpoints_restored(&session->keeping.checkpoints, checkpoint);
     history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
+    process_limit_begin_anew(session);
     // the copy is used up: another of the same state replaces it
     restore_keep(s, session, str_from(checkpoint->name), now);
 }

@@ -49,10 +49,14 @@ void session_release(struct session *session)
     capture_release(&session->earlier);
 }
 
-void session_connect(struct session *session, int socket,
-                     const int pipes[CAPTURE_PIPES])
+void session_connect(struct session *session, const int fds[CONTROL_FDS])
 {
-    image_process_connect(&session->image, socket, pipes);
+    image_process_connect(&session->image, fds);
+}
+
+void session_replace_image(struct session *session, int socket, pid_t pid)
+{
+    image_process_replace(&session->image, socket, pid);
 }
 
 void session_disconnect(struct session *session)
@@ -64,13 +68,16 @@ void session_disconnect(struct session *session)
     call_queue_unsend(&session->calls);
 }
 
-void session_end_image(struct session *session, uint64_t generation)
+void session_drop_image(struct session *session)
 {
-    if (!session->image.death.exited) {
-        image_process_kill(&session->image);
-        image_process_end_programs(&session->image, generation);
-    }
+    image_process_kill(&session->image);
     session_disconnect(session);
+}
+
+void session_end_image(struct session *session)
+{
+    session_drop_image(session);
+    image_process_end_family(&session->image);
 }
 
 /* --- To the image ------------------------------------------------------- */
@@ -238,7 +245,7 @@ void session_read_pipe(struct session *session, int i, const struct log *log)
     const struct buf *head = &session->earlier.head;
     size_t before = head->n;
 
-    if (read_pipe(session, i, CHUNK) == 0 || !between ||
+    if (read_pipe(session, i, CHUNK) == 0 || !between || head->n == before ||
         session->logged >= LIMIT_LOG_LINE)
         return;
     log_line(

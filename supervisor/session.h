@@ -42,17 +42,18 @@ struct session {
 void session_init(struct session *session, const char *name);
 void session_release(struct session *session);
 
-/* Connects to a live image as image_process_connect does. Calls already in the
-   session are sent from the first on. */
-void session_connect(struct session *session, int socket,
-                     const int pipes[CAPTURE_PIPES]);
+/* Connects to a live image as image_process_connect and image_process_replace
+   do. Calls already in the session are sent from the first on. */
+void session_connect(struct session *session, const int fds[CONTROL_FDS]);
+void session_replace_image(struct session *session, int socket, pid_t pid);
 
-/* Closes the socket and forgets what was sent; calls and pipes stay. */
+/* Closes the socket and forgets what was sent; calls, pipes and keeper stay. */
 void session_disconnect(struct session *session);
 
-/* Kills the image and disconnects, without a notice. GENERATION is that of the
-   zygote that runs now (image_process_end_programs). */
-void session_end_image(struct session *session, uint64_t generation);
+/* Kills the image and disconnects, without a notice. The second one also ends
+   everything that the session has started, and its checkpoints. */
+void session_drop_image(struct session *session);
+void session_end_image(struct session *session);
 
 /* Sends calls ahead, LIMIT_AHEAD at most, up to one that is the supervisor's
    own. ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */

@@ -51,7 +51,9 @@ struct supervisor {
     struct session *sessions;           /* owned */
     struct front *fronts;               /* owned */
     struct outputs outputs;
-    int64_t name;         /* random; tells it from earlier supervisors */
+    bool alone;    /* every child of this process is one of ours (adopted.h) */
+    bool adopting; /* there may be some to kill */
+    int64_t name;  /* random; tells it from earlier supervisors */
     uint64_t serials;     /* live images and checkpoints begun so far */
     uint64_t call_ids;    /* calls so far */
     size_t calls;         /* of all fronts, that wait for an answer; those of

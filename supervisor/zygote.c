@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,6 +47,14 @@ bool zygote_is_ready(const struct zygote *zygote)
 bool zygote_is_down(const struct zygote *zygote)
 {
     return zygote->control < 0;
+}
+
+bool zygote_is_gone(const struct zygote *zygote)
+{
+    struct pollfd fd = {zygote->control, POLLIN, 0};
+
+    return zygote->control < 0 ||
+           (poll(&fd, 1, 0) == 1 && (fd.revents & (POLLHUP | POLLERR)));
 }
 
 static void note_failure(struct zygote *zygote, const char *why, int64_t now)
@@ -157,7 +166,6 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     }
     zygote->pid = pid;
     zygote->control = pair[0];
-    zygote->generation++;
     zygote->ready = false;
     zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
 }

@@ -21,7 +21,6 @@ struct zygote {
     const struct log *log; /* borrowed */
     pid_t pid;             /* 0 when there is no process */
     int control;           /* its socket; -1 when there is no process */
-    uint64_t generation;   /* counts starts */
     bool ready;            /* Lisp is booted */
     int64_t ready_by;      /* when it must be ready */
     int failures;          /* starts in a row that did not get ready */
@@ -46,6 +45,9 @@ bool zygote_is_ready(const struct zygote *zygote);
 /* Whether there is no process, and none will be started until zygote_start is
    called. */
 bool zygote_is_down(const struct zygote *zygote);
+
+/* Whether the process has ended, noticed yet or not. */
+bool zygote_is_gone(const struct zygote *zygote);
 
 /* Receives one control message. ST_MISSING: none has come. ST_IO: the process
    was lost, and a new one started. */

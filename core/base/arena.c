@@ -17,6 +17,7 @@ struct arena_chunk {
     char *adopted;             /* storage of a buf, owned; or NULL */
     size_t used;               /* bytes of data handed out */
     size_t cap;                /* bytes of data */
+    size_t taken;              /* bytes of ADOPTED */
     alignas(max_align_t) char data[];
 };
 
@@ -42,6 +43,15 @@ void arena_release(struct arena *arena)
     arena->top = NULL;
 }
 
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t bytes = 0;
+
+    for (const struct arena_chunk *c = arena->top; c; c = c->below)
+        bytes += c->cap + c->taken;
+    return bytes;
+}
+
 /* CLEARED: zero bytes from the system, which need not be written. */
 static struct arena_chunk *chunk_new(size_t cap, bool cleared)
 {
@@ -54,6 +64,7 @@ static struct arena_chunk *chunk_new(size_t cap, bool cleared)
         chunk->cap = cap;
         chunk->below = NULL;
         chunk->adopted = NULL;
+        chunk->taken = 0;
     }
     return chunk;
 }
@@ -184,6 +195,7 @@ static enum status adopt(struct arena *arena, struct buf *buf, struct str *out)
     *out = buf_view(buf);
     add_below(arena, chunk);
     chunk->adopted = buf->p - buf->head;
+    chunk->taken = buf->n;
     *buf = BUF_EMPTY;
     return ST_OK;
 }

@@ -26,6 +26,9 @@ struct arena {
    one. */
 void arena_release(struct arena *arena);
 
+/* Bytes that ARENA takes, about. */
+size_t arena_bytes(const struct arena *arena);
+
 /* N bytes aligned for any type, not cleared; NULL when memory ran out. */
 void *arena_alloc(struct arena *arena, size_t n);
 

@@ -17,8 +17,16 @@
 #define LIMIT_JSON_DEPTH 512
 
 /* Tokens of one JSON message: a token takes 20 bytes, so the table stays below
-   20 MB; 16 MiB of "[1,1,…" would need 160 MB. */
-#define LIMIT_JSON_TOKENS (1024u * 1024)
+   5 MB, and is searched in a millisecond or two; 16 MiB of "[1,1,…" would need
+   160 MB. */
+#define LIMIT_JSON_TOKENS (256u * 1024)
+
+/* Bytes of a number: more than any program writes, and few enough to be read at
+   once. */
+#define LIMIT_JSON_NUMBER 262144
+
+/* Bytes of a path, as the system has it. */
+#define LIMIT_PATH 4096
 
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
@@ -64,8 +72,12 @@
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
-   milliseconds, at most some 12, for which everything else waits. */
-#define LIMIT_STEP (1024u * 1024)
+   milliseconds, for which everything else waits. */
+#define LIMIT_STEP (512u * 1024)
+
+/* Bytes of a message that is read in one step: more than nearly all have, and
+   a millisecond's work. */
+#define LIMIT_READ_AT_ONCE (64u * 1024)
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
@@ -140,6 +152,10 @@
    has a few dozen waiting at most. */
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
+
+/* Bytes of the files, before and after, in changes about which a human is
+   asked; one change alone may have more. */
+#define LIMIT_PLANS_BYTES (256u * 1024 * 1024)
 
 /* The same for all servers that share the Lisp images of one supervisor: enough
    for several of them, and no more than fits into memory. */
@@ -349,6 +365,15 @@
 /* Processes of one session, its image included: more than a parallel build
    starts, few enough that a fork bomb ends before the machine suffers. */
 #define LIMIT_PROCESSES 256
+
+/* Tasks (processes and threads) of one session, sleeping copies included, where
+   the kernel itself counts them: so many that LIMIT_PROCESSES is met first by
+   all but a fork bomb, which is faster than any count. */
+#define LIMIT_TASKS 1024
+
+/* How much sooner than others a process of a session is ended when the machine
+   runs out of memory, in points of 1000 (/proc/PID/oom_score_adj). */
+#define LIMIT_OOM_SCORE 500
 
 /* Bytes of a file that evaluated code may write: an endless loop must not fill
    the disk. */

@@ -46,12 +46,14 @@ static enum status list_changes(struct arena *arena, const struct marks *marks,
 
     for (size_t x = 0, y = 0; next_change(marks, &x, &y, &range);)
         n++;
+    if (arena_spend(arena, 2 * marks->old_lines) != ST_OK)
+        return ST_NOMEM;
     diff->changes = arena_array(arena, n + 1, sizeof *diff->changes);
     if (!diff->changes)
         return ST_NOMEM;
     for (size_t x = 0, y = 0; next_change(marks, &x, &y, &range);)
         diff->changes[diff->change_count++] = range;
-    return ST_OK;
+    return arena_spend(arena, 2 * marks->new_lines);
 }
 
 /* Where lines were only inserted, or only deleted, and the first of them equals

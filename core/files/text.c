@@ -130,7 +130,8 @@ enum status text_normalize(struct arena *arena, const struct text *form,
     return ST_OK;
 }
 
-enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
+enum status text_detect(const struct arena *arena, struct str bytes,
+                        struct text *out)
 {
     struct text text = {.text = bytes};
     enum status status = find_ends(arena, bytes, &text.ends);
@@ -143,12 +144,38 @@ enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
     }
     if (status == ST_OK)
         status = check_utf8(arena, text.text);
-    if (status == ST_INVALID) {
-        text.coding = TEXT_LATIN1; // then a BOM is three characters, too
-        status = from_latin1(arena, bytes, &text.text);
+    if (status == ST_INVALID) { // then a BOM is three characters, too
+        text = (struct text){bytes, TEXT_LATIN1, text.ends};
+        status = ST_OK;
     }
     if (status == ST_OK)
-        status = text_normalize(arena, &text, text.text, &text.text);
+        *out = text;
+    return status;
+}
+
+enum status text_convert(struct arena *arena, const struct text *form,
+                         struct str bytes, struct str *out)
+{
+    struct arena scratch = {.strand = arena->strand};
+    bool latin1 = form->coding == TEXT_LATIN1;
+    enum status status = ST_OK;
+
+    *out = bytes;
+    if (form->ends == TEXT_CRLF)
+        status = without_returns(latin1 ? &scratch : arena, bytes, out);
+    if (status == ST_OK && latin1)
+        status = from_latin1(arena, *out, out);
+    arena_release(&scratch);
+    return status;
+}
+
+enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
+{
+    struct text text;
+    enum status status = text_detect(arena, bytes, &text);
+
+    if (status == ST_OK)
+        status = text_convert(arena, &text, text.text, &text.text);
     if (status == ST_OK)
         *out = text;
     return status;

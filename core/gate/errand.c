@@ -14,14 +14,26 @@ struct errand {
     errand_run *run;
     struct str reply; /* JSON text; empty: absent */
     bool begun;
+    size_t counted; /* bytes, of those of the gate; 0: it has ended */
     enum status status;
 };
+
+/* ERRAND is under way no more. */
+static void forget(struct errand *errand)
+{
+    struct gate *gate = errand->step.gate;
+
+    gate->errand_count -= errand->counted > 0;
+    gate->errand_bytes -= errand->counted;
+    errand->counted = 0;
+}
 
 static void errand_free(struct tool_work *work)
 {
     struct errand *errand = (struct errand *)work;
 
     strand_free(errand->strand); // which uses the rest
+    forget(errand);
     arena_release(&errand->arena);
     free(errand);
 }
@@ -103,8 +115,11 @@ enum status errand_go_on(struct gate_step *t)
 
     errand->step.now_ms = t->now_ms;
     t->answer = (struct tool_answer){.state = TOOL_WORKS};
+    if (t->arena->strand) // this is a step already
+        return ST_OK;
     if (!errand_can_go_on(t->gate, t->call) || !strand_go_on(errand->strand))
         return ST_OK;
+    forget(errand);
     t->answer = errand->step.answer;
     return errand->status;
 }
@@ -112,11 +127,20 @@ enum status errand_go_on(struct gate_step *t)
 enum status errand_begin(struct gate_step *t, errand_run *run,
                          struct json reply)
 {
-    struct errand *errand = errand_new(t, run, reply);
+    struct gate *gate = t->gate;
+    size_t bytes = sizeof(struct errand) + t->call->arguments.n;
 
     tool_call_stop_work(t->call);
+    if (gate->errand_count == LIMIT_PENDING_CALLS ||
+        (gate->errand_count > 0 &&
+         gate->errand_bytes + bytes > LIMIT_PENDING_BYTES))
+        return ST_LIMIT;
+    struct errand *errand = errand_new(t, run, reply);
     if (!errand)
         return ST_NOMEM;
+    errand->counted = bytes + errand->reply.n;
+    gate->errand_count++;
+    gate->errand_bytes += errand->counted;
     t->call->work = &errand->work;
     return errand_go_on(t);
 }

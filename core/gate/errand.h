@@ -18,8 +18,8 @@ typedef enum status errand_run(struct gate_step *t, struct json reply);
 /* Lets RUN work on T with REPLY, which is absent, or what a human or an editor
    answered. Either it comes to its end, and T has its answer, which lives as
    long as the call; or the answer's state is TOOL_WORKS. It begins once fewer
-   than LIMIT_ERRANDS are under way. The call owns it, and forgets its last
-   one. */
+   than LIMIT_ERRANDS are under way. The call owns it, and forgets its last one.
+   ST_LIMIT: too many wait, or too many bytes of arguments. */
 enum status MUST_CHECK errand_begin(struct gate_step *t, errand_run *run,
                                     struct json reply);
 

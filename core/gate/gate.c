@@ -361,10 +361,10 @@ enum status gate_start(struct gate_step *step, struct json arguments,
     step->answer = (struct tool_answer){0};
     step->arguments = (struct arguments){arguments, values};
     step->call->started_ms = step->now_ms;
-    enum status status =
-        arguments_keep(step->call, &step->arguments, arguments_text(arguments));
+    enum status status = arguments_keep(
+        step->arena, step->call, &step->arguments, arguments_text(arguments));
     if (status == ST_OK && step->call->tool->in_steps)
-        status = errand_begin(step, start, (struct json){0});
+        status = explain(step, errand_begin(step, start, (struct json){0}));
     else if (status == ST_OK)
         status = decide(step);
     return end_step(step, status);
@@ -381,7 +381,7 @@ static enum status resume(struct gate_step *t, errand_run *next,
 
     t->answer = (struct tool_answer){0};
     if (t->call->tool->in_steps)
-        return errand_begin(t, next, reply);
+        return explain(t, errand_begin(t, next, reply));
     enum status status =
         arguments_read(t->arena, t->call->tool, buf_view(&t->call->arguments),
                        &t->arguments, &problem);
@@ -434,7 +434,8 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
     if (status == ST_OK && decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
     if (status == ST_OK)
-        status = human_keep_arguments(human, &asked, t->call, &changed);
+        status =
+            human_keep_arguments(t->arena, human, &asked, t->call, &changed);
     if (status != ST_OK)
         return status;
     if (changed && review && t->call->editor)

@@ -56,6 +56,8 @@ struct gate {
     size_t hook_count;
     struct grants grants; /* what a human lets run without a question */
     size_t errands;       /* that have begun, and not ended (errand.h) */
+    size_t errand_count;  /* with those that have not begun; */
+    size_t errand_bytes;  /* and what they were given */
 };
 
 /* One step of a call. */

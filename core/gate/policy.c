@@ -16,6 +16,12 @@ struct policy_rule {
     struct str text;
 };
 
+const struct tool policy_evaluation = {
+    .name = "@evaluation",
+    .title = "All tools that evaluate",
+    .description = "Stands in rules for all tools that evaluate code.",
+};
+
 /* The fault when memory runs out. */
 #define NO_MEMORY STR("there was not enough memory to read them")
 
@@ -191,7 +197,7 @@ static bool is_hopeless(struct str glob)
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
-    if (!rule->tool)
+    if (!rule->tool || rule->tool == &policy_evaluation)
         return true;
     if (rule->path.n > 0 && !path_field(rule->tool))
         fault_in(r, place, "the rule has a path, but its tool takes none: ");
@@ -327,13 +333,19 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
 
 /* --- Deciding ------------------------------------------------------------ */
 
+static bool tool_fits(const struct policy_rule *rule, const struct tool *tool)
+{
+    return !rule->tool || rule->tool == tool ||
+           (rule->tool == &policy_evaluation && tool->evaluates);
+}
+
 /* Whether RULE is about such calls, whatever their file is. */
 static bool call_fits(const struct policy_rule *rule,
                       const struct policy_question *q)
 {
     const struct tool *tool = q->tool->rules_of ? q->tool->rules_of : q->tool;
 
-    return (!rule->tool || rule->tool == tool) &&
+    return tool_fits(rule, tool) &&
            (rule->session.n == 0 ||
             str_eq(rule->session, tool_session(q->tool, q->values))) &&
            (rule->path.n == 0 || path_field(q->tool));

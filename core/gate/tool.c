@@ -230,6 +230,9 @@ enum status tool_send(const struct tool_request *request)
     const struct tool *tool = request->call->tool;
     struct image *image = request->image;
 
+    // what follows is one frame, and not done in steps
+    if (arena_spend(request->arena, request->call->arguments.n / 8) != ST_OK)
+        return ST_NOMEM;
     tool_begin(request, tool->operation);
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (request->values[i].given && is_argument(&tool->fields[i]))

@@ -228,6 +228,11 @@ struct tool {
        operation of the image. */
     bool in_steps;
 
+    /* It evaluates or compiles code that its arguments contain, or runs code of
+       files that they name. A rule about POLICY_EVALUATION is about all such
+       tools. */
+    bool evaluates;
+
     /* An editor calls it by itself, as for what is being typed, under a name of
        its own. It does not list those calls. Without this flag it lists a call,
        whoever makes it. */

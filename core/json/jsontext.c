@@ -159,9 +159,9 @@ static bool check_string(struct check *check)
     for (paid = check->rest.n;;) {
         skip(check, utf8_plain_run(check->rest));
         if (paid - check->rest.n >= PIECE) {
-            paid = check->rest.n;
-            if (!pause(check, PIECE))
+            if (!pause(check, (paid - check->rest.n) / 2))
                 return false;
+            paid = check->rest.n;
         }
         if (peek(check) == '"') {
             skip(check, 1);
@@ -176,6 +176,9 @@ static bool check_string(struct check *check)
     }
 }
 
+#define TEXT_OF(macro) TEXT_OF_1(macro)
+#define TEXT_OF_1(tokens) #tokens
+
 /* Takes digits; false when there are none. */
 static bool check_digits(struct check *check)
 {
@@ -189,6 +192,7 @@ static bool check_digits(struct check *check)
 
 static bool check_number(struct check *check)
 {
+    size_t before = check->rest.n;
     if (peek(check) == '-')
         skip(check, 1);
     if (peek(check) == '0')
@@ -207,7 +211,10 @@ static bool check_number(struct check *check)
         if (!check_digits(check))
             return false;
     }
-    return true;
+    if (before - check->rest.n <= LIMIT_JSON_NUMBER)
+        return true;
+    refuse(check, ST_LIMIT, "number longer than " TEXT_OF(LIMIT_JSON_NUMBER));
+    return false;
 }
 
 static bool check_word(struct check *check, struct str word)
@@ -217,9 +224,6 @@ static bool check_word(struct check *check, struct str word)
     skip(check, word.n);
     return true;
 }
-
-#define TEXT_OF(macro) TEXT_OF_1(macro)
-#define TEXT_OF_1(tokens) #tokens
 
 static enum state open_container(struct check *check, bool object)
 {
@@ -239,12 +243,12 @@ static enum state close_container(struct check *check)
 
 static bool count_token(struct check *check)
 {
-    _Static_assert(LIMIT_JSON_TOKENS == 1048576, "the number stands below");
+    _Static_assert(LIMIT_JSON_TOKENS == 262144, "the number stands below");
     if (check->tokens < LIMIT_JSON_TOKENS) {
         check->tokens++;
         return check->tokens % 1024 != 0 || pause(check, PIECE);
     }
-    refuse(check, ST_LIMIT, "more than 1048576 values and names");
+    refuse(check, ST_LIMIT, "more than 262144 values and names");
     return false;
 }
 
@@ -271,6 +275,8 @@ static enum state check_value(struct check *check)
         break;
     default:
         good = check_number(check);
+        if (check->status != ST_OK)
+            return DONE;
     }
     return good ? COMMA_OR_END : invalid(check, "expected a value");
 }

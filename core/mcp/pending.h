@@ -150,8 +150,8 @@ void pending_set_state(struct pending_table *table, struct pending *pending,
 size_t pending_limit(enum pending_state state);
 
 /* Whether PENDING may enter STATE, which has a pending_limit, without passing
-   it, or LIMIT_PENDING_BYTES for all four such states. What PENDING takes up
-   already counts once. */
+   it, or LIMIT_PENDING_BYTES for all four such states, or LIMIT_PLANS_BYTES.
+   What PENDING takes up already counts once. */
 bool pending_fits(const struct pending_table *table,
                   const struct pending *pending, enum pending_state state);
 

@@ -343,9 +343,13 @@ static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
 static void end_all(struct walk *walk, size_t lists)
 {
     struct nesting *nesting = &walk->nesting;
-    for (; nesting->lists > lists; nesting_close(nesting))
+    for (; nesting->lists > lists; nesting_close(nesting)) {
+        // a stopped strand ends the text
+        if (nesting->lists % 1024 == 0)
+            (void)strand_spend(walk->tokens.strand, 32u * 1024);
         if (nesting->lists == walk->transparent + 1)
             end_form(walk, nesting_list(nesting)->start, walk->last_end, true);
+    }
 }
 
 static enum status walk_text(struct walk *walk)

@@ -95,11 +95,9 @@ static enum status find_page(const struct arena *arena, struct str text,
 
 static struct str show(struct arena *arena, const struct files_content *file,
                        const struct text *text, size_t first,
-                       const struct page *page)
+                       const struct page *page, struct str body)
 {
     struct str more = text_describe(arena, text);
-    struct str body =
-        str_make(text->text.p + page->start, page->end - page->start);
     struct str rest = STR("");
     struct buf name = BUF_EMPTY;
     struct str out;
@@ -145,7 +143,7 @@ static enum status read_file(const struct tool_request *request,
         answer->state = TOOL_ANSWERED; // that is an answer, not a failure
     if (result != FILES_OK)
         return ST_OK;
-    enum status status = text_decode(request->arena, file.bytes, &text);
+    enum status status = text_detect(request->arena, file.bytes, &text);
     if (status == ST_INVALID) {
         answer->text = arena_printf(
             request->arena, "not a text file: %zu bytes of binary data.",
@@ -157,9 +155,14 @@ static enum status read_file(const struct tool_request *request,
     struct page page;
     status = find_page(request->arena, text.text, first, limit,
                        request->limits->max_output, &page);
+    struct str body = STR("");
+    if (status == ST_OK)
+        status = text_convert(
+            request->arena, &text,
+            str_make(text.text.p + page.start, page.end - page.start), &body);
     if (status != ST_OK)
         return status;
-    answer->text = show(request->arena, &file, &text, first, &page);
+    answer->text = show(request->arena, &file, &text, first, &page, body);
     if (answer->text.n == 0)
         return ST_NOMEM;
     answer->state = TOOL_ANSWERED;

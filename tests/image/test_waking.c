@@ -68,7 +68,7 @@ static void waking_continues_stopped_copies(void **state)
     (void)state;
     host_expect(1, "(defvar *x* 1)", "=> *X*");
     take_checkpoints(8);
-    host_call(2, "(progn (ext:system \"pkill -STOP ecl-mcp-sleeper -P "
+    host_call(2, "(progn (ext:system \"pkill -STOP mcp-sleeper -P "
                  "$PPID\") " KILL_MYSELF ")");
     host_wait(2);
     host_expect_part("continues from the checkpoint after evaluation 1");

@@ -59,7 +59,7 @@ static enum status prepare_it(const struct tool_request *request,
     if (!plan)
         return ST_NOMEM;
     world.plans++;
-    plan->base.free = free_plan;
+    plan->base = (struct tool_plan){.free = free_plan};
     snprintf(plan->text, sizeof plan->text, "%s>%.*s", world.file,
              STR_ARG(text));
     request->call->plan = &plan->base;

@@ -390,13 +390,14 @@ export class Player {
 
     // --- its processes ---
 
-    // The process that plays ROLE: front, zygote, live or sleeper (a
+    // The process that plays ROLE: front, zygote, keeper, live or sleeper (a
     // checkpoint); the newest where there are several.
     process(role) {
         const all = this.peer.look();
         const front = this.#front(all);
-        const isSleeper = p => p.name === 'ecl-mcp-sleeper';
-        const images = all.filter(p => !isSleeper(p) && /ecl-mcp-image$/.test(
+        const isSleeper = p => p.name === 'mcp-sleeper';
+        const isKeeper = p => p.name === 'ecl-mcp-keeper';
+        const images = all.filter(p => !isSleeper(p) && !isKeeper(p) && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
         // Each live image leads its own session of processes, even when its
         // zygote is gone and the front has become its parent.
@@ -409,6 +410,7 @@ export class Player {
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),
+            keeper: all.filter(isKeeper).at(-1),
         }[role];
     }
 

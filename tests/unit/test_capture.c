@@ -87,6 +87,31 @@ static void capture_is_bounded(void **state)
     assert_non_null(strstr(text.p, "characters are not kept …]\n"));
 }
 
+/* Storage is moved, not copied, unless bytes are not valid. */
+static void capture_gives_its_text_away(void **state)
+{
+    const char *storage;
+    int64_t missing;
+
+    (void)state;
+    capture_add(&output, STR("head \xc3\xa4"), &room);
+    assert_memory(!buf_failed(&output.head));
+    storage = output.head.p;
+    missing = capture_take_text(&output, &text);
+    assert_memory(!buf_failed(&text) && text.n > 0);
+    assert_int_equal(missing, 0);
+    assert_text(buf_view(&text), "head \xc3\xa4");
+    assert_ptr_equal(text.p, storage);
+    assert_true(capture_is_empty(&output));
+    buf_reset(&text);
+    capture_add(&output, STR("head \xc3"), &room);
+    assert_memory(!buf_failed(&output.head));
+    (void)capture_take_text(&output, &text);
+    assert_memory(!buf_failed(&text) && text.n > 0);
+    assert_text(buf_view(&text), "head \xef\xbf\xbd");
+    assert_true(capture_is_empty(&output));
+}
+
 /* Output for which there is no room is counted, and what comes once there is
    room follows the gap. */
 static void capture_counts_without_room(void **state)
@@ -132,6 +157,7 @@ int main(void)
         TEST(capture_starts_empty),
         TEST(capture_joins_split_characters),
         TEST(capture_is_bounded),
+        TEST(capture_gives_its_text_away),
         TEST(capture_counts_without_room),
         TEST(capture_without_any_room_is_not_empty),
     };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// server.mjs: an ecl-mcp that evaluates, with a client of few words.
+import fs from 'node:fs';
+import { Peer } from '../support/peer.mjs';
+
+// Seconds for all attempts of one server.
+const SECONDS = 100;
+
+export class Server {
+    #messages = new Map();
+    #last = 0;
+
+    // COMMAND is the program with its options.
+    constructor(command, { cwd, home, tmp, uid }) {
+        this.peer = new Peer(command, {
+            cwd, uid, take: line => {
+                const message = JSON.parse(line);
+                this.#messages.set(message.id, message);
+            },
+            env: { PATH: process.env.PATH, HOME: home, TMPDIR: tmp,
+                ECL_MCP_EMACS: 'off' },
+        });
+    }
+
+    async #request(method, params) {
+        const id = ++this.#last;
+        await this.peer.send(JSON.stringify(
+            { jsonrpc: '2.0', id, method, params }) + '\n');
+        const message = await this.peer.until(() => this.#messages.get(id) ??
+            (this.peer.closed && {}), SECONDS);
+        if (!message?.result)
+            throw new Error(`no answer to ${method}: ` +
+                `${JSON.stringify(message)}\n${this.peer.log.join('\n')}`);
+        return message.result;
+    }
+
+    open() {
+        return this.#request('initialize', {
+            protocolVersion: '2025-11-25', capabilities: {},
+            clientInfo: { name: 'walls', version: '1' },
+        });
+    }
+
+    // The text of the answer to a call of TOOL.
+    async call(name, args) {
+        const result = await this.#request('tools/call',
+            { name, arguments: args });
+        return result.content[0].text;
+    }
+
+    evaluate(code, session = 'main') {
+        return this.call('evaluate-lisp', { code, session, timeout: SECONDS });
+    }
+
+    // The numbers of its processes: its own, that of the process that made its
+    // images, and that of the image of another session.
+    async processes() {
+        const other = await this.evaluate('(si:getpid)', 'other');
+        const children = fs.readFileSync(
+            `/proc/${this.peer.pid}/task/${this.peer.pid}/children`, 'utf8');
+        return { SERVER: this.peer.pid, ZYGOTE: parseInt(children),
+            OTHER: /=> (\d+)/.exec(other)[1] };
+    }
+
+    async close() {
+        this.peer.child.stdin.end();
+        await this.peer.until(() => this.peer.closed, 20);
+        await this.peer.end(5);
+    }
+}
