@@ -2,6 +2,7 @@
 /* mounts.c: see mounts.h. */
 #include "image/mounts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -254,31 +255,58 @@ static bool leads_to(const char *path, const struct stat *before)
     return same;
 }
 
-/* Lets PATH, which is now hidden below FOLDER, lead to FOLDER by a link, so
+static bool is_empty(int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *open = fd >= 0 ? fdopendir(fd) : NULL;
+    int n = 0;
+
+    while (open && n < 3 && readdir(open)) // "." and ".."
+        n++;
+    if (open)
+        (void)closedir(open); // was only read
+    else
+        close_one(fd);
+    return n == 2;
+}
+
+/* Puts the link NAME, which leads to TO, into the folder FOLDER: in a file
+   system of its own, so that code cannot remove it with all that is there. */
+static void put_link(int folder, const char *name, const char *to)
+{
+    int tree = is_empty(folder) ? namespace_memory() : -1;
+    bool done = tree >= 0 && symlinkat(to, tree, name) == 0 &&
+                namespace_close(tree) == 0 &&
+                namespace_attach(tree, folder) == 0;
+
+    if (!done)
+        (void)!symlinkat(to, folder, name); // it may be there
+    close_one(tree);
+}
+
+/* Lets PATH below FOLDER, which is now hidden, lead to FOLDER by a link, so
    that TMPDIR stays what it is, and names in it hold here and outside. */
 static void link_to(const char *folder, const char *path)
 {
     char way[SANDBOX_PATH];
     char up[SANDBOX_PATH] = ".";
     char *name;
-    int at;
+    int at = folders_find(folder);
+    int inner;
 
     (void)snprintf(way, sizeof way, "%s", path);
     for (size_t i = 0, n = 0; way[i] != '\0' && n + 4 < sizeof up; i++)
         if (way[i] == '/')
             n += (size_t)snprintf(up + n, sizeof up - n, n > 0 ? "/.." : "..");
     name = strrchr(way, '/');
+    if (!name && at >= 0)
+        (void)!symlinkat(up, at, way); // it may be there
     if (name)
         *name++ = '\0';
-    at = folders_find(folder);
-    if (name && at >= 0) {
-        int inner = folders_find_below(at, way, true);
-
-        close_one(at);
-        at = inner;
-    }
-    if (at >= 0)
-        (void)!symlinkat(up, at, name ? name : way); // it may be there
+    inner = name && at >= 0 ? folders_find_below(at, way, true) : -1;
+    if (inner >= 0)
+        put_link(inner, name, up);
+    close_one(inner);
     close_one(at);
 }
 
