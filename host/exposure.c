@@ -50,9 +50,9 @@ static void find_cache(const char *home, char out[PATH_MAX])
     int n;
 
     if (caches && caches[0] == '/')
-        n = snprintf(path, sizeof path, "%s/common-lisp", caches);
+        n = snprintf(path, sizeof path, "%s/ecl-mcp", caches);
     else
-        n = snprintf(path, sizeof path, "%s/.cache/common-lisp", home);
+        n = snprintf(path, sizeof path, "%s/.cache/ecl-mcp", home);
     resolve(n < (int)sizeof path ? path : NULL, out);
 }
 

@@ -11,4 +11,8 @@
 #define NAME_KEEPER "ecl-mcp-keeper"
 #define NAME_SLEEPER "mcp-sleeper"
 
+/* Environment variable with the folder of Lisp's compiled files, which ends in
+   a slash. */
+#define NAME_CACHE "ECL_MCP_CACHE"
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/cache.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -32,35 +33,11 @@ const char *sandbox_mode_name(enum sandbox_mode mode)
     return names[mode];
 }
 
-/* The value of environment variable NAME when it is an absolute path. */
-static const char *path_from(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && value[0] == '/' ? value : NULL;
-}
-
 /* PATH with its links resolved; "" when there is nothing at PATH. */
 static void resolve(const char *path, char out[SANDBOX_PATH])
 {
     out[0] = '\0';
     if (!realpath(path, out))
-        out[0] = '\0';
-}
-
-/* Where compiled files go; the folder need not exist yet. */
-static void find_cache(const struct sandbox_places *places,
-                       char out[SANDBOX_PATH])
-{
-    const char *caches = path_from("XDG_CACHE_HOME");
-    int n = 0;
-
-    if (caches)
-        n = snprintf(out, SANDBOX_PATH, "%s/common-lisp", caches);
-    else if (places->homes[0].path[0] != '\0')
-        n = snprintf(out, SANDBOX_PATH, "%s/.cache/common-lisp",
-                     places->homes[0].path);
-    if (n <= 0 || n >= SANDBOX_PATH)
         out[0] = '\0';
 }
 
@@ -74,11 +51,22 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
     if (temporary && temporary[0] == '/')
         resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
-    find_cache(places, places->writable[SANDBOX_CACHE]);
+    cache_find(places->writable[SANDBOX_CACHE]);
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
             places->refused[i] = homes_forbid(
                 places->homes, places->writable[i], sandbox->secrets);
+}
+
+void sandbox_make_cache(const struct sandbox *sandbox,
+                        struct sandbox_places *places)
+{
+    char *path = places->writable[SANDBOX_CACHE];
+
+    if (places->refused[SANDBOX_CACHE])
+        path[0] = '\0';
+    places->refused[SANDBOX_CACHE] = NULL;
+    cache_open(path, sandbox->mode == SANDBOX_WORKSPACE);
 }
 
 void sandbox_hide_process(const struct sandbox *sandbox)

@@ -60,6 +60,11 @@ struct sandbox_places {
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places);
 
+/* Makes the cache of PLACES if it is missing and code may write to it. When it
+   cannot be used, its path becomes "": the temporary folder serves. */
+void sandbox_make_cache(const struct sandbox *sandbox,
+                        struct sandbox_places *places);
+
 /* What the mounts of the images keep, in their namespace. */
 enum sandbox_mounts {
     SANDBOX_MOUNTS = 1,           /* there is a namespace; else nothing here */

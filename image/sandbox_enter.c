@@ -5,31 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "image/cache.h"
 #include "image/landlock.h"
 #include "image/linux.h"
-
-/* Makes the cache folder, since a rule needs a folder that exists, and resolves
-   the links in its path. */
-static void make_cache(struct sandbox_places *places)
-{
-    char *path = places->writable[SANDBOX_CACHE];
-    char real[SANDBOX_PATH];
-    char *slash = path;
-
-    while (path[0] != '\0' && (slash = strchr(slash + 1, '/'))) {
-        *slash = '\0';
-        (void)mkdir(path, 0777); // it may be there; else nothing is cached
-        *slash = '/';
-    }
-    if (path[0] != '\0')
-        (void)mkdir(path, 0777);
-    if (realpath(path, real))
-        memcpy(path, real, sizeof real);
-}
 
 static void close_one(int *fd)
 {
@@ -86,14 +67,15 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
     if (sandbox->mode == SANDBOX_OFF)
         return state;
-    if (sandbox->mode == SANDBOX_WORKSPACE && !places->refused[SANDBOX_CACHE])
-        make_cache(places);
+    sandbox_make_cache(sandbox, places);
     find_hidden(sandbox, places);
     state.known = mounts_enter(&prepared->mounts, sandbox, &hidden, places);
     hidden_release(&hidden);
     has_hidden = false;
     state.mounts = prepared->mounts.parts;
     state.mounts_fault = prepared->mounts.fault;
+    cache_announce(places->writable[SANDBOX_CACHE],
+                   places->writable[SANDBOX_TEMPORARY]);
     state.landlock = linux_landlock_version();
     landlock_open(&prepared->landlock, state.landlock, places);
     state.rights = state.mounts != 0 ? linux_keep_mounting() //

@@ -305,6 +305,7 @@ static void make_places(struct supervisor *s)
     }
     sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
                         &s->places);
+    sandbox_make_cache(sandbox, &s->places);
 }
 
 struct supervisor *supervisor_new(const struct supervisor_config *config,

@@ -145,12 +145,14 @@ static void sandbox_makes_the_cache(void **state)
         sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
         (void)sandbox_enter_zygote(&sandbox, &places, &prepared);
         _exit(sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK ||
-              open_and_close("user/.cache/common-lisp/new",
-                             O_WRONLY | O_CREAT) != 0);
+              chdir(places.writable[SANDBOX_CACHE]) < 0 ||
+              open_and_close("new", O_WRONLY | O_CREAT) != 0 ||
+              open_and_close("../new", O_WRONLY | O_CREAT) == 0);
     }
     assert_int_equal(wait_for(pid, &status), pid);
     assert_int_equal(status, 0);
-    in_root("test -f real/common-lisp/new");
+    in_root("test -f real/ecl-mcp/lisp-$(id -u)/new && "
+            "test $(stat -c %a real/ecl-mcp/lisp-$(id -u)) = 700");
 }
 
 /* In a child: an image whose system no longer takes filters. */

@@ -253,18 +253,17 @@ static void policyfile_where_code_may_write(void **state)
 {
     char path[FOLDER_SIZE + 20];
     (void)state;
-    folder_run(
-        "echo '{}' >temp/rules && mkdir -p home/.cache/common-lisp caches/"
-        "common-lisp && cp temp/rules home/.cache/common-lisp/rules && "
-        "cp temp/rules caches/common-lisp/rules");
+    folder_run("echo '{}' >temp/rules && mkdir -p home/.cache/ecl-mcp caches/"
+               "ecl-mcp && cp temp/rules home/.cache/ecl-mcp/rules && "
+               "cp temp/rules caches/ecl-mcp/rules");
     read_file("temp/rules");
     check_fault("");
     (void)snprintf(path, sizeof path, "%s/caches", folder);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
-    read_file("caches/common-lisp/rules");
+    read_file("caches/ecl-mcp/rules");
     check_fault("it lies in the cache of compiled files, where evaluated code "
                 "could change it");
-    read_file("home/.cache/common-lisp/rules");
+    read_file("home/.cache/ecl-mcp/rules");
     check_fault("");
 }
 

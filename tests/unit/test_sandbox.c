@@ -96,17 +96,27 @@ static void expect(enum sandbox_place place, const char *folder,
         assert_null(places.refused[place]);
 }
 
+/* The cache is in the folder CACHES of the root. */
+static void expect_cache(const char *caches)
+{
+    char path[100];
+
+    (void)snprintf(path, sizeof path, "%s/ecl-mcp/lisp-%u", caches,
+                   (unsigned)geteuid());
+    expect(SANDBOX_CACHE, path, NULL);
+}
+
 static void sandbox_finds_its_places(void **state)
 {
     (void)state;
     find(SANDBOX_WORKSPACE, "user/project");
     expect(SANDBOX_ROOT, "user/project", NULL);
     expect(SANDBOX_TEMPORARY, "tmp", NULL);
-    expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
+    expect_cache("user/.cache");
     set_folder("XDG_CACHE_HOME", "caches");
     find(SANDBOX_WORKSPACE, "alias/project");
     expect(SANDBOX_ROOT, "user/project", NULL);
-    expect(SANDBOX_CACHE, "caches/common-lisp", NULL);
+    expect_cache("caches");
 }
 
 static void sandbox_takes_no_relative_paths_from_outside(void **state)
@@ -116,7 +126,7 @@ static void sandbox_takes_no_relative_paths_from_outside(void **state)
     (void)state;
     assert_int_equal(setenv("XDG_CACHE_HOME", "caches", 1), 0);
     find(SANDBOX_WORKSPACE, "user/project");
-    expect(SANDBOX_CACHE, "user/.cache/common-lisp", NULL);
+    expect_cache("user/.cache");
     sandbox_find_places(&sandbox, "/usr", "tmp", &places);
     assert_string_equal(places.writable[SANDBOX_TEMPORARY], "");
     sandbox_find_places(&sandbox, "/usr", NULL, &places);
@@ -250,10 +260,10 @@ static void sandbox_explains_what_is_allowed(void **state)
     (void)snprintf(expected, sizeof expected,
                    "The sandbox (--sandbox workspace) allows writing only "
                    "below %s/user/project, %s/tmp (TMPDIR) and "
-                   "%s/user/.cache/common-lisp, no reading of secrets, no "
+                   "%s/user/.cache/ecl-mcp/lisp-%u, no reading of secrets, no "
                    "sockets but those of the internet, no signals to programs "
                    "outside.",
-                   root, root, root);
+                   root, root, root, (unsigned)geteuid());
     assert_int_equal(text.n, strlen(expected));
     assert_memory_equal(text.p, expected, text.n);
 }

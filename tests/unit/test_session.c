@@ -38,7 +38,11 @@ static int setup(void **state)
         ours[i] = pair[0];
         image_pipes[i] = pair[1];
     }
-    session_connect(&session, socket, ours);
+    int fds[CONTROL_FDS] = {[CONTROL_SOCKET] = socket,
+                            [CONTROL_STDOUT] = ours[CAPTURE_STDOUT],
+                            [CONTROL_STDERR] = ours[CAPTURE_STDERR],
+                            [CONTROL_KEEPER] = -1};
+    session_connect(&session, fds);
     return 0;
 }
 
