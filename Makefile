@@ -363,12 +363,15 @@ check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
 
 ATTEMPT := $(BUILD)/attempt
-$(ATTEMPT): $(call objects,$(wildcard tests/walls/*.c))
+WITHOUT := $(BUILD)/without
+$(ATTEMPT): $(call objects,$(filter-out %/without.c,$(wildcard tests/walls/*.c)))
 	$(link)
 
-check-walls: all $(ATTEMPT) ## attempts against the sandbox, with controls
-	$(suite) walls node tests/walls/run.mjs --program $(abspath $(SERVER)) \
-	  --attempt $(abspath $(ATTEMPT))
+$(WITHOUT): $(call objects,tests/walls/without.c)
+	$(link) -lseccomp
+
+check-walls: all $(ATTEMPT) $(WITHOUT) ## attempts against the sandbox, with controls
+	$(suite) walls node tests/walls/run.mjs --build $(abspath $(BUILD))
 
 $(BUILD)/differ: $(call objects,tests/diff/differ.c) $(CORE_LIB)
 	$(link) $(LIBS)
