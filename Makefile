@@ -18,7 +18,8 @@ OBJ := $(BUILD)/obj
 CORE_SRC := $(wildcard core/*.c core/*/*.c)
 HOST_SRC := $(wildcard host/*.c)
 # What the supervisor shares with the image program, the only one with ECL.
-IMAGE_SHARED_SRC := $(addprefix image/,control.c linux.c sandbox.c)
+IMAGE_SHARED_SRC := $(addprefix image/,cache.c control.c covers.c family.c folders.c \
+  homes.c linux.c paths.c sandbox.c)
 IMAGE_SRC := $(filter-out $(IMAGE_SHARED_SRC),$(wildcard image/*.c))
 SUPERVISOR_SRC := $(wildcard supervisor/*.c) $(IMAGE_SHARED_SRC)
 SERVER_SRC := $(wildcard server/*.c)
@@ -55,7 +56,7 @@ DIALECT := -std=c17 -D_POSIX_C_SOURCE=200809L -fno-common
 # found from here.
 INCLUDES := -iquote core -iquote .
 # All but the core use what Linux and glibc have beyond POSIX.
-host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/walls/% tests/support/imagehost.c,$<),-D_GNU_SOURCE)
+host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/walls/% tests/support/imagehost.c tests/support/rights.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
 # The flag, or the other one when the compiler or its library does not know it.
@@ -294,8 +295,9 @@ $(UNIT): $(BUILD)/%: $(OBJ)/%.o $(TEST_LIBS)
 
 # These tests also enter the sandbox themselves.
 $(IMAGE_TESTS): $(BUILD)/%: $(OBJ)/%.o $(call objects,image/sandbox_enter.c \
-  image/landlock.c image/syscall_filter.c image/syscall_table.c \
-  image/syscall_arguments.c image/filter_program.c) $(TEST_LIBS)
+  image/hidden.c image/landlock.c image/mounts.c image/namespace.c \
+  image/syscall_filter.c image/syscall_table.c image/syscall_arguments.c \
+  image/filter_program.c) $(TEST_LIBS)
 	$(link) -lcmocka $(LIBS) -lseccomp
 
 $(UNIT:%=%.oom): $(BUILD)/%.oom: $(OBJ)/%.o $(TEST_LIBS)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/strand.h"
 #include "editor/editor.h"
 #include "gate/audit.h"
 #include "gate/gate.h"
@@ -22,12 +23,25 @@
    need. */
 #define IDLE_STORAGE (64u * 1024)
 
+/* Whose message is read in a strand, because it is long. */
+enum reading { READING_NOTHING, READING_CLIENT, READING_EDITOR };
+
 struct core {
     struct log log;
     size_t max_message;
     struct linereader reader;
     struct arena arena; /* for the message that is being handled */
     struct buf output;
+
+    /* While the strand reads a message, nothing else happens to the calls, and
+       nobody sees what it writes. */
+    enum reading reading;
+    struct strand *strand;
+    struct str line;            /* of the client */
+    int64_t now_ms;             /* when the message came */
+    struct buf later;           /* bytes that the client sent meanwhile; */
+    struct buf later_of_editor; /* the same of the editor */
+    struct buf hidden;          /* empty */
     struct image image;
     struct gate gate;
     struct audit audit;
@@ -52,6 +66,8 @@ bool core_has_tool_sets(const char *names)
 
 const struct tool *core_find_tool(struct str name)
 {
+    if (str_eq(name, str_from(policy_evaluation.name)))
+        return &policy_evaluation;
     return registry_find(REGISTRY_ALL_SETS, name);
 }
 
@@ -112,6 +128,7 @@ static enum status set_up(struct core *core, const struct core_config *config)
     gate_init(&core->gate, &core->log, &core->image, &limits);
     core->gate.files = config->files;
     core->gate.policy = config->policy;
+    core->gate.notices = config->notices;
     if (add_hooks(core, config) != ST_OK)
         return ST_LIMIT;
     if (buf_reserve(&core->output, RPC_SPARE) == NULL)
@@ -149,6 +166,8 @@ void core_free(struct core *core)
 {
     if (!core)
         return;
+    strand_free(core->strand); // which uses the rest
+    core->arena.strand = NULL;
     mcp_free(core->mcp);
     image_release(&core->image);
     audit_release(&core->audit);
@@ -156,6 +175,9 @@ void core_free(struct core *core)
     linereader_release(&core->reader);
     arena_release(&core->arena);
     buf_release(&core->output);
+    buf_release(&core->later);
+    buf_release(&core->later_of_editor);
+    buf_release(&core->hidden);
     free(core);
 }
 
@@ -166,19 +188,73 @@ static void too_large(struct core *core)
     mcp_unreadable(core->mcp, RPC_INVALID_REQUEST, detail);
 }
 
+/* Takes the next message of the editor, if there is one. */
+static void take_from_editor(struct core *core)
+{
+    struct editor_message message;
+
+    if (editor_next(&core->editor, &core->arena, &message) == ST_OK)
+        mcp_editor(core->mcp, &core->arena, &message, core->now_ms);
+}
+
+static void read_message(void *context)
+{
+    struct core *core = context;
+
+    if (core->reading == READING_CLIENT)
+        mcp_message(core->mcp, &core->arena, core->line, core->now_ms);
+    else
+        take_from_editor(core);
+}
+
+/* Forgets the message that was read. */
+static void end_message(struct core *core)
+{
+    strand_free(core->strand);
+    core->strand = NULL;
+    core->arena.strand = NULL;
+    core->reading = READING_NOTHING;
+    arena_release(&core->arena);
+}
+
+/* Reads the next message of the one that READING names, in steps when it has
+   many BYTES. */
+static void begin_message(struct core *core, enum reading reading, size_t bytes,
+                          int64_t now_ms)
+{
+    core->reading = reading;
+    core->now_ms = now_ms;
+    if (bytes > LIMIT_READ_AT_ONCE)
+        core->strand = strand_new(read_message, core);
+    core->arena.strand = core->strand;
+    if (!core->strand) // also without memory for one
+        read_message(core);
+    else if (!strand_go_on(core->strand))
+        return;
+    end_message(core);
+}
+
 static void handle_lines(struct core *core, int64_t now_ms)
 {
-    for (;;) {
-        struct str line;
-        enum status status = linereader_next(&core->reader, &line);
+    while (core->reading == READING_NOTHING) {
+        enum status status = linereader_next(&core->reader, &core->line);
+
         if (status == ST_MISSING)
             return;
-        if (status == ST_LIMIT)
-            too_large(core);
-        else
-            mcp_message(core->mcp, &core->arena, line, now_ms);
+        if (status == ST_OK) {
+            begin_message(core, READING_CLIENT, core->line.n, now_ms);
+            continue;
+        }
+        too_large(core);
         arena_release(&core->arena);
     }
+}
+
+static void handle_editor(struct core *core, int64_t now_ms)
+{
+    while (core->reading == READING_NOTHING && core->editor.connected &&
+           editor_has_line(&core->editor))
+        begin_message(core, READING_EDITOR, core->editor.reader.line.n, now_ms);
 }
 
 /* Once large answers are gone, gives their storage back. */
@@ -191,10 +267,10 @@ static void trim_output(struct buf *output)
         output->failed = false; // the next answer tries again
 }
 
-void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
+/* Takes bytes of the client while no message is read. */
+static void take_bytes(struct core *core, const void *p, size_t n,
+                       int64_t now_ms)
 {
-    if (core->finishing)
-        return;
     trim_output(&core->output);
     enum status status = linereader_feed(&core->reader, p, n);
     handle_lines(core, now_ms);
@@ -202,9 +278,74 @@ void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
         mcp_unreadable(core->mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
 }
 
+void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
+{
+    if (core->finishing)
+        return;
+    if (core->reading != READING_NOTHING)
+        buf_append(&core->later, p, n);
+    else
+        take_bytes(core, p, n, now_ms);
+}
+
+static void take_editor_bytes(struct core *core, const void *p, size_t n,
+                              int64_t now_ms)
+{
+    if (editor_feed(&core->editor, p, n) != ST_OK)
+        log_line(&core->log, LOG_WARN, "editor: line lost: out of memory");
+    handle_editor(core, now_ms);
+}
+
+/* Takes what BUF has kept, and empties it. What was lost breaks a line, which
+   is then refused. */
+static void take_later(struct core *core, struct buf *buf, int64_t now_ms,
+                       void (*take)(struct core *core, const void *p, size_t n,
+                                    int64_t now_ms))
+{
+    struct buf later = *buf;
+
+    if (core->reading != READING_NOTHING)
+        return;
+    *buf = BUF_EMPTY;
+    if (later.n > 0)
+        take(core, later.p, later.n, now_ms);
+    buf_release(&later);
+}
+
+/* The message has been read: what has happened meanwhile? */
+static void catch_up(struct core *core, int64_t now_ms)
+{
+    mcp_replies(core->mcp, now_ms);
+    handle_editor(core, now_ms);
+    take_later(core, &core->later_of_editor, now_ms, take_editor_bytes);
+    handle_lines(core, now_ms);
+    take_later(core, &core->later, now_ms, take_bytes);
+}
+
+/* The next step of the message that is read, or all that are left. */
+static void read_on(struct core *core, bool all)
+{
+    while (core->reading != READING_NOTHING) {
+        if (strand_go_on(core->strand))
+            end_message(core);
+        else if (!all)
+            return;
+    }
+}
+
+/* Reads everything that is there. */
+static void read_all(struct core *core, int64_t now_ms)
+{
+    while (core->reading != READING_NOTHING) {
+        read_on(core, true);
+        catch_up(core, now_ms);
+    }
+}
+
 bool core_wants_input(const struct core *core)
 {
-    return !core->finishing && core->output.n < LIMIT_OUTPUT_BACKLOG;
+    return !core->finishing && core->reading == READING_NOTHING &&
+           core->output.n < LIMIT_OUTPUT_BACKLOG;
 }
 
 void core_stop_others(struct core *core)
@@ -217,9 +358,11 @@ void core_finish(struct core *core, int64_t grace_ms, int64_t now_ms)
     int64_t deadline_ms = now_ms + grace_ms;
     if (core->finishing && deadline_ms >= core->deadline_ms)
         return;
+    read_all(core, now_ms);
     if (!core->finishing) {
         linereader_finish(&core->reader);
         handle_lines(core, now_ms);
+        read_all(core, now_ms);
         mcp_finish(core->mcp, &core->arena, now_ms);
     }
     core->finishing = true;
@@ -237,30 +380,45 @@ bool core_is_idle(const struct core *core)
 
 int64_t core_deadline(const struct core *core, int64_t now_ms)
 {
-    return mcp_deadline(core->mcp, now_ms);
+    return core->reading != READING_NOTHING ? now_ms
+                                            : mcp_deadline(core->mcp, now_ms);
 }
 
 void core_tick(struct core *core, int64_t now_ms)
 {
+    bool was_reading = core->reading != READING_NOTHING;
+
+    read_on(core, false);
+    if (core->reading != READING_NOTHING)
+        return;
     mcp_tick(core->mcp, &core->arena, now_ms);
+    if (was_reading)
+        catch_up(core, now_ms);
     if (core->finishing && now_ms >= core->deadline_ms)
         mcp_stop_work(core->mcp, &core->arena, now_ms);
 }
 
+/* BUF, or an empty one while a message is read. */
+static struct buf *shown(struct core *core, struct buf *buf)
+{
+    return core->reading == READING_NOTHING ? buf : &core->hidden;
+}
+
 struct buf *core_output(struct core *core)
 {
-    return &core->output;
+    return shown(core, &core->output);
 }
 
 struct buf *core_image_output(struct core *core)
 {
-    return &core->image.out;
+    return shown(core, &core->image.out);
 }
 
 void core_image_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
 {
     image_feed(&core->image, str_make(p, n));
-    mcp_replies(core->mcp, now_ms);
+    if (core->reading == READING_NOTHING)
+        mcp_replies(core->mcp, now_ms);
 }
 
 struct str core_image_fault(const struct core *core)
@@ -270,6 +428,7 @@ struct str core_image_fault(const struct core *core)
 
 void core_image_lost(struct core *core, struct str why, int64_t now_ms)
 {
+    read_on(core, true);
     image_lose(&core->image, why);
     mcp_replies(core->mcp, now_ms);
     image_renew(&core->image);
@@ -279,7 +438,9 @@ void core_editor_close(struct core *core, int64_t now_ms)
 {
     if (!core->editor.connected)
         return;
+    read_on(core, true);
     editor_close(&core->editor);
+    buf_release(&core->later_of_editor);
     mcp_editor_gone(core->mcp, &core->arena, now_ms);
 }
 
@@ -292,22 +453,15 @@ void core_editor_open(struct core *core, int64_t now_ms)
 void core_editor_feed(struct core *core, const void *p, size_t n,
                       int64_t now_ms)
 {
-    struct editor_message message;
-    enum status status = ST_OK;
-
     if (!core->editor.connected)
         return;
-    if (editor_feed(&core->editor, p, n) != ST_OK)
-        log_line(&core->log, LOG_WARN, "editor: line lost: out of memory");
-    while (status != ST_MISSING) {
-        status = editor_next(&core->editor, &core->arena, &message);
-        if (status == ST_OK)
-            mcp_editor(core->mcp, &core->arena, &message, now_ms);
-        arena_release(&core->arena);
-    }
+    if (core->reading != READING_NOTHING)
+        buf_append(&core->later_of_editor, p, n);
+    else
+        take_editor_bytes(core, p, n, now_ms);
 }
 
 struct buf *core_editor_output(struct core *core)
 {
-    return &core->editor.output;
+    return shown(core, &core->editor.output);
 }

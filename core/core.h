@@ -56,6 +56,8 @@ struct core_config {
     struct audit_sink audit;     /* gets a line for each call; zeroed: none */
     const struct files *files;   /* NULL: no files */
     const struct policy *policy; /* NULL: no rules */
+    struct buf *notices; /* lines that must stand before the next answer, which
+                            the core takes out; NULL: the host has none */
     const struct tool *const *more_tools;  /* of the host, ends with NULL; or
                                               NULL */
     const struct resource *more_resources; /* of the host, ends with one without
@@ -68,7 +70,8 @@ const char *core_tool_sets(void);
 /* Whether NAMES (comma-separated) are all tool sets. */
 bool core_has_tool_sets(const char *names);
 
-/* The tool of this name or alias, of any set, or NULL. For policy_read and
+/* The tool of this name or alias, of any set, or what stands in rules for
+   several tools (policy.h); NULL: there is none. For policy_read and
    policy_add. */
 const struct tool *core_find_tool(struct str name);
 

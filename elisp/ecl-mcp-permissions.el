@@ -40,14 +40,17 @@ trust a file of rules again after a change, with \\[ecl-mcp-trust-project]."
 
 ;;;; Files
 
+(defun ecl-mcp-permissions--strings-p (value)
+  "Whether VALUE is a list of strings that is not empty."
+  (and (consp value) (proper-list-p value) (cl-every #'stringp value)))
+
 (defconst ecl-mcp-permissions--members
   `((:effect . ,(lambda (value) (memq value '(allow ask deny trust))))
     (:tool . stringp) (:package . stringp) (:session . stringp)
     (:path . stringp) (:digest . stringp) (:client . stringp)
     (:origin . stringp)
-    (:operators . ,(lambda (value)
-                     (and (consp value) (proper-list-p value)
-                          (cl-every #'stringp value)))))
+    (:operators . ecl-mcp-permissions--strings-p)
+    (:places . ecl-mcp-permissions--strings-p))
   "The members of a rule in a file, each with a test of its value.")
 
 (cl-defstruct (ecl-mcp-permissions--rules (:copier nil))
@@ -174,6 +177,7 @@ They are read again if the file has changed."
   (cl-loop for (key . accessor) in
            '((:effect . ecl-mcp-rule-effect) (:tool . ecl-mcp-rule-tool)
              (:operators . ecl-mcp-rule-operators)
+             (:places . ecl-mcp-rule-places)
              (:package . ecl-mcp-rule-package)
              (:session . ecl-mcp-rule-session) (:path . ecl-mcp-rule-path)
              (:digest . ecl-mcp-rule-digest) (:client . ecl-mcp-rule-client)

@@ -178,6 +178,7 @@ read-object-or-ignore symbol-call ensure-function eval-input eval-thunk
 call-function call-functions lambda-block make-lambda coerce-to-function
 load require quickload load-system
 method-function set-funcallable-instance-function ensure-class-using-class
+macroexpand macroexpand-1 get-setf-expansion compiler-macro-function
 standard-instance-access make-method-lambda package-lock"
   "Names of operators that can call functions not named in the code.")
 
@@ -200,54 +201,95 @@ position-if position-if-not count-if count-if-not remove-if remove-if-not
 delete-if delete-if-not substitute-if substitute-if-not nsubstitute-if
 nsubstitute-if-not member-if member-if-not assoc-if assoc-if-not rassoc-if
 rassoc-if-not subst-if subst-if-not nsubst-if nsubst-if-not maphash
-multiple-value-call complement constantly coerce"
+multiple-value-call complement constantly coerce set-pprint-dispatch"
   "Names of operators that call one of their arguments.")
 
 (defconst ecl-mcp-risk--operators-called
   '((1 . "map map-into sort stable-sort substitute-if substitute-if-not
 nsubstitute-if nsubstitute-if-not subst-if subst-if-not nsubst-if
-nsubst-if-not")
+nsubst-if-not set-pprint-dispatch")
     (3 . "merge")
     (nil . "constantly coerce"))
   "Which argument these operators call, if it is not the first.")
 
+(defconst ecl-mcp-risk--operators-required
+  '((0 . "make-hash-table")
+    (1 . "remove-duplicates delete-duplicates")
+    (2 . "adjoin assoc assoc-if assoc-if-not count count-if count-if-not delete
+delete-if delete-if-not find find-if find-if-not intersection member member-if
+member-if-not mismatch nintersection nset-difference nset-exclusive-or nsublis
+nunion position position-if position-if-not pushnew rassoc rassoc-if
+rassoc-if-not reduce remove remove-if remove-if-not search set-difference
+set-exclusive-or sort stable-sort sublis subsetp tree-equal union")
+    (3 . "nsubst nsubst-if nsubst-if-not nsubstitute nsubstitute-if
+nsubstitute-if-not subst subst-if subst-if-not substitute substitute-if
+substitute-if-not")
+    (4 . "merge"))
+  "How many arguments come before the keywords, one of which is a function.")
+
+(defconst ecl-mcp-risk--operators-naming
+  '((package . "in-package defpackage make-package delete-package rename-package
+use-package unuse-package export unexport import shadow shadowing-import unintern
+provide add-package-local-nickname remove-package-local-nickname")
+    (class . "make-instance make-condition error cerror warn signal change-class
+invoke-restart allocate-instance reinitialize-instance make-instances-obsolete
+update-instance-for-different-class ensure-generic-function ensure-class throw
+describe documentation"))
+  "Names of operators whose arguments decide what is called, or what names mean.
+With `class', only quoted arguments do.")
+
 (defconst ecl-mcp-risk--operators-shapes
-  '((ignore . "declare declaim proclaim defpackage in-package go")
-    (let . "let let* prog prog* symbol-macrolet compiler-let")
-    (flet . "flet labels")
+  '((data . "quote defpackage in-package")
+    (inert . "declare declaim")
+    (function . "function")
+    (bound . "go")
+    (let . "let let* symbol-macrolet compiler-let prog prog*")
+    (flet . "flet")
+    (labels . "labels")
     (macrolet . "macrolet")
     (do . "do do*")
-    (first . "dolist dotimes with-open-file with-open-stream
+    (binder . "dolist dotimes with-open-file with-open-stream
 with-input-from-string with-output-to-string do-symbols do-all-symbols
-do-external-symbols print-unreadable-object pprint-logical-block
-with-simple-restart with-hash-table-iterator with-package-iterator
-with-condition-restarts")
-    (bind . "handler-bind restart-bind")
-    (skip . "with-slots with-accessors multiple-value-setq eval-when block
-return-from catch the defvar defparameter defconstant define-symbol-macro")
-    (lambda . "lambda destructuring-bind multiple-value-bind")
-    (defun . "defun deftype defmethod")
-    (defmacro . "defmacro define-compiler-macro defsetf define-setf-expander
-define-modify-macro define-method-combination")
+do-external-symbols")
+    (iterator . "with-hash-table-iterator with-package-iterator")
+    (forms . "print-unreadable-object pprint-logical-block")
+    (simple-restart . "with-simple-restart")
+    (handlers . "handler-bind")
+    (restarts . "restart-bind")
+    (slots . "with-slots")
+    (accessors . "with-accessors")
+    (names . "multiple-value-setq multiple-value-bind eval-when")
+    (name . "block return-from defvar defparameter defconstant
+define-symbol-macro")
+    (type . "the")
+    (check-type . "check-type")
+    (assert . "assert")
+    (lambda . "lambda")
+    (pattern . "destructuring-bind")
+    (defun . "defun")
+    (deftype . "deftype")
+    (defmethod . "defmethod")
+    (defmacro . "defmacro define-compiler-macro define-setf-expander")
+    (macro-like . "defsetf define-modify-macro define-method-combination")
     (defgeneric . "defgeneric")
     (defclass . "defclass define-condition")
     (defstruct . "defstruct")
     (case . "case ecase ccase typecase etypecase ctypecase")
     (cond . "cond")
-    (handler-case . "handler-case restart-case")
+    (handler-case . "handler-case")
+    (restart-case . "restart-case")
     (loop . "loop"))
   "Names of operators whose forms are not calls, by how these are built.")
 
 (defconst ecl-mcp-risk--operators-control
   '(("format" 1) ("error" 0) ("cerror" 0 1) ("warn" 0) ("signal" 0)
     ("break" 0) ("assert" 2) ("y-or-n-p" 0) ("yes-or-no-p" 0)
-    ("invalid-method-error" 1) ("method-combination-error" 0)
-    ("with-simple-restart" 0))
+    ("invalid-method-error" 1) ("method-combination-error" 0))
   "Which arguments are control strings, which may name functions.")
 
 (defvar ecl-mcp-risk--operators-table nil
   "Hash table from name to a plist.
-The plist has :class, :opaque, :shape, :calls and :called.")
+The plist has :class, :opaque, :shape, :calls, :called, :required and :naming.")
 
 (defun ecl-mcp-risk--operators-table ()
   "The table of all names, made on first use."
@@ -265,6 +307,10 @@ The plist has :class, :opaque, :shape, :calls and :called.")
           (note ecl-mcp-risk--operators-calling :calls t)
           (pcase-dolist (`(,index . ,names) ecl-mcp-risk--operators-called)
             (note names :called (or index 'none)))
+          (pcase-dolist (`(,count . ,names) ecl-mcp-risk--operators-required)
+            (note names :required count))
+          (pcase-dolist (`(,what . ,names) ecl-mcp-risk--operators-naming)
+            (note names :naming what))
           (pcase-dolist (`(,shape . ,names) ecl-mcp-risk--operators-shapes)
             (note names :shape shape)))
         (setq ecl-mcp-risk--operators-table table))))
@@ -321,6 +367,15 @@ The plist has :class, :opaque, :shape, :calls and :called.")
   (and (ecl-mcp-operator-caller-p name)
        (let ((called (plist-get (ecl-mcp-risk--operator name) :called)))
          (if (eq called 'none) nil (or called 0)))))
+
+(defun ecl-mcp-operator-required (name)
+  "How many arguments of NAME come before its keywords; nil if unknown."
+  (plist-get (ecl-mcp-risk--operator name) :required))
+
+(defun ecl-mcp-operator-naming (name)
+  "Whether arguments of NAME decide what names mean or what is called.
+It is `package', `class' or nil; see `ecl-mcp-risk--operators-naming'."
+  (plist-get (ecl-mcp-risk--operator name) :naming))
 
 (defun ecl-mcp-operator-control (name)
   "Indices of the arguments of NAME that are control strings."

@@ -5,9 +5,10 @@
 
 ;; Reads Common Lisp code in the standard syntax, without evaluating or
 ;; interning anything, and notes where that would be needed.  The result: a
-;; symbol is a string in upper case, with its package; a list is (list . ITEMS);
-;; other forms are (quote . ITEM), (function . ITEM), (backquote . ITEM),
-;; (comma . ITEM) and (text . STRING); anything else is the symbol `atom'.
+;; symbol is a string in upper case, with its package; a list is (list . ITEMS),
+;; also when it is written with a dot; other forms are (quote . ITEM), (function .
+;; ITEM), (backquote . ITEM), (comma . ITEM) and (text . STRING); anything else is
+;; the symbol `atom'.  No two of them are the same object, except `atom'.
 ;; This file does not know what the code means.
 
 ;;; Code:
@@ -33,7 +34,7 @@
 (defun ecl-mcp-risk--read-blanks ()
   "Go to the next thing to read."
   (while (progn
-           (skip-chars-forward " \t\n\r\f\v\u00a0")
+           (skip-chars-forward " \t\n\r\f")
            (cond ((eq (char-after) ?\;) (forward-line 1) (not (eobp)))
                  ((looking-at-p "#|") (ecl-mcp-risk--read-comment) t)))))
 
@@ -73,7 +74,7 @@ Unescaped characters are in upper case, as the reader makes them."
   (let ((parts nil) (escaped nil) (going t))
     (while going
       (let ((start (point)))
-        (skip-chars-forward "^ \t\n\r\f\v\u00a0\"'(),;`|\\\\")
+        (skip-chars-forward "^ \t\n\r\f\"'(),;`|\\\\")
         (push (upcase (buffer-substring-no-properties start (point))) parts))
       (pcase (char-after)
         (?\\ (setq escaped t)
@@ -116,7 +117,7 @@ Unescaped characters are in upper case, as the reader makes them."
 DEPTH is the number of open ones."
   (when (> depth ecl-mcp-risk--depth)
     (ecl-mcp-risk--unreadable "it is nested deeper than %d" ecl-mcp-risk--depth))
-  (let ((start (point)) (items nil))
+  (let ((start (point)) (items nil) (dotted nil))
     (while (progn
              (ecl-mcp-risk--read-blanks)
              (cond ((eobp)
@@ -124,10 +125,34 @@ DEPTH is the number of open ones."
                                               (line-number-at-pos start)))
                    ((eq (char-after) ?\)) (forward-char 1) nil)
                    (t (let ((item (ecl-mcp-risk--read-item depth)))
-                        (unless (memq item '(dot nothing))
-                          (push item items)))
+                        (cond ((eq item 'nothing))
+                              ((or (eq dotted 'done) (eq item 'dot))
+                               (when (or dotted (not items) (not (eq item 'dot)))
+                                 (ecl-mcp-risk--unreadable
+                                  "there is a dot too many in line %d"
+                                  (line-number-at-pos)))
+                               (setq dotted t))
+                              (dotted
+                               (setq dotted 'done)
+                               (dolist (one (ecl-mcp-risk--as-tail item))
+                                 (push one items)))
+                              (t (push item items))))
                       t))))
+    (when (eq dotted t)
+      (ecl-mcp-risk--unreadable "nothing follows the dot in line %d"
+                                (line-number-at-pos)))
     (cons 'list (nreverse items))))
+
+(defun ecl-mcp-risk--as-tail (item)
+  "The items that ITEM adds to a list in which it follows a dot.
+An atom counts as one item."
+  (pcase item
+    (`(list . ,items) items)
+    (`(quote . ,one) (list (copy-sequence "QUOTE") one))
+    (`(function . ,one) (list (copy-sequence "FUNCTION") one))
+    (`(backquote . ,one) (list (copy-sequence "SI:QUASIQUOTE") one))
+    ((or "NIL" "CL:NIL") nil)
+    (_ (list item))))
 
 (defun ecl-mcp-risk--read-next (depth)
   "Read what follows a prefix such as a quote, at DEPTH."
@@ -153,7 +178,7 @@ It may be `dot', or `nothing' for something that is skipped."
     (?` (forward-char 1) (cons 'backquote (ecl-mcp-risk--read-next depth)))
     (?, (skip-chars-forward ",@.") (cons 'comma (ecl-mcp-risk--read-next depth)))
     (?# (ecl-mcp-risk--read-sharp depth))
-    (_ (if (looking-at-p "\\.[] \t\n\r\f\v\"'(),;`]")
+    (_ (if (looking-at-p "\\.[] \t\n\r\f\"'(),;`]")
            (progn (forward-char 1) 'dot)
          (ecl-mcp-risk--read-name)))))
 
@@ -167,20 +192,27 @@ It may be `dot', or `nothing' for something that is skipped."
       (pcase (downcase char)
         (?\\ (unless (eobp)
                (forward-char 1)
-               (skip-chars-forward "^ \t\n\r\f\v\u00a0\"'(),;`"))
+               (skip-chars-forward "^ \t\n\r\f\"'(),;`"))
              'atom)
         (?' (cons 'function (ecl-mcp-risk--read-next depth)))
         (?\( (cons 'quote (ecl-mcp-risk--read-items depth)))
         ((or ?+ ?-)
-         ;; The condition is ignored, and both alternatives are read.
+         ;; The condition is ignored, and both alternatives are read.  Inside a
+         ;; form, the one that is not there moves the others.
+         (when (> depth 1)
+           (ecl-mcp-risk--note-opaque
+            "#+ and #- depend on the image, and change what a form is"))
          (ecl-mcp-risk--read-next depth) 'nothing)
         (?: (ecl-mcp-risk--read-name))
         (?. (ecl-mcp-risk--note-opaque "#. evaluates while it is read")
             (ecl-mcp-risk--read-next depth))
         ((or ?b ?o ?x ?r ?*) (ecl-mcp-risk--read-name) 'atom)
         (?= (ecl-mcp-risk--read-next depth))
-        (?# 'atom)
-        ((or ?p ?c ?a ?s) (cons 'quote (ecl-mcp-risk--read-next depth)))
+        (?# (ecl-mcp-risk--note-opaque "#1# stands for code in another place")
+            'atom)
+        (?s (ecl-mcp-risk--note-opaque "#S makes a structure while it is read")
+            (cons 'quote (ecl-mcp-risk--read-next depth)))
+        ((or ?p ?c ?a) (cons 'quote (ecl-mcp-risk--read-next depth)))
         (_ (ecl-mcp-risk--note-opaque
             (format "%s is not understood here"
                     (buffer-substring-no-properties start (point))))

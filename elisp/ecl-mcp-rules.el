@@ -18,12 +18,13 @@
 (cl-defstruct (ecl-mcp-rule (:copier ecl-mcp-rules--copy))
   "What happens to calls, and to which ones.
 EFFECT is `allow', `ask' or `deny'; TOOL is a name or \"*\".  The others are nil,
-or must match too: OPERATORS, names in lower case; PACKAGE, of the code;
-SESSION, the Lisp session; PATH, a file of the project or a folder followed by
-/* or /**; DIGEST, of all arguments; CLIENT and CONNECTION, the caller.
+or must match too: OPERATORS, names in lower case; PLACES, where code may call
+them, as in `ecl-mcp-risk-places'; PACKAGE, of the code; SESSION, the Lisp
+session; PATH, a file of the project or a folder followed by /* or /**; DIGEST,
+of all arguments; CLIENT and CONNECTION, the caller.
 SCOPE is `session', `project' or `user'; FILE is where the rule is kept; ORIGIN
 says who made it and when.  USED and COUNT refer to this Emacs."
-  effect tool operators package session path digest client connection
+  effect tool operators places package session path digest client connection
   scope file origin used (count 0))
 
 ;;;; What a call is about
@@ -127,18 +128,39 @@ A pattern that ends with /** also matches the folder itself."
   "OPERATOR without its package."
   (replace-regexp-in-string "\\`.*:" "" operator))
 
-(defun ecl-mcp-rules--operators-fit (effect operators risk)
-  "Whether a rule with EFFECT about OPERATORS covers code of RISK.
-To be allowed, code must be known to do nothing else; to be denied or asked
-about, it need only name one of them, in any package."
+(defun ecl-mcp-rules--subset-p (part whole)
+  "Whether WHOLE, a list of strings, has all of PART."
+  (let ((table (make-hash-table :test #'equal)))
+    (dolist (one whole)
+      (puthash one t table))
+    (cl-every (lambda (one) (gethash one table)) part)))
+
+(defun ecl-mcp-rules--code-fits (rule risk)
+  "Whether RULE, which allows, covers code of RISK.
+The code must be known to call nothing but the operators of RULE, each in one of
+its places.  A rule without places allows only operators that do no harm, and
+none that are called by what other code says."
+  (and (not (ecl-mcp-risk-problem risk))
+       (not (ecl-mcp-risk-opaque risk))
+       (ecl-mcp-rules--subset-p (ecl-mcp-risk-names risk)
+                                (ecl-mcp-rule-operators rule))
+       (if (ecl-mcp-rule-places rule)
+           (ecl-mcp-rules--subset-p (ecl-mcp-risk-places risk)
+                                    (ecl-mcp-rule-places rule))
+         (and (memq (ecl-mcp-risk-worst risk) '(pure defines))
+              (not (cl-find ?\' (ecl-mcp-risk-places risk)
+                            :key (lambda (place) (aref place 0))))))))
+
+(defun ecl-mcp-rules--operators-fit (rule risk)
+  "Whether RULE about operators covers code of RISK.
+To be denied or asked about, code need only name one of them, in any package."
   (cond ((not risk) nil)
-        ((eq effect 'allow)
-         (and (not (ecl-mcp-risk-problem risk))
-              (not (ecl-mcp-risk-opaque risk))
-              (cl-subsetp (ecl-mcp-risk-names risk) operators :test #'equal)))
-        (t (cl-intersection (mapcar #'ecl-mcp-rules--bare operators)
-                            (mapcar #'ecl-mcp-rules--bare (ecl-mcp-risk-names risk))
-                            :test #'equal))))
+        ((eq 'allow (ecl-mcp-rule-effect rule))
+         (ecl-mcp-rules--code-fits rule risk))
+        (t (cl-intersection
+            (mapcar #'ecl-mcp-rules--bare (ecl-mcp-rule-operators rule))
+            (mapcar #'ecl-mcp-rules--bare (ecl-mcp-risk-names risk))
+            :test #'equal))))
 
 (defun ecl-mcp-rule-covers-p (rule request subject)
   "Whether RULE covers REQUEST, whose subject is SUBJECT.
@@ -154,8 +176,7 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
            (fits (ecl-mcp-rule-session rule) (ecl-mcp-request-session request))
            (fits (ecl-mcp-rule-digest rule) (ecl-mcp-subject-digest subject))
            (or (not (ecl-mcp-rule-operators rule))
-               (and (ecl-mcp-rules--operators-fit (ecl-mcp-rule-effect rule)
-                                                  (ecl-mcp-rule-operators rule)
+               (and (ecl-mcp-rules--operators-fit rule
                                                   (ecl-mcp-subject-risk subject))
                     ;; In another package, names may mean something else.
                     (or doubt (equal (ecl-mcp-rule-package rule)
@@ -174,9 +195,12 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
     (string-join
      (append
       (when-let ((operators (ecl-mcp-rule-operators rule)))
-        (list (format (if (eq 'allow (ecl-mcp-rule-effect rule))
-                          "with only {%s} in %s" "with any of {%s}")
-                      (string-join operators ", ")
+        (list (format (cond ((not (eq 'allow (ecl-mcp-rule-effect rule)))
+                             "with any of {%s}")
+                            ((ecl-mcp-rule-places rule) "with only {%s} in %s")
+                            (t "with only {%s} that do no harm, in %s"))
+                      (string-join (or (ecl-mcp-rule-places rule) operators)
+                                   ", ")
                       (if-let ((package (ecl-mcp-rule-package rule)))
                           (concat "package " package)
                         "the session's package"))))
@@ -220,6 +244,9 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
       (format "it names %s, which may do anything tomorrow"
               (string-join (cdar (ecl-mcp-risk-operators risk)) ", "))))))
 
+(defconst ecl-mcp-rules--places-limit 200
+  "How many places of operators a rule may have; nobody reads more.")
+
 (defun ecl-mcp-rules--shapes (request subject effect)
   "Plists of conditions for rules with EFFECT for REQUEST about SUBJECT.
 The widest is first."
@@ -234,8 +261,10 @@ The widest is first."
      (path (list (list :path (concat folder "*")) (list :path path) exact))
      ((and risk (eq effect 'allow))
       (append
-       (when-let ((names (ecl-mcp-risk-names risk)))
-         (list (list :operators names
+       (when-let ((names (ecl-mcp-risk-names risk))
+                  ((<= (length (ecl-mcp-risk-places risk))
+                       ecl-mcp-rules--places-limit)))
+         (list (list :operators names :places (ecl-mcp-risk-places risk)
                      :package (ecl-mcp-subject-package subject)
                      :session (ecl-mcp--some-text
                                (ecl-mcp-request-session request)))))
@@ -243,7 +272,7 @@ The widest is first."
      (risk
       (let ((worst (cl-loop for (class . names) in (ecl-mcp-risk-operators risk)
                             unless (memq class '(defines pure))
-                            append names)))
+                            append (remove ecl-mcp-risk-computed names))))
         (append (and worst (list (list :operators worst))) (list exact))))
      (t (list nil exact)))))
 

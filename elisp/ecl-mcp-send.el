@@ -10,7 +10,8 @@
 ;; pipe is sent later, in order, a piece at a time.  A process that does not
 ;; read counts as failed, unless a signal has stopped it.  When
 ;; `process-send-string' is interrupted, Emacs keeps the unsent rest and sends
-;; it with the next call.
+;; it with the next call.  When Emacs notices only inside it that the process is
+;; stopped, it signals an error and has sent nothing.
 
 ;;; Code:
 
@@ -59,6 +60,12 @@
         string
       (substring string start end))))
 
+(defun ecl-mcp-send--put-back (outbox piece)
+  "Make PIECE, the last one taken from OUTBOX, the next one again."
+  (if (> (ecl-mcp-send--outbox-start outbox) 0)
+      (cl-decf (ecl-mcp-send--outbox-start outbox) (length piece))
+    (push piece (ecl-mcp-send--outbox-strings outbox))))
+
 (defun ecl-mcp-send--clear (outbox)
   "Empty OUTBOX."
   (when (ecl-mcp-send--outbox-timer outbox)
@@ -80,24 +87,33 @@
 
 (defun ecl-mcp-send--send-piece (outbox)
   "Send the next piece of OUTBOX, or the rest of the last one.
-Return nil if that fails."
-  (let ((piece (if (ecl-mcp-send--outbox-stuck outbox)
-                   ""
-                 (ecl-mcp-send--take outbox)))
-        (inhibit-quit t))
+Return nil if that fails, and `stopped' if a signal has stopped the process;
+then nothing of the piece was sent, and the outbox has it again."
+  (let* ((process (ecl-mcp-send--outbox-process outbox))
+         (stuck (ecl-mcp-send--outbox-stuck outbox))
+         (piece (if stuck "" (ecl-mcp-send--take outbox)))
+         (inhibit-quit t))
     (condition-case err
         (progn
           (if (with-timeout (ecl-mcp-send-patience)
-                (process-send-string (ecl-mcp-send--outbox-process outbox) piece)
+                (process-send-string process piece)
                 t)
               (setf (ecl-mcp-send--outbox-stuck outbox) nil
                     (ecl-mcp-send--outbox-read outbox) (float-time))
             (setf (ecl-mcp-send--outbox-stuck outbox) t))
           t)
       (error
-       (ecl-mcp--note 'warn "sending to %s: %s" (ecl-mcp-send--outbox-process outbox)
-                      (ecl-mcp--error-text err))
-       nil))))
+       (let ((status (process-status process)))
+         (cond ((or (eq status 'stop)
+                    ;; It was stopped a moment ago.
+                    (and (eq status 'run)
+                         (string-search " not running" (error-message-string err))))
+                (unless stuck
+                  (ecl-mcp-send--put-back outbox piece))
+                (if (eq status 'run) t 'stopped))
+               (t (ecl-mcp--note 'warn "sending to %s: %s" process
+                                 (ecl-mcp--error-text err))
+                  nil)))))))
 
 (defun ecl-mcp-send--run (outbox)
   "Send a piece of OUTBOX, and schedule the next one."
@@ -106,9 +122,12 @@ Return nil if that fails."
   (let ((sent (unwind-protect (ecl-mcp-send--send-piece outbox)
                 (setf (ecl-mcp-send--outbox-busy outbox) nil)))
         (stuck (ecl-mcp-send--outbox-stuck outbox)))
-    (cond ((or (not sent) (and stuck (ecl-mcp-send--late-p outbox)))
+    (cond ((or (not sent)
+               (and stuck (not (eq sent 'stopped)) (ecl-mcp-send--late-p outbox)))
            (ecl-mcp-send--clear outbox)
            (funcall (ecl-mcp-send--outbox-failed outbox)))
+          ;; `ecl-mcp-send-on' resumes it.
+          ((eq sent 'stopped))
           ((or stuck (ecl-mcp-send--outbox-strings outbox))
            (setf (ecl-mcp-send--outbox-timer outbox)
                  (run-at-time (if stuck

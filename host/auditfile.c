@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* auditfile.c: several servers may append to the same file: each line is one
-   write to a descriptor with O_APPEND. It follows no link in the folders that
-   are ours, and writes only to files of the user. */
+   write to a descriptor with O_APPEND. */
 #include "host/auditfile.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,144 +13,27 @@
 
 #include "base/limits.h"
 #include "host/exposure.h"
+#include "host/resolve.h"
 
-/* "2026-11-28", ".jsonl", and room for what years may become. */
-#define DATE_SIZE 32
-#define SUFFIX ".jsonl"
-#define NAME_SIZE (DATE_SIZE + sizeof SUFFIX)
+/* Room for a time. */
+#define TIME_SIZE 32
 
 #define DAY_SECONDS (24 * 60 * 60)
 
 struct auditfile {
-    const struct log *log;
+    const struct report *report;
     int fd;         /* -1: none is open */
     bool daily;     /* a file for each day, in a folder */
     char *home;     /* the folder is below it; NULL: there is no folder */
     int64_t day;    /* of the open file, since 1970 */
+    off_t full;     /* bytes from which on the open file is full */
     bool torn;      /* the file ends in the middle of a line */
-    uint64_t lost;  /* lines that could not be written */
+    bool failing;   /* the last attempt failed, which was reported */
+    uint64_t lost;  /* lines that could not be written since */
     struct buf out; /* the line that is being made */
 };
 
-/* --- Opening ------------------------------------------------------------ */
-
-static void format_date(int64_t day, char out[DATE_SIZE])
-{
-    time_t when = (time_t)(day * DAY_SECONDS);
-    struct tm tm;
-
-    if (!gmtime_r(&when, &tm) || strftime(out, DATE_SIZE, "%Y-%m-%d", &tm) == 0)
-        (void)snprintf(out, DATE_SIZE, "unknown");
-}
-
-/* Whether FD is of TYPE and belongs to this user alone; sets errno. */
-static bool is_ours(int fd, mode_t type)
-{
-    struct stat info;
-
-    if (fstat(fd, &info) < 0)
-        return false;
-    if ((info.st_mode & S_IFMT) != type) {
-        errno = EINVAL;
-        return false;
-    }
-    if (info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH))) {
-        errno = EPERM;
-        return false;
-    }
-    return true;
-}
-
-static int keep_if(bool good, int fd)
-{
-    int error = errno;
-
-    if (good)
-        return fd;
-    (void)close(fd);
-    errno = error;
-    return -1;
-}
-
-/* Opens the log NAME in the folder PARENT. A descriptor or -1. */
-static int open_log(int parent, const char *name)
-{
-    int fd = openat(parent, name,
-                    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK |
-                        O_NOCTTY | O_CLOEXEC,
-                    0600);
-
-    return fd < 0 ? -1 : keep_if(is_ours(fd, S_IFREG), fd);
-}
-
-/* Opens the folder NAME in PARENT, which it closes; makes it if it is missing.
-   A descriptor or -1. */
-static int enter(int parent, const char *name, bool ours)
-{
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (ours ? O_NOFOLLOW : 0);
-    int fd = -1;
-
-    if (mkdirat(parent, name, 0700) == 0 || errno == EEXIST)
-        fd = openat(parent, name, flags);
-    if (fd >= 0)
-        fd = keep_if(!ours || is_ours(fd, S_IFDIR), fd);
-    (void)keep_if(false, parent);
-    return fd;
-}
-
-static int open_folder(const char *home)
-{
-    int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd >= 0)
-        fd = enter(fd, ".local", false);
-    if (fd >= 0)
-        fd = enter(fd, "state", false);
-    if (fd >= 0)
-        fd = enter(fd, "ecl-mcp", true);
-    return fd >= 0 ? enter(fd, "audit", true) : -1;
-}
-
-/* Removes the files of the days before FIRST from the folder FD. */
-static void remove_old(int fd, int64_t first)
-{
-    char limit[DATE_SIZE];
-    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = copy < 0 ? NULL : fdopendir(copy);
-    const struct dirent *entry;
-
-    format_date(first, limit);
-    while (folder && (entry = readdir(folder)) != NULL) {
-        const char *name = entry->d_name;
-        size_t n = strlen(limit);
-
-        if (strlen(name) == n + strlen(SUFFIX) &&
-            strspn(name, "0123456789-") == n && strcmp(name + n, SUFFIX) == 0 &&
-            strncmp(name, limit, n) < 0)
-            (void)unlinkat(fd, name, 0); // tomorrow it tries again
-    }
-    if (folder)
-        (void)closedir(folder);
-    else if (copy >= 0)
-        (void)close(copy);
-}
-
-/* Opens the file of DAY. A descriptor or -1. */
-static int open_day(const char *home, int64_t day)
-{
-    char date[DATE_SIZE];
-    char name[NAME_SIZE];
-    int folder = open_folder(home);
-
-    if (folder < 0)
-        return -1;
-    format_date(day, date);
-    (void)snprintf(name, sizeof name, "%s" SUFFIX, date);
-    remove_old(folder, day - LIMIT_AUDIT_DAYS);
-    int fd = open_log(folder, name);
-    (void)keep_if(false, folder);
-    return fd;
-}
+/* --- The file ------------------------------------------------------------ */
 
 static void close_log(struct auditfile *file)
 {
@@ -161,6 +41,7 @@ static void close_log(struct auditfile *file)
         (void)close(file->fd);
     file->fd = -1;
     file->torn = false;
+    file->full = LIMIT_AUDIT_FILE;
 }
 
 /* --- Lines -------------------------------------------------------------- */
@@ -196,29 +77,58 @@ const char *auditfile_reason(int error)
     }
 }
 
-/* Takes note of a success (ERROR 0) or failure; logs a change. */
+/* Takes note of a success (ERROR 0) or failure; reports a change. */
 static void note(struct auditfile *file, int error)
 {
-    if (error == 0 && file->lost > 0)
-        log_line(file->log, LOG_WARN,
-                 "audit: calls are logged again, %llu were not",
-                 (unsigned long long)file->lost);
-    if (error != 0 && file->lost == 0)
-        log_line(file->log, LOG_ERROR, "audit: calls are not logged in %s: %s",
-                 file->daily ? "~/" AUDITFILE_PLACE : "the file of --audit",
-                 auditfile_reason(error));
-    file->lost = error == 0 ? 0 : file->lost + 1;
+    if (error == 0 && file->failing)
+        report_line(file->report, LOG_WARN, "audit",
+                    "calls are logged again, %llu were not",
+                    (unsigned long long)file->lost);
+    if (error != 0 && !file->failing)
+        report_line(
+            file->report, LOG_ERROR, "audit", "calls are not logged in %s: %s",
+            file->daily ? "~/" AUDITFOLDER_PLACE : "the file of --audit",
+            auditfile_reason(error));
+    file->failing = error != 0;
 }
 
-/* Opens the file for a line of DAY. 0 or an errno. */
-static int open_for(struct auditfile *file, int64_t day)
+/* Opens the file of DAY. 0 or an errno. */
+static int open_day(struct auditfile *file, int64_t day)
 {
-    if (!file->daily || (file->fd >= 0 && file->day == day))
-        return 0;
     close_log(file);
-    file->fd = open_day(file->home, day);
+    file->fd = auditfolder_open(file->home, day, file->report);
     file->day = day;
     return file->fd < 0 ? errno : 0;
+}
+
+/* Begins another file when the open one is full; without success, it goes on
+   for as much again. */
+static void rotate(struct auditfile *file, off_t size)
+{
+    int fd = auditfolder_rotate(file->home, file->day, file->fd, file->report);
+
+    if (fd < 0) {
+        file->full = size + LIMIT_AUDIT_FILE;
+        return;
+    }
+    close_log(file);
+    file->fd = fd;
+}
+
+/* Makes the file ready for a line of DAY. 0 or an errno. */
+static int open_for(struct auditfile *file, int64_t day)
+{
+    struct stat info = {.st_nlink = 0};
+
+    if (file->fd >= 0 && fstat(file->fd, &info) < 0)
+        return errno;
+    if (!file->daily)
+        return info.st_nlink > 0 ? 0 : ENOENT; // somebody has removed it
+    if (file->day != day || info.st_nlink == 0)
+        return open_day(file, day);
+    if (info.st_size >= file->full)
+        rotate(file, info.st_size);
+    return 0;
 }
 
 /* The time of BEGAN, "2026-11-28T06:41:24.123Z". */
@@ -226,7 +136,7 @@ static void put_time(struct buf *out, int64_t began_ms)
 {
     time_t when = (time_t)(began_ms / 1000);
     struct tm tm;
-    char text[DATE_SIZE];
+    char text[TIME_SIZE];
 
     if (gmtime_r(&when, &tm) &&
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
@@ -264,17 +174,26 @@ void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
     if (error == 0 && lasting && fdatasync(file->fd) < 0)
         error = errno;
     note(file, error);
+    file->lost = error == 0 ? 0 : file->lost + 1;
+}
+
+int64_t auditfile_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now); // exists everywhere
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static void append(void *context, int64_t age_ms, struct str members,
                    bool lasting)
 {
-    struct timespec now;
+    auditfile_append(context, auditfile_now(), age_ms, members, lasting);
+}
 
-    (void)clock_gettime(CLOCK_REALTIME, &now); // exists everywhere
-    auditfile_append(context,
-                     (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, age_ms,
-                     members, lasting);
+void auditfile_begin(struct auditfile *file, int64_t now_ms)
+{
+    note(file, open_for(file, now_ms / 1000 / DAY_SECONDS));
 }
 
 /* --- All of it ---------------------------------------------------------- */
@@ -293,15 +212,18 @@ static char *find_home(void)
     return copy ? memcpy(copy, home, n) : NULL;
 }
 
-struct auditfile *auditfile_new(const char *path, const struct log *log)
+struct auditfile *auditfile_new(const char *path, const struct report *report)
 {
     struct auditfile *file = malloc(sizeof *file);
 
     if (!file)
         return NULL;
-    *file = (struct auditfile){.log = log, .fd = -1, .daily = path == NULL};
+    *file = (struct auditfile){.report = report,
+                               .fd = -1,
+                               .daily = path == NULL,
+                               .full = LIMIT_AUDIT_FILE};
     if (path)
-        file->fd = open_log(AT_FDCWD, path);
+        file->fd = auditfolder_open_named(path, report);
     else
         file->home = find_home();
     if (file->fd >= 0 || file->home)
@@ -315,7 +237,17 @@ struct auditfile *auditfile_new(const char *path, const struct log *log)
 const char *auditfile_exposure(const struct auditfile *file,
                                const struct workspace *workspace)
 {
-    return file->daily ? NULL : exposure_of_file(file->fd, workspace);
+    char path[PATH_MAX];
+    char real[PATH_MAX];
+    bool missing;
+
+    if (!file->daily)
+        return exposure_of_file(file->fd, workspace);
+    int n = snprintf(path, sizeof path, "%s/" AUDITFOLDER_PLACE, file->home);
+    if (n < 0 || (size_t)n >= sizeof path ||
+        resolve_path(path, real, &missing) != 0)
+        return NULL; // it cannot be opened, which is said then
+    return exposure_of_path(real, workspace);
 }
 
 void auditfile_free(struct auditfile *file)

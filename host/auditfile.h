@@ -4,21 +4,25 @@
 #ifndef HOST_AUDITFILE_H
 #define HOST_AUDITFILE_H
 
-#include "base/log.h"
 #include "gate/audit.h"
+#include "host/auditfolder.h"
+#include "host/report.h"
 #include "host/workspace.h"
-
-/* The folder of the files below HOME. */
-#define AUDITFILE_PLACE ".local/state/ecl-mcp/audit"
 
 struct auditfile;
 
 /* Keeps lines in the file PATH, which is made if it is missing. When PATH is
-   NULL: in a file for each day (UTC) in AUDITFILE_PLACE, made when its first
-   line comes; files older than LIMIT_AUDIT_DAYS are removed. LOG is borrowed.
-   NULL with errno set when PATH cannot be used, there is no HOME, or memory
-   runs out. */
-struct auditfile *auditfile_new(const char *path, const struct log *log);
+   NULL: in a file for each day (UTC) below HOME, as auditfolder.h says; one
+   with LIMIT_AUDIT_FILE bytes is full. REPORT is borrowed. NULL with errno set
+   when PATH cannot be used, there is no HOME, or memory runs out. */
+struct auditfile *auditfile_new(const char *path, const struct report *report);
+
+/* The wall clock: milliseconds since 1970. */
+int64_t auditfile_now(void);
+
+/* Opens the file before there is a line: at the start, nobody can have kept the
+   server from it yet. NOW_MS as for auditfile_append; a failure is reported. */
+void auditfile_begin(struct auditfile *file, int64_t now_ms);
 
 /* Why the agent could change the file PATH of auditfile_new, as
    exposure_of_file says it; NULL: it could not, or PATH was NULL. */
@@ -32,8 +36,8 @@ const char *auditfile_reason(int error);
 void auditfile_free(struct auditfile *file);
 
 /* Appends a line, with one write. NOW_MS is the wall clock (since 1970), the
-   other arguments are those of gate/audit.h. A failure is logged once; the next
-   line that can be written says how many were lost. */
+   other arguments are those of gate/audit.h. A failure is reported once, and so
+   is its end; the next line that can be written says how many were lost. */
 void auditfile_append(struct auditfile *file, int64_t now_ms, int64_t age_ms,
                       struct str members, bool lasting);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* exposure.c: the rules of the sandbox, seen from the other side: it makes
-   neither a folder that contains the home writable, nor secrets. */
+   neither a folder writable that contains the home or secrets of the home, nor
+   secrets. */
 #include "host/exposure.h"
 
 #include <limits.h>
@@ -11,9 +12,9 @@
 #include <unistd.h>
 
 #include "files/secrets.h"
+#include "host/home.h"
 
-/* The absolute path of what FD is open on; false: unknown. */
-static bool find_path(int fd, char path[PATH_MAX])
+bool exposure_find_path(int fd, char path[PATH_MAX])
 {
     char link[32];
 
@@ -49,36 +50,39 @@ static void find_cache(const char *home, char out[PATH_MAX])
     int n;
 
     if (caches && caches[0] == '/')
-        n = snprintf(path, sizeof path, "%s/common-lisp", caches);
+        n = snprintf(path, sizeof path, "%s/ecl-mcp", caches);
     else
-        n = snprintf(path, sizeof path, "%s/.cache/common-lisp", home);
+        n = snprintf(path, sizeof path, "%s/.cache/ecl-mcp", home);
     resolve(n < (int)sizeof path ? path : NULL, out);
 }
 
-const char *exposure_of_file(int fd, const struct workspace *workspace)
+const char *exposure_of_path(const char *path,
+                             const struct workspace *workspace)
 {
-    const char *temporary = getenv("TMPDIR");
-    char path[PATH_MAX];
     char home[PATH_MAX];
     char folder[PATH_MAX];
+    struct str name;
+    // a workspace that holds a secret of the home is not writable for code, and
+    // the tools for files change no secrets
+    bool spared = home_below(path, &name) && secrets_match(name, NULL);
 
-    if (!find_path(fd, path))
-        return "is in an unknown place: /proc is missing";
-    resolve(getenv("HOME"), home);
-    bool spared = home[0] != '\0' && lies_in(path, home) &&
-                  secrets_match(str_from(path + 1), NULL);
-    if (workspace && workspace_contains(workspace, path) &&
-        !(spared && workspace_contains(workspace, home)))
+    if (workspace && workspace_contains(workspace, path) && !spared)
         return "lies in the workspace, where the agent could change it (start "
                "ecl-mcp with --workspace and a folder that does not contain "
                "it)";
-    resolve(temporary && temporary[0] == '/' ? temporary : "/tmp", folder);
-    if (lies_in(path, folder) && !lies_in(home, folder))
-        return "lies in the temporary folder, where evaluated code could "
-               "change it";
+    resolve(getenv("HOME"), home);
     find_cache(home, folder);
     if (lies_in(path, folder))
         return "lies in the cache of compiled files, where evaluated code "
                "could change it";
     return NULL;
+}
+
+const char *exposure_of_file(int fd, const struct workspace *workspace)
+{
+    char path[PATH_MAX];
+
+    if (!exposure_find_path(fd, path))
+        return "is in an unknown place: /proc is missing";
+    return exposure_of_path(path, workspace);
 }

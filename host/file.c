@@ -15,6 +15,9 @@
 
 /* --- Reading -------------------------------------------------------------- */
 
+/* Bytes that are read between two looks at the strand (base/strand.h). */
+#define READ_PIECE (256u * 1024)
+
 /* Why what has MODE is refused. */
 static const char *describe_kind(mode_t mode)
 {
@@ -65,30 +68,44 @@ static enum files_result open_file(const struct location *location, int parent,
                            "it is not an ordinary file.");
 }
 
+/* Appends some bytes of the file to BYTES. Returns their number, 0 at the end
+   of the file or without memory, -1 with errno. */
+static ssize_t read_some(int fd, struct buf *bytes)
+{
+    size_t room = bytes->cap - bytes->n;
+    char *to = buf_reserve(bytes, room > 0 ? 1 : READ_PIECE);
+    ssize_t n = 0;
+
+    if (!to)
+        return 0;
+    room = bytes->cap - bytes->n;
+    do {
+        n = read(fd, to, room < READ_PIECE ? room : READ_PIECE);
+    } while (n < 0 && errno == EINTR);
+    bytes->n += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+/* Reads the file, which has SIZE bytes or has grown to at most MAX, in
+   steps. */
 static enum files_result read_all(const struct location *location, int fd,
                                   uint64_t max, uint64_t size, struct str *out)
 {
     struct buf bytes = BUF_EMPTY;
+    enum files_result result = FILES_OK;
     ssize_t n = 1;
 
     (void)buf_reserve_exact(&bytes, (size_t)size + 1);
-    while (n > 0 && bytes.n <= max) {
-        char *room = buf_reserve(&bytes, 65536);
-
-        n = room ? read(fd, room, 65536) : -1;
-        if (n > 0)
-            bytes.n += (size_t)n;
-        else if (n < 0 && errno == EINTR && room)
-            n = 1;
+    while (n > 0 && bytes.n <= max && result == FILES_OK) {
+        n = read_some(fd, &bytes);
+        if (n < 0)
+            result = location_fail(location, errno);
+        else if (arena_spend(location->arena, (size_t)n / 2) != ST_OK)
+            result = FILES_NOMEM;
     }
-    int error = n < 0 && !buf_failed(&bytes) ? errno : 0;
-    enum files_result result = FILES_OK;
-    if (error != 0)
-        result = location_fail(location, error);
-    else if (bytes.n > max)
+    if (result == FILES_OK && bytes.n > max)
         result = location_too_large(location, bytes.n, max);
-    else if (buf_failed(&bytes) ||
-             arena_str(location->arena, buf_view(&bytes), out) != ST_OK)
+    if (result == FILES_OK && arena_take(location->arena, &bytes, out) != ST_OK)
         result = FILES_NOMEM;
     buf_release(&bytes);
     return result;
@@ -111,11 +128,28 @@ static enum files_result read_at(const struct location *location, int parent,
     else
         result = read_all(location, fd, max, size, &out->bytes);
     (void)close(fd);
-    if (result == FILES_OK) {
-        out->exists = true;
-        digest_of(out->bytes, out->hash);
-    }
-    return result;
+    if (result != FILES_OK)
+        return result;
+    out->exists = true;
+    out->linked = info.st_nlink > 1;
+    return digest_in_steps(location->arena, out->bytes, out->hash) == ST_OK
+               ? FILES_OK
+               : FILES_NOMEM;
+}
+
+bool file_is_linked(const struct location *location)
+{
+    char last[NAME_MAX + 1];
+    struct stat info;
+    int parent =
+        location_open_parent(location->workspace, location->name, false, last);
+    bool linked = parent >= 0 &&
+                  fstatat(parent, last, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  S_ISREG(info.st_mode) && info.st_nlink > 1;
+
+    if (parent >= 0)
+        (void)close(parent); // it was only a folder
+    return linked;
 }
 
 enum files_result file_read(const struct location *location, uint64_t max,
@@ -127,8 +161,10 @@ enum files_result file_read(const struct location *location, uint64_t max,
     enum files_result result = FILES_MISSING;
 
     *out = (struct files_content){.name = location->name, .bytes = STR("")};
-    if (parent < 0 && errno != ENOENT)
+    if (parent < 0 && errno != ENOENT) {
+        out->name = STR("");
         return location_fail(location, errno);
+    }
     if (parent >= 0) {
         result = read_at(location, parent, last, max, out);
         (void)close(parent);
@@ -142,12 +178,25 @@ enum files_result file_read(const struct location *location, uint64_t max,
 
 /* --- Writing -------------------------------------------------------------- */
 
+/* Whether both describe the same content, as far as the system tells. */
+static bool same_content(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
 /* Checks that the file is still as EXPECTED says: else FILES_CHANGED. */
 static enum files_result check(const struct location *location, int parent,
                                const char *last,
                                const struct files_content *expected)
 {
     struct files_content now = {.bytes = STR("")};
+    struct stat before;
+    struct stat after;
+    bool there = fstatat(parent, last, &before, AT_SYMLINK_NOFOLLOW) == 0;
     enum files_result result =
         read_at(location, parent, last, LIMIT_FILE, &now);
 
@@ -159,6 +208,10 @@ static enum files_result check(const struct location *location, int parent,
         return result;
     if (now.exists != expected->exists ||
         (now.exists && memcmp(now.hash, expected->hash, FILES_HASH) != 0))
+        return location_changed(location);
+    // others may have written while it was read in steps
+    if (there && (fstatat(parent, last, &after, AT_SYMLINK_NOFOLLOW) < 0 ||
+                  !same_content(&before, &after)))
         return location_changed(location);
     return result;
 }
@@ -187,26 +240,25 @@ static enum files_result replace(const struct location *location, int parent,
                                  const struct files_content *expected,
                                  struct str bytes)
 {
-    char temporary[REPLACE_NAME];
+    struct replacement file;
     struct stat info;
     const struct stat *old;
     enum files_result result = find_old(location, parent, last, &info, &old);
 
     if (result != FILES_OK)
         return result;
-    int error = replace_write(parent, last, old, bytes,
-                              &location->workspace->temporary, temporary);
+    int error = replace_write(location->arena, parent, last, old, bytes, &file);
     if (error != 0)
         return location_fail(location, error);
     result = check(location, parent, last, expected);
     if (result == FILES_OK)
-        error = replace_move(parent, temporary, last, !expected->exists);
+        error = replace_move(parent, &file, last, !expected->exists);
     if (result == FILES_OK && error == 0) {
         (void)fsync(parent); // the name; the content is on the disk already
         return FILES_OK;
     }
-    (void)unlinkat(parent, temporary, 0);
-    if (error == EEXIST)
+    (void)unlinkat(parent, file.name, 0);
+    if (error == EEXIST || error == ESTALE)
         return location_changed(location);
     return error == 0 ? result : location_fail(location, error);
 }

@@ -6,6 +6,10 @@
 #include "files/files.h"
 #include "host/location.h"
 
+/* Whether LOCATION, whose name is set, is a file that has another name, too: a
+   hard link. */
+bool file_is_linked(const struct location *location);
+
 /* Reads the file of LOCATION, whose name is set, into *OUT; a missing one is
    FILES_OK, too, and OUT->exists is false. More than MAX bytes are refused. */
 enum files_result file_read(const struct location *location, uint64_t max,

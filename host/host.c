@@ -12,6 +12,7 @@
 void host_init(struct host *host, const struct log *log)
 {
     *host = (struct host){.log = *log};
+    host->report = (struct report){&host->log, &host->notices};
     policy_init(&host->policy);
 }
 
@@ -20,6 +21,7 @@ void host_release(struct host *host)
     auditfile_free(host->audit);
     workspace_free(host->workspace);
     policy_release(&host->policy);
+    buf_release(&host->notices);
     *host = (struct host){.audit = NULL};
 }
 
@@ -27,13 +29,14 @@ enum status host_open_audit(struct host *host, const char *path)
 {
     if (path && strcmp(path, "off") == 0)
         return ST_OK;
-    host->audit = auditfile_new(path, &host->log);
+    host->audit = auditfile_new(path, &host->report);
     if (host->audit)
-        return ST_OK;
-    if (path)
+        auditfile_begin(host->audit, auditfile_now());
+    else if (path)
         return ST_IO;
-    log_line(&host->log, LOG_WARN,
-             "audit: calls are not logged: there is no HOME");
+    else
+        report_line(&host->report, LOG_WARN, "audit",
+                    "calls are not logged: there is no HOME");
     return ST_OK;
 }
 
@@ -50,13 +53,13 @@ enum status host_open_workspace(struct host *host, const char *root,
 enum status host_fill(struct host *host, const char *policy,
                       struct core_config *config)
 {
-    enum status status =
-        policyfile_read(&host->policy, policy, host->workspace, core_find_tool);
+    enum status status = policyfile_read(&host->policy, policy, host->workspace,
+                                         core_find_tool, &host->report);
     const char *exposure = NULL;
 
     (void)status; // running out of memory leaves a fault, too
     if (host->policy.fault.n > 0)
-        log_line(&host->log, LOG_ERROR, "policy: no dangerous tool runs: %.*s",
+        log_line(&host->log, LOG_ERROR, "policy: only safe tools run: %.*s",
                  STR_ARG(host->policy.fault));
     if (host->audit)
         exposure = auditfile_exposure(host->audit, host->workspace);
@@ -64,6 +67,7 @@ enum status host_fill(struct host *host, const char *policy,
         log_line(&host->log, LOG_WARN, "audit: the log %s", exposure);
     config->log = host->log;
     config->policy = &host->policy;
+    config->notices = &host->notices;
     if (host->workspace)
         config->files = &host->files;
     if (host->audit)

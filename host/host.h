@@ -10,11 +10,14 @@
 #include "core/core.h"
 #include "gate/policy.h"
 #include "host/auditfile.h"
+#include "host/report.h"
 #include "host/workspace.h"
 
 /* Must stay where it is while a core uses it. */
 struct host {
     struct log log;              /* copied; its context is borrowed */
+    struct buf notices;          /* for the next answer */
+    struct report report;        /* to both */
     struct policy policy;        /* the caller may add rules before host_fill */
     struct auditfile *audit;     /* NULL: calls are not logged */
     struct workspace *workspace; /* NULL: no files */
@@ -37,7 +40,8 @@ enum status MUST_CHECK host_open_workspace(struct host *host, const char *root,
                                            const char *const *secrets);
 
 /* Reads the rules in the file POLICY (see policyfile_read) and fills the
-   members of CONFIG that are not options: log, key, files, policy, audit. Call
+   members of CONFIG that are not options: log, key, files, policy, audit,
+   notices. Call
    it after the two above. Logs what is wrong with the rules, and warns of a log
    of calls that the agent could change. ST_IO with errno: the system has no
    random bytes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* location.c: every path is resolved, checked, and then walked name by name
-   from the descriptor of the root without following a link: whoever swaps a
-   name for a link meanwhile gets a refusal. */
+/* location.c: a path is resolved once and checked; from then on its name is
+   walked from the descriptor of the root without following a link: whoever
+   swaps a name for a link meanwhile gets a refusal. */
 #include "host/location.h"
 
 #include <errno.h>
@@ -110,14 +110,23 @@ static enum files_result refuse_outside(const struct location *location)
                        : location_refuse(location, FILES_REFUSED, text.p);
 }
 
-/* Sets the name of LOCATION, which leads to the absolute path REAL. */
-static enum files_result set_name(struct location *location, const char *real)
+bool location_is_secret(const struct workspace *workspace, struct str name)
 {
-    struct str name;
+    char path[2 * PATH_MAX];
+    const char *start = workspace->in_home;
+    int n = snprintf(path, sizeof path, "%s%s%.*s", start,
+                     start[0] != '\0' && name.n > 0 ? "/" : "", STR_ARG(name));
 
-    if (!location_below(location->workspace, real, &name))
-        return refuse_outside(location);
-    if (secrets_match(name, location->workspace->secrets))
+    if (n < 0 || (size_t)n >= sizeof path)
+        return true;
+    // this finds all that is found in the part of the path that is NAME
+    return secrets_match(str_make(path, (size_t)n), workspace->secrets);
+}
+
+/* Sets the name of LOCATION to a copy of NAME, unless it may hold secrets. */
+static enum files_result set_name(struct location *location, struct str name)
+{
+    if (location_is_secret(location->workspace, name))
         return location_refuse(
             location, FILES_REFUSED,
             "it may hold secrets, so no tool reads or changes it.");
@@ -126,7 +135,12 @@ static enum files_result set_name(struct location *location, const char *real)
                : FILES_NOMEM;
 }
 
-enum files_result location_find(struct location *location, bool may_miss)
+enum files_result location_take(struct location *location, struct str name)
+{
+    return set_name(location, str_eq(name, STR(".")) ? STR("") : name);
+}
+
+enum files_result location_find(struct location *location)
 {
     struct str asked = location->asked;
     const char *root = location->workspace->root;
@@ -146,30 +160,36 @@ enum files_result location_find(struct location *location, bool may_miss)
     int error = resolve_path(path, real, &missing);
     if (error != 0)
         return location_fail(location, error);
-    enum files_result result = set_name(location, real);
+    struct str name;
+    if (!location_below(location->workspace, real, &name))
+        return refuse_outside(location);
+    enum files_result result = set_name(location, name);
     // a slash at the end means a folder, and folders are not made by name
-    if (result == FILES_OK && missing && (!may_miss || path[n - 1] == '/'))
+    if (result == FILES_OK && missing && path[n - 1] == '/')
         return location_fail(location, ENOENT);
     return result;
 }
 
 /* --- Walking -------------------------------------------------------------- */
 
-/* The name at the start of *REST as a C string; false when it is empty or too
-   long. */
-static bool take_name(struct str *rest, char name[NAME_MAX + 1])
+/* Takes the name at the start of *REST as a C string. 0 or an errno: it is
+   empty, too long, or leads elsewhere. */
+static int take_name(struct str *rest, char name[NAME_MAX + 1])
 {
     size_t n = 0;
 
     while (n < rest->n && rest->p[n] != '/')
         n++;
-    if (n == 0 || n > NAME_MAX)
-        return false;
+    if (n > NAME_MAX)
+        return ENAMETOOLONG;
+    if (n == 0 || str_eq(str_make(rest->p, n), STR(".")) ||
+        str_eq(str_make(rest->p, n), STR("..")))
+        return EINVAL;
     memcpy(name, rest->p, n);
     name[n] = '\0';
     n += n < rest->n;
     *rest = str_make(rest->p + n, rest->n - n);
-    return true;
+    return 0;
 }
 
 /* Closes FD and keeps errno. Returns -1. */
@@ -182,6 +202,22 @@ static int close_failed(int fd)
     return -1;
 }
 
+/* Opens the folder NAME in the folder PARENT. A descriptor or -1; a link is
+   ELOOP. */
+static int enter(int parent, const char *name)
+{
+    struct stat info;
+    int fd =
+        openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd >= 0 || errno != ENOTDIR)
+        return fd;
+    bool link = fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISLNK(info.st_mode);
+    errno = link ? ELOOP : ENOTDIR;
+    return -1;
+}
+
 int location_open_parent(const struct workspace *workspace, struct str name,
                          bool make, char last[NAME_MAX + 1])
 {
@@ -190,16 +226,14 @@ int location_open_parent(const struct workspace *workspace, struct str name,
 
     memcpy(last, ".", 2);
     while (fd >= 0 && rest.n > 0) {
-        if (!take_name(&rest, last)) {
-            errno = ENAMETOOLONG;
+        errno = take_name(&rest, last);
+        if (errno != 0)
             return close_failed(fd);
-        }
         if (rest.n == 0)
             break;
         if (make && mkdirat(fd, last, 0777) < 0 && errno != EEXIST)
             return close_failed(fd);
-        int next =
-            openat(fd, last, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int next = enter(fd, last);
         (void)close_failed(fd);
         fd = next;
     }

@@ -13,10 +13,10 @@
 /* workspace.h says what it is; this is for the files of this folder that do
    its work. */
 struct workspace {
-    int fd;              /* of the root */
-    char root[PATH_MAX]; /* absolute, links resolved; empty for "/" */
+    int fd;                 /* of the root */
+    char root[PATH_MAX];    /* absolute, links resolved; empty for "/" */
+    char in_home[PATH_MAX]; /* the root from the home folder; or empty */
     const char *const *secrets;
-    unsigned temporary; /* number of the last temporary file */
 };
 
 /* The path of one call. */
@@ -43,9 +43,17 @@ enum files_result location_too_large(const struct location *location,
 /* FILES_CHANGED. */
 enum files_result location_changed(const struct location *location);
 
-/* Sets the name of LOCATION; with MAY_MISS, nothing need exist there yet. What
-   lies outside the workspace or is secret is refused. */
-enum files_result location_find(struct location *location, bool may_miss);
+/* Sets the name of LOCATION to where its path leads now; nothing need exist
+   there yet. What lies outside the workspace or is secret is refused. */
+enum files_result location_find(struct location *location);
+
+/* Sets the name of LOCATION to NAME, which location_find has found ("." is the
+   root). A secret, or a name that none can be, is refused. */
+enum files_result location_take(struct location *location, struct str name);
+
+/* Whether NAME, a path from the root, may hold secrets, seen from the root or
+   from the home folder. */
+bool location_is_secret(const struct workspace *workspace, struct str name);
 
 /* Whether the absolute path REAL is the root or lies below it; *OUT is the part
    below. */
@@ -54,8 +62,8 @@ bool location_below(const struct workspace *workspace, const char *real,
 
 /* Opens the folder in which the last name of NAME (from the root) stands,
    without following a link, and copies that last name to LAST; "." for the root
-   itself. With MAKE, missing folders are made. A descriptor, or -1 with
-   errno. */
+   itself. With MAKE, missing folders are made. A descriptor, or -1 with errno:
+   ELOOP when a link stands on the way. */
 int location_open_parent(const struct workspace *workspace, struct str name,
                          bool make, char last[NAME_MAX + 1]);
 

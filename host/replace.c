@@ -4,15 +4,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* How many names to try. */
-#define TRIES 100
+/* How many names to try: the first of 128 random bits is free. */
+#define TRIES 10
+
+/* Bytes that are written between two looks at the strand (base/strand.h). */
+#define WRITE_PIECE (256u * 1024)
 
 /* Attributes of a file and their values, as the system bounds them. */
 struct attributes {
@@ -20,16 +25,21 @@ struct attributes {
     char value[XATTR_SIZE_MAX];
 };
 
-static bool write_all(int fd, struct str bytes)
+/* Writes BYTES in steps. False with errno. */
+static bool write_all(const struct arena *arena, int fd, struct str bytes)
 {
-    size_t done = 0;
-
-    while (done < bytes.n) {
-        ssize_t n = write(fd, bytes.p + done, bytes.n - done);
+    while (bytes.n > 0) {
+        size_t piece = bytes.n < WRITE_PIECE ? bytes.n : WRITE_PIECE;
+        ssize_t n = write(fd, bytes.p, piece);
 
         if (n < 0 && errno != EINTR)
             return false;
-        done += n > 0 ? (size_t)n : 0;
+        if (n > 0)
+            bytes = str_make(bytes.p + n, bytes.n - (size_t)n);
+        if (arena_spend(arena, piece) != ST_OK) {
+            errno = ECANCELED;
+            return false;
+        }
     }
     return true;
 }
@@ -112,16 +122,20 @@ static bool dress(int fd, int parent, const char *last, const struct stat *old)
     return take_attributes(fd, parent, last) && fchmod(fd, mode) == 0;
 }
 
-/* Makes a new file in PARENT and copies its name to NAME; skips names that a
-   killed server left behind. A descriptor or -1. */
-static int make(int parent, unsigned *counter, char name[REPLACE_NAME])
+/* Makes a new file in PARENT, whose name goes to OUT. A descriptor or -1. */
+static int make(int parent, struct replacement *out)
 {
     int fd = -1;
 
     for (int tries = 0; fd < 0 && tries < TRIES; tries++) {
-        (void)snprintf(name, REPLACE_NAME, ".ecl-mcp-%ld-%u.tmp",
-                       (long)getpid(), ++*counter);
-        fd = openat(parent, name,
+        uint64_t random[2];
+
+        if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+            return -1;
+        (void)snprintf(out->name, sizeof out->name,
+                       ".ecl-mcp-%016" PRIx64 "%016" PRIx64 ".tmp", random[0],
+                       random[1]);
+        fd = openat(parent, out->name,
                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0 && errno != EEXIST)
             return -1;
@@ -129,24 +143,32 @@ static int make(int parent, unsigned *counter, char name[REPLACE_NAME])
     return fd;
 }
 
-int replace_write(int parent, const char *last, const struct stat *old,
-                  struct str bytes, unsigned *counter, char name[REPLACE_NAME])
+int replace_write(const struct arena *arena, int parent, const char *last,
+                  const struct stat *old, struct str bytes,
+                  struct replacement *out)
 {
+    struct stat info;
     int error = 0;
-    int fd = make(parent, counter, name);
+    int fd = make(parent, out);
 
     if (fd < 0)
         return errno;
-    if (!write_all(fd, bytes) || !dress(fd, parent, last, old) || fsync(fd) < 0)
+    if (!write_all(arena, fd, bytes) || !dress(fd, parent, last, old) ||
+        fsync(fd) < 0 || fstat(fd, &info) < 0)
         error = errno;
     if (close(fd) < 0 && error == 0)
         error = errno;
-    if (error != 0)
-        (void)unlinkat(parent, name, 0);
-    return error;
+    if (error != 0) {
+        (void)unlinkat(parent, out->name, 0);
+        return error;
+    }
+    out->device = info.st_dev;
+    out->inode = info.st_ino;
+    return 0;
 }
 
-int replace_move(int parent, const char *name, const char *last, bool is_new)
+/* 0 or an errno. */
+static int move(int parent, const char *name, const char *last, bool is_new)
 {
     if (!is_new)
         return renameat(parent, name, parent, last) < 0 ? errno : 0;
@@ -158,4 +180,18 @@ int replace_move(int parent, const char *name, const char *last, bool is_new)
         return errno;
     (void)unlinkat(parent, name, 0);
     return 0;
+}
+
+int replace_move(int parent, const struct replacement *file, const char *last,
+                 bool is_new)
+{
+    struct stat info;
+    int error = move(parent, file->name, last, is_new);
+
+    if (error != 0)
+        return error;
+    // who watches the folder could have swapped the new file by now
+    bool same = fstatat(parent, last, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+                info.st_dev == file->device && info.st_ino == file->inode;
+    return same ? 0 : ESTALE;
 }

@@ -7,25 +7,33 @@
 
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 
-/* Room for the name of the new file. */
-#define REPLACE_NAME 64
+/* The new file, under a name that nobody can guess: evaluated code could take
+   others first. */
+struct replacement {
+    char name[64];
+    dev_t device;
+    ino_t inode;
+};
 
-/* Makes a file with BYTES in the folder PARENT, on the disk when this returns,
-   and copies its name to NAME; the caller removes or moves it. The file gets
-   the mode, owner, access control list and user attributes of LAST in PARENT,
-   whose stat(2) is OLD; with OLD NULL, those of a new file. *COUNTER makes
-   names unique. Returns 0, or an errno, and then there is no new file. */
-int MUST_CHECK replace_write(int parent, const char *last,
-                             const struct stat *old, struct str bytes,
-                             unsigned *counter, char name[REPLACE_NAME]);
+/* Makes a file with BYTES in the folder PARENT, on the disk when this returns;
+   the caller removes or moves it. It gets the mode, owner, access control list
+   and user attributes of LAST in PARENT, whose stat(2) is OLD; with OLD NULL,
+   those of a new file. The steps are those of ARENA's strand. Returns 0, or an
+   errno (ECANCELED when the work is stopped), and then there is no new file. */
+int MUST_CHECK replace_write(const struct arena *arena, int parent,
+                             const char *last, const struct stat *old,
+                             struct str bytes, struct replacement *out);
 
-/* Renames the file NAME to LAST; when IS_NEW, only if LAST does not exist.
-   Returns 0, or an errno, and then NAME still exists. */
-int MUST_CHECK replace_move(int parent, const char *name, const char *last,
-                            bool is_new);
+/* Renames the new file to LAST; when IS_NEW, only if LAST does not exist.
+   Returns 0, or an errno, and then the new file still exists; but ESTALE:
+   somebody has put something else in its place, and that is LAST now. */
+int MUST_CHECK replace_move(int parent, const struct replacement *file,
+                            const char *last, bool is_new);
 
 #endif

@@ -13,7 +13,11 @@
 #include "base/limits.h"
 #include "files/secrets.h"
 #include "host/file.h"
+#include "host/home.h"
 #include "host/location.h"
+
+/* The work (base/strand.h) of finding out about an entry of a folder. */
+#define ENTRY 512
 
 /* --- Folders -------------------------------------------------------------- */
 
@@ -41,7 +45,7 @@ static bool is_secret(const struct location *location, struct str name)
     if (location->name.n > 0)
         path = arena_printf(location->arena, "%.*s/%.*s",
                             STR_ARG(location->name), STR_ARG(name));
-    return path.n == 0 || secrets_match(path, location->workspace->secrets);
+    return path.n == 0 || location_is_secret(location->workspace, path);
 }
 
 /* Fills the next entry of OUT for NAME in FOLDER; leaves out what has gone
@@ -83,6 +87,8 @@ static enum files_result read_folder(const struct location *location,
             break;
         }
         result = add_entry(location, folder, found->d_name, out);
+        if (result == FILES_OK && arena_spend(location->arena, ENTRY) != ST_OK)
+            result = FILES_NOMEM;
     }
     qsort(out->entries, out->count, sizeof *out->entries, by_name);
     return result;
@@ -114,24 +120,28 @@ static DIR *open_folder(const struct location *location)
 /* --- The functions of files.h --------------------------------------------- */
 
 static enum files_result locate_file(void *context, struct arena *arena,
-                                     struct str path, struct str *name,
+                                     struct str path, struct files_place *out,
                                      struct str *problem)
 {
     struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, true);
+    enum files_result result = location_find(&location);
 
-    if (result == FILES_OK)
-        *name = location.name.n > 0 ? location.name : STR(".");
-    return result;
+    if (result != FILES_OK)
+        return result;
+    *out = (struct files_place){.asked = path,
+                                .name = location.name.n > 0 ? location.name
+                                                            : STR("."),
+                                .linked = file_is_linked(&location)};
+    return FILES_OK;
 }
 
 static enum files_result read_file(void *context, struct arena *arena,
-                                   struct str path, uint64_t max,
-                                   struct files_content *out,
+                                   const struct files_place *place,
+                                   uint64_t max, struct files_content *out,
                                    struct str *problem)
 {
-    struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, true);
+    struct location location = {context, arena, place->asked, STR(""), problem};
+    enum files_result result = location_take(&location, place->name);
 
     *out = (struct files_content){.name = STR("")};
     if (result == FILES_OK)
@@ -147,21 +157,18 @@ static enum files_result write_file(void *context, struct arena *arena,
 {
     struct location location = {context, arena, expected->name, STR(""),
                                 problem};
-    enum files_result result = location_find(&location, true);
+    enum files_result result = location_take(&location, expected->name);
 
-    if (result != FILES_OK)
-        return result;
-    if (!str_eq(location.name, expected->name))
-        return location_changed(&location); // a link stands where none was
-    return file_write(&location, expected, bytes);
+    return result == FILES_OK ? file_write(&location, expected, bytes) : result;
 }
 
 static enum files_result list_folder(void *context, struct arena *arena,
-                                     struct str path, struct files_folder *out,
+                                     const struct files_place *place,
+                                     struct files_folder *out,
                                      struct str *problem)
 {
-    struct location location = {context, arena, path, STR(""), problem};
-    enum files_result result = location_find(&location, false);
+    struct location location = {context, arena, place->asked, STR(""), problem};
+    enum files_result result = location_take(&location, place->name);
 
     if (result != FILES_OK)
         return result;
@@ -209,6 +216,9 @@ struct workspace *workspace_new(const char *root, const char *const *secrets)
         errno = error;
         return NULL;
     }
+    struct str in_home;
+    if (home_below(workspace->root, &in_home))
+        memcpy(workspace->in_home, in_home.p, in_home.n); // zeros follow
     if (strcmp(workspace->root, "/") == 0)
         workspace->root[0] = '\0';
     return workspace;

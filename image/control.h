@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* control.h: what the supervisor and the zygote say to each other. Messages of
-   one size travel over a SOCK_SEQPACKET pair; they are plain structs, since
-   both ends come from one build. OPEN brings the descriptors of the new live
-   image along. */
+/* control.h: what the supervisor, the zygote and the keepers say to each other.
+   Messages of one size travel over SOCK_SEQPACKET pairs, one to the zygote and
+   one to each keeper; they are plain structs, since both ends come from one
+   build. OPEN brings the descriptors of the new session along. */
 #ifndef IMAGE_CONTROL_H
 #define IMAGE_CONTROL_H
 
@@ -18,16 +18,35 @@
 
 enum control_kind {
     CONTROL_READY = 1, /* zygote: Lisp is booted; version tells the build */
-    CONTROL_OPEN,      /* supervisor: fork a live image for serial */
-    CONTROL_OPENED,    /* zygote: it is process pid; 0: fork failed, status
-                          is errno */
-    CONTROL_ADOPT,     /* supervisor: process pid, a copy of a live image, is
-                          in use; it is not an orphan */
-    CONTROL_EXITED     /* zygote: process pid ended with wait status status */
+    CONTROL_OPEN,      /* supervisor to zygote: fork a keeper for serial */
+    CONTROL_OPENED,    /* keeper: it is process keeper, its image is pid; 0:
+                          fork failed, status is errno (the zygote says this
+                          when there is no keeper) */
+    CONTROL_EXITED,    /* keeper: image pid ended with wait status status */
+    CONTROL_COUNT,     /* supervisor to keeper: count the processes now, and
+                          again as long as there are some besides the image */
+    CONTROL_CROWDED,   /* keeper: there were too many with image pid; all are
+                          stopped until SPARE comes */
+    CONTROL_COPIES,    /* supervisor to keeper: the sleeping copies, which do
+                          not count, are those in spared */
+    CONTROL_SPARE,     /* supervisor to keeper: the same, and pid, a copy that
+                          was woken, is the image; end everything else */
+    CONTROL_SPARED,    /* keeper: that is done, for image pid */
+    CONTROL_COVER = 16 /* supervisor to zygote: the user has heard of the files
+                          that have come (image/covers.h); cover them */
 };
 
 /* The descriptors that come with OPEN, in this order. */
-enum control_fd { CONTROL_SOCKET, CONTROL_STDOUT, CONTROL_STDERR, CONTROL_FDS };
+enum control_fd {
+    CONTROL_SOCKET,
+    CONTROL_STDOUT,
+    CONTROL_STDERR,
+    CONTROL_KEEPER, /* the keeper's end of its control socket */
+    CONTROL_FDS
+};
+
+/* Sleeping copies that a session may have, named and unnamed. */
+#define CONTROL_SPARED_MAX (2 * LIMIT_CHECKPOINTS)
 
 /* Why a call is stopped. */
 enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING, STOP_BY_USER };
@@ -44,8 +63,12 @@ struct control_message {
     uint64_t heap;    /* OPEN: bytes of Lisp heap */
     int32_t pid;
     int32_t status;
-    unsigned char key[WIRE_MARK_KEY]; /* OPEN: of the output marks */
-    struct sandbox_state sandbox;     /* READY: which parts are in force */
+    int64_t time;                       /* SPARE */
+    int32_t keeper;                     /* OPENED */
+    uint32_t spared_n;                  /* COPIES, SPARE: how many, */
+    int32_t spared[CONTROL_SPARED_MAX]; /* and their processes */
+    unsigned char key[WIRE_MARK_KEY];   /* OPEN: of the output marks */
+    struct sandbox_state sandbox;       /* READY: which parts are in force */
 };
 
 /* Sends MESSAGE, and the descriptors FDS unless FDS is NULL; they stay the

@@ -2,7 +2,7 @@
 /* landlock.c: see landlock.h. Landlock can only allow, and what it allows for a
    folder holds for everything in it. To leave a secret out, all other names in
    every folder on the way to it are allowed one by one; what appears in such a
-   folder later is not allowed, either. */
+   folder later is not allowed, either, until the rules are made anew. */
 #include "image/landlock.h"
 
 #include <dirent.h>
@@ -13,9 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "files/secrets.h"
+#include "image/folders.h"
+#include "image/hidden.h"
 
 /* The interface of the kernel; the headers of older systems have less of it. */
 enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF };
@@ -55,134 +57,17 @@ struct rule {
 #define OF_FILES                                                               \
     (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL)
 
-/* Never readable: terminals, disks, keys. */
-static const char *const hidden_places[] = {
-    "/dev",
-    "/run/secrets",
-    "/run/user",
-    NULL,
-};
-
-/* What the system lets only root read. */
-static const char *const hidden_from_root[] = {
-    "/etc/shadow", "/etc/shadow-",     "/etc/gshadow", "/etc/gshadow-",
-    "/etc/ssh",    "/etc/ssl/private", NULL,
-};
-
 /* The files of /dev that programs cannot do without. */
 static const char *const devices[] = {
     "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL,
 };
 
-/* Paths, owned. */
-struct paths {
-    char **list;
-    size_t n;
-    size_t cap;
-    bool failed; /* memory ran out */
-};
-
-static void paths_release(struct paths *paths)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        free(paths->list[i]);
-    free(paths->list);
-}
-
-static bool paths_has(const struct paths *paths, const char *path)
-{
-    for (size_t i = 0; i < paths->n; i++)
-        if (strcmp(paths->list[i], path) == 0)
-            return true;
-    return false;
-}
-
-static void paths_add(struct paths *paths, const char *path)
-{
-    if (paths_has(paths, path))
-        return;
-    if (paths->n == paths->cap) {
-        size_t cap = paths->cap * 2 + 64;
-        char **list = realloc(paths->list, cap * sizeof *list);
-
-        paths->failed = paths->failed || !list;
-        if (!list)
-            return;
-        paths->list = list;
-        paths->cap = cap;
-    }
-    paths->list[paths->n] = strdup(path);
-    if (paths->list[paths->n])
-        paths->n++;
-    else
-        paths->failed = true;
-}
-
 /* What is needed to make the rules. */
 struct rules {
     int set; /* the descriptor */
     uint64_t handled;
-    struct paths hidden; /* never allowed */
-    struct paths ways;   /* folders on the way to them */
+    const struct hidden *hidden; /* never allowed */
 };
-
-/* PATH must not be allowed, nor the path to which its links lead. */
-static void hide(struct rules *rules, const char *path)
-{
-    char real[SANDBOX_PATH];
-
-    paths_add(&rules->hidden, path);
-    if (realpath(path, real) && strcmp(real, path) != 0)
-        paths_add(&rules->hidden, real);
-}
-
-static void hide_below(struct rules *rules, const char *home, const char *name)
-{
-    char path[SANDBOX_PATH];
-    int n = snprintf(path, sizeof path, "%s/%s", home, name);
-
-    if (n > 0 && (size_t)n < sizeof path)
-        hide(rules, path);
-}
-
-/* Hides, below HOME, the PATTERNS (NULL: none) that name one path. */
-static void hide_named(struct rules *rules, const char *home,
-                       const char *const *patterns)
-{
-    for (size_t i = 0; patterns && patterns[i]; i++)
-        if (!strchr(patterns[i], '*'))
-            hide_below(rules, home, patterns[i]);
-}
-
-/* Hides the secrets of one home folder: the paths that patterns name, and the
-   entries whose names match one. MORE are further patterns. */
-static void hide_secrets(struct rules *rules, const char *home,
-                         const char *const *more)
-{
-    DIR *folder = opendir(home[0] != '\0' ? home : "/");
-    const struct dirent *entry;
-
-    hide_named(rules, home, secrets_patterns);
-    hide_named(rules, home, more);
-    while (folder && (entry = readdir(folder)))
-        if (secrets_match(str_from(entry->d_name), more))
-            hide_below(rules, home, entry->d_name);
-    if (folder)
-        (void)closedir(folder); // was only read
-}
-
-/* Notes the folders on the way to PATH, "" for the root. */
-static void note_ways(struct rules *rules, const char *path)
-{
-    char way[SANDBOX_PATH];
-
-    for (size_t i = 0; path[i] != '\0'; i++) {
-        way[i] = '\0';
-        if (path[i] == '/')
-            paths_add(&rules->ways, way);
-        way[i] = path[i];
-    }
-}
 
 /* Allows RIGHTS, which fit its type, for NAME in FOLDER, unless it is a link.
    What cannot be allowed stays forbidden. */
@@ -224,65 +109,51 @@ static void allow_around(const struct rules *rules, const char *way)
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
-    char path[SANDBOX_PATH];
-    uint64_t rights;
+    struct stat status;
 
     if (!folder && fd >= 0)
         (void)close(fd); // nothing in it gets allowed
-    while (folder && (entry = readdir(folder))) {
-        int n = snprintf(path, sizeof path, "%s/%s", way, entry->d_name);
+    if (!folder)
+        return;
+    while (fstat(fd, &status) == 0 && (entry = readdir(folder))) {
+        uint64_t rights;
 
-        if (strcmp(entry->d_name, ".") == 0 ||
-            strcmp(entry->d_name, "..") == 0 || n < 0 ||
-            (size_t)n >= sizeof path)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         rights = reading_of(fd, entry);
-        if (rights != 0 && !paths_has(&rules->hidden, path) &&
-            !paths_has(&rules->ways, path))
+        if (rights != 0 && !hidden_has(rules->hidden, way, entry->d_name,
+                                       status.st_dev, entry->d_ino))
             allow(rules, fd, entry->d_name, rights);
     }
-    if (folder)
-        (void)closedir(folder); // was only read
+    (void)closedir(folder); // was only read
 }
 
-/* Finds out what must stay hidden. False without memory. */
-static bool find_hidden(struct rules *rules, const struct sandbox *sandbox,
-                        const struct sandbox_places *places)
+/* Allows RIGHTS for what FD is open on, unless it is -1. */
+static void allow_open(const struct rules *rules, int fd, uint64_t rights)
 {
-    size_t homes = sizeof places->homes / sizeof places->homes[0];
+    struct rule rule = {rights & rules->handled, fd};
 
-    for (size_t i = 0; hidden_places[i]; i++)
-        hide(rules, hidden_places[i]);
-    for (size_t i = 0; geteuid() == 0 && hidden_from_root[i]; i++)
-        hide(rules, hidden_from_root[i]);
-    for (size_t i = 0; i < homes; i++) {
-        const char *home = places->homes[i];
-
-        if (home[0] != '/')
-            continue;
-        home = home[1] == '\0' ? "" : home;
-        hide_secrets(rules, home, sandbox->secrets);
-        note_ways(rules, home);
-        paths_add(&rules->ways, home);
-    }
-    for (size_t i = 0; i < rules->hidden.n; i++)
-        note_ways(rules, rules->hidden.list[i]);
-    return !rules->hidden.failed && !rules->ways.failed;
+    if (fd >= 0)
+        (void)syscall(ADD_RULE, rules->set, RULE_PATH_BENEATH, &rule, 0);
 }
 
-static void allow_everything(const struct rules *rules,
-                             const struct sandbox *sandbox,
-                             const struct sandbox_places *places)
+/* What may be read, and devices. */
+static void allow_reading(const struct rules *rules)
 {
     allow(rules, AT_FDCWD, "/", FS_READ_DIR);
-    for (size_t i = 0; i < rules->ways.n; i++)
-        allow_around(rules, rules->ways.list[i]);
+    for (size_t i = 0; i < rules->hidden->ways.n; i++)
+        allow_around(rules, rules->hidden->ways.list[i].name);
     for (size_t i = 0; devices[i]; i++)
         allow(rules, AT_FDCWD, devices[i], DEVICE);
+}
+
+static void allow_folders(const struct rules *rules,
+                          const struct landlock *landlock,
+                          const struct sandbox *sandbox)
+{
     for (size_t i = 0; i < SANDBOX_N; i++)
-        if (places->writable[i][0] != '\0' && !places->refused[i])
-            allow(rules, AT_FDCWD, places->writable[i],
-                  sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
+        allow_open(rules, landlock->folders[i],
+                   sandbox->mode == SANDBOX_WORKSPACE ? WRITING : READING);
 }
 
 /* What VERSION of the interface can handle. */
@@ -303,27 +174,193 @@ static struct ruleset handled_by(int version, const struct sandbox *sandbox)
     return set;
 }
 
-enum status landlock_confine(int version, const struct sandbox *sandbox,
-                             const struct sandbox_places *places)
+/* How a folder looked when the rules were made. */
+struct landlock_mark {
+    char *path; /* owned */
+    dev_t device;
+    ino_t number;
+    struct timespec changed; /* its entries, or the folder itself */
+};
+
+static void forget_marks(struct landlock *landlock)
 {
-    struct ruleset set = handled_by(version, sandbox);
-    struct rules rules = {.handled = set.files};
-    enum status status = ST_IO;
+    for (size_t i = 0; i < landlock->n; i++)
+        free(landlock->marks[i].path);
+    free(landlock->marks);
+    landlock->marks = NULL;
+    landlock->n = 0;
+}
+
+static void look(struct landlock_mark *mark)
+{
+    struct stat status = {.st_ino = 0};
+
+    if (stat(mark->path[0] != '\0' ? mark->path : "/", &status) < 0)
+        status.st_ino = 0; // it may come into being
+    mark->device = status.st_dev;
+    mark->number = status.st_ino;
+    mark->changed = status.st_ctim;
+}
+
+/* Marks the folders of LOOKED. Without memory there are no marks, and the rules
+   are made anew each time. */
+static void mark(struct landlock *landlock, const struct hidden_paths *looked)
+{
+    forget_marks(landlock);
+    landlock->marks = calloc(looked->n, sizeof *landlock->marks);
+    while (landlock->marks && landlock->n < looked->n) {
+        struct landlock_mark *next = &landlock->marks[landlock->n];
+
+        next->path = strdup(looked->list[landlock->n].name);
+        if (!next->path) {
+            forget_marks(landlock);
+            return;
+        }
+        look(next);
+        landlock->n++;
+    }
+}
+
+static bool is_unchanged(const struct landlock *landlock)
+{
+    for (size_t i = 0; i < landlock->n; i++) {
+        const struct landlock_mark *old = &landlock->marks[i];
+        struct landlock_mark now = {.path = old->path};
+
+        look(&now);
+        if (now.device != old->device || now.number != old->number ||
+            now.changed.tv_sec != old->changed.tv_sec ||
+            now.changed.tv_nsec != old->changed.tv_nsec)
+            return false;
+    }
+    return landlock->n > 0;
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        (void)close(*fd); // was only a name
+    *fd = -1;
+}
+
+/* Begins rules that keep HIDDEN out of reach: they allow nothing yet. False,
+   with errno: the system refuses. */
+static bool begin_rules(struct landlock *landlock,
+                        const struct sandbox *sandbox,
+                        const struct hidden *hidden, struct rules *rules)
+{
+    struct ruleset set = handled_by(landlock->version, sandbox);
+
+    rules->handled = set.files;
+    rules->hidden = hidden;
+    rules->set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
+    landlock->rules = rules->set;
+    if (rules->set >= 0)
+        mark(landlock, &hidden->looked);
+    return rules->set >= 0;
+}
+
+/* The rules that landlock_begin had begun, for landlock_open. */
+static struct landlock early = {.rules = -1};
+
+void landlock_begin(int version, const struct sandbox *sandbox,
+                    const struct hidden *hidden)
+{
+    struct rules rules;
+
+    early.version = version;
+    if (hidden->failed || version == 0 ||
+        !begin_rules(&early, sandbox, hidden, &rules))
+        return; // they are made later
+    early.maker = fork();
+    if (early.maker == 0) {
+        allow_reading(&rules); // both processes have the same rules
+        _exit(0);
+    }
+    if (early.maker < 0) {
+        close_one(&early.rules);
+        forget_marks(&early);
+    }
+}
+
+/* Waits until the rules that were begun are made; true: they are. */
+static bool await_maker(pid_t maker)
+{
+    int status = -1;
+
+    while (maker > 0 && waitpid(maker, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return maker > 0 && status == 0;
+}
+
+void landlock_open(struct landlock *landlock, int version,
+                   struct sandbox_places *places)
+{
+    *landlock = early;
+    early = (struct landlock){.rules = -1};
+    landlock->begun =
+        await_maker(landlock->maker) && landlock->version == version;
+    if (!landlock->begun)
+        close_one(&landlock->rules);
+    landlock->version = version;
+    for (size_t i = 0; i < SANDBOX_N; i++) {
+        const char *path = places->writable[i];
+
+        landlock->folders[i] = -1;
+        if (path[0] == '\0' || places->refused[i])
+            continue;
+        landlock->folders[i] = folders_find(path);
+        if (landlock->folders[i] < 0)
+            places->refused[i] = "it cannot be opened, or a link is in its way";
+    }
+}
+
+enum status landlock_renew(struct landlock *landlock,
+                           const struct sandbox *sandbox,
+                           const struct sandbox_places *places)
+{
+    struct hidden hidden;
+    struct rules rules;
     int fault;
 
-    rules.set = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
-    if (rules.set < 0)
-        return ST_IO;
+    if (landlock->begun) {
+        landlock->begun = false;
+        rules.set = landlock->rules;
+        rules.handled = handled_by(landlock->version, sandbox).files;
+        allow_folders(&rules, landlock, sandbox);
+        return ST_OK;
+    }
+    if (landlock->rules >= 0 && is_unchanged(landlock))
+        return ST_OK;
+    close_one(&landlock->rules);
     errno = ENOMEM;
-    if (find_hidden(&rules, sandbox, places)) {
-        allow_everything(&rules, sandbox, places);
-        if (syscall(RESTRICT_SELF, rules.set, 0) == 0)
-            status = ST_OK;
+    if (hidden_find(&hidden, sandbox, places) == ST_OK &&
+        begin_rules(landlock, sandbox, &hidden, &rules)) {
+        allow_reading(&rules);
+        allow_folders(&rules, landlock, sandbox);
     }
     fault = errno;
-    (void)close(rules.set);
-    paths_release(&rules.hidden);
-    paths_release(&rules.ways);
+    hidden_release(&hidden);
+    errno = fault;
+    return landlock->rules >= 0 ? ST_OK : ST_IO;
+}
+
+enum status landlock_confine(struct landlock *landlock)
+{
+    enum status status =
+        syscall(RESTRICT_SELF, landlock->rules, 0) == 0 ? ST_OK : ST_IO;
+    int fault = errno;
+
+    landlock_release(landlock);
     errno = fault;
     return status;
+}
+
+void landlock_release(struct landlock *landlock)
+{
+    close_one(&landlock->rules);
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        close_one(&landlock->folders[i]);
+    forget_marks(landlock);
 }

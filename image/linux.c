@@ -3,12 +3,12 @@
    answer as if there were nothing to tell. */
 #include "image/linux.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <linux/sockios.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +17,11 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "image/names.h"
-
-/* How the names of live images and of their sleeping copies begin. */
-#define OUR_NAMES "ecl-mcp-"
-
-/* Bytes of /proc/PID/environ that are read. */
-#define ENVIRONMENT_MAX (256u * 1024)
+#include "base/limits.h"
 
 /* Asks for the version of Landlock; not in the headers of older systems. */
 enum { LANDLOCK_CREATE_RULESET = 444, LANDLOCK_VERSION = 1 };
@@ -72,90 +67,13 @@ size_t linux_children(pid_t *pids, size_t max)
     return n;
 }
 
-void linux_mark_programs(void)
-{
-    char number[16];
-
-    (void)snprintf(number, sizeof number, "%d", (int)getpid());
-    (void)setenv(NAME_ENVIRONMENT, number, 1); // without it, orphans end later
-}
-
-bool linux_has_environment(pid_t pid, const char *name, const char *value)
-{
-    char path[64];
-    char *text = malloc(ENVIRONMENT_MAX);
-    size_t n = 0;
-    size_t at = 0;
-    bool found = false;
-    ssize_t got = 1;
-    size_t name_length = strlen(name);
-    int fd;
-
-    if (!text)
-        return false;
-    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        while (n < ENVIRONMENT_MAX - 1 &&
-               (got = read(fd, text + n, ENVIRONMENT_MAX - 1 - n)) > 0)
-            n += (size_t)got;
-        (void)close(fd); // was only read
-    }
-    text[n] = '\0';
-    while (at < n && !found) {
-        const char *entry = text + at;
-
-        found = strncmp(entry, name, name_length) == 0 &&
-                entry[name_length] == '=' &&
-                strcmp(entry + name_length + 1, value) == 0;
-        at += strlen(entry) + 1;
-    }
-    free(text);
-    return found;
-}
-
 void linux_set_name(const char *name)
 {
     (void)prctl(PR_SET_NAME, name, 0, 0, 0); // fails only for a bad pointer
 }
 
-bool linux_has_name(pid_t pid, const char *name)
-{
-    char path[64];
-    char text[32];
-    ssize_t n = -1;
-    int fd;
-
-    (void)snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        n = read(fd, text, sizeof text - 1);
-        (void)close(fd); // was only read
-    }
-    if (n <= 0)
-        return false;
-    text[n - 1] = '\0'; // in place of the line end
-    return strcmp(text, name) == 0;
-}
-
 /* Fields of /proc/PID/stat after the name, counted from 0. */
-enum { STAT_STATE = 0, STAT_PARENT = 1, STAT_SESSION = 3, STAT_START = 19 };
-
-/* What the system says of a process. */
-struct process {
-    pid_t pid;
-    pid_t parent;
-    pid_t session;
-    int64_t start; /* in clock ticks since the system's start */
-    bool image;    /* one of ours, or a copy of one */
-    bool member;   /* of the family in question */
-};
-
-struct processes {
-    struct process *list;
-    size_t n;
-    size_t size;
-};
+enum { STAT_STATE = 0, STAT_PARENT = 1, STAT_THREADS = 17, STAT_START = 19 };
 
 /* Field number FIELD of TEXT, which begins after the name; empty when TEXT has
    fewer. */
@@ -166,12 +84,10 @@ static const char *stat_field(const char *text, int field)
     return text ? text : "";
 }
 
-/* Reads about process PID; false when it is gone, or a zombie. */
-static bool read_process(pid_t pid, struct process *process)
+bool linux_find(pid_t pid, pid_t *parent, int64_t *start)
 {
     char path[64];
     char text[1024];
-    const char *name;
     const char *fields;
     ssize_t n = -1;
     int fd;
@@ -183,108 +99,15 @@ static bool read_process(pid_t pid, struct process *process)
         (void)close(fd); // was only read
     }
     text[n > 0 ? n : 0] = '\0';
-    name = strchr(text, '(');
     fields = strrchr(text, ')'); // the name may contain anything
-    if (!name || !fields || fields[1] == '\0')
+    if (!fields || fields[1] == '\0')
         return false;
     fields += 2;
-    process->pid = pid;
-    process->parent = (pid_t)strtol(stat_field(fields, STAT_PARENT), NULL, 10);
-    process->session =
-        (pid_t)strtol(stat_field(fields, STAT_SESSION), NULL, 10);
-    process->start = strtoll(stat_field(fields, STAT_START), NULL, 10);
-    process->image = process->session == pid &&
-                     strncmp(name, "(" OUR_NAMES, strlen("(" OUR_NAMES)) == 0;
-    process->member = false;
-    return strchr("ZX", stat_field(fields, STAT_STATE)[0]) == NULL;
-}
-
-bool linux_find(pid_t pid, pid_t *parent, int64_t *start)
-{
-    struct process process;
-
-    if (!read_process(pid, &process))
-        return false;
-    *parent = process.parent;
-    *start = process.start;
-    return true;
-}
-
-/* Reads about all processes; about some, or none, without memory. */
-static struct processes read_processes(void)
-{
-    struct processes all = {NULL, 0, 0};
-    DIR *folder = opendir("/proc");
-    const struct dirent *entry;
-
-    while (folder && (entry = readdir(folder))) {
-        char *end;
-        pid_t pid = (pid_t)strtol(entry->d_name, &end, 10);
-
-        if (pid <= 0 || *end != '\0')
-            continue;
-        if (all.n == all.size) {
-            size_t size = all.size * 2 + 128;
-            struct process *list = realloc(all.list, size * sizeof *all.list);
-
-            if (!list)
-                break; // the next round finds the others
-            all.list = list;
-            all.size = size;
-        }
-        if (read_process(pid, &all.list[all.n]))
-            all.n++;
-    }
-    if (folder)
-        (void)closedir(folder); // was only read
-    return all;
-}
-
-static const struct process *find(const struct processes *all, pid_t pid)
-{
-    for (size_t i = 0; i < all->n; i++)
-        if (all->list[i].pid == pid)
-            return &all->list[i];
-    return NULL;
-}
-
-/* Whether PROCESS belongs to image SID: by its session, by its parent, or by
-   its environment when its parent is gone and we or a child of ours adopted it.
- */
-static bool is_member(const struct processes *all,
-                      const struct process *process, pid_t sid)
-{
-    const struct process *parent = find(all, process->parent);
-    char number[16];
-
-    if (process->session == sid)
-        return true;
-    if (process->image || !parent)
-        return false;
-    if (parent->member)
-        return true;
-    if (parent->pid != getpid() && parent->parent != getpid())
-        return false;
-    (void)snprintf(number, sizeof number, "%d", (int)sid);
-    return linux_has_environment(process->pid, NAME_ENVIRONMENT, number);
-}
-
-/* Marks the members of the family of image SID. */
-static void mark_members(struct processes *all, pid_t sid)
-{
-    bool more = true;
-
-    while (more) {
-        more = false;
-        for (size_t i = 0; i < all->n; i++) {
-            struct process *process = &all->list[i];
-
-            if (process->member || !is_member(all, process, sid))
-                continue;
-            process->member = true;
-            more = true;
-        }
-    }
+    *parent = (pid_t)strtol(stat_field(fields, STAT_PARENT), NULL, 10);
+    *start = strtoll(stat_field(fields, STAT_START), NULL, 10);
+    // its first thread may end while others run
+    return !strchr("ZX", stat_field(fields, STAT_STATE)[0]) ||
+           strtol(stat_field(fields, STAT_THREADS), NULL, 10) > 1;
 }
 
 bool linux_has_unread(int socket)
@@ -303,34 +126,84 @@ static int64_t clock_ms(clockid_t clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The monotonic time MS in clock ticks since the system's start, rounded down:
-   a process that was started in the same tick counts as later. */
-static int64_t ticks_at(int64_t ms)
+int64_t linux_ticks(int64_t ms)
 {
     int64_t asleep = clock_ms(CLOCK_BOOTTIME) - clock_ms(CLOCK_MONOTONIC);
 
-    return ms < 0 ? 0 : (ms + asleep) * sysconf(_SC_CLK_TCK) / 1000;
+    return (ms + asleep) * sysconf(_SC_CLK_TCK) / 1000;
 }
 
-size_t linux_family(pid_t sid, int64_t since_ms, int signal)
+/* Writes TEXT to the file PATH, which exists. */
+static bool write_file(const char *path, const char *text)
 {
-    struct processes all = read_processes();
-    int64_t start = ticks_at(since_ms);
-    size_t n = 0;
+    size_t n = strlen(text);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool done;
 
-    mark_members(&all, sid);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct process *process = &all.list[i];
+    if (fd < 0)
+        return false;
+    done = write(fd, text, n) == (ssize_t)n;
+    (void)close(fd); // the kernel has taken it or not
+    return done;
+}
 
-        if (!process->member || process->start < start ||
-            (process->pid == sid && since_ms >= 0))
-            continue;
-        n++;
-        if (signal != 0)
-            (void)kill(process->pid, signal); // it may just have ended
-    }
-    free(all.list);
-    return n;
+void linux_offer_memory(void)
+{
+    static const char path[] = "/proc/self/oom_score_adj";
+    char text[32] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    long score;
+
+    if (fd < 0)
+        return;
+    (void)!read(fd, text, sizeof text - 1); // else it counts as 0
+    (void)close(fd);                        // was only read
+    score = strtol(text, NULL, 10) + LIMIT_OOM_SCORE;
+    (void)snprintf(text, sizeof text, "%ld", score < 1000 ? score : 1000);
+    (void)write_file(path, text); // raising it is always allowed
+}
+
+void linux_go_ahead(void)
+{
+    const struct sched_param lowest = {1};
+
+    // if refused, it competes with the others
+    (void)sched_setscheduler(0, SCHED_FIFO, &lowest);
+}
+
+bool linux_go_behind(void)
+{
+    const struct sched_param none = {0};
+
+    return sched_getscheduler(0) == SCHED_OTHER ||
+           sched_setscheduler(0, SCHED_OTHER, &none) == 0;
+}
+
+bool linux_is_at_least(int major, int minor)
+{
+    struct utsname name;
+    char *end;
+    long is_major;
+    long is_minor;
+
+    if (uname(&name) < 0)
+        return false;
+    is_major = strtol(name.release, &end, 10);
+    is_minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    return is_major > major || (is_major == major && is_minor >= minor);
+}
+
+bool linux_enter_users(void)
+{
+    char users[64];
+    char groups[64];
+
+    (void)snprintf(users, sizeof users, "%u %u 1\n", geteuid(), geteuid());
+    (void)snprintf(groups, sizeof groups, "%u %u 1\n", getegid(), getegid());
+    return unshare(CLONE_NEWUSER) == 0 &&
+           write_file("/proc/self/setgroups", "deny") &&
+           write_file("/proc/self/uid_map", users) &&
+           write_file("/proc/self/gid_map", groups) && linux_give_up_rights();
 }
 
 size_t linux_memory(pid_t pid)
@@ -353,10 +226,11 @@ size_t linux_memory(pid_t pid)
     return kilobytes * 1024;
 }
 
-bool linux_give_up_rights(void)
+/* Gives up all rights but those of KEPT, a capability; -1: all. */
+static bool give_up_but(int kept)
 {
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+    struct __user_cap_data_struct left[_LINUX_CAPABILITY_U32S_3];
     bool plain = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     unsigned long right = 0;
 
@@ -365,8 +239,21 @@ bool linux_give_up_rights(void)
         right++;
     (void)prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    memset(none, 0, sizeof none);
-    return syscall(SYS_capset, &head, none) == 0 && plain;
+    memset(left, 0, sizeof left);
+    if (kept >= 0)
+        left[CAP_TO_INDEX(kept)].effective =
+            left[CAP_TO_INDEX(kept)].permitted = CAP_TO_MASK(kept);
+    return syscall(SYS_capset, &head, left) == 0 && plain;
+}
+
+bool linux_give_up_rights(void)
+{
+    return give_up_but(-1);
+}
+
+bool linux_keep_mounting(void)
+{
+    return give_up_but(CAP_SYS_ADMIN);
 }
 
 void linux_hide(void)

@@ -21,34 +21,37 @@ void linux_signal_on_orphaned(int signal);
    Returns their number; 0 when the system does not tell. */
 size_t linux_children(pid_t *pids, size_t max);
 
-/* From now on the programs that this process starts have its number in
-   NAME_ENVIRONMENT. */
-void linux_mark_programs(void);
-
-/* Whether process PID was started with VALUE in environment variable NAME. */
-bool linux_has_environment(pid_t pid, const char *name, const char *value);
-
 /* Gives this process a NAME of at most 15 bytes. */
 void linux_set_name(const char *name);
-
-/* Whether process PID has such a NAME. */
-bool linux_has_name(pid_t pid, const char *name);
 
 /* Whether the other end of SOCKET, which is on this system, has left something
    unread. */
 bool linux_has_unread(int socket);
 
 /* Finds the parent of process PID, and when the process was started, in clock
-   ticks. False when there is no such process, or the system does not tell. */
+   ticks. False when there is no such process, when it has ended (a zombie), or
+   when the system does not tell. */
 bool linux_find(pid_t pid, pid_t *parent, int64_t *start);
 
-/* Counts the processes of live image SID that were started at SINCE_MS or
-   later, a monotonic time in milliseconds (-1: at any time): those in its
-   session (setsid(2)), its descendants, and orphans with its number in their
-   environment, but not threads, zombies and sleeping copies. Sends them SIGNAL
-   unless that is 0. SID itself is left out unless the time is -1. 0 when the
-   system does not tell. */
-size_t linux_family(pid_t sid, int64_t since_ms, int signal);
+/* The monotonic time MS in the clock ticks of linux_find, rounded down. */
+int64_t linux_ticks(int64_t ms);
+
+/* From now on the system ends this process, and what it starts, before others
+   when memory runs out: raises its score by LIMIT_OOM_SCORE. */
+void linux_offer_memory(void);
+
+/* From now on this process is served before others, as far as the system allows
+   (root only). The second function undoes that, for a child; false when it
+   cannot. */
+void linux_go_ahead(void);
+bool linux_go_behind(void);
+
+/* Whether the system is Linux MAJOR.MINOR or newer. */
+bool linux_is_at_least(int major, int minor);
+
+/* Enters a user namespace in which this user is the only one, without rights.
+   False when the system refuses; this process must end then. */
+bool linux_enter_users(void);
 
 /* Memory of process PID in bytes, with its share of shared pages; 0 when the
    system does not tell. */
@@ -57,6 +60,10 @@ size_t linux_memory(pid_t pid);
 /* Gives up all rights beyond those of a plain user, for this process and every
    program that it starts. False when some could not be given up. */
 bool linux_give_up_rights(void);
+
+/* The same, but the right to mount stays with this process and its forks, not
+   with the programs that they start, until it is given up, too. */
+bool linux_keep_mounting(void);
 
 /* From now on other programs of the user cannot inspect this process. */
 void linux_hide(void);

@@ -138,8 +138,8 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     lisp_interrupt.sa_sigaction(signal, info, context);
 }
 
-/* The parent is gone: the zygote, or the supervisor after it. Without a
-   supervisor this image must end, whatever it is doing. */
+/* The parent is gone: the image that this one is a copy of, or the keeper.
+   Without a supervisor this image must end, whatever it is doing. */
 static void orphaned(int signal)
 {
     struct pollfd fd = {live.connection.socket, POLLIN, 0};
@@ -212,24 +212,28 @@ static cl_object string_to_lisp(struct str s)
     return string;
 }
 
+/* Appends STRING to OUT, which has LIMIT_OUTPUT_KEPT bytes at most afterwards:
+   the supervisor takes no more. */
 static void string_from_lisp(cl_object string, struct buf *out)
 {
+    static const char end[] = "\n[… the rest is not kept …]";
+    const size_t most = LIMIT_OUTPUT_KEPT - (sizeof end - 1);
     cl_index n = (cl_index)ecl_length(string); // never negative
     cl_index i;
 
-    if (n > LIMIT_OUTPUT_KEPT)
-        n = LIMIT_OUTPUT_KEPT;
     for (i = 0; i < n; i++) {
         uint32_t code = (uint32_t)ecl_char(string, i);
         char bytes[4];
+        size_t length;
 
-        if (code < 0x80) {
-            buf_byte(out, (char)code);
-            continue;
-        }
         if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
             code = 0xfffd;
-        buf_append(out, bytes, utf8_encode(code, bytes));
+        length = utf8_encode(code, bytes);
+        if (out->n + length > most) {
+            buf_str(out, STR(end));
+            return;
+        }
+        buf_append(out, bytes, length);
     }
 }
 
@@ -362,8 +366,7 @@ static void take_signals(void)
 {
     struct sigaction action = {.sa_handler = orphaned, .sa_flags = SA_RESTART};
 
-    (void)signal(SIGCHLD, SIG_DFL); // the zygote had others
-    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL); // the zygote ignores them
     (void)signal(SIGHUP, SIG_DFL);
     (void)signal(SIGPIPE, failed_write);
     (void)signal(SIGXFSZ, failed_write);
@@ -401,7 +404,6 @@ void live_run(const struct control_message *open_message,
     live.heap = open_message->heap;
     connection_take(&live.connection, open_message, fds);
     (void)setsid(); // a process group of its own, and no terminal
-    linux_mark_programs();
     live.stack_limit = ecl_process_env()->cs_limit;
     find_names();
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);

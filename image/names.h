@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* names.h: names by which the processes of live images are recognised. */
+/* names.h: the names of our processes, for people and ps(1). Nothing is
+   concluded from them: evaluated code can take any name. */
 #ifndef IMAGE_NAMES_H
 #define IMAGE_NAMES_H
 
-/* Environment variable that every program started by a live image inherits;
-   its value is the image's process number. */
-#define NAME_ENVIRONMENT "ECL_MCP_IMAGE"
-
-/* The process names, at most 15 bytes, of a live image and of a copy of one
-   that sleeps as a checkpoint. */
+/* At most 15 bytes: of a live image, of the keeper of a session, and of a copy
+   that sleeps as a checkpoint. "pkill ecl" in an evaluation must not reach the
+   last. */
 #define NAME_LIVE "ecl-mcp-image"
-#define NAME_SLEEPER "ecl-mcp-sleeper"
+#define NAME_KEEPER "ecl-mcp-keeper"
+#define NAME_SLEEPER "mcp-sleeper"
+
+/* Environment variable with the folder of Lisp's compiled files, which ends in
+   a slash. */
+#define NAME_CACHE "ECL_MCP_CACHE"
 
 #endif

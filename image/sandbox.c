@@ -2,13 +2,11 @@
 /* sandbox.c: see sandbox.h. sandbox_enter.c puts it into force. */
 #include "image/sandbox.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "files/secrets.h"
+#include "image/cache.h"
 #include "image/linux.h"
 
 static const char *const names[] = {
@@ -35,14 +33,6 @@ const char *sandbox_mode_name(enum sandbox_mode mode)
     return names[mode];
 }
 
-/* The value of environment variable NAME when it is an absolute path. */
-static const char *path_from(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value && value[0] == '/' ? value : NULL;
-}
-
 /* PATH with its links resolved; "" when there is nothing at PATH. */
 static void resolve(const char *path, char out[SANDBOX_PATH])
 {
@@ -51,85 +41,32 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
-/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
-static const char *below(const char *path, const char *folder)
-{
-    size_t n = strlen(folder);
-
-    if (n == 1) // the root
-        return path + 1;
-    if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
-        return NULL;
-    return path[n] == '/' ? path + n + 1 : path + n;
-}
-
-static void find_homes(struct sandbox_places *places)
-{
-    const char *home = path_from("HOME");
-    const struct passwd *user;
-
-    if (!home && (user = getpwuid(getuid())))
-        home = user->pw_dir;
-    if (home)
-        resolve(home, places->homes[0]);
-    if (geteuid() == 0)
-        resolve("/root", places->homes[1]);
-}
-
-/* Where compiled files go; the folder need not exist yet. */
-static void find_cache(const struct sandbox_places *places,
-                       char out[SANDBOX_PATH])
-{
-    const char *caches = path_from("XDG_CACHE_HOME");
-    int n = 0;
-
-    if (caches)
-        n = snprintf(out, SANDBOX_PATH, "%s/common-lisp", caches);
-    else if (places->homes[0][0] != '\0')
-        n = snprintf(out, SANDBOX_PATH, "%s/.cache/common-lisp",
-                     places->homes[0]);
-    if (n <= 0 || n >= SANDBOX_PATH)
-        out[0] = '\0';
-}
-
-/* Why code must not write to PATH; NULL: it may. */
-static const char *reason_against(const struct sandbox *sandbox,
-                                  const struct sandbox_places *places,
-                                  const char *path)
-{
-    size_t homes = sizeof places->homes / sizeof places->homes[0];
-
-    if (strcmp(path, "/") == 0)
-        return "it is the whole system";
-    for (size_t i = 0; i < homes; i++) {
-        const char *home = places->homes[i];
-        const char *inside = home[0] == '/' ? below(path, home) : NULL;
-
-        if (home[0] == '/' && below(home, path))
-            return "the home folder lies in it";
-        if (inside && secrets_match(str_from(inside), sandbox->secrets))
-            return "it is secret";
-    }
-    return NULL;
-}
-
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places)
+                         const char *temporary, struct sandbox_places *places)
 {
-    const char *temporary = path_from("TMPDIR");
-
     memset(places, 0, sizeof *places);
     if (sandbox->mode == SANDBOX_OFF)
         return;
-    find_homes(places);
+    homes_find(places->homes);
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    resolve(temporary ? temporary : "/tmp",
-            places->writable[SANDBOX_TEMPORARY]);
-    find_cache(places, places->writable[SANDBOX_CACHE]);
+    if (temporary && temporary[0] == '/')
+        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
+    cache_find(places->writable[SANDBOX_CACHE]);
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (places->writable[i][0] != '\0')
-            places->refused[i] =
-                reason_against(sandbox, places, places->writable[i]);
+            places->refused[i] = homes_forbid(
+                places->homes, places->writable[i], sandbox->secrets);
+}
+
+void sandbox_make_cache(const struct sandbox *sandbox,
+                        struct sandbox_places *places)
+{
+    char *path = places->writable[SANDBOX_CACHE];
+
+    if (places->refused[SANDBOX_CACHE])
+        path[0] = '\0';
+    places->refused[SANDBOX_CACHE] = NULL;
+    cache_open(path, sandbox->mode == SANDBOX_WORKSPACE);
 }
 
 void sandbox_hide_process(const struct sandbox *sandbox)
@@ -143,19 +80,43 @@ void sandbox_hide_process(const struct sandbox *sandbox)
 static bool list_places(const struct sandbox *sandbox,
                         const struct sandbox_places *places, struct buf *out)
 {
-    const char *list[SANDBOX_N];
+    size_t list[SANDBOX_N];
     size_t n = 0;
 
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (sandbox->mode == SANDBOX_WORKSPACE &&
             places->writable[i][0] != '\0' && !places->refused[i])
-            list[n++] = places->writable[i];
+            list[n++] = i;
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_str(out, i + 1 < n ? STR(", ") : STR(" and "));
-        buf_str(out, str_from(list[i]));
+        buf_str(out, str_from(places->writable[list[i]]));
+        if (list[i] == SANDBOX_TEMPORARY)
+            buf_str(out, STR(" (TMPDIR)"));
     }
     return n > 0;
+}
+
+/* Says whether a mount namespace is in force; true when it should be. */
+static bool report_mounts(const struct sandbox *sandbox,
+                          const struct sandbox_state *state, struct buf *out)
+{
+    bool workspace = sandbox->mode == SANDBOX_WORKSPACE;
+
+    if ((state->mounts & SANDBOX_MOUNTS) != 0) {
+        buf_str(out, STR(", mounts"));
+        if (workspace && sandbox->unprotected)
+            buf_str(out, STR(" (--no-protect)"));
+        else if (workspace && (state->mounts & SANDBOX_MOUNTS_TEMPORARY) == 0)
+            buf_str(out, STR(" (/tmp is that of all programs)"));
+        return false;
+    }
+    buf_printf(out, ", NO mount namespace (%s)", strerror(state->mounts_fault));
+    if (workspace)
+        buf_str(out, STR(": .git/hooks, .mcp.json and the like in the "
+                         "workspace can be changed by evaluated code, and "
+                         "/tmp is that of all programs"));
+    return true;
 }
 
 bool sandbox_report(const struct sandbox *sandbox,
@@ -183,8 +144,9 @@ bool sandbox_report(const struct sandbox *sandbox,
                            "calls are not restricted"));
     if (!state->rights)
         buf_str(out, STR(", rights of root NOT given up"));
-    missing = state->landlock < LINUX_LANDLOCK_SIGNALS || !state->seccomp ||
-              !state->rights;
+    missing = report_mounts(sandbox, state, out);
+    missing = missing || state->landlock < LINUX_LANDLOCK_SIGNALS ||
+              !state->seccomp || !state->rights;
     return missing;
 }
 
@@ -212,11 +174,55 @@ void sandbox_explain(const struct sandbox *sandbox,
     buf_str(out, STR("no signals to programs outside."));
 }
 
+/* Where the files of /tmp are. */
+static void explain_temporary(const struct sandbox_state *state,
+                              const struct sandbox_places *places,
+                              struct buf *out)
+{
+    const char *also = (state->mounts & SANDBOX_MOUNTS_VAR) != 0
+                           ? " and /var/tmp are its own, and lie"
+                           : " is its own, and lies";
+
+    if ((state->mounts & SANDBOX_MOUNTS_TEMPORARY) != 0)
+        buf_printf(out, " /tmp%s in %s for all other programs.", also,
+                   places->writable[SANDBOX_TEMPORARY]);
+}
+
+void sandbox_explain_mounts(const struct sandbox *sandbox,
+                            const struct sandbox_state *state,
+                            const struct sandbox_places *places,
+                            struct buf *out)
+{
+    if (sandbox->mode != SANDBOX_WORKSPACE || !state->known)
+        return;
+    explain_temporary(state, places, out);
+    if ((state->mounts & SANDBOX_MOUNTS_COVERS) != 0)
+        buf_str(out, STR(" In the workspace it cannot change what other "
+                         "programs run or trust: .git/hooks, .git/config, "
+                         ".mcp.json, .vscode and the like (--protect, "
+                         "--no-protect)."));
+    else if (!sandbox->unprotected && !places->refused[SANDBOX_ROOT])
+        buf_str(out, STR(" It can change all of the workspace, .git/hooks, "
+                         ".mcp.json and the like, too."));
+}
+
+bool sandbox_misses_temporary(const struct sandbox_state *state,
+                              struct str text)
+{
+    return (state->mounts & SANDBOX_MOUNTS_TEMPORARY) != 0 && text.n > 0 &&
+           memmem(text.p, text.n, "/tmp/", 5) &&
+           (memmem(text.p, text.n, "o such file", 11) ||
+            memmem(text.p, text.n, "does not exist", 14));
+}
+
 bool sandbox_shows_refusal(struct str text)
 {
     static const struct str signs[] = {
-        STR_INIT("ermission denied"), STR_INIT("peration not permitted"),
+        STR_INIT("ermission denied"),
+        STR_INIT("peration not permitted"),
         STR_INIT("nvalid cross-device link"), // of a file from outside
+        STR_INIT("ead-only file system"),     // a cover
+        STR_INIT("evice or resource busy"),   // what is covered stays there
     };
 
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)

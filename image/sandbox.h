@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "image/homes.h"
 
 /* The strictest useful mode comes first, so that the default is safe. */
 enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
@@ -18,9 +19,13 @@ enum sandbox_mode { SANDBOX_WORKSPACE, SANDBOX_READ_ONLY, SANDBOX_OFF };
 /* What was asked for. */
 struct sandbox {
     enum sandbox_mode mode;
-    bool network;               /* sockets of the internet are allowed */
-    const char *const *secrets; /* further patterns (secrets.h) up to a NULL,
-                                   at most LIMIT_SECRETS, borrowed; or NULL */
+    bool network;                /* sockets of the internet are allowed */
+    const char *const *secrets;  /* further patterns (secrets.h) up to a NULL,
+                                    at most LIMIT_SECRETS, borrowed; or NULL */
+    const char *const *protects; /* further patterns of what code must not
+                                    change in the workspace (covers.h), the
+                                    same, at most LIMIT_PROTECTS */
+    bool unprotected;            /* code may change all of the workspace */
 };
 
 /* The names of the modes, for messages; the mode of a name, ST_MISSING when
@@ -31,11 +36,11 @@ enum status MUST_CHECK sandbox_mode_find(struct str name,
 const char *sandbox_mode_name(enum sandbox_mode mode);
 
 /* Bytes that a path may have here. */
-#define SANDBOX_PATH 4096
+#define SANDBOX_PATH HOMES_PATH
 
 enum sandbox_place {
     SANDBOX_ROOT,
-    SANDBOX_TEMPORARY,
+    SANDBOX_TEMPORARY, /* TMPDIR of the images; supervisor/temporary.h */
     SANDBOX_CACHE,
     SANDBOX_N
 };
@@ -44,22 +49,39 @@ enum sandbox_place {
 struct sandbox_places {
     char writable[SANDBOX_N][SANDBOX_PATH];
     const char *refused[SANDBOX_N]; /* why code may not write to one of them */
-    char homes[2][SANDBOX_PATH];    /* the user's; as root, root's, too */
+    struct home homes[HOMES_MAX];
 };
 
 /* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
-   temporary folder (TMPDIR, else /tmp), and the cache of compiled files below
-   the home folder (HOME) or XDG_CACHE_HOME. Code may not write to a folder that
-   contains the home folder or is secret itself. */
+   temporary folder TEMPORARY ("" or NULL: there is none), and the cache of
+   compiled files below the home folder (HOME) or XDG_CACHE_HOME. Code may not
+   write to a folder that contains the home folder, that is secret, or in which
+   secrets of the home folder lie. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
-                         struct sandbox_places *places);
+                         const char *temporary, struct sandbox_places *places);
+
+/* Makes the cache of PLACES if it is missing and code may write to it. When it
+   cannot be used, its path becomes "": the temporary folder serves. */
+void sandbox_make_cache(const struct sandbox *sandbox,
+                        struct sandbox_places *places);
+
+/* What the mounts of the images keep, in their namespace. */
+enum sandbox_mounts {
+    SANDBOX_MOUNTS = 1,           /* there is a namespace; else nothing here */
+    SANDBOX_MOUNTS_TEMPORARY = 2, /* /tmp is the images' own, not the user's */
+    SANDBOX_MOUNTS_VAR = 4,       /* the same of /var/tmp */
+    SANDBOX_MOUNTS_SECRETS = 8,   /* secrets are out of sight */
+    SANDBOX_MOUNTS_COVERS = 16    /* covers are laid over the workspace */
+};
 
 /* Which parts of the sandbox are in force. */
 struct sandbox_state {
     bool known;
     int32_t landlock; /* the version of its interface; 0: there is none */
     bool seccomp;
-    bool rights; /* the rights of root are given up, if there were any */
+    bool rights;     /* the rights of root are given up, if there were any */
+    uint32_t mounts; /* of enum sandbox_mounts */
+    int32_t mounts_fault; /* errno: why there are none */
 };
 
 /* In the process that starts the zygote: if the system has no Landlock,
@@ -74,6 +96,18 @@ bool sandbox_report(const struct sandbox *sandbox,
    refused. */
 void sandbox_explain(const struct sandbox *sandbox,
                      const struct sandbox_places *places, struct buf *out);
+
+/* The same about mounts: more sentences of that line. PLACES are those of a
+   process outside. */
+void sandbox_explain_mounts(const struct sandbox *sandbox,
+                            const struct sandbox_state *state,
+                            const struct sandbox_places *places,
+                            struct buf *out);
+
+/* Whether TEXT looks as if somebody missed a file that is in the /tmp of other
+   programs. */
+bool sandbox_misses_temporary(const struct sandbox_state *state,
+                              struct str text);
 
 /* Whether TEXT looks as if the system had refused something. */
 bool sandbox_shows_refusal(struct str text);

@@ -35,10 +35,27 @@ static bool wait_byte(int socket)
     return n == 1;
 }
 
+/* Drops the signals of SET that have come. */
+static void drop_signals(const sigset_t *set)
+{
+    const struct timespec none = {0, 0};
+
+    while (sigtimedwait(set, NULL, &none) > 0 || errno == EINTR)
+        continue;
+}
+
 /* In the copy: sleeps until the supervisor wakes it with one byte, and is the
-   live image then; ends when the supervisor closes the other end. */
+   live image then; ends when the supervisor closes the other end. Signals that
+   are sent to it meanwhile are meant for other processes: it drops them. */
 static void sleep_until_woken(struct connection *connection, int socket)
 {
+    sigset_t signals;
+    sigset_t before;
+
+    (void)sigfillset(&signals);
+    (void)sigdelset(&signals, SIGRTMAX); // the original has ended
+    (void)sigdelset(&signals, SIGCONT);  // comes before it is woken
+    (void)sigprocmask(SIG_SETMASK, &signals, &before); // cannot fail
     connection_replace(connection, socket);
     (void)setsid(); // the end of the original must not reach this copy
     linux_set_name(NAME_SLEEPER);
@@ -46,8 +63,9 @@ static void sleep_until_woken(struct connection *connection, int socket)
     // from here on this copy counts as asleep
     if (!send_byte(connection->socket) || !wait_byte(connection->socket))
         _exit(0);
+    drop_signals(&signals);
+    (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
     linux_set_name(NAME_LIVE);
-    linux_mark_programs();
     connection_send(connection, WIRE_WOKEN, 0, getpid(), -1);
 }
 

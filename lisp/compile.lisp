@@ -5,14 +5,19 @@
 
 (in-package #:ecl-mcp)
 
+(defparameter *compilation-effects*
+  "nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session"
+  "What a compilation does and does not do, for the end of a sentence.")
+
 (define-condition compilation-failed (image-error)
   ((lines :initarg :lines :reader compilation-failed-lines)
    (count :initarg :count :reader compilation-failed-count))
   (:documentation "Some of COUNT forms do not compile; LINES say why.")
   (:report (lambda (condition stream)
-             (format stream "~{~a~%~}~d form~:p read; nothing was run or defined."
+             (format stream "~{~a~%~}~d form~:p read; ~a."
                      (compilation-failed-lines condition)
-                     (compilation-failed-count condition)))))
+                     (compilation-failed-count condition)
+                     *compilation-effects*))))
 
 (defconstant +forms-in-file+ 1000
   "Forms that the compiler gets as one file: it takes them from the code one at
@@ -382,8 +387,9 @@ PACKAGE, a name or NIL, as the current one."
                libc6-dev"))
 
 (define-operation "compile-form" ((code string) &optional (package string))
-  "Compiles the forms of CODE with ECL's compiler, and neither runs nor defines
-anything. PACKAGE is the current one for the first form."
+  "Compiles the forms of CODE with ECL's compiler in a copy of the process:
+nothing is defined, and only what runs at compile time is run. PACKAGE is the
+current one for the first form."
   (unless (or (bytecodes-compiler-p) (not (c-compiler-present-p)))
     (call-loading #'ensure-compiler))   ; here, so that it stays loaded
   (destructuring-bind (count errors warnings) (compile-in-copy code package)
@@ -392,8 +398,7 @@ anything. PACKAGE is the current one for the first form."
     (when errors
       (error 'compilation-failed :lines errors :count count))
     (format nil "~[No forms in the code~:;~:*~d form~:p compiled~], ~
-                 ~:[no warnings~;~:*~d warning~:p~]; nothing was run or ~
-                 defined.~@[~%~a~]"
-            count (and warnings (length warnings))
+                 ~:[no warnings~;~:*~d warning~:p~]; ~a.~@[~%~a~]"
+            count (and warnings (length warnings)) *compilation-effects*
             (unless (c-compiler-present-p)
               (no-c-compiler-text)))))

@@ -546,6 +546,12 @@ compiler."
   "Sets the environment variable NAME to VALUE, a string."
   (ext:setenv name value))
 
+(defun environment (name)
+  "Returns the value of the environment variable NAME, or NIL when it has none or
+an empty one."
+  (let ((value (ext:getenv name)))
+    (and value (string/= value "") value)))
+
 (defun temporary-directory ()
   "Returns the name of the directory for temporary files, without a final
 slash."

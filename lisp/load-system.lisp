@@ -29,7 +29,69 @@ the name of the class that the loader has for this condition.")
   "Calls the function NAME of PACKAGE with ARGUMENTS."
   (apply (library-symbol name package) arguments))
 
-;;; The cache of compiled files
+;;; The cache of compiled files. image/cache.c says where it is; without a
+;;; sandbox, ASDF's own place serves. In it, each ECL and each compile policy has
+;;; a folder, for a library that was compiled with other settings would do other
+;;; things.
+
+(defvar *policy-name* nil
+  "The name of the compile policy with which the running operation of ASDF began,
+or NIL when there is none.")
+
+(defun compile-policy ()
+  "Returns the global compile policy, a list for OPTIMIZE, or NIL when it is not
+known."
+  (ignore-errors (call-library "GET-OPTIMIZATION-SETTINGS" "UIOP")))
+
+(defun policy-name (policy)
+  "Returns a name for POLICY that can be one of a folder: \"safety2-debug1\"."
+  (if policy
+      (format nil "~(~:{~a~a~:^-~}~)" policy)
+      "default"))
+
+(defun cache-root ()
+  "Returns the directory of our compiled files, or NIL when there is none."
+  (let ((name (environment "ECL_MCP_CACHE")))
+    (and name
+         (call-library "PARSE-NATIVE-NAMESTRING" "UIOP" name
+                       :ensure-directory t))))
+
+(defun cached-pathname (file source)
+  "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
+that FILE fits, does not matter."
+  (declare (ignore source))
+  (let ((root (cache-root)))
+    (if root
+        (make-pathname
+         :directory (append (pathname-directory root)
+                            (list (call-library "IMPLEMENTATION-IDENTIFIER"
+                                                "UIOP")
+                                  (or *policy-name*
+                                      (policy-name (compile-policy))))
+                            (rest (pathname-directory file)))
+         :defaults file)
+        file)))
+
+(defun use-own-cache ()
+  "Makes ASDF put compiled files into our cache, whatever the user has set: the
+sandbox allows writing nowhere else, and other Lisps must not load these files."
+  (let ((root (cache-root)))
+    (when root
+      (call-library "INITIALIZE-OUTPUT-TRANSLATIONS" "ASDF"
+                    `(:output-translations (,root ())
+                                           (t (:function cached-pathname))
+                                           :ignore-inherited-configuration)))))
+
+(defun call-with-policy (function)
+  "Calls FUNCTION, which loads systems, so that all of their files belong to the
+policy that holds now, and restores it: a library may declaim another."
+  (if *policy-name*
+      (funcall function)
+      (let* ((policy (compile-policy))
+             (*policy-name* (policy-name policy)))
+        (unwind-protect (funcall function)
+          (when policy
+            (ignore-errors (proclaim (cons 'optimize policy))))))))
 
 (defun cache-lock-name ()
   "Returns the name of the file that is locked while a process works in the
@@ -109,8 +171,10 @@ loaded."
     (declare (ignore more))
     (if *loading*
         (funcall call-next)
-        (multiple-value-prog1 (with-cache-lock
-                                (call-loading call-next))
+        (multiple-value-prog1 (call-with-policy
+                               (lambda ()
+                                 (with-cache-lock
+                                   (call-loading call-next))))
           (when (typep operation (library-symbol "LOAD-OP" "ASDF"))
             (note-loaded-system component))))))
 
@@ -132,6 +196,7 @@ that takes minutes and may fail."
 (defun adopt-asdf ()
   "Changes in ASDF what we need changed. Called once, when ASDF was loaded."
   (keep-own-asdf)
+  (use-own-cache)
   (follow-operate))
 
 (defun install-require (require)

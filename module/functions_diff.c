@@ -71,7 +71,7 @@ static emacs_value hunk_lines(struct comparison *c, size_t index,
                               struct buf *text)
 {
     buf_reset(text);
-    diff_write_hunk(text, &c->diff, index);
+    diff_write_hunk(text, &c->diff, index, SIZE_MAX);
     if (buf_failed(text)) {
         signal_nomem(c->env);
         return NIL;

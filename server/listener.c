@@ -144,46 +144,38 @@ static bool is_there(const struct listener *listener)
            now.st_ctim.tv_nsec == made->st_ctim.tv_nsec;
 }
 
-/* Opens the file that programs lock that start in FOLDER, and locks it. Not the
-   folder itself, which evaluated code can lock, too. -1: another program has
-   the lock, or errno says what is wrong. */
-static int lock_in(int folder)
+/* Locks FOLDER by a file in it that stays there. The folder itself could be
+   locked by evaluated code, which can open it, but not read the file: the usual
+   folder is secret. A descriptor; -1: appends to WHY. */
+static int lock_folder(int folder, struct buf *why)
 {
-    int fd = openat(folder, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                    S_IRUSR | S_IWUSR);
-    int error;
+    struct stat info;
+    int lock =
+        openat(folder, "listen.lock",
+               O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        error = errno;
-        (void)close(fd);
-        errno = error;
-        fd = -1;
+    if (lock < 0) {
+        buf_printf(why, "its folder: listen.lock: %s", strerror(errno));
+        return -1;
     }
-    return fd;
-}
-
-/* Makes the socket while its folder is locked: otherwise one of two programs
-   that start at the same time would remove the socket of the other. */
-static bool open_locked(struct listener *listener, int folder, struct buf *why)
-{
-    int lock = lock_in(folder);
-    bool ok = false;
-
-    if (lock < 0 && errno == EWOULDBLOCK)
+    if (fstat(lock, &info) < 0 || !S_ISREG(info.st_mode) ||
+        info.st_uid != geteuid())
+        buf_str(why, STR("its folder: listen.lock is not a file of yours"));
+    else if (flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return lock; // some file systems have no locks
+    else
         buf_str(why, STR("another ecl-mcp is starting there"));
-    else if (lock < 0)
-        buf_printf(why, "the file .lock in its folder: %s", strerror(errno));
-    else if (remove_stale(listener->path, why))
-        ok = bind_to(listener, why);
-    if (lock >= 0)
-        (void)close(lock); // and unlocks it
-    return ok;
+    (void)close(lock); // nothing was written
+    return -1;
 }
 
+/* Makes the socket while the folder is locked: otherwise one of two programs
+   that start at the same time would remove the socket of the other. */
 static bool open_socket(struct listener *listener, struct buf *why)
 {
     int folder = open_folder(listener->path);
     bool ok = false;
+    int lock = -1;
 
     if (folder < 0) {
         buf_printf(why, "its folder: %s", strerror(errno));
@@ -193,8 +185,12 @@ static bool open_socket(struct listener *listener, struct buf *why)
         buf_str(why, STR("its folder must be yours and closed to others (chmod "
                          "700)"));
     else
-        ok = open_locked(listener, folder, why);
-    (void)close(folder); // nothing was written to it
+        lock = lock_folder(folder, why);
+    if (lock >= 0 && remove_stale(listener->path, why))
+        ok = bind_to(listener, why);
+    if (lock >= 0)
+        (void)close(lock); // and unlocks the folder
+    (void)close(folder);   // was only a name
     return ok;
 }
 

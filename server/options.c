@@ -30,6 +30,8 @@ enum option_id {
     OPT_POLICY,
     OPT_AUDIT,
     OPT_SANDBOX,
+    OPT_PROTECT,
+    OPT_NO_PROTECT,
     OPT_ALLOW_NETWORK,
     OPT_SUPERVISE,
     OPT_LISTEN,
@@ -79,6 +81,13 @@ static const struct option_help TABLE[] = {
     {{"sandbox", required_argument, NULL, OPT_SANDBOX},
      "MODE",
      "what Lisp may change: workspace (the default), read-only, off"},
+    {{"protect", required_argument, NULL, OPT_PROTECT},
+     "PATTERN",
+     "further files of the workspace that Lisp may not change; may be "
+     "repeated"},
+    {{"no-protect", no_argument, NULL, OPT_NO_PROTECT},
+     NULL,
+     "Lisp may change all of the workspace: hooks of git, settings, ..."},
     {{"allow-network", no_argument, NULL, OPT_ALLOW_NETWORK},
      NULL,
      "Lisp may use the network"},
@@ -219,20 +228,22 @@ static int add_rule(const char *option, const char *value,
     return 1;
 }
 
-static int add_secret(const char *value, struct options *options)
+/* Adds VALUE to the patterns in LIST, at most MAX of them. */
+static int add_pattern(const char *option, const char *value, const char **list,
+                       int max)
 {
-    size_t n = 0;
+    int n = 0;
 
     if (!workspace_takes_secret(value))
-        return fail_value("secret", value, WORKSPACE_SECRETS);
-    while (options->secrets[n])
+        return fail_value(option, value, WORKSPACE_SECRETS);
+    while (list[n])
         n++;
-    if (n == LIMIT_SECRETS) {
-        (void)fprintf(stderr, "ecl-mcp: --secret: at most %d are allowed\n",
-                      LIMIT_SECRETS);
+    if (n == max) {
+        (void)fprintf(stderr, "ecl-mcp: --%s: at most %d are allowed\n", option,
+                      max);
         return 2;
     }
-    options->secrets[n] = value;
+    list[n] = value;
     return -1;
 }
 
@@ -311,7 +322,7 @@ static int set_option(int id, const char *value, struct options *options)
     case OPT_DENY:
         return add_rule("deny", value, POLICY_DENY, options);
     case OPT_SECRET:
-        return add_secret(value, options);
+        return add_pattern("secret", value, options->secrets, LIMIT_SECRETS);
     case OPT_POLICY:
         options->policy = value;
         return -1;
@@ -321,6 +332,13 @@ static int set_option(int id, const char *value, struct options *options)
     case OPT_SANDBOX:
         options->of_images = true;
         return set_sandbox(value, options);
+    case OPT_PROTECT:
+        options->of_images = true;
+        return add_pattern("protect", value, options->protects, LIMIT_PROTECTS);
+    case OPT_NO_PROTECT:
+        options->of_images = true;
+        options->sandbox.unprotected = true;
+        return -1;
     case OPT_ALLOW_NETWORK:
         options->of_images = true;
         options->sandbox.network = true;
@@ -357,8 +375,11 @@ static int check(const struct options *options)
     if (options->attach && options->supervise)
         why = "--supervise keeps images of its own, --attach uses others";
     else if (options->attach && options->of_images)
-        why = "--memory, --sandbox and --allow-network are for the program "
-              "that keeps the images, not for --attach";
+        why = "--memory, --sandbox, --protect, --no-protect and "
+              "--allow-network are for the program that keeps the images, not "
+              "for --attach";
+    else if (options->protects[0] && options->sandbox.unprotected)
+        why = "--no-protect protects nothing, not even --protect";
     else if (options->listen && !options->supervise)
         why = "--listen needs --supervise";
     if (why)
@@ -378,6 +399,7 @@ int options_parse(int argc, char **argv, struct options *options)
                                 .approval_ms = LIMIT_APPROVAL_MS};
     policy_init(&options->rules);
     options->sandbox.secrets = options->secrets;
+    options->sandbox.protects = options->protects;
     for (size_t i = 0; i < TABLE_N; i++)
         known[i] = TABLE[i].option;
     known[TABLE_N] = (struct option){NULL, 0, NULL, 0};

@@ -21,8 +21,9 @@ struct options {
     size_t max_output;                      /* characters */
     uint64_t memory;                        /* bytes of Lisp heap */
     const char *secrets[LIMIT_SECRETS + 1]; /* further patterns, up to a NULL */
-    struct sandbox sandbox;                 /* has the secrets above */
-    int64_t approval_ms;                    /* how long a human may think */
+    const char *protects[LIMIT_PROTECTS + 1]; /* the same of --protect */
+    struct sandbox sandbox;                   /* has the patterns above */
+    int64_t approval_ms;                      /* how long a human may think */
     bool of_images;      /* an option was given that is for images alone */
     const char *policy;  /* file of the user's rules, or NULL */
     const char *audit;   /* file for lines about calls, "off", or NULL */

@@ -32,12 +32,12 @@ static bool is_silent(const struct capture *capture)
 }
 
 static void take_capture(struct part *part, const char *title,
-                         const struct capture *capture)
+                         struct capture *capture)
 {
     if (is_silent(capture))
         return;
     part->title = title;
-    part->missing += capture_text(capture, &part->text);
+    part->missing += capture_take_text(capture, &part->text);
 }
 
 /* Output that came between two evaluations, from threads and child processes
@@ -48,7 +48,7 @@ static void take_earlier(struct part *part, const struct answer *answer)
         return;
     part->title = "[stdout]";
     buf_str(&part->text, STR("; from thread, since the last answer:\n"));
-    part->missing += capture_text(answer->earlier, &part->text);
+    part->missing += capture_take_text(answer->earlier, &part->text);
     strip_line_ends(&part->text);
     buf_byte(&part->text, '\n');
     if (!is_silent(answer->output))

@@ -15,17 +15,17 @@
 
 /* The parts of one answer. Captures may be NULL. */
 struct answer {
-    const char *notice;            /* a sentence that comes first, or NULL */
-    const struct capture *earlier; /* output since the last answer */
-    const struct capture *output;  /* standard output of the call */
-    const struct capture *errors;  /* standard error of the call */
-    struct str body;               /* the image's answer */
-    const char *session;           /* whose answer it is */
+    const char *notice;      /* a sentence that comes first, or NULL */
+    struct capture *earlier; /* output since the last answer */
+    struct capture *output;  /* standard output of the call */
+    struct capture *errors;  /* standard error of the call */
+    struct str body;         /* the image's answer */
+    const char *session;     /* whose answer it is */
 };
 
 /* Appends the whole answer to OUT, about MAX_CHARS characters at most; what is
-   longer loses its middle and goes to OUTPUTS. False when memory ran out: OUT
-   is not the whole answer then. */
+   longer loses its middle and goes to OUTPUTS. The captures are released. False
+   when memory ran out: OUT is not the whole answer then. */
 bool answer_compose(const struct answer *answer, size_t max_chars,
                     struct outputs *outputs, struct buf *out);
 

@@ -21,16 +21,22 @@ enum { CAPTURE_STDOUT, CAPTURE_STDERR, CAPTURE_PIPES };
 
 struct capture {
     struct buf head;
-    char *ring;      /* CAPTURE_TAIL bytes, once the head is full */
+    bool cut;        /* nothing more goes into the head */
+    char *ring;      /* CAPTURE_TAIL bytes, once the head is cut or full */
     size_t ring_at;  /* where the next byte goes */
-    uint64_t beyond; /* bytes that came once the head was full */
+    uint64_t beyond; /* bytes that went into the ring */
     uint64_t chars;  /* characters of everything that came */
 };
 
 /* A zeroed struct is an empty capture. */
 void capture_release(struct capture *capture);
 
-void capture_add(struct capture *capture, struct str bytes);
+/* Takes BYTES in, and what that costs from *ROOM, the bytes that may still be
+   held. Without room it only counts them. */
+void capture_add(struct capture *capture, struct str bytes, size_t *room);
+
+/* Bytes that CAPTURE holds. */
+size_t capture_held(const struct capture *capture);
 
 bool capture_is_empty(const struct capture *capture);
 
@@ -38,5 +44,14 @@ bool capture_is_empty(const struct capture *capture);
    middle is missing. Returns how many characters that came were not
    appended. */
 int64_t capture_text(const struct capture *capture, struct buf *out);
+
+/* The same, and releases CAPTURE, whose storage OUT takes over if it can. */
+int64_t capture_take_text(struct capture *capture, struct buf *out);
+
+/* Views of what CAPTURE holds, in order; something may be missing after the
+   first. */
+enum { CAPTURE_PARTS = 3 };
+void capture_parts(const struct capture *capture,
+                   struct str parts[CAPTURE_PARTS]);
 
 #endif

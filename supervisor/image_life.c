@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/adopted.h"
 #include "supervisor/ending.h"
 #include "supervisor/operation.h"
 #include "supervisor/process_limit.h"
@@ -19,29 +20,33 @@
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 
-/* Milliseconds to wait until the zygote says why an image ended. */
+/* Milliseconds to wait until the keeper says why an image ended. */
 #define CAUSE_MS 1000
 
-/* Makes the socket pair and the pipes of a live image. OURS and THEIRS are in
-   the order of enum control_fd. */
+/* Makes the pair of descriptor I of a live image, in the order of enum
+   control_fd: a pipe for output, else a socket. */
+static bool make_pair(int i, int *ours, int *theirs)
+{
+    int type = i == CONTROL_KEEPER ? SOCK_SEQPACKET : SOCK_STREAM;
+    int pair[2];
+    int made = i == CONTROL_STDOUT || i == CONTROL_STDERR
+                   ? pipe2(pair, O_CLOEXEC)
+                   : socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair);
+
+    if (made < 0)
+        return false;
+    *ours = pair[0];
+    *theirs = pair[1];
+    return fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Makes the sockets and the pipes of a live image and its keeper. */
 static bool make_fds(int ours[CONTROL_FDS], int theirs[CONTROL_FDS])
 {
-    int pair[2];
-
     for (int i = 0; i < CONTROL_FDS; i++)
         ours[i] = theirs[i] = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-        return false;
-    ours[CONTROL_SOCKET] = pair[0];
-    theirs[CONTROL_SOCKET] = pair[1];
-    for (int i = CONTROL_STDOUT; i <= CONTROL_STDERR; i++) {
-        if (pipe2(pair, O_CLOEXEC) < 0)
-            return false;
-        ours[i] = pair[0];
-        theirs[i] = pair[1];
-    }
     for (int i = 0; i < CONTROL_FDS; i++)
-        if (fcntl(ours[i], F_SETFL, O_NONBLOCK) < 0)
+        if (!make_pair(i, &ours[i], &theirs[i]))
             return false;
     return true;
 }
@@ -74,8 +79,7 @@ void image_life_open(struct supervisor *s, struct session *session)
         return; // tried again with the next call or zygote
     }
     session->image.serial = message.serial;
-    session->image.generation = s->zygote.generation;
-    session_connect(session, ours[CONTROL_SOCKET], ours + CONTROL_STDOUT);
+    session_connect(session, ours);
     keeping_forget(&session->keeping);
 }
 
@@ -86,7 +90,8 @@ void image_life_lost(struct session *session, int64_t now)
     if (image->dying || image->socket < 0)
         return;
     image->dying = true;
-    image->death.bury_at = image->death.exited ? now : now + CAUSE_MS;
+    image->death.bury_at =
+        image->death.exited || image->keeper < 0 ? now : now + CAUSE_MS;
     image_process_kill(image);
 }
 
@@ -96,6 +101,7 @@ static bool is_turn_of_ours(const struct session *session)
     const struct call *call = session->calls.first;
 
     return call && call->ours && !session->keeping.number &&
+           !restore_is_waking(session) &&
            (session->image.socket >= 0 || !call->operation->needs_image);
 }
 
@@ -119,7 +125,8 @@ void image_life_serve(struct supervisor *s, struct session *session,
             run_ours(s, session, now);
     }
     // no code may run in a process that we could not kill
-    if (session->image.pid > 0 && session_send(session) != ST_OK)
+    if (session->image.pid > 0 && !session->image.unsettled &&
+        session_send(session) != ST_OK)
         image_life_lost(session, now);
     // the clock of the first call starts here
     if (stop_tend(session, ending_concerns(s, session->calls.first), now))
@@ -152,8 +159,16 @@ static void describe_cause(const struct session *session, struct buf *text)
     if (death->crowded)
         buf_printf(text, "had more than %d processes running and was ended",
                    LIMIT_PROCESSES);
+    else if (death->unkept)
+        buf_str(text, STR("lost the process that watches over it (its keeper) "
+                          "and was ended"));
     else if (death->garbled)
         buf_str(text, STR("sent an invalid answer and was ended"));
+    else if (death->verbose)
+        buf_printf(text,
+                   "sent an answer of more than %u bytes, the limit, and was "
+                   "ended",
+                   LIMIT_OUTPUT_KEPT);
     else if (death->killed && call && call->why == STOP_TIME)
         buf_printf(text,
                    "did not stop when its time limit of %g s was reached "
@@ -226,14 +241,47 @@ static void tell(struct supervisor *s, struct session *session,
     buf_release(&text);
 }
 
-/* The last act for a dead image: its answers go out, the call that it was
-   running is answered with the cause, and the later calls go to the image that
-   replaces it. */
-static void bury(struct supervisor *s, struct session *session, int64_t now)
+/* The last act for a dead image: CHECKPOINT, which is awake, or, NULL, a fresh
+   image replaces it. The call that it was running is answered with the cause,
+   and the later calls go to the new image. */
+static void replace(struct supervisor *s, struct session *session,
+                    struct checkpoint *checkpoint, int64_t now)
 {
     struct buf cause = BUF_EMPTY;
     struct buf loss = BUF_EMPTY;
     struct call *running = NULL;
+
+    buf_str(&cause, STR("The Lisp image "));
+    describe_cause(session, &cause);
+    restore_describe_loss(session, checkpoint, &loss);
+    if (has_begun(session))
+        running = session_take_first(session);
+    session_disconnect(session);
+    if (checkpoint) {
+        restore_become(s, session, checkpoint, now);
+    } else {
+        keeping_forget(&session->keeping);
+        image_process_end_family(&session->image);
+    }
+    tell(s, session, running, buf_view(&cause), buf_view(&loss));
+    buf_release(&cause);
+    buf_release(&loss);
+    image_life_serve(s, session, now);
+}
+
+/* Wakes the best copy that is left, if any. */
+static void wake_or_replace(struct supervisor *s, struct session *session,
+                            int64_t now)
+{
+    if (!restore_begin_best(s, session, now))
+        replace(s, session, NULL, now);
+}
+
+/* The image is dead: its answers go out. It stays dying until a copy is awake,
+   or none is left. */
+static void bury(struct supervisor *s, struct session *session, int64_t now)
+{
+    struct buf cause = BUF_EMPTY;
     struct call *call;
 
     session_drain_dead(session);
@@ -242,28 +290,48 @@ static void bury(struct supervisor *s, struct session *session, int64_t now)
         restore_note_call(session, call, now);
         reply_composed(s, session, call, call->error, buf_view(&call->text));
     }
-    buf_str(&cause, STR("The Lisp image "));
     describe_cause(session, &cause);
-    log_line(&s->config.log, LOG_WARN, "image: session %s: process %d: %.*s",
+    log_line(&s->config.log, LOG_WARN,
+             "image: session %s: process %d: The Lisp image %.*s",
              session->name, (int)session->image.pid, STR_ARG(buf_view(&cause)));
-    if (has_begun(session))
-        running = session_take_first(session);
-    session_disconnect(session);
-    restore_after_death(s, session, &loss, now);
-    tell(s, session, running, buf_view(&cause), buf_view(&loss));
     buf_release(&cause);
-    buf_release(&loss);
-    image_life_serve(s, session, now);
+    wake_or_replace(s, session, now);
+}
+
+/* Goes on when the copy that SESSION waits for is awake, or will not be. */
+static void tend_waking(struct supervisor *s, struct session *session,
+                        int64_t now)
+{
+    uint64_t call = session->keeping.waking.call;
+    bool late = s->ending.wanted && now >= s->ending.at;
+    struct checkpoint *checkpoint;
+    enum status status = restore_listen(s, session, now, &checkpoint);
+
+    if (status == ST_MISSING)
+        return;
+    if (call != 0) {
+        operation_take_woken(s, session, checkpoint, status == ST_OK, now);
+        image_life_serve(s, session, now);
+    } else if (status == ST_OK || late) { // late: no time for another copy
+        replace(s, session, status == ST_OK ? checkpoint : NULL, now);
+    } else {
+        wake_or_replace(s, session, now);
+    }
+    checkpoint_free(checkpoint);
 }
 
 int64_t image_life_deadline(const struct session *session)
 {
+    if (restore_is_waking(session))
+        return session->keeping.waking.until;
     return session->image.dying ? session->image.death.bury_at : -1;
 }
 
 void image_life_tend(struct supervisor *s, struct session *session, int64_t now)
 {
-    if (session->image.dying && now >= session->image.death.bury_at)
+    if (restore_is_waking(session))
+        tend_waking(s, session, now);
+    else if (session->image.dying && now >= session->image.death.bury_at)
         bury(s, session, now);
 }
 
@@ -276,24 +344,22 @@ void image_life_read(struct supervisor *s, struct session *session, int64_t now)
     image_life_answer(s, session, now);
     if (status == ST_INVALID)
         session->image.death.garbled = true; // what follows is our doing
+    if (status == ST_LIMIT)
+        session->image.death.verbose = true;
     if (status != ST_OK)
         image_life_lost(session, now);
 }
 
-void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
-                          int64_t now)
+/* The keeper has reported that process PID ended. */
+static void note_exit(struct supervisor *s, struct session *session,
+                      const struct control_message *message, int64_t now)
 {
-    struct session *session = s->sessions;
-    struct image_process *image;
+    struct image_process *image = &session->image;
 
-    while (session && session->image.pid != pid)
-        session = session->next;
-    if (!session)
-        return; // a program of an image, a copy, or an image already buried
-    image = &session->image;
+    if (message->pid != image->pid)
+        return; // one that was replaced
     image->death.exited = true;
-    image->death.wait_status = wait_status;
-    image_process_end_programs(image, s->zygote.generation);
+    image->death.wait_status = message->status;
     if (!image->dying) {
         // the last answers may still be in the socket
         image_life_read(s, session, now);
@@ -301,4 +367,68 @@ void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
     }
     if (image->dying)
         image->death.bury_at = now;
+}
+
+void image_life_note_opened(struct supervisor *s, struct session *session,
+                            const struct control_message *message, int64_t now)
+{
+    session->image.pid = message->pid;
+    session->image.keeper_pid = message->keeper;
+    if (message->pid > 0)
+        return;
+    log_line(&s->config.log, LOG_ERROR, "image: session %s: %s", session->name,
+             strerror(message->status));
+    image_life_lost(session, now);
+}
+
+/* The keeper has stopped all processes, since there are too many. */
+static void note_crowded(struct session *session,
+                         const struct control_message *message, int64_t now)
+{
+    if (session->image.dying || message->pid != session->image.pid)
+        return; // they end with the image
+    session->image.death.crowded = true;
+    image_life_lost(session, now);
+}
+
+/* The keeper was killed: nobody else adopts and counts what the session starts.
+   The zygote, or this process, ends what it had. */
+static void note_keeper_lost(struct supervisor *s, struct session *session,
+                             int64_t now)
+{
+    struct image_process *image = &session->image;
+
+    checkpoints_release(&session->keeping.checkpoints);
+    image_process_end_family(image);
+    if (image->pid <= 0 && !image->dying && zygote_is_gone(&s->zygote)) {
+        session_disconnect(session); // it has run nothing, and ends by this
+        return;
+    }
+    image->death.unkept = true;
+    image_life_lost(session, now);
+    adopted_end(s);
+}
+
+void image_life_read_keeper(struct supervisor *s, struct session *session,
+                            int64_t now)
+{
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    enum status status = ST_MISSING;
+
+    while (session->image.keeper >= 0 &&
+           (status = control_receive(session->image.keeper, &message, fds)) ==
+               ST_OK) {
+        if (message.kind == CONTROL_OPENED)
+            image_life_note_opened(s, session, &message, now);
+        else if (message.kind == CONTROL_EXITED)
+            note_exit(s, session, &message, now);
+        else if (message.kind == CONTROL_CROWDED)
+            note_crowded(session, &message, now);
+        else if (message.kind == CONTROL_SPARED &&
+                 message.pid == session->image.pid)
+            session->image.unsettled = false;
+    }
+    if (session->image.keeper >= 0 && status != ST_MISSING)
+        note_keeper_lost(s, session, now);
 }

@@ -8,11 +8,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "image/control.h"
 #include "supervisor/session.h"
 
 struct supervisor;
 
-/* Makes an image for a session that has none; the zygote will say which process
+/* Makes an image for a session that has none; its keeper will say which process
    it is (CONTROL_OPENED). A failure is logged; the next call tries again. */
 void image_life_open(struct supervisor *s, struct session *session);
 
@@ -26,25 +27,31 @@ void image_life_serve(struct supervisor *s, struct session *session,
 void image_life_read(struct supervisor *s, struct session *session,
                      int64_t now);
 
+/* Reads from the keeper. */
+void image_life_read_keeper(struct supervisor *s, struct session *session,
+                            int64_t now);
+
+/* Keeper or zygote has said which process the image is, or that there is none
+   (CONTROL_OPENED). */
+void image_life_note_opened(struct supervisor *s, struct session *session,
+                            const struct control_message *message, int64_t now);
+
 /* Answers the calls that are finished. */
 void image_life_answer(struct supervisor *s, struct session *session,
                        int64_t now);
 
-/* The image is gone, or must go: kills it. It is buried as soon as its cause of
-   death is known: from the zygote, or from supervisor_reap when its zygote is
-   gone. */
+/* The image is gone, or must go: kills it. It is buried as soon as its keeper
+   has said how it ended. */
 void image_life_lost(struct session *session, int64_t now);
 
-/* wait(2) or the zygote has reported that process PID ended. */
-void image_life_note_exit(struct supervisor *s, pid_t pid, int wait_status,
-                          int64_t now);
-
 /* Buries a dying image once its cause of death is known, or has not come in
-   time. */
+   time; goes on when a copy that the session waits for is awake, or did not
+   wake in time. */
 void image_life_tend(struct supervisor *s, struct session *session,
                      int64_t now);
 
-/* When image_life_tend must be called again; -1: the image is not dying. */
+/* When image_life_tend must be called again; -1: the image is not dying, and no
+   copy is waking. */
 int64_t image_life_deadline(const struct session *session);
 
 #endif

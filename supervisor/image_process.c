@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "image/linux.h"
-
 /* Bytes received at once, and bytes of storage that an idle buffer keeps. */
 #define CHUNK (64u * 1024)
 
@@ -30,6 +28,7 @@ static void forget_process(struct image_process *image)
     image->stop = (struct image_stop){0, 0};
     image->count_at = -1;
     image->dying = false;
+    image->unsettled = false;
     memset(&image->death, 0, sizeof image->death);
 }
 
@@ -37,6 +36,7 @@ void image_process_init(struct image_process *image)
 {
     memset(image, 0, sizeof *image);
     image->socket = -1;
+    image->keeper = -1;
     for (int i = 0; i < CAPTURE_PIPES; i++)
         image->output.pipes[i] = -1;
     forget_process(image);
@@ -45,28 +45,46 @@ void image_process_init(struct image_process *image)
 void image_process_release(struct image_process *image)
 {
     image_process_disconnect(image);
+    image_process_end_family(image);
     for (int i = 0; i < CAPTURE_PIPES; i++)
         close_fd(&image->output.pipes[i]);
     buf_release(&image->in);
     buf_release(&image->out);
 }
 
-void image_process_connect(struct image_process *image, int socket,
-                           const int pipes[CAPTURE_PIPES])
+void image_process_connect(struct image_process *image,
+                           const int fds[CONTROL_FDS])
+{
+    static const int pipes[CAPTURE_PIPES] = {
+        [CAPTURE_STDOUT] = CONTROL_STDOUT, [CAPTURE_STDERR] = CONTROL_STDERR};
+
+    image_process_end_family(image);
+    image->socket = fds[CONTROL_SOCKET];
+    image->keeper = fds[CONTROL_KEEPER];
+    for (int i = 0; i < CAPTURE_PIPES; i++) {
+        close_fd(&image->output.pipes[i]);
+        image->output.pipes[i] = fds[pipes[i]];
+    }
+}
+
+void image_process_replace(struct image_process *image, int socket, pid_t pid)
 {
     image->socket = socket;
-    for (int i = 0; pipes && i < CAPTURE_PIPES; i++) {
-        close_fd(&image->output.pipes[i]);
-        image->output.pipes[i] = pipes[i];
-    }
+    image->pid = pid;
 }
 
 void image_process_disconnect(struct image_process *image)
 {
     close_fd(&image->socket);
-    buf_reset(&image->in);
-    buf_reset(&image->out);
+    buf_release(&image->in);
+    buf_release(&image->out);
     forget_process(image);
+}
+
+void image_process_end_family(struct image_process *image)
+{
+    close_fd(&image->keeper); // by this it knows
+    image->keeper_pid = 0;
 }
 
 void image_process_close_pipe(struct image_process *image, int i)
@@ -78,13 +96,6 @@ void image_process_kill(const struct image_process *image)
 {
     if (image->pid > 0 && !image->death.exited)
         (void)kill(image->pid, SIGKILL); // it may be gone already
-}
-
-void image_process_end_programs(const struct image_process *image,
-                                uint64_t generation)
-{
-    if (image->pid > 0 && image->generation != generation)
-        (void)linux_family(image->pid, -1, SIGKILL);
 }
 
 enum status image_process_write(struct image_process *image)

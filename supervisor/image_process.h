@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* image_process.h: the live image of a session as a process: the socket to it,
-   the pipes of its output, and what is known of its death. It knows no calls
-   and no frames. */
+   the pipes of its output, its keeper, and what is known of its death. It knows
+   no calls and no frames. */
 #ifndef SUPERVISOR_IMAGE_PROCESS_H
 #define SUPERVISOR_IMAGE_PROCESS_H
 
@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "image/control.h"
 #include "supervisor/capture.h"
 #include "wire/wire.h"
 
@@ -35,24 +36,30 @@ struct image_death {
     bool unread;  /* it ended before it had read all that was sent */
     bool killed;  /* by us, after it ignored an interrupt */
     bool crowded; /* it had too many processes */
+    bool unkept;  /* its keeper was lost */
     bool garbled; /* it sent an invalid answer */
+    bool verbose; /* it sent an answer that is too long */
     bool exited;  /* wait_status is known */
     int wait_status;
     int64_t bury_at; /* when we stop waiting for the cause */
 };
 
 struct image_process {
-    uint64_t serial;     /* unique in the supervisor */
-    uint64_t generation; /* of the zygote that forked it */
-    pid_t pid;           /* 0 until the zygote has said it */
-    int socket;          /* -1: there is no live image */
-    struct buf in;       /* from the image, an incomplete frame */
-    struct buf out;      /* to the image */
-    size_t written;      /* bytes of out that the socket has taken */
+    uint64_t serial;  /* unique in the supervisor */
+    pid_t pid;        /* 0 until its keeper has said it */
+    int socket;       /* -1: there is no live image */
+    int keeper;       /* socket to the keeper (image/keeper.h), which outlives
+                         the image while a copy may replace it; -1: none */
+    pid_t keeper_pid; /* 0 until it has said it */
+    struct buf in;    /* from the image, an incomplete frame */
+    struct buf out;   /* to the image */
+    size_t written;   /* bytes of out that the socket has taken */
     struct image_output output;
     struct image_stop stop;
     int64_t count_at; /* when its processes are counted next; -1: not */
     bool dying;       /* it is gone or must go; we wait for the cause */
+    bool unsettled; /* its keeper still ends what an earlier image has left: it
+                       gets no calls */
     struct image_death death;
 };
 
@@ -63,25 +70,28 @@ void image_process_init(struct image_process *image);
 void image_process_release(struct image_process *image);
 
 /* Connects to a live image whose pid is not known yet. Takes over the
-   descriptors, which are non-blocking and close on exec. PIPES NULL: the image
-   writes to the pipes that are open already. */
-void image_process_connect(struct image_process *image, int socket,
-                           const int pipes[CAPTURE_PIPES]);
+   descriptors, which are non-blocking and close on exec. FDS is in the order of
+   enum control_fd. */
+void image_process_connect(struct image_process *image,
+                           const int fds[CONTROL_FDS]);
 
-/* Closes the socket and forgets the process; pipes and key stay. */
+/* Connects to a copy of the image, process PID, which was woken: it writes to
+   the pipes that are open already, and has the same keeper. */
+void image_process_replace(struct image_process *image, int socket, pid_t pid);
+
+/* Closes the socket, gives back its memory, and forgets the process; pipes, key
+   and keeper stay. */
 void image_process_disconnect(struct image_process *image);
+
+/* Lets the keeper end everything that it has: the image, its copies and all
+   programs. */
+void image_process_end_family(struct image_process *image);
 
 /* Nothing comes from pipe I any longer. */
 void image_process_close_pipe(struct image_process *image, int i);
 
 /* Kills the process, unless it has exited; it stays connected. */
 void image_process_kill(const struct image_process *image);
-
-/* Kills the programs that the image has started. Its zygote does that when the
-   image ends; nothing is done unless that zygote is gone: another, of
-   GENERATION, has replaced it. */
-void image_process_end_programs(const struct image_process *image,
-                                uint64_t generation);
 
 /* Sends what the socket takes of OUT, without waiting. ST_IO: the image is
    gone. */

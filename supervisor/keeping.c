@@ -14,6 +14,8 @@ void keeping_init(struct keeping *keeping)
 void keeping_release(struct keeping *keeping)
 {
     keeping_disconnect(keeping);
+    checkpoint_free(keeping->waking.checkpoint);
+    keeping->waking.checkpoint = NULL;
     checkpoints_release(&keeping->checkpoints);
 }
 

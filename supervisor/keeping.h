@@ -10,12 +10,23 @@
 
 #include "base/limits.h"
 #include "supervisor/checkpoint.h"
+#include "wire/wire.h"
 
 /* What a KEPT frame has brought. */
 struct keeping_copy {
     bool arrived;
     pid_t pid;
     int socket; /* that wakes it; -1: none came */
+};
+
+/* The copy that is waking, if any: it was taken out of the checkpoints and is
+   not the image yet. */
+struct waking {
+    struct checkpoint *checkpoint; /* owned; NULL: there is none */
+    uint64_t call; /* that asked for it, the first one; 0: the image has died */
+    int64_t until; /* it must be awake by then */
+    char said[WIRE_HEAD + WIRE_NUMBER_BYTES]; /* WOKEN, as far as it has come */
+    size_t n;                                 /* bytes of it */
 };
 
 struct keeping {
@@ -32,6 +43,7 @@ struct keeping {
     uint64_t call; /* the call that asked for it, or 0 */
 
     struct keeping_copy copy;
+    struct waking waking;
 };
 
 void keeping_init(struct keeping *keeping);

@@ -5,7 +5,9 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "image/linux.h"
+#include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
 #include "supervisor/state.h"
@@ -154,7 +156,7 @@ static void tell_others(struct session *session, const struct front *knows,
     struct buf notice = BUF_EMPTY;
 
     buf_printf(&notice, "Someone who shares this session has called %s:\n%.*s",
-               operation, STR_ARG(text));
+               operation, STR_ARG(utf8_head(text, LIMIT_NOTICE)));
     notices_add(&session->notices, knows, buf_view(&notice));
     buf_release(&notice);
 }
@@ -169,7 +171,7 @@ static void restore_beginning(struct supervisor *s, struct session *session)
     history_list(&session->keeping.history, 1, session->keeping.history.last,
                  &text);
     buf_str(&text, STR(RESTORE_LIMITS));
-    session_end_image(session, s->zygote.generation);
+    session_end_image(session);
     keeping_forget(&session->keeping);
     tell_others(session, session->calls.first->front, "restore-session",
                 buf_view(&text));
@@ -183,7 +185,6 @@ static void restore_session(struct supervisor *s, struct session *session,
         read_arguments(call_arguments(session->calls.first));
     struct checkpoint *checkpoint = choose(session, arguments);
     struct buf text = BUF_EMPTY;
-    bool error = true;
 
     if (!checkpoint && arguments.name.n == 0 &&
         session->keeping.history.last > 0 &&
@@ -196,22 +197,28 @@ static void restore_session(struct supervisor *s, struct session *session,
         answer_first(s, session, true, &text);
         return;
     }
+    restore_begin(s, session, checkpoint, session->calls.first->id, now);
+}
+
+void operation_take_woken(struct supervisor *s, struct session *session,
+                          struct checkpoint *checkpoint, bool awake,
+                          int64_t now)
+{
+    struct buf text = BUF_EMPTY;
+
     session_drain(session); // what the image has printed until now
-    checkpoints_take(&session->keeping.checkpoints, checkpoint);
-    if (restore_wake(s, session, checkpoint)) {
+    if (awake) {
         describe_restored(session, checkpoint, &text);
-        session_end_image(session, s->zygote.generation);
+        session_drop_image(session);
         restore_become(s, session, checkpoint, now);
         tell_others(session, session->calls.first->front, "restore-session",
                     buf_view(&text));
-        error = false;
     } else {
         buf_str(&text, STR("[ERROR] ECL-MCP:NO-CHECKPOINT\nThe checkpoint is "
                            "broken and was dropped; the session is "
                            "unchanged."));
     }
-    checkpoint_free(checkpoint);
-    answer_first(s, session, error, &text);
+    answer_first(s, session, !awake, &text);
 }
 
 /* --- list-sessions, describe-session, show-output ----------------------- */
@@ -227,6 +234,15 @@ static void describe_time(int64_t seconds, struct buf *text)
         buf_printf(text, " at %s", clock);
 }
 
+static const char *describe_state(const struct session *session)
+{
+    if (restore_is_waking(session))
+        return "restoring";
+    if (session->calls.sent > 0)
+        return "evaluating";
+    return session->image.socket >= 0 ? "idle" : "not open";
+}
+
 static void describe_session(const struct session *session, struct buf *text)
 {
     const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
@@ -234,10 +250,7 @@ static void describe_session(const struct session *session, struct buf *text)
         session->image.pid > 0 ? linux_memory(session->image.pid) : 0;
 
     buf_printf(text, "%s%s: %s, %llu evaluation%s", text->n > 0 ? "\n" : "",
-               session->name,
-               session->calls.sent > 0      ? "evaluating"
-               : session->image.socket >= 0 ? "idle"
-                                            : "not open",
+               session->name, describe_state(session),
                (unsigned long long)session->keeping.history.last,
                session->keeping.history.last == 1 ? "" : "s");
     if (memory > 0)
@@ -268,6 +281,8 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
                           "user may."));
     else
         sandbox_explain(&s->config.sandbox, &s->places, text);
+    sandbox_explain_mounts(&s->config.sandbox, &s->sandbox_state, &s->places,
+                           text);
     if (s->sandbox_state.known &&
         sandbox_report(&s->config.sandbox, &s->sandbox_state, &state))
         buf_printf(text, " Not all of it is in force: %.*s.",
@@ -332,7 +347,7 @@ static void close_session(struct supervisor *s, struct session *session,
     bool open = session->image.socket >= 0;
 
     (void)now;
-    session_end_image(session, s->zygote.generation);
+    session_end_image(session);
     keeping_forget(&session->keeping);
     session->closed = true;
     buf_printf(&text,
@@ -350,6 +365,7 @@ static void close_session(struct supervisor *s, struct session *session,
 /* The definitions of the session are gone, for all who share it. */
 static void note_reset(struct session *session, const struct call *call)
 {
+    process_limit_end_earlier(session, call);
     tell_others(session, call->front, "reset-session", buf_view(&call->text));
 }
 

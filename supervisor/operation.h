@@ -30,7 +30,8 @@ struct operation {
     bool needs_image;
 
     /* IN_ORDER: does the first call of SESSION, before which nothing is
-       unfinished. It is answered immediately, or by operation_take_kept. */
+       unfinished. It is answered immediately, or by operation_take_kept or
+       operation_take_woken. */
     void (*run)(struct supervisor *s, struct session *session, int64_t now);
 
     /* AT_ONCE: appends the answer to TEXT; BODY has the arguments. False when
@@ -57,5 +58,11 @@ void operation_miss(struct str name, struct buf *text);
    for it, if any. */
 void operation_take_kept(struct supervisor *s, struct session *session,
                          const struct checkpoint *checkpoint);
+
+/* CHECKPOINT, for which the first call of SESSION has asked, is AWAKE, or did
+   not wake. Answers that call; the caller frees CHECKPOINT. */
+void operation_take_woken(struct supervisor *s, struct session *session,
+                          struct checkpoint *checkpoint, bool awake,
+                          int64_t now);
 
 #endif

@@ -4,51 +4,39 @@
 
 #include <signal.h>
 
-#include "base/limits.h"
+#include "image/control.h"
+#include "image/family.h"
 #include "image/linux.h"
 
 /* Milliseconds between two counts. */
 #define PAUSE_MS 100
 
-/* Rounds of killing after which all of them must be gone. */
-#define ROUNDS 20
+/* Rounds of killing the programs of a call. */
+#define ROUNDS 4
 
-/* Kills every process of the image's family, repeatedly: a process that is left
-   may make new ones. */
-static void end_all(pid_t image)
+/* Sends MESSAGE to the keeper. False when it is gone, which is noticed when it
+   is read, or does not read. */
+static bool tell(const struct session *session,
+                 const struct control_message *message)
 {
-    (void)kill(-image, SIGKILL); // most are in this group: all at once
-    for (int round = 0; round < ROUNDS; round++)
-        if (linux_family(image, -1, SIGKILL) == 0)
-            return;
+    return session->image.keeper >= 0 &&
+           control_send(session->image.keeper, message, NULL) == ST_OK;
 }
 
-bool process_limit_tend(struct session *session, int64_t now)
+void process_limit_tend(struct session *session, int64_t now)
 {
+    const struct control_message message = {.kind = CONTROL_COUNT};
     struct image_process *image = &session->image;
     bool busy = session->calls.sent > 0;
-    size_t n;
 
-    if (image->pid <= 0 || image->dying)
-        return false;
+    if (image->pid <= 0 || image->dying || image->unsettled)
+        return;
     if (image->count_at < 0 && busy)
         image->count_at = now + PAUSE_MS;
     if (image->count_at < 0 || now < image->count_at)
-        return false;
-    n = linux_family(image->pid, -1, 0);
-    image->count_at = busy || n > 1 ? now + PAUSE_MS : -1;
-    if (n <= LIMIT_PROCESSES)
-        return false;
-    image->death.crowded = true;
-    end_all(image->pid);
-    return true;
-}
-
-void process_limit_end_programs(const struct session *session,
-                                const struct call *call)
-{
-    if (session->image.pid > 0 && call->started_at >= 0)
-        (void)linux_family(session->image.pid, call->started_at, SIGKILL);
+        return;
+    (void)tell(session, &message); // else it counts the next time
+    image->count_at = busy ? now + PAUSE_MS : -1;
 }
 
 int64_t process_limit_deadline(const struct session *session)
@@ -56,4 +44,84 @@ int64_t process_limit_deadline(const struct session *session)
     return session->image.pid > 0 && !session->image.dying
                ? session->image.count_at
                : -1;
+}
+
+/* Fills PIDS with the sleeping copies; returns their number. */
+static uint32_t find_copies(const struct session *session,
+                            int32_t pids[CONTROL_SPARED_MAX])
+{
+    const struct checkpoint *checkpoint = session->keeping.checkpoints.newest;
+    uint32_t n = 0;
+
+    for (; checkpoint && n < CONTROL_SPARED_MAX; checkpoint = checkpoint->next)
+        pids[n++] = checkpoint->pid;
+    return n;
+}
+
+void process_limit_note_copies(const struct session *session)
+{
+    struct control_message message = {.kind = CONTROL_COPIES};
+
+    message.spared_n = find_copies(session, message.spared);
+    (void)tell(session, &message); // else they count, until the next change
+}
+
+void process_limit_begin_anew(struct session *session)
+{
+    struct control_message message = {.kind = CONTROL_SPARE,
+                                      .pid = session->image.pid};
+
+    message.spared_n = find_copies(session, message.spared);
+    session->image.unsettled = tell(session, &message);
+}
+
+/* Kills the programs of the session that were started between FROM and TO, in
+   clock ticks; returns how many. */
+static size_t kill_programs(const struct session *session, int64_t from,
+                            int64_t to)
+{
+    int32_t pids[CONTROL_SPARED_MAX + 1];
+    struct family_spared spared = {.pids = pids,
+                                   .n = find_copies(session, pids)};
+    struct family family = {NULL, 0, 0};
+    size_t n = 0;
+    pid_t parent;
+    int64_t began;
+
+    pids[spared.n++] = session->image.pid;
+    family_find(&family, session->image.keeper_pid, &spared);
+    for (size_t i = 0; i < family.n; i++) {
+        const struct family_member *member = &family.list[i];
+
+        if (member->spared || !linux_find(member->pid, &parent, &began) ||
+            began < from || began > to)
+            continue;
+        (void)kill(member->pid, SIGKILL); // it may just have ended
+        n++;
+    }
+    family_release(&family);
+    return n;
+}
+
+static void end_programs(const struct session *session, int64_t from,
+                         int64_t to)
+{
+    bool more = session->image.pid > 0 && session->image.keeper_pid > 0;
+
+    for (int round = 0; more && round < ROUNDS; round++)
+        more = kill_programs(session, from, to) > 0;
+}
+
+void process_limit_end_programs(const struct session *session,
+                                const struct call *call)
+{
+    if (call->started_at >= 0)
+        end_programs(session, linux_ticks(call->started_at), INT64_MAX);
+}
+
+void process_limit_end_earlier(const struct session *session,
+                               const struct call *call)
+{
+    if (call->started_at >= 0)
+        end_programs(session, 0, linux_ticks(call->started_at));
 }

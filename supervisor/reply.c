@@ -2,6 +2,8 @@
 /* reply.c: see reply.h. */
 #include "supervisor/reply.h"
 
+#include "base/limits.h"
+#include "image/control.h"
 #include "image/sandbox.h"
 #include "supervisor/answer.h"
 #include "supervisor/front.h"
@@ -22,9 +24,10 @@ static void leave_output(struct session *session, const struct call *call)
 {
     for (int i = 0; i < CAPTURE_PIPES; i++) {
         struct buf text = BUF_EMPTY;
+        size_t room = LIMIT_OUTPUT_KEPT; // it is held already
 
         (void)capture_text(&call->captures[i], &text); // what it holds
-        capture_add(&session->earlier, buf_view(&text));
+        capture_add(&session->earlier, buf_view(&text), &room);
         buf_release(&text);
     }
 }
@@ -43,25 +46,48 @@ static void put_notice(struct session *session, struct front *front,
     notices_read(&session->notices, front, out);
 }
 
+/* Appends which files have come that other programs rely on, and has them
+   covered. */
+static void put_new_files(struct supervisor *s, struct buf *out)
+{
+    const struct control_message cover = {.kind = CONTROL_COVER};
+    enum status status = ST_OK;
+
+    if (protected_read(&s->protected, &s->config.sandbox, out) &&
+        s->zygote.control >= 0)
+        status = control_send(s->zygote.control, &cover, NULL);
+    (void)status; // a zygote that is lost covers them when it starts
+}
+
+/* Whether TEXT, an error, has to do with the sandbox. */
+static bool shows_sandbox(const struct supervisor *s, struct str text)
+{
+    return sandbox_shows_refusal(text) ||
+           sandbox_misses_temporary(&s->sandbox_state, text);
+}
+
 /* Appends BODY and a section that explains the sandbox, when the system has
    refused something; else nothing. */
 static void explain_refusal(const struct supervisor *s, const struct call *call,
                             bool error, struct str body, struct buf *out)
 {
-    struct buf errors = BUF_EMPTY;
+    struct str errors[CAPTURE_PARTS];
+    bool refused = error && shows_sandbox(s, body);
 
     if (s->config.sandbox.mode == SANDBOX_OFF)
         return;
-    (void)capture_text(&call->captures[CAPTURE_STDERR], &errors);
-    if ((error && sandbox_shows_refusal(body)) ||
-        sandbox_shows_refusal(buf_view(&errors))) {
-        buf_str(out, body);
-        buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
-        sandbox_explain(&s->config.sandbox, &s->places, out);
-        if (buf_failed(out))
-            buf_reset(out); // the answer goes out without it
-    }
-    buf_release(&errors);
+    capture_parts(&call->captures[CAPTURE_STDERR], errors);
+    for (int i = 0; i < CAPTURE_PARTS; i++)
+        refused = refused || shows_sandbox(s, errors[i]);
+    if (!refused)
+        return;
+    buf_str(out, body);
+    buf_str(out, body.n > 0 ? STR("\n\n[sandbox]\n") : STR("[sandbox]\n"));
+    sandbox_explain(&s->config.sandbox, &s->places, out);
+    sandbox_explain_mounts(&s->config.sandbox, &s->sandbox_state, &s->places,
+                           out);
+    if (buf_failed(out))
+        buf_reset(out); // the answer goes out without it
 }
 
 void reply_composed(struct supervisor *s, struct session *session,
@@ -93,6 +119,7 @@ void reply_composed(struct supervisor *s, struct session *session,
     buf_str(&notice, STR("[notice]"));
     empty = notice.n;
     put_notice(session, call->front, &notice);
+    put_new_files(s, &notice);
     buf_byte(&notice, '\0');
     if (notice.n > empty + 1 && !buf_failed(&notice))
         answer.notice = notice.p;

@@ -4,16 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
-#include "image/names.h"
+#include "supervisor/process_limit.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -29,7 +27,7 @@
 #define RETRY_MS 1000
 
 /* How many ancestors of a copy are examined: evaluated code that forks may put
-   some between it and the image. */
+   some between it and the keeper. */
 #define GENERATIONS 16
 
 /* The code of an evaluation, or the name of another operation. */
@@ -94,7 +92,9 @@ static bool is_known(const struct supervisor *s, pid_t pid)
 {
     for (const struct session *session = s->sessions; session;
          session = session->next) {
-        if (session->image.pid == pid)
+        const struct checkpoint *waking = session->keeping.waking.checkpoint;
+
+        if (session->image.pid == pid || (waking && waking->pid == pid))
             return true;
         for (const struct checkpoint *checkpoint =
                  session->keeping.checkpoints.newest;
@@ -105,19 +105,15 @@ static bool is_known(const struct supervisor *s, pid_t pid)
     return false;
 }
 
-/* Whether process PID descends from the image of SESSION, or from an orphan
-   that the zygote or this process has adopted, and not through another image or
-   copy. */
-static bool is_descendant(const struct supervisor *s,
-                          const struct session *session, pid_t pid)
+/* Whether process PID was started by SESSION, whoever its parent is now. */
+static bool is_descendant(const struct session *session, pid_t pid)
 {
     int64_t start = 0;
 
     for (int generations = 0; generations < GENERATIONS; generations++) {
-        if (is_known(s, pid) || !linux_find(pid, &pid, &start))
+        if (!linux_find(pid, &pid, &start))
             return false;
-        if (pid == session->image.pid || pid == s->zygote.pid ||
-            pid == getpid())
+        if (pid == session->image.keeper_pid)
             return true;
     }
     return false;
@@ -134,8 +130,8 @@ static bool is_copy(const struct supervisor *s, const struct session *session,
     *start = 0;
     if (!linux_find(getpid(), &parent, start))
         return true;
-    return pid > 1 && linux_find(pid, &parent, start) &&
-           linux_has_name(pid, NAME_SLEEPER) && is_descendant(s, session, pid);
+    return pid > 1 && !is_known(s, pid) && linux_find(pid, &parent, start) &&
+           is_descendant(session, pid);
 }
 
 /* Whether CHECKPOINT is still the process that it was. */
@@ -172,6 +168,7 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     if (checkpoint) {
         checkpoint->start = start;
         session->keeping.changed = false;
+        process_limit_note_copies(session);
     } else {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: no checkpoint: the image cannot fork, or "
@@ -182,101 +179,106 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     return checkpoint;
 }
 
-static int64_t clock_ms(void)
+void restore_begin(struct supervisor *s, struct session *session,
+                   struct checkpoint *checkpoint, uint64_t call, int64_t now)
 {
-    struct timespec now;
+    struct waking *waking = &session->keeping.waking;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Waits until there is something to read. The end of other processes may
-   interrupt the wait any number of times. */
-static bool wait_readable(int socket, int64_t until)
-{
-    struct pollfd fd = {socket, POLLIN, 0};
-    int ready;
-
-    do {
-        int64_t left = until - clock_ms();
-
-        ready = poll(&fd, 1, left > 0 ? (int)left : 0);
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
-/* Waits until a copy says that it is awake. */
-static bool is_awake(int socket)
-{
-    char bytes[WIRE_HEAD + 9];
-    size_t n = 0;
-    struct wire_head head;
-    struct str body;
-    int64_t until = clock_ms() + LIMIT_WAKE_MS;
-
-    while (n < sizeof bytes) {
-        ssize_t got;
-
-        if (!wait_readable(socket, until))
-            return false;
-        got = recv(socket, bytes + n, sizeof bytes - n, MSG_DONTWAIT);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (got <= 0)
-            return false;
-        n += (size_t)got;
-    }
-    return wire_frame(str_make(bytes, n), &head, &body) == ST_OK &&
-           head.kind == WIRE_WOKEN;
-}
-
-bool restore_wake(struct supervisor *s, struct session *session,
-                  const struct checkpoint *checkpoint)
-{
-    struct control_message message = {.kind = CONTROL_ADOPT,
-                                      .pid = checkpoint->pid};
-    bool awake;
-
+    checkpoints_take(&session->keeping.checkpoints, checkpoint);
+    memset(waking, 0, sizeof *waking);
+    waking->checkpoint = checkpoint;
+    waking->call = call;
+    waking->until = now;
     if (!is_there(checkpoint)) {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: checkpoint %d is gone", session->name,
                  (int)checkpoint->pid);
-        return false;
+        return; // there is nothing to wait for
     }
-    // only the zygote that forked it or its original can become its parent
-    if (s->zygote.control >= 0 &&
-        session->image.generation == s->zygote.generation &&
-        control_send(s->zygote.control, &message, NULL) != ST_OK)
-        log_line(&s->config.log, LOG_WARN, "image: zygote %d does not respond",
-                 (int)s->zygote.pid);
-    awake = send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 &&
-            is_awake(checkpoint->socket) &&
-            fcntl(checkpoint->socket, F_SETFL, O_NONBLOCK) == 0;
-    if (!awake) {
+    (void)kill(checkpoint->pid, SIGCONT); // evaluated code may have stopped it
+    if (send(checkpoint->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+        waking->until = now + LIMIT_WAKE_MS;
+}
+
+bool restore_begin_best(struct supervisor *s, struct session *session,
+                        int64_t now)
+{
+    struct checkpoint *checkpoint = checkpoints_before(
+        &session->keeping.checkpoints, session->keeping.history.last);
+
+    if (checkpoint)
+        restore_begin(s, session, checkpoint, 0, now);
+    return checkpoint;
+}
+
+bool restore_is_waking(const struct session *session)
+{
+    return session->keeping.waking.checkpoint;
+}
+
+/* Receives what has come of WOKEN. Fails as restore_listen does. */
+static enum status receive_woken(struct waking *waking)
+{
+    struct wire_head head;
+    struct str body;
+
+    while (waking->n < sizeof waking->said) {
+        ssize_t n = recv(waking->checkpoint->socket, waking->said + waking->n,
+                         sizeof waking->said - waking->n, MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return ST_MISSING;
+        if (n <= 0)
+            return ST_IO;
+        waking->n += (size_t)n;
+    }
+    if (wire_frame(str_make(waking->said, waking->n), &head, &body) != ST_OK ||
+        head.kind != WIRE_WOKEN || body.n != WIRE_NUMBER_BYTES)
+        return ST_IO;
+    // from now on it is read as an image is
+    return fcntl(waking->checkpoint->socket, F_SETFL, O_NONBLOCK) == 0 ? ST_OK
+                                                                       : ST_IO;
+}
+
+enum status restore_listen(struct supervisor *s, struct session *session,
+                           int64_t now, struct checkpoint **checkpoint)
+{
+    struct waking *waking = &session->keeping.waking;
+    enum status status = receive_woken(waking);
+
+    if (status == ST_MISSING && now < waking->until)
+        return ST_MISSING;
+    *checkpoint = waking->checkpoint;
+    waking->checkpoint = NULL;
+    if (status == ST_OK)
+        return ST_OK;
+    if (is_there(*checkpoint)) {
         log_line(&s->config.log, LOG_WARN,
                  "image: session %s: checkpoint %d did not wake", session->name,
-                 (int)checkpoint->pid);
-        (void)kill(checkpoint->pid, SIGKILL); // it may be gone already
+                 (int)(*checkpoint)->pid);
+        (void)kill((*checkpoint)->pid, SIGKILL); // it may be gone already
     }
-    return awake;
+    return ST_IO;
 }
 
 void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now)
 {
-    session_connect(session, checkpoint->socket, NULL);
-    session->image.pid = checkpoint->pid;
+    session_replace_image(session, checkpoint->socket, checkpoint->pid);
     checkpoint->socket = -1; // the session has it
     checkpoints_restored(&session->keeping.checkpoints, checkpoint);
     history_restored(&session->keeping.history, checkpoint->evaluation,
                      checkpoint->apart);
+    process_limit_begin_anew(session);
     // the copy is used up: another of the same state replaces it
     restore_keep(s, session, str_from(checkpoint->name), now);
 }
 
 /* Says what is lost when EVALUATION is the last one left. */
-static void describe_loss(const struct session *session, uint64_t evaluation,
-                          struct buf *text)
+static void describe_way_back(const struct session *session,
+                              uint64_t evaluation, struct buf *text)
 {
     uint64_t last = session->keeping.history.last;
 
@@ -292,28 +294,17 @@ static void describe_loss(const struct session *session, uint64_t evaluation,
     buf_str(text, STR(RESTORE_LIMITS));
 }
 
-void restore_after_death(struct supervisor *s, struct session *session,
-                         struct buf *text, int64_t now)
+void restore_describe_loss(const struct session *session,
+                           const struct checkpoint *checkpoint,
+                           struct buf *text)
 {
-    struct checkpoint *checkpoint;
-
-    while ((checkpoint = checkpoints_before(&session->keeping.checkpoints,
-                                            session->keeping.history.last))) {
-        checkpoints_take(&session->keeping.checkpoints, checkpoint);
-        if (restore_wake(s, session, checkpoint)) {
-            describe_loss(session, checkpoint->evaluation, text);
-            restore_become(s, session, checkpoint, now);
-            checkpoint_free(checkpoint);
-            return;
-        }
-        checkpoint_free(checkpoint);
-    }
-    if (session->keeping.history.last > 0)
+    if (checkpoint)
+        describe_way_back(session, checkpoint->evaluation, text);
+    else if (session->keeping.history.last > 0)
         buf_printf(text,
                    "A fresh session replaces it: all definitions and data of "
                    "session %s are lost; define again what you need.",
                    session->name);
     else
         buf_printf(text, "A fresh session %s replaces it.", session->name);
-    keeping_forget(&session->keeping);
 }

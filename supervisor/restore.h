@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/status.h"
 #include "base/str.h"
 #include "supervisor/call.h"
 #include "supervisor/checkpoint.h"
@@ -44,20 +45,37 @@ int64_t restore_deadline(const struct session *session);
 struct checkpoint *restore_take_kept(struct supervisor *s,
                                      struct session *session, int64_t now);
 
-/* Wakes CHECKPOINT, which was taken out of the books; waits LIMIT_WAKE_MS at
-   most. False: it is gone, or was killed because it did not wake. */
-bool restore_wake(struct supervisor *s, struct session *session,
-                  const struct checkpoint *checkpoint);
+/* Begins to wake CHECKPOINT, which it takes out of the books: SESSION is waking
+   from now on, for LIMIT_WAKE_MS at most. CALL has asked for it; 0: the image
+   has died. */
+void restore_begin(struct supervisor *s, struct session *session,
+                   struct checkpoint *checkpoint, uint64_t call, int64_t now);
+
+/* The same with the best checkpoint that can replace a dead image. False: there
+   is none. */
+bool restore_begin_best(struct supervisor *s, struct session *session,
+                        int64_t now);
+
+/* Whether SESSION waits until a copy is awake. */
+bool restore_is_waking(const struct session *session);
+
+/* Listens, without waiting, to the copy that SESSION waits for. ST_MISSING: it
+   sleeps and has time left. ST_OK: it is awake. ST_IO: it is gone, or was
+   killed because it did not wake. After the last two the session is no longer
+   waking, and the caller owns *CHECKPOINT. */
+enum status MUST_CHECK restore_listen(struct supervisor *s,
+                                      struct session *session, int64_t now,
+                                      struct checkpoint **checkpoint);
 
 /* CHECKPOINT, which is awake, is the image of SESSION from now on. The caller
    frees it. */
 void restore_become(struct supervisor *s, struct session *session,
                     struct checkpoint *checkpoint, int64_t now);
 
-/* Replaces the lost image by the best checkpoint that can be woken, or lets the
-   session begin anew. Appends to TEXT, in sentences, what that means for the
-   session. */
-void restore_after_death(struct supervisor *s, struct session *session,
-                         struct buf *text, int64_t now);
+/* Appends to TEXT, in sentences, what the death of its image means for SESSION:
+   CHECKPOINT will replace it, or, NULL, a fresh image. */
+void restore_describe_loss(const struct session *session,
+                           const struct checkpoint *checkpoint,
+                           struct buf *text);
 
 #endif

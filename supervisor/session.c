@@ -14,6 +14,16 @@
 /* Bytes read from a pipe at once. */
 #define CHUNK (64u * 1024)
 
+/* Bytes read from the socket before others get their turn, at least one of
+   them. */
+#define TURN_BYTES (64u * 1024)
+
+/* Bytes of the body of a frame that needs no room: most answers. */
+#define SMALL_BODY (16u * 1024)
+
+/* Bytes of storage that the buffer of an idle image keeps: one read. */
+#define IDLE_BYTES (64u * 1024)
+
 /* When this many bytes wait for the image's socket, no further call is sent
    ahead. */
 #define AHEAD_BYTES (256u * 1024)
@@ -26,6 +36,7 @@ void session_init(struct session *session, const char *name)
     (void)snprintf(session->name, sizeof session->name, "%s", name);
     image_process_init(&session->image);
     keeping_init(&session->keeping);
+    session->room = LIMIT_SESSION_HELD;
     session->poll_at = SIZE_MAX;
 }
 
@@ -38,26 +49,35 @@ void session_release(struct session *session)
     capture_release(&session->earlier);
 }
 
-void session_connect(struct session *session, int socket,
-                     const int pipes[CAPTURE_PIPES])
+void session_connect(struct session *session, const int fds[CONTROL_FDS])
 {
-    image_process_connect(&session->image, socket, pipes);
+    image_process_connect(&session->image, fds);
+}
+
+void session_replace_image(struct session *session, int socket, pid_t pid)
+{
+    image_process_replace(&session->image, socket, pid);
 }
 
 void session_disconnect(struct session *session)
 {
     image_process_disconnect(&session->image);
+    session->admitted = 0;
+    session->refused = 0;
     keeping_disconnect(&session->keeping);
     call_queue_unsend(&session->calls);
 }
 
-void session_end_image(struct session *session, uint64_t generation)
+void session_drop_image(struct session *session)
 {
-    if (!session->image.death.exited) {
-        image_process_kill(&session->image);
-        image_process_end_programs(&session->image, generation);
-    }
+    image_process_kill(&session->image);
     session_disconnect(session);
+}
+
+void session_end_image(struct session *session)
+{
+    session_drop_image(session);
+    image_process_end_family(&session->image);
 }
 
 /* --- To the image ------------------------------------------------------- */
@@ -105,7 +125,7 @@ void session_send_keep(struct session *session, uint64_t number)
 
 void session_send_stop(struct session *session, uint64_t id)
 {
-    if (session->image.socket >= 0)
+    if (session->image.socket >= 0 && !session->image.dying)
         send_word(session, WIRE_STOP, id);
 }
 
@@ -126,7 +146,8 @@ static void add_output(struct session *session, int i, struct str bytes)
 {
     struct call *call = writer(session, i);
 
-    capture_add(call ? &call->captures[i] : &session->earlier, bytes);
+    capture_add(call ? &call->captures[i] : &session->earlier, bytes,
+                &session->room);
 }
 
 /* What looked like the start of a mark in pipe I is output. */
@@ -224,7 +245,7 @@ void session_read_pipe(struct session *session, int i, const struct log *log)
     const struct buf *head = &session->earlier.head;
     size_t before = head->n;
 
-    if (read_pipe(session, i, CHUNK) == 0 || !between ||
+    if (read_pipe(session, i, CHUNK) == 0 || !between || head->n == before ||
         session->logged >= LIMIT_LOG_LINE)
         return;
     log_line(
@@ -261,18 +282,52 @@ void session_drain_dead(struct session *session)
 
 /* --- Answers of the image ----------------------------------------------- */
 
-/* The answer to the first call that has none: no other is expected. */
-static enum status take_reply(struct session *session, uint64_t id, bool error,
-                              struct str body)
+/* The call whose answer comes next: the first one sent that has none. */
+static struct call *awaited(const struct session *session)
 {
     struct call *call = session->calls.first;
-    struct str text;
 
     while (call && call->sent && call->replied)
         call = call->next;
-    if (!call || !call->sent || call->id != id ||
-        wire_take_string(&body, &text) != ST_OK)
+    return call && call->sent ? call : NULL;
+}
+
+/* Bytes of the largest body that a frame of KIND may have; -1 when images do
+   not send it. */
+static int64_t largest_body(unsigned kind)
+{
+    switch (kind) {
+    case WIRE_REPLY:
+        return WIRE_STRING_BYTES + LIMIT_OUTPUT_KEPT;
+    case WIRE_KEPT:
+        return WIRE_NUMBER_BYTES;
+    default:
+        return -1;
+    }
+}
+
+/* Whether the frame of HEAD may come now: there is no point in waiting for the
+   rest of one that may not. */
+static enum status check_head(const struct session *session,
+                              struct wire_head head)
+{
+    int64_t largest = largest_body(head.kind);
+    const struct call *call = awaited(session);
+
+    if (largest < 0)
         return ST_INVALID;
+    if ((int64_t)head.size > largest)
+        return ST_LIMIT;
+    if (head.kind == WIRE_REPLY)
+        return call && call->id == head.id ? ST_OK : ST_INVALID;
+    return head.id == session->keeping.number && head.id != 0 &&
+                   !session->keeping.copy.arrived
+               ? ST_OK
+               : ST_INVALID;
+}
+
+static enum status note_reply(struct call *call, bool error, struct str text)
+{
     buf_str(&call->text, text);
     if (buf_failed(&call->text))
         return ST_NOMEM;
@@ -281,68 +336,169 @@ static enum status take_reply(struct session *session, uint64_t id, bool error,
     return ST_OK;
 }
 
+/* There is no room for the answer of HEAD: says so, and drops its body. */
+static enum status refuse_reply(struct session *session, struct wire_head head)
+{
+    char text[300];
+
+    session->refused = head.size;
+    (void)snprintf(
+        text, sizeof text,
+        "[ERROR] STORAGE-CONDITION\nThe call has ended, but its answer of %u "
+        "bytes cannot be shown: output and answers of all sessions may take "
+        "%u bytes until they are passed on. Show less, or wait for the other "
+        "calls.",
+        (unsigned)head.size, LIMIT_SESSIONS_HELD);
+    return note_reply(awaited(session), true, str_from(text));
+}
+
 /* The answer to the KEEP that was sent last. Its descriptor came before. */
-static enum status take_kept(struct session *session, uint64_t number,
-                             struct str body)
+static enum status take_kept(struct session *session, struct str body)
 {
     int64_t pid;
 
-    if (number != session->keeping.number || session->keeping.copy.arrived ||
-        number == 0 || wire_take_int(&body, &pid) != ST_OK)
+    if (wire_take_int(&body, &pid) != ST_OK)
         return ST_INVALID;
     session->keeping.copy.arrived = true;
     session->keeping.copy.pid = (pid_t)pid;
     return ST_OK;
 }
 
-static enum status take_frame(struct session *session, struct wire_head head,
-                              struct str body)
+/* Admits the frame of HEAD. False: there is no room for it. */
+static bool admit(struct session *session, struct wire_head head)
 {
-    if (head.kind == WIRE_REPLY)
-        return take_reply(session, head.id, (head.flags & WIRE_ERROR) != 0,
-                          body);
+    if (head.size > SMALL_BODY && head.size > session->room)
+        return false;
+    session->room -= head.size < session->room ? head.size : session->room;
+    session->admitted = WIRE_HEAD + head.size;
+    return true;
+}
+
+/* Takes a frame whose head has been accepted. */
+static enum status take_body(struct session *session, struct wire_head head,
+                             struct str body)
+{
+    struct str text;
+
     if (head.kind == WIRE_KEPT)
-        return take_kept(session, head.id, body);
-    return ST_INVALID;
+        return take_kept(session, body);
+    if (wire_take_string(&body, &text) != ST_OK || body.n > 0)
+        return ST_INVALID;
+    return note_reply(awaited(session), (head.flags & WIRE_ERROR) != 0, text);
+}
+
+/* Drops what has come in BYTES of a refused answer; returns how many. */
+static size_t drop(struct session *session, struct str bytes)
+{
+    size_t n = bytes.n < session->refused ? bytes.n : session->refused;
+
+    session->refused -= n;
+    return n;
+}
+
+/* Takes the frame at the start of BYTES, or its head, and adds to *USED how
+   many it has used. ST_MISSING: the rest is still to come. */
+static enum status take_frame(struct session *session, struct str bytes,
+                              size_t *used)
+{
+    struct wire_head head;
+    struct str body;
+    enum status status = wire_head(bytes, &head);
+
+    if (status == ST_OK && session->admitted == 0)
+        status = check_head(session, head);
+    if (status != ST_OK)
+        return status;
+    if (session->admitted == 0 && !admit(session, head)) {
+        *used += WIRE_HEAD;
+        return refuse_reply(session, head);
+    }
+    status = wire_frame(bytes, &head, &body);
+    if (status != ST_OK)
+        return status;
+    *used += session->admitted;
+    session->admitted = 0;
+    return take_body(session, head, body);
 }
 
 static enum status take_frames(struct session *session)
 {
+    struct buf *in = &session->image.in;
     size_t used = 0;
     enum status status = ST_OK;
 
     while (status == ST_OK) {
-        struct wire_head head;
-        struct str body;
-
-        status = wire_frame(
-            str_make(session->image.in.p + used, session->image.in.n - used),
-            &head, &body);
-        if (status != ST_OK)
-            break;
-        used += WIRE_HEAD + head.size;
-        status = take_frame(session, head, body);
+        used += drop(session, str_make(in->p + used, in->n - used));
+        status =
+            take_frame(session, str_make(in->p + used, in->n - used), &used);
     }
-    buf_consume(&session->image.in, used);
+    buf_consume(in, used);
     if (status == ST_MISSING)
-        return ST_OK;
-    return status == ST_NOMEM ? ST_NOMEM : ST_INVALID;
+        status = ST_OK;
+    if (in->n == 0 || status != ST_OK) // what follows an error means nothing
+        buf_trim(in, IDLE_BYTES);
+    return status;
+}
+
+/* Closes a descriptor that came along without a KEEP. */
+static void drop_descriptor(struct keeping *keeping)
+{
+    if (keeping->number != 0 || keeping->copy.socket < 0)
+        return;
+    (void)close(keeping->copy.socket); // it leads to nothing of ours
+    keeping->copy.socket = -1;
+}
+
+/* How many bytes may be read now. A dead image says no more than has come, but
+   others may have its end of the socket. */
+static size_t turn_bytes(const struct session *session)
+{
+    int waiting = 0;
+
+    if (session->image.death.exited &&
+        ioctl(session->image.socket, FIONREAD, &waiting) == 0 &&
+        (size_t)waiting > TURN_BYTES)
+        return (size_t)waiting;
+    return TURN_BYTES;
 }
 
 enum status session_read(struct session *session)
 {
     enum status status;
     bool more = true;
+    size_t left = turn_bytes(session);
 
     do {
+        size_t before = session->image.in.n;
+        size_t n;
+
         status = image_process_receive(&session->image,
                                        &session->keeping.copy.socket, &more);
         if (status == ST_MISSING)
             return ST_OK;
+        n = session->image.in.n - before;
+        left -= n < left ? n : left;
+        drop_descriptor(&session->keeping);
         if (status == ST_OK)
             status = take_frames(session);
-    } while (status == ST_OK && more);
+    } while (status == ST_OK && more && left > 0);
     return status;
+}
+
+size_t session_held(const struct session *session)
+{
+    const struct call *call = session->calls.first;
+    size_t in = session->image.in.n;
+    size_t held = capture_held(&session->earlier) +
+                  (in > session->admitted ? in : session->admitted);
+
+    // calls that were sent ahead of a lost image may have output
+    for (int i = 0; call && i < LIMIT_AHEAD; i++, call = call->next) {
+        held += call->text.n;
+        for (int pipe = 0; pipe < CAPTURE_PIPES; pipe++)
+            held += capture_held(&call->captures[pipe]);
+    }
+    return held;
 }
 
 struct call *session_take_first(struct session *session)

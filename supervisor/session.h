@@ -30,6 +30,10 @@ struct session {
     struct image_process image;
     struct capture earlier; /* output that came while no call was running */
     size_t logged;          /* bytes of it that went to the log */
+    size_t room;            /* bytes that it may still make us hold (room.h) */
+    size_t admitted; /* bytes of the frame that is coming, once its head has
+                        been accepted */
+    size_t refused;  /* bytes of an answer still to come that are dropped */
     struct keeping keeping;
     struct notices notices;
     size_t poll_at; /* index of its first pollfd, or SIZE_MAX */
@@ -38,17 +42,18 @@ struct session {
 void session_init(struct session *session, const char *name);
 void session_release(struct session *session);
 
-/* Connects to a live image as image_process_connect does. Calls already in the
-   session are sent from the first on. */
-void session_connect(struct session *session, int socket,
-                     const int pipes[CAPTURE_PIPES]);
+/* Connects to a live image as image_process_connect and image_process_replace
+   do. Calls already in the session are sent from the first on. */
+void session_connect(struct session *session, const int fds[CONTROL_FDS]);
+void session_replace_image(struct session *session, int socket, pid_t pid);
 
-/* Closes the socket and forgets what was sent; calls and pipes stay. */
+/* Closes the socket and forgets what was sent; calls, pipes and keeper stay. */
 void session_disconnect(struct session *session);
 
-/* Kills the image and disconnects, without a notice. GENERATION is that of the
-   zygote that runs now (image_process_end_programs). */
-void session_end_image(struct session *session, uint64_t generation);
+/* Kills the image and disconnects, without a notice. The second one also ends
+   everything that the session has started, and its checkpoints. */
+void session_drop_image(struct session *session);
+void session_end_image(struct session *session);
 
 /* Sends calls ahead, LIMIT_AHEAD at most, up to one that is the supervisor's
    own. ST_IO: the image is gone. ST_NOMEM: it can no longer be served. */
@@ -60,9 +65,15 @@ void session_send_keep(struct session *session, uint64_t number);
 /* Tells the image not to begin call ID, if it has not yet begun it. */
 void session_send_stop(struct session *session, uint64_t id);
 
-/* Reads what has come from the image. ST_IO: end of file or error; ST_INVALID:
-   it sent something other than an answer to a call; ST_NOMEM. What was read
-   before that stays. */
+/* Bytes that SESSION makes us hold: output, and answers that are incomplete or
+   wait for their output. */
+size_t session_held(const struct session *session);
+
+/* Reads what has come from the image, a bounded part of it at a time; of a dead
+   image, all that has come. ST_IO: end of file or error; ST_INVALID: it sent
+   something other than an answer to a call; ST_LIMIT: it is sending a frame
+   that is too large; ST_NOMEM. What was read before that stays. An answer for
+   which there is no room is dropped, and one that says so replaces it. */
 enum status MUST_CHECK session_read(struct session *session);
 
 /* Reads once from pipe I; output between two calls goes to LOG, too. */

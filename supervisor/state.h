@@ -13,7 +13,9 @@
 #include "image/sandbox.h"
 #include "supervisor/config.h"
 #include "supervisor/outputs.h"
+#include "supervisor/protected.h"
 #include "supervisor/session.h"
+#include "supervisor/temporary.h"
 #include "supervisor/zygote.h"
 
 /* The session that opens when the zygote is ready. */
@@ -42,12 +44,16 @@ struct front {
 struct supervisor {
     struct supervisor_config config;
     struct zygote zygote;
+    struct temporary temporary;         /* the folder for their TMPDIR */
     struct sandbox_places places;       /* that images may write to */
+    struct protected protected;         /* files that come meanwhile */
     struct sandbox_state sandbox_state; /* as the zygote has reported it */
     struct session *sessions;           /* owned */
     struct front *fronts;               /* owned */
     struct outputs outputs;
-    int64_t name;         /* random; tells it from earlier supervisors */
+    bool alone;    /* every child of this process is one of ours (adopted.h) */
+    bool adopting; /* there may be some to kill */
+    int64_t name;  /* random; tells it from earlier supervisors */
     uint64_t serials;     /* live images and checkpoints begun so far */
     uint64_t call_ids;    /* calls so far */
     size_t calls;         /* of all fronts, that wait for an answer; those of

@@ -29,14 +29,18 @@ static const char *const reasons[] = {
 
 void stop_call(struct session *session, struct call *call, enum stop_why why)
 {
-    if (!call->sent) {
+    bool restores = session->keeping.waking.checkpoint &&
+                    session->keeping.waking.call == call->id;
+
+    if (!call->sent && !restores) {
         reply_not_run(session, call, reasons[why]);
         return;
     }
     if (!call->stopping)
         call->why = why;
     call->stopping = true;
-    session_send_stop(session, call->id);
+    if (call->sent)
+        session_send_stop(session, call->id);
 }
 
 void stop_calls(struct supervisor *s, const struct front *front,

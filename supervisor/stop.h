@@ -15,7 +15,8 @@ struct front;
 struct supervisor;
 
 /* Stops CALL of SESSION because of WHY: if it has been sent, the next stop_tend
-   interrupts it; if not, it is answered and freed. */
+   interrupts it; if not, it is answered and freed. A copy that wakes for CALL
+   is awaited all the same: the session must be in one state or the other. */
 void stop_call(struct session *session, struct call *call, enum stop_why why);
 
 /* The same for every call of FRONT, or of all (NULL), that is not stopping

@@ -4,15 +4,13 @@
 #include "supervisor/supervisor.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
-#include "image/names.h"
+#include "supervisor/adopted.h"
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
@@ -20,12 +18,10 @@
 #include "supervisor/progress.h"
 #include "supervisor/reply.h"
 #include "supervisor/restore.h"
+#include "supervisor/room.h"
 #include "supervisor/state.h"
 #include "supervisor/stop.h"
 #include "wire/wire.h"
-
-/* Milliseconds within which killed processes must be gone. */
-#define ORPHANS_MS 1000
 
 /* Without a zygote nothing can be evaluated: answers every waiting call with
    the reason. */
@@ -49,24 +45,10 @@ static void refuse_waiting(struct supervisor *s)
     }
 }
 
-/* Lets go of images whose zygote died before it could say which processes they
-   are. They have not run anything yet, and end with their connection. */
-static void drop_unknown(struct supervisor *s)
-{
-    for (struct session *session = s->sessions; session;
-         session = session->next)
-        if (session->image.socket >= 0 && session->image.pid <= 0 &&
-            !session->image.dying &&
-            (zygote_is_down(&s->zygote) ||
-             session->image.generation != s->zygote.generation))
-            session_disconnect(session);
-}
-
 static void tend_zygote(struct supervisor *s, int64_t now)
 {
     bool waiting = false;
 
-    drop_unknown(s);
     for (struct session *session = s->sessions; session;
          session = session->next)
         waiting =
@@ -128,21 +110,18 @@ static void take_control(struct supervisor *s,
         break;
     case CONTROL_OPENED:
         session = find_serial(s, message->serial);
-        if (!session)
-            break;
-        session->image.pid = message->pid;
-        if (message->pid <= 0) {
-            log_line(&s->config.log, LOG_ERROR, "image: session %s: %s",
-                     session->name, strerror(message->status));
-            image_life_lost(session, now);
-        }
-        break;
-    case CONTROL_EXITED:
-        image_life_note_exit(s, message->pid, message->status, now);
+        if (session)
+            image_life_note_opened(s, session, message, now);
         break;
     case CONTROL_OPEN:
-    case CONTROL_ADOPT:
-        break; // goes the other way
+    case CONTROL_EXITED:
+    case CONTROL_COUNT:
+    case CONTROL_CROWDED:
+    case CONTROL_COPIES:
+    case CONTROL_SPARE:
+    case CONTROL_SPARED:
+    case CONTROL_COVER:
+        break; // goes another way
     }
 }
 
@@ -168,6 +147,15 @@ size_t supervisor_fd_count(const struct supervisor *supervisor)
     return n;
 }
 
+/* The socket that says what happens next to SESSION: that of the copy that is
+   waking, else that of the image. -1: none. */
+static int polled_socket(const struct session *session)
+{
+    if (restore_is_waking(session))
+        return session->keeping.waking.checkpoint->socket;
+    return session->image.dying ? -1 : session->image.socket;
+}
+
 size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
                       size_t max)
 {
@@ -183,14 +171,15 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
         if (n + CONTROL_FDS > max)
             continue;
         session->poll_at = n;
-        if (session->image.written < session->image.out.n)
+        if (session->image.written < session->image.out.n &&
+            !restore_is_waking(session))
             wanted |= POLLOUT;
-        fds[n++] = (struct pollfd){
-            session->image.dying ? -1 : session->image.socket, wanted, 0};
+        fds[n++] = (struct pollfd){polled_socket(session), wanted, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDOUT],
                                    POLLIN, 0};
         fds[n++] = (struct pollfd){session->image.output.pipes[CAPTURE_STDERR],
                                    POLLIN, 0};
+        fds[n++] = (struct pollfd){session->image.keeper, POLLIN, 0};
     }
     return n;
 }
@@ -200,13 +189,17 @@ size_t supervisor_fds(struct supervisor *supervisor, struct pollfd *fds,
 static void run_session(struct supervisor *s, struct session *session,
                         const struct pollfd *fds, int64_t now)
 {
-    if (fds[0].revents & POLLIN)
+    if (restore_is_waking(session))
+        image_life_tend(s, session, now);
+    else if (fds[0].revents & POLLIN)
         image_life_read(s, session, now);
     else if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         image_life_lost(session, now);
     for (int i = 0; i < CAPTURE_PIPES; i++)
         if (fds[1 + i].revents)
             session_read_pipe(session, i, &s->config.log);
+    if (fds[CONTROL_KEEPER].revents)
+        image_life_read_keeper(s, session, now);
     image_life_answer(s, session, now);
     image_life_serve(s, session, now);
 }
@@ -234,11 +227,19 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
                     size_t n, int64_t now_ms)
 {
     struct supervisor *s = supervisor;
+    size_t shared = room_shared(s);
 
     for (struct session *session = s->sessions; session;
-         session = session->next)
+         session = session->next) {
+        size_t own = room_offer(session, shared);
+        size_t offered = session->room;
+        size_t taken;
+
         if (session->poll_at < n)
             run_session(s, session, fds + session->poll_at, now_ms);
+        taken = offered - session->room;
+        shared -= taken > own ? taken - own : 0;
+    }
     if (n > 0 && fds[0].revents)
         read_zygote(s, now_ms);
     zygote_tend(&s->zygote, now_ms);
@@ -248,9 +249,9 @@ void supervisor_run(struct supervisor *supervisor, const struct pollfd *fds,
          session = session->next) {
         session->poll_at = SIZE_MAX; // descriptors may have changed
         if (stop_tend(session, ending_concerns(s, session->calls.first),
-                      now_ms) ||
-            process_limit_tend(session, now_ms))
+                      now_ms))
             image_life_lost(session, now_ms);
+        process_limit_tend(session, now_ms);
         image_life_tend(s, session, now_ms);
         restore_tend(s, session, now_ms);
         progress_tend(session, now_ms);
@@ -285,12 +286,26 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
     pid_t pid;
     int wait_status;
 
-    while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0) {
+    while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0)
         if (pid == supervisor->zygote.pid)
             zygote_note_exit(&supervisor->zygote, wait_status, now_ms);
         else
-            image_life_note_exit(supervisor, pid, wait_status, now_ms);
+            (void)temporary_note_exit(&supervisor->temporary, pid);
+    adopted_tend(supervisor);
+}
+
+/* Finds the folders that images may write to; makes their temporary folder. */
+static void make_places(struct supervisor *s)
+{
+    const struct sandbox *sandbox = &s->config.sandbox;
+
+    if (sandbox->mode == SANDBOX_WORKSPACE) {
+        temporary_open(&s->temporary, &s->config.log);
+        zygote_set_temporary(&s->zygote, s->temporary.path);
     }
+    sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
+                        &s->places);
+    sandbox_make_cache(sandbox, &s->places);
 }
 
 struct supervisor *supervisor_new(const struct supervisor_config *config,
@@ -305,57 +320,41 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
         s->config.heap = LIMIT_HEAP;
     if (!linux_random(&s->name, sizeof s->name) || s->name == 0)
         s->name = now_ms + 1;
-    linux_adopt_orphans();
+    room_prepare();
+    adopted_begin(s);
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
-    sandbox_find_places(&s->config.sandbox, s->config.workspace, &s->places);
+    make_places(s);
     sandbox_hide_process(&s->config.sandbox);
     zygote_start(&s->zygote, now_ms);
+    // meanwhile Lisp boots
+    protected_open(&s->protected, &s->config.sandbox,
+                   s->places.refused[SANDBOX_ROOT]
+                       ? ""
+                       : s->places.writable[SANDBOX_ROOT]);
     return s;
-}
-
-/* Images of a zygote that is gone, and their copies, have become children of
-   this process. Waits for their end. */
-static void await_orphans(void)
-{
-    const struct timespec pause = {0, 2 * 1000 * 1000};
-    pid_t pids[LIMIT_SESSIONS];
-    bool left = true;
-
-    for (int waited = 0; left && waited < ORPHANS_MS; waited += 2) {
-        size_t n = linux_children(pids, LIMIT_SESSIONS);
-        size_t i;
-
-        left = false;
-        for (i = 0; i < n; i++) {
-            if (!linux_has_name(pids[i], NAME_LIVE) &&
-                !linux_has_name(pids[i], NAME_SLEEPER))
-                continue; // this program was started with that child
-            (void)kill(pids[i], SIGKILL);
-            if (waitpid(pids[i], NULL, WNOHANG) == 0)
-                left = true;
-        }
-        if (left)
-            (void)nanosleep(&pause, NULL); // a signal only shortens it
-    }
 }
 
 void supervisor_free(struct supervisor *supervisor)
 {
+    pid_t keepers[LIMIT_SESSIONS];
+    size_t n = 0;
     struct session *session;
 
     if (!supervisor)
         return;
     while ((session = supervisor->sessions)) {
         supervisor->sessions = session->next;
-        image_process_end_programs(&session->image,
-                                   supervisor->zygote.generation);
+        if (n < LIMIT_SESSIONS && session->image.keeper_pid > 0)
+            keepers[n++] = session->image.keeper_pid;
         session_release(session);
         free(session);
     }
     zygote_release(&supervisor->zygote);
-    await_orphans();
+    adopted_await(supervisor, keepers, n);
+    temporary_close(&supervisor->temporary);
     outputs_release(&supervisor->outputs);
+    protected_release(&supervisor->protected);
     while (supervisor->fronts)
         front_free(supervisor->fronts);
     free(supervisor);

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +18,7 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
+#include "supervisor/environment.h"
 
 /* Milliseconds that the process has to end all images. */
 #define END_MS 3000
@@ -31,6 +34,11 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
     zygote->control = -1;
 }
 
+void zygote_set_temporary(struct zygote *zygote, const char *temporary)
+{
+    zygote->temporary = temporary;
+}
+
 bool zygote_is_ready(const struct zygote *zygote)
 {
     return zygote->ready;
@@ -39,6 +47,14 @@ bool zygote_is_ready(const struct zygote *zygote)
 bool zygote_is_down(const struct zygote *zygote)
 {
     return zygote->control < 0;
+}
+
+bool zygote_is_gone(const struct zygote *zygote)
+{
+    struct pollfd fd = {zygote->control, POLLIN, 0};
+
+    return zygote->control < 0 ||
+           (poll(&fd, 1, 0) == 1 && (fd.revents & (POLLHUP | POLLERR)));
 }
 
 static void note_failure(struct zygote *zygote, const char *why, int64_t now)
@@ -63,21 +79,40 @@ static void widen_stack(void)
     (void)setrlimit(RLIMIT_STACK, &limit); // else the old one must do
 }
 
-/* In the child: only async-signal-safe calls. */
-static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
+/* The arguments of the process: take_arguments in image/main.c. */
+#define ARGUMENTS (5 + LIMIT_SECRETS + LIMIT_PROTECTS)
+
+static char **put(char **at, const char *const *list, size_t max)
 {
-    const char *mode = sandbox_mode_name(zygote->sandbox.mode);
-    const char *network = zygote->sandbox.network ? "network" : "no-network";
-    const char *const *secrets = zygote->sandbox.secrets;
-    char *argv[3 + LIMIT_SECRETS + 1] = {
-        (char *)(uintptr_t)zygote->path, // execv's type
-        (char *)(uintptr_t)mode, (char *)(uintptr_t)network};
+    for (size_t i = 0; i < max && list && list[i]; i++)
+        *at++ = (char *)(uintptr_t)list[i]; // execv's type
+    return at;
+}
+
+static void set_arguments(const struct zygote *zygote, char **argv)
+{
+    const struct sandbox *sandbox = &zygote->sandbox;
+    const char *const first[] = {zygote->path, sandbox_mode_name(sandbox->mode),
+                                 sandbox->network ? "network" : "no-network",
+                                 sandbox->unprotected ? "unprotected"
+                                                      : "protected"};
+    const char *const border[] = {""};
+
+    argv = put(argv, first, sizeof first / sizeof first[0]);
+    argv = put(argv, sandbox->secrets, LIMIT_SECRETS);
+    argv = put(argv, border, 1);
+    (void)put(argv, sandbox->protects, LIMIT_PROTECTS); // the last ones
+}
+
+/* In the child: only async-signal-safe calls. */
+static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
+                                  char **environment)
+{
+    char *argv[ARGUMENTS + 1] = {NULL};
     sigset_t none;
     int null = open("/dev/null", O_RDWR);
 
-    for (size_t i = 0; secrets && secrets[i] && i < LIMIT_SECRETS; i++)
-        argv[3 + i] = (char *)(uintptr_t)secrets[i];
-
+    set_arguments(zygote, argv);
     (void)sigemptyset(&none);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
         dup2(null, STDOUT_FILENO) < 0)
@@ -95,7 +130,7 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
     widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
-    (void)execv(zygote->path, argv);
+    (void)execve(zygote->path, argv, environment);
     _exit(127);
 }
 
@@ -104,6 +139,7 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     int pair[2];
     sigset_t all;
     sigset_t before;
+    char **environment;
     pid_t pid;
 
     if (zygote->control >= 0 || now_ms < zygote->retry_at)
@@ -113,11 +149,14 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
         note_failure(zygote, strerror(errno), now_ms);
         return;
     }
+    environment = environment_with_temporary(zygote->temporary);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
-    pid = fork();
+    errno = ENOMEM;
+    pid = environment ? fork() : -1;
     if (pid == 0)
-        exec_zygote(zygote, pair[1]);
+        exec_zygote(zygote, pair[1], environment);
+    free(environment);
     (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
     (void)close(pair[1]);                          // the child has it
     if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
@@ -127,7 +166,6 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     }
     zygote->pid = pid;
     zygote->control = pair[0];
-    zygote->generation++;
     zygote->ready = false;
     zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
 }

@@ -15,11 +15,12 @@
 struct zygote {
     const char *path;      /* of ecl-mcp-image, borrowed */
     const char *workspace; /* its working directory, borrowed, or NULL */
+    const char *temporary; /* its TMPDIR, borrowed; "": it has none; NULL: that
+                              of this process */
     struct sandbox sandbox;
     const struct log *log; /* borrowed */
     pid_t pid;             /* 0 when there is no process */
     int control;           /* its socket; -1 when there is no process */
-    uint64_t generation;   /* counts starts */
     bool ready;            /* Lisp is booted */
     int64_t ready_by;      /* when it must be ready */
     int failures;          /* starts in a row that did not get ready */
@@ -29,6 +30,9 @@ struct zygote {
 
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
                  const struct sandbox *sandbox, const struct log *log);
+
+/* Sets TMPDIR for the process, as in struct zygote; before it is started. */
+void zygote_set_temporary(struct zygote *zygote, const char *temporary);
 
 /* Ends the process and waits for it, 3 seconds at most. */
 void zygote_release(struct zygote *zygote);
@@ -41,6 +45,9 @@ bool zygote_is_ready(const struct zygote *zygote);
 /* Whether there is no process, and none will be started until zygote_start is
    called. */
 bool zygote_is_down(const struct zygote *zygote);
+
+/* Whether the process has ended, noticed yet or not. */
+bool zygote_is_gone(const struct zygote *zygote);
 
 /* Receives one control message. ST_MISSING: none has come. ST_IO: the process
    was lost, and a new one started. */

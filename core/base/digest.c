@@ -4,6 +4,9 @@
 
 #include <nettle/sha2.h>
 
+/* Bytes between two looks at the strand. */
+#define PIECE (64u * 1024)
+
 void digest_of(struct str text, unsigned char out[DIGEST_SIZE])
 {
     struct sha256_ctx context;
@@ -11,6 +14,24 @@ void digest_of(struct str text, unsigned char out[DIGEST_SIZE])
     sha256_init(&context);
     sha256_update(&context, text.n, (const uint8_t *)text.p);
     sha256_digest(&context, DIGEST_SIZE, out);
+}
+
+enum status digest_in_steps(const struct arena *arena, struct str text,
+                            unsigned char out[DIGEST_SIZE])
+{
+    struct sha256_ctx context;
+    enum status status = ST_OK;
+
+    sha256_init(&context);
+    while (text.n > 0 && status == ST_OK) {
+        size_t n = text.n < PIECE ? text.n : PIECE;
+
+        sha256_update(&context, n, (const uint8_t *)text.p);
+        text = str_make(text.p + n, text.n - n);
+        status = arena_spend(arena, n);
+    }
+    sha256_digest(&context, DIGEST_SIZE, out);
+    return status;
 }
 
 void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE])

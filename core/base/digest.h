@@ -3,13 +3,20 @@
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/status.h"
 #include "base/str.h"
 
 /* Bytes. */
 #define DIGEST_SIZE 32
 
 void digest_of(struct str text, unsigned char out[DIGEST_SIZE]);
+
+/* The same in the steps of ARENA's strand. ST_NOMEM: the work is stopped. */
+enum status MUST_CHECK digest_in_steps(const struct arena *arena,
+                                       struct str text,
+                                       unsigned char out[DIGEST_SIZE]);
 
 /* Appends DIGEST in hexadecimal digits, small letters. */
 void digest_write(struct buf *out, const unsigned char digest[DIGEST_SIZE]);

@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 struct finder {
+    const struct arena *arena;
     struct str part;       /* borrowed */
     const uint32_t *again; /* for each length of PART that fits: how much still
                               fits when the next byte does not; in the arena */
@@ -24,7 +25,9 @@ struct finder {
 enum status MUST_CHECK finder_init(struct finder *finder, struct arena *arena,
                                    struct str part);
 
-/* Where PART first occurs in TEXT, from the byte FROM on, or FINDER_NONE. */
-size_t finder_next(const struct finder *finder, struct str text, size_t from);
+/* *AT is where PART first occurs in TEXT, from the byte FROM on, or
+   FINDER_NONE. ST_NOMEM: the work is stopped (arena_spend). */
+enum status MUST_CHECK finder_next(const struct finder *finder, struct str text,
+                                   size_t from, size_t *at);
 
 #endif

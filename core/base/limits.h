@@ -17,8 +17,16 @@
 #define LIMIT_JSON_DEPTH 512
 
 /* Tokens of one JSON message: a token takes 20 bytes, so the table stays below
-   20 MB; 16 MiB of "[1,1,…" would need 160 MB. */
-#define LIMIT_JSON_TOKENS (1024u * 1024)
+   5 MB, and is searched in a millisecond or two; 16 MiB of "[1,1,…" would need
+   160 MB. */
+#define LIMIT_JSON_TOKENS (256u * 1024)
+
+/* Bytes of a number: more than any program writes, and few enough to be read at
+   once. */
+#define LIMIT_JSON_NUMBER 262144
+
+/* Bytes of a path, as the system has it. */
+#define LIMIT_PATH 4096
 
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
@@ -31,6 +39,22 @@
 /* Patterns of --secret: more than anybody types, and few enough for the command
    line of the image program. */
 #define LIMIT_SECRETS 64
+
+/* Folders of the home folder, and names in all of them, among which secrets are
+   looked for when an image starts: so a large home costs no more than a
+   millisecond or two. */
+#define LIMIT_SECRET_FOLDERS 256
+#define LIMIT_SECRET_NAMES 10000
+
+/* Patterns of --protect; folders of the workspace in which repositories are
+   looked for when the images start, and entries of them, a matter of some
+   milliseconds; repositories whose hooks and settings are kept; and files that
+   are. */
+#define LIMIT_PROTECTS 64
+#define LIMIT_COVERED_FOLDERS 300
+#define LIMIT_COVERED_ENTRIES 4000
+#define LIMIT_COVERED_ROOTS 16
+#define LIMIT_COVERS 400
 
 /* Bytes of a file that is read or changed: as many as can be compared. */
 #define LIMIT_FILE LIMIT_DIFF_TEXT
@@ -47,12 +71,33 @@
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
+/* Work of one step (strand.h), as much as looking at so many bytes: a few
+   milliseconds, for which everything else waits. */
+#define LIMIT_STEP (512u * 1024)
+
+/* Bytes of a message that is read in one step: more than nearly all have, and
+   a millisecond's work. */
+#define LIMIT_READ_AT_ONCE (64u * 1024)
+
+/* Calls that are worked on in steps at a time: as each may hold the text of a
+   file, the others wait. */
+#define LIMIT_ERRANDS 4
+
+/* Bytes of the stack of such work, which never recurs deep: several times of
+   what it takes. */
+#define LIMIT_STRAND_STACK (256u * 1024)
+
 /* Bytes of each of two texts that are compared: more than any source file has.
    The tables of their lines take a few times as much. */
 #define LIMIT_DIFF_TEXT (64u * 1024 * 1024)
 
-/* Lines of each of these texts: the tables take some 50 bytes for each line. */
-#define LIMIT_DIFF_LINES (2 * 1024 * 1024)
+/* Edits of one call times the bytes of the file, which is searched for each of
+   them: some seconds of work, and 1,000 edits of a file of 4 MB. */
+#define LIMIT_EDITS_BYTES 4294967296ull
+
+/* Lines of each of these texts: the tables take some 120 bytes for each line of
+   one of them, so 64 MB. */
+#define LIMIT_DIFF_LINES (512 * 1024)
 
 /* Comparisons of lines after which a diff need no longer be the shortest one:
    they take a tenth of a second or two, and suffice for 10,000 changed lines.
@@ -63,6 +108,10 @@
 /* Lines by which a hunk may have moved in a text that was changed in the
    meantime: farther away, equal lines may mean something else. */
 #define LIMIT_DIFF_DRIFT 1000
+
+/* Bytes of lines that are compared to find such places: some tenths of a
+   second. Hunks that are left then are out of date. */
+#define LIMIT_DIFF_COMPARED (1024u * 1024 * 1024)
 
 /* Elements of a list that is an argument: nobody reviews more edits. */
 #define LIMIT_LIST_ITEMS 1000
@@ -75,8 +124,23 @@
 #define LIMIT_OUTPUT_MIN 1000
 #define LIMIT_OUTPUT_MAX 1000000
 
-/* Bytes that are kept of one output or value for read-output. */
+/* Bytes that are kept of one output or value for read-output, and of the answer
+   of an image. */
 #define LIMIT_OUTPUT_KEPT (16u * 1024 * 1024)
+
+/* Bytes of output and answers that one session may make the supervisor hold
+   until they are passed on: an evaluation that prints and returns all that is
+   kept. */
+#define LIMIT_SESSION_HELD (4 * LIMIT_OUTPUT_KEPT)
+
+/* The same for all sessions together, without the first bytes of each, which it
+   may always have: no session can take all memory, or the room of another. */
+#define LIMIT_SESSIONS_HELD (256u * 1024 * 1024)
+#define LIMIT_SESSION_SHARE (1024u * 1024)
+
+/* Characters of an answer that the other users of a session are told, when it
+   changes the session for them. */
+#define LIMIT_NOTICE 2000
 
 /* Bytes of all kept outputs of one supervisor; the oldest go first. */
 #define LIMIT_OUTPUTS_BYTES (64u * 1024 * 1024)
@@ -88,6 +152,10 @@
    has a few dozen waiting at most. */
 #define LIMIT_PENDING_CALLS 4096
 #define LIMIT_PENDING_BYTES (64u * 1024 * 1024)
+
+/* Bytes of the files, before and after, in changes about which a human is
+   asked; one change alone may have more. */
+#define LIMIT_PLANS_BYTES (256u * 1024 * 1024)
 
 /* The same for all servers that share the Lisp images of one supervisor: enough
    for several of them, and no more than fits into memory. */
@@ -135,6 +203,12 @@
 /* Days for which files of the audit log are kept: long enough to find out what
    happened, and the folder does not grow forever. */
 #define LIMIT_AUDIT_DAYS 90
+
+/* Bytes from which on a file of the audit log is full, and how many full files
+   are kept of one day, besides the one in use: 1 GiB a day. Calls that change
+   large files leave some 256 KiB each. */
+#define LIMIT_AUDIT_FILE (64u * 1024 * 1024)
+#define LIMIT_AUDIT_PARTS 15
 
 /* Characters that are kept of a client's name, and of its version. */
 #define LIMIT_CLIENT_NAME 100
@@ -292,6 +366,15 @@
    starts, few enough that a fork bomb ends before the machine suffers. */
 #define LIMIT_PROCESSES 256
 
+/* Tasks (processes and threads) of one session, sleeping copies included, where
+   the kernel itself counts them: so many that LIMIT_PROCESSES is met first by
+   all but a fork bomb, which is faster than any count. */
+#define LIMIT_TASKS 1024
+
+/* How much sooner than others a process of a session is ended when the machine
+   runs out of memory, in points of 1000 (/proc/PID/oom_score_adj). */
+#define LIMIT_OOM_SCORE 500
+
 /* Bytes of a file that evaluated code may write: an endless loop must not fill
    the disk. */
 #define LIMIT_FILE_WRITTEN (4ull * 1024 * 1024 * 1024)
@@ -299,6 +382,12 @@
 /* Descriptors that a process of a session may have open: as many as programs
    expect, and few enough to be closed one by one. */
 #define LIMIT_DESCRIPTORS 4096
+
+/* Milliseconds in which the temporary folder of the images is removed when the
+   server ends: a client waits for that end. The rest is removed in the
+   background by the next server, within the second time. */
+#define LIMIT_TEMPORARY_END_MS 1000
+#define LIMIT_TEMPORARY_SWEEP_MS 60000
 
 /* Checkpoints that a session keeps, of those with a name and of those without:
    each is a process, which shares the memory that has not changed since. */

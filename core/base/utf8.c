@@ -194,7 +194,9 @@ void utf8_append_valid(struct buf *buf, struct str s)
     }
 }
 
-/* Characters that a terminal acts on, or shows as nothing. */
+/* Characters that a terminal acts on, or shows as nothing: all that Unicode
+   calls Default_Ignorable_Code_Point (DerivedCoreProperties.txt), and a few
+   more. */
 static bool is_invisible(uint32_t code)
 {
     static const struct {
@@ -203,14 +205,25 @@ static bool is_invisible(uint32_t code)
         {0x00, 0x1f},       // C0
         {0x7f, 0x9f},       // DEL, C1
         {0xad, 0xad},       // soft hyphen
+        {0x34f, 0x34f},     // combining grapheme joiner
         {0x61c, 0x61c},     // Arabic letter mark
-        {0x180e, 0x180e},   // Mongolian vowel separator
+        {0x115f, 0x1160},   // Hangul fillers
+        {0x17b4, 0x17b5},   // Khmer vowels that are not shown
+        {0x180b, 0x180f},   // Mongolian selectors, vowel separator
         {0x200b, 0x200f},   // zero width; left-to-right, right-to-left mark
         {0x2028, 0x202e},   // line, paragraph separator; bidi embeddings
         {0x2060, 0x206f},   // joiner, invisible operators; bidi isolates
+        {0x2800, 0x2800},   // Braille pattern without dots
+        {0x3164, 0x3164},   // Hangul filler
+        {0xfe00, 0xfe0f},   // variation selectors
         {0xfeff, 0xfeff},   // byte order mark
-        {0xfff9, 0xfffb},   // annotations
-        {0xe0000, 0xe0fff}, // tags
+        {0xffa0, 0xffa0},   // halfwidth Hangul filler
+        {0xfff0, 0xfffb},   // reserved; annotations
+        {0x13430, 0x1343f}, // formats of hieroglyphs
+        {0x1bca0, 0x1bca3}, // formats of shorthand
+        {0x1d159, 0x1d159}, // musical notehead that is not shown
+        {0x1d173, 0x1d17a}, // formats of music
+        {0xe0000, 0xe0fff}, // tags, more variation selectors
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (code >= ranges[i].first && code <= ranges[i].last)

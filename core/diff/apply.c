@@ -31,46 +31,83 @@ struct str diff_new_lines(const struct diff *diff, size_t index)
 enum status diff_apply(struct arena *arena, const struct diff *diff,
                        const bool *chosen, struct str *out)
 {
+    const struct lines *before = &diff->before;
     struct buf text = BUF_EMPTY;
     size_t place = 0;
+    enum status status = ST_OK;
 
-    for (size_t i = 0; i < diff->hunk_count; i++) {
+    for (size_t i = 0; i < diff->hunk_count && status == ST_OK; i++) {
         const struct diff_range *range = &diff->hunks[i].range;
 
         if (!is_chosen(chosen, i))
             continue;
-        buf_str(&text,
-                lines_view(&diff->before, place, range->old_start - place));
-        buf_str(&text, diff_new_lines(diff, i));
+        status = arena_append(
+            arena, &text, lines_view(before, place, range->old_start - place));
+        if (status == ST_OK)
+            status = arena_append(arena, &text, diff_new_lines(diff, i));
         place = range->old_start + range->old_count;
     }
-    buf_str(&text, lines_view(&diff->before, place, diff->before.n - place));
-    return arena_take(arena, &text, out);
+    if (status == ST_OK)
+        status = arena_append(arena, &text,
+                              lines_view(before, place, before->n - place));
+    if (status == ST_OK)
+        return arena_take(arena, &text, out);
+    buf_release(&text);
+    return status;
 }
 
+/* Bytes that are compared between two looks at the strand. */
+#define PIECE (64u * 1024)
+
+/* The search for the places of hunks in a later version of the text. */
+struct placing {
+    const struct arena *arena;
+    size_t left; /* bytes that may still be compared; 0: nothing is found any
+                    more */
+};
+
 /* Whether TEXT has the COUNT lines OLD from line PLACE on. */
-static bool stands_at(const struct lines *text, size_t place, size_t count,
-                      struct str old)
+static bool stands_at(struct placing *p, const struct lines *text, size_t place,
+                      size_t count, struct str old)
 {
-    return place + count <= text->n &&
-           str_eq(lines_view(text, place, count), old);
+    struct str lines;
+
+    if (place + count > text->n)
+        return false;
+    lines = lines_view(text, place, count);
+    if (lines.n != old.n)
+        return false;
+    while (old.n > 0 && p->left > 0) {
+        size_t n = old.n < PIECE ? old.n : PIECE;
+
+        if (memcmp(lines.p, old.p, n) != 0)
+            return false;
+        if (n == PIECE && arena_spend(p->arena, n / 8) != ST_OK)
+            p->left = 0;
+        p->left -= n < p->left ? n : p->left;
+        lines.p += n;
+        old = str_make(old.p + n, old.n - n);
+    }
+    return old.n == 0;
 }
 
 /* The only place between FROM and TO where TEXT has the lines OLD; false when
    there is none, or more than one. */
-static bool find_only(const struct lines *text, size_t from, size_t to,
-                      size_t count, struct str old, size_t *place)
+static bool find_only(struct placing *p, const struct lines *text, size_t from,
+                      size_t to, size_t count, struct str old, size_t *place)
 {
     bool found = false;
 
     for (size_t i = from; i <= to && i + count <= text->n; i++)
-        if (stands_at(text, i, count, old)) {
+        if (stands_at(p, text, i, count, old)) {
             if (found)
                 return false;
             *place = i;
             found = true;
         }
-    return found;
+    if (arena_spend(p->arena, 4 * (to - from)) != ST_OK)
+        p->left = 0;
+    return found && p->left > 0;
 }
 
 static bool ends_line(const struct diff *diff, size_t index)
@@ -81,7 +118,7 @@ static bool ends_line(const struct diff *diff, size_t index)
 }
 
 /* Where hunk INDEX belongs in CURRENT, at line LEAST or later. */
-static bool find_place(const struct diff *diff, size_t index,
+static bool find_place(struct placing *p, const struct diff *diff, size_t index,
                        const struct lines *current, size_t least, size_t *place)
 {
     size_t count = diff->hunks[index].range.old_count;
@@ -96,8 +133,8 @@ static bool find_place(const struct diff *diff, size_t index,
     // lines that occurred more than once there could be confused
     size_t to = start + LIMIT_DIFF_DRIFT;
     size_t was;
-    if (!find_only(&diff->before, from, to, count, old, &was) ||
-        !find_only(current, from, to, count, old, place) || *place < least)
+    if (!find_only(p, &diff->before, from, to, count, old, &was) ||
+        !find_only(p, current, from, to, count, old, place) || *place < least)
         return false;
     // a last line without a line feed must stay the last one
     return ends_line(diff, index) || *place + count == current->n;
@@ -109,24 +146,32 @@ enum status diff_apply_to(struct arena *arena, const struct diff *diff,
 {
     struct buf text = BUF_EMPTY;
     struct lines lines;
+    struct placing placing = {arena, LIMIT_DIFF_COMPARED};
     size_t done = 0; // lines of CURRENT
     size_t place = 0;
     enum status status = lines_cut(arena, current, &lines);
 
     if (status != ST_OK)
         return status;
-    for (size_t i = 0; i < diff->hunk_count; i++) {
+    for (size_t i = 0; i < diff->hunk_count && status == ST_OK; i++) {
         outcomes[i] = DIFF_SKIPPED;
         if (!is_chosen(chosen, i))
             continue;
         outcomes[i] = DIFF_STALE;
-        if (!find_place(diff, i, &lines, done, &place))
+        if (!find_place(&placing, diff, i, &lines, done, &place))
             continue;
         outcomes[i] = DIFF_APPLIED;
-        buf_str(&text, lines_view(&lines, done, place - done));
-        buf_str(&text, diff_new_lines(diff, i));
+        status =
+            arena_append(arena, &text, lines_view(&lines, done, place - done));
+        if (status == ST_OK)
+            status = arena_append(arena, &text, diff_new_lines(diff, i));
         done = place + diff->hunks[i].range.old_count;
     }
-    buf_str(&text, lines_view(&lines, done, lines.n - done));
-    return arena_take(arena, &text, out);
+    if (status == ST_OK)
+        status = arena_append(arena, &text,
+                              lines_view(&lines, done, lines.n - done));
+    if (status == ST_OK)
+        return arena_take(arena, &text, out);
+    buf_release(&text);
+    return status;
 }

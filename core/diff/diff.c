@@ -46,12 +46,14 @@ static enum status list_changes(struct arena *arena, const struct marks *marks,
 
     for (size_t x = 0, y = 0; next_change(marks, &x, &y, &range);)
         n++;
+    if (arena_spend(arena, 2 * marks->old_lines) != ST_OK)
+        return ST_NOMEM;
     diff->changes = arena_array(arena, n + 1, sizeof *diff->changes);
     if (!diff->changes)
         return ST_NOMEM;
     for (size_t x = 0, y = 0; next_change(marks, &x, &y, &range);)
         diff->changes[diff->change_count++] = range;
-    return ST_OK;
+    return arena_spend(arena, 2 * marks->new_lines);
 }
 
 /* Where lines were only inserted, or only deleted, and the first of them equals
@@ -128,20 +130,28 @@ static void finish_hunk(const struct diff *diff, struct diff_hunk *hunk)
     hunk->range.new_count = new_end + after - hunk->range.new_start;
 }
 
+/* Whether a hunk begins with change I. */
+static bool begins_hunk(const struct diff *diff, size_t i)
+{
+    const struct diff_range *change = &diff->changes[i];
+
+    return i == 0 ||
+           change->old_start - (change[-1].old_start + change[-1].old_count) >
+               2 * (size_t)DIFF_CONTEXT;
+}
+
 static enum status make_hunks(struct arena *arena, struct diff *diff)
 {
     struct diff_hunk *hunk = NULL;
+    size_t n = 0;
 
-    diff->hunks =
-        arena_array(arena, diff->change_count + 1, sizeof *diff->hunks);
+    for (size_t i = 0; i < diff->change_count; i++)
+        n += begins_hunk(diff, i);
+    diff->hunks = arena_array(arena, n + 1, sizeof *diff->hunks);
     if (!diff->hunks)
         return ST_NOMEM;
     for (size_t i = 0; i < diff->change_count; i++) {
-        const struct diff_range *change = &diff->changes[i];
-
-        if (!hunk ||
-            change->old_start - (change[-1].old_start + change[-1].old_count) >
-                2 * (size_t)DIFF_CONTEXT) {
+        if (begins_hunk(diff, i)) {
             hunk = &diff->hunks[diff->hunk_count++];
             hunk->first = i;
         }
@@ -152,36 +162,49 @@ static enum status make_hunks(struct arena *arena, struct diff *diff)
     return ST_OK;
 }
 
+/* Finds the changes of DIFF, which has its lines. What they are found with
+   lives in SCRATCH. */
+static enum status find_changes(struct arena *arena, struct arena *scratch,
+                                struct diff *diff)
+{
+    size_t old_lines = diff->before.n;
+    size_t new_lines = diff->after.n;
+    uint32_t *old_ids;
+    uint32_t *new_ids;
+    enum status status =
+        lines_number(scratch, &diff->before, &diff->after, &old_ids, &new_ids);
+
+    if (status != ST_OK)
+        return status;
+    struct script_side a = {old_ids, old_lines,
+                            arena_array(scratch, old_lines + 1, sizeof(bool))};
+    struct script_side b = {new_ids, new_lines,
+                            arena_array(scratch, new_lines + 1, sizeof(bool))};
+    if (!a.changed || !b.changed)
+        return ST_NOMEM;
+    status = script_mark(scratch, &a, &b, &diff->capped);
+    struct marks marks = {a.changed, b.changed, a.n, b.n};
+    if (status == ST_OK)
+        status = list_changes(arena, &marks, diff);
+    if (status == ST_OK)
+        slide_changes(diff, old_ids, new_ids);
+    return status == ST_OK ? arena_spend(arena, old_lines + new_lines) : status;
+}
+
 enum status diff_make(struct arena *arena, struct str before, struct str after,
                       struct diff *out)
 {
-    struct diff diff = {0};
-    uint32_t *old_ids;
-    uint32_t *new_ids;
+    struct arena scratch = {.strand = arena->strand};
+    struct diff diff = {.arena = arena};
     enum status status = lines_cut(arena, before, &diff.before);
 
     if (status == ST_OK)
         status = lines_cut(arena, after, &diff.after);
     if (status == ST_OK)
-        status =
-            lines_number(arena, &diff.before, &diff.after, &old_ids, &new_ids);
-    if (status != ST_OK)
-        return status;
-    struct script_side a = {
-        old_ids, diff.before.n,
-        arena_array(arena, diff.before.n + 1, sizeof(bool))};
-    struct script_side b = {new_ids, diff.after.n,
-                            arena_array(arena, diff.after.n + 1, sizeof(bool))};
-    if (!a.changed || !b.changed)
-        return ST_NOMEM;
-    status = script_mark(arena, &a, &b, &diff.capped);
-    struct marks marks = {a.changed, b.changed, a.n, b.n};
+        status = find_changes(arena, &scratch, &diff);
+    arena_release(&scratch);
     if (status == ST_OK)
-        status = list_changes(arena, &marks, &diff);
-    if (status != ST_OK)
-        return status;
-    slide_changes(&diff, old_ids, new_ids);
-    status = make_hunks(arena, &diff);
+        status = make_hunks(arena, &diff);
     if (status == ST_OK)
         *out = diff;
     return status;
@@ -197,21 +220,34 @@ static void write_range(struct buf *out, char sign, size_t start, size_t count)
         buf_printf(out, ",%zu", count);
 }
 
-static void write_lines(struct buf *out, char mark, const struct lines *text,
-                        size_t start, size_t count)
+/* Where the hunks are written. */
+struct writing {
+    struct buf *out;
+    const struct diff *diff;
+    size_t most; /* bytes of OUT, after which nothing follows */
+};
+
+static void write_lines(const struct writing *w, char mark,
+                        const struct lines *text, size_t start, size_t count)
 {
-    for (size_t i = start; i < start + count; i++) {
+    struct buf *out = w->out;
+
+    for (size_t i = start; i < start + count && out->n <= w->most; i++) {
         struct str line = lines_view(text, i, 1);
 
         buf_byte(out, mark);
         buf_str(out, line);
         if (line.p[line.n - 1] != '\n')
             buf_str(out, STR("\n\\ No newline at end of file\n"));
+        // a stopped strand gets no more memory for what is done with it
+        (void)!arena_spend(w->diff->arena, 16 + line.n / 8);
     }
 }
 
-void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index)
+void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index,
+                     size_t most)
 {
+    const struct writing w = {out, diff, most};
     const struct diff_hunk *hunk = &diff->hunks[index];
     size_t place = hunk->range.old_start;
 
@@ -220,25 +256,27 @@ void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index)
     buf_byte(out, ' ');
     write_range(out, '+', hunk->range.new_start, hunk->range.new_count);
     buf_str(out, STR(" @@\n"));
-    for (size_t i = hunk->first; i < hunk->first + hunk->count; i++) {
+    for (size_t i = hunk->first;
+         i < hunk->first + hunk->count && out->n <= most; i++) {
         const struct diff_range *change = &diff->changes[i];
 
-        write_lines(out, ' ', &diff->before, place, change->old_start - place);
-        write_lines(out, '-', &diff->before, change->old_start,
+        write_lines(&w, ' ', &diff->before, place, change->old_start - place);
+        write_lines(&w, '-', &diff->before, change->old_start,
                     change->old_count);
-        write_lines(out, '+', &diff->after, change->new_start,
+        write_lines(&w, '+', &diff->after, change->new_start,
                     change->new_count);
         place = change->old_start + change->old_count;
     }
-    write_lines(out, ' ', &diff->before, place,
+    write_lines(&w, ' ', &diff->before, place,
                 hunk->range.old_start + hunk->range.old_count - place);
 }
 
-void diff_write(struct buf *out, const struct diff *diff, struct str name)
+void diff_write(struct buf *out, const struct diff *diff, struct str name,
+                size_t most)
 {
     if (diff->hunk_count == 0)
         return;
     buf_printf(out, "--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
-    for (size_t i = 0; i < diff->hunk_count; i++)
-        diff_write_hunk(out, diff, i);
+    for (size_t i = 0; i < diff->hunk_count && out->n <= most; i++)
+        diff_write_hunk(out, diff, i, most);
 }

@@ -41,6 +41,7 @@ struct diff_edit {
 };
 
 struct diff {
+    const struct arena *arena; /* of what follows */
     struct lines before;
     struct lines after;
     struct diff_range *changes; /* in order; no two touch */
@@ -60,11 +61,14 @@ enum status MUST_CHECK diff_make(struct arena *arena, struct str before,
                                  struct str after, struct diff *out);
 
 /* Writes all hunks in the unified format of diff(1), for files named a/NAME and
-   b/NAME; nothing when the texts are equal. */
-void diff_write(struct buf *out, const struct diff *diff, struct str name);
+   b/NAME; nothing when the texts are equal. Once OUT has more than MOST bytes,
+   the rest is left out. */
+void diff_write(struct buf *out, const struct diff *diff, struct str name,
+                size_t most);
 
 /* Writes hunk INDEX (from 0) alone, without the names of the files. */
-void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index);
+void diff_write_hunk(struct buf *out, const struct diff *diff, size_t index,
+                     size_t most);
 
 /* The lines of hunk INDEX as they are in the text before, and the lines that
    replace them when it is applied. */

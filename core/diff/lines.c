@@ -6,22 +6,61 @@
 
 #include "base/limits.h"
 
+/* Bytes that are scanned, and lines that are passed, between two looks at the
+   strand. */
+#define PIECE (64u * 1024)
+#define LINES 1024u
+
+/* Places of a hash table that are looked at for one line, at most. */
+#define PROBES 256
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Where the line of TEXT ends that starts at P. */
+static const char *end_of(struct str text, const char *p)
+{
+    const char *end = text.p + text.n;
+    const char *feed = memchr(p, '\n', (size_t)(end - p));
+
+    return feed ? feed + 1 : end;
+}
+
+/* *OUT is the number of lines of TEXT. With STARTS, fills it. */
+static enum status find_lines(const struct arena *arena, struct str text,
+                              uint32_t *starts, size_t *out)
+{
+    const char *p = text.p;
+    const char *paid = p;
+    size_t lines = 0;
+
+    for (; p && p < text.p + text.n; lines++) {
+        if (starts)
+            starts[lines] = (uint32_t)(p - text.p);
+        p = end_of(text, p);
+        if (lines % LINES != 0)
+            continue;
+        if (arena_spend(arena, LINES + (size_t)(p - paid) / 8) != ST_OK)
+            return ST_NOMEM;
+        paid = p;
+    }
+    *out = lines;
+    return ST_OK;
+}
+
 enum status lines_cut(struct arena *arena, struct str text, struct lines *out)
 {
     size_t lines = 0;
-    const char *p = text.p;
-    const char *end = text.p + text.n;
 
     if (text.n > LIMIT_DIFF_TEXT)
         return ST_LIMIT;
-    while (p && p < end) {
-        const char *feed = memchr(p, '\n', (size_t)(end - p));
-
-        p = feed ? feed + 1 : end;
-        lines++;
-    }
-    if (lines > LIMIT_DIFF_LINES)
-        return ST_LIMIT;
+    enum status status = find_lines(arena, text, NULL, &lines);
+    if (status == ST_OK && lines > LIMIT_DIFF_LINES)
+        status = ST_LIMIT;
+    if (status != ST_OK)
+        return status;
     *out = (struct lines){
         .text = text,
         .starts = arena_alloc(arena, (lines + 1) * sizeof *out->starts),
@@ -29,15 +68,8 @@ enum status lines_cut(struct arena *arena, struct str text, struct lines *out)
     };
     if (!out->starts)
         return ST_NOMEM;
-    p = text.p;
-    for (size_t i = 0; i < lines; i++) {
-        const char *feed = memchr(p, '\n', (size_t)(end - p));
-
-        out->starts[i] = (size_t)(p - text.p);
-        p = feed ? feed + 1 : end;
-    }
-    out->starts[lines] = text.n;
-    return ST_OK;
+    out->starts[lines] = (uint32_t)text.n;
+    return find_lines(arena, text, out->starts, &lines);
 }
 
 struct str lines_view(const struct lines *text, size_t start, size_t count)
@@ -52,59 +84,102 @@ struct str lines_view(const struct lines *text, size_t start, size_t count)
 
 /* A hash table of lines, all different. */
 struct table {
+    const struct arena *arena;
+    const struct lines *before;
+    const struct lines *after;
     struct slot {
         uint32_t hash;
         uint32_t id; /* plus 1; 0: free */
     } * slots;
-    struct str *lines; /* by id */
+    uint32_t *first; /* by id: the first such line, those of AFTER behind those
+                        of BEFORE */
     size_t mask;
     uint32_t count;
 };
 
-static uint32_t hash_of(struct str line)
+static enum status hash_of(const struct arena *arena, struct str line,
+                           uint32_t *out)
 {
     uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
 
-    for (size_t i = 0; i < line.n; i++)
-        hash = (hash ^ (unsigned char)line.p[i]) * 0x100000001b3u;
-    return (uint32_t)(hash ^ (hash >> 32));
+    for (size_t done = 0; done < line.n;) {
+        size_t end = done + least(line.n - done, PIECE);
+
+        if (arena_spend(arena, end - done) != ST_OK)
+            return ST_NOMEM;
+        for (; done < end; done++)
+            hash = (hash ^ (unsigned char)line.p[done]) * 0x100000001b3u;
+    }
+    *out = (uint32_t)(hash ^ (hash >> 32));
+    return ST_OK;
 }
 
-static uint32_t number_line(struct table *table, struct str line)
+static struct str line_at(const struct table *table, size_t index)
 {
-    uint32_t hash = hash_of(line);
+    if (index < table->before->n)
+        return lines_view(table->before, index, 1);
+    return lines_view(table->after, index - table->before->n, 1);
+}
+
+/* The number of line INDEX. When too many other lines have its hash, it gets
+   one of its own: a diff is right all the same. */
+static enum status number_line(struct table *table, size_t index, uint32_t *out)
+{
+    struct str line = line_at(table, index);
+    uint32_t hash = 0;
+    int probes = 0;
+    enum status status = hash_of(table->arena, line, &hash);
     size_t i = hash & table->mask;
 
-    for (; table->slots[i].id != 0; i = (i + 1) & table->mask)
+    for (; table->slots[i].id != 0 && probes < PROBES;
+         i = (i + 1) & table->mask, probes++) {
+        *out = table->slots[i].id - 1;
         if (table->slots[i].hash == hash &&
-            str_eq(table->lines[table->slots[i].id - 1], line))
-            return table->slots[i].id - 1;
-    table->lines[table->count] = line;
-    table->slots[i] = (struct slot){hash, ++table->count};
-    return table->count - 1;
+            str_eq(line_at(table, table->first[*out]), line))
+            return status;
+    }
+    *out = table->count;
+    table->first[table->count++] = (uint32_t)index;
+    if (probes < PROBES)
+        table->slots[i] = (struct slot){hash, table->count};
+    return status == ST_OK ? arena_spend(table->arena, 4 + (size_t)probes)
+                           : status;
+}
+
+/* Numbers all lines into IDS, with a table in SCRATCH. */
+static enum status number_all(struct arena *scratch, const struct lines *before,
+                              const struct lines *after, uint32_t *ids)
+{
+    size_t all = before->n + after->n;
+    size_t size = 4;
+    struct table table = {.arena = scratch, .before = before, .after = after};
+    enum status status = ST_OK;
+
+    while (size < all + all / 2)
+        size *= 2;
+    table.slots = arena_array(scratch, size, sizeof *table.slots);
+    table.first = arena_alloc(scratch, (all + 1) * sizeof *table.first);
+    table.mask = size - 1;
+    if (!table.slots || !table.first)
+        return ST_NOMEM;
+    for (size_t i = 0; i < all && status == ST_OK; i++)
+        status = number_line(&table, i, &ids[i]);
+    return status;
 }
 
 enum status lines_number(struct arena *arena, const struct lines *before,
                          const struct lines *after, uint32_t **before_ids,
                          uint32_t **after_ids)
 {
+    struct arena scratch = {.strand = arena->strand};
     size_t all = before->n + after->n;
-    size_t size = 4;
-    struct table table = {0};
     uint32_t *ids = arena_alloc(arena, (all + 1) * sizeof *ids);
 
-    while (size < 2 * all)
-        size *= 2;
-    table.slots = arena_array(arena, size, sizeof *table.slots);
-    table.lines = arena_alloc(arena, (all + 1) * sizeof *table.lines);
-    table.mask = size - 1;
-    if (!ids || !table.slots || !table.lines)
+    if (!ids)
         return ST_NOMEM;
+    enum status status = number_all(&scratch, before, after, ids);
+    arena_release(&scratch);
     *before_ids = ids;
     *after_ids = ids + before->n;
-    for (size_t i = 0; i < before->n; i++)
-        ids[i] = number_line(&table, lines_view(before, i, 1));
-    for (size_t i = 0; i < after->n; i++)
-        (*after_ids)[i] = number_line(&table, lines_view(after, i, 1));
-    return ST_OK;
+    return status;
 }

@@ -12,8 +12,8 @@
 
 /* A text and where its lines start. */
 struct lines {
-    struct str text; /* borrowed */
-    size_t *starts;  /* of each line, and the end: N + 1 offsets */
+    struct str text;  /* borrowed */
+    uint32_t *starts; /* of each line, and the end: N + 1 offsets */
     size_t n;
 };
 
@@ -25,8 +25,9 @@ enum status MUST_CHECK lines_cut(struct arena *arena, struct str text,
 /* COUNT lines from START on, as they are in the text. */
 struct str lines_view(const struct lines *text, size_t start, size_t count);
 
-/* Numbers the lines of BEFORE and AFTER: equal lines get the same number, from
-   0 on. The two tables live in ARENA. */
+/* Numbers the lines of BEFORE and AFTER: different lines get different numbers,
+   from 0 on, and equal ones the same, unless the text is made to spoil hash
+   tables. The two tables live in ARENA. */
 enum status MUST_CHECK lines_number(struct arena *arena,
                                     const struct lines *before,
                                     const struct lines *after,

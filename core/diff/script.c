@@ -28,6 +28,8 @@ struct search {
     int32_t *backward; /* and from the end */
     int64_t steps;     /* left */
     bool capped;
+    const struct arena *arena;
+    bool stopped;
 };
 
 /* The diagonals that one direction has reached. */
@@ -148,9 +150,15 @@ static struct point find_cut(struct search *s, const struct box *box)
     s->forward[first] = box->from.x;
     s->backward[last] = box->to.x;
     for (int32_t cost = 1;; cost++) {
+        int64_t steps = s->steps;
+
         if (go_forward(s, box, &front, &back, odd, &meet) ||
             go_backward(s, box, &back, &front, odd, &meet))
             return meet;
+        size_t work = 8 * (size_t)(steps - s->steps);
+        s->stopped = s->stopped || arena_spend(s->arena, work) != ST_OK;
+        if (s->stopped)
+            return box->from;
         // when all steps are used up, every search ends after a few edits
         if (cost >= LIMIT_DIFF_COST && s->steps < 0) {
             s->capped = true;
@@ -187,6 +195,8 @@ static void mark(struct search *s, struct box box)
         if (box.from.x == box.to.x || box.from.y == box.to.y)
             break;
         struct point cut = find_cut(s, &box);
+        if (s->stopped)
+            break;
         struct box head = {box.from, cut};
         struct box tail = {cut, box.to};
         bool head_first = size_of(&head) < size_of(&tail);
@@ -204,7 +214,7 @@ static void mark(struct search *s, struct box box)
    any case, and would only make the search longer. */
 struct common {
     uint32_t *ids;
-    size_t *places;
+    uint32_t *places;
     bool *changed;
     size_t n;
 };
@@ -226,7 +236,7 @@ static enum status find_common(struct arena *arena,
             continue;
         }
         out->ids[out->n] = side->ids[i];
-        out->places[out->n++] = i;
+        out->places[out->n++] = (uint32_t)i;
     }
     return ST_OK;
 }
@@ -273,6 +283,8 @@ enum status script_mark(struct arena *arena, const struct script_side *a,
     if (!in_a || !in_b || find_common(arena, a, in_b, &left) != ST_OK ||
         find_common(arena, b, in_a, &right) != ST_OK)
         return ST_NOMEM;
+    if (arena_spend(arena, ids) != ST_OK)
+        return ST_NOMEM;
     size_t diagonals = left.n + right.n + 3;
     int32_t *forward = arena_alloc(arena, diagonals * sizeof *forward);
     int32_t *backward = arena_alloc(arena, diagonals * sizeof *backward);
@@ -286,10 +298,13 @@ enum status script_mark(struct arena *arena, const struct script_side *a,
         .forward = forward + right.n + 1,
         .backward = backward + right.n + 1,
         .steps = LIMIT_DIFF_STEPS,
+        .arena = arena,
     };
     mark(&search, (struct box){{0, 0}, {(int32_t)left.n, (int32_t)right.n}});
+    if (!search.stopped && arena_spend(arena, ids) != ST_OK)
+        return ST_NOMEM;
     mark_changed(&left, a);
     mark_changed(&right, b);
     *capped = search.capped;
-    return ST_OK;
+    return search.stopped ? ST_NOMEM : ST_OK;
 }

@@ -226,6 +226,11 @@ enum status editor_feed(struct editor *editor, const void *p, size_t n)
     return linereader_feed(&editor->reader, p, n);
 }
 
+bool editor_has_line(struct editor *editor)
+{
+    return linereader_has_line(&editor->reader);
+}
+
 /* Reads the number of a request of ours from its JSON text. */
 static bool read_id(struct str text, uint64_t *id)
 {

@@ -87,6 +87,9 @@ struct editor_message {
 enum status MUST_CHECK editor_feed(struct editor *editor, const void *p,
                                    size_t n);
 
+/* Whether a line is complete, or too long already. */
+bool editor_has_line(struct editor *editor);
+
 /* Takes the next message, which is valid until ARENA is released or the next
    call of a function here. Skips lines that are not messages of this protocol,
    and logs them. ST_MISSING: no more messages for now; ST_NOMEM: one was

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* files.h: what the core needs from the file system, as functions of the host.
-   Paths are as the model wrote them, absolute or relative to the root of the
-   workspace. Every function resolves symbolic links first, and refuses what
-   lies outside the root, what is secret, and what is neither a file nor a
-   folder. */
+   Only `locate` resolves symbolic links, once for each call. All others take
+   the place that it found and follow no link on the way there: what was checked
+   is what is read and written, whatever has been put in its way meanwhile. They
+   refuse what lies outside the root, what is secret, and what is neither a file
+   nor a folder. */
 #ifndef FILES_FILES_H
 #define FILES_FILES_H
 
@@ -29,11 +30,19 @@ enum files_result {
 
 enum files_kind { FILES_FILE, FILES_FOLDER, FILES_LINK, FILES_OTHER };
 
+/* Where a path leads. */
+struct files_place {
+    struct str asked; /* as the model wrote it, for messages */
+    struct str name;  /* from the root, links resolved; "." is the root */
+    bool linked;      /* a file that has another name, too: a hard link */
+};
+
 /* A whole file. The views live in the arena of the call. */
 struct files_content {
     struct str name;  /* from the root, links resolved */
     struct str bytes; /* empty for a file that does not exist */
     bool exists;
+    bool linked;                    /* it has another name, too */
     unsigned char hash[FILES_HASH]; /* of the bytes */
 };
 
@@ -59,22 +68,22 @@ struct files {
     void *context;
     const char *root; /* absolute, links resolved; names are from there */
 
-    /* *NAME is the file that PATH means, from the root, links resolved; "." is
-       the root. Neither it nor its folders need to exist. */
+    /* *OUT is the file or folder that PATH, absolute or relative to the root,
+       means now. Neither it nor its folders need to exist. */
     enum files_result (*locate)(void *context, struct arena *arena,
-                                struct str path, struct str *name,
+                                struct str path, struct files_place *out,
                                 struct str *problem);
 
     /* Reads at most MAX bytes; a larger file is refused. FILES_MISSING also
        fills *OUT, with exists false, so that the file can be created; the name
        is empty when it cannot: a file stands where a folder would be needed. */
     enum files_result (*read)(void *context, struct arena *arena,
-                              struct str path, uint64_t max,
+                              const struct files_place *place, uint64_t max,
                               struct files_content *out, struct str *problem);
 
     enum files_result (*list)(void *context, struct arena *arena,
-                              struct str path, struct files_folder *out,
-                              struct str *problem);
+                              const struct files_place *place,
+                              struct files_folder *out, struct str *problem);
 
     /* Replaces the content of the file EXPECTED (from read) by BYTES, wholly or
        not at all. FILES_CHANGED, and nothing is written, when the file is no

@@ -2,42 +2,130 @@
 /* secrets.c: see secrets.h. */
 #include "files/secrets.h"
 
+#include "files/foldname.h"
+
+const char *const secrets_own_places[] = {
+    ".config/ecl-mcp",
+    ".local/state/ecl-mcp",
+    ".emacs.d/ecl-mcp",
+    ".config/emacs/ecl-mcp",
+    NULL,
+};
+
 const char *const secrets_patterns[] = {
+    /* keys */
     ".ssh",
     ".gnupg",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".password-store",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "id_xmss*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.kdbx",
+    ".Xauthority",
+    ".config/sops",
+    ".config/age",
+    /* passwords and tokens */
     ".netrc",
     ".authinfo",
     ".authinfo.gpg",
     ".env",
     ".env.*",
+    ".envrc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".msmtprc",
+    ".fetchmailrc",
+    ".mbsyncrc",
+    ".vault-token",
+    ".config/op",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    /* packages */
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials*",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".config/composer/auth.json",
+    ".composer/auth.json",
+    /* clouds */
     ".aws",
     ".azure",
     ".kube",
     ".docker/config.json",
+    ".config/containers/auth.json",
     ".config/gcloud",
-    ".config/gh",
-    ".config/ecl-mcp",
-    ".local/state/ecl-mcp",
-    ".local/share/keyrings",
-    ".git-credentials",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".password-store",
+    ".config/doctl",
+    ".config/hcloud",
+    ".config/rclone",
+    ".rclone.conf",
+    ".s3cfg",
+    ".boto",
+    ".terraform.d",
+    ".terraformrc",
+    ".pulumi/credentials.json",
+    /* agents */
+    ".claude.json",
+    ".claude/.credentials.json",
+    ".config/Claude",
+    ".codex/auth.json",
+    ".codex/.credentials.json",
+    ".gemini/*creds*",
+    ".gemini/*token*",
+    ".gemini/*account*",
+    ".copilot",
+    ".config/github-copilot",
+    ".local/share/opencode",
+    ".mcp-auth",
+    /* what was typed */
+    ".*history",
+    ".local/share/fish",
+    /* browsers and mail */
     ".mozilla",
+    ".thunderbird",
+    ".config/mozilla",
     ".config/google-chrome",
     ".config/chromium",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "*.kdbx",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".librewolf",
+    "snap/firefox",
+    "snap/chromium",
+    "snap/thunderbird",
+    ".var/app/org.mozilla.*",
+    ".var/app/com.google.Chrome",
+    ".var/app/org.chromium.*",
+    ".var/app/com.brave.*",
+    /* files on which this program relies */
+    ".config/ecl-mcp",
+    ".local/state/ecl-mcp",
+    ".emacs.d/ecl-mcp",
+    ".config/emacs/ecl-mcp",
     NULL,
 };
 
-/* Whether NAME matches PATTERN, in which "*" is any characters. Without
-   recursion: only the last star may have to take more. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether NAME, folded, matches PATTERN, in which "*" is any characters.
+   Without recursion: only the last star may have to take more. */
 static bool name_fits(struct str name, struct str pattern)
 {
     size_t star = pattern.n; // none yet
@@ -49,7 +137,7 @@ static bool name_fits(struct str name, struct str pattern)
         if (j < pattern.n && pattern.p[j] == '*') {
             star = j++;
             mark = i;
-        } else if (j < pattern.n && pattern.p[j] == name.p[i]) {
+        } else if (j < pattern.n && lower(pattern.p[j]) == name.p[i]) {
             i++;
             j++;
         } else if (star < pattern.n) {
@@ -77,22 +165,47 @@ static struct str take_name(struct str *path)
     return name;
 }
 
-/* Whether PATH starts with the names of PATTERN. */
-static bool starts_here(struct str path, struct str pattern)
+/* Whether PATTERN is for private keys that have a public part beside them. */
+static bool has_public_part(struct str pattern)
 {
-    while (pattern.n > 0) {
-        if (path.n == 0 || !name_fits(take_name(&path), take_name(&pattern)))
-            return false;
-    }
-    return true;
+    return str_starts(pattern, STR("id_"));
 }
 
-static bool is_in(struct str path, const char *const *patterns)
+/* Whether PATH, folded, starts with the names of PATTERN; with PART, whether
+   PATTERN starts with the names of PATH, and has more. */
+static bool starts_here(struct str path, struct str pattern, bool part)
 {
-    for (; path.n > 0; (void)take_name(&path))
-        for (size_t i = 0; patterns[i]; i++)
-            if (starts_here(path, str_from(patterns[i])))
-                return true;
+    // most fail at once: thousands of names may be looked at
+    if (path.n > 0 && pattern.n > 0 && pattern.p[0] != '*' &&
+        pattern.p[0] != path.p[0])
+        return false;
+    while (pattern.n > 0) {
+        struct str name;
+        struct str wanted;
+
+        if (path.n == 0)
+            return part;
+        name = take_name(&path);
+        wanted = take_name(&pattern);
+        if (!name_fits(name, wanted) ||
+            (has_public_part(wanted) && name_fits(name, STR("*.pub"))))
+            return false;
+    }
+    return !part;
+}
+
+/* Whether PATH, folded, starts with the names of one of our patterns; with PART
+   as above. Most patterns differ in the first byte, which costs little to see
+   in a folder with thousands of names. */
+static bool starts_ours(struct str path, bool part)
+{
+    for (size_t i = 0; secrets_patterns[i]; i++) {
+        const char *pattern = secrets_patterns[i];
+
+        if ((pattern[0] == '*' || lower(pattern[0]) == path.p[0]) &&
+            starts_here(path, str_from(pattern), part))
+            return true;
+    }
     return false;
 }
 
@@ -112,5 +225,43 @@ bool secrets_is_pattern(struct str pattern)
 
 bool secrets_match(struct str path, const char *const *more)
 {
-    return is_in(path, secrets_patterns) || (more && is_in(path, more));
+    char folded_path[FOLDNAME_PATH];
+    char folded[FOLDNAME_PATH];
+    struct str rest;
+
+    path = foldname(path, folded_path);
+    for (rest = path; rest.n > 0; (void)take_name(&rest))
+        if (starts_ours(rest, false))
+            return true;
+    for (size_t i = 0; more && more[i]; i++) {
+        struct str pattern = foldname(str_from(more[i]), folded);
+
+        for (rest = path; rest.n > 0; (void)take_name(&rest))
+            if (starts_here(rest, pattern, false))
+                return true;
+    }
+    return false;
+}
+
+bool secrets_lie_in(struct str folder, const char *const *more)
+{
+    char folded_folder[FOLDNAME_PATH];
+    char folded[FOLDNAME_PATH];
+
+    folder = foldname(folder, folded_folder);
+    if (folder.n == 0 || starts_ours(folder, true))
+        return folder.n > 0;
+    for (size_t i = 0; more && more[i]; i++)
+        if (starts_here(folder, foldname(str_from(more[i]), folded), true))
+            return true;
+    return false;
+}
+
+bool secrets_name_fits(struct str name, struct str pattern)
+{
+    char folded_name[FOLDNAME_PATH];
+    char folded[FOLDNAME_PATH];
+
+    return starts_here(foldname(name, folded_name), foldname(pattern, folded),
+                       false);
 }

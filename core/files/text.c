@@ -9,43 +9,116 @@
 
 #define BOM STR("\xef\xbb\xbf")
 
-static enum text_ends find_ends(struct str bytes)
+/* Bytes between two looks at the strand. */
+#define PIECE (64u * 1024)
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum status find_ends(const struct arena *arena, struct str bytes,
+                             enum text_ends *out)
 {
     size_t feeds = 0;
     size_t pairs = 0;
 
-    for (size_t i = 0; i < bytes.n; i++) {
-        if (bytes.p[i] != '\n')
-            continue;
-        feeds++;
-        pairs += i > 0 && bytes.p[i - 1] == '\r';
+    for (size_t done = 0; done < bytes.n;) {
+        size_t end = done + least(bytes.n - done, PIECE);
+
+        for (size_t i = done; i < end; i++) {
+            if (bytes.p[i] != '\n')
+                continue;
+            feeds++;
+            pairs += i > 0 && bytes.p[i - 1] == '\r';
+        }
+        if (arena_spend(arena, (end - done) / 2) != ST_OK)
+            return ST_NOMEM;
+        done = end;
     }
+    *out = TEXT_MIXED;
     if (pairs == 0)
-        return TEXT_LF;
-    return pairs == feeds ? TEXT_CRLF : TEXT_MIXED;
+        *out = TEXT_LF;
+    else if (pairs == feeds)
+        *out = TEXT_CRLF;
+    return ST_OK;
+}
+
+/* ST_INVALID: TEXT is not UTF-8. */
+static enum status check_utf8(const struct arena *arena, struct str text)
+{
+    while (text.n > 0) {
+        size_t n = least(text.n, PIECE);
+
+        // a character is in one piece, if it is one
+        for (int i = 0; i < 3 && n < text.n && (text.p[n] & 0xc0) == 0x80; i++)
+            n--;
+        if (!utf8_is_valid(str_make(text.p, n)))
+            return ST_INVALID;
+        if (arena_spend(arena, n / 2) != ST_OK)
+            return ST_NOMEM;
+        text = str_make(text.p + n, text.n - n);
+    }
+    return ST_OK;
+}
+
+/* Appends the bytes of TEXT, but for the CR of each CR LF. */
+static void put_without_returns(struct buf *out, struct str text)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] != '\n' || i == from || text.p[i - 1] != '\r')
+            continue;
+        buf_append(out, text.p + from, i - 1 - from);
+        from = i;
+    }
+    buf_append(out, text.p + from, text.n - from);
 }
 
 static enum status without_returns(struct arena *arena, struct str text,
                                    struct str *out)
 {
     struct buf plain = BUF_EMPTY;
+    enum status status = ST_OK;
 
-    (void)buf_reserve(&plain, text.n);
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] != '\r' || i + 1 == text.n || text.p[i + 1] != '\n')
-            buf_byte(&plain, text.p[i]);
-    return arena_take(arena, &plain, out);
+    (void)buf_reserve_exact(&plain, text.n + 1); // arena_take says so
+    while (text.n > 0 && status == ST_OK) {
+        size_t n = least(text.n, PIECE);
+
+        n += n < text.n && text.p[n] == '\n';
+        put_without_returns(&plain, str_make(text.p, n));
+        text = str_make(text.p + n, text.n - n);
+        status = arena_spend(arena, 2 * n);
+    }
+    if (status == ST_OK)
+        return arena_take(arena, &plain, out);
+    buf_release(&plain);
+    return status;
 }
 
 static enum status from_latin1(struct arena *arena, struct str bytes,
                                struct str *out)
 {
     struct buf text = BUF_EMPTY;
-    char code[4];
+    enum status status = ST_OK;
 
-    for (size_t i = 0; i < bytes.n; i++)
-        buf_append(&text, code, utf8_encode((unsigned char)bytes.p[i], code));
-    return arena_take(arena, &text, out);
+    for (size_t done = 0; done < bytes.n && status == ST_OK;) {
+        size_t end = done + least(bytes.n - done, PIECE);
+        char *to = buf_reserve(&text, 2 * (end - done));
+        size_t n = 0;
+
+        if (!to)
+            break; // arena_take says so
+        for (; done < end; done++)
+            n += utf8_encode((unsigned char)bytes.p[done], to + n);
+        text.n += n;
+        status = arena_spend(arena, 2 * PIECE);
+    }
+    if (status == ST_OK)
+        return arena_take(arena, &text, out);
+    buf_release(&text);
+    return status;
 }
 
 enum status text_normalize(struct arena *arena, const struct text *form,
@@ -57,32 +130,62 @@ enum status text_normalize(struct arena *arena, const struct text *form,
     return ST_OK;
 }
 
-enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
+enum status text_detect(const struct arena *arena, struct str bytes,
+                        struct text *out)
 {
-    struct text text = {.text = bytes, .ends = find_ends(bytes)};
-    enum status status = ST_OK;
+    struct text text = {.text = bytes};
+    enum status status = find_ends(arena, bytes, &text.ends);
 
-    if (bytes.n > 0 && memchr(bytes.p, '\0', bytes.n))
+    if (status == ST_OK && bytes.n > 0 && memchr(bytes.p, '\0', bytes.n))
         return ST_INVALID;
-    if (str_starts(bytes, BOM)) {
+    if (status == ST_OK && str_starts(bytes, BOM)) {
         text.text = str_make(bytes.p + BOM.n, bytes.n - BOM.n);
         text.coding = TEXT_UTF8_BOM;
     }
-    if (!utf8_is_valid(text.text)) {
-        text.coding = TEXT_LATIN1; // then a BOM is three characters, too
-        status = from_latin1(arena, bytes, &text.text);
+    if (status == ST_OK)
+        status = check_utf8(arena, text.text);
+    if (status == ST_INVALID) { // then a BOM is three characters, too
+        text = (struct text){bytes, TEXT_LATIN1, text.ends};
+        status = ST_OK;
     }
     if (status == ST_OK)
-        status = text_normalize(arena, &text, text.text, &text.text);
+        *out = text;
+    return status;
+}
+
+enum status text_convert(struct arena *arena, const struct text *form,
+                         struct str bytes, struct str *out)
+{
+    struct arena scratch = {.strand = arena->strand};
+    bool latin1 = form->coding == TEXT_LATIN1;
+    enum status status = ST_OK;
+
+    *out = bytes;
+    if (form->ends == TEXT_CRLF)
+        status = without_returns(latin1 ? &scratch : arena, bytes, out);
+    if (status == ST_OK && latin1)
+        status = from_latin1(arena, *out, out);
+    arena_release(&scratch);
+    return status;
+}
+
+enum status text_decode(struct arena *arena, struct str bytes, struct text *out)
+{
+    struct text text;
+    enum status status = text_detect(arena, bytes, &text);
+
+    if (status == ST_OK)
+        status = text_convert(arena, &text, text.text, &text.text);
     if (status == ST_OK)
         *out = text;
     return status;
 }
 
 static enum status cannot_encode(struct arena *arena, struct str text,
-                                 size_t at, struct str character,
-                                 struct str *problem)
+                                 size_t at, struct str *problem)
 {
+    struct str rest = str_make(text.p + at, text.n - at);
+    struct str character = str_make(rest.p, utf8_decode(rest, NULL));
     size_t line = 1;
 
     for (size_t i = 0; i < at; i++)
@@ -93,41 +196,61 @@ static enum status cannot_encode(struct arena *arena, struct str text,
     return problem->n > 0 ? ST_INVALID : ST_NOMEM;
 }
 
+/* Appends TEXT in FORM. *DONE: how much of it, all but the first character that
+   the coding lacks. */
+static void encode(struct buf *out, const struct text *form, struct str text,
+                   size_t *done)
+{
+    bool latin1 = form->coding == TEXT_LATIN1;
+
+    for (*done = 0; *done < text.n;) {
+        struct str rest = str_make(text.p + *done, text.n - *done);
+        uint32_t code = (unsigned char)rest.p[0];
+        size_t n = code < 0x80 ? 1 : utf8_decode(rest, &code);
+
+        if (n == 0) // impossible in a text from JSON, but nothing is lost
+            n = 1;
+        if (code > 0xff && latin1)
+            return;
+        if (code == '\n' && form->ends == TEXT_CRLF)
+            buf_byte(out, '\r');
+        if (latin1)
+            buf_byte(out, (char)code);
+        else
+            buf_append(out, rest.p, n);
+        *done += n;
+    }
+}
+
 enum status text_encode(struct arena *arena, const struct text *form,
                         struct str text, struct str *out, struct str *problem)
 {
     struct buf bytes = BUF_EMPTY;
-    struct str rest = text;
+    enum status status = ST_OK;
+    size_t done = 0;
 
     if (form->coding == TEXT_UTF8 && form->ends != TEXT_CRLF) {
         *out = text;
         return ST_OK;
     }
-    (void)buf_reserve(&bytes, text.n + BOM.n);
+    (void)buf_reserve_exact(&bytes, text.n + BOM.n + 1); // arena_take says so
     if (form->coding == TEXT_UTF8_BOM)
         buf_str(&bytes, BOM);
-    while (rest.n > 0) {
-        uint32_t code = 0;
-        size_t n = utf8_decode(rest, &code);
+    while (done < text.n && status == ST_OK) {
+        size_t end = done + least(text.n - done, PIECE);
+        size_t some = 0;
 
-        if (n == 0) { // impossible in a text from JSON, but nothing is lost
-            code = (unsigned char)rest.p[0];
-            n = 1;
-        }
-        if (code > 0xff && form->coding == TEXT_LATIN1) {
-            buf_release(&bytes);
-            return cannot_encode(arena, text, text.n - rest.n,
-                                 str_make(rest.p, n), problem);
-        }
-        if (code == '\n' && form->ends == TEXT_CRLF)
-            buf_byte(&bytes, '\r');
-        if (form->coding == TEXT_LATIN1)
-            buf_byte(&bytes, (char)code);
-        else
-            buf_append(&bytes, rest.p, n);
-        rest = str_make(rest.p + n, rest.n - n);
+        while (end < text.n && (text.p[end] & 0xc0) == 0x80)
+            end++; // a character is in one piece
+        encode(&bytes, form, str_make(text.p + done, end - done), &some);
+        done += some;
+        status = done < end ? ST_INVALID : arena_spend(arena, 4 * some);
     }
-    return arena_take(arena, &bytes, out);
+    if (status == ST_OK)
+        return arena_take(arena, &bytes, out);
+    buf_release(&bytes);
+    return status == ST_INVALID ? cannot_encode(arena, text, done, problem)
+                                : status;
 }
 
 struct str text_describe(struct arena *arena, const struct text *text)

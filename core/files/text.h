@@ -22,9 +22,20 @@ struct text {
     enum text_ends ends;
 };
 
-/* BYTES that are not UTF-8 are read as Latin-1, in which all bytes are
-   characters. ST_INVALID: BYTES contain a NUL, so they are not a text. The text
-   lives in ARENA, or is a view of BYTES. */
+/* Finds the form of BYTES, those of a whole file; OUT->text is a view of them,
+   without a byte order mark, as they are. What is not UTF-8 is read as Latin-1,
+   in which all bytes are characters. ST_INVALID: BYTES contain a NUL, so they
+   are not a text. Here and below, the steps are those of ARENA's strand. */
+enum status MUST_CHECK text_detect(const struct arena *arena, struct str bytes,
+                                   struct text *out);
+
+/* *OUT is the text of BYTES, whole lines of a file that has FORM, in UTF-8 and
+   without the carriage returns of CR LF. It lives in ARENA, or is a view. */
+enum status MUST_CHECK text_convert(struct arena *arena,
+                                    const struct text *form, struct str bytes,
+                                    struct str *out);
+
+/* Both. */
 enum status MUST_CHECK text_decode(struct arena *arena, struct str bytes,
                                    struct text *out);
 

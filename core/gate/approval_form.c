@@ -23,18 +23,15 @@ static void put_lines(struct buf *out, struct str text)
 }
 
 static enum status put_argument(struct buf *out, struct arena *arena,
-                                struct json name, struct json value)
+                                const struct schema_field *field,
+                                struct json value)
 {
     struct str text = json_raw(value);
-    struct str key;
 
-    if (json_string(arena, name, &key) != ST_OK ||
-        (json_type(value) == JSON_STRING &&
-         json_string(arena, value, &text) != ST_OK))
+    if (json_type(value) == JSON_STRING &&
+        json_string(arena, value, &text) != ST_OK)
         return ST_NOMEM;
-    buf_byte(out, '\n');
-    buf_str(out, key);
-    buf_byte(out, ':');
+    buf_printf(out, "\n%s:", field->name);
     if (text.n > 0 && memchr(text.p, '\n', text.n)) {
         put_lines(out, text);
     } else {
@@ -44,19 +41,57 @@ static enum status put_argument(struct buf *out, struct arena *arena,
     return ST_OK;
 }
 
+/* The arguments that count: VALUES has one for each of the FIELDS, absent when
+   it was not given; of a repeated name the last one. *EXTRAS: how many others
+   there are. */
+static enum status sort_arguments(struct arena *arena,
+                                  const struct schema_field *fields,
+                                  struct json arguments, struct json **values,
+                                  size_t *extras)
+{
+    size_t n = schema_count(fields);
+    struct json_walk walk;
+    struct str name;
+
+    *extras = 0;
+    *values = arena_array(arena, n + 1, sizeof **values);
+    if (!*values)
+        return ST_NOMEM;
+    json_walk_init(&walk, arguments);
+    while (json_walk_next(&walk)) {
+        if (json_string(arena, walk.name, &name) != ST_OK)
+            return ST_NOMEM;
+        size_t i = schema_find(fields, name);
+        if (i < n)
+            (*values)[i] = walk.value;
+        else
+            ++*extras;
+    }
+    return ST_OK;
+}
+
 enum status approval_form_describe(struct buf *out, struct arena *arena,
                                    const struct tool *tool,
                                    struct json arguments)
 {
-    struct json_walk walk;
+    const struct schema_field *fields = tool->fields;
+    struct json *values;
+    size_t extras;
 
+    if (sort_arguments(arena, fields, arguments, &values, &extras) != ST_OK)
+        return ST_NOMEM;
     buf_printf(out, "The agent asks to run %s (%s).", tool->name, tool->title);
     if (json_count(arguments) > 0)
         buf_byte(out, '\n');
-    json_walk_init(&walk, arguments);
-    while (json_walk_next(&walk))
-        if (put_argument(out, arena, walk.name, walk.value) != ST_OK)
+    for (size_t i = 0; i < schema_count(fields); i++)
+        if (!json_is_absent(values[i]) &&
+            put_argument(out, arena, &fields[i], values[i]) != ST_OK)
             return ST_NOMEM;
+    if (extras > 0)
+        buf_printf(out,
+                   "\n(Not shown: %zu argument%s that the tool does not "
+                   "have and ignores.)",
+                   extras, extras == 1 ? "" : "s");
     return buf_failed(out) ? ST_NOMEM : ST_OK;
 }
 

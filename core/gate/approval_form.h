@@ -16,8 +16,10 @@
 #include "json/json.h"
 #include "json/jsonw.h"
 
-/* Appends the request in words: TOOL, and ARGUMENTS (an object or absent),
-   whole. ST_NOMEM: OUT is incomplete. */
+/* Appends the request in words: TOOL, and those of ARGUMENTS (an object or
+   absent) that the tool has, whole and under the tool's names for them; of the
+   others, which have no effect, only how many there are: their names are words
+   of the agent's. ST_NOMEM: OUT is incomplete. */
 enum status MUST_CHECK approval_form_describe(struct buf *out,
                                               struct arena *arena,
                                               const struct tool *tool,

@@ -56,7 +56,7 @@ static void keep_session(struct tool_call *call,
     call->session[n] = '\0';
 }
 
-enum status arguments_keep(struct tool_call *call,
+enum status arguments_keep(const struct arena *arena, struct tool_call *call,
                            const struct arguments *arguments, struct str text)
 {
     size_t before = call->arguments.n;
@@ -68,9 +68,8 @@ enum status arguments_keep(struct tool_call *call,
     buf_reset(&call->arguments);
     if (!buf_reserve_exact(&call->arguments, text.n))
         return ST_NOMEM;
-    buf_str(&call->arguments, text);
     call->image.owner_bytes += text.n - before;
-    return ST_OK;
+    return arena_append(arena, &call->arguments, text);
 }
 
 static void begin_change(struct buf *out, size_t start, struct str name)

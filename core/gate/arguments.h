@@ -30,9 +30,10 @@ enum status MUST_CHECK arguments_read(struct arena *arena,
                                       struct str *problem);
 
 /* Keeps ARGUMENTS, whose text is TEXT, in CALL, instead of those that it had:
-   the text, its preview, and the session that they name. ST_NOMEM: CALL has
-   only some of it, and must end. */
-enum status MUST_CHECK arguments_keep(struct tool_call *call,
+   the text, its preview, and the session that they name. The steps are those of
+   ARENA's strand. ST_NOMEM: CALL has only some of it, and must end. */
+enum status MUST_CHECK arguments_keep(const struct arena *arena,
+                                      struct tool_call *call,
                                       const struct arguments *arguments,
                                       struct str text);
 

@@ -5,36 +5,17 @@
 #include <string.h>
 
 #include "base/limits.h"
-
-/* The argument that names the file of a review, or NULL. */
-static const struct schema_value *find_path(const struct tool *tool,
-                                            const struct schema_value *values)
-{
-    for (size_t i = 0; i < schema_count(tool->fields); i++)
-        if (tool->fields[i].kind == SCHEMA_PATH && values[i].given)
-            return &values[i];
-    return NULL;
-}
+#include "gate/place.h"
 
 enum status editor_buffer_path(struct arena *arena, const struct files *files,
-                               const struct tool *tool,
-                               const struct schema_value *values,
-                               struct str *out)
+                               const struct tool_call *call, struct str *out)
 {
-    const struct schema_value *path = find_path(tool, values);
-    struct str problem;
-    struct str name;
-
     *out = STR("");
-    if (!files || !path)
+    if (!files || !place_is_known(call))
         return ST_OK;
-    enum files_result result =
-        files->locate(files->context, arena, path->string, &name, &problem);
-    if (result != FILES_OK)
-        return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
     bool root = strcmp(files->root, "/") == 0;
-    *out =
-        arena_printf(arena, "%s/%.*s", root ? "" : files->root, STR_ARG(name));
+    *out = arena_printf(arena, "%s/%.*s", root ? "" : files->root,
+                        STR_ARG(buf_view(&call->place.name)));
     return out->n > 0 ? ST_OK : ST_NOMEM;
 }
 

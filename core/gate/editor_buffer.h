@@ -14,13 +14,11 @@
 #include "gate/tool.h"
 #include "json/json.h"
 
-/* The absolute path, links resolved, of the file that VALUES name for TOOL, in
-   ARENA; empty when they name none, or FILES (NULL: there are none) refuse it.
-   ST_NOMEM. */
+/* The absolute path of the file that CALL is about, in ARENA; empty when it is
+   about none. FILES may be NULL. ST_NOMEM. */
 enum status MUST_CHECK editor_buffer_path(struct arena *arena,
                                           const struct files *files,
-                                          const struct tool *tool,
-                                          const struct schema_value *values,
+                                          const struct tool_call *call,
                                           struct str *out);
 
 /* Reads RESULT, that of "text" (docs/editor-protocol.md), into BUFFER; null or

@@ -7,7 +7,9 @@
 #include "gate/approval.h"
 #include "gate/approval_form.h"
 #include "gate/editor_buffer.h"
+#include "gate/errand.h"
 #include "gate/human.h"
+#include "gate/place.h"
 #include "gate/policy.h"
 #include "gate/refusal.h"
 
@@ -137,6 +139,9 @@ static enum status check_question(struct gate_step *t)
 {
     struct buf *message = &t->call->question.message;
 
+    if (message->n > LIMIT_QUESTION)
+        return refuse(t, APPROVAL_BY_LIMIT,
+                      refusal_size(t->arena, t->call->tool));
     if (buf_failed(message) || buf_failed(&t->call->question.substance) ||
         buf_failed(&t->call->question.form) ||
         buf_failed(&t->call->question.review) ||
@@ -145,8 +150,7 @@ static enum status check_question(struct gate_step *t)
         return ST_NOMEM;
     if (message->n <= LIMIT_QUESTION)
         return ST_OK;
-    return refuse(t, APPROVAL_BY_LIMIT,
-                  refusal_size(t->arena, t->call->tool, message->n));
+    return refuse(t, APPROVAL_BY_LIMIT, refusal_size(t->arena, t->call->tool));
 }
 
 /* Lets the tool find out what the call would do. Afterwards the state is
@@ -175,8 +179,8 @@ static bool can_ask(const struct gate_step *t)
 static enum status ask_for_buffer(struct gate_step *t)
 {
     struct str path;
-    enum status status = editor_buffer_path(
-        t->arena, t->gate->files, t->call->tool, t->arguments.values, &path);
+    enum status status =
+        editor_buffer_path(t->arena, t->gate->files, t->call, &path);
 
     t->call->buffer.asked = true;
     if (status != ST_OK || path.n == 0)
@@ -276,16 +280,25 @@ static enum status end_step(struct gate_step *t, enum status status)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-static enum policy_decision rule_of(const struct gate_step *t, struct str *rule)
+/* What the rules say about the call, and about the place where its path leads,
+   which is found here and then stays the same. */
+static enum status ask_rules(const struct gate_step *t,
+                             enum policy_decision *decision, struct str *rule)
 {
+    const struct policy *policy = t->gate->policy;
+    struct tool_place *place = &t->call->place;
+    const struct policy_question question = {
+        .tool = t->call->tool, .values = t->arguments.values, .place = place};
+    enum status status =
+        place_find(t->call, t->gate->files, t->arguments.values);
+
+    *decision = POLICY_NONE;
     *rule = STR("");
-    if (!t->gate->policy)
-        return POLICY_NONE;
-    const struct policy_question question = {.tool = t->call->tool,
-                                             .values = t->arguments.values,
-                                             .files = t->gate->files,
-                                             .arena = t->arena};
-    return policy_decide(t->gate->policy, &question, rule);
+    if (status != ST_OK || !policy)
+        return status;
+    *decision = policy_decide(policy, &question, rule);
+    place->sole = !place->linked && policy_binds_names(policy, &question);
+    return ST_OK;
 }
 
 static bool has_fault(const struct gate_step *t)
@@ -319,12 +332,15 @@ static enum status decide_by_level(struct gate_step *t)
 static enum status decide(struct gate_step *t)
 {
     enum tool_level level = t->call->tool->level;
+    enum policy_decision decision;
     struct str rule;
-    enum policy_decision decision = rule_of(t, &rule);
+    enum status status = ask_rules(t, &decision, &rule);
 
+    if (status != ST_OK)
+        return status;
     if (decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    if (has_fault(t) && level != TOOL_SAFE && level != TOOL_CAUTIOUS)
+    if (has_fault(t) && level != TOOL_SAFE)
         return refuse_by_fault(t);
     if (decision == POLICY_ASK)
         return decide_by_question(t, rule);
@@ -333,32 +349,45 @@ static enum status decide(struct gate_step *t)
     return decide_by_level(t);
 }
 
+static enum status start(struct gate_step *t, struct json reply)
+{
+    (void)reply; // nobody was asked yet
+    return decide(t);
+}
+
 enum status gate_start(struct gate_step *step, struct json arguments,
                        const struct schema_value *values)
 {
     step->answer = (struct tool_answer){0};
     step->arguments = (struct arguments){arguments, values};
     step->call->started_ms = step->now_ms;
-    enum status status =
-        arguments_keep(step->call, &step->arguments, arguments_text(arguments));
-    if (status == ST_OK)
+    enum status status = arguments_keep(
+        step->arena, step->call, &step->arguments, arguments_text(arguments));
+    if (status == ST_OK && step->call->tool->in_steps)
+        status = explain(step, errand_begin(step, start, (struct json){0}));
+    else if (status == ST_OK)
         status = decide(step);
     return end_step(step, status);
 }
 
 /* --- What the human said ------------------------------------------------- */
 
-/* Begins a later step of a call: its arguments are read again. */
-static enum status resume(struct gate_step *t)
+/* A later step of a call: its arguments are read again, then NEXT gets
+   REPLY. */
+static enum status resume(struct gate_step *t, errand_run *next,
+                          struct json reply)
 {
     struct str problem;
 
     t->answer = (struct tool_answer){0};
+    if (t->call->tool->in_steps)
+        return explain(t, errand_begin(t, next, reply));
     enum status status =
         arguments_read(t->arena, t->call->tool, buf_view(&t->call->arguments),
                        &t->arguments, &problem);
-    // they were right when the call came
-    return status == ST_INVALID ? ST_NOMEM : status;
+    if (status == ST_OK)
+        return next(t, reply);
+    return ST_NOMEM; // they were right when the call came
 }
 
 static enum status deny(struct gate_step *t, const struct approval *approval)
@@ -393,6 +422,7 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
     const struct arguments asked = t->arguments;
     bool review = t->call->tool->prepare != NULL;
     bool changed = false;
+    enum policy_decision decision;
     struct str rule;
 
     if (human->problem.n > 0)
@@ -400,9 +430,12 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
             t, APPROVAL_BY_BAD_ARGUMENTS,
             refusal_arguments(t->arena, t->call->tool, human->problem));
     t->arguments = human->arguments;
-    if (rule_of(t, &rule) == POLICY_DENY)
+    enum status status = ask_rules(t, &decision, &rule);
+    if (status == ST_OK && decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    enum status status = human_keep_arguments(human, &asked, t->call, &changed);
+    if (status == ST_OK)
+        status =
+            human_keep_arguments(t->arena, human, &asked, t->call, &changed);
     if (status != ST_OK)
         return status;
     if (changed && review && t->call->editor)
@@ -430,58 +463,59 @@ static enum status follow(struct gate_step *t, const struct human *human)
                                  : run_approved(t, human);
 }
 
-/* VALUE is the reply to what the handler asked by itself; absent: there is
-   none, because of WHY. */
-static enum status answer_handler(struct gate_step *t, struct json value,
-                                  struct str why)
+/* VALUE is the reply to what the handler asked by itself. */
+static enum status answer_handler(struct gate_step *t, struct json value)
 {
     struct tool_question asked = t->call->question;
     struct tool_reply reply = {.value = value,
                                .name = str_from(asked.name),
                                .carried = buf_view(&asked.carried)};
 
-    if (json_is_absent(value))
-        return fail(t, "NO DECISION",
-                    refusal_no_reply(t->arena, t->call->tool, why));
     t->call->question = (struct tool_question){0};
     enum status status = run_handler(t, NULL, &reply);
     tool_question_release(&asked);
     return status;
 }
 
-static enum status take_reply(struct gate_step *t, struct json reply,
-                              struct str why)
+static enum status take_reply(struct gate_step *t, struct json reply)
 {
     struct human human;
 
     if (t->call->question.form.n > 0)
-        return answer_handler(t, reply, why);
-    if (json_is_absent(reply))
-        return refuse_without_decision(t, why);
+        return answer_handler(t, reply);
     enum status status = human_read_form(t->arena, reply, t->call, &human);
     return status == ST_OK ? follow(t, &human) : status;
+}
+
+/* There is no reply, because of WHY. */
+static enum status do_without_reply(struct gate_step *t, struct str why)
+{
+    t->answer = (struct tool_answer){0};
+    if (t->call->question.form.n > 0)
+        return fail(t, "NO DECISION",
+                    refusal_no_reply(t->arena, t->call->tool, why));
+    return refuse_without_decision(t, why);
 }
 
 enum status gate_decide(struct gate_step *step, struct json reply,
                         struct str why)
 {
-    enum status status = resume(step);
+    return end_step(step, json_is_absent(reply)
+                              ? do_without_reply(step, why)
+                              : resume(step, take_reply, reply));
+}
 
-    if (status == ST_OK)
-        status = take_reply(step, reply, why);
-    return end_step(step, status);
+static enum status take_result(struct gate_step *t, struct json result)
+{
+    struct human human;
+    enum status status = human_read_editor(t->arena, result, t->call, &human);
+
+    return status == ST_OK ? follow(t, &human) : status;
 }
 
 enum status gate_decide_in_editor(struct gate_step *step, struct json result)
 {
-    struct human human;
-    enum status status = resume(step);
-
-    if (status == ST_OK)
-        status = human_read_editor(step->arena, result, step->call, &human);
-    if (status == ST_OK)
-        status = follow(step, &human);
-    return end_step(step, status);
+    return end_step(step, resume(step, take_result, result));
 }
 
 enum status gate_stale(struct gate_step *step)
@@ -494,22 +528,30 @@ enum status gate_stale(struct gate_step *step)
 
 /* --- The editor ---------------------------------------------------------- */
 
-enum status gate_buffer_text(struct gate_step *step, struct json result)
+static enum status take_buffer(struct gate_step *t, struct json result)
 {
-    struct tool_call *call = step->call;
+    struct tool_call *call = t->call;
     size_t n = 0;
-    enum status status = resume(step);
+    enum status status =
+        editor_buffer_read(t->arena, result, &call->buffer, &n);
 
     if (status == ST_OK)
-        status = editor_buffer_read(step->arena, result, &call->buffer, &n);
-    if (status == ST_LIMIT) {
-        record(step, "refused", APPROVAL_BY_LIMIT);
-        status =
-            fail(step, "ERROR", refusal_buffer(step->arena, call->tool, n));
-    } else if (status == ST_OK) {
-        status = ask(step, call->may_remember);
-    }
-    return end_step(step, status);
+        return ask(t, call->may_remember);
+    if (status != ST_LIMIT)
+        return status;
+    record(t, "refused", APPROVAL_BY_LIMIT);
+    return fail(t, "ERROR", refusal_buffer(t->arena, call->tool, n));
+}
+
+enum status gate_buffer_text(struct gate_step *step, struct json result)
+{
+    return end_step(step, resume(step, take_buffer, result));
+}
+
+static enum status ask_client(struct gate_step *t, struct json result)
+{
+    (void)result; // there is none
+    return ask(t, t->call->may_remember);
 }
 
 enum status gate_without_editor(struct gate_step *step)
@@ -519,25 +561,18 @@ enum status gate_without_editor(struct gate_step *step)
     call->editor = false;
     tool_call_forget_question(call);
     tool_buffer_release(&call->buffer);
-    enum status status = resume(step);
-    if (status == ST_OK && call->can_ask)
-        status = ask(step, call->may_remember);
-    else if (status == ST_OK)
-        status = refuse(step, APPROVAL_BY_NOBODY,
-                        refusal_no_editor(step->arena, call->tool));
-    return end_step(step, status);
+    if (call->can_ask)
+        return end_step(step, resume(step, ask_client, (struct json){0}));
+    step->answer = (struct tool_answer){0};
+    return end_step(step, refuse(step, APPROVAL_BY_NOBODY,
+                                 refusal_no_editor(step->arena, call->tool)));
 }
 
 /* --- Work and end -------------------------------------------------------- */
 
 enum status gate_work(struct gate_step *step)
 {
-    struct tool_request request = request_of(step);
-    struct tool_work *work = step->call->work;
-
-    step->answer = (struct tool_answer){.state = TOOL_WORKS};
-    return end_step(step,
-                    explain(step, work->step(work, &request, &step->answer)));
+    return end_step(step, errand_go_on(step));
 }
 
 /* Puts what the answer has to say first before its text, and leaves no other

@@ -1,62 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* gate.h: the only place that decides whether a call runs, and the only one
    that runs it. In this order: a deny rule, an ask rule, an allow rule, a
-   session grant, the level. */
+   session grant, the level. When the rules cannot be trusted, only safe tools
+   run. */
 #ifndef GATE_GATE_H
 #define GATE_GATE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/limits.h"
-#include "base/log.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "gate/arguments.h"
-#include "gate/grants.h"
+#include "gate/gate_step.h"
 #include "gate/schema.h"
-#include "gate/tool.h"
 #include "json/json.h"
 #include "wire/image.h"
-
-/* What happens to a call, for the hooks. Every call ends with exactly one of
-   GATE_AFTER and GATE_ERROR, except one that asked and is dropped because the
-   client makes it again. A call that is refused has no GATE_BEFORE. */
-enum gate_phase {
-    GATE_BEFORE, /* it is going to run */
-    GATE_AFTER,  /* it succeeded */
-    GATE_ERROR   /* it failed, was refused or was cancelled */
-};
-
-struct gate_event {
-    enum gate_phase phase;
-    const struct tool_call *call;
-    struct str arguments; /* JSON text, as they ran or were refused */
-    struct str text;      /* the answer; empty for GATE_BEFORE */
-    int64_t now_ms;
-};
-
-typedef void gate_hook(void *context, const struct gate_event *event);
-
-#define GATE_HOOKS 4
-
-struct policy;
-
-struct gate {
-    const struct log *log; /* borrowed, as are the next three */
-    struct image *image;
-    const struct files *files;   /* NULL: none */
-    const struct policy *policy; /* NULL: no rules */
-    struct seen seen;            /* the files that the model knows */
-    struct tool_limits limits;   /* changed by configure-limits */
-    struct {
-        gate_hook *hook;
-        void *context;
-    } hooks[GATE_HOOKS];
-    size_t hook_count;
-    struct grants grants; /* what a human lets run without a question */
-};
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits);
@@ -64,21 +21,6 @@ void gate_init(struct gate *gate, const struct log *log, struct image *image,
 /* HOOK hears of every call from now on. ST_LIMIT when there are GATE_HOOKS. */
 enum status MUST_CHECK gate_add_hook(struct gate *gate, gate_hook *hook,
                                      void *context);
-
-/* One step of a call. */
-struct gate_step {
-    /* What it works with, from the caller. */
-    struct gate *gate;
-    struct arena *arena; /* the answer may live in it */
-    struct tool_call *call;
-    int64_t now_ms;
-
-    /* What came out of it; for gate_end, from the caller. */
-    struct tool_answer answer;
-
-    /* The gate's own: the arguments in force. */
-    struct arguments arguments;
-};
 
 /* Decides about the call, whose caller has set its own members, and runs it if
    it may run. ARGUMENTS (an object or absent) have been checked and gave

@@ -70,14 +70,15 @@ static enum status note_changes(struct buf *note, struct json before,
     return buf_failed(note) ? ST_NOMEM : ST_OK;
 }
 
-enum status human_keep_arguments(const struct human *human,
+enum status human_keep_arguments(const struct arena *arena,
+                                 const struct human *human,
                                  const struct arguments *asked,
                                  struct tool_call *call, bool *changed)
 {
     enum status status = note_changes(&call->note, asked->object,
                                       human->arguments.object, changed);
 
-    return status == ST_OK ? arguments_keep(call, &human->arguments,
+    return status == ST_OK ? arguments_keep(arena, call, &human->arguments,
                                             human->approval.arguments)
                            : status;
 }

@@ -38,7 +38,8 @@ enum status MUST_CHECK human_read_editor(struct arena *arena,
 /* The arguments of CALL were ASKED, and are those of HUMAN from now on: the
    answer will say what the human changed. *CHANGED: anything. ST_NOMEM: the
    call must end. */
-enum status MUST_CHECK human_keep_arguments(const struct human *human,
+enum status MUST_CHECK human_keep_arguments(const struct arena *arena,
+                                            const struct human *human,
                                             const struct arguments *asked,
                                             struct tool_call *call,
                                             bool *changed);

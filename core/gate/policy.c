@@ -16,6 +16,12 @@ struct policy_rule {
     struct str text;
 };
 
+const struct tool policy_evaluation = {
+    .name = "@evaluation",
+    .title = "All tools that evaluate",
+    .description = "Stands in rules for all tools that evaluate code.",
+};
+
 /* The fault when memory runs out. */
 #define NO_MEMORY STR("there was not enough memory to read them")
 
@@ -191,7 +197,7 @@ static bool is_hopeless(struct str glob)
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
-    if (!rule->tool)
+    if (!rule->tool || rule->tool == &policy_evaluation)
         return true;
     if (rule->path.n > 0 && !path_field(rule->tool))
         fault_in(r, place, "the rule has a path, but its tool takes none: ");
@@ -255,6 +261,8 @@ static void read_rule(struct reading *r, struct json value,
         good = read_members(r, value, &rule);
     else
         fault_in(r, value, "a rule is the name of a tool or an object, not ");
+    if (decision == POLICY_ALLOW && r->policy->no_allow)
+        return;
     if (good && add(r->policy, rule) != ST_OK)
         keep_fault(r, STR(""));
 }
@@ -325,58 +333,33 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
 
 /* --- Deciding ------------------------------------------------------------ */
 
-/* What a call is about, found out when a rule needs it. */
-struct subject {
-    const struct policy_question *question;
-    bool located;
-    bool known;      /* NAME is valid */
-    struct str name; /* of the file, from the root */
-};
-
-static const struct schema_value *value_of(const struct policy_question *q,
-                                           const struct schema_field *field)
+static bool tool_fits(const struct policy_rule *rule, const struct tool *tool)
 {
-    return &q->values[field - q->tool->fields];
+    return !rule->tool || rule->tool == tool ||
+           (rule->tool == &policy_evaluation && tool->evaluates);
 }
 
-static void locate(struct subject *subject, const struct schema_field *field)
+/* Whether RULE is about such calls, whatever their file is. */
+static bool call_fits(const struct policy_rule *rule,
+                      const struct policy_question *q)
 {
-    const struct policy_question *q = subject->question;
-    const struct schema_value *value = value_of(q, field);
-    struct str problem;
+    const struct tool *tool = q->tool->rules_of ? q->tool->rules_of : q->tool;
 
-    if (subject->located)
-        return;
-    subject->located = true;
-    subject->name = STR(".");
-    subject->known =
-        !value->given ||
-        (q->files &&
-         q->files->locate(q->files->context, q->arena, value->string,
-                          &subject->name, &problem) == FILES_OK);
+    return tool_fits(rule, tool) &&
+           (rule->session.n == 0 ||
+            str_eq(rule->session, tool_session(q->tool, q->values))) &&
+           (rule->path.n == 0 || path_field(q->tool));
 }
 
-static bool path_fits(const struct policy_rule *rule, struct subject *subject)
+static bool path_fits(const struct policy_rule *rule,
+                      const struct tool_place *place)
 {
-    const struct schema_field *field = path_field(subject->question->tool);
-
     if (rule->path.n == 0)
         return true;
-    if (!field)
-        return false;
-    locate(subject, field);
-    if (!subject->known)
-        return rule->decision != POLICY_ALLOW;
-    return glob_matches(rule->path, subject->name);
-}
-
-static bool session_fits(const struct policy_rule *rule,
-                         const struct subject *subject)
-{
-    const struct policy_question *q = subject->question;
-
-    return rule->session.n == 0 ||
-           str_eq(rule->session, tool_session(q->tool, q->values));
+    bool known = place->found && place->result == FILES_OK;
+    if (rule->decision != POLICY_ALLOW && (!known || place->linked))
+        return true;
+    return known && glob_matches(rule->path, buf_view(&place->name));
 }
 
 enum policy_decision policy_decide(const struct policy *policy,
@@ -384,20 +367,28 @@ enum policy_decision policy_decide(const struct policy *policy,
                                    struct str *why)
 {
     enum policy_decision decision = POLICY_NONE;
-    const struct tool *tool =
-        question->tool->rules_of ? question->tool->rules_of : question->tool;
-    struct subject subject = {.question = question};
 
     *why = STR("");
     for (const struct policy_rule *rule = policy->rules; rule;
          rule = rule->next) {
-        if (rule->decision <= decision || (rule->tool && rule->tool != tool) ||
-            !session_fits(rule, &subject) || !path_fits(rule, &subject))
+        if (rule->decision <= decision || !call_fits(rule, question) ||
+            !path_fits(rule, question->place))
             continue;
         decision = rule->decision;
         *why = rule->text;
     }
     return decision;
+}
+
+bool policy_binds_names(const struct policy *policy,
+                        const struct policy_question *question)
+{
+    for (const struct policy_rule *rule = policy->rules; rule;
+         rule = rule->next)
+        if (rule->path.n > 0 && rule->decision != POLICY_ALLOW &&
+            call_fits(rule, question))
+            return true;
+    return false;
 }
 
 void policy_write(struct jsonw *w, const struct policy *policy)

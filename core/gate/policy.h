@@ -24,8 +24,9 @@ struct policy_rule;
 struct policy {
     struct arena arena;        /* owns the rules and texts */
     struct policy_rule *rules; /* newest first */
+    bool no_allow;             /* rules of files that allow are left out */
     struct str fault; /* why the rules cannot be trusted, without a full stop;
-                         then nothing dangerous runs; empty: they can */
+                         then only safe tools run; empty: they can */
 };
 
 void policy_init(struct policy *policy);
@@ -33,12 +34,15 @@ void policy_init(struct policy *policy);
 /* Accepts a zeroed one. */
 void policy_release(struct policy *policy);
 
+/* In place of a tool, in rules: all tools that evaluate code (tool.h). */
+extern const struct tool policy_evaluation;
+
 /* Adds a rule about a whole tool. */
 enum status MUST_CHECK policy_add(struct policy *policy,
                                   const struct tool *tool,
                                   enum policy_decision decision);
 
-/* The tool of that name, or NULL. */
+/* The tool of that name, or policy_evaluation for its name; else NULL. */
 typedef const struct tool *policy_find(struct str name);
 
 /* Adds the rules in TEXT, that of the file NAME. The first mistake is kept in
@@ -56,16 +60,22 @@ enum status MUST_CHECK policy_fail(struct policy *policy, struct str name,
 struct policy_question {
     const struct tool *tool;
     const struct schema_value *values;
-    const struct files *files; /* NULL: none */
-    struct arena *arena;       /* for texts in between */
+    const struct tool_place *place; /* of the call */
 };
 
 /* What the rules say about a call. When it is unclear which file it is about,
-   every rule that denies or asks applies, and none that allows. *WHY is the
-   rule as text for messages, "deny write-file in src/"; empty without one. */
+   every rule that denies or asks applies, and none that allows. A file that has
+   several names (hard links) may be any: every rule that denies or asks applies
+   to it, too. *WHY is the rule as text for messages, "deny write-file in src/";
+   empty without one. */
 enum policy_decision policy_decide(const struct policy *policy,
                                    const struct policy_question *question,
                                    struct str *why);
+
+/* Whether a rule that denies or asks could apply to the call if its file had
+   another name. */
+bool policy_binds_names(const struct policy *policy,
+                        const struct policy_question *question);
 
 /* Writes the rules as an array of such texts. */
 void policy_write(struct jsonw *w, const struct policy *policy);

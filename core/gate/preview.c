@@ -143,7 +143,7 @@ void preview_write(struct buf *out, const struct schema_field *fields,
         buf_printf(out, "%s: ", fields[i].name);
         write_value(out, fields[i].kind, &values[i]);
     }
-    if (buf_failed(out))
+    if (buf_failed(out) || out->n == start)
         return;
     struct str all = str_make(out->p + start, out->n - start);
     struct str head = utf8_head(all, LIMIT_PREVIEW);

@@ -39,17 +39,18 @@ struct str refusal_fault(struct arena *arena, const struct tool *tool,
 {
     return arena_printf(arena,
                         "%s was not run: the user's rules cannot be trusted, "
-                        "so nobody is asked for an approval: %.*s. The user "
-                        "has to fix them and restart ecl-mcp.",
+                        "so only safe tools run, and nobody is asked for an "
+                        "approval: %.*s. The user has to fix them and restart "
+                        "ecl-mcp.",
                         tool->name, STR_ARG(fault));
 }
 
-struct str refusal_size(struct arena *arena, const struct tool *tool, size_t n)
+struct str refusal_size(struct arena *arena, const struct tool *tool)
 {
     return arena_printf(arena,
-                        "%s was not run: the user would have to review %zu "
-                        "bytes; the limit is %u. Do it in smaller steps.",
-                        tool->name, n, LIMIT_QUESTION);
+                        "%s was not run: the user would have to review more "
+                        "than %u bytes, the limit. Do it in smaller steps.",
+                        tool->name, LIMIT_QUESTION);
 }
 
 struct str refusal_buffer(struct arena *arena, const struct tool *tool,

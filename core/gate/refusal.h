@@ -28,8 +28,8 @@ struct str refusal_rule(struct arena *arena, const struct tool *tool,
 struct str refusal_fault(struct arena *arena, const struct tool *tool,
                          struct str fault);
 
-/* The question to a human would have N bytes. */
-struct str refusal_size(struct arena *arena, const struct tool *tool, size_t n);
+/* The question to a human would be longer than LIMIT_QUESTION. */
+struct str refusal_size(struct arena *arena, const struct tool *tool);
 
 /* A buffer of an editor has N bytes. */
 struct str refusal_buffer(struct arena *arena, const struct tool *tool,

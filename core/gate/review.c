@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/place.h"
 #include "json/jsonw.h"
 
 enum status review_fail(struct arena *arena, struct tool_answer *answer,
@@ -100,16 +101,14 @@ static enum status decode(const struct tool_buffer *buffer,
 }
 
 /* Reads and decodes the file; sets ANSWER when that is not possible. */
-static enum status load(const struct tool_request *request, struct str path,
-                        bool may_miss, struct review *review,
-                        struct tool_answer *answer)
+static enum status load(const struct tool_request *request, bool may_miss,
+                        struct review *review, struct tool_answer *answer)
 {
     struct arena *arena = request->arena;
-    const struct files *files = request->files;
     const struct tool_buffer *buffer = &request->call->buffer;
     struct str problem = STR("");
-    enum files_result result = files->read(files->context, &review->arena, path,
-                                           LIMIT_FILE, &review->base, &problem);
+    enum files_result result = place_read(request, &review->arena, LIMIT_FILE,
+                                          &review->base, &problem);
 
     if (result == FILES_MISSING && (may_miss || buffer->exists) &&
         review->base.name.n > 0)
@@ -135,9 +134,8 @@ static enum status load(const struct tool_request *request, struct str path,
     return status;
 }
 
-enum status review_open(const struct tool_request *request, struct str path,
-                        bool may_miss, struct review **out,
-                        struct tool_answer *answer)
+enum status review_open(const struct tool_request *request, bool may_miss,
+                        struct review **out, struct tool_answer *answer)
 {
     *out = NULL;
     if (!tool_has_files(request, answer))
@@ -145,14 +143,15 @@ enum status review_open(const struct tool_request *request, struct str path,
     struct review *review = calloc(1, sizeof *review);
     if (!review)
         return ST_NOMEM;
-    review->plan.free = review_free;
+    review->plan = (struct tool_plan){review_free, &review->arena};
+    review->arena.strand = request->arena->strand;
     review->root = request->files->root;
     review->asks_editor = request->call->editor;
     review->buffer = request->call->buffer.exists;
     if (request->call->plan) // that of arguments before the human changed them
         request->call->plan->free(request->call->plan);
     request->call->plan = &review->plan;
-    enum status status = load(request, path, may_miss, review, answer);
+    enum status status = load(request, may_miss, review, answer);
     if (status == ST_OK && answer->state == TOOL_ASKS)
         *out = review;
     return status;
@@ -177,10 +176,11 @@ static void write_message(struct buf *out, const struct review *review,
         buf_byte(out, '\n');
     }
     buf_printf(out, "\n--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
-    for (size_t i = 0; i < n; i++) {
+    // a longer question is put to nobody
+    for (size_t i = 0; i < n && out->n <= LIMIT_QUESTION; i++) {
         if (by_hunk)
             buf_printf(out, "Hunk %zu of %zu\n", i + 1, n);
-        diff_write_hunk(out, diff, i);
+        diff_write_hunk(out, diff, i, LIMIT_QUESTION);
     }
 }
 
@@ -204,7 +204,7 @@ static void write_hunk(struct jsonw *w, const struct diff *diff, size_t index)
                 range->new_count);
     jsonw_name(w, "lines");
     jsonw_array(w);
-    diff_write_hunk(&text, diff, index);
+    diff_write_hunk(&text, diff, index, SIZE_MAX);
     w->out->failed = w->out->failed || buf_failed(&text);
     const char *at = text.n > 0 ? memchr(text.p, '\n', text.n) : NULL;
     while (at && at + 1 < text.p + text.n) {
@@ -248,19 +248,22 @@ enum status review_propose(struct review *review, struct str after,
                            struct tool_answer *answer)
 {
     struct arena *arena = &review->arena;
-    struct str text = STR("");
+    struct arena scratch = {.strand = arena->strand};
     struct str bytes;
     struct str problem = STR("");
-    enum status status = arena_str(arena, after, &text); // AFTER goes away
+    enum status status = ST_OK;
 
-    if (status == ST_OK && !review->buffer) // else the editor's business
-        status = text_encode(arena, &review->before, text, &bytes, &problem);
+    if (!review->buffer) // else the editor's business
+        status =
+            text_encode(&scratch, &review->before, after, &bytes, &problem);
     if (status == ST_INVALID)
-        return review_fail(arena, answer, "ERROR",
-                           "%.*s: %.*s. Nothing was written.",
-                           STR_ARG(review->name), STR_ARG(problem));
-    if (status == ST_OK)
-        status = diff_make(arena, review->before.text, text, &review->diff);
+        status = review_fail(arena, answer, "ERROR",
+                             "%.*s: %.*s. Nothing was written.",
+                             STR_ARG(review->name), STR_ARG(problem));
+    arena_release(&scratch);
+    if (status != ST_OK || answer->state == TOOL_FAILED)
+        return status;
+    status = diff_make(arena, review->before.text, after, &review->diff);
     if (status == ST_LIMIT)
         return review_fail_size(arena, review, "ERROR", answer);
     if (status != ST_OK)
@@ -274,11 +277,12 @@ enum status review_propose(struct review *review, struct str after,
         return answer->text.n > 0 ? ST_OK : ST_NOMEM;
     }
     write_message(&question->message, review, reason, by_hunk);
-    if (review->asks_editor)
+    if (review->asks_editor && question->message.n <= LIMIT_QUESTION)
         write_for_editor(&question->review, review, reason);
     question->changes = review->diff.hunk_count;
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
     buf_append(&question->substance, review->base.hash, FILES_HASH);
     buf_byte(&question->substance, review->base.exists ? '+' : '-');
+    buf_str(&question->substance, review->base.name); // as it is, not as shown
     return ST_OK;
 }

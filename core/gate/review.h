@@ -28,18 +28,18 @@ struct review {
     struct diff diff; /* from before.text to the text that is proposed */
 };
 
-/* Reads the file PATH; with MAY_MISS it may be new. *OUT belongs to the call.
-   It is NULL when ANSWER says why there is nothing to review: the path is
-   refused, the file is not a text, or not as the model knows it. */
+/* Reads the file that the call is about; with MAY_MISS it may be new. *OUT
+   belongs to the call. It is NULL when ANSWER says why there is nothing to
+   review: the path is refused, the file is not a text, or not as the model
+   knows it. */
 enum status MUST_CHECK review_open(const struct tool_request *request,
-                                   struct str path, bool may_miss,
-                                   struct review **out,
+                                   bool may_miss, struct review **out,
                                    struct tool_answer *answer);
 
-/* Proposes AFTER, in the form that review->before.text has, to replace that
-   text, for the REASON that the model gives (empty: none). Fills QUESTION; or
-   sets ANSWER: nothing would change, or the file's coding lacks a character.
-   BY_HUNK: hunks can be chosen in a form, too. */
+/* Proposes AFTER, in the form that review->before.text has and in the review's
+   arena, to replace that text, for the REASON that the model gives (empty:
+   none). Fills QUESTION; or sets ANSWER: nothing would change, or the file's
+   coding lacks a character. BY_HUNK: hunks can be chosen in a form, too. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,

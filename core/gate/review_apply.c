@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "gate/approval.h"
+#include "gate/place.h"
 #include "gate/review.h"
 #include "json/jsonw.h"
 
@@ -241,7 +242,8 @@ static enum status write_answer(const struct tool_request *request,
 
     write_outcomes(&out, request, review, outcome);
     if (outcome->applied > 0)
-        diff_write(&diff, &outcome->diff, review->name);
+        diff_write(&diff, &outcome->diff, review->name,
+                   max * 4 > LIMIT_PATCH ? max * 4 : LIMIT_PATCH);
     if (outcome->applied > 0 || review->diff.hunk_count == 0)
         note_change(&request->call->change, review, hash, &diff);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
@@ -277,16 +279,15 @@ static enum status merge(struct review *review, struct outcome *out)
     const bool *chosen = out->chosen;
     enum status status = text_decode(arena, out->now.bytes, &out->form);
 
-    if (status == ST_OK)
-        status = diff_apply_to(arena, &review->diff, chosen, out->form.text,
-                               out->hunks, &out->text);
+    if (status != ST_OK)
+        return status;
+    if (!str_eq(out->form.text, review->before.text))
+        return diff_apply_to(arena, &review->diff, chosen, out->form.text,
+                             out->hunks, &out->text);
     // in the very text that was compared, the places are known
-    if (status == ST_OK && str_eq(out->form.text, review->before.text)) {
-        status = diff_apply(arena, &review->diff, chosen, &out->text);
-        for (size_t i = 0; i < review->diff.hunk_count; i++)
-            out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
-    }
-    return status;
+    for (size_t i = 0; i < review->diff.hunk_count; i++)
+        out->hunks[i] = chosen[i] ? DIFF_APPLIED : DIFF_SKIPPED;
+    return diff_apply(arena, &review->diff, chosen, &out->text);
 }
 
 /* Writes the text that merge has made; sets ANSWER when that fails. */
@@ -311,6 +312,8 @@ static enum status write(const struct tool_request *request,
         return review_fail_size(request->arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
+    if (arena_spend(arena, 1) != ST_OK)
+        return ST_NOMEM; // the call was cancelled
     enum files_result result = files->write(
         files->context, arena, &outcome->now, outcome->bytes, &problem);
     if (result != FILES_OK)
@@ -318,28 +321,24 @@ static enum status write(const struct tool_request *request,
     return ST_OK;
 }
 
-/* Reads the file as it is on the disk now; sets ANSWER when that fails, or when
-   the name leads to another file than the one that the human was shown. */
+/* Reads the file as it is on the disk now; sets ANSWER when that fails. */
 static enum status read_now(const struct tool_request *request,
                             struct review *review, struct files_content *out,
                             struct tool_answer *answer)
 {
-    const struct files *files = request->files;
     struct str problem = STR("");
     enum files_result result =
-        files->read(files->context, &review->arena, review->base.name,
-                    LIMIT_FILE, out, &problem);
+        place_read(request, &review->arena, LIMIT_FILE, out, &problem);
 
     if (result == FILES_MISSING)
         result = FILES_OK;
+    if (result == FILES_REFUSED) // what was shown could be read
+        return review_fail(request->arena, answer, "STALE",
+                           "%.*s It is not what the user was asked about. "
+                           "Nothing was written.",
+                           STR_ARG(problem));
     if (result != FILES_OK)
         return review_fail_files(request->arena, result, problem, answer);
-    if (!str_eq(out->name, review->base.name))
-        return review_fail(
-            request->arena, answer, "STALE",
-            "%.*s no longer leads to the file that the user was asked about. "
-            "Nothing was written.",
-            STR_ARG(review->name));
     if (out->exists == review->base.exists)
         return ST_OK;
     return review_fail(request->arena, answer, "STALE",
@@ -374,7 +373,7 @@ static enum status apply_to_file(const struct tool_request *request,
         status = write(request, review, outcome, answer);
         if (status != ST_OK || answer->state == TOOL_FAILED)
             return status;
-        digest_of(outcome->bytes, hash);
+        status = digest_in_steps(&review->arena, outcome->bytes, hash);
     }
     if (status != ST_OK)
         return status;
@@ -430,12 +429,10 @@ static enum status report_file(const struct tool_request *request,
                                bool *read)
 {
     const struct approval_applied *applied = request->decision->applied;
-    const struct files *files = request->files;
     struct arena *arena = &review->arena;
     struct str problem = STR("");
     enum files_result result =
-        files->read(files->context, arena, review->base.name, LIMIT_FILE,
-                    &outcome->now, &problem);
+        place_read(request, arena, LIMIT_FILE, &outcome->now, &problem);
 
     if (result == FILES_NOMEM)
         return ST_NOMEM;

@@ -10,6 +10,9 @@
 #include "base/units.h"
 #include "base/utf8.h"
 
+/* The work (strand.h) of looking for the field of an argument. */
+#define MEMBER 64
+
 /* Characters that a message shows of a wrong value. */
 #define SHOWN_CHARS 40
 
@@ -67,9 +70,10 @@ static struct str expected(struct arena *arena,
 
     switch (field->kind) {
     case SCHEMA_STRING:
-    case SCHEMA_PATH:
     case SCHEMA_CODE:
         return STR("a string");
+    case SCHEMA_PATH:
+        return arena_printf(arena, "a string of at most %d bytes", LIMIT_PATH);
     case SCHEMA_NAME:
         return arena_printf(arena,
                             "a name of 1 to %d letters, digits, \".\", \"_\" "
@@ -273,6 +277,8 @@ static enum status check_text(struct arena *arena, struct json value,
         return status;
     if (field->kind == SCHEMA_NAME)
         return is_name(out->string) ? ST_OK : ST_INVALID;
+    if (field->kind == SCHEMA_PATH)
+        return out->string.n <= LIMIT_PATH ? ST_OK : ST_INVALID;
     if (field->kind != SCHEMA_CHOICE)
         return ST_OK;
     for (size_t i = 0; field->choices[i]; i++)
@@ -311,8 +317,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     return out->boolean || json_type(value) == JSON_FALSE ? ST_OK : ST_INVALID;
 }
 
-/* The index of the field that NAME means, or the number of fields. */
-static size_t find_field(const struct schema_field *fields, struct str name)
+size_t schema_find(const struct schema_field *fields, struct str name)
 {
     size_t i = 0;
 
@@ -410,7 +415,7 @@ static enum status check_exclusive(struct arena *arena,
         const char *other = fields[i].instead_of;
 
         if (!other || !values[i].given ||
-            !values[find_field(fields, str_from(other))].given)
+            !values[schema_find(fields, str_from(other))].given)
             continue;
         notes->problem =
             arena_printf(arena, "arguments %s and %s exclude each other", other,
@@ -434,9 +439,11 @@ static enum status check_object(struct arena *arena,
         size_t i;
 
         status = json_string(arena, walk.name, &name);
+        if (status == ST_OK)
+            status = arena_spend(arena, MEMBER);
         if (status != ST_OK)
             return status;
-        i = find_field(fields, name);
+        i = schema_find(fields, name);
         if (!fields || !fields[i].name) {
             notes->extra = notes->extras++ == 0 ? name : notes->extra;
             continue;

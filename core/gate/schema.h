@@ -72,6 +72,10 @@ size_t schema_count(const struct schema_field *fields);
 const struct schema_field *schema_first(const struct schema_field *fields,
                                         enum schema_kind kind);
 
+/* The index of the field that the argument NAME means, or the number of
+   fields. */
+size_t schema_find(const struct schema_field *fields, struct str name);
+
 /* Whether NAME means EXPECTED, with underscores for hyphens or not. */
 bool schema_same_name(struct str name, const char *expected);
 

@@ -29,14 +29,22 @@ void tool_call_forget_question(struct tool_call *call)
     tool_question_release(&call->question);
 }
 
-void tool_call_release(struct tool_call *call)
+void tool_call_stop_work(struct tool_call *call)
 {
     if (call->work)
         call->work->free(call->work);
     call->work = NULL;
+}
+
+void tool_call_release(struct tool_call *call)
+{
+    tool_call_stop_work(call); // which uses the rest
     tool_call_forget_question(call);
     buf_release(&call->arguments);
     buf_release(&call->preview);
+    buf_release(&call->place.path);
+    buf_release(&call->place.name);
+    buf_release(&call->place.problem);
     buf_release(&call->note);
     buf_release(&call->change.path);
     buf_release(&call->change.patch);
@@ -92,7 +100,31 @@ void tool_write(struct jsonw *w, const struct tool *tool, bool with_title)
     jsonw_end_object(w);
 }
 
-static void put_argument(struct buf *out, const struct schema_field *field,
+/* Puts the file that the call is about, as Lisp finds it: where PATH led when
+   the call began, not where it leads by now. */
+static void put_path(struct buf *out, const struct tool_request *request,
+                     struct str path)
+{
+    const struct tool_place *place = &request->call->place;
+    struct buf name = BUF_EMPTY;
+    bool absolute = path.n > 0 && path.p[0] == '/';
+
+    if (!place->found || place->result != FILES_OK) {
+        wire_put_string(out, path);
+        return;
+    }
+    if (absolute)
+        buf_printf(&name, "%s/", request->files->root);
+    else if (place->name.n > 0 && place->name.p[0] == '~')
+        buf_str(&name, STR("./")); // it is not the home folder
+    buf_str(&name, buf_view(&place->name));
+    wire_put_string(out, buf_view(&name));
+    out->failed = out->failed || buf_failed(&name);
+    buf_release(&name);
+}
+
+static void put_argument(struct buf *out, const struct tool_request *request,
+                         const struct schema_field *field,
                          const struct schema_value *value)
 {
     wire_put_string(out, str_from(field->name));
@@ -100,9 +132,11 @@ static void put_argument(struct buf *out, const struct schema_field *field,
     case SCHEMA_STRING:
     case SCHEMA_CHOICE:
     case SCHEMA_NAME:
-    case SCHEMA_PATH:
     case SCHEMA_CODE:
         wire_put_string(out, value->string);
+        break;
+    case SCHEMA_PATH:
+        put_path(out, request, value->string);
         break;
     case SCHEMA_INTEGER:
     case SCHEMA_SIZE:
@@ -196,9 +230,13 @@ enum status tool_send(const struct tool_request *request)
     const struct tool *tool = request->call->tool;
     struct image *image = request->image;
 
+    // what follows is one frame, and not done in steps
+    if (arena_spend(request->arena, request->call->arguments.n / 8) != ST_OK)
+        return ST_NOMEM;
     tool_begin(request, tool->operation);
     for (size_t i = 0; i < schema_count(tool->fields); i++)
         if (request->values[i].given && is_argument(&tool->fields[i]))
-            put_argument(&image->out, &tool->fields[i], &request->values[i]);
+            put_argument(&image->out, request, &tool->fields[i],
+                         &request->values[i]);
     return image_send(image, &request->call->image);
 }

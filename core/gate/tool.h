@@ -38,6 +38,7 @@ struct tool_answer;
    once, whatever becomes of the call. */
 struct tool_plan {
     void (*free)(struct tool_plan *plan);
+    struct arena *arena; /* of what it holds, or NULL */
 };
 
 /* What a human is asked before a call runs or continues. Owned by the call. */
@@ -80,15 +81,22 @@ struct tool_reply {
     struct str carried;
 };
 
-/* Work that is done in small steps, so that nothing else has to wait: the first
-   member of a larger record, from malloc. STEP works for a few milliseconds; it
-   changes ANSWER->state, which is TOOL_WORKS, when it is done. FREE is called
-   once, also when the call is cancelled. */
+/* Work that is done in steps (errand.h): the first member of a larger record,
+   from malloc. FREE is called once, also when the call is cancelled. */
 struct tool_work {
-    enum status (*step)(struct tool_work *work,
-                        const struct tool_request *request,
-                        struct tool_answer *answer);
     void (*free)(struct tool_work *work);
+};
+
+/* The file or folder that a call is about (place.h). */
+struct tool_place {
+    bool found;               /* the rest is valid */
+    enum files_result result; /* FILES_OK: NAME is it; else it is unknown, as
+                                 PROBLEM says */
+    struct buf path;          /* as the model wrote it */
+    struct buf name;          /* from the root, links resolved */
+    struct buf problem;
+    bool linked; /* it had another name, too, when the rules were asked */
+    bool sole;   /* it had none, and there are rules that rely on that */
 };
 
 /* What a call has changed in a file, for the log. */
@@ -127,8 +135,9 @@ struct tool_call {
         /* Where it runs; empty: in none. ENDS_SESSION: it ends it. */
         char session[LIMIT_SESSION_NAME + 1];
         bool ends_session;
-        struct buf arguments;   /* JSON text, as asked for or as modified */
-        struct buf preview;     /* of the arguments (preview.h) */
+        struct buf arguments; /* JSON text, as asked for or as modified */
+        struct buf preview;   /* of the arguments (preview.h) */
+        struct tool_place place;
         bool approved;          /* the gate let it run */
         const char *decision;   /* "allowed", "refused", "approved",
                                    "modified", "denied", "settled"; static;
@@ -142,7 +151,8 @@ struct tool_call {
         struct tool_plan *plan; /* from prepare; owned */
         struct tool_question question; /* while it asks */
         struct tool_buffer buffer;
-        struct tool_work *work;    /* while it works; owned */
+        struct tool_work *work;    /* done in steps, also when it is over, for
+                                      the answer lives in it; owned */
         struct tool_change change; /* that it has made */
     };
 };
@@ -161,8 +171,7 @@ struct tool_request {
     const struct files *files;         /* NULL: the host gives none */
     struct seen *seen;                 /* of the connection */
     struct tool_limits *limits;        /* of the server */
-    const struct schema_value *values; /* checked, in the order of the fields;
-                                          NULL in a step of work */
+    const struct schema_value *values; /* checked, in the order of the fields */
     struct tool_call *call;
     const struct approval_decision *decision; /* for a tool with prepare */
     struct tool_reply reply; /* to what the handler asked, if anything */
@@ -171,7 +180,7 @@ struct tool_request {
 /* What comes next for a call. */
 enum tool_state {
     TOOL_WAITS,        /* the answer comes from the image */
-    TOOL_WORKS,        /* call->work has more steps to do */
+    TOOL_WORKS,        /* call->work has more to do */
     TOOL_READS_BUFFER, /* first, the editor is asked for the text of a file */
     TOOL_ASKS,         /* first, a human has to answer call->question */
     TOOL_IN_EDITOR,    /* the editor does it */
@@ -212,6 +221,17 @@ struct tool {
     /* It runs code that its arguments do not contain, and that may be other
        code at the next call: an editor offers no rule that always allows it. */
     bool loads_code;
+
+    /* What it does takes long when a file or an argument is large, so it is
+       done in steps (strand.h): its functions run where arena_spend of the
+       request's arena may pause, and say there what they have done. It is no
+       operation of the image. */
+    bool in_steps;
+
+    /* It evaluates or compiles code that its arguments contain, or runs code of
+       files that they name. A rule about POLICY_EVALUATION is about all such
+       tools. */
+    bool evaluates;
 
     /* An editor calls it by itself, as for what is being typed, under a name of
        its own. It does not list those calls. Without this flag it lists a call,
@@ -262,6 +282,9 @@ void tool_call_release(struct tool_call *call);
 
 void tool_question_release(struct tool_question *question);
 void tool_buffer_release(struct tool_buffer *buffer);
+
+/* Stops the work of CALL, whose answer is then gone, too. */
+void tool_call_stop_work(struct tool_call *call);
 
 /* Frees the plan and the question of CALL. */
 void tool_call_forget_question(struct tool_call *call);

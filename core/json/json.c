@@ -19,6 +19,7 @@
 #include <jsmn.h>
 #pragma GCC diagnostic pop
 
+#include "base/utf8.h"
 #include "json/jsontext.h"
 
 struct json_doc {
@@ -76,6 +77,80 @@ static enum status add_blank(struct arena *arena, struct str *text)
     return ST_OK;
 }
 
+/* Bytes between two looks at the strand. */
+#define PIECE (64u * 1024)
+
+/* Bytes that jsmn gets at a time; then it looks at all tokens. */
+#define MOST (512u * 1024)
+
+/* Where the string of TEXT ends whose first character is at AT, which passed
+   the check: at its quote. */
+static enum status string_end(const struct arena *arena, struct str text,
+                              size_t at, size_t *end)
+{
+    size_t paid = at;
+
+    while (text.p[at] != '"') {
+        size_t n = utf8_plain_run(str_make(text.p + at, text.n - at));
+
+        if (n == 0)
+            n = text.p[at] == '\\' ? 2 : 1;
+        at += n;
+        if (at - paid < PIECE)
+            continue;
+        if (arena_spend(arena, (at - paid) / 2) != ST_OK)
+            return ST_NOMEM;
+        paid = at;
+    }
+    *end = at;
+    return ST_OK;
+}
+
+/* Takes the string at which PARSER is, for it is longer than a piece. */
+static enum status take_string(const struct arena *arena, jsmn_parser *parser,
+                               struct str text, jsmntok_t *tokens, size_t count)
+{
+    size_t end = 0;
+    size_t start = (size_t)parser->pos + 1;
+    enum status status = string_end(arena, text, start, &end);
+    jsmntok_t *token = jsmn_alloc_token(parser, tokens, count);
+
+    if (status != ST_OK || !token)
+        return status == ST_OK ? ST_INVALID : status;
+    jsmn_fill_token(token, JSMN_STRING, (int)start, (int)end);
+    token->parent = parser->toksuper;
+    if (parser->toksuper >= 0)
+        tokens[parser->toksuper].size++;
+    parser->pos = (unsigned)end + 1;
+    return ST_OK;
+}
+
+/* Fills the COUNT TOKENS of TEXT piece by piece. */
+static enum status tokenize(const struct arena *arena, struct str text,
+                            jsmntok_t *tokens, size_t count)
+{
+    jsmn_parser parser;
+    size_t end = 0;
+    enum status status = ST_OK;
+
+    jsmn_init(&parser);
+    while (end < text.n && status == ST_OK) {
+        size_t before = parser.pos;
+
+        end = text.n - before < MOST ? text.n : before + MOST;
+        int found = jsmn_parse(&parser, text.p, end, tokens, (unsigned)count);
+        if (found == JSMN_ERROR_PART && end < text.n) {
+            if (parser.pos < end && text.p[parser.pos] == '"')
+                status = take_string(arena, &parser, text, tokens, count);
+        } else if (found < 0) {
+            status = ST_INVALID;
+        }
+        if (status == ST_OK)
+            status = arena_spend(arena, (parser.pos - before) / 2);
+    }
+    return status == ST_OK && parser.toknext != count ? ST_INVALID : status;
+}
+
 /* Makes the document of TEXT, which passed the check. */
 static enum status make_doc(struct arena *arena, struct str text, size_t tokens,
                             struct json *root)
@@ -87,11 +162,9 @@ static enum status make_doc(struct arena *arena, struct str text, size_t tokens,
     if (!doc)
         return ST_NOMEM;
     doc->text = text.p;
-    jsmn_parser parser;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text.p, text.n, doc->tokens, (unsigned)tokens) !=
-        (int)tokens)
-        return ST_INVALID;
+    enum status status = tokenize(arena, text, doc->tokens, tokens);
+    if (status != ST_OK)
+        return status;
     link_next(doc->tokens, (int)tokens);
     *root = (struct json){doc, 0};
     return ST_OK;
@@ -101,7 +174,7 @@ enum status json_parse(struct arena *arena, struct str text, struct json *root,
                        struct json_error *error)
 {
     struct jsontext report;
-    enum status status = jsontext_check(text, &report);
+    enum status status = jsontext_check(arena, text, &report);
     if (status == ST_OK) {
         status = make_doc(arena, text, report.tokens, root);
         report.what = "the tokens do not match the text";
@@ -230,11 +303,13 @@ struct json json_get(struct json object, const char *name)
     return found;
 }
 
-/* Decodes TEXT into OUT, which has room for TEXT.n bytes. Returns how many it
-   wrote. */
-static size_t decode(struct str text, char *out)
+/* Decodes TEXT into OUT, which has room for TEXT.n bytes.
+ *WRITTEN: how many it wrote. */
+static enum status decode(const struct arena *arena, struct str text, char *out,
+                          size_t *written)
 {
     char *to = out;
+    size_t paid = text.n;
     while (text.n > 0) {
         const char *escape = memchr(text.p, '\\', text.n);
         size_t plain = !escape ? text.n : (size_t)(escape - text.p);
@@ -245,8 +320,14 @@ static size_t decode(struct str text, char *out)
         size_t length = !escape ? 0 : jsontext_escape(text, to, &n);
         to += n;
         text = str_make(text.p + length, text.n - length);
+        if (paid - text.n < PIECE)
+            continue;
+        if (arena_spend(arena, (size_t)2 * PIECE) != ST_OK)
+            return ST_NOMEM;
+        paid = text.n;
     }
-    return (size_t)(to - out);
+    *written = (size_t)(to - out);
+    return ST_OK;
 }
 
 enum status json_string(struct arena *arena, struct json value, struct str *out)
@@ -261,8 +342,10 @@ enum status json_string(struct arena *arena, struct json value, struct str *out)
     char *copy = arena_alloc(arena, text.n);
     if (!copy)
         return ST_NOMEM;
-    *out = str_make(copy, decode(text, copy));
-    return ST_OK;
+    size_t n = 0;
+    enum status status = decode(arena, text, copy, &n);
+    *out = str_make(copy, n);
+    return status;
 }
 
 bool json_is_string(struct json value, const char *text)

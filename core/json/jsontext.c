@@ -67,7 +67,11 @@ size_t jsontext_escape(struct str s, char out[4], size_t *n)
     return length;
 }
 
+/* Bytes of a string between two looks at the strand. */
+#define PIECE (64u * 1024)
+
 struct check {
+    const struct arena *arena;
     struct str rest; /* not checked yet */
     size_t tokens;   /* found so far */
     size_t depth;    /* open containers */
@@ -138,12 +142,27 @@ static const char *string_fault(struct str s)
                                  : "unpaired surrogate escape";
 }
 
+/* WORK more has been done; false when it is stopped. */
+static bool pause(struct check *check, size_t work)
+{
+    if (arena_spend(check->arena, work) == ST_OK)
+        return true;
+    refuse(check, ST_NOMEM, "stopped");
+    return false;
+}
+
 /* Takes a string, whose opening quote is next. */
 static bool check_string(struct check *check)
 {
+    size_t paid; // of the rest, from here on
     skip(check, 1);
-    for (;;) {
+    for (paid = check->rest.n;;) {
         skip(check, utf8_plain_run(check->rest));
+        if (paid - check->rest.n >= PIECE) {
+            if (!pause(check, (paid - check->rest.n) / 2))
+                return false;
+            paid = check->rest.n;
+        }
         if (peek(check) == '"') {
             skip(check, 1);
             return true;
@@ -156,6 +175,9 @@ static bool check_string(struct check *check)
         skip(check, length);
     }
 }
+
+#define TEXT_OF(macro) TEXT_OF_1(macro)
+#define TEXT_OF_1(tokens) #tokens
 
 /* Takes digits; false when there are none. */
 static bool check_digits(struct check *check)
@@ -170,6 +192,7 @@ static bool check_digits(struct check *check)
 
 static bool check_number(struct check *check)
 {
+    size_t before = check->rest.n;
     if (peek(check) == '-')
         skip(check, 1);
     if (peek(check) == '0')
@@ -188,7 +211,10 @@ static bool check_number(struct check *check)
         if (!check_digits(check))
             return false;
     }
-    return true;
+    if (before - check->rest.n <= LIMIT_JSON_NUMBER)
+        return true;
+    refuse(check, ST_LIMIT, "number longer than " TEXT_OF(LIMIT_JSON_NUMBER));
+    return false;
 }
 
 static bool check_word(struct check *check, struct str word)
@@ -198,9 +224,6 @@ static bool check_word(struct check *check, struct str word)
     skip(check, word.n);
     return true;
 }
-
-#define TEXT_OF(macro) TEXT_OF_1(macro)
-#define TEXT_OF_1(tokens) #tokens
 
 static enum state open_container(struct check *check, bool object)
 {
@@ -220,12 +243,12 @@ static enum state close_container(struct check *check)
 
 static bool count_token(struct check *check)
 {
-    _Static_assert(LIMIT_JSON_TOKENS == 1048576, "the number stands below");
+    _Static_assert(LIMIT_JSON_TOKENS == 262144, "the number stands below");
     if (check->tokens < LIMIT_JSON_TOKENS) {
         check->tokens++;
-        return true;
+        return check->tokens % 1024 != 0 || pause(check, PIECE);
     }
-    refuse(check, ST_LIMIT, "more than 1048576 values and names");
+    refuse(check, ST_LIMIT, "more than 262144 values and names");
     return false;
 }
 
@@ -252,6 +275,8 @@ static enum state check_value(struct check *check)
         break;
     default:
         good = check_number(check);
+        if (check->status != ST_OK)
+            return DONE;
     }
     return good ? COMMA_OR_END : invalid(check, "expected a value");
 }
@@ -314,9 +339,11 @@ static void check_text(struct check *check)
     }
 }
 
-enum status jsontext_check(struct str text, struct jsontext *report)
+enum status jsontext_check(const struct arena *arena, struct str text,
+                           struct jsontext *report)
 {
     struct check check; // in_object needs no clearing
+    check.arena = arena;
     check.rest = text.n == 0 ? STR("") : text;
     check.tokens = 0;
     check.depth = 0;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -17,9 +18,10 @@ struct jsontext {
 
 /* Checks grammar, escapes, UTF-8, depth and that there is one root. Always
    fills *REPORT. ST_INVALID: not JSON, or nested deeper than LIMIT_JSON_DEPTH.
-   ST_LIMIT: more than LIMIT_JSON_TOKENS, or too long for offsets of type
-   int. */
-enum status MUST_CHECK jsontext_check(struct str text, struct jsontext *report);
+   ST_LIMIT: more than LIMIT_JSON_TOKENS, or too long for offsets of type int.
+   ST_NOMEM: the work is stopped (arena_spend of ARENA). */
+enum status MUST_CHECK jsontext_check(const struct arena *arena,
+                                      struct str text, struct jsontext *report);
 
 /* Decodes the escape at the start of S: writes at most 4 bytes to OUT and their
    number to *N. Returns the length of the escape; 0 when S does not start with

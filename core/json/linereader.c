@@ -112,6 +112,18 @@ static enum status partial_line(struct linereader *reader)
     return ST_LIMIT;
 }
 
+bool linereader_has_line(struct linereader *reader)
+{
+    const struct buf *line = &reader->line;
+    size_t rest = line->n - reader->scanned;
+
+    if (line->n > reader->max ||
+        (rest > 0 && memchr(line->p + reader->scanned, '\n', rest)))
+        return true;
+    reader->scanned = line->n;
+    return false;
+}
+
 enum status linereader_next(struct linereader *reader, struct str *line)
 {
     for (;;) {

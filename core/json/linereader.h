@@ -32,6 +32,9 @@ void linereader_release(struct linereader *reader);
 enum status MUST_CHECK linereader_feed(struct linereader *reader, const void *p,
                                        size_t n);
 
+/* Whether linereader_next may have more to say than ST_MISSING. */
+bool linereader_has_line(struct linereader *reader);
+
 /* Takes the next complete line, without its end; skips blank lines. ST_OK:
    *LINE is valid until the next call of any function here. ST_MISSING: there is
    no complete line yet. ST_LIMIT: the next line was longer than MAX; reported

@@ -2,6 +2,7 @@
 /* ask_again.c: see ask_again.h. */
 #include "mcp/ask_again.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void hash_call(const struct tool *tool, struct str arguments,
@@ -105,6 +106,54 @@ enum status ask_again_resume(struct step *t, struct tickets *tickets,
     if (memcmp(again->ticket.question, now.question, TICKET_HASH) != 0)
         return gate_stale(&t->gate);
     return gate_decide(&t->gate, reply, STR(""));
+}
+
+struct ask_again_kept {
+    struct ask_again again;
+    struct str replies; /* JSON text */
+    char texts[];
+};
+
+enum status ask_again_keep(struct step *t, const struct ask_again *again)
+{
+    struct str replies = json_raw(again->replies);
+    struct str late = again->late;
+
+    if (!again->has_ticket)
+        return ST_OK;
+    struct ask_again_kept *kept = malloc(sizeof *kept + replies.n + late.n);
+    if (!kept)
+        return ST_NOMEM;
+    // a ticket of a tool that works in steps has nothing in its arena
+    *kept = (struct ask_again_kept){.again = *again};
+    kept->again.ticket.extra = STR("");
+    kept->replies = str_make(kept->texts, replies.n);
+    kept->again.late = str_make(kept->texts + replies.n, late.n);
+    if (replies.n > 0)
+        memcpy(kept->texts, replies.p, replies.n);
+    if (late.n > 0)
+        memcpy(kept->texts + replies.n, late.p, late.n);
+    t->pending->again = kept;
+    return ST_OK;
+}
+
+enum status ask_again_go_on(struct step *t, struct tickets *tickets)
+{
+    struct ask_again_kept *kept = t->pending->again;
+    struct json_error error;
+    enum status status = ST_OK;
+
+    if (!kept)
+        return ST_OK;
+    t->pending->again = NULL;
+    kept->again.replies = (struct json){0};
+    if (kept->replies.n > 0)
+        status = json_parse(t->gate.arena, kept->replies, &kept->again.replies,
+                            &error);
+    if (status == ST_OK)
+        status = ask_again_resume(t, tickets, &kept->again);
+    free(kept);
+    return status == ST_OK ? ST_OK : ST_NOMEM;
 }
 
 void ask_again_set_reply(struct tool_call *call, struct json arguments,

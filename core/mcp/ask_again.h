@@ -35,6 +35,14 @@ enum status MUST_CHECK ask_again_require(struct step *t,
 enum status MUST_CHECK ask_again_resume(struct step *t, struct tickets *tickets,
                                         const struct ask_again *again);
 
+/* The call of T has begun to work: keeps AGAIN with it. */
+enum status MUST_CHECK ask_again_keep(struct step *t,
+                                      const struct ask_again *again);
+
+/* The call of T has worked and asks now: does what ask_again_resume does with
+   what was kept, if anything. */
+enum status MUST_CHECK ask_again_go_on(struct step *t, struct tickets *tickets);
+
 /* Prepares CALL for gate_start with ARGUMENTS when AGAIN has a ticket: CALL
    then asks for its approval whatever allows it to run, or its handler gets the
    reply to its own question. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/deadline.h"
+#include "gate/errand.h"
 #include "mcp/ask_again.h"
 #include "mcp/ask_editor.h"
 #include "mcp/step.h"
@@ -85,6 +86,8 @@ static enum status run_step(struct calls *calls, struct step *t,
         gate_start(&t->gate, request->arguments, request->values);
     if (status == ST_OK && t->gate.answer.state == TOOL_ASKS)
         status = ask_again_resume(t, &ask->tickets, again);
+    else if (status == ST_OK && t->gate.answer.state == TOOL_WORKS)
+        status = ask_again_keep(t, again); // until it asks
     return ask_go_on(ask, t, status);
 }
 
@@ -126,7 +129,8 @@ static void drop(struct calls *calls, struct step *t, struct str why)
         return; // its reply still comes
     }
     ask_withdraw(&calls->ask, t, why);
-    if (pending_is_running(pending->state))
+    tool_call_stop_work(&pending->tool);
+    if (pending_is_running(pending->state) && pending->tool.approved)
         step_give_up(t, why);
     else if (step_decide_without(t, why) != ST_OK)
         log_line(calls->gate->log, LOG_WARN, "mcp: out of memory");
@@ -242,9 +246,32 @@ static void tick(struct calls *calls, struct step *t)
     ask_tick(&calls->ask, t);
 }
 
-static void work_on(struct calls *calls, struct step *t)
+/* The call whose turn it is: of those that work, the one that has waited
+   longest, for a step puts a call first in its list. NULL: there is none. */
+static struct pending *next_at_work(const struct calls *calls)
 {
-    ask_go_on_alone(&calls->ask, t, gate_work(&t->gate));
+    struct pending *pending = calls->pending.first[PENDING_WORKING];
+
+    while (pending && pending->list_next)
+        pending = pending->list_next;
+    while (pending && !errand_can_go_on(calls->gate, &pending->tool))
+        pending = pending->list_previous;
+    return pending;
+}
+
+/* One step of one call: then other things have their turn. */
+static void work(struct calls *calls, struct arena *arena, int64_t now_ms)
+{
+    struct pending *pending = next_at_work(calls);
+
+    if (!pending)
+        return;
+    struct step t = step_of(calls, arena, pending, now_ms);
+    enum status status = gate_work(&t.gate);
+    if (status == ST_OK && t.gate.answer.state == TOOL_ASKS)
+        status = ask_again_go_on(&t, &calls->ask.tickets);
+    ask_go_on_alone(&calls->ask, &t, status);
+    arena_release(arena);
 }
 
 void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
@@ -253,7 +280,7 @@ void calls_tick(struct calls *calls, struct arena *arena, int64_t now_ms)
     for_each(calls, PENDING_ASKING_EDITOR, arena, now_ms, tick);
     for_each(calls, PENDING_READING_BUFFER, arena, now_ms, tick);
     for_each(calls, PENDING_IN_EDITOR, arena, now_ms, tick);
-    for_each(calls, PENDING_WORKING, arena, now_ms, work_on);
+    work(calls, arena, now_ms);
 }
 
 static void refuse(struct calls *calls, struct step *t)
@@ -274,6 +301,7 @@ static void stop(struct calls *calls, struct step *t)
     struct str why = STR("Stopped: the server is shutting down.");
 
     ask_withdraw(&calls->ask, t, why);
+    tool_call_stop_work(&t->pending->tool);
     step_fail(t, why);
 }
 

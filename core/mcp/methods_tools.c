@@ -53,8 +53,8 @@ static void bad_arguments(const struct request *r, const struct tool *tool,
     if (answer.text.n == 0)
         request_fail_memory(r);
     else
-        request_check_sent(
-            r, result_of_call(&r->to, r->version, &call, &answer, r->now_ms));
+        request_check_sent(r, result_of_call(&r->to, r->version, &call, &answer,
+                                             STR(""), r->now_ms));
 }
 
 /* The client's token for notifications of progress, as JSON text; empty when it

@@ -111,7 +111,7 @@ static bool has_list(enum pending_state state)
     return state != PENDING_NEW && state != PENDING_OVER;
 }
 
-/* Bytes that PENDING takes while it waits, except those of its tool's plan. */
+/* Bytes that PENDING takes while it waits, except those of its plan. */
 static size_t bytes_of(const struct pending *pending)
 {
     const struct tool_question *question = &pending->tool.question;
@@ -198,6 +198,30 @@ static bool share_limit(enum pending_state a, enum pending_state b)
            pending_asks(a) == pending_asks(b);
 }
 
+/* Bytes of its tool's plan, with the texts of a file. */
+static size_t plan_bytes(const struct pending *pending)
+{
+    const struct tool_plan *plan = pending->tool.plan;
+
+    return plan && plan->arena ? arena_bytes(plan->arena) : 0;
+}
+
+/* Whether the plan of PENDING fits beside those of all calls that ask; one
+   alone always does. */
+static bool plan_fits(const struct pending_table *table,
+                      const struct pending *pending)
+{
+    size_t others = 0;
+
+    for (enum pending_state s = PENDING_NEW; s < PENDING_OVER; s++) {
+        const struct pending *other = table->first[s];
+
+        for (; other && pending_asks(s); other = other->list_next)
+            others += other == pending ? 0 : plan_bytes(other);
+    }
+    return others == 0 || others + plan_bytes(pending) <= LIMIT_PLANS_BYTES;
+}
+
 bool pending_fits(const struct pending_table *table,
                   const struct pending *pending, enum pending_state state)
 {
@@ -207,7 +231,7 @@ bool pending_fits(const struct pending_table *table,
     for (enum pending_state s = PENDING_NEW; s < PENDING_OVER; s++)
         if (share_limit(s, state))
             others += table->count[s] - (s == pending->state);
-    return others < pending_limit(state) &&
+    return others < pending_limit(state) && plan_fits(table, pending) &&
            others_bytes + bytes_of(pending) <= LIMIT_PENDING_BYTES;
 }
 
@@ -217,5 +241,6 @@ void pending_free(struct pending_table *table, struct pending *pending)
     pending_forget(table, pending);
     tool_call_release(&pending->tool);
     editor_tools_drop(pending->editor_tools);
+    free(pending->again);
     free(pending);
 }

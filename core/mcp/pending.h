@@ -6,15 +6,18 @@
       |            |               |               | may run
       v            v               v               v
      reading- ---> asking- ------> asking- ------> in-image,
-     buffer   <--- editor          client          working,  ----> over
-      |            |               ^               in-editor
-      |            '---------------|---------------^
+     buffer   <--- editor          client          in-editor ----> over
+      |            |               ^               ^
+      |            '---------------|---------------'
       '----------------------------'
 
    The gate (gate.h) decides about a new call, and again after each answer of a
-   human or an editor. From every state a call may also go straight to over:
-   refused, failed, or cancelled. A state that asks may be followed by itself,
-   with another question. What runs asks nothing, and over is the end. */
+   human or an editor. For a tool that works in steps, it may take some time to
+   find out which state is next, or what the answer is; meanwhile the call is
+   working, between any two of the states before over. From every state a call
+   may also go straight to over: refused, failed, or cancelled. A state that
+   asks may be followed by itself, with another question. What runs asks
+   nothing, and over is the end. */
 #ifndef MCP_PENDING_H
 #define MCP_PENDING_H
 
@@ -36,7 +39,7 @@ enum pending_state {
     PENDING_ASKING_EDITOR,  /* the editor puts the question to its human */
     PENDING_ASKING_CLIENT,  /* the client puts the question to its user */
     PENDING_IN_IMAGE,       /* the image runs it, or will */
-    PENDING_WORKING,        /* it works in steps, here */
+    PENDING_WORKING,        /* the gate, or the tool, works on it in steps */
     PENDING_IN_EDITOR,      /* the editor runs it */
     PENDING_OVER            /* it has its answer, or needs none */
 };
@@ -62,7 +65,7 @@ static inline bool pending_has_request(enum pending_state state)
     return pending_asks(state) || pending_is_with_editor(state);
 }
 
-/* The gate has let it run. */
+/* The gate has let it run, or works on it. */
 static inline bool pending_is_running(enum pending_state state)
 {
     return state == PENDING_IN_IMAGE || state == PENDING_WORKING ||
@@ -81,6 +84,7 @@ struct pending {
     const char *type; /* of that resource; static */
     int64_t progress; /* notifications so far */
     struct editor_tools_list *editor_tools; /* with its tool; held; or NULL */
+    struct ask_again_kept *again;           /* ask_again.h; from malloc */
 
     /* Read only: pending_set_state and pending_forget change them. */
     enum pending_state state;
@@ -146,8 +150,8 @@ void pending_set_state(struct pending_table *table, struct pending *pending,
 size_t pending_limit(enum pending_state state);
 
 /* Whether PENDING may enter STATE, which has a pending_limit, without passing
-   it, or LIMIT_PENDING_BYTES for all four such states. What PENDING takes up
-   already counts once. */
+   it, or LIMIT_PENDING_BYTES for all four such states, or LIMIT_PLANS_BYTES.
+   What PENDING takes up already counts once. */
 bool pending_fits(const struct pending_table *table,
                   const struct pending *pending, enum pending_state state);
 

@@ -83,29 +83,61 @@ enum status result_end(struct rpc_reply *reply, enum mcp_version version)
     return end_with_meta(reply, version, NULL, 0);
 }
 
-static void write_text(struct jsonw *w, struct str text)
+static void write_block(struct jsonw *w, struct str text)
 {
-    jsonw_array(w);
     jsonw_object(w);
     jsonw_member(w, "type", STR("text"));
     jsonw_member(w, "text", text);
     jsonw_end_object(w);
+}
+
+/* The content of an answer; NOTICE is not empty. */
+static void write_noticed(struct jsonw *w, const struct tool_answer *answer,
+                          struct str notice)
+{
+    struct str blocks = answer->content;
+    struct buf text = BUF_EMPTY;
+
+    buf_str(&text, notice);
+    if (blocks.n <= 2) {
+        buf_byte(&text, '\n');
+        buf_str(&text, answer->text);
+    }
+    w->out->failed = w->out->failed || buf_failed(&text);
+    jsonw_array(w);
+    write_block(w, buf_view(&text));
+    if (blocks.n > 2) // an array of blocks: those, without the brackets
+        jsonw_raw(w, str_make(blocks.p + 1, blocks.n - 2));
     jsonw_end_array(w);
+    buf_release(&text);
+}
+
+static void write_content(struct jsonw *w, const struct tool_answer *answer,
+                          struct str notice)
+{
+    if (notice.n > 0) {
+        write_noticed(w, answer, notice);
+    } else if (answer->content.n > 0) {
+        jsonw_raw(w, answer->content);
+    } else {
+        jsonw_array(w);
+        write_block(w, answer->text);
+        jsonw_end_array(w);
+    }
 }
 
 enum status result_of_call(const struct rpc_to *to, enum mcp_version version,
                            const struct tool_call *call,
-                           const struct tool_answer *answer, int64_t now_ms)
+                           const struct tool_answer *answer, struct str notice,
+                           int64_t now_ms)
 {
     struct rpc_reply reply;
     struct jsonw *w = &reply.json;
     result_begin(&reply, to, version);
     jsonw_name(w, "content");
-    if (answer->content.n > 0)
-        jsonw_raw(w, answer->content);
-    else
-        write_text(w, answer->text);
-    if (answer->structured.n > 0 && version >= MCP_2025_06_18) {
+    write_content(w, answer, notice);
+    if (answer->structured.n > 0 && notice.n == 0 &&
+        version >= MCP_2025_06_18) {
         jsonw_name(w, "structuredContent");
         jsonw_raw(w, answer->structured);
     }

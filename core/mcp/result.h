@@ -40,12 +40,14 @@ void result_begin(struct rpc_reply *reply, const struct rpc_to *to,
 enum status MUST_CHECK result_end(struct rpc_reply *reply,
                                   enum mcp_version version);
 
-/* Writes the whole result of the tools/call CALL. */
+/* Writes the whole result of the tools/call CALL. NOTICE, lines or empty, comes
+   before the text; then there is no other form of the answer, since some
+   clients show the model only that. */
 enum status MUST_CHECK result_of_call(const struct rpc_to *to,
                                       enum mcp_version version,
                                       const struct tool_call *call,
                                       const struct tool_answer *answer,
-                                      int64_t now_ms);
+                                      struct str notice, int64_t now_ms);
 
 /* The type of a view (resources.h). */
 #define RESULT_VIEW_TYPE "text/plain"

@@ -44,6 +44,31 @@ static enum status write_resource(const struct step *t)
                           pending->type, answer->text);
 }
 
+/* What the host has to say first. Emacs looks things up by itself; nobody would
+   read it there. */
+static struct str notice_of(const struct step *t)
+{
+    const struct buf *notices = t->gate.gate->notices;
+
+    return notices && !t->pending->tool.tool->look_up
+               ? str_trim(buf_view(notices))
+               : STR("");
+}
+
+static enum status write_call_result(const struct step *t,
+                                     const struct tool_answer *answer)
+{
+    const struct pending *pending = t->pending;
+    struct str notice = notice_of(t);
+    enum status status =
+        result_of_call(&pending->to, pending->version, &pending->tool, answer,
+                       notice, t->gate.now_ms);
+
+    if (notice.n > 0 && status == ST_OK)
+        buf_reset(t->gate.gate->notices);
+    return status;
+}
+
 /* Writes the answer in the form that the request wants. */
 static enum status write_answer(const struct step *t)
 {
@@ -55,8 +80,7 @@ static enum status write_answer(const struct step *t)
                                          answer->text);
     if (pending->uri.n > 0)
         return write_resource(t);
-    return result_of_call(&pending->to, pending->version, &pending->tool,
-                          answer, t->gate.now_ms);
+    return write_call_result(t, answer);
 }
 
 void step_send(struct step *t)

@@ -343,9 +343,13 @@ static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
 static void end_all(struct walk *walk, size_t lists)
 {
     struct nesting *nesting = &walk->nesting;
-    for (; nesting->lists > lists; nesting_close(nesting))
+    for (; nesting->lists > lists; nesting_close(nesting)) {
+        // a stopped strand ends the text
+        if (nesting->lists % 1024 == 0)
+            (void)strand_spend(walk->tokens.strand, 32u * 1024);
         if (nesting->lists == walk->transparent + 1)
             end_form(walk, nesting_list(nesting)->start, walk->last_end, true);
+    }
 }
 
 static enum status walk_text(struct walk *walk)
@@ -377,7 +381,10 @@ static enum status walk_text(struct walk *walk)
 /* Starts again at the beginning of the text. */
 static void walk_again(struct walk *walk, bool resync)
 {
+    struct strand *strand = walk->tokens.strand;
+
     tokens_init(&walk->tokens, walk->tokens.text);
+    walk->tokens.strand = strand;
     nesting_reset(&walk->nesting);
     walk->resync = resync;
     walk->transparent = 0;
@@ -555,6 +562,7 @@ enum status definition_find(struct arena *arena, struct str text,
         return ST_NOMEM;
     walk->query = query;
     walk->tokens.text = text;
+    walk->tokens.strand = arena->strand;
     walk_again(walk, false);
     status = walk_text(walk);
     if (status == ST_OK && walk->nesting.lists > 0) {

@@ -134,8 +134,8 @@ static enum status search_text(struct search *search)
     return ST_OK;
 }
 
-enum status guess_missing(struct str text, const struct nesting_frame *from,
-                          struct guess *out)
+enum status guess_missing(struct strand *strand, struct str text,
+                          const struct nesting_frame *from, struct guess *out)
 {
     struct search *search = calloc(1, sizeof *search);
     if (!search)
@@ -146,6 +146,7 @@ enum status guess_missing(struct str text, const struct nesting_frame *from,
     search->line = from->start;
     tokens_resume(&search->tokens, text, from->start, from->line, from->column,
                   from->indent);
+    search->tokens.strand = strand;
     enum status status = search_text(search);
     nesting_release(&search->nesting);
     free(search);

@@ -27,9 +27,10 @@ struct guess {
 
 /* Finds the missing parentheses of TEXT after FROM, the outermost list that is
    not closed: all of them, or the first of very many. In a text without
-   indentation they count as missing at the end of each form. ST_NOMEM, ST_LIMIT
+   indentation they count as missing at the end of each form. STRAND as in
+   source.h. ST_NOMEM, ST_LIMIT
    as nesting_take. */
-enum status MUST_CHECK guess_missing(struct str text,
+enum status MUST_CHECK guess_missing(struct strand *strand, struct str text,
                                      const struct nesting_frame *from,
                                      struct guess *out);
 

@@ -317,7 +317,8 @@ static enum status take_all(struct scan *scan, struct token *last)
 /* Scans TEXT into REPORT. *OPEN is the outermost list that is open at its end,
    when there is no GUESS and nothing else explains it; otherwise its mark is
    0. */
-static enum status scan_text(struct str text, const struct guess *guess,
+static enum status scan_text(struct strand *strand, struct str text,
+                             const struct guess *guess,
                              struct source_report *report,
                              struct nesting_frame *open)
 {
@@ -326,6 +327,7 @@ static enum status scan_text(struct str text, const struct guess *guess,
     *report = (struct source_report){.kept = 0};
     *open = (struct nesting_frame){.mark = 0};
     tokens_init(&scan.tokens, text);
+    scan.tokens.strand = strand;
     enum status status = take_all(&scan, &last);
     const struct nesting_frame *frame = scan.nesting.frames;
     if (status == ST_OK && !guess && !scan.unfinished &&
@@ -458,16 +460,17 @@ static void put_problem(struct buf *out, const struct source_problem *problem)
 
 /* --- The report ---------------------------------------------------------- */
 
-enum status source_check(struct str text, struct source_report *out)
+enum status source_check(struct strand *strand, struct str text,
+                         struct source_report *out)
 {
     struct source_report report;
     struct nesting_frame open;
     struct guess guess = {.count = 0};
-    enum status status = scan_text(text, NULL, &report, &open);
+    enum status status = scan_text(strand, text, NULL, &report, &open);
     if (status == ST_OK && open.mark != 0)
-        status = guess_missing(text, &open, &guess);
+        status = guess_missing(strand, text, &open, &guess);
     if (status == ST_OK && open.mark != 0)
-        status = scan_text(text, &guess, &report, &open);
+        status = scan_text(strand, text, &guess, &report, &open);
     if (status != ST_OK)
         return status;
     if (report.count > 0)

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "base/strand.h"
 #include "source/token.h"
 
 struct source_place {
@@ -63,8 +64,10 @@ struct source_report {
                                         TOKEN_FINE */
 };
 
-/* Checks TEXT, which the report refers to. *OUT is written on success only. */
-enum status MUST_CHECK source_check(struct str text, struct source_report *out);
+/* Checks TEXT, which the report refers to, in the STRAND, or NULL. *OUT is
+   written on success only, and means nothing once the strand is stopped. */
+enum status MUST_CHECK source_check(struct strand *strand, struct str text,
+                                    struct source_report *out);
 
 /* Whether FAULT may be right with another readtable or Lisp. */
 bool source_is_doubtful(enum token_fault fault);

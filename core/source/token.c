@@ -7,9 +7,12 @@
 /* Columns between the tab stops of an editor. */
 #define TAB 8
 
-/* The byte order mark, which ECL treats as a blank, and its first byte. */
+/* Bytes of text between two looks at the strand. */
+#define WORK 4096
+#define PIECE (64u * 1024)
+
+/* The byte order mark, which ECL treats as a blank. */
 #define MARK "\xEF\xBB\xBF"
-#define MARK_START '\xEF'
 
 /* Reads the spelling of a word: without escapes, and in upper case where the
    reader makes it so. */
@@ -51,17 +54,25 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* What each byte may be outside of strings: a part of a word when it is in
+   none. */
+enum { ORDINARY, BLANK, MARK_MAYBE, ENDS_WORD };
+
+static const unsigned char kinds[256] = {
+    [' '] = BLANK,     ['\n'] = BLANK,     ['\t'] = BLANK,
+    ['\r'] = BLANK,    ['\f'] = BLANK,     [0xEF] = MARK_MAYBE,
+    ['"'] = ENDS_WORD, ['\''] = ENDS_WORD, ['('] = ENDS_WORD,
+    [')'] = ENDS_WORD, [','] = ENDS_WORD,  [';'] = ENDS_WORD,
+    ['`'] = ENDS_WORD,
+};
+
 /* Bytes of the blank at I, or 0. */
 static size_t blank_at(struct str text, size_t i)
 {
-    switch (text.p[i]) {
-    case ' ':
-    case '\n':
-    case '\t':
-    case '\r':
-    case '\f':
+    switch (kinds[(unsigned char)text.p[i]]) {
+    case BLANK:
         return 1;
-    case MARK_START:
+    case MARK_MAYBE:
         return str_starts(str_make(text.p + i, text.n - i), STR(MARK)) ? 3 : 0;
     default:
         return 0;
@@ -71,11 +82,13 @@ static size_t blank_at(struct str text, size_t i)
 /* Whether the character at I ends a word. */
 static bool ends_word(struct str text, size_t i)
 {
-    return memchr("\"'(),;`", text.p[i], 7) || blank_at(text, i) > 0;
+    unsigned char kind = kinds[(unsigned char)text.p[i]];
+
+    return kind != ORDINARY && (kind != MARK_MAYBE || blank_at(text, i) > 0);
 }
 
 /* Counts lines and columns up to the byte AT. */
-static void measure(struct tokens *t, size_t at)
+static void measure_piece(struct tokens *t, size_t at)
 {
     for (; t->measured < at; t->measured++) {
         unsigned char c = (unsigned char)t->text.p[t->measured];
@@ -92,6 +105,17 @@ static void measure(struct tokens *t, size_t at)
             t->indent++;
         }
     }
+}
+
+/* The same in steps: a token may be as long as the text. */
+static void measure(struct tokens *t, size_t at)
+{
+    while (at - t->measured > PIECE) {
+        measure_piece(t, t->measured + PIECE);
+        if (!strand_spend(t->strand, PIECE))
+            t->measured = at;
+    }
+    measure_piece(t, at);
 }
 
 /* The end of the line that contains AT. */
@@ -493,9 +517,19 @@ void tokens_resume(struct tokens *tokens, struct str text, size_t at,
                               .indent = indent};
 }
 
+/* Tells the strand, now and then, of the N bytes that have been scanned: some
+   of them are looked at many times. */
+static void spend(struct tokens *t, size_t n)
+{
+    for (t->work += n + 1; t->work >= WORK; t->work -= WORK)
+        if (!strand_spend(t->strand, (size_t)8 * WORK))
+            t->at = t->text.n;
+}
+
 struct token tokens_next(struct tokens *t)
 {
     struct token token = {.kind = TOKEN_END};
+    size_t from = t->at;
     bool ended = skip_blank(t);
     measure(t, t->at);
     token.start = t->at;
@@ -515,6 +549,8 @@ struct token tokens_next(struct tokens *t)
     t->at = token.end;
     measure(t, token.end);
     t->blank = t->blank && token.kind == TOKEN_END;
+    if (t->strand)
+        spend(t, t->at - from);
     return token;
 }
 

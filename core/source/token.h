@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/strand.h"
 
 /* What can be wrong with source text. */
 enum token_fault {
@@ -79,6 +80,11 @@ struct tokens {
     uint32_t column;
     uint32_t indent;
     bool blank; /* only blanks on this line so far */
+
+    /* In which the text is scanned, set by the caller, or NULL. Once it is
+       stopped, the text ends. */
+    struct strand *strand;
+    size_t work; /* done since it heard of it */
 };
 
 /* Starts at the beginning of TEXT, which must outlive TOKENS. */

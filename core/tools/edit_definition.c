@@ -121,7 +121,7 @@ static enum status propose(struct review *review, struct str text,
                            struct tool_answer *answer)
 {
     struct source_report report;
-    enum status status = source_check(text, &report);
+    enum status status = source_check(review->arena.strand, text, &report);
 
     if (status != ST_OK)
         return status;
@@ -154,8 +154,7 @@ static enum status prepare(const struct tool_request *request,
         return review_fail(request->arena, answer, "ERROR",
                            "argument content is missing: the new form. "
                            "Nothing was written.");
-    enum status status =
-        review_open(request, values[PATH].string, false, &review, answer);
+    enum status status = review_open(request, false, &review, answer);
     if (status != ST_OK || !review)
         return status;
     status =
@@ -185,6 +184,7 @@ const struct tool tool_edit_definition = {
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,
+    .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,
 };

@@ -52,6 +52,7 @@ const struct tool *const tools_eval[] = {
         .level = TOOL_CAUTIOUS,
         .destructive = true,
         .open_world = true,
+        .evaluates = true,
         .operation = "evaluate",
     },
     &(const struct tool){
@@ -71,6 +72,7 @@ const struct tool *const tools_eval[] = {
         .idempotent = true,
         .open_world = true,
         .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
+        .evaluates = true,
         .operation = "load-system",
     },
     &(const struct tool){
@@ -88,18 +90,20 @@ const struct tool *const tools_eval[] = {
         .destructive = true,
         .open_world = true,
         .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
+        .evaluates = true,
         .operation = "load-file",
     },
     &(const struct tool){
         .name = "compile-form",
         .title = "Compile form",
         .description =
-            "Compile Lisp code without running or defining it: warnings, "
-            "undefined functions and variables, errors.",
+            "Compile Lisp code, running only its macros: warnings, undefined "
+            "functions and variables, errors.",
         .fields = FIELDS(FIELD_CODE, FIELD_PACKAGE, FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .reads_only = true,
         .idempotent = true,
+        .evaluates = true,
         .operation = "compile-form",
     },
     &(const struct tool){

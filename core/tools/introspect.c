@@ -141,6 +141,7 @@ const struct tool *const tools_introspect[] = {
         .level = TOOL_SAFE,
         .reads_only = true,
         .idempotent = true,
+        .evaluates = true, // the definition file of the system
         .operation = "describe-system",
     },
     &(const struct tool){

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/units.h"
 #include "base/utf8.h"
+#include "gate/place.h"
 #include "tools/sets.h"
 
 enum { PATH };
@@ -68,15 +69,13 @@ static void write_folder(struct buf *out, const struct files_folder *folder,
 static enum status list_directory(const struct tool_request *request,
                                   struct tool_answer *answer)
 {
-    const struct schema_value *path = &request->values[PATH];
     struct files_folder folder;
     struct buf out = BUF_EMPTY;
 
     if (!tool_has_files(request, answer))
         return ST_OK;
-    enum files_result result = request->files->list(
-        request->files->context, request->arena,
-        path->given ? path->string : STR("."), &folder, &answer->text);
+    enum files_result result =
+        place_list(request, request->arena, &folder, &answer->text);
 
     answer->state = result == FILES_MISSING ? TOOL_ANSWERED : TOOL_FAILED;
     if (result == FILES_NOMEM)
@@ -97,5 +96,6 @@ const struct tool tool_list_directory = {
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
+    .in_steps = true,
     .handler = list_directory,
 };

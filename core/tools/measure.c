@@ -19,6 +19,7 @@ const struct tool *const tools_measure[] = {
         .level = TOOL_CAUTIOUS,
         .destructive = true,
         .open_world = true,
+        .evaluates = true,
         .operation = "time-execution",
     },
     &(const struct tool){
@@ -35,6 +36,7 @@ const struct tool *const tools_measure[] = {
         .level = TOOL_CAUTIOUS,
         .destructive = true,
         .open_world = true,
+        .evaluates = true,
         .operation = "profile-code",
     },
     &(const struct tool){

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "files/seen.h"
 #include "files/text.h"
+#include "gate/place.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
@@ -32,6 +33,9 @@ static const struct schema_field fields[] = {
     {0},
 };
 
+/* Lines that are passed between two looks at the strand. */
+#define LINES 4096u
+
 /* The lines of a page. */
 struct page {
     size_t start; /* bytes */
@@ -49,14 +53,22 @@ static size_t line_end(struct str text, size_t at)
     return feed ? (size_t)(feed - text.p) + 1 : text.n;
 }
 
-static struct page find_page(struct str text, size_t first, size_t limit,
-                             size_t chars)
+static enum status find_page(const struct arena *arena, struct str text,
+                             size_t first, size_t limit, size_t chars,
+                             struct page *out)
 {
     struct page page = {.start = text.n, .end = text.n, .last = first - 1};
     bool full = false;
+    size_t paid = 0;
 
     for (size_t at = 0; at < text.n; page.lines++) {
         size_t end = line_end(text, at);
+
+        if (page.lines % LINES == 0) {
+            if (arena_spend(arena, LINES + (at - paid) / 8) != ST_OK)
+                return ST_NOMEM;
+            paid = at;
+        }
 
         if (page.lines + 1 == first)
             page.start = page.end = at;
@@ -77,16 +89,15 @@ static struct page find_page(struct str text, size_t first, size_t limit,
         page.cut = head.n < line.n;
         page.end = page.start + head.n;
     }
-    return page;
+    *out = page;
+    return ST_OK;
 }
 
 static struct str show(struct arena *arena, const struct files_content *file,
                        const struct text *text, size_t first,
-                       const struct page *page)
+                       const struct page *page, struct str body)
 {
     struct str more = text_describe(arena, text);
-    struct str body =
-        str_make(text->text.p + page->start, page->end - page->start);
     struct str rest = STR("");
     struct buf name = BUF_EMPTY;
     struct str out;
@@ -122,9 +133,8 @@ static enum status read_file(const struct tool_request *request,
 
     if (!tool_has_files(request, answer))
         return ST_OK;
-    enum files_result result = request->files->read(
-        request->files->context, request->arena, values[PATH].string,
-        LIMIT_FILE, &file, &answer->text);
+    enum files_result result =
+        place_read(request, request->arena, LIMIT_FILE, &file, &answer->text);
 
     answer->state = TOOL_FAILED;
     if (result == FILES_NOMEM)
@@ -133,7 +143,7 @@ static enum status read_file(const struct tool_request *request,
         answer->state = TOOL_ANSWERED; // that is an answer, not a failure
     if (result != FILES_OK)
         return ST_OK;
-    enum status status = text_decode(request->arena, file.bytes, &text);
+    enum status status = text_detect(request->arena, file.bytes, &text);
     if (status == ST_INVALID) {
         answer->text = arena_printf(
             request->arena, "not a text file: %zu bytes of binary data.",
@@ -142,9 +152,17 @@ static enum status read_file(const struct tool_request *request,
     }
     if (status != ST_OK)
         return status;
-    struct page page =
-        find_page(text.text, first, limit, request->limits->max_output);
-    answer->text = show(request->arena, &file, &text, first, &page);
+    struct page page;
+    status = find_page(request->arena, text.text, first, limit,
+                       request->limits->max_output, &page);
+    struct str body = STR("");
+    if (status == ST_OK)
+        status = text_convert(
+            request->arena, &text,
+            str_make(text.text.p + page.start, page.end - page.start), &body);
+    if (status != ST_OK)
+        return status;
+    answer->text = show(request->arena, &file, &text, first, &page, body);
     if (answer->text.n == 0)
         return ST_NOMEM;
     answer->state = TOOL_ANSWERED;
@@ -159,5 +177,6 @@ const struct tool tool_read_file = {
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
+    .in_steps = true,
     .handler = read_file,
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search_files.c: finds a text in the files below a folder, a few files in each
-   step. */
-#include <stdlib.h>
-
+/* search_files.c: finds a text in the files below a folder. */
 #include "base/finder.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/place.h"
 #include "tools/sets.h"
 
 /* Characters that are shown of a line. */
 #define SHOWN_CHARS 200
+
+/* The work (strand.h) of finding and opening a file or a folder. */
+#define LOOK 8192
 
 enum { PATTERN, PATH };
 
@@ -39,8 +40,7 @@ struct place {
 };
 
 struct search {
-    struct tool_work work; /* first */
-    struct arena arena;    /* of the places and the pattern */
+    struct arena *arena; /* of the places and the pattern */
     struct place *places;
     struct finder finder; /* of the pattern */
     struct buf found;
@@ -52,25 +52,16 @@ struct search {
     const char *limit; /* the one that ended the search, or NULL */
 };
 
-static void search_free(struct tool_work *work)
-{
-    struct search *search = (struct search *)work;
-
-    buf_release(&search->found);
-    arena_release(&search->arena);
-    free(search);
-}
-
 static enum status push(struct search *search, struct str folder,
                         struct str name, bool is_folder)
 {
-    struct place *place = arena_array(&search->arena, 1, sizeof *place);
+    struct place *place = arena_array(search->arena, 1, sizeof *place);
     bool root = str_eq(folder, STR("."));
 
     if (!place)
         return ST_NOMEM;
-    place->path = root ? arena_printf(&search->arena, "%.*s", STR_ARG(name))
-                       : arena_printf(&search->arena, "%.*s/%.*s",
+    place->path = root ? arena_printf(search->arena, "%.*s", STR_ARG(name))
+                       : arena_printf(search->arena, "%.*s/%.*s",
                                       STR_ARG(folder), STR_ARG(name));
     place->folder = is_folder;
     place->next = search->places;
@@ -85,8 +76,9 @@ static enum status look_into(struct search *search,
 {
     struct files_folder folder;
     struct str problem;
+    const struct files_place place = {.asked = path, .name = path};
     enum files_result result = request->files->list(
-        request->files->context, arena, path, &folder, &problem);
+        request->files->context, arena, &place, &folder, &problem);
     enum status status = result == FILES_NOMEM ? ST_NOMEM : ST_OK;
 
     if (result != FILES_OK) {
@@ -122,30 +114,47 @@ static void show_match(struct search *search, struct str path, size_t line,
     search->matches++;
 }
 
-static bool has(const struct search *search, struct str text)
+/* Moves *START, where a line of TEXT starts, down to the line that AT is in,
+   and *LINE, its number. */
+static enum status go_down(const struct search *search, struct str text,
+                           size_t at, size_t *start, size_t *line)
 {
-    return finder_next(&search->finder, text, 0) != FINDER_NONE;
+    size_t from = *start;
+    size_t feeds = 0;
+
+    for (size_t i = from; i < at; i++)
+        feeds += text.p[i] == '\n';
+    *line += feeds;
+    for (*start = at; *start > from && text.p[*start - 1] != '\n';)
+        (*start)--;
+    return arena_spend(search->arena, (at - from) / 2);
 }
 
-static void look_through(struct search *search, struct str path,
-                         struct str text)
+static enum status look_through(struct search *search, struct str path,
+                                struct str text)
 {
-    if (!has(search, text))
-        return; // most files
-    for (size_t line = 1; text.n > 0; line++) {
-        const char *feed = memchr(text.p, '\n', text.n);
-        size_t n = feed ? (size_t)(feed - text.p) : text.n;
-        struct str one = str_make(text.p, n);
+    size_t at = 0;
+    size_t line = 1;
+    size_t start = 0;
 
-        if (n > 0 && one.p[n - 1] == '\r')
+    while (search->matches < LIMIT_SEARCH_MATCHES && start < text.n) {
+        enum status status = finder_next(&search->finder, text, start, &at);
+
+        if (status == ST_OK && at != FINDER_NONE)
+            status = go_down(search, text, at, &start, &line);
+        if (status != ST_OK || at == FINDER_NONE)
+            return status;
+        const char *feed = memchr(text.p + at, '\n', text.n - at);
+        size_t end = feed ? (size_t)(feed - text.p) : text.n;
+        struct str one = str_make(text.p + start, end - start);
+        if (one.n > 0 && one.p[one.n - 1] == '\r')
             one.n--;
-        if (search->matches == LIMIT_SEARCH_MATCHES)
-            return;
-        if (has(search, one))
+        if (at + search->finder.part.n <= start + one.n)
             show_match(search, path, line, one);
-        n += feed != NULL;
-        text = str_make(text.p + n, text.n - n);
+        start = end + 1;
+        line++;
     }
+    return ST_OK;
 }
 
 static enum status look_at(struct search *search,
@@ -154,8 +163,9 @@ static enum status look_at(struct search *search,
 {
     struct files_content file;
     struct str problem;
+    const struct files_place place = {.asked = path, .name = path};
     enum files_result result =
-        request->files->read(request->files->context, arena, path,
+        request->files->read(request->files->context, arena, &place,
                              LIMIT_SEARCH_FILE, &file, &problem);
 
     if (result == FILES_NOMEM)
@@ -168,8 +178,7 @@ static enum status look_at(struct search *search,
     search->bytes += file.bytes.n;
     if (file.bytes.n == 0 || memchr(file.bytes.p, '\0', file.bytes.n))
         return ST_OK; // nothing to find, or not text
-    look_through(search, path, file.bytes);
-    return ST_OK;
+    return look_through(search, path, file.bytes);
 }
 
 /* Whether a limit ends the search now. */
@@ -184,9 +193,7 @@ static bool is_over(struct search *search)
     return search->limit || !search->places;
 }
 
-static enum status finish(struct search *search,
-                          const struct tool_request *request,
-                          struct tool_answer *answer)
+static enum status finish(struct search *search, struct tool_answer *answer)
 {
     struct buf *out = &search->found;
 
@@ -212,52 +219,45 @@ static enum status finish(struct search *search,
             LIMIT_SEARCH_BYTES >> 20);
     buf_byte(out, '.');
     answer->state = TOOL_ANSWERED;
-    return arena_take(request->arena, out, &answer->text);
+    return arena_take(search->arena, out, &answer->text);
 }
 
-static enum status search_step(struct tool_work *work,
-                               const struct tool_request *request,
-                               struct tool_answer *answer)
+/* Searches all places, and those that are found in them. */
+static enum status search_all(struct search *search,
+                              const struct tool_request *request)
 {
-    struct search *search = (struct search *)work;
-    uint64_t until = search->bytes + LIMIT_SEARCH_STEP;
-    size_t most = search->files + LIMIT_SEARCH_STEP / 4096;
     enum status status = ST_OK;
 
-    while (status == ST_OK && search->bytes < until && search->files < most) {
-        struct arena arena = ARENA_EMPTY;
+    while (status == ST_OK && !is_over(search)) {
+        struct arena arena = {.strand = search->arena->strand};
         struct place *place = search->places;
 
-        if (is_over(search))
-            return finish(search, request, answer);
         search->places = place->next;
-        if (place->folder) {
-            most--; // costs about as much as a file
-            status = look_into(search, request, &arena, place->path);
-        } else {
-            status = look_at(search, request, &arena, place->path);
-        }
+        status = place->folder ? look_into(search, request, &arena, place->path)
+                               : look_at(search, request, &arena, place->path);
         arena_release(&arena);
+        if (status == ST_OK)
+            status = arena_spend(search->arena, LOOK);
     }
     return status;
 }
 
-/* Adds PATH, a folder or a file. When it is neither, ANSWER says so. */
+/* Adds the folder or file that the call is about. When it is neither, ANSWER
+   says so. */
 static enum status start(struct search *search,
-                         const struct tool_request *request, struct str path,
+                         const struct tool_request *request,
                          struct tool_answer *answer)
 {
     struct files_folder folder;
     struct files_content file;
     struct str problem;
-    const struct files *files = request->files;
     enum files_result result =
-        files->list(files->context, request->arena, path, &folder, &problem);
+        place_list(request, request->arena, &folder, &problem);
     bool is_folder = result == FILES_OK;
 
     if (!is_folder && result != FILES_NOMEM)
-        result = files->read(files->context, request->arena, path,
-                             LIMIT_SEARCH_FILE, &file, &problem);
+        result = place_read(request, request->arena, LIMIT_SEARCH_FILE, &file,
+                            &problem);
     if (result == FILES_OK)
         return push(search, STR("."), is_folder ? folder.name : file.name,
                     is_folder);
@@ -270,8 +270,7 @@ static enum status search_files(const struct tool_request *request,
                                 struct tool_answer *answer)
 {
     const struct schema_value *values = request->values;
-    struct str path = values[PATH].given ? values[PATH].string : STR(".");
-    struct search *search;
+    struct search search = {.arena = request->arena};
 
     if (!tool_has_files(request, answer))
         return ST_OK;
@@ -280,25 +279,17 @@ static enum status search_files(const struct tool_request *request,
         answer->text = STR("argument pattern must not be empty");
         return ST_OK;
     }
-    search = calloc(1, sizeof *search);
-    if (!search)
-        return ST_NOMEM;
-    search->work.step = search_step;
-    search->work.free = search_free;
-    struct str pattern;
     enum status status =
-        arena_str(&search->arena, values[PATTERN].string, &pattern);
+        finder_init(&search.finder, search.arena, values[PATTERN].string);
     if (status == ST_OK)
-        status = finder_init(&search->finder, &search->arena, pattern);
-    if (status == ST_OK)
-        status = start(search, request, path, answer);
-    if (status != ST_OK || !search->places) {
-        search_free(&search->work);
+        status = start(&search, request, answer);
+    if (status != ST_OK || !search.places)
         return status;
-    }
-    request->call->work = &search->work;
-    answer->state = TOOL_WORKS;
-    return ST_OK;
+    status = search_all(&search, request);
+    if (status == ST_OK)
+        return finish(&search, answer);
+    buf_release(&search.found);
+    return status;
 }
 
 const struct tool tool_search_files = {
@@ -309,5 +300,6 @@ const struct tool tool_search_files = {
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
+    .in_steps = true,
     .handler = search_files,
 };

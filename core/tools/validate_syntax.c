@@ -15,7 +15,8 @@ static enum status validate_syntax(const struct tool_request *request,
                                    struct tool_answer *answer)
 {
     struct source_report report;
-    enum status status = source_check(request->values[CODE].string, &report);
+    enum status status = source_check(request->arena->strand,
+                                      request->values[CODE].string, &report);
     if (status != ST_OK)
         return status;
     answer->state = TOOL_ANSWERED;
@@ -31,5 +32,6 @@ const struct tool tool_validate_syntax = {
     .fields = fields,
     .level = TOOL_SAFE,
     .idempotent = true,
+    .in_steps = true,
     .handler = validate_syntax,
 };

@@ -30,14 +30,15 @@ static enum status prepare(const struct tool_request *request,
 {
     const struct schema_value *values = request->values;
     struct review *review;
-    enum status status =
-        review_open(request, values[PATH].string, true, &review, answer);
+    enum status status = review_open(request, true, &review, answer);
 
     if (status != ST_OK || !review)
         return status;
     struct str content;
     status = text_normalize(&review->arena, &review->before,
                             values[CONTENT].string, &content);
+    if (status == ST_OK && content.p == values[CONTENT].string.p)
+        status = arena_str(&review->arena, content, &content);
     return status == ST_OK ? review_propose(review, content, STR(""), false,
                                             question, answer)
                            : status;
@@ -51,6 +52,7 @@ const struct tool tool_write_file = {
     .level = TOOL_DANGEROUS,
     .destructive = true,
     .idempotent = true,
+    .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,
 };

@@ -55,6 +55,11 @@ enum wire_flag {
                           that a checkpoint would keep */
 };
 
+/* Bytes of a field that is a number, and of one that is a string without its
+   contents. */
+#define WIRE_NUMBER_BYTES 9
+#define WIRE_STRING_BYTES 5
+
 struct wire_head {
     uint32_t size; /* bytes of the body */
     uint16_t kind;

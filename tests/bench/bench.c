@@ -14,6 +14,7 @@
 #include "bench/life.h"
 #include "bench/memory.h"
 #include "bench/peer.h"
+#include "bench/sandbox.h"
 #include "bench/table.h"
 
 enum {
@@ -252,5 +253,6 @@ int main(int argc, char **argv)
     peer_stop(&echo);
     peer_stop(&server);
     bench_life(server_command);
+    bench_sandbox(server_command[0]);
     return 0;
 }

@@ -43,17 +43,32 @@ const char *caller_take(struct peer *peer, int id, const char *text)
     return answer.p;
 }
 
+/* The id of the last request but initialize. */
+static int last_id;
+
 int caller_send(struct peer *peer, const char *tool, const char *arguments)
 {
-    static int id;
     struct buf line = BUF_EMPTY;
 
-    caller_write(&line, ++id, tool, arguments);
+    caller_write(&line, ++last_id, tool, arguments);
     if (buf_failed(&line))
         peer_fail(peer, "out of memory");
     peer_send(peer, buf_view(&line));
     buf_release(&line);
-    return id;
+    return last_id;
+}
+
+double caller_ping(struct peer *peer)
+{
+    double start = peer_now();
+    char line[64];
+    int n = snprintf(line, sizeof line,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n",
+                     ++last_id);
+
+    peer_send(peer, str_make(line, (size_t)n));
+    (void)caller_take(peer, last_id, "result");
+    return peer_now() - start;
 }
 
 double caller_call(struct peer *peer, const char *tool, const char *arguments,

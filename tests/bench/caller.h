@@ -24,8 +24,11 @@ int caller_send(struct peer *peer, const char *tool, const char *arguments);
 double caller_call(struct peer *peer, const char *tool, const char *arguments,
                    const char *text);
 
-/* The same with evaluate-lisp in session main; CODE is the inside of a JSON
-   string. */
+/* The milliseconds from a ping to its answer. */
+double caller_ping(struct peer *peer);
+
+/* The same as caller_call with evaluate-lisp in session main; CODE is the
+   inside of a JSON string. */
 double caller_evaluate(struct peer *peer, const char *code, const char *text);
 
 #endif

@@ -25,6 +25,9 @@ enum {
     STOPS = 15,       /* evaluations that reach their limit, */
     LIMIT_MS = 100,   /* which is this */
     POLL_MS = 10,
+    PINGS = 1000, /* while all sessions run, */
+    PING_PAUSE_MS = 5,
+    PROGRAMS = 20,   /* and each of some has so many programs running */
     HEAVY_ROUNDS = 3 /* of evaluations that allocate much */
 };
 
@@ -100,9 +103,9 @@ static void bench_sessions(const char *const *server)
                        "\"session\":\"s%zu\",\"code\":\"(+ 1 2)\"", i);
         times[i] = caller_call(&peer, "evaluate-lisp", arguments, "=> 3");
     }
-    // two processes for each: the image and its copy
+    // three processes for each: the keeper, the image and its copy
     for (give_up = peer_now() + 10000;
-         memory_processes(peer.pid) < 2 * SESSIONS; pause_ms(POLL_MS))
+         memory_processes(peer.pid) < 3 * SESSIONS; pause_ms(POLL_MS))
         if (peer_now() > give_up)
             peer_fail(&peer, "did not take checkpoints");
     table_most("session opened and used, p50", table_median(times, SESSIONS),
@@ -112,6 +115,52 @@ static void bench_sessions(const char *const *server)
     table_most("server, resident with 200 sessions",
                memory_of(peer.pid, "VmRSS"), "MB", 0);
     peer_stop(&peer);
+}
+
+/* Pings of the server while sessions run CODE, N of them. */
+static void bench_pings(const char *const *server, const char *what,
+                        const char *code, size_t n)
+{
+    double times[PINGS];
+    char arguments[256];
+    char row[64];
+    struct peer peer;
+    size_t i;
+
+    start(&peer, server);
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    for (i = 0; i < n; i++) {
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"s%zu\",\"code\":\"(+ 1 2)\"", i);
+        (void)caller_call(&peer, "evaluate-lisp", arguments, "=> 3");
+    }
+    for (i = 0; i < n; i++) {
+        (void)snprintf(arguments, sizeof arguments,
+                       "\"session\":\"s%zu\",\"timeout\":600,\"code\":\"%s\"",
+                       i, code);
+        (void)caller_send(&peer, "evaluate-lisp", arguments);
+    }
+    for (i = 0; i < PINGS; i++) {
+        pause_ms(PING_PAUSE_MS);
+        times[i] = caller_ping(&peer);
+    }
+    (void)snprintf(row, sizeof row, "ping beside %s, p50", what);
+    table_most(row, table_median(times, PINGS), "ms", 0);
+    (void)snprintf(row, sizeof row, "the same, p99");
+    table_most(row, times[PINGS * 99 / 100], "ms", 50);
+    peer_stop(&peer);
+}
+
+static void bench_busy(const char *const *server)
+{
+    char code[160];
+
+    bench_pings(server, "200 running sessions", "(sleep 600)", SESSIONS);
+    (void)snprintf(code, sizeof code,
+                   "(ext:system \\\"i=0; while [ $i -lt %d ]; do sleep 600 & "
+                   "i=$((i+1)); done; wait\\\")",
+                   PROGRAMS);
+    bench_pings(server, "20 with 20 programs each", code, SESSIONS / 10);
 }
 
 /* From the death of the image to the answer: that of the next call, and that of
@@ -244,6 +293,7 @@ static void bench_heavy(const char *const *server)
 void bench_life(const char *const *server)
 {
     bench_sessions(server);
+    bench_busy(server);
     bench_restore(server);
     bench_checkpoints(server);
     bench_stop(server);

@@ -49,7 +49,7 @@ void table_times(const char *what, double ours, const char *name, double theirs,
 
     (void)snprintf(value, sizeof value, "%.3f ms", ours);
     (void)snprintf(reference, sizeof reference, "%s %.3f ms", name, theirs);
-    (void)snprintf(goal, sizeof goal, "ratio <= %.1f", most);
+    (void)snprintf(goal, sizeof goal, "ratio <= %g", most);
     table_row(what, value, reference, ours / theirs, most > 0 ? goal : "",
               ours / theirs <= most);
 }

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     if (argc > 3) {
         apply(&diff, argv[3], argc > 4 ? argv[4] : NULL);
     } else {
-        diff_write(&text, &diff, STR("text"));
+        diff_write(&text, &diff, STR("text"), SIZE_MAX);
         print(buf_view(&text));
     }
     buf_release(&text);

@@ -94,6 +94,21 @@ const tests = {
     'scripts/layers.awk finds what it must refuse'() {
         return layersFaults(path.join(ROOT, 'scripts/layers.awk'));
     },
+    'docs/security.md lists the secrets of the code'() {
+        const code = [.../secrets_patterns\[\] = \{([^}]*)\}/
+            .exec(read('core/files/secrets.c'))[1].matchAll(/"(.*?)"/g)]
+            .map(([, pattern]) => pattern);
+        const section = read('docs/security.md').split('## Secrets')[1]
+            .split('\n## ')[0];
+        const listed = [...section.matchAll(/^\| [a-z].* \| (`.*`) \|$/gm)]
+            .flatMap(([, cell]) => cell.split(' '))
+            .map(name => name.replaceAll('`', ''));
+        return code.filter(name => !listed.includes(name))
+            .map(name => `${name} is missing`)
+            .concat(listed.filter(name => !code.includes(name))
+                .map(name => `${name} is not secret`))
+            .concat(code.length < 50 ? ['no patterns were found'] : []);
+    },
     'configurations in JSON are JSON'() {
         const cells = [...read('README.md').matchAll(/`(\{.*?\})` \|/g)];
         return cells.map(([, text]) => text).filter(text => {

@@ -75,8 +75,10 @@
     (test-code 1 "(mapcar #'1+ (list 1 2))")
     (let ((rule (test-offer 1 'allow 'session)))
       (should (equal (ecl-mcp-rule-operators rule) '("1+" "list" "mapcar")))
-      (should (string-match-p "with only {1\\+, list, mapcar}"
-                              (ecl-mcp-rule-text rule)))
+      (should (string-match-p
+               (regexp-quote
+                "with only {mapcar, 1+ in mapcar 1, list in mapcar 2}")
+               (ecl-mcp-rule-text rule)))
       (ecl-mcp-grant (test-request 1) rule))
     (should (equal "approve" (test-decision 1)))
     (test-code 2 "(mapcar #'1+ (list 3))")
@@ -84,23 +86,25 @@
     (should (equal "rule" (alist-get 'by (ecl-mcp-test-result 2))))
     (cl-loop for id from 3
              for code in '("(run-program \"ls\")" "(mapcar #'1- x)"
+                           "(list 1)" "(mapcar #'list (1+ 1))"
+                           "(mapcar #'1+ 1 (list 1))" "(mapcar #'1+ (list (list 1)))"
                            "(mapcar 'delete-file x)" "(eval x)" "(mapcar"
                            "#.(quit)" "(list (ext:quit))")
              do (test-code id code)
              do (ert-info (code) (should-not (test-decision id))))
-    (test-code 20 "(list 1)" '(package . "OTHER"))
+    (test-code 20 "(mapcar #'1+ (list 3))" '(package . "OTHER"))
     (should-not (test-decision 20))
     (ecl-mcp-test-ask test-core 21 :tool "compile-form"
-                      :arguments '((code . "(list 1)")))
+                      :arguments '((code . "(mapcar #'1+ (list 3))")))
     (should-not (test-decision 21))
     (ecl-mcp-test-ask test-core 22 :tool "evaluate-lisp"
                       :client '((name . "other"))
-                      :arguments '((code . "(list 1)")))
+                      :arguments '((code . "(mapcar #'1+ (list 3))")))
     (should-not (test-decision 22))
     (should (= 1 (ecl-mcp-rule-count (car ecl-mcp-permissions--session-rules))))
     ;; After its revocation the human is asked again.
     (ecl-mcp-permissions-remove (car ecl-mcp-permissions--session-rules))
-    (test-code 30 "(list 1)")
+    (test-code 30 "(mapcar #'1+ (list 3))")
     (should-not (test-decision 30))))
 
 (ert-deftest ecl-mcp-permissions-another-server-is-not-covered ()

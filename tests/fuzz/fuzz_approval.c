@@ -5,7 +5,13 @@
 #include "fuzz/fuzz.h"
 #include "gate/approval_form.h"
 
-static const struct tool tool = {.name = "tool", .title = "Tool"};
+static const struct schema_field fields[] = {
+    {.name = "code", .alias = "text", .kind = SCHEMA_CODE},
+    {.name = "a", .kind = SCHEMA_INTEGER},
+    {0}};
+
+static const struct tool tool = {
+    .name = "tool", .title = "Tool", .fields = fields};
 
 static void check_reply(struct arena *arena, struct json reply, size_t hunks)
 {
@@ -27,6 +33,9 @@ static void check_text(struct arena *arena, struct json arguments)
 {
     struct buf out = BUF_EMPTY;
     REQUIRE(approval_form_describe(&out, arena, &tool, arguments) == ST_OK);
+    // each line is one of ours, or that of a value, which is indented
+    for (size_t i = 0; i + 1 < out.n; i++)
+        REQUIRE(out.p[i] != '\n' || strchr("\nca( ", out.p[i + 1]));
     REQUIRE(approval_form_make_visible(&out) == ST_OK);
     for (size_t i = 0; i < out.n; i++)
         REQUIRE((unsigned char)out.p[i] >= ' ' || strchr("\n\t", out.p[i]));

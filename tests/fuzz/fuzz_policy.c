@@ -6,45 +6,54 @@
 #include "gate/policy.h"
 #include "mcp/resources.h"
 
-/* Every name is a tool with a path and a session. */
+/* A name is a tool with a path and a session, or without them if it begins with
+   "-"; longer names are not tools. */
 static const struct schema_field fields[] = {
     {.name = "path", .kind = SCHEMA_PATH},
     {.name = "session", .kind = SCHEMA_NAME},
     {0},
 };
 static const struct tool tool = {.name = "any", .fields = fields};
+static const struct tool bare = {.name = "bare", .fields = fields + 2};
 
 static const struct tool *find(struct str name)
 {
-    return name.n < 20 ? &tool : NULL;
+    if (name.n >= 20)
+        return NULL;
+    return name.n > 0 && name.p[0] == '-' ? &bare : &tool;
 }
 
-/* A path resolves to itself. */
-static enum files_result locate(void *context, struct arena *arena,
-                                struct str path, struct str *name,
-                                struct str *problem)
+/* What POLICY decides about a call of TOOL, whose path means a file if FOUND.
+ */
+static enum policy_decision decide(const struct policy *policy,
+                                   const struct tool *called, bool found)
 {
-    (void)context;
-    (void)arena;
-    *problem = STR("");
-    *name = path;
-    return FILES_OK;
+    static char name[] = "src/a.c";
+    const struct tool_place place = {
+        .found = found, .name = {.p = name, .n = found ? sizeof name - 1 : 0}};
+    struct schema_value values[2] = {
+        {.given = true, .string = STR_INIT("src/a.c")}};
+    const struct policy_question question = {called, values, &place};
+    struct str why;
+    enum policy_decision decision = policy_decide(policy, &question, &why);
+
+    REQUIRE((decision == POLICY_NONE) == (why.n == 0));
+    return decision;
 }
 
 static void try_policy(struct str text)
 {
-    static const struct files files = {.locate = locate};
     struct policy policy;
     struct arena arena = ARENA_EMPTY;
-    struct schema_value values[2] = {
-        {.given = true, .string = STR_INIT("src/a.c")}};
-    const struct policy_question question = {&tool, values, &files, &arena};
-    struct str why;
 
     policy_init(&policy);
     if (policy_read(&policy, STR("p"), text, find) == ST_OK) {
-        enum policy_decision decision = policy_decide(&policy, &question, &why);
-        REQUIRE((decision == POLICY_NONE) == (why.n == 0));
+        enum policy_decision known = decide(&policy, &tool, true);
+        enum policy_decision unknown = decide(&policy, &tool, false);
+        (void)decide(&policy, &bare, true); // it has no path at all
+        // a path that means nothing fits no rule that allows
+        REQUIRE(unknown != POLICY_ALLOW || known == POLICY_ALLOW ||
+                known == POLICY_NONE);
         REQUIRE(utf8_is_valid(policy.fault));
         struct buf out = BUF_EMPTY;
         struct jsonw w;

@@ -20,7 +20,7 @@ static struct str cut_line(struct str *rest)
 static size_t check(struct arena *arena, struct str text, size_t *forms)
 {
     struct source_report report;
-    REQUIRE(source_check(text, &report) == ST_OK);
+    REQUIRE(source_check(NULL, text, &report) == ST_OK);
     REQUIRE(source_describe(arena, &report).n > 0);
     REQUIRE(report.kept <= report.count && report.certain <= report.count);
     for (size_t i = 0; i < report.kept; i++) {

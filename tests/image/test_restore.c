@@ -105,7 +105,7 @@ static void restore_falls_back_to_older_ones(void **state)
     host_expect(3, "(defvar *y* 2)", "=> *Y*");
     wait_checkpoint(4, 2);
     call_operation(5, "list-sessions", NULL, 0);
-    host_call(6, "(progn (ext:system \"pkill -9 -n ecl-mcp-sleeper -P $PPID\")"
+    host_call(6, "(progn (ext:system \"pkill -9 -n mcp-sleeper -P $PPID\")"
                  " " KILL_MYSELF ")");
     host_wait(6);
     host_expect_part("[ERROR] ECL-MCP:IMAGE-DIED\n");
@@ -343,7 +343,7 @@ static void limit_ends_too_many_processes(void **state)
                 "=> 5");
     for (int tries = 0; !strstr(host_answer.p, "had more than"); tries++) {
         assert_true(tries < HOST_PATIENCE_MS / 20);
-        host_turn(20);
+        host_pass(20);
         host_call(6, "*x*");
         host_wait(6);
     }

@@ -53,20 +53,30 @@ static int set_up(void **state)
     memcpy(root + sizeof root - 7, "XXXXXX", 6);
     if (!mkdtemp(root) || chdir(root) < 0)
         return -1;
-    in_root(
-        "mkdir -p ws tmp out user/.ssh user/.config/gcloud "
-        "user/.config/ecl-mcp user/.cache/common-lisp user/project && "
-        "for f in ws/old out/old out/npmrc out/env user/.profile user/.ssh/id "
-        "user/.config/gcloud/token user/.config/other user/.env.local "
-        "user/project/.env; do echo text >$f; done && "
-        "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
-        "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
-        "user/.env.far");
+    in_root("mkdir -p ws tmp out xdg/gh user/.ssh user/.config/gcloud "
+            "user/.config/ecl-mcp user/.cache/common-lisp user/project/sub "
+            "user/.cargo/bin user/.claude user/.local && "
+            "for f in ws/old xdg/gh/hosts.yml xdg/other out/ticket out/old "
+            "out/npmrc out/env user/.profile user/.ssh/id "
+            "user/.config/gcloud/token user/.config/other user/.env.local "
+            "user/project/.env user/project/other user/project/sub/.env "
+            "user/project/pw.kdbx user/project/vault.KDBX user/.local/.env "
+            "user/id_ed25519.pub user/id_ed25519_work user/.bash_history "
+            "user/.cargo/credentials.toml user/.cargo/config.toml "
+            "user/.cargo/bin/cargo user/.claude/CLAUDE.md "
+            "user/.claude/.credentials.json; do echo text >$f; done && "
+            "ln -s ../out/npmrc user/.npmrc && ln -s ../user/.ssh/id ws/key && "
+            "ln -s .ssh user/keys && ln -s . user/self && ln -s ../out/env "
+            "user/.env.far && ln user/.bash_history user/linked");
     (void)snprintf(path, sizeof path, "%s/user", root);
     (void)setenv("HOME", path, 1);
     (void)snprintf(path, sizeof path, "%s/tmp", root);
     (void)setenv("TMPDIR", path, 1);
     (void)unsetenv("XDG_CACHE_HOME");
+    (void)snprintf(path, sizeof path, "%s/xdg", root);
+    (void)setenv("XDG_CONFIG_HOME", path, 1);
+    (void)snprintf(path, sizeof path, "FILE:%s/out/ticket", root);
+    (void)setenv("KRB5CCNAME", path, 1);
     return 0;
 }
 
@@ -95,7 +105,7 @@ static const struct opening openings[] = {
     {"ws/new", MAKING, true, false},
     {"ws/key", O_RDONLY, false, false},
     {"tmp/new", MAKING, true, false},
-    {"user/.cache/common-lisp/new", MAKING, true, false},
+    {"user/.cache/common-lisp/new", MAKING, false, false}, // of other Lisps
     {"user/.cache/new", MAKING, false, false},
     {"out/old", O_RDONLY, true, true},
     {"out/old", O_WRONLY, false, false},
@@ -120,7 +130,26 @@ static const struct opening openings[] = {
     {"user/.config/gcloud/token", O_RDONLY, false, false},
     {"user/.config/ecl-mcp/policy.json", MAKING, false, false},
     {"user/.netrc", MAKING, false, false},
-    {"user/project/.env", O_RDONLY, true, true}, // in a folder of the home
+    {"user/project/.env", O_RDONLY, false, false},
+    {"user/project/other", O_RDONLY, true, true},
+    {"user/project/sub/.env", O_RDONLY, true, true}, // too deep to be found
+    {"user/.local/.env", O_RDONLY, true, true},      // not looked at
+    {"user/project/pw.kdbx", O_RDONLY, false, false},
+    {"user/project/vault.KDBX", O_RDONLY, false, false},
+    {"user/id_ed25519.pub", O_RDONLY, true, true},
+    {"user/id_ed25519_work", O_RDONLY, false, false},
+    {"user/.cargo/credentials.toml", O_RDONLY, false, false},
+    {"user/.cargo/config.toml", O_RDONLY, true, true},
+    {"user/.cargo/bin/cargo", O_RDONLY, true, true},
+    {"user/.claude/.credentials.json", O_RDONLY, false, false},
+    {"user/.claude/CLAUDE.md", O_RDONLY, true, true},
+    {"user/.bash_history", O_RDONLY, false, false},
+    {"xdg/gh/hosts.yml", O_RDONLY, false, false}, // XDG_CONFIG_HOME
+    {"xdg/gh/new", MAKING, false, false},
+    {"xdg/other", O_RDONLY, true, true},
+    {"out/ticket", O_RDONLY, false, false},  // KRB5CCNAME
+    {"user/linked", O_RDONLY, false, false}, // the same file
+    {"/etc/ssl/certs/ca-certificates.crt", O_RDONLY, true, true},
     {"/usr/bin/env", O_RDONLY, true, true},
     {"/proc/self/status", O_RDONLY, true, true},
     {"/dev/null", O_RDWR, true, true},
@@ -454,7 +483,7 @@ static NO_RETURN void end_as(pid_t pid)
 /* Becomes the keeper of an image, in a group of its own. */
 static NO_RETURN void be_keeper(const struct trial *c,
                                 const struct sandbox_places *places,
-                                const struct sandbox_prepared *prepared)
+                                struct sandbox_prepared *prepared)
 {
     pid_t pid;
 
@@ -475,11 +504,12 @@ static NO_RETURN void be_keeper(const struct trial *c,
 static NO_RETURN void be_zygote(const struct trial *c)
 {
     static struct sandbox_places places;
-    struct sandbox_prepared prepared = {.landlock = c->version};
+    static struct sandbox_prepared prepared;
     pid_t pid;
 
     zygote = getpid();
-    sandbox_find_places(&c->sandbox, "ws", &places);
+    sandbox_find_places(&c->sandbox, "ws", getenv("TMPDIR"), &places);
+    landlock_open(&prepared.landlock, c->version, &places);
     if (!linux_give_up_rights() ||
         !syscall_filter_prepare(&c->sandbox, c->version, &prepared.filter))
         _exit(101);
@@ -491,7 +521,7 @@ static NO_RETURN void be_zygote(const struct trial *c)
 
 static void enter_and_attempt(enum sandbox_mode mode, bool network)
 {
-    struct trial c = {{mode, network, NULL}, 0};
+    struct trial c = {{.mode = mode, .network = network}, 0};
     int newest = linux_landlock_version();
 
     for (; c.version <= newest; c.version++) {

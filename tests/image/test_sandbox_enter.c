@@ -76,14 +76,14 @@ static pid_t wait_for(pid_t pid, int *status)
 static NO_RETURN void attempt_limits(enum sandbox_mode mode)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {mode, false, NULL};
+    struct sandbox sandbox = {.mode = mode};
     struct sandbox_prepared prepared;
     struct sandbox_state reported;
     struct rlimit limit;
     int wrong = 0;
     int fd;
 
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     reported = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!reported.known ||
         sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK)
@@ -131,7 +131,7 @@ static void sandbox_limits_in_every_mode(void **state)
 static void sandbox_makes_the_cache(void **state)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     struct sandbox_prepared prepared;
     int status = -1;
     pid_t pid;
@@ -142,28 +142,30 @@ static void sandbox_makes_the_cache(void **state)
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        sandbox_find_places(&sandbox, "ws", &places);
+        sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
         (void)sandbox_enter_zygote(&sandbox, &places, &prepared);
         _exit(sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK ||
-              open_and_close("user/.cache/common-lisp/new",
-                             O_WRONLY | O_CREAT) != 0);
+              chdir(places.writable[SANDBOX_CACHE]) < 0 ||
+              open_and_close("new", O_WRONLY | O_CREAT) != 0 ||
+              open_and_close("../new", O_WRONLY | O_CREAT) == 0);
     }
     assert_int_equal(wait_for(pid, &status), pid);
     assert_int_equal(status, 0);
-    in_root("test -f real/common-lisp/new");
+    in_root("test -f real/ecl-mcp/lisp-$(id -u)/new && "
+            "test $(stat -c %a real/ecl-mcp/lisp-$(id -u)) = 700");
 }
 
 /* In a child: an image whose system no longer takes filters. */
 static NO_RETURN void enter_too_late(void)
 {
     static struct sandbox_places places;
-    struct sandbox sandbox = {SANDBOX_WORKSPACE, false, NULL};
+    struct sandbox sandbox = {.mode = SANDBOX_WORKSPACE};
     struct sandbox_prepared prepared;
     struct sock_filter nothing = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
     struct sock_fprog many = {BPF_MAXINSNS, NULL};
     static struct sock_filter filled[BPF_MAXINSNS];
 
-    sandbox_find_places(&sandbox, "ws", &places);
+    sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
     if (!sandbox_enter_zygote(&sandbox, &places, &prepared).seccomp)
         _exit(101);
     for (size_t i = 0; i < COUNT(filled); i++)

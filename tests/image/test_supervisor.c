@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         TEST(supervisor_answers_in_order),
-        TEST(supervisor_passes_on_no_descriptors),
+        OWN_START(supervisor_passes_on_no_descriptors),
         TEST(supervisor_replaces_a_killed_image),
         TEST(supervisor_notices_the_death_of_an_idle_image),
         TEST(supervisor_survives_its_zygote),

@@ -19,8 +19,8 @@ CODE must match PATTERN."
   (answer "(defvar *ran* nil)")
   (compiles
     ("(defun f (x) (* x 2)) (setf *ran* t) (f 1)"
-     "3 forms compiled, no warnings; nothing was run or defined.")
-    ("" "No forms in the code, no warnings; nothing was run or defined.")
+     "3 forms compiled, no warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")
+    ("" "No forms in the code, no warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")
     ("; only a comment" "No forms in the code…"))
   (values-of
     ("(list *ran* (fboundp 'f))" "=> (NIL NIL)")))
@@ -33,7 +33,7 @@ STYLE-WARNING: Variable Y was undefined. Compiler assumes it is a global. [form 
 STYLE-WARNING: The variable X is not used. [form 1, line 1: (DEFUN F ...)]
 STYLE-WARNING: Undefined function FOO [form 1, line 1: (DEFUN F ...)]
 
-1 form compiled, 3 warnings; nothing was run or defined.")
+1 form compiled, 3 warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")
     ("(+ 1 1)
 
 ; here it is (not there)
@@ -46,7 +46,7 @@ NOTE: Removing unused variable Z [form 2, line 5: (DEFUN G ...)]
      "…[ERROR] ECL-MCP:COMPILATION-FAILED
 ERROR: LET: The variable A occurs more than once in the LET. [form 1, line 1: (DEFUN H ...)]
 ERROR: Wrong number of arguments for function CAR [form 2, line 1: (DEFUN I ...)]
-3 forms read; nothing was run or defined." t)
+3 forms read; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session." t)
     ("(defmacro broken () (error \"so broken\")) (defun k () (broken))"
      "[ERROR] ECL-MCP:COMPILATION-FAILED
 ERROR: The macro form (BROKEN) was not expanded successfully. Error detected: so broken [form 2, line 1: (DEFUN K ...)]
@@ -68,7 +68,7 @@ SIMPLE-WARNING: take care [form 2, line 1: (WARNS)]
       (defmacro twice (x) `(progn ,x ,x)) (defvar *v* 1)
       (defstruct point x y)
       (defun f (p) (twice (list *v* (point-x p) (make-point :x 1))))"
-     "6 forms compiled, no warnings; nothing was run or defined.")
+     "6 forms compiled, no warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")
     ("(defclass c () ((a :accessor c-a :reader c-b)))
       (defgeneric m (x) (:method ((x c)) (c-b x)))
       (defmethod n ((x c)) (call-next-method) (m x) (setf (c-a x) 1))
@@ -90,7 +90,7 @@ STYLE-WARNING: Undefined function (SETF PLACE) …")
   (compiles
     ("(+ 1" "[ERROR] ECL-MCP:COMPILATION-FAILED
 END-OF-FILE: unbalanced: 1 unclosed parenthesis, the form starting at line 1 [form 1]
-0 forms read; nothing was run or defined." t)
+0 forms read; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session." t)
     ("(car 1 2 3)
 #.(ext:quit)" "…READER-ERROR: Line 2, column 11: …#.…[form 2]
 1 form read…" t)
@@ -136,7 +136,7 @@ The name \"NOWHERE\" does not designate any package." text) "~a" text)
   (compiles
     ("(list (one 1) (some-of 1) (some-of 1 2) (any 1 2 3) (keys 1 :b 2)
             (generic 1 2) (mapcar #'one '(1)) (mac 1))"
-     "1 form compiled, no warnings; nothing was run or defined.")
+     "1 form compiled, no warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")
     ("(list (one) (some-of 1 2 3) (any) (keys) (generic 1))"
      "[warnings]
 WARNING: ONE takes 1 argument but gets 0 [form 1, line 1: (LIST (ONE) ...)]
@@ -154,13 +154,13 @@ WARNING: GENERIC takes 2 arguments but gets 1 […]
     ("(ffi:clines \"int x = ;\") (defun f () 1)"
      "[ERROR] ECL-MCP:COMPILATION-FAILED
 ERROR: The C compiler failed. error: expected expression before …
-2 forms read; nothing was run or defined." t)))
+2 forms read; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session." t)))
 
 (session-test many-forms-are-compiled
   (compiles
     ((format nil "~{(defun f~d () (list (f0)))~%~}"
              (loop for i below 1200 collect i))
-     "1200 forms compiled, no warnings; nothing was run or defined.")))
+     "1200 forms compiled, no warnings; nothing was defined; only macros and EVAL-WHEN ran, in a copy of the session.")))
 
 ;;; The walker
 

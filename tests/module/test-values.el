@@ -181,7 +181,7 @@
     (set-file-modes file #o600)
     (let* ((core (test-core :policy file))
            (log (ecl-mcp-module-log core)))
-      (should (string-match-p "no dangerous tool runs" (alist-get 'error log)))
+      (should (string-match-p "only safe tools run" (alist-get 'error log)))
       (should-not (ecl-mcp-module-log core))
       (ecl-mcp-module-close core))))
 

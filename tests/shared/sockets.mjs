@@ -60,6 +60,36 @@ async function otherThingsAreLeftAlone(world) {
     await refused(world, listen('/proc/image.sock'), /its folder/);
 }
 
+// Locks FILE, a file or folder, as another program does, until it is ended.
+async function holding(file) {
+    const program = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'],
+        { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(program.stdout, 'data');
+    return { async end() {
+        program.stdin.end();
+        await once(program, 'close');
+    } };
+}
+
+// Code can open the folder, and so lock it; but not the file in it.
+async function lockedFolderIsNoObstacle(world) {
+    const folder = `${world.folder}/run`;
+    const ours = await holding(folder);
+    const keeper = await world.keep();
+    await keeper.close();
+    await ours.end();
+    assert.equal(fs.statSync(`${folder}/listen.lock`).mode & 0o777, 0o600);
+    const starting = await holding(`${folder}/listen.lock`);
+    await refused(world, listen(world.socket),
+        /another ecl-mcp is starting there/);
+    await starting.end();
+    fs.rmSync(`${folder}/listen.lock`);
+    fs.symlinkSync('elsewhere', `${folder}/listen.lock`);
+    await refused(world, listen(world.socket), /its folder: listen\.lock: /);
+    assert.ok(!fs.existsSync(`${folder}/elsewhere`));
+    fs.rmSync(`${folder}/listen.lock`);
+}
+
 // A socket that another program has put there is not removed.
 async function foreignSocketStays(world) {
     const keeper = await world.keep();
@@ -69,18 +99,6 @@ async function foreignSocketStays(world) {
     await keeper.close();
     assert.ok(fs.existsSync(world.socket));
     await new Promise(done => other.close(done));
-}
-
-// Evaluated code can lock the folder, but nothing in it.
-async function lockedFolderIsNoLock(world) {
-    const holder = spawn('flock', [`${world.folder}/run`, 'cat'],
-        { stdio: ['pipe', 'pipe', 'inherit'] });
-    holder.stdin.write('locked');
-    await once(holder.stdout, 'data');
-    const keeper = await world.keep();
-    await keeper.close();
-    holder.stdin.end();
-    await once(holder, 'exit');
 }
 
 // Of many servers that start at the same time, one gets the socket.
@@ -173,12 +191,12 @@ async function otherUser(world) {
 async function folderIsNotEntered(world) {
     world.admitNobody();
     fs.chmodSync(`${world.folder}/run`, 0o600);
-    await refused(world, listen(world.socket), /image\.sock': Permission denied/,
+    await refused(world, listen(world.socket), /its folder: listen\.lock: Permission denied/,
         { uid: NOBODY });
 }
 
 export const socketTests = [
     socketIsPrivate, leftSocketIsReplaced, otherThingsAreLeftAlone,
-    foreignSocketStays, lockedFolderIsNoLock, oneOfManyStarts, nobodyIsThere, socketOfTheHome, options,
-    otherUser, folderIsNotEntered,
+    foreignSocketStays, lockedFolderIsNoObstacle, oneOfManyStarts,
+    nobodyIsThere, socketOfTheHome, options, otherUser, folderIsNotEntered,
 ];

@@ -59,7 +59,7 @@ static enum status prepare_it(const struct tool_request *request,
     if (!plan)
         return ST_NOMEM;
     world.plans++;
-    plan->base.free = free_plan;
+    plan->base = (struct tool_plan){.free = free_plan};
     snprintf(plan->text, sizeof plan->text, "%s>%.*s", world.file,
              STR_ARG(text));
     request->call->plan = &plan->base;
@@ -89,43 +89,19 @@ static enum status apply_it(const struct tool_request *request,
     return failed ? ST_NOMEM : ST_OK;
 }
 
-struct work {
-    struct tool_work base;
-    int left;
-};
-
-static enum status work_on(struct tool_work *base,
-                           const struct tool_request *request,
+/* Takes four steps. */
+static enum status work_on(const struct tool_request *request,
                            struct tool_answer *answer)
 {
-    struct work *work = (struct work *)base;
+    enum status status = ST_OK;
 
-    assert_null(request->values);
-    if (--work->left > 0)
-        return ST_OK;
+    world.plans++;
+    for (int i = 0; i < 3 && status == ST_OK; i++)
+        status = arena_spend(request->arena, LIMIT_STEP);
+    world.plans--;
     answer->state = TOOL_ANSWERED;
     answer->text = STR("worked");
-    return ST_OK;
-}
-
-static void free_work(struct tool_work *work)
-{
-    world.plans--;
-    free(work);
-}
-
-static enum status start_work(const struct tool_request *request,
-                              struct tool_answer *answer)
-{
-    struct work *work = malloc(sizeof *work);
-
-    if (!work)
-        return ST_NOMEM;
-    *work = (struct work){{work_on, free_work}, 3};
-    world.plans++;
-    request->call->work = &work->base;
-    answer->state = TOOL_WORKS;
-    return ST_OK;
+    return status;
 }
 
 /* Asks for a name, then for a number. */
@@ -167,7 +143,8 @@ const struct tool review_tool = {NAMED("review"), .fields = fields,
 const struct tool image_tool = {NAMED("run"), .fields = fields,
                                 .operation = "run"};
 const struct tool work_tool = {NAMED("work"), .fields = no_fields,
-                               .level = TOOL_SAFE, .handler = start_work};
+                               .level = TOOL_SAFE, .in_steps = true,
+                               .handler = work_on};
 const struct tool interview_tool = {NAMED("interview"), .fields = no_fields,
                                     .level = TOOL_SAFE, .handler = interview};
 const struct tool editor_tool = {NAMED("edit"), .fields = fields,

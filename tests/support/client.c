@@ -54,6 +54,14 @@ void client_send(const char *line)
         client_restart((struct core_config){.tools = NULL});
     core_feed(client.core, line, strlen(line), client.now_ms);
     core_feed(client.core, "\n", 1, client.now_ms);
+    client_let_read();
+}
+
+void client_let_read(void)
+{
+    while (!core_wants_input(client.core) &&
+           core_deadline(client.core, client.now_ms) == client.now_ms)
+        core_tick(client.core, client.now_ms);
 }
 
 bool client_matches(struct str text, const char *pattern)

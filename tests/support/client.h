@@ -31,6 +31,9 @@ void client_initialize(const char *version);
 /* Sends LINE and a line end. */
 void client_send(const char *line);
 
+/* Lets the core read the rest of a long message. */
+void client_let_read(void);
+
 /* Checks that the core has written exactly PATTERN since the last time, except
    for a final line end; "" is nothing. In PATTERN, "…" stands for any text. */
 void client_expect(const char *pattern);

@@ -9,29 +9,25 @@
 struct disk disk;
 
 static enum files_result locate(void *context, struct arena *arena,
-                                struct str path, struct str *name,
+                                struct str path, struct files_place *out,
                                 struct str *problem)
 {
     (void)context;
     (void)arena;
-    *problem = STR("elsewhere");
-    *name = path;
+    *problem = STR("../x: it lies outside.");
+    *out = (struct files_place){.asked = path, .name = path};
     return str_eq(path, STR("../x")) ? FILES_REFUSED : FILES_OK;
 }
 
 static enum files_result read_file(void *context, struct arena *arena,
-                                   struct str path, uint64_t max,
-                                   struct files_content *out,
+                                   const struct files_place *place,
+                                   uint64_t max, struct files_content *out,
                                    struct str *problem)
 {
     (void)context;
     (void)max;
     *out = (struct files_content){.exists = disk.exists};
-    if (str_eq(path, STR("../x"))) {
-        *problem = STR("../x: it lies outside.");
-        return FILES_REFUSED;
-    }
-    if (arena_str(arena, path, &out->name) != ST_OK ||
+    if (arena_str(arena, place->name, &out->name) != ST_OK ||
         arena_str(arena, str_from(disk.text), &out->bytes) != ST_OK)
         return FILES_NOMEM;
     digest_of(out->bytes, out->hash);

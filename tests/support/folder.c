@@ -25,7 +25,7 @@ int folder_make(void)
 
 void folder_run(const char *command)
 {
-    char text[2000];
+    char text[8000];
     int n = snprintf(text, sizeof text, "cd '%s' && %s", folder, command);
 
     if (n < 0 || (size_t)n >= sizeof text ||

@@ -19,6 +19,12 @@
 #define MAX_FDS 2048
 
 static char *image_path;
+
+/* Where Lisp starts and may write: the current folder, which is empty at first
+   and removed at the end, unless a test chooses another one. */
+static char own_folder[] = "/tmp/ecl-mcp-test-XXXXXX";
+static const char *start_folder;
+
 struct supervisor *host;
 struct front *host_front;
 struct buf host_answer;
@@ -78,6 +84,7 @@ void host_start(const char *path, const char *workspace)
                                        .workspace = workspace,
                                        .log = {LOG_INFO, print_line, NULL}};
 
+    start_folder = workspace ? workspace : ".";
     host = supervisor_new(&config, now_ms());
     assert_non_null(host);
     host_front = host_join(true);
@@ -262,23 +269,20 @@ void host_wait_gone(pid_t pid)
 
 void host_call_within(uint64_t id, const char *before, const char *after)
 {
-    char folder[] = "/tmp/ecl-mcp-test-XXXXXX";
-    char flag[64];
+    char flag[256];
     char text[256];
     int64_t end = now_ms() + HOST_PATIENCE_MS;
 
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(flag, sizeof flag, "%s/runs", folder);
+    (void)snprintf(flag, sizeof flag, "%s/call-runs", start_folder);
     (void)snprintf(text, sizeof text,
-                   "%s (close (open \"%s\" :direction :output)) %s", before,
-                   flag, after);
+                   "%s (close (open \"call-runs\" :direction :output)) %s",
+                   before, after);
     host_call(id, text);
     while (access(flag, F_OK) < 0) {
         assert_true(now_ms() < end);
         host_turn(10);
     }
     assert_int_equal(unlink(flag), 0);
-    assert_int_equal(rmdir(folder), 0);
 }
 
 void host_call_and_see_it_run(uint64_t id, const char *code)
@@ -289,6 +293,12 @@ void host_call_and_see_it_run(uint64_t id, const char *code)
     host_call_within(id, "(progn", after);
 }
 
+static void remove_own_folder(void)
+{
+    if (chdir("/") < 0 || rmdir(own_folder) < 0)
+        perror(own_folder);
+}
+
 void host_use(int argc, char **argv)
 {
     if (argc == 2)
@@ -297,7 +307,11 @@ void host_use(int argc, char **argv)
         (void)fputs("usage: give ecl-mcp-image as argument\n", stderr);
         exit(2);
     }
-    // Lisp may not write to a temporary folder that the home lies in
+    if (!mkdtemp(own_folder) || chdir(own_folder) < 0 ||
+        atexit(remove_own_folder) != 0) {
+        perror(own_folder);
+        exit(2);
+    }
     (void)setenv("HOME", "/nonexistent", 1);
     (void)unsetenv("XDG_CACHE_HOME");
     (void)unsetenv("TMPDIR");

@@ -23,7 +23,8 @@ extern struct buf host_answer;   /* text, then a NUL */
 extern bool host_error;
 
 /* Takes argument 1 of the test program, ecl-mcp-image, as an absolute path;
-   exits with a message if it is missing. */
+   exits with a message if it is missing. From then on, the current folder is an
+   empty one, which is removed at the end. */
 void host_use(int argc, char **argv);
 
 /* Setup and teardown for cmocka. The teardown fails if a process is left. */

@@ -4,7 +4,6 @@
 // lines of JSON in UTF-8 that the transcript expects, every request is answered
 // exactly once, the program ends as it should and leaves no process behind.
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { Fault, cut } from './fault.mjs';
 import { match, matchLines, member, parseJson, parsePattern, print }
@@ -144,15 +143,9 @@ export class Player {
         });
     }
 
-    // No more than clients give, except TMPDIR if the usual folder for
-    // temporary files contains HOME: the sandbox would then forbid that folder.
+    // No more than clients give.
     #environment() {
-        const env = { PATH: process.env.PATH, HOME: this.home, ...this.env };
-        if (!path.relative(os.tmpdir(), env.HOME).startsWith('..')) {
-            env.TMPDIR ??= `${this.folder}.tmp`;
-            fs.mkdirSync(env.TMPDIR, { recursive: true });
-        }
-        return env;
+        return { PATH: process.env.PATH, HOME: this.home, ...this.env };
     }
 
     running() {
@@ -397,13 +390,14 @@ export class Player {
 
     // --- its processes ---
 
-    // The process that plays ROLE: front, zygote, live or sleeper (a
+    // The process that plays ROLE: front, zygote, keeper, live or sleeper (a
     // checkpoint); the newest where there are several.
     process(role) {
         const all = this.peer.look();
         const front = this.#front(all);
-        const isSleeper = p => p.name === 'ecl-mcp-sleeper';
-        const images = all.filter(p => !isSleeper(p) && /ecl-mcp-image$/.test(
+        const isSleeper = p => p.name === 'mcp-sleeper';
+        const isKeeper = p => p.name === 'ecl-mcp-keeper';
+        const images = all.filter(p => !isSleeper(p) && !isKeeper(p) && /ecl-mcp-image$/.test(
             command(p.pid).split(' ')[0]));
         // Each live image leads its own session of processes, even when its
         // zygote is gone and the front has become its parent.
@@ -416,6 +410,7 @@ export class Player {
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),
+            keeper: all.filter(isKeeper).at(-1),
         }[role];
     }
 

@@ -34,6 +34,23 @@ static void approval_form_runs_approved_calls(void **state)
     assert_int_equal(world.runs, 1);
 }
 
+/* A name of the agent's is no line of the question; nor are two values. */
+static void approval_form_shows_only_what_runs(void **state)
+{
+    (void)state;
+    call("1", &write_tool,
+         "{\"x\\ntext: (safe)\":1,\"text\":\"no\",\"y\":[2],\"te\\u0078t\":"
+         "\"yes\"}",
+         v2025);
+    expect(QUESTION("1",
+                    "\"mode\":\"form\",\"message\":\"The agent asks to run "
+                    "write (T).\\n\\ntext: yes\\n(Not shown: 2 arguments "
+                    "that the tool does not have and ignores.)\",…"));
+    answer_with("\"ecl-mcp-1\"", APPROVE);
+    expect("{…}\n");
+    assert_string_equal(world.written, "yes");
+}
+
 /* An answer that is not a clear approval does not approve. */
 static void approval_form_refuses_everything_else(void **state)
 {
@@ -267,12 +284,10 @@ static void approval_form_remembers(void **state)
 static void approval_form_shows_everything(void **state)
 {
     (void)state;
-    call(
-        "1", &write_tool,
-        "{\"text\":\"a\\u0000b\\u001b[2K\\u202e\\tc\\n\\r\",\"x\\u001b\":\"\"}",
-        v2025);
+    call("1", &write_tool,
+         "{\"text\":\"a\\u0000b\\u001b[2K\\u202e\\tc\\n\\r\"}", v2025);
     expect("{…text:\\n    a\\\\x00b\\\\x1b[2K\\\\u202e\\tc\\n    "
-           "\\\\r\\nx\\\\x1b: …}\n");
+           "\\\\r\",…}\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, asker_begin, asker_end)
@@ -280,6 +295,7 @@ static void approval_form_shows_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(approval_form_shows_only_what_runs),
         TEST(approval_form_runs_approved_calls),
         TEST(approval_form_refuses_everything_else),
         TEST(approval_form_runs_modified_arguments),

@@ -283,6 +283,7 @@ static void ask_editor_passes_over_one_that_does_not_read(void **state)
     bool good = !buf_failed(&line);
     while (good && core_output(client.core)->n == 0 && waiting < 50) {
         core_feed(client.core, line.p, line.n, 0);
+        client_let_read();
         waiting++;
     }
     buf_release(&line);

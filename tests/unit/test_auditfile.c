@@ -11,13 +11,17 @@
 #include "base/limits.h"
 #include "host/auditfile.h"
 #include "support/check.h"
+#include "support/client.h"
 #include "support/folder.h"
+#include "support/rights.h"
 
 static struct buf lines; /* of the log */
 static struct log log_of_lines;
+static struct buf notices;
+static const struct report report = {&log_of_lines, &notices};
 static struct auditfile *file;
 
-#define PLACE AUDITFILE_PLACE "/"
+#define PLACE AUDITFOLDER_PLACE "/"
 #define DAY INT64_C(86400000)
 
 static void keep_line(void *context, enum log_level level, struct str line)
@@ -41,6 +45,7 @@ static int tear_down(void **state)
     auditfile_free(file);
     file = NULL;
     buf_release(&lines);
+    buf_release(&notices);
     folder_remove();
     return 0;
 }
@@ -49,7 +54,7 @@ static void open_file(const char *name)
 {
     char path[FOLDER_SIZE + 100];
     (void)snprintf(path, sizeof path, "%s/%s", folder, name ? name : "");
-    file = auditfile_new(name ? path : NULL, &log_of_lines);
+    file = auditfile_new(name ? path : NULL, &report);
     assert_memory(file != NULL);
 }
 
@@ -151,27 +156,19 @@ static void auditfile_removes_old_ones(void **state)
 static void auditfile_refuses_files_that_others_can_change(void **state)
 {
     static const char why[] =
-        "audit: calls are not logged in ~/" AUDITFILE_PLACE ": ";
+        "audit: calls are not logged in ~/" AUDITFOLDER_PLACE ": ";
     static const struct {
         const char *command;
         const char *why;
     } cases[] = {
         {"mkdir -p real && ln -s ../../../real .local/state/ecl-mcp/audit",
          "Not a directory"},
-        {"mkdir -m 777 .local/state/ecl-mcp/audit",
-         "it or its folder belongs to another user or can be written by "
-         "others"},
         {"mkdir -m 700 .local/state/ecl-mcp/audit && ln -s ../../../../x "
          ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
          "it is a symbolic link, and none is followed"},
         {"mkdir -m 700 .local/state/ecl-mcp/audit && mkdir "
          ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
          "Is a directory"},
-        {"mkdir -m 700 .local/state/ecl-mcp/audit && touch "
-         ".local/state/ecl-mcp/audit/1970-01-01.jsonl && chmod 602 "
-         ".local/state/ecl-mcp/audit/1970-01-01.jsonl",
-         "it or its folder belongs to another user or can be written by "
-         "others"},
         {"touch .local/state/ecl-mcp/audit", "Not a directory"},
     };
     (void)state;
@@ -192,6 +189,118 @@ static void auditfile_refuses_files_that_others_can_change(void **state)
     folder_run("[ ! -e x ] && [ -z \"$(ls -A real)\" ]");
 }
 
+/* Modes that evaluated code can set are set right, also those that keep the
+   user out. */
+static void auditfile_sets_modes_right(void **state)
+{
+    static const char again[] =
+        "stat -c %a .local/state .local/state/ecl-mcp .local/state/ecl-mcp/"
+        "audit .local/state/ecl-mcp/audit/* | tr '\\n' ' ' >modes; "
+        "chmod -R u+rwX .; grep -qx '700 700 700 600 ' modes";
+    static const struct {
+        const char *change;
+        const char *what;
+    } cases[] = {
+        {"chmod 770 .local/state/ecl-mcp/audit",
+         "audit: ~/.local/state/ecl-mcp/audit had the mode 0770, which has "
+         "been set right. The user or evaluated code had changed it; tell the "
+         "user.\n"},
+        {"chmod 777 .local/state/ecl-mcp",
+         "audit: ~/.local/state/ecl-mcp had the mode 0777, …"},
+        {"chmod 000 .local/state/ecl-mcp/audit",
+         "audit: ~/.local/state/ecl-mcp/audit had the mode 0000, …"},
+        {"chmod 000 .local/state/ecl-mcp",
+         "audit: ~/.local/state/ecl-mcp had the mode 0000, …"},
+        {"chmod 000 .local/state",
+         "audit: ~/.local/state had the mode 0000, …"},
+        {"chmod 666 .local/state/ecl-mcp/audit/*",
+         "audit: the log of the day had the mode 0666, …"},
+        {"chmod 000 .local/state/ecl-mcp/audit/*",
+         "audit: the log of the day had the mode 0000, …"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        open_file(NULL);
+        append(1000, "\"a\":1}");
+        check_memory_was_enough();
+        auditfile_free(file);
+        file = NULL;
+        folder_run(cases[i].change);
+        open_file(NULL);
+        auditfile_begin(file, 1000);
+        assert_memory(client_matches(buf_view(&lines), cases[i].what));
+        assert_memory(str_starts(buf_view(&notices), STR("[notice] audit: ")));
+        folder_run(again);
+        buf_reset(&lines);
+        buf_reset(&notices);
+        auditfile_free(file);
+        file = NULL;
+    }
+    folder_run("touch one && chmod 642 one");
+    open_file("one");
+    folder_run("test $(stat -c %a one) = 640");
+}
+
+/* A file that somebody removes while it is open would take the lines with
+   it. */
+static void auditfile_notices_that_its_file_is_gone(void **state)
+{
+    (void)state;
+    open_file(NULL);
+    append(1000, "\"a\":1}");
+    folder_run("rm -r .local/state/ecl-mcp");
+    append(1000, "\"a\":2}");
+    check_memory_was_enough();
+    check_file(PLACE "1970-01-01.jsonl", LINE("1970-01-01", "\"a\":2"));
+    auditfile_free(file);
+    open_file("one");
+    folder_run("rm one");
+    append(1000, "\"a\":1}");
+    check_lines("audit: calls are not logged in the file of --audit: No such "
+                "file or directory\n");
+    assert_memory(str_starts(buf_view(&notices), STR("[notice] audit: ")));
+}
+
+/* A full file gets a number, and the oldest of a day go when there are too
+   many. */
+static void auditfile_begins_another_when_one_is_full(void **state)
+{
+    static const char fill[] =
+        "truncate -s 67108864 .local/state/ecl-mcp/audit/1970-01-01.jsonl";
+    struct auditfile *other;
+    (void)state;
+    open_file(NULL);
+    auditfile_begin(file, 1000);
+    other = auditfile_new(NULL, &report);
+    assert_memory(other != NULL);
+    auditfile_begin(other, 1000);
+    append(1000, "\"a\":1}");
+    folder_run(fill);
+    append(1000, "\"a\":2}");
+    bool enough = !check_memory_is_back();
+    auditfile_append(other, 1000, 5, STR("\"a\":3}"), false);
+    auditfile_free(other);
+    assert_memory(enough);
+    check_memory_was_enough();
+    check_file(PLACE "1970-01-01.jsonl",
+               LINE("1970-01-01", "\"a\":2") LINE("1970-01-01", "\"a\":3"));
+    folder_run("test $(stat -c %s .local/state/ecl-mcp/audit/"
+               "1970-01-01.0001.jsonl) = 67108864");
+    for (int i = 1; i <= LIMIT_AUDIT_PARTS; i++) {
+        check_lines("");
+        folder_run(fill);
+        append(1000, "\"a\":4}");
+    }
+    check_lines("audit: the log of 1970-01-01 is larger than 15 files of 64 "
+                "MiB: its oldest file, 1970-01-01.0001.jsonl, was removed. "
+                "Tell the user.\n");
+    folder_run("test $(ls .local/state/ecl-mcp/audit | wc -l) = 16 && "
+               "test $(ls .local/state/ecl-mcp/audit | tail -n 1) = "
+               "1970-01-01.jsonl"); // as M-x ecl-mcp-log sorts them
+    append(1000 + (LIMIT_AUDIT_DAYS + 1) * DAY, "\"a\":5}");
+    folder_run("test $(ls .local/state/ecl-mcp/audit) = 1970-04-02.jsonl");
+}
+
 /* The next line that can be written has the number of those that were lost. */
 static void auditfile_counts_what_is_lost(void **state)
 {
@@ -203,7 +312,7 @@ static void auditfile_counts_what_is_lost(void **state)
     folder_run("rm .local");
     append(1000, "\"a\":3}");
     append(1000, "\"a\":4}");
-    check_lines("audit: calls are not logged in ~/" AUDITFILE_PLACE
+    check_lines("audit: calls are not logged in ~/" AUDITFOLDER_PLACE
                 ": Not a directory\n"
                 "audit: calls are logged again, 2 were not\n");
     check_file(PLACE "1970-01-01.jsonl",
@@ -261,9 +370,6 @@ static void auditfile_may_be_named(void **state)
     } cases[] = {
         {"mkdir bad", "Is a directory"},
         {"ln -s one bad", "it is a symbolic link, and none is followed"},
-        {"touch bad && chmod g+w bad",
-         "it or its folder belongs to another user or can be written by "
-         "others"},
     };
     char path[FOLDER_SIZE + 100];
     (void)state;
@@ -271,16 +377,16 @@ static void auditfile_may_be_named(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         folder_run("rm -rf bad");
         folder_run(cases[i].command);
-        struct auditfile *none = auditfile_new(path, &log_of_lines);
+        struct auditfile *none = auditfile_new(path, &report);
         int error = errno;
         assert_null(none);
         assert_memory(!check_memory_is_back());
         assert_string_equal(auditfile_reason(error), cases[i].why);
     }
     folder_run("rm -rf bad && mkfifo bad");
-    assert_null(auditfile_new(path, &log_of_lines));
+    assert_null(auditfile_new(path, &report));
     assert_int_equal(setenv("HOME", "", 1), 0);
-    assert_null(auditfile_new(NULL, &log_of_lines));
+    assert_null(auditfile_new(NULL, &report));
     // an existing file is continued
     folder_run("echo before >one");
     open_file("one");
@@ -298,6 +404,9 @@ int main(void)
         TEST(auditfile_has_one_for_each_day),
         TEST(auditfile_removes_old_ones),
         TEST(auditfile_refuses_files_that_others_can_change),
+        TEST(auditfile_sets_modes_right),
+        TEST(auditfile_notices_that_its_file_is_gone),
+        TEST(auditfile_begins_another_when_one_is_full),
         TEST(auditfile_counts_what_is_lost),
         TEST(auditfile_continues_after_a_torn_line),
         TEST(auditfile_syncs_lines_that_must_last),
@@ -305,5 +414,6 @@ int main(void)
     };
     // a file that grows too large is an error, and does not end the program
     (void)signal(SIGXFSZ, SIG_IGN);
+    rights_heed_modes();
     return RUN_TESTS("auditfile", tests);
 }

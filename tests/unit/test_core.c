@@ -32,6 +32,7 @@ static void send_code(int id, size_t n)
     bool good = !buf_failed(&line);
     if (good)
         core_feed(client.core, line.p, line.n, client.now_ms);
+    client_let_read();
     buf_release(&line);
     assert_memory(good);
 }
@@ -98,7 +99,7 @@ static void core_refuses_deep_and_wide_json(void **state)
     line[sizeof line - 1] = '\0';
     client_send(line);
     client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
-                  "\"message\":\"Invalid Request: more than 1048576 …\",…}}");
+                  "\"message\":\"Invalid Request: more than 262144 …\",…}}");
     client_send(PING);
     client_expect(PONG);
 }

@@ -42,7 +42,7 @@ static void diff_writes_the_unified_format(void **state)
                             str_from(cases[i].after), &diff));
         assert_false(diff.capped);
         buf_reset(&out);
-        diff_write(&out, &diff, STR("f"));
+        diff_write(&out, &diff, STR("f"), SIZE_MAX);
         assert_memory(!buf_failed(&out));
         assert_true(str_eq(buf_view(&out), str_from(cases[i].diff)));
     }

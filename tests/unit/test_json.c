@@ -14,7 +14,7 @@
 static void json_takes_large_objects_in_linear_time(void **state)
 {
     (void)state;
-    const int members = 300000;
+    const int members = 80000;
     clock_t start = clock();
     char *big = parsing_room((size_t)members * 32);
     size_t n = 0;
@@ -26,8 +26,8 @@ static void json_takes_large_objects_in_linear_time(void **state)
     struct json_error error;
     assert_ok(json_parse(&parsing.arena, str_make(big, n), &root, &error));
     assert_int_equal(json_count(root), members);
-    struct json last = json_get(root, "name-299999");
-    assert_text(json_raw(last), "[299999]");
+    struct json last = json_get(root, "name-79999");
+    assert_text(json_raw(last), "[79999]");
     struct json_walk walk;
     json_walk_init(&walk, root);
     int count = 0;

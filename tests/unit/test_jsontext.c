@@ -349,7 +349,7 @@ static void jsontext_bounds_the_number_of_tokens(void **state)
     arena_release(&parsing.arena);
     text = ones(LIMIT_JSON_TOKENS);
     assert_status(json_parse(&parsing.arena, text, &root, &error), ST_LIMIT);
-    assert_string_equal(error.what, "more than 1048576 values and names");
+    assert_string_equal(error.what, "more than 262144 values and names");
     assert_int_equal(error.at, text.n - 2);
     assert_null(parsing.arena.top);
 }

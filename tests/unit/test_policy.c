@@ -30,7 +30,9 @@ static const struct manner mute = {.version = MCP_2025_11_25,
 static enum policy_decision decide(const struct tool *tool, struct str *why)
 {
     static const struct schema_value none[8];
-    const struct policy_question question = {.tool = tool, .values = none};
+    static const struct tool_place nowhere;
+    const struct policy_question question = {
+        .tool = tool, .values = none, .place = &nowhere};
     return policy_decide(&policy, &question, why);
 }
 
@@ -143,7 +145,8 @@ static void gate_refuses_with_a_broken_policy(void **state)
     call("1", &write_tool, X, v2025);
     expect(RESULT("1",
                   "write was not run: the user's rules cannot be trusted, so "
-                  "nobody is asked for an approval: rules.json, "
+                  "only safe tools run, and nobody is asked for an approval: "
+                  "rules.json, "
                   "line 3: no JSON. The user has to fix them and restart "
                   "ecl-mcp.",
                   "true", "false"));

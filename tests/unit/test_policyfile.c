@@ -2,17 +2,23 @@
 /* Tests of policyfile.c, and of rules about files, with real files. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/core.h"
+#include "gate/place.h"
 #include "host/policyfile.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/rights.h"
 
 static struct policy policy;
 static struct arena arena;
 static struct workspace *workspace;
 static struct files files;
+static struct tool_call call;
+static struct buf notices;
+static const struct report report = {NULL, &notices};
 
 static int set_up(void **state)
 {
@@ -23,8 +29,7 @@ static int set_up(void **state)
     folder_run("mkdir -p home/.config/ecl-mcp work/src/gen work/doc && "
                "ln -s src work/link && ln -s ../home work/out && "
                "touch work/src/a.lisp work/src/gen/b.lisp && mkdir temp");
-    (void)snprintf(path, sizeof path, "%s/temp", folder);
-    if (setenv("TMPDIR", path, 1) < 0 || unsetenv("XDG_CACHE_HOME") < 0)
+    if (unsetenv("XDG_CACHE_HOME") < 0)
         return -1;
     (void)snprintf(path, sizeof path, "%s/work", folder);
     workspace = workspace_new(path, NULL);
@@ -37,6 +42,9 @@ static int tear_down(void **state)
     (void)state;
     workspace_free(workspace);
     policy_release(&policy);
+    tool_call_release(&call);
+    buf_release(&notices);
+    call = (struct tool_call){.tool = NULL};
     arena_release(&arena);
     folder_remove();
     return 0;
@@ -50,7 +58,7 @@ static void read_file(const char *name)
     assert_int_equal(setenv("HOME", name ? "/nonexistent" : path, 1), 0);
     policy_release(&policy);
     assert_ok(policyfile_read(&policy, name ? path : NULL, workspace,
-                              core_find_tool));
+                              core_find_tool, &report));
 }
 
 /* The fault ends with TEXT. */
@@ -76,9 +84,11 @@ static void policyfile_is_found_in_the_home(void **state)
     assert_non_null(policy.rules);
     policy_release(&policy);
     assert_int_equal(setenv("HOME", "home", 1), 0); // not absolute: no home
-    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, NULL, workspace, core_find_tool, &report));
     assert_int_equal(unsetenv("HOME"), 0);
-    assert_ok(policyfile_read(&policy, NULL, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, NULL, workspace, core_find_tool, &report));
     check_fault("");
     assert_null(policy.rules);
     // something other than a folder in its place
@@ -99,13 +109,7 @@ static void policyfile_that_cannot_be_trusted(void **state)
     check_fault("/pipe: it is not a file");
     read_file("rules");
     check_fault("");
-    folder_run("chmod g+w rules");
-    read_file("rules");
-    check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    folder_run("chmod g-w,o+w rules");
-    read_file("rules");
-    check_fault("/rules: it can be written by other users (chmod go-w helps)");
-    folder_run("chmod o-w rules && head -c 262145 /dev/zero >>rules");
+    folder_run("head -c 262145 /dev/zero >>rules");
     read_file("rules");
     check_fault("/rules: it has more than 256 KiB, the limit of a policy file");
     folder_run("printf '{\\n[' >rules");
@@ -117,6 +121,107 @@ static void policyfile_that_cannot_be_trusted(void **state)
         check_fault("/rules: it belongs to another user");
     }
     assert_int_equal(LIMIT_POLICY, 256 * 1024);
+    // others could replace it
+    folder_run("mkdir open && chmod g+w open && "
+               "echo '{\"deny\": [\"write-file\"]}' >open/rules");
+    read_file("open/rules");
+    check_fault("/open/rules: it is in a folder that can be written by other "
+                "users (chmod go-w helps)");
+    assert_non_null(policy.rules); // which denies nevertheless
+    folder_run("ln -s open/rules link");
+    read_file("link");
+    check_fault("/link: it is in a folder that can be written by other users "
+                "(chmod go-w helps)");
+    folder_run("chmod g-w,o+wt open");
+    read_file("open/rules");
+    check_fault("");
+}
+
+/* Whether the notices have TEXT ("": there are none); they are dropped. */
+static void check_notice(const char *text)
+{
+    buf_byte(&notices, '\0');
+    assert_memory(!buf_failed(&notices));
+    bool has =
+        text[0] == '\0' ? notices.n == 1 : strstr(notices.p, text) != NULL;
+    if (!has)
+        print_error("the notices are %s\n", notices.p);
+    buf_reset(&notices);
+    assert_memory(has);
+}
+
+/* Whether the rule TEXT was read. */
+static bool has_rule(const char *text)
+{
+    struct buf rules = BUF_EMPTY;
+    struct jsonw w;
+
+    jsonw_init(&w, &rules);
+    policy_write(&w, &policy);
+    buf_byte(&rules, '\0');
+    bool failed = buf_failed(&rules);
+    bool has = !failed && strstr(rules.p, text) != NULL;
+    buf_release(&rules);
+    assert_memory(!failed);
+    return has;
+}
+
+/* What others could write denies, but allows nothing for now; what nobody could
+   read is all right again. The modes are those of the home, where the file is
+   this program's, or of a named file. */
+static void policyfile_with_a_wrong_mode(void **state)
+{
+    static const struct {
+        const char *change, *check, *notice;
+        bool allows;
+    } cases[] = {
+        {"chmod 664 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 644",
+         "~/.config/ecl-mcp/policy.json could be written by other users: its "
+         "mode was 0664",
+         false},
+        {"chmod 666 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 644",
+         "its mode was 0666", false},
+        {"chmod 775 home/.config/ecl-mcp",
+         "test $(stat -c %a home/.config/ecl-mcp) = 755",
+         "~/.config/ecl-mcp could be written by other users: its mode was 0775",
+         false},
+        {"chmod 000 home/.config/ecl-mcp/policy.json",
+         "test $(stat -c %a home/.config/ecl-mcp/policy.json) = 400",
+         "~/.config/ecl-mcp/policy.json could not be used: its mode was 0000",
+         true},
+        {"chmod 000 home/.config/ecl-mcp",
+         "test $(stat -c %a home/.config/ecl-mcp) = 700",
+         "~/.config/ecl-mcp could not be used: its mode was 0000", true},
+        {"chmod 500 home/.config/ecl-mcp; chmod 000 home/.config",
+         "test $(stat -c %a home/.config home/.config/ecl-mcp | tr -d '\\n') "
+         "= 700700",
+         "~/.config could not be used: its mode was 0000", true},
+        {"true", "true", "", true},
+    };
+    (void)state;
+    folder_run("echo '{\"deny\": [\"write-file\"], \"ask\": [\"load-system\"], "
+               "\"allow\": [\"edit-definition\"]}' "
+               ">home/.config/ecl-mcp/policy.json && chmod 755 home/.config "
+               "home/.config/ecl-mcp && cp home/.config/ecl-mcp/policy.json "
+               "rules && chmod 602 rules");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        folder_run(cases[i].change);
+        read_file(NULL);
+        check_fault("");
+        assert_true(has_rule("deny write-file"));
+        assert_true(has_rule("ask load-system"));
+        assert_int_equal(has_rule("allow edit-definition"), cases[i].allows);
+        folder_run(cases[i].check);
+        check_notice(cases[i].notice);
+    }
+    read_file("rules");
+    check_fault("");
+    assert_true(has_rule("deny write-file"));
+    assert_false(has_rule("allow edit-definition"));
+    folder_run("test $(stat -c %a rules) = 600");
+    check_notice("/rules could be written by other users: its mode was 0602");
 }
 
 /* A file that the agent could have written is not trusted, however it is
@@ -134,6 +239,7 @@ static void policyfile_in_the_workspace(void **state)
         "cp work/doc/rules rules2 && ln -s ../rules2 work/rules");
     read_file("work/doc/rules");
     check_fault(where);
+    assert_true(has_rule("allow write-file")); // which the fault overrides
     read_file("rules");
     check_fault(where);
     read_file(NULL);
@@ -147,24 +253,18 @@ static void policyfile_where_code_may_write(void **state)
 {
     char path[FOLDER_SIZE + 20];
     (void)state;
-    folder_run(
-        "echo '{}' >temp/rules && mkdir -p home/.cache/common-lisp caches/"
-        "common-lisp && cp temp/rules home/.cache/common-lisp/rules && "
-        "cp temp/rules caches/common-lisp/rules");
+    folder_run("echo '{}' >temp/rules && mkdir -p home/.cache/ecl-mcp caches/"
+               "ecl-mcp && cp temp/rules home/.cache/ecl-mcp/rules && "
+               "cp temp/rules caches/ecl-mcp/rules");
     read_file("temp/rules");
-    check_fault("it lies in the temporary folder, where evaluated code could "
-                "change it");
+    check_fault("");
     (void)snprintf(path, sizeof path, "%s/caches", folder);
     assert_int_equal(setenv("XDG_CACHE_HOME", path, 1), 0);
-    read_file("caches/common-lisp/rules");
+    read_file("caches/ecl-mcp/rules");
     check_fault("it lies in the cache of compiled files, where evaluated code "
                 "could change it");
-    read_file("home/.cache/common-lisp/rules");
+    read_file("home/.cache/ecl-mcp/rules");
     check_fault("");
-    assert_int_equal(unsetenv("TMPDIR"), 0); // it is in /tmp in any case
-    read_file("temp/rules");
-    check_fault("it lies in the temporary folder, where evaluated code could "
-                "change it");
 }
 
 /* If the home lies in the workspace, the sandbox lets no code write there, and
@@ -184,7 +284,8 @@ static void policyfile_in_a_home_that_is_the_workspace(void **state)
     assert_int_equal(setenv("HOME", path, 1), 0);
     policy_release(&policy);
     (void)snprintf(path, sizeof path, "%s/home/rules", folder);
-    assert_ok(policyfile_read(&policy, path, workspace, core_find_tool));
+    assert_ok(
+        policyfile_read(&policy, path, workspace, core_find_tool, &report));
     check_fault("where the agent could change it (start ecl-mcp with "
                 "--workspace and a folder that does not contain it)");
 }
@@ -196,7 +297,7 @@ static void check_rule(const char *name, const char *path, const char *session,
 {
     const struct tool *tool = core_find_tool(str_from(name));
     struct schema_value values[8] = {{0}};
-    struct policy_question question = {tool, values, &files, &arena};
+    struct policy_question question = {tool, values, &call.place};
     struct str why;
     assert_non_null(tool);
     files = workspace_files(workspace);
@@ -208,6 +309,9 @@ static void check_rule(const char *name, const char *path, const char *session,
         values[i].given = value != NULL;
         values[i].string = value ? str_from(value) : STR("");
     }
+    tool_call_release(&call);
+    call = (struct tool_call){.tool = tool};
+    assert_ok(place_find(&call, &files, values));
     enum policy_decision got = policy_decide(&policy, &question, &why);
     assert_memory(got == wanted || !check_memory_is_back());
     if (got != wanted)
@@ -259,6 +363,25 @@ static void rules_about_unknown_files(void **state)
     check_rule("write-file", "src/x", NULL, POLICY_ALLOW);
 }
 
+/* A file that has another name may be the one that a rule is about. */
+static void rules_about_files_with_two_names(void **state)
+{
+    (void)state;
+    folder_run("ln work/src/a.lisp work/doc/a.lisp && touch work/doc/b.lisp");
+    read_text("{\"deny\": [{\"tool\": \"*\", \"path\": \"src/**\"}]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_DENY);
+    check_rule("load-file", "doc/a.lisp", NULL, POLICY_DENY);
+    check_rule("read-file", "doc/b.lisp", NULL, POLICY_NONE);
+    check_rule("list-directory", "doc", NULL, POLICY_NONE);
+    read_text("{\"ask\": [{\"tool\": \"read-file\", \"path\": \"src/**\"}]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_ASK);
+    check_rule("write-file", "doc/a.lisp", NULL, POLICY_NONE);
+    read_text("{\"allow\": [{\"tool\": \"*\", \"path\": \"doc/**\"}]}");
+    check_rule("write-file", "doc/a.lisp", NULL, POLICY_ALLOW);
+    read_text("{\"deny\": [\"write-file\"]}");
+    check_rule("read-file", "doc/a.lisp", NULL, POLICY_NONE);
+}
+
 static void rules_about_any_tool(void **state)
 {
     (void)state;
@@ -285,12 +408,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(policyfile_is_found_in_the_home),
         TEST(policyfile_that_cannot_be_trusted),
+        TEST(policyfile_with_a_wrong_mode),
         TEST(policyfile_in_the_workspace),
         TEST(policyfile_where_code_may_write),
         TEST(policyfile_in_a_home_that_is_the_workspace),
         TEST(rules_about_files),
         TEST(rules_about_unknown_files),
+        TEST(rules_about_files_with_two_names),
         TEST(rules_about_any_tool),
     };
+    rights_heed_modes();
     return RUN_TESTS("policyfile", tests);
 }

@@ -34,6 +34,27 @@ static const struct tool *tool_at(size_t i)
     return registry_at(REGISTRY_ALL_SETS, i);
 }
 
+/* A tool that takes code evaluates, in the eyes of the user's rules; three
+   only look at it. */
+static void registry_marks_tools_that_evaluate(void **state)
+{
+    const struct tool *tool;
+    size_t count = 0;
+    (void)state;
+    for (size_t i = 0; (tool = tool_at(i)) != NULL; i++) {
+        bool only_looks = tool_has_name(tool, STR("validate-syntax")) ||
+                          tool_has_name(tool, STR("macroexpand-form")) ||
+                          tool_has_name(tool, STR("inspect-value"));
+
+        count += tool->evaluates;
+        if (schema_first(tool->fields, SCHEMA_CODE))
+            assert_int_equal(tool->evaluates, !only_looks);
+        if (tool->loads_code)
+            assert_true(tool->evaluates);
+    }
+    assert_true(count >= 7);
+}
+
 static void registry_finds_tools_by_name_and_alias(void **state)
 {
     static const struct {
@@ -458,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(instructions_name_tools),
+        TEST(registry_marks_tools_that_evaluate),
         TEST(registry_finds_tools_by_name_and_alias),
         TEST(registry_finds_nothing_else),
         TEST(registry_reads_sets),

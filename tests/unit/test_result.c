@@ -13,9 +13,12 @@ static int set_up(void **state)
     return buf_reserve(&output, RPC_SPARE) == NULL;
 }
 
+static struct str notice;
+
 static int tear_down(void **state)
 {
     (void)state;
+    notice = STR("");
     buf_release(&output);
     return 0;
 }
@@ -26,7 +29,7 @@ static void expect_result(enum mcp_version version,
 {
     const struct rpc_to to = {.output = &output, .id = STR("1")};
 
-    assert_ok(result_of_call(&to, version, call, answer, 1250));
+    assert_ok(result_of_call(&to, version, call, answer, notice, 1250));
     assert_memory(client_matches(buf_view(&output), pattern));
     buf_reset(&output);
 }
@@ -63,6 +66,24 @@ static void result_has_other_content(void **state)
                   "\"ecl-mcp/approved\":false}}}\n");
 }
 
+/* What the host has to say comes first, in the only form of the answer. */
+static void result_begins_with_a_notice(void **state)
+{
+    const struct tool_call call = {.tool = &tool, .started_ms = 1000};
+    struct tool_answer answer = {.state = TOOL_ANSWERED,
+                                 .text = STR("text"),
+                                 .structured = STR("{\"a\":1}")};
+    (void)state;
+    notice = STR("[notice] x");
+    expect_result(MCP_2025_11_25, &answer, &call,
+                  "{…\"content\":[{\"type\":\"text\",\"text\":\"[notice] "
+                  "x\\ntext\"}],\"isError\":false,…}\n");
+    answer.content = STR("[{\"type\":\"image\",\"data\":\"\"}]");
+    expect_result(MCP_2025_11_25, &answer, &call,
+                  "{…\"content\":[{\"type\":\"text\",\"text\":\"[notice] x\"},"
+                  "{\"type\":\"image\",\"data\":\"\"}],\"isError\":false,…}\n");
+}
+
 /* The time that the human took does not count as execution. */
 static void result_counts_from_the_decision(void **state)
 {
@@ -85,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(result_has_structured_content_from_2025_06_18),
         TEST(result_has_other_content),
+        TEST(result_begins_with_a_notice),
         TEST(result_counts_from_the_decision),
     };
     return RUN_TESTS("result", tests);

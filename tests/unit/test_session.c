@@ -38,7 +38,11 @@ static int setup(void **state)
         ours[i] = pair[0];
         image_pipes[i] = pair[1];
     }
-    session_connect(&session, socket, ours);
+    int fds[CONTROL_FDS] = {[CONTROL_SOCKET] = socket,
+                            [CONTROL_STDOUT] = ours[CAPTURE_STDOUT],
+                            [CONTROL_STDERR] = ours[CAPTURE_STDERR],
+                            [CONTROL_KEEPER] = -1};
+    session_connect(&session, fds);
     return 0;
 }
 
@@ -234,6 +238,176 @@ static void session_bounds_calls_sent_ahead(void **state)
     assert_int_equal(session.calls.sent, LIMIT_AHEAD);
 }
 
+/* The image sends the head of a frame, and no more. */
+static void image_heads(unsigned kind, uint64_t id, uint32_t size)
+{
+    struct buf frame = BUF_EMPTY;
+    bool ok;
+
+    (void)wire_begin(&frame, (enum wire_kind)kind, 0, id);
+    for (int i = 0; !buf_failed(&frame) && i < 4; i++)
+        frame.p[i] = (char)(size >> 8 * i);
+    ok = !buf_failed(&frame) &&
+         write(image_socket, frame.p, frame.n) == (ssize_t)frame.n;
+    buf_release(&frame);
+    assert_memory(ok);
+}
+
+/* Sends a REPLY with N letters in pieces, and reads it. */
+static enum status send_long_reply(uint64_t id, size_t n)
+{
+    static const char letters[32 * 1024] = {'a'};
+    char field[WIRE_STRING_BYTES] = {WIRE_STRING};
+    enum status status = ST_OK;
+
+    image_heads(WIRE_REPLY, id, (uint32_t)n + WIRE_STRING_BYTES);
+    for (int i = 0; i < 4; i++)
+        field[1 + i] = (char)((uint32_t)n >> 8 * i);
+    assert_int_equal(write(image_socket, field, sizeof field), sizeof field);
+    while (n > 0 && status == ST_OK) {
+        size_t part = n < sizeof letters ? n : sizeof letters;
+
+        assert_int_equal(write(image_socket, letters, part), part);
+        n -= part;
+        status = session_read(&session);
+    }
+    return status;
+}
+
+/* The supervisor used to keep the body of any frame of 1 GiB, whatever it
+   was, until the image died, and longer. */
+static void session_refuses_frames_by_their_heads(void **state)
+{
+    static const struct {
+        unsigned kind;
+        uint64_t id;
+        uint32_t size;
+        enum status status;
+    } heads[] = {
+        {WIRE_REPLY, 1, WIRE_STRING_BYTES + LIMIT_OUTPUT_KEPT + 1, ST_LIMIT},
+        {WIRE_REPLY, 1, LIMIT_FRAME, ST_LIMIT},
+        {WIRE_REPLY, 1, UINT32_MAX, ST_LIMIT},
+        {WIRE_REPLY, 2, 100, ST_INVALID},  // not asked yet
+        {WIRE_KEPT, 7, 10, ST_LIMIT},      // one number is expected
+        {WIRE_KEPT, 8, 9, ST_INVALID},     // another KEEP than that
+        {WIRE_WOKEN, 0, 9, ST_INVALID},    // only a copy says that
+        {WIRE_CALL, 1, 100, ST_INVALID},   // goes the other way
+        {WIRE_OUTPUT, 1, 100, ST_INVALID}, // goes to fronts
+        {1000, 1, 100, ST_INVALID},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        add_call(1);
+        add_call(2);
+        session.keeping.number = 7;
+        assert_ok(session_send(&session));
+        image_heads(heads[i].kind, heads[i].id, heads[i].size);
+        assert_status(session_read(&session), heads[i].status);
+        call_queue_release(&session.calls);
+        buf_reset(&session.image.in);
+        session.admitted = 0;
+    }
+}
+
+/* As long as an answer may be, it arrives whole, and leaves no memory. */
+static void session_takes_the_longest_answer(void **state)
+{
+    struct call *call;
+
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    assert_ok(send_long_reply(1, LIMIT_OUTPUT_KEPT));
+    assert_true(session.image.in.cap <= 128 * 1024);
+    call = session_take_finished(&session);
+    assert_non_null(call);
+    assert_int_equal(call->text.n, LIMIT_OUTPUT_KEPT);
+    call_free(call);
+    assert_int_equal(session_held(&session), 0);
+}
+
+/* What has been admitted counts before it comes. */
+static void session_counts_what_will_come(void **state)
+{
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    session.room = 100 * 1024;
+    image_heads(WIRE_REPLY, 1, 100 * 1024);
+    assert_ok(session_read(&session));
+    assert_int_equal(session_held(&session), WIRE_HEAD + 100 * 1024);
+    assert_int_equal(session.room, 0);
+    session_disconnect(&session);
+    assert_int_equal(session_held(&session), 0);
+    assert_int_equal(session.image.in.cap, 0); // the memory is given back
+}
+
+/* An answer without room is dropped; the call says so, and the next one is not
+   concerned. A short one needs no room. */
+static void session_drops_answers_without_room(void **state)
+{
+    struct call *call;
+    bool explained;
+
+    (void)state;
+    add_call(1);
+    add_call(2);
+    assert_ok(session_send(&session));
+    session.room = 50 * 1024;
+    assert_ok(send_long_reply(1, 100 * 1024));
+    assert_true(session_held(&session) < 1000);
+    session.room = 0;
+    image_replies(2, "=> 2");
+    assert_ok(session_read(&session));
+    image_marks(1);
+    read_pipes();
+    call = session_take_finished(&session);
+    assert_non_null(call);
+    assert_true(call->error);
+    buf_byte(&call->text, '\0');
+    explained =
+        !buf_failed(&call->text) && strstr(call->text.p, "102405 bytes");
+    call_free(call);
+    assert_memory(explained);
+    expect_call(2, "");
+}
+
+/* An image that floods the supervisor does not keep it busy; of a dead one, all
+   is read that has come. */
+static void session_reads_in_turns(void **state)
+{
+    const int room = 1024 * 1024;
+    char text[150 * 1024];
+
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    assert_int_equal(
+        setsockopt(image_socket, SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    image_replies(1, text);
+    assert_ok(session_read(&session));
+    assert_true(session.image.in.n > 0 && session.image.in.n <= 64 * 1024);
+    session.image.death.exited = true;
+    assert_ok(session_read(&session));
+    assert_true(session.calls.first->replied);
+}
+
+/* A lost STOP must not look as if the image had not read its calls. */
+static void session_stops_nothing_in_a_dying_image(void **state)
+{
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    assert_int_equal(shutdown(image_socket, SHUT_RD), 0);
+    session.image.dying = true;
+    session_send_stop(&session, 1);
+    assert_false(session.image.death.unread);
+}
+
 /* An answer that nobody expects, one that comes twice or out of order, and an
    invalid frame are refused. */
 static void session_refuses_strange_answers(void **state)
@@ -250,8 +424,7 @@ static void session_refuses_strange_answers(void **state)
     assert_ok(session_read(&session));
     image_replies(1, "=> 1");
     assert_status(session_read(&session), ST_INVALID);
-    assert_int_equal(write(image_socket, "\xff\xff\xff\xff garbage bytes", 18),
-                     18);
+    assert_int_equal(write(image_socket, "\xff\0\0\0 garbage bytes", 18), 18);
     assert_status(session_read(&session), ST_INVALID);
 }
 
@@ -303,20 +476,31 @@ static void session_takes_one_descriptor(void **state)
                             .msg_controllen = CMSG_LEN(2 * sizeof(int))};
     struct cmsghdr *cmsg = CMSG_FIRSTHDR(&header);
     const int two[2] = {image_pipes[0], image_pipes[1]};
-    int before = dup(image_socket);
+    int first = dup(image_socket); // the lowest free descriptors
+    int second = dup(image_socket);
     int after;
 
     (void)state;
+    (void)close(first);
+    (void)close(second);
+    session.keeping.number = 1; // a copy is expected
     cmsg->cmsg_level = SOL_SOCKET;
     cmsg->cmsg_type = SCM_RIGHTS;
     cmsg->cmsg_len = CMSG_LEN(sizeof two);
     memcpy(CMSG_DATA(cmsg), two, sizeof two);
     assert_int_equal(sendmsg(image_socket, &header, 0), 1);
     assert_ok(session_read(&session));
-    assert_true(session.keeping.copy.socket >= 0);
-    after = dup(image_socket); // the lowest free descriptor
-    assert_int_equal(after, session.keeping.copy.socket + 1);
-    (void)close(before);
+    assert_int_equal(session.keeping.copy.socket, first);
+    after = dup(image_socket);
+    assert_int_equal(after, second);
+    (void)close(after);
+    // one that nobody expects is closed
+    keeping_disconnect(&session.keeping);
+    assert_int_equal(sendmsg(image_socket, &header, 0), 1);
+    assert_ok(session_read(&session));
+    assert_int_equal(session.keeping.copy.socket, -1);
+    after = dup(image_socket);
+    assert_int_equal(after, first); // so it is free
     (void)close(after);
 }
 
@@ -355,6 +539,12 @@ int main(void)
         TEST(session_refuses_strange_answers),
         TEST(session_reports_the_end_of_the_image),
         TEST(session_sends_again_after_a_loss),
+        TEST(session_refuses_frames_by_their_heads),
+        TEST(session_takes_the_longest_answer),
+        TEST(session_counts_what_will_come),
+        TEST(session_drops_answers_without_room),
+        TEST(session_reads_in_turns),
+        TEST(session_stops_nothing_in_a_dying_image),
         TEST(session_takes_one_descriptor),
         TEST(session_never_waits),
     };

@@ -17,7 +17,7 @@ static int tear_down(void **state)
 /* The report about TEXT. */
 static struct str said_of(struct str text, struct source_report *report)
 {
-    assert_ok(source_check(text, report));
+    assert_ok(source_check(NULL, text, report));
     struct str said = source_describe(&arena, report);
     assert_memory(said.n > 0);
     return said;
@@ -430,7 +430,7 @@ static void source_survives_depth(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct source_report report;
-        assert_ok(source_check(many(cases[i].text, 20000), &report));
+        assert_ok(source_check(NULL, many(cases[i].text, 20000), &report));
         assert_int_equal(report.problems[0].fault, cases[i].fault);
         assert_int_equal(report.problems[0].count, cases[i].count);
     }
@@ -440,7 +440,7 @@ static void source_names_its_limit(void **state)
 {
     (void)state;
     struct source_report report;
-    assert_ok(source_check(many("(", LIMIT_SOURCE_DEPTH + 1), &report));
+    assert_ok(source_check(NULL, many("(", LIMIT_SOURCE_DEPTH + 1), &report));
     struct str said = source_describe(&arena, &report);
     assert_memory(said.n > 0);
     const char *wanted = "1 syntax problem.\nLine 1, column 2000000: \"(\" is "

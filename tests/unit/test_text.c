@@ -103,6 +103,34 @@ static void secrets_are_known_by_their_names(void **state)
         "keys/id_rsa",
         "p.kdbx",
         "my-own/secret.txt",
+        "keys/id_ed25519_sk",
+        "id_rsa_work.old",
+        "tls/server.pem",
+        "server.key",
+        ".envrc",
+        ".bash_history",
+        ".claude/.credentials.json",
+        "home/.claude.json",
+        ".codex/auth.json",
+        ".gemini/oauth_creds.json",
+        ".cargo/credentials.toml",
+        ".config/rclone/rclone.conf",
+        ".config/ecl-mcp/policy.json",
+        // as file systems that ignore case have it
+        ".ENV",
+        ".Ssh/id",
+        ".Config/GH/hosts.yml",
+        "ID_RSA",
+        "KEY.PEM",
+        ".config/bravesoftware/x",
+        ".\xc5\xbf\xc5\xbfh/id",   // long s
+        ".\xc3\x9fh/id",           // sharp s
+        ".s\xc2\xadsh/id",         // soft hyphen
+        ".\xe2\x84\xaaube/config", // Kelvin sign
+        "\xff/.SSH/id",
+        ".netrc.",
+        ".env /x",
+        "MY-own/Secret.TXT",
     };
     static const char *const open[] = {
         "",
@@ -117,8 +145,20 @@ static void secrets_are_known_by_their_names(void **state)
         "id_rsa.pub",
         "kdbx",
         "own/secret.txt",
+        "id_map.lisp",
+        "id_rsa_work.PUB",
+        ".claude/CLAUDE.md",
+        ".claude/skills/lisp/SKILL.md",
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".gemini/GEMINI.md",
+        "history",
+        "src/history/a.lisp",
+        "monkey",
+        "...",
+        "\xff",
     };
-    static const char *const more[] = {"my-*/secret.txt", NULL};
+    static const char *const more[] = {"my-*/secret.txt", "gro\xc3\x9f.", NULL};
     (void)state;
     for (size_t i = 0; i < COUNT(secret); i++)
         if (!secrets_match(str_from(secret[i]), more))
@@ -127,6 +167,30 @@ static void secrets_are_known_by_their_names(void **state)
         if (secrets_match(str_from(open[i]), more))
             fail_msg("%s is a secret", open[i]);
     assert_false(secrets_match(STR("my-own/secret.txt"), NULL));
+    assert_true(secrets_match(STR("GROSS/x"), more));
+}
+
+static void secrets_lie_in_folders_on_the_way(void **state)
+{
+    static const char *const holding[] = {
+        ".config", ".Config", ".local", ".local/state", ".emacs.d",
+        ".cargo",  ".claude", "own",    "own/deep",
+    };
+    static const char *const open[] = {
+        "",       "project",         ".config/other", ".ssh",
+        ".env",   ".config/gh",      "x/.config",     ".local/bin",
+        ".cache", ".cargo/registry", "own/other",
+    };
+    static const char *const more[] = {"own/d*/x", NULL};
+    (void)state;
+    for (size_t i = 0; i < COUNT(holding); i++)
+        if (!secrets_lie_in(str_from(holding[i]), more))
+            fail_msg("%s holds no secret", holding[i]);
+    for (size_t i = 0; i < COUNT(open); i++)
+        if (secrets_lie_in(str_from(open[i]), more))
+            fail_msg("%s holds a secret", open[i]);
+    for (size_t i = 0; secrets_own_places[i]; i++)
+        assert_true(secrets_match(str_from(secrets_own_places[i]), NULL));
 }
 
 static void secrets_knows_patterns_that_can_match(void **state)
@@ -184,6 +248,7 @@ int main(void)
         cmocka_unit_test_teardown(secrets_are_known_by_their_names, tear_down),
         cmocka_unit_test_teardown(secrets_knows_patterns_that_can_match,
                                   tear_down),
+        cmocka_unit_test_teardown(secrets_lie_in_folders_on_the_way, tear_down),
         cmocka_unit_test_teardown(seen_remembers_the_last_content, tear_down),
     };
     return RUN_TESTS("text", tests);

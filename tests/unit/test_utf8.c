@@ -178,6 +178,41 @@ static void utf8_shows_invisible_characters(void **state)
     }
 }
 
+/* Whether CODE is shown as an escape. */
+static bool is_escaped(uint32_t code)
+{
+    char text[4];
+    buf_reset(&buf);
+    utf8_append_visible(&buf, str_make(text, utf8_encode(code, text)));
+    assert_memory(!buf_failed(&buf));
+    return buf.n > 0 && buf.p[0] == '\\' && code != '\\';
+}
+
+/* Default_Ignorable_Code_Point of Unicode 14 to 16, first and last code. */
+static void utf8_shows_all_that_unicode_ignores(void **state)
+{
+    static const uint32_t ignored[][2] = {
+        {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+        {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+        {0x200b, 0x200f},   {0x202a, 0x202e},   {0x2060, 0x206f},
+        {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+        {0xffa0, 0xffa0},   {0xfff0, 0xfff8},   {0x1bca0, 0x1bca3},
+        {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+    };
+    static const uint32_t shown[] = {
+        ' ',    0xa0,   0xac,   0xae,   0x34e,  0x350,   0x61b,   0x115e,
+        0x1161, 0x17b3, 0x17b6, 0x180a, 0x1810, 0x200a,  0x2010,  0x202f,
+        0x205f, 0x2070, 0x2801, 0x3163, 0x3165, 0xfdff,  0xfe10,  0xfefe,
+        0xff00, 0xff9f, 0xffa1, 0xfffc, 0xfffd, 0x1bc9f, 0x1d172, 0x1f600};
+    (void)state;
+    for (size_t i = 0; i < COUNT(ignored); i++)
+        for (uint32_t code = ignored[i][0]; code <= ignored[i][1]; code++)
+            assert_true(is_escaped(code));
+    assert_true(is_escaped(0x2800)); // blank, though not ignored
+    for (size_t i = 0; i < COUNT(shown); i++)
+        assert_false(is_escaped(shown[i]));
+}
+
 /* utf8_plain_run takes eight bytes at a time, so every byte is tried in every
    place. */
 static void utf8_finds_the_end_of_plain_text(void **state)
@@ -208,6 +243,7 @@ int main(void)
         cmocka_unit_test(utf8_head_and_tail_meet),
         cmocka_unit_test_teardown(utf8_replaces_invalid_bytes, release),
         cmocka_unit_test_teardown(utf8_shows_invisible_characters, release),
+        cmocka_unit_test_teardown(utf8_shows_all_that_unicode_ignores, release),
         cmocka_unit_test(utf8_finds_the_end_of_plain_text),
     };
     return RUN_TESTS("utf8", tests);

@@ -49,10 +49,21 @@ static void check_result(enum files_result result, enum files_result wanted)
     assert_int_equal(result, wanted);
 }
 
-static struct files_content read_it(const char *name)
+/* Where PATH leads now. */
+static struct files_place locate(const char *path)
+{
+    struct files_place place = {.name = STR("")};
+    check_result(
+        files.locate(files.context, &arena, str_from(path), &place, &problem),
+        FILES_OK);
+    return place;
+}
+
+static struct files_content read_it(const char *path)
 {
     struct files_content content;
-    enum files_result result = files.read(files.context, &arena, str_from(name),
+    const struct files_place place = locate(path);
+    enum files_result result = files.read(files.context, &arena, &place,
                                           LIMIT_FILE, &content, &problem);
     if (result != FILES_MISSING)
         check_result(result, FILES_OK);
@@ -72,9 +83,10 @@ static void check_file(const char *name, const char *text)
 {
     struct files_content content = read_it(name);
     struct files_folder listed;
+    const struct files_place root = locate(".");
     assert_true(content.exists);
     assert_true(str_eq(content.bytes, str_from(text)));
-    check_result(files.list(files.context, &arena, STR("."), &listed, &problem),
+    check_result(files.list(files.context, &arena, &root, &listed, &problem),
                  FILES_OK);
     for (size_t i = 0; i < listed.count; i++)
         assert_false(str_starts(listed.entries[i].name, STR(".ecl-mcp-")));
@@ -129,6 +141,30 @@ static void workspace_keeps_attributes(void **state)
     assert_int_equal(info.st_mode & 07777, 0660);
 }
 
+/* The names of temporary files cannot be taken by others. */
+static void workspace_makes_names_that_nobody_guesses(void **state)
+{
+    char command[300];
+    (void)state;
+    folder_run("printf old >a && printf mine >b");
+    for (int i = 1; i <= 120; i++) {
+        (void)snprintf(command, sizeof command, "%s .ecl-mcp-%d-%d.tmp",
+                       i % 3 == 0   ? "ln -s b"
+                       : i % 3 == 1 ? "mkdir"
+                                    : "mkfifo",
+                       (int)getpid(), i);
+        folder_run(command);
+    }
+    open_workspace();
+    struct files_content content = read_it("a");
+    write_it(&content, "new", FILES_OK);
+    content = read_it("c");
+    write_it(&content, "fresh", FILES_OK);
+    folder_run("rm -r .ecl-mcp-*-*.tmp && grep -qx mine b");
+    check_file("a", "new");
+    check_file("c", "fresh");
+}
+
 /* Somebody else was faster, in every possible way. */
 static void workspace_notices_changes(void **state)
 {
@@ -143,7 +179,7 @@ static void workspace_notices_changes(void **state)
         {"rm -f a", "printf other >a", FILES_CHANGED, "other"},
         {"printf old >a", "mv a b && ln -s b a", FILES_CHANGED, "old"},
         {"rm -f a b; printf old >a", "rm a && ln -s /etc/passwd a",
-         FILES_REFUSED, NULL},
+         FILES_CHANGED, NULL},
         {"rm -f a; printf old >a", "rm a && mkdir a", FILES_CHANGED, NULL},
         {"rmdir a; printf old >a", "rm a && mkfifo a", FILES_CHANGED, NULL},
         {"rm -f a; printf old >a", "chmod 444 a", FILES_FAILED, "old"},
@@ -171,8 +207,47 @@ static void workspace_follows_no_swapped_link(void **state)
     folder_run("mv d e && ln -s /etc d");
     write_it(&content, "new", FILES_REFUSED);
     folder_run("rm d && ln -s outside d");
-    write_it(&content, "new", FILES_CHANGED);
+    write_it(&content, "new", FILES_REFUSED);
     folder_run("grep -q old outside/a && grep -q old e/a");
+}
+
+/* What a path led to stays what the call is about. */
+static void workspace_resolves_a_path_once(void **state)
+{
+    struct files_content content;
+    struct files_folder listed;
+    (void)state;
+    folder_run("mkdir -p d/sub outside/sub && printf secret >outside/a && "
+               "printf old >d/a && touch outside/sub/c && ln -s d link");
+    open_workspace();
+    const struct files_place file = locate("link/a");
+    const struct files_place folder_of_it = locate("link/sub");
+    assert_text(file.name, "d/a");
+    assert_text(file.asked, "link/a");
+    folder_run("rm link && ln -s outside link");
+    check_result(files.read(files.context, &arena, &file, LIMIT_FILE, &content,
+                            &problem),
+                 FILES_OK);
+    assert_text(content.bytes, "old");
+    folder_run("mv d e && ln -s outside d");
+    check_result(files.read(files.context, &arena, &file, LIMIT_FILE, &content,
+                            &problem),
+                 FILES_REFUSED);
+    assert_text(problem, "link/a: a symbolic link is in the way: it was put "
+                         "there meanwhile, or links form a circle.");
+    check_result(
+        files.list(files.context, &arena, &folder_of_it, &listed, &problem),
+        FILES_REFUSED);
+    // names that no path leads to
+    static const char *const bad[] = {"../x",        "e/../a", "e//a",
+                                      "/etc/passwd", "./e/a",  ".ssh/x"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        const struct files_place place = {.name = str_from(bad[i])};
+        enum files_result result = files.read(files.context, &arena, &place,
+                                              LIMIT_FILE, &content, &problem);
+        assert_memory(result != FILES_NOMEM);
+        assert_true(result == FILES_REFUSED || result == FILES_FAILED);
+    }
 }
 
 static void workspace_makes_folders(void **state)
@@ -185,8 +260,10 @@ static void workspace_makes_folders(void **state)
     content = read_it("x/y/z");
     assert_true(str_eq(content.bytes, STR("new")));
     // no folder can be made where a file is
-    content = read_it("x/y/z/more");
-    assert_int_equal(content.name.n, 0);
+    struct files_place more;
+    check_result(
+        files.locate(files.context, &arena, STR("x/y/z/more"), &more, &problem),
+        FILES_MISSING);
 }
 
 static void workspace_bounds_what_it_reads(void **state)
@@ -195,8 +272,9 @@ static void workspace_bounds_what_it_reads(void **state)
     (void)state;
     folder_run("head -c 1001 /dev/zero >big");
     open_workspace();
+    const struct files_place place = locate("big");
     check_result(
-        files.read(files.context, &arena, STR("big"), 1000, &content, &problem),
+        files.read(files.context, &arena, &place, 1000, &content, &problem),
         FILES_REFUSED);
     assert_text(problem, "big: it has 1001 bytes; the limit is 1000 bytes.");
 }
@@ -214,10 +292,14 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_keeps_attributes, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            workspace_makes_names_that_nobody_guesses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(workspace_notices_changes, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_follows_no_swapped_link,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(workspace_resolves_a_path_once, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(workspace_makes_folders, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(workspace_bounds_what_it_reads, set_up,

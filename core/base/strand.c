@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* strand.c: getcontext, makecontext and swapcontext of the C library. They
+   switch stacks, and make no other system call than one that keeps the mask of
+   signals. */
+#include "base/strand.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "base/limits.h"
+
+struct strand {
+    ucontext_t inside;  /* while it pauses */
+    ucontext_t outside; /* while it runs */
+    strand_run *run;
+    void *context;
+    size_t left; /* of the step */
+    bool begun;
+    bool ended;
+    bool stopped;
+    char stack[LIMIT_STRAND_STACK];
+};
+
+/* makecontext hands on nothing but numbers: the halves of a pointer. */
+static void start(unsigned high, unsigned low)
+{
+    uintptr_t address = (uintptr_t)((uint64_t)high << 32 | low);
+    struct strand *strand = (struct strand *)address;
+
+    strand->run(strand->context);
+    strand->ended = true;
+    (void)swapcontext(&strand->inside, &strand->outside); // for good
+}
+
+/* Makes STRAND begin with START. */
+static void prepare(struct strand *strand)
+{
+    uint64_t address = (uintptr_t)strand;
+
+    (void)getcontext(&strand->inside); // cannot fail
+    strand->inside.uc_stack.ss_sp = strand->stack;
+    strand->inside.uc_stack.ss_size = sizeof strand->stack;
+    strand->inside.uc_link = NULL;
+    // the type of its second argument is that of a function without any
+    makecontext(&strand->inside, (void (*)(void))start, 2,
+                (unsigned)(address >> 32), (unsigned)address);
+}
+
+struct strand *strand_new(strand_run *run, void *context)
+{
+    struct strand *strand = malloc(sizeof *strand);
+
+    if (!strand)
+        return NULL;
+    strand->run = run;
+    strand->context = context;
+    strand->begun = false;
+    strand->ended = false;
+    strand->stopped = false;
+    prepare(strand);
+    return strand;
+}
+
+bool strand_go_on(struct strand *strand)
+{
+    strand->begun = true;
+    strand->left = LIMIT_STEP;
+    if (!strand->ended)
+        (void)swapcontext(&strand->outside, &strand->inside); // cannot fail
+    return strand->ended;
+}
+
+void strand_free(struct strand *strand)
+{
+    if (!strand)
+        return;
+    strand->stopped = true;
+    while (strand->begun && !strand_go_on(strand))
+        continue;
+    free(strand);
+}
+
+bool strand_spend(struct strand *strand, size_t work)
+{
+    if (!strand || strand->stopped)
+        return !strand;
+    if (work < strand->left) {
+        strand->left -= work;
+        return true;
+    }
+    (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+    return !strand->stopped;
+}
+
+bool strand_is_stopped(const struct strand *strand)
+{
+    return strand && strand->stopped;
+}

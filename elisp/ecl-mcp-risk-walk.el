@@ -1,0 +1,419 @@
+;;; ecl-mcp-risk-walk.el --- Which code calls what  -*- lexical-binding: t; -*-
+;; SPDX-License-Identifier: GPL-3.0-or-later
+
+;;; Commentary:
+
+;; Walks code as read by ecl-mcp-risk-reader.el and notes the operators that it
+;; calls, and in which places.  Everything in the code must be accounted for: as
+;; code, as data, or as a name that is bound.  How forms are built that are not
+;; calls is in ecl-mcp-risk-shapes.el; what it leaves without an account counts
+;; as code, so that a mistake there shows too much and never too little.
+
+;;; Code:
+
+(require 'ecl-mcp-base)
+(require 'ecl-mcp-risk-reader)
+(require 'ecl-mcp-risk-operators)
+
+(declare-function ecl-mcp-risk--walk-shape "ecl-mcp-risk-shapes"
+                  (shape arguments))
+(declare-function ecl-mcp-risk--walk-defun "ecl-mcp-risk-shapes"
+                  (arguments &optional kind))
+(declare-function ecl-mcp-risk--walk-structure "ecl-mcp-risk-shapes"
+                  (name slots))
+
+(defconst ecl-mcp-risk-computed "(computed)"
+  "Name of a function that the code computes, where it is called.")
+
+(defvar ecl-mcp-risk--found nil
+  "Hash table of the operators found while code is walked.")
+(defvar ecl-mcp-risk--places nil
+  "Hash table of the operators with their places, as texts.")
+(defvar ecl-mcp-risk--parents nil
+  "Hash table from each part of the code to (PARENT . INDEX) in the code.
+The order is that of the code.")
+(defvar ecl-mcp-risk--accounts nil
+  "Hash table of the parts that are accounted for.
+The value is the name of the operator if the part is a form, else t.")
+(defvar ecl-mcp-risk--defined nil
+  "Names of the functions that the walked code defines.")
+(defvar ecl-mcp-risk--global nil
+  "Names of the functions that the forms before the one being walked define.")
+(defvar ecl-mcp-risk--local nil
+  "Names of the local functions around the form being walked.")
+(defvar ecl-mcp-risk--macros nil
+  "Whether the walked code defines macros.")
+(defvar ecl-mcp-risk--loose nil
+  "Whether the walked code calls functions that it computes.")
+(defvar ecl-mcp-risk--quoted nil
+  "Names of functions that may be quoted data in the walked code.")
+(defvar ecl-mcp-risk--bare nil
+  "Dangerous names in places of the walked code where a variable could be.")
+
+;;;; Accounts
+
+(defun ecl-mcp-risk--index (part parent index)
+  "Remember that PART has the INDEX in PARENT, and so on for its own parts."
+  (unless (eq part 'atom)
+    (puthash part (cons parent index) ecl-mcp-risk--parents)
+    (pcase part
+      (`(list . ,items)
+       (cl-loop for item in items for number from 0
+                do (ecl-mcp-risk--index item part number)))
+      (`(,(or 'quote 'function 'backquote 'comma) . ,item)
+       (ecl-mcp-risk--index item part nil)))))
+
+(defun ecl-mcp-risk--account (part)
+  "Account for PART alone, as something that is not a form."
+  (unless (eq part 'atom)
+    (puthash part t ecl-mcp-risk--accounts)))
+
+(defun ecl-mcp-risk--items (part)
+  "Account for PART if it is a list, and return its items, else nil.
+Each of them still needs an account."
+  (pcase part
+    ((or "NIL" "CL:NIL") (ecl-mcp-risk--account part) nil)
+    (`(list . ,items) (ecl-mcp-risk--account part) items)
+    ;; A quoted binding binds the variable QUOTE.
+    (`(quote . ,item) (ecl-mcp-risk--account part) (list "QUOTE" item))
+    (`(function . ,item) (ecl-mcp-risk--account part) (list "FUNCTION" item))))
+
+(defun ecl-mcp-risk--bound (part)
+  "Account for PART, the name of something that is bound.
+If it is not a name, leave it without an account."
+  (when (stringp part)
+    (ecl-mcp-risk--account part)
+    ;; Nobody gives such a name to a variable.
+    (when (and (string-search ":" part) (ecl-mcp-risk--dangerous-p part))
+      (ecl-mcp-risk--note part part))))
+
+(defun ecl-mcp-risk--place (name part)
+  "The place of the operator NAME, which PART calls, as text.
+It says which argument PART is of the operator around it."
+  (let ((link (gethash part ecl-mcp-risk--parents)) (path nil) (around nil))
+    (while (and (car link) (not around))
+      (when (cdr link)
+        (push (number-to-string (cdr link)) path))
+      (setq around (gethash (car link) ecl-mcp-risk--accounts))
+      (unless (stringp around)
+        (setq around nil
+              link (gethash (car link) ecl-mcp-risk--parents))))
+    (if around
+        (format "%s in %s %s" name around (string-join path "."))
+      name)))
+
+;;;; Notes
+
+(defun ecl-mcp-risk--dangerous-p (name)
+  "Whether the operator NAME is known to do harm."
+  (or (memq (ecl-mcp-operator-class name) '(ffi process network file))
+      (ecl-mcp-operator-opaque-p name)))
+
+(defun ecl-mcp-risk--note-place (name part)
+  "Note that PART is a place where the rules look for NAME."
+  (puthash (ecl-mcp-risk--place name part) t ecl-mcp-risk--places))
+
+(defun ecl-mcp-risk--note (name part)
+  "Note that PART of the code calls the operator NAME."
+  (let ((shown (ecl-mcp-operator-name name)))
+    (unless (and (or (member shown ecl-mcp-risk--local)
+                     (member shown ecl-mcp-risk--global))
+                 (not (ecl-mcp-risk--dangerous-p name)))
+      (puthash shown t ecl-mcp-risk--found)
+      (ecl-mcp-risk--note-place shown part))
+    (when (ecl-mcp-operator-opaque-p name)
+      (ecl-mcp-risk--note-opaque (format "%s can call anything" shown)))))
+
+(defun ecl-mcp-risk--note-computed (part)
+  "Note that PART of the code computes which function is called."
+  (setq ecl-mcp-risk--loose t)
+  (puthash ecl-mcp-risk-computed t ecl-mcp-risk--found)
+  (ecl-mcp-risk--note-place ecl-mcp-risk-computed part))
+
+(defun ecl-mcp-risk--note-defined (name &optional method)
+  "Note that the code defines the function NAME; return it as shown, or nil.
+With METHOD, the function may have other methods."
+  (when (stringp name)
+    (let ((shown (ecl-mcp-operator-name name)))
+      (cl-pushnew shown ecl-mcp-risk--defined :test #'equal)
+      (when (and (not method)
+                 (memq (ecl-mcp-operator-class name) '(pure defines)))
+        (ecl-mcp-risk--note-opaque (format "it defines %s anew" shown)))
+      shown)))
+
+(defun ecl-mcp-risk--function-name (part)
+  "Account for PART, the name of a function that is defined; return it, or nil."
+  (pcase part
+    ((pred stringp) (ecl-mcp-risk--bound part) part)
+    (`(list ,(and setf (or "SETF" "CL:SETF")) ,(and name (pred stringp)))
+     (mapc #'ecl-mcp-risk--account (list part setf))
+     (ecl-mcp-risk--bound name)
+     (ecl-mcp-risk--note-defined (concat "(SETF " name ")"))
+     nil)))
+
+(defun ecl-mcp-risk--watch (name)
+  "Look whether NAME, anywhere in the code, calls functions without a form."
+  (when (and (equal (ecl-mcp-operator-name name) "satisfies")
+             (not (eql 0 (cdr (gethash name ecl-mcp-risk--parents)))))
+    (ecl-mcp-risk--note-opaque "a type made with satisfies can call anything"))
+  (when (or (string-match-p "\\(?:HOOKS?\\|DISPATCH\\|PROVIDER-FUNCTIONS\\)\\*\\'" name)
+            (string-match-p "\\`\\(?:SI\\|SYS\\|SYSTEM\\|EXT\\|C\\|CLOS\\|MP\\)::?\\*"
+                            name))
+    (ecl-mcp-risk--note-opaque (format "%s may be called when something happens"
+                                       (ecl-mcp-operator-name name)))))
+
+(defun ecl-mcp-risk--walk-text (text part)
+  "Note the functions that TEXT, in PART, names as a control string of `format'."
+  (let ((case-fold-search t) (start 0))
+    (while (string-match "~\\(?:'.\\|[-+0-9,v#:@]\\)*/\\([^/]+\\)/" text start)
+      (setq start (match-end 0))
+      (ecl-mcp-risk--note (upcase (match-string 1 text)) part))
+    (when (string-match-p (concat "~\\(?:'.\\|[-+0-9,v#:@]\\)*"
+                                  "\\(?:\\?\\|{~[:@]*}\\)")
+                          text)
+      (ecl-mcp-risk--note-opaque "a control string is computed (~? or ~{~})"))))
+
+;;;; Code
+
+(defun ecl-mcp-risk--walk-all (forms)
+  "Walk each of FORMS."
+  (mapc #'ecl-mcp-risk--walk forms))
+
+(defun ecl-mcp-risk--walk (form)
+  "Note the operators in FORM, which is evaluated, unless it was accounted for."
+  (unless (or (eq form 'atom) (gethash form ecl-mcp-risk--accounts))
+    (ecl-mcp-risk--account form)
+    (pcase form
+      ((pred stringp)
+       (when (ecl-mcp-risk--dangerous-p form)
+         (push form ecl-mcp-risk--bare)))
+      (`(list . ,items) (ecl-mcp-risk--walk-list form items))
+      (`(,(or 'quote 'backquote) . ,item) (ecl-mcp-risk--data item))
+      (`(function . ,item) (ecl-mcp-risk--called item))
+      (`(comma . ,item) (ecl-mcp-risk--walk item)))))
+
+(defun ecl-mcp-risk--data (part)
+  "Account for PART, which is not evaluated.
+Only dangerous names count there, and what is evaluated in a backquote."
+  (unless (eq part 'atom)
+    (if (eq (car-safe part) 'comma)
+        (ecl-mcp-risk--walk part)
+      (ecl-mcp-risk--account part)
+      (pcase part
+        ((pred stringp)
+         (if (ecl-mcp-risk--dangerous-p part) (ecl-mcp-risk--note part part)
+           (push part ecl-mcp-risk--quoted)))
+        (`(list . ,items) (mapc #'ecl-mcp-risk--data items))
+        (`(,(or 'quote 'function 'backquote) . ,item)
+         (ecl-mcp-risk--data item))))))
+
+(defun ecl-mcp-risk--inert (part)
+  "Account for PART, a type, a key or a declaration, which nothing calls.
+Only names that cannot be meant otherwise count there."
+  (pcase part
+    ((pred stringp) (ecl-mcp-risk--bound part))
+    (`(list . ,items)
+     (ecl-mcp-risk--account part)
+     (mapc #'ecl-mcp-risk--inert items))
+    (`(,(or 'quote 'function) . ,item)
+     (ecl-mcp-risk--account part)
+     (ecl-mcp-risk--inert item))))
+
+(defun ecl-mcp-risk--called (part)
+  "Account for PART, which says what function is called, and note that."
+  (pcase part
+    ((or "NIL" "T") (ecl-mcp-risk--account part))
+    ((pred stringp)
+     (ecl-mcp-risk--account part)
+     ;; `apply' as an argument calls whatever it is given.
+     (when (ecl-mcp-operator-caller-p part)
+       (setq ecl-mcp-risk--loose t))
+     (ecl-mcp-risk--note part part))
+    (`(list ,(and setf (or "SETF" "CL:SETF")) ,(and name (pred stringp)))
+     (mapc #'ecl-mcp-risk--account (list part setf name))
+     (ecl-mcp-risk--note (concat "(SETF " name ")") part)
+     (ecl-mcp-risk--note name part))
+    (`(quote . ,(and name (pred stringp)))
+     (ecl-mcp-risk--account part)
+     (ecl-mcp-risk--called name))
+    (_ (ecl-mcp-risk--walk part))))
+
+(defun ecl-mcp-risk--walk-list (form items)
+  "Note the operators in FORM, the list of ITEMS."
+  (let ((operator (car items)) (arguments (cdr items)))
+    (if (not (stringp operator))
+        (ecl-mcp-risk--walk-all items)
+      (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
+      (ecl-mcp-risk--account operator)
+      (ecl-mcp-risk--note operator form)
+      (when-let ((naming (ecl-mcp-operator-naming operator)))
+        (ecl-mcp-risk--place-names arguments naming))
+      (let ((shape (ecl-mcp-operator-shape operator)))
+        (if shape
+            (ecl-mcp-risk--walk-shape shape arguments)
+          (ecl-mcp-risk--walk-call operator arguments))))))
+
+(defun ecl-mcp-risk--place-names (parts naming)
+  "Note the places of names in PARTS, arguments that decide what is called.
+NAMING is `package' if strings and names that are not quoted count, too."
+  (dolist (part parts)
+    (pcase part
+      ((and (pred stringp) (guard (eq naming 'package)))
+       (ecl-mcp-risk--note-place (concat "'" (downcase part)) part))
+      (`(text . ,(and text (guard (eq naming 'package))))
+       (ecl-mcp-risk--note-place (concat "'" (downcase text)) part))
+      (`(list . ,items)
+       (when (eq naming 'package) (ecl-mcp-risk--place-names items naming)))
+      (`(,(or 'quote 'function 'backquote) . ,item)
+       (ecl-mcp-risk--place-names (list item) 'package)))))
+
+(defun ecl-mcp-risk--constant-function-p (form)
+  "Whether FORM says which function it is."
+  (pcase form
+    (`(function . ,_) t)
+    (`(quote . ,(pred stringp)) t)
+    (`(list ,(or "LAMBDA" "FUNCTION" "CL:LAMBDA" "CL:FUNCTION") . ,_) t)
+    (`(list ,(or "COMPLEMENT" "CL:COMPLEMENT") ,of)
+     (ecl-mcp-risk--constant-function-p of))
+    (`(list ,(or "CONSTANTLY" "CL:CONSTANTLY") . ,_) t)))
+
+(defun ecl-mcp-risk--designator (form)
+  "Walk FORM, whose value is a function that is called."
+  (pcase form
+    (`(quote . ,(and name (pred stringp)))
+     (ecl-mcp-risk--account form)
+     ;; A symbol never means a local function.
+     (let ((ecl-mcp-risk--local nil))
+       (ecl-mcp-risk--called name)))
+    ((or "NIL" "T" "CL:NIL" "CL:T") (ecl-mcp-risk--account form))
+    (_ (unless (ecl-mcp-risk--constant-function-p form)
+         (ecl-mcp-risk--note-computed form))
+       (ecl-mcp-risk--walk form))))
+
+(defconst ecl-mcp-risk--keys
+  '(":KEY" ":TEST" ":TEST-NOT" ":HASH-FUNCTION" ":REPORT-FUNCTION" ":FUNCTION"
+    ":INTERACTIVE-FUNCTION" ":TEST-FUNCTION" ":REPORT" ":INTERACTIVE"
+    ":PRINT-FUNCTION" ":PRINT-OBJECT")
+  "Keywords whose values are functions.")
+
+(defun ecl-mcp-risk--argument (argument index key operator)
+  "Walk ARGUMENT, which has INDEX and follows KEY, of a call of OPERATOR."
+  (let ((calls (ecl-mcp-operator-caller-p operator))
+        (called (ecl-mcp-operator-called operator))
+        (required (ecl-mcp-operator-required operator))
+        (quoted (and (eq (car-safe argument) 'quote) (stringp (cdr argument)))))
+    (cond ((or (eql index called)
+               (member key ecl-mcp-risk--keys)
+               ;; Which keyword it is may be computed.
+               (and required (> index required)
+                    (cl-oddp (- index required))
+                    (not (and (stringp key) (string-prefix-p ":" key))))
+               ;; It may be passed on to a function that calls it.
+               (and calls quoted
+                    (or (not called)
+                        (member (ecl-mcp-operator-name operator)
+                                '("funcall" "apply" "multiple-value-call")))))
+           (ecl-mcp-risk--designator argument))
+          (t (when (equal key ":FORMAT-CONTROL")
+               (ecl-mcp-risk--control argument operator))
+             (ecl-mcp-risk--walk argument)))))
+
+(defun ecl-mcp-risk--walk-call (operator arguments)
+  "Note the operators in ARGUMENTS of a call of OPERATOR."
+  (let ((called (ecl-mcp-operator-called operator)) (key nil))
+    (when (and called (null (nthcdr called arguments)))
+      (setq ecl-mcp-risk--loose t))
+    (cl-loop for argument in arguments for index from 0
+             do (ecl-mcp-risk--argument argument index key operator)
+             (setq key argument))
+    (dolist (index (ecl-mcp-operator-control operator))
+      (ecl-mcp-risk--control (nth index arguments) operator))
+    (when (member (ecl-mcp-operator-name operator)
+                  '("setf" "setq" "psetf" "psetq" "set"))
+      (ecl-mcp-risk--check-assigned arguments))))
+
+(defun ecl-mcp-risk--check-assigned (arguments)
+  "Look whether ARGUMENTS of an assignment change what the next code means."
+  (dolist (argument arguments)
+    (let ((name (if (eq (car-safe argument) 'quote) (cdr argument) argument)))
+      (when (and (stringp name)
+                 (member (ecl-mcp-operator-name name)
+                         '("*package*" "*readtable*" "*read-base*")))
+        (ecl-mcp-risk--note-opaque
+         (format "it sets %s, and so the meaning of what follows"
+                 (ecl-mcp-operator-name name)))))))
+
+(defun ecl-mcp-risk--control (argument operator)
+  "Note it if ARGUMENT, a control string for OPERATOR, is computed."
+  (when (and argument
+             (not (memq (car-safe argument) '(text quote)))
+             (not (member argument '("NIL" "T"))))
+    (ecl-mcp-risk--note-opaque
+     (format "the control string of %s is computed"
+             (ecl-mcp-operator-name operator)))))
+
+;;;; All of the code
+
+(defun ecl-mcp-risk--walk-top (form)
+  "Walk FORM, which is not inside another one.
+What it defines has its new meaning in the forms after it."
+  (pcase form
+    (`(list ,(and operator (or "PROGN" "CL:PROGN")) . ,forms)
+     (puthash form "progn" ecl-mcp-risk--accounts)
+     (ecl-mcp-risk--account operator)
+     (ecl-mcp-risk--note operator form)
+     (mapc #'ecl-mcp-risk--walk-top forms))
+    (`(list ,(and operator (or "DEFUN" "CL:DEFUN" "DEFSTRUCT" "CL:DEFSTRUCT"))
+            . ,arguments)
+     (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
+     (ecl-mcp-risk--account operator)
+     (ecl-mcp-risk--note operator form)
+     (setq ecl-mcp-risk--global
+           (append (if (string-suffix-p "DEFUN" operator)
+                       (ecl-mcp-risk--walk-defun arguments)
+                     (ecl-mcp-risk--walk-structure (car arguments)
+                                                   (cdr arguments)))
+                   ecl-mcp-risk--global)))
+    (_ (ecl-mcp-risk--walk form))))
+
+(defun ecl-mcp-risk--walk-rest ()
+  "Walk all parts of the code that are not accounted for, as code."
+  (maphash
+   (lambda (part _)
+     (unless (gethash part ecl-mcp-risk--accounts)
+       (pcase part
+         ((pred stringp)
+          (ecl-mcp-risk--account part)
+          (unless (or (string-match-p "\\`[:&]" part)
+                      (member part '("NIL" "T" "CL:NIL" "CL:T")))
+            (ecl-mcp-risk--note part part)))
+         (`(,(or 'quote 'backquote 'function) . ,item)
+          ;; In an odd place it is a list that begins with a name.
+          (ecl-mcp-risk--account part)
+          (if (stringp item) (ecl-mcp-risk--called item)
+            (ecl-mcp-risk--walk item)))
+         (_ (ecl-mcp-risk--walk part)))))
+   ecl-mcp-risk--parents))
+
+(defun ecl-mcp-risk--walk-names ()
+  "Note functions in the code that are named in other ways than by forms."
+  (maphash
+   (lambda (part _)
+     (pcase part
+       ((pred stringp) (ecl-mcp-risk--watch part))
+       (`(text . ,text) (ecl-mcp-risk--walk-text text part))
+       (`(list ,(or "SATISFIES" "CL:SATISFIES") . ,names)
+        (mapc #'ecl-mcp-risk--called names))))
+   ecl-mcp-risk--parents))
+
+(defun ecl-mcp-risk--walk-code (forms)
+  "Note what FORMS, all of the code as it was read, can do."
+  (dolist (form forms)
+    (ecl-mcp-risk--index form nil nil))
+  (let ((ecl-mcp-risk--global nil))
+    (mapc #'ecl-mcp-risk--walk-top forms))
+  (ecl-mcp-risk--walk-rest)
+  (ecl-mcp-risk--walk-names))
+
+(provide 'ecl-mcp-risk-walk)
+;;; ecl-mcp-risk-walk.el ends here

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cache.c: see cache.h. What is in the cache is up to lisp/load-system.lisp. */
+#include "image/cache.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "image/names.h"
+
+/* Below the folder of all caches; the number is the user's. */
+#define PLACE "ecl-mcp/lisp-%u"
+
+/* In the private temporary folder. */
+#define SUBSTITUTE "lisp"
+
+void cache_find(char path[HOMES_PATH])
+{
+    const char *caches = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    char real[HOMES_PATH];
+    int n = 0;
+
+    if (caches && caches[0] == '/')
+        n = snprintf(path, HOMES_PATH, "%s/" PLACE, caches,
+                     (unsigned)geteuid());
+    else if (home && home[0] == '/' && realpath(home, real))
+        n = snprintf(path, HOMES_PATH, "%s/.cache/" PLACE,
+                     strcmp(real, "/") == 0 ? "" : real, (unsigned)geteuid());
+    if (n <= 0 || n >= HOMES_PATH)
+        path[0] = '\0';
+}
+
+/* Makes the folder PATH, and those on the way to it. */
+static void make_folders(char path[HOMES_PATH])
+{
+    char *slash = path;
+
+    while ((slash = strchr(slash + 1, '/'))) {
+        *slash = '\0';
+        (void)mkdir(path, 0700); // it may be there; the last one shows it
+        *slash = '/';
+    }
+    (void)mkdir(path, 0700);
+}
+
+/* Whether the folder PATH belongs to this user, who alone may write to it. */
+static bool is_ours(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) < 0 || !S_ISDIR(status.st_mode) ||
+        status.st_uid != geteuid() || access(path, W_OK) < 0)
+        return false;
+    return (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+           chmod(path, 0700) == 0;
+}
+
+void cache_open(char path[HOMES_PATH], bool making)
+{
+    char real[HOMES_PATH];
+
+    if (path[0] == '\0')
+        return;
+    if (making)
+        make_folders(path);
+    if (realpath(path, real) && is_ours(real))
+        memcpy(path, real, sizeof real);
+    else
+        path[0] = '\0';
+}
+
+/* Appends TEXT as Lisp reads a string. */
+static void put_lisp_string(struct buf *out, const char *text)
+{
+    buf_byte(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_byte(out, '\\');
+        buf_byte(out, *text);
+    }
+    buf_byte(out, '"');
+}
+
+void cache_announce(const char *cache, const char *temporary)
+{
+    char path[HOMES_PATH + sizeof SUBSTITUTE + 2];
+    struct buf text = BUF_EMPTY;
+
+    (void)unsetenv(NAME_CACHE);
+    if (cache[0] == '\0' && temporary[0] == '\0')
+        return;
+    (void)snprintf(path, sizeof path, "%s%s/",
+                   cache[0] != '\0' ? cache : temporary,
+                   cache[0] != '\0' ? "" : "/" SUBSTITUTE);
+    buf_str(&text, STR("(:output-translations (t ("));
+    put_lisp_string(&text, path);
+    buf_str(&text, STR(" :implementation)) :ignore-inherited-configuration)"));
+    buf_byte(&text, '\0');
+    if (!buf_failed(&text)) {
+        (void)setenv(NAME_CACHE, path, 1); // without memory, nothing is cached
+        (void)setenv("ASDF_OUTPUT_TRANSLATIONS", text.p, 1);
+    }
+    buf_release(&text);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* covers.c: see covers.h. */
+#include "image/covers.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/glob.h"
+#include "base/limits.h"
+
+#define GIT ".git"
+
+/* In each root; a pattern is of the kind that --secret takes. */
+static const char *const patterns[] = {
+    // agents, and the servers that they start
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".copilot",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".ecl-mcp",
+    // editors
+    ".vscode",
+    ".cursor",
+    ".zed",
+    ".idea",
+    ".devcontainer",
+    ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".exrc",
+    ".nvimrc",
+    ".nvim.lua",
+    // shells and hooks
+    ".envrc",
+    ".mise.toml",
+    ".husky",
+    ".pre-commit-config.yaml",
+    NULL,
+};
+
+/* In the folder of a repository: what git runs, and what tells it where to
+   look. */
+static const char *const of_git[] = {
+    "hooks",
+    "config",
+    "config.worktree",
+    "commondir",
+    "info/attributes",
+    "worktrees/*/commondir",
+    "worktrees/*/gitdir",
+    "worktrees/*/config.worktree",
+    "modules/*/hooks",
+    "modules/*/config",
+    "modules/*/commondir",
+    "modules/*/*/hooks",
+    "modules/*/*/config",
+    "modules/*/modules/*/hooks",
+    "modules/*/modules/*/config",
+    NULL,
+};
+
+/* From the folder of the image program, as it was built or installed. */
+static const char *const of_program[] = {
+    "ecl-mcp-image",
+    "ecl-mcp",
+    "ecl-mcp-module.so",
+    "../../elisp",
+    "../../lisp",
+    "../../bin/ecl-mcp",
+    "../../lib/ecl-mcp",
+    "../../share/emacs/site-lisp/ecl-mcp",
+    NULL,
+};
+
+/* Writes FOLDER/NAME to OUT; false when that is too long. */
+static bool join(const char *folder, const char *name, char out[SANDBOX_PATH])
+{
+    const char *slash = folder[0] != '\0' ? "/" : "";
+    int n = snprintf(out, SANDBOX_PATH, "%s%s%s", folder, slash, name);
+
+    return n > 0 && n < SANDBOX_PATH;
+}
+
+/* Opens folder PATH of WORKSPACE for reading; NULL: there is none. Links are
+   not followed at the end of PATH: those before lead to places that cannot be
+   covered, either. */
+static DIR *open_folder(int workspace, const char *path)
+{
+    int fd = openat(workspace, path[0] != '\0' ? path : ".",
+                    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!folder && fd >= 0)
+        (void)close(fd); // nothing in it is found
+    return folder;
+}
+
+/* --- The roots ---------------------------------------------------------- */
+
+/* Notes whether folder PATH is a repository, and the folders in it. LEFT counts
+   the entries that may still be looked at. */
+static void look(int workspace, const char *path, struct paths *folders,
+                 size_t *left, struct covers *covers)
+{
+    DIR *folder = open_folder(workspace, path);
+    const struct dirent *entry;
+    char inner[SANDBOX_PATH];
+
+    for (; folder && *left > 0 && (entry = readdir(folder)); (*left)--) {
+        if (strcmp(entry->d_name, GIT) == 0) {
+            if (covers->roots.n < LIMIT_COVERED_ROOTS)
+                paths_add(&covers->roots, path);
+        } else if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+                   folders->n < LIMIT_COVERED_FOLDERS &&
+                   join(path, entry->d_name, inner)) {
+            paths_append(folders, inner);
+        }
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+}
+
+void covers_find_roots(int workspace, struct covers *covers)
+{
+    struct paths folders = {.list = NULL};
+    size_t left = LIMIT_COVERED_ENTRIES;
+    struct stat status;
+
+    paths_add(&covers->roots, "");
+    covers->repository =
+        fstatat(workspace, GIT, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    paths_append(&folders, "");
+    for (size_t i = 0; i < folders.n; i++)
+        look(workspace, folders.list[i], &folders, &left, covers);
+    paths_release(&folders);
+}
+
+/* --- What is there ------------------------------------------------------ */
+
+struct search {
+    int workspace;
+    struct covers *covers;
+    size_t left; /* entries of folders that may still be looked at */
+};
+
+static void expand(struct search *search, const char *folder,
+                   const char *pattern);
+
+/* NAME in FOLDER fits the first name of a pattern whose others are REST. */
+static void found(struct search *search, const char *folder, const char *name,
+                  const char *rest)
+{
+    char path[SANDBOX_PATH];
+    struct stat status;
+
+    if (!join(folder, name, path) ||
+        fstatat(search->workspace, path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (*rest == '\0') {
+        paths_add(&search->covers->closed, path);
+    } else if (S_ISDIR(status.st_mode)) {
+        paths_add(&search->covers->fixed, path);
+        expand(search, path, rest + 1);
+    }
+}
+
+/* Finds what fits PATTERN in FOLDER. */
+static void expand(struct search *search, const char *folder,
+                   const char *pattern)
+{
+    size_t n = strcspn(pattern, "/");
+    char name[SANDBOX_PATH];
+    DIR *entries;
+    const struct dirent *entry;
+
+    if (n >= sizeof name ||
+        search->covers->closed.n + search->covers->fixed.n >= LIMIT_COVERS)
+        return;
+    memcpy(name, pattern, n);
+    name[n] = '\0';
+    if (!strchr(name, '*')) {
+        found(search, folder, name, pattern + n);
+        return;
+    }
+    entries = open_folder(search->workspace, folder);
+    for (; entries && search->left > 0 && (entry = readdir(entries));
+         search->left--)
+        if (strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0 &&
+            glob_matches(str_from(name), str_from(entry->d_name)))
+            found(search, folder, entry->d_name, pattern + n);
+    if (entries)
+        (void)closedir(entries); // was only read
+}
+
+/* Finds what fits the patterns of LIST in FOLDER: those with stars, or those
+   without. */
+static void expand_all(struct search *search, const char *folder,
+                       const char *const *list, bool stars)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        if ((strchr(list[i], '*') != NULL) == stars)
+            expand(search, folder, list[i]);
+}
+
+/* Lists what there is in ROOT. */
+static void list_root(struct search *search, const struct sandbox *sandbox,
+                      const char *root, bool stars)
+{
+    char git[SANDBOX_PATH];
+    struct stat status;
+
+    if ((root[0] != '\0' || search->covers->repository) &&
+        join(root, GIT, git) &&
+        fstatat(search->workspace, git, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        paths_add(S_ISDIR(status.st_mode) ? &search->covers->fixed
+                                          : &search->covers->closed,
+                  git);
+        expand_all(search, git, of_git, stars);
+    }
+    expand_all(search, root, patterns, stars);
+    expand_all(search, root, sandbox->protects, stars);
+}
+
+void covers_list(int workspace, const struct sandbox *sandbox,
+                 struct covers *covers)
+{
+    struct search search = {workspace, covers, LIMIT_COVERED_ENTRIES};
+
+    paths_release(&covers->fixed);
+    paths_release(&covers->closed);
+    // patterns with stars come last: code could use the entries up
+    for (size_t i = 0; i < covers->roots.n; i++)
+        list_root(&search, sandbox, covers->roots.list[i], false);
+    for (size_t i = 0; i < covers->roots.n; i++)
+        list_root(&search, sandbox, covers->roots.list[i], true);
+}
+
+/* Adds PATH, and that the folders on the way to it keep their names. */
+static void add_with_way(const char *path, struct covers *covers)
+{
+    char way[SANDBOX_PATH];
+
+    for (size_t i = 0; path[i] != '\0'; i++) {
+        way[i] = '\0';
+        if (path[i] == '/')
+            paths_add(&covers->fixed, way);
+        way[i] = path[i];
+    }
+    paths_add(&covers->closed, path);
+}
+
+void covers_add_program(const char *workspace, const char *program,
+                        struct covers *covers)
+{
+    size_t n = strlen(workspace);
+    char folder[SANDBOX_PATH];
+    char path[SANDBOX_PATH];
+    char real[SANDBOX_PATH];
+    char *slash;
+
+    if (!realpath(program, folder) || !(slash = strrchr(folder, '/')))
+        return;
+    *slash = '\0';
+    for (size_t i = 0; of_program[i]; i++)
+        if (join(folder, of_program[i], path) && realpath(path, real) &&
+            strncmp(real, workspace, n) == 0 && real[n] == '/')
+            add_with_way(real + n + 1, covers);
+}
+
+void covers_release(struct covers *covers)
+{
+    paths_release(&covers->roots);
+    paths_release(&covers->fixed);
+    paths_release(&covers->closed);
+}

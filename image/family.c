@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* family.c: see family.h. A process is asked for its children where the system
+   tells (CONFIG_PROC_CHILDREN), which costs as much as the family is large;
+   elsewhere all processes are examined. */
+#include "image/family.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/linux.h"
+
+/* Rounds of stopping: one that finds nobody new is the last. */
+#define STOP_ROUNDS 64
+
+/* A family so many times as large as it may be is crowded, even if most of it
+   should have ended. */
+#define SURELY 4
+
+static bool add(struct family *family, struct family_member member)
+{
+    if (family->n == family->size) {
+        size_t size = family->size * 2 + 32;
+        struct family_member *list =
+            realloc(family->list, size * sizeof *family->list);
+
+        if (!list)
+            return false; // the next round finds the others
+        family->list = list;
+        family->size = size;
+    }
+    family->list[family->n++] = member;
+    return true;
+}
+
+void family_release(struct family *family)
+{
+    free(family->list);
+    *family = (struct family){NULL, 0, 0};
+}
+
+/* --- Asking for children ------------------------------------------------ */
+
+/* Adds the children that thread THREAD of process PARENT has. False when the
+   system does not tell. */
+static bool add_children_of(struct family *family, pid_t parent, long thread)
+{
+    char text[4096];
+    pid_t pid = 0;
+    ssize_t n;
+    int fd;
+
+    (void)snprintf(text, sizeof text, "/proc/%d/task/%ld/children", (int)parent,
+                   thread);
+    fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    // numbers, each with a space after it
+    while ((n = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < n; i++) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+            if (pid > 0)
+                (void)add(family,
+                          (struct family_member){.pid = pid, .parent = parent});
+            pid = 0;
+        }
+    (void)close(fd); // was only read
+    return true;
+}
+
+/* Adds the children of process PARENT, whichever thread started them. */
+static bool add_children(struct family *family, pid_t parent)
+{
+    char path[64];
+    struct stat threads;
+    const struct dirent *entry;
+    DIR *folder;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    // this folder has a link for each thread, and two more
+    if (stat(path, &threads) == 0 && threads.st_nlink <= 3)
+        return add_children_of(family, parent, parent);
+    folder = opendir(path);
+    if (!folder)
+        return false;
+    while ((entry = readdir(folder)))
+        if (entry->d_name[0] != '.')
+            (void)add_children_of(family, parent,
+                                  strtol(entry->d_name, NULL, 10));
+    (void)closedir(folder); // was only read
+    return true;
+}
+
+/* --- Examining all processes -------------------------------------------- */
+
+/* All processes of the system, with their parents. */
+static struct family read_all(void)
+{
+    struct family all = {NULL, 0, 0};
+    DIR *folder = opendir("/proc");
+    const struct dirent *entry;
+    int64_t start;
+
+    while (folder && (entry = readdir(folder))) {
+        struct family_member process = {0};
+        char *end;
+
+        process.pid = (pid_t)strtol(entry->d_name, &end, 10);
+        if (process.pid > 0 && *end == '\0' &&
+            linux_find(process.pid, &process.parent, &start))
+            (void)add(&all, process);
+    }
+    if (folder)
+        (void)closedir(folder); // was only read
+    return all;
+}
+
+static int by_parent(const void *a, const void *b)
+{
+    const struct family_member *one = a;
+    const struct family_member *two = b;
+
+    return (one->parent > two->parent) - (one->parent < two->parent);
+}
+
+/* Adds the children of process PARENT, of ALL that are in order. */
+static void pick_children(struct family *family, const struct family *all,
+                          pid_t parent)
+{
+    size_t from = 0;
+    size_t to = all->n;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (all->list[middle].parent < parent)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < all->n && all->list[from].parent == parent; from++)
+        (void)add(family, all->list[from]);
+}
+
+/* --- The family --------------------------------------------------------- */
+
+static bool is_one_of(pid_t pid, const struct family_spared *spared)
+{
+    for (size_t i = 0; spared && i < spared->n; i++)
+        if (spared->pids[i] == pid)
+            return true;
+    return false;
+}
+
+/* What a walk through a family does on its way. */
+struct walk {
+    const struct family_spared *spared;
+    size_t most; /* ends after so many */
+    int signal;  /* goes to all but spared ones; 0: none */
+    size_t sent; /* to how many */
+};
+
+static bool is_spared(const struct family_member *member,
+                      const struct family_spared *spared)
+{
+    return member->spared || (spared && spared->below && member->below);
+}
+
+/* Sends the signal of WALK to MEMBER; if it stops, to its whole group. */
+static void signal_member(struct walk *walk, const struct family_member *member)
+{
+    pid_t group = walk->signal == SIGSTOP ? getpgid(member->pid) : -1;
+
+    if (group > 1 && group != getpgrp())
+        (void)kill(-group, SIGSTOP); // it may just have ended
+    (void)kill(member->pid, walk->signal);
+    walk->sent++;
+}
+
+/* The members from FIRST on are new; BELOW: they descend from a spared one.
+   They are dealt with at once: against a fork bomb no time must be lost. */
+static void meet(struct family *family, struct walk *walk, size_t first,
+                 bool below)
+{
+    for (; first < family->n; first++) {
+        struct family_member *member = &family->list[first];
+
+        member->below = below;
+        member->spared = is_one_of(member->pid, walk->spared);
+        if (walk->signal != 0 && !is_spared(member, walk->spared))
+            signal_member(walk, member);
+    }
+}
+
+static void go(struct family *family, pid_t root, struct walk *walk)
+{
+    struct family all = {NULL, 0, 0};
+
+    family->n = 0;
+    if (!add_children(family, root)) {
+        all = read_all();
+        if (all.n > 0)
+            qsort(all.list, all.n, sizeof *all.list, by_parent);
+        pick_children(family, &all, root);
+    }
+    meet(family, walk, 0, false);
+    for (size_t next = 0; next < family->n && family->n <= walk->most; next++) {
+        bool below = family->list[next].spared || family->list[next].below;
+        size_t first = family->n;
+        pid_t pid = family->list[next].pid;
+
+        if (all.n > 0)
+            pick_children(family, &all, pid);
+        else
+            (void)add_children(family, pid); // it may just have ended
+        meet(family, walk, first, below);
+    }
+    family_release(&all);
+}
+
+void family_find(struct family *family, pid_t root,
+                 const struct family_spared *spared)
+{
+    struct walk walk = {spared, SIZE_MAX, 0, 0};
+
+    go(family, root, &walk);
+}
+
+bool family_is_crowded(pid_t root, const struct family_spared *spared,
+                       size_t most, size_t *n)
+{
+    size_t spared_n = spared ? spared->n : 0;
+    struct walk walk = {spared, SURELY * most + spared_n, 0, 0};
+    struct family family = {NULL, 0, 0};
+    size_t living = 0;
+    bool crowded;
+    pid_t parent;
+    int64_t start;
+
+    *n = 0;
+    go(&family, root, &walk);
+    for (size_t i = 0; i < family.n; i++)
+        if (!family.list[i].spared)
+            ++*n;
+    crowded = *n > SURELY * most;
+    // looking at each costs more, and only matters now
+    for (size_t i = 0; *n > most && !crowded && i < family.n; i++)
+        if (!family.list[i].spared &&
+            linux_find(family.list[i].pid, &parent, &start))
+            crowded = ++living > most;
+    family_release(&family);
+    return crowded;
+}
+
+/* Sends SIGNAL to all but SPARED ones; returns how many. *SUM is another number
+   when they are others. */
+static size_t signal_all(pid_t root, const struct family_spared *spared,
+                         int signal, uint64_t *sum)
+{
+    struct walk walk = {spared, SIZE_MAX, signal, 0};
+    struct family family = {NULL, 0, 0};
+
+    go(&family, root, &walk);
+    *sum = family.n;
+    for (size_t i = 0; i < family.n; i++)
+        *sum = *sum * 31 + (uint64_t)family.list[i].pid;
+    family_release(&family);
+    return walk.sent;
+}
+
+void family_stop(pid_t root, const struct family_spared *spared)
+{
+    uint64_t before = 0;
+    uint64_t sum = 1;
+
+    for (int round = 0; round < STOP_ROUNDS && sum != before; round++) {
+        before = sum;
+        (void)signal_all(root, spared, SIGSTOP, &sum);
+    }
+}
+
+size_t family_kill(pid_t root, const struct family_spared *spared)
+{
+    uint64_t sum;
+    size_t n = signal_all(root, spared, SIGSTOP, &sum);
+
+    if (n == 0)
+        return 0;
+    family_stop(root, spared);
+    return signal_all(root, spared, SIGKILL, &sum);
+}

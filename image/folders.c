@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* folders.c: see folders.h. */
+#include "image/folders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Takes the first name off *PATH; false when there is none, or when it is too
+   long or leads up. */
+static bool take_name(const char **path, char name[NAME_MAX + 1])
+{
+    size_t n = strcspn(*path, "/");
+
+    if (n == 0 || n > NAME_MAX)
+        return false;
+    memcpy(name, *path, n);
+    name[n] = '\0';
+    *path += n;
+    *path += strspn(*path, "/");
+    return strcmp(name, "..") != 0;
+}
+
+/* Makes folder NAME in FOLDER, in the place of anything else. */
+static void make(int folder, const char *name)
+{
+    struct stat status;
+
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !S_ISDIR(status.st_mode))
+        (void)unlinkat(folder, name, 0); // else opening it says why
+    (void)mkdirat(folder, name, 0700);   // the same
+}
+
+/* Names NAME in FOLDER; -1: it is a link, or not there. */
+static int step(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0 || (fstat(fd, &status) == 0 && !S_ISLNK(status.st_mode)))
+        return fd;
+    (void)close(fd); // was only a name
+    errno = ELOOP;
+    return -1;
+}
+
+int folders_find_below(int folder, const char *path, bool making)
+{
+    int at = openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char name[NAME_MAX + 1];
+
+    while (at >= 0 && *path != '\0') {
+        int next = -1;
+        int fault;
+
+        errno = EINVAL;
+        if (take_name(&path, name)) {
+            if (making)
+                make(at, name);
+            next = step(at, name);
+        }
+        fault = errno;
+        (void)close(at); // was only a name
+        at = next;
+        errno = fault;
+    }
+    return at;
+}
+
+int folders_find(const char *path)
+{
+    int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = root >= 0 ? folders_find_below(root, path + strspn(path, "/"), //
+                                            false)
+                       : -1;
+    int fault = errno;
+
+    if (root >= 0)
+        (void)close(root); // was only a name
+    errno = fault;
+    return fd;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* folders.h: folders and files by descriptor, name by name, so that a link that
+   somebody puts in the way leads nowhere. */
+#ifndef IMAGE_FOLDERS_H
+#define IMAGE_FOLDERS_H
+
+#include <stdbool.h>
+
+/* A descriptor that only names what is at the absolute PATH (O_PATH, close on
+   exec); -1, and errno says why, when there is nothing, or when a part of PATH
+   is a symbolic link. The caller closes it. */
+int folders_find(const char *path);
+
+/* The same for a PATH that begins in FOLDER and stays in it; "" names FOLDER
+   itself. MAKING: what is missing is made, as folders of mode 0700, and what is
+   no folder is removed. */
+int folders_find_below(int folder, const char *path, bool making);
+
+#endif

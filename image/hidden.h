@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hidden.h: the files and folders that evaluated code must not read: secrets of
+   the homes (secrets.h), and a few places of the system. */
+#ifndef IMAGE_HIDDEN_H
+#define IMAGE_HIDDEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+#include "image/sandbox.h"
+
+/* A path without a final slash; "" is the root. It need not exist. */
+struct hidden_path {
+    char *name;   /* owned */
+    size_t start; /* of its last name; the folder is what is before that */
+    dev_t device; /* of what is there, links followed; number 0: nothing */
+    ino_t number;
+};
+
+struct hidden_paths {
+    struct hidden_path *list; /* owned */
+    size_t n;
+    size_t cap;
+};
+
+struct hidden {
+    struct hidden_paths secrets; /* never to be read, as named and as resolved;
+                                    a folder with all that is in it */
+    size_t system;               /* how many of them are the system's; they
+                                    come first */
+    struct hidden_paths ways;    /* the folders on the way to them, "" included;
+                                    also folders in which secrets may appear */
+    struct hidden_paths looked;  /* the folders whose entries were looked at; if
+                                    none has changed, neither has all this,
+                                    except Kerberos tickets */
+    bool failed;                 /* memory ran out */
+};
+
+/* Finds what must stay hidden: in the homes of PLACES all that patterns name,
+   and in the folders directly in a home (at most LIMIT_SECRET_FOLDERS, not
+   those whose names start with a dot) what has the name of a secret. ST_NOMEM:
+   without memory. Release it in either case. */
+enum status MUST_CHECK hidden_find(struct hidden *hidden,
+                                   const struct sandbox *sandbox,
+                                   const struct sandbox_places *places);
+void hidden_release(struct hidden *hidden);
+
+/* Whether NAME in the folder WAY ("" is the root) is secret or a way, by name
+   or because it is the same file: number NUMBER on DEVICE. */
+bool hidden_has(const struct hidden *hidden, const char *way, const char *name,
+                dev_t device, ino_t number);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* keeper.c: see keeper.h. Knows nothing of Lisp. */
+#include "image/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "image/family.h"
+#include "image/linux.h"
+#include "image/names.h"
+
+/* Milliseconds between two counts. */
+#define COUNT_MS 100
+
+/* Milliseconds within which killed processes must be gone; one that the kernel
+   holds for longer ends when it lets go. */
+#define END_MS 5000
+
+/* Walks through the family that must find nobody, one after the other: one may
+   miss those who have just changed parents. */
+#define QUIET 2
+
+static struct keeper {
+    int control;
+    pid_t image;      /* whose end is reported */
+    int64_t count_at; /* -1: not before it is asked for */
+    bool crowded;     /* all are stopped until SPARE comes */
+    int32_t copies[CONTROL_SPARED_MAX];
+    size_t n;
+} keeper;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); // cannot fail
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* SIGCHLD only ends a wait. */
+static void wake(int signal)
+{
+    (void)signal;
+}
+
+/* Sends MESSAGE. If the supervisor is gone, reading its messages shows that. */
+static void tell(const struct control_message *message)
+{
+    enum status status = control_send(keeper.control, message, NULL);
+
+    (void)status;
+}
+
+static void reap(void)
+{
+    struct control_message message = {.kind = CONTROL_EXITED};
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != keeper.image)
+            continue;
+        keeper.image = 0;
+        message.pid = pid;
+        message.status = status;
+        tell(&message);
+    }
+}
+
+/* Kills the family but SPARED ones, until none is left. */
+static void end_family(const struct family_spared *spared)
+{
+    const struct timespec pause = {0, 1000 * 1000};
+    int64_t end = now_ms() + END_MS;
+
+    for (int quiet = 0; quiet < QUIET && now_ms() < end;) {
+        if (family_kill(getpid(), spared) == 0) {
+            quiet++;
+            continue;
+        }
+        quiet = 0;
+        reap();
+        (void)nanosleep(&pause, NULL); // a signal only shortens it
+        reap();
+    }
+}
+
+void keeper_end_family(void)
+{
+    keeper.image = 0; // nobody is told
+    end_family(NULL);
+}
+
+/* The image and the sleeping copies stay, as MESSAGE says; everything else
+   belongs to an image that is gone. */
+static void spare(const struct control_message *message)
+{
+    struct control_message done = {.kind = CONTROL_SPARED, .pid = message->pid};
+    int32_t pids[CONTROL_SPARED_MAX + 1];
+    struct family_spared spared = {
+        .pids = pids, .n = keeper.n + 1, .below = true};
+
+    memcpy(pids, keeper.copies, sizeof keeper.copies);
+    pids[keeper.n] = message->pid;
+    keeper.image = message->pid;
+    end_family(&spared);
+    // they may have been stopped with their groups
+    for (size_t i = 0; i < spared.n; i++)
+        (void)kill(pids[i], SIGCONT); // it may have ended
+    keeper.crowded = false;
+    keeper.count_at = -1;
+    tell(&done);
+}
+
+static void take_copies(const struct control_message *message)
+{
+    keeper.n = message->spared_n < CONTROL_SPARED_MAX ? message->spared_n
+                                                      : CONTROL_SPARED_MAX;
+    memcpy(keeper.copies, message->spared, sizeof keeper.copies);
+}
+
+/* Counts the processes of the session. When there are too many, stops them and
+   says so; the supervisor then ends the image and says who stays. */
+static void count(int64_t now)
+{
+    struct control_message message = {.kind = CONTROL_CROWDED,
+                                      .pid = keeper.image};
+    struct family_spared copies = {.pids = keeper.copies, .n = keeper.n};
+    size_t n;
+
+    if (!family_is_crowded(getpid(), &copies, LIMIT_PROCESSES, &n)) {
+        keeper.count_at = n > 1 ? now + COUNT_MS : -1;
+        return;
+    }
+    keeper.crowded = true;
+    keeper.count_at = -1;
+    // most are in the group of the image: all at once
+    if (keeper.image > 0)
+        (void)kill(-keeper.image, SIGSTOP);
+    tell(&message);
+    family_stop(getpid(), &copies);
+}
+
+/* Receives one message and does what it asks for. */
+static enum status take_message(void)
+{
+    struct control_message message;
+    int fds[CONTROL_FDS];
+    enum status status = control_receive(keeper.control, &message, fds);
+
+    if (status != ST_OK)
+        return status;
+    switch ((enum control_kind)message.kind) {
+    case CONTROL_COUNT:
+        if (keeper.count_at < 0 && !keeper.crowded)
+            keeper.count_at = now_ms();
+        break;
+    case CONTROL_COPIES:
+        take_copies(&message);
+        break;
+    case CONTROL_SPARE:
+        take_copies(&message);
+        spare(&message);
+        break;
+    case CONTROL_READY:
+    case CONTROL_OPEN:
+    case CONTROL_OPENED:
+    case CONTROL_EXITED:
+    case CONTROL_CROWDED:
+    case CONTROL_SPARED:
+    case CONTROL_COVER:
+        break; // goes another way
+    }
+    return ST_OK;
+}
+
+/* Serves the supervisor until it closes the socket. */
+static void serve(void)
+{
+    struct pollfd fd = {keeper.control, POLLIN, 0};
+    enum status status;
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    for (;;) {
+        struct timespec wait = {0, 0};
+        int64_t now;
+
+        // a copy may have become the image before it ended
+        while ((status = take_message()) == ST_OK)
+            continue;
+        if (status != ST_MISSING)
+            return;
+        reap();
+        now = now_ms();
+        if (keeper.count_at >= 0 && now >= keeper.count_at)
+            count(now);
+        if (keeper.count_at > now) {
+            wait.tv_sec = (keeper.count_at - now) / 1000;
+            wait.tv_nsec = (keeper.count_at - now) % 1000 * 1000000;
+        }
+        // SIGCHLD comes here or not at all; an error ends in the next round
+        (void)ppoll(&fd, 1, keeper.count_at >= 0 ? &wait : NULL, &none);
+    }
+}
+
+/* In the new process: becomes the first image, which is to be ended before its
+   keeper when the machine runs out of memory. */
+static NO_RETURN void become_image(const struct control_message *open,
+                                   const int fds[CONTROL_FDS], bool counted,
+                                   keeper_image *image)
+{
+    struct rlimit limit;
+    sigset_t none;
+
+    (void)close(fds[CONTROL_KEEPER]);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
+    linux_set_name(NAME_LIVE);
+    linux_offer_memory();
+    if (!linux_go_behind())
+        _exit(1); // it must never be served before its keeper
+    if (counted && getrlimit(RLIMIT_NPROC, &limit) == 0 &&
+        limit.rlim_max > LIMIT_TASKS) {
+        limit.rlim_cur = limit.rlim_max = LIMIT_TASKS;
+        (void)setrlimit(RLIMIT_NPROC, &limit); // lowering is always allowed
+    }
+    image(open, fds);
+    _exit(1); // not reached
+}
+
+static bool prepare_signals(void)
+{
+    struct sigaction action = {.sa_handler = wake};
+    sigset_t child;
+
+    (void)sigemptyset(&child);
+    (void)sigaddset(&child, SIGCHLD);
+    return sigaction(SIGCHLD, &action, NULL) == 0 &&
+           sigprocmask(SIG_BLOCK, &child, NULL) == 0;
+}
+
+bool keeper_can_count(void)
+{
+    int status = -1;
+    pid_t pid;
+
+    // the system spares root, and before 5.14 counts all that the user has
+    if (geteuid() == 0 || !linux_is_at_least(5, 14))
+        return false;
+    pid = fork();
+    if (pid == 0)
+        _exit(linux_enter_users() ? 0 : 1);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return pid > 0 && status == 0;
+}
+
+void keeper_run(const struct control_message *open, const int fds[CONTROL_FDS],
+                struct keeper_manner manner, keeper_image *image)
+{
+    struct control_message opened = {
+        .kind = CONTROL_OPENED, .serial = open->serial, .keeper = getpid()};
+    pid_t pid = -1;
+
+    keeper = (struct keeper){.control = fds[CONTROL_KEEPER], .count_at = -1};
+    linux_set_name(NAME_KEEPER);
+    linux_adopt_orphans();
+    if (fcntl(keeper.control, F_SETFL, O_NONBLOCK) == 0 && prepare_signals() &&
+        (!manner.confined || linux_give_up_rights()) &&
+        (!manner.counted || linux_enter_users()))
+        pid = fork();
+    if (pid == 0)
+        become_image(open, fds, manner.counted, image);
+    opened.status = pid < 0 ? errno : 0;
+    opened.pid = pid > 0 ? pid : 0;
+    keeper.image = opened.pid;
+    for (int i = 0; i < CONTROL_KEEPER; i++)
+        (void)close(fds[i]); // the image has them
+    tell(&opened);
+    serve();
+    keeper_end_family();
+    _exit(0);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mounts.c: see mounts.h. */
+#include "image/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "image/folders.h"
+#include "image/hidden.h"
+#include "image/namespace.h"
+#include "image/paths.h"
+
+/* Where all programs keep files for a while. */
+static const struct {
+    const char *path;
+    enum sandbox_mounts part;
+} shared[] = {
+    {"/tmp", SANDBOX_MOUNTS_TEMPORARY},
+    {"/var/tmp", SANDBOX_MOUNTS_VAR},
+};
+
+#define PROGRAM "/proc/self/exe"
+
+static void close_one(int fd)
+{
+    if (fd >= 0)
+        (void)close(fd); // was only a name
+}
+
+/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
+static const char *below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    if (n == 1) // the root
+        return path + 1;
+    if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+        return NULL;
+    return path[n] == '/' ? path + n + 1 : path + n;
+}
+
+/* --- Secrets ------------------------------------------------------------ */
+
+/* An empty folder and an empty file that nobody may open. */
+struct nothing {
+    int tree;
+    int folder;
+    int file;
+};
+
+static bool make_nothing(struct nothing *nothing)
+{
+    int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int file = -1;
+    bool done;
+
+    nothing->folder = nothing->file = -1;
+    nothing->tree = namespace_memory();
+    // what is mounted on the root is in nobody's way; what is mounted nowhere
+    // cannot be copied before Linux 6.15
+    done = top >= 0 && nothing->tree >= 0 &&
+           namespace_attach(nothing->tree, top) == 0 &&
+           mkdirat(nothing->tree, "folder", 0) == 0 &&
+           (file = openat(nothing->tree, "file",
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0)) >= 0;
+    close_one(file);
+    close_one(top);
+    if (!done)
+        return false;
+    nothing->folder = openat(nothing->tree, "folder", O_PATH | O_CLOEXEC);
+    nothing->file = openat(nothing->tree, "file", O_PATH | O_CLOEXEC);
+    return nothing->folder >= 0 && nothing->file >= 0;
+}
+
+static void release_nothing(struct nothing *nothing)
+{
+    if (nothing->tree >= 0)
+        (void)namespace_detach(nothing->tree); // or was never attached
+    close_one(nothing->tree);
+    close_one(nothing->folder);
+    close_one(nothing->file);
+}
+
+/* Lays nothing over what is at PATH, if there is something. */
+static bool hide(const struct nothing *nothing, const char *path)
+{
+    int place = folders_find(path);
+    struct stat status;
+    int tree;
+    bool done;
+
+    if (place < 0) // a link is hidden where it leads
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+               errno == EACCES;
+    done = fstat(place, &status) == 0;
+    tree = !done ? -1
+                 : namespace_copy(S_ISDIR(status.st_mode) ? nothing->folder
+                                                          : nothing->file,
+                                  true);
+    done = tree >= 0 && namespace_attach(tree, place) == 0;
+    close_one(tree);
+    close_one(place);
+    return done;
+}
+
+static bool hide_secrets(const struct hidden *hidden)
+{
+    struct nothing nothing;
+    bool done = make_nothing(&nothing) && !hidden->failed;
+
+    for (size_t i = hidden->system; done && i < hidden->secrets.n; i++)
+        done = hide(&nothing, hidden->secrets.list[i].name);
+    release_nothing(&nothing);
+    return done;
+}
+
+/* --- The temporary folder ----------------------------------------------- */
+
+/* What stays visible below a shared folder, and may be changed or not. */
+struct stay {
+    char path[SANDBOX_PATH]; /* below the shared folder; "" when not there */
+    int tree;                /* a copy of it; -1 when it is not there */
+};
+
+enum { STAY_PROGRAM, STAY_ROOT, STAY_CACHE, STAY_N };
+
+/* Whether FOLDER can be replaced: a home folder below it would become writable
+   with it, and what is FOLDER itself must stay. */
+static bool is_replaceable(const struct sandbox_places *places,
+                           const char *folder)
+{
+    for (size_t i = 0; i < HOMES_MAX; i++)
+        if (places->homes[i].path[0] == '/' &&
+            below(places->homes[i].path, folder))
+            return false;
+    for (size_t i = 0; i < SANDBOX_N; i++)
+        if (strcmp(places->writable[i], folder) == 0)
+            return false;
+    return true;
+}
+
+/* Copies what is at PATH, if that is below FOLDER. */
+static bool keep(struct stay *stay, const char *path, const char *folder,
+                 bool writable)
+{
+    const char *inner = path[0] == '/' ? below(path, folder) : NULL;
+    int place = inner ? folders_find(path) : -1;
+
+    stay->tree = -1;
+    if (!inner || (place < 0 && errno == ENOENT))
+        return true;
+    (void)snprintf(stay->path, sizeof stay->path, "%s", inner);
+    stay->tree = place >= 0 ? namespace_copy(place, !writable) : -1;
+    close_one(place);
+    return stay->tree >= 0;
+}
+
+static bool is_writable(const struct sandbox_places *places,
+                        enum sandbox_place place)
+{
+    return places->writable[place][0] != '\0' && !places->refused[place];
+}
+
+static bool keep_all(struct stay stays[STAY_N],
+                     const struct sandbox_places *places, const char *folder)
+{
+    char program[SANDBOX_PATH] = "";
+    char *slash;
+
+    if (realpath(PROGRAM, program) && (slash = strrchr(program, '/')))
+        *slash = '\0';
+    return keep(&stays[STAY_PROGRAM], program, folder, false) &
+           keep(&stays[STAY_ROOT], places->writable[SANDBOX_ROOT], folder,
+                is_writable(places, SANDBOX_ROOT)) &
+           keep(&stays[STAY_CACHE], places->writable[SANDBOX_CACHE], folder,
+                is_writable(places, SANDBOX_CACHE));
+}
+
+/* Mounts OWN on FOLDER, and STAYS in it. */
+static bool replace(int own, const char *folder, struct stay stays[STAY_N])
+{
+    int place = folders_find(folder);
+    int tree = place >= 0 ? namespace_copy(own, false) : -1;
+    bool done = tree >= 0 && namespace_attach(tree, place) == 0;
+
+    for (size_t i = 0; done && i < STAY_N; i++) {
+        int inner = -1;
+
+        if (stays[i].tree < 0)
+            continue;
+        inner = folders_find_below(tree, stays[i].path, true);
+        done = inner >= 0 && namespace_attach(stays[i].tree, inner) == 0;
+        close_one(inner);
+        if (!done)
+            (void)namespace_detach(tree); // it was attached
+    }
+    close_one(tree);
+    close_one(place);
+    return done;
+}
+
+/* Puts the temporary folder of the images in the place of the shared FOLDER. */
+static bool replace_shared(int own, const struct sandbox_places *places,
+                           const char *folder)
+{
+    static struct stay stays[STAY_N];
+    bool done = keep_all(stays, places, folder) && //
+                replace(own, folder, stays);
+
+    for (size_t i = 0; i < STAY_N; i++)
+        close_one(stays[i].tree);
+    return done;
+}
+
+/* Puts it in the place of all shared folders. Returns the parts that are in
+   force. */
+static uint32_t own_temporary(struct sandbox_places *places)
+{
+    char *path = places->writable[SANDBOX_TEMPORARY];
+    int own = is_writable(places, SANDBOX_TEMPORARY) ? folders_find(path) : -1;
+    uint32_t parts = 0;
+
+    for (size_t i = 0; own >= 0 && i < sizeof shared / sizeof shared[0]; i++) {
+        char real[SANDBOX_PATH];
+
+        // one may be a link to the other
+        if (realpath(shared[i].path, real) &&
+            strcmp(real, shared[i].path) == 0 && is_replaceable(places, real) &&
+            replace_shared(own, places, real))
+            parts |= shared[i].part;
+    }
+    close_one(own);
+    return parts;
+}
+
+/* Whether PATH leads to the folder that BEFORE tells about. */
+static bool leads_to(const char *path, const struct stat *before)
+{
+    int fd = folders_find(path);
+    struct stat now;
+    bool same = fd >= 0 && fstat(fd, &now) == 0 &&
+                now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+
+    close_one(fd);
+    return same;
+}
+
+/* Lets PATH, which is now hidden below FOLDER, lead to FOLDER by a link, so
+   that TMPDIR stays what it is, and names in it hold here and outside. */
+static void link_to(const char *folder, const char *path)
+{
+    char way[SANDBOX_PATH];
+    char up[SANDBOX_PATH] = ".";
+    char *name;
+    int at;
+
+    (void)snprintf(way, sizeof way, "%s", below(path, folder));
+    for (size_t i = 0, n = 0; way[i] != '\0' && n + 4 < sizeof up; i++)
+        if (way[i] == '/')
+            n += (size_t)snprintf(up + n, sizeof up - n, n > 0 ? "/.." : "..");
+    name = strrchr(way, '/');
+    if (name)
+        *name++ = '\0';
+    at = folders_find(folder);
+    if (name && at >= 0) {
+        int inner = folders_find_below(at, way, true);
+
+        close_one(at);
+        at = inner;
+    }
+    if (at >= 0)
+        (void)!symlinkat(up, at, name ? name : way); // it may be there
+    close_one(at);
+}
+
+/* Finds the temporary folder, which BEFORE tells about, where it is now. */
+static void find_temporary(const struct stat *before,
+                           struct sandbox_places *places)
+{
+    char *path = places->writable[SANDBOX_TEMPORARY];
+
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
+        const char *folder = shared[i].path;
+
+        if (leads_to(path, before))
+            return;
+        if (!leads_to(folder, before))
+            continue;
+        if (below(path, folder))
+            link_to(folder, path);
+        (void)snprintf(path, SANDBOX_PATH, "%s", folder);
+    }
+}
+
+/* Puts the temporary folder in the place of those that all programs share, and
+   returns the parts that are in force. The current folder may lie below what
+   was mounted then: enters it anew. False: it is gone. */
+static bool enter_temporary(struct sandbox_places *places, uint32_t *parts)
+{
+    const char *path = places->writable[SANDBOX_TEMPORARY];
+    char current[SANDBOX_PATH];
+    struct stat before;
+    struct stat here;
+
+    *parts = 0;
+    if (!is_writable(places, SANDBOX_TEMPORARY) || stat(path, &before) < 0 ||
+        !getcwd(current, sizeof current) || stat(".", &here) < 0)
+        return true;
+    *parts = own_temporary(places);
+    if (*parts == 0)
+        return true;
+    find_temporary(&before, places);
+    if (leads_to(current, &here))
+        return chdir(current) == 0;
+    // a workspace in a folder of secrets is out of sight, but of no use either
+    return !is_writable(places, SANDBOX_ROOT);
+}
+
+/* --- Covers ------------------------------------------------------------- */
+
+/* What names in the folder at PATH tell, from now on. */
+static void watch(const struct mounts *mounts, const char *path)
+{
+    int folder = folders_find_below(mounts->workspace, path, false);
+    char name[40];
+
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", folder);
+    // without a watch, later names are told, but not covered
+    if (folder >= 0 && mounts->events >= 0)
+        (void)inotify_add_watch(mounts->events, name,
+                                IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+    close_one(folder);
+}
+
+/* Whether what is at PLACE is covered already. */
+static bool is_covered(int place, bool closed)
+{
+    struct statvfs status;
+
+    if (!closed)
+        return namespace_is_mounted(place);
+    return fstatvfs(place, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
+}
+
+/* Mounts what is at PATH on itself, so that it cannot be moved away; CLOSED:
+   nor changed. */
+static bool cover(const struct mounts *mounts, const char *path, bool closed)
+{
+    int place = folders_find_below(mounts->workspace, path, false);
+    int tree = -1;
+    bool done = true;
+
+    if (place < 0) // gone meanwhile, or a link, which only the answer tells
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if (!is_covered(place, closed)) {
+        tree = namespace_copy(place, closed);
+        done = tree >= 0 && namespace_attach(tree, place) == 0;
+        close_one(tree);
+    }
+    close_one(place);
+    return done;
+}
+
+/* Covers those of PATHS that are known. */
+static bool cover_known(const struct mounts *mounts, const struct paths *paths,
+                        bool closed)
+{
+    bool done = !paths->failed;
+
+    for (size_t i = 0; i < paths->n; i++)
+        if (paths_has(&mounts->known, paths->list[i]))
+            done = cover(mounts, paths->list[i], closed) && done;
+    return done;
+}
+
+static void add_all(const struct paths *from, struct paths *to)
+{
+    for (size_t i = 0; i < from->n; i++)
+        paths_add(to, from->list[i]);
+}
+
+/* Covers what there is now: what is known, or ALL. */
+static bool cover_all(struct mounts *mounts, const struct sandbox *sandbox,
+                      bool all)
+{
+    struct covers *covers = &mounts->covers;
+    bool done = true;
+
+    covers_list(mounts->workspace, sandbox, covers);
+    covers_add_program(mounts->path, PROGRAM, covers);
+    if (all) {
+        add_all(&covers->fixed, &mounts->known);
+        add_all(&covers->closed, &mounts->known);
+    }
+    done = cover_known(mounts, &covers->fixed, false) &&
+           cover_known(mounts, &covers->closed, true);
+    for (size_t i = 0; i < covers->roots.n; i++)
+        watch(mounts, covers->roots.list[i]);
+    for (size_t i = 0; i < covers->fixed.n; i++)
+        watch(mounts, covers->fixed.list[i]);
+    return done && !covers->roots.failed && !mounts->known.failed;
+}
+
+static bool start_covers(struct mounts *mounts, const struct sandbox *sandbox,
+                         const struct sandbox_places *places)
+{
+    mounts->path = places->writable[SANDBOX_ROOT];
+    mounts->workspace = folders_find(mounts->path);
+    if (mounts->workspace < 0)
+        return false;
+    mounts->events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    covers_find_roots(mounts->workspace, &mounts->covers);
+    return cover_all(mounts, sandbox, true);
+}
+
+void mounts_tend(struct mounts *mounts, const struct sandbox *sandbox)
+{
+    char events[4096];
+
+    while (read(mounts->events, events, sizeof events) > 0)
+        continue;                            // which names came does not matter
+    (void)cover_all(mounts, sandbox, false); // what fails is tried again
+}
+
+void mounts_cover(struct mounts *mounts, const struct sandbox *sandbox)
+{
+    if ((mounts->parts & SANDBOX_MOUNTS_COVERS) != 0)
+        (void)cover_all(mounts, sandbox, true); // the same
+}
+
+/* --- All of it ---------------------------------------------------------- */
+
+bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
+                  const struct hidden *hidden, struct sandbox_places *places)
+{
+    uint32_t temporary;
+
+    memset(mounts, 0, sizeof *mounts);
+    mounts->workspace = mounts->events = -1;
+    if (namespace_enter() < 0) {
+        mounts->fault = errno;
+        return true;
+    }
+    mounts->parts = SANDBOX_MOUNTS;
+    if (hide_secrets(hidden))
+        mounts->parts |= SANDBOX_MOUNTS_SECRETS;
+    if (sandbox->mode != SANDBOX_WORKSPACE)
+        return true;
+    if (!enter_temporary(places, &temporary))
+        return false;
+    mounts->parts |= temporary;
+    if (is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected &&
+        start_covers(mounts, sandbox, places))
+        mounts->parts |= SANDBOX_MOUNTS_COVERS;
+    return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* adopted.c: see adopted.h. */
+#include "supervisor/adopted.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "image/linux.h"
+
+/* Milliseconds within which processes that were told to end must be gone. */
+#define AWAIT_MS 1000
+
+/* Children examined at a time. */
+#define CHILDREN_MAX 1024
+
+void adopted_begin(struct supervisor *s)
+{
+    pid_t child;
+
+    s->alone = getpid() != 1 && linux_children(&child, 1) == 0;
+    linux_adopt_orphans();
+}
+
+static bool is_known(const struct supervisor *s, pid_t pid)
+{
+    for (const struct session *session = s->sessions; session;
+         session = session->next)
+        if (session->image.keeper_pid == pid)
+            return true;
+    return s->zygote.pid == pid || s->temporary.sweeper == pid;
+}
+
+/* Deals with children that are not known: sends them SIGNAL, or 0 to send none.
+   Returns how many they are. */
+static size_t signal_unknown(const struct supervisor *s, int signal)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t n = s->alone ? linux_children(pids, CHILDREN_MAX) : 0;
+    size_t unknown = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_known(s, pids[i]))
+            continue;
+        if (signal != 0)
+            (void)kill(pids[i], signal); // it may just have ended
+        unknown++;
+    }
+    return unknown;
+}
+
+void adopted_end(struct supervisor *s)
+{
+    s->adopting = true;
+    adopted_tend(s);
+}
+
+void adopted_tend(struct supervisor *s)
+{
+    if (s->adopting)
+        s->adopting = signal_unknown(s, SIGKILL) > 0;
+}
+
+/* Reaps what has ended; whether some of KEEPERS, or other adopted ones, have
+   not. */
+static bool is_left(struct supervisor *s, const pid_t *keepers, size_t n)
+{
+    pid_t pid;
+    bool left = false;
+
+    for (size_t i = 0; i < n; i++)
+        left = waitpid(keepers[i], NULL, WNOHANG) == 0 || left;
+    if (!s->alone)
+        return left;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+        (void)temporary_note_exit(&s->temporary, pid);
+    return signal_unknown(s, 0) > 0;
+}
+
+void adopted_await(struct supervisor *s, const pid_t *keepers, size_t n)
+{
+    const struct timespec pause = {0, 2 * 1000 * 1000};
+
+    for (int waited = 0; is_left(s, keepers, n); waited += 2) {
+        if (waited >= 2 * AWAIT_MS)
+            return; // the kernel holds them; they end when it lets go
+        if (waited >= AWAIT_MS) {
+            for (size_t i = 0; i < n; i++)
+                if (waitpid(keepers[i], NULL, WNOHANG) == 0)
+                    (void)kill(keepers[i], SIGKILL);
+            (void)signal_unknown(s, SIGKILL);
+        }
+        (void)nanosleep(&pause, NULL); // a signal only shortens it
+    }
+}

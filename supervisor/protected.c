@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* protected.c: see protected.h. The kernel's watches would tell of changes,
+   too, but looking costs little, needs nothing to be held, and misses nothing.
+ */
+#include "supervisor/protected.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Names that one answer tells. */
+#define TOLD 10
+
+/* A folder whose last change is less than this ago, in nanoseconds, may change
+   again without a trace: the kernel's clock for files ticks every 10 ms, or
+   more often. */
+#define TICK (20 * 1000 * 1000)
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Mixes the state of the folders PATHS into STAMP; 0: it tells nothing. */
+static uint64_t mix(const struct protected *protected,
+                    const struct paths *paths, uint64_t stamp)
+{
+    struct timespec now = {0, 0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now); // cannot fail
+    for (size_t i = 0; stamp != 0 && i < paths->n; i++) {
+        const char *path = paths->list[i];
+        struct stat status;
+        int64_t changed;
+
+        if (fstatat(protected->workspace, path[0] != '\0' ? path : ".", &status,
+                    AT_SYMLINK_NOFOLLOW) < 0)
+            return 0;
+        changed = nanoseconds(status.st_ctim);
+        if (changed > nanoseconds(now) - TICK)
+            return 0;
+        stamp = (stamp ^ status.st_ino) * 0x100000001b3;
+        stamp = (stamp ^ (uint64_t)changed) * 0x100000001b3;
+    }
+    return stamp;
+}
+
+/* The state of the folders in which files can come: those that were listed
+   last. */
+static uint64_t stamp_of(const struct protected *protected)
+{
+    uint64_t stamp = mix(protected, &protected->covers.roots, 1);
+
+    return mix(protected, &protected->covers.fixed, stamp);
+}
+
+/* Lists what there is into OUT: inode, blank, path. */
+static void look(struct protected *protected, const struct sandbox *sandbox,
+                 struct paths *out)
+{
+    struct covers *covers = &protected->covers;
+
+    covers_list(protected->workspace, sandbox, covers);
+    for (size_t i = 0; i < covers->closed.n; i++) {
+        const char *path = covers->closed.list[i];
+        char line[SANDBOX_PATH + 24];
+        struct stat status;
+
+        if (fstatat(protected->workspace, path, &status, AT_SYMLINK_NOFOLLOW) <
+            0)
+            continue;
+        (void)snprintf(line, sizeof line, "%" PRIu64 " %s",
+                       (uint64_t)status.st_ino, path);
+        paths_append(out, line);
+    }
+}
+
+void protected_open(struct protected *protected, const struct sandbox *sandbox,
+                    const char *workspace)
+{
+    memset(protected, 0, sizeof *protected);
+    if (sandbox->mode != SANDBOX_WORKSPACE || sandbox->unprotected ||
+        workspace[0] == '\0')
+        return;
+    protected->workspace = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    protected->open = protected->workspace >= 0;
+    if (!protected->open)
+        return;
+    covers_find_roots(protected->workspace, &protected->covers);
+    protected->covers.repository = true;
+    look(protected, sandbox, &protected->known);
+}
+
+bool protected_read(struct protected *protected, const struct sandbox *sandbox,
+                    struct buf *out)
+{
+    struct paths now = {.list = NULL};
+    uint64_t stamp;
+    size_t n = 0;
+
+    if (!protected->open)
+        return false;
+    stamp = stamp_of(protected);
+    if (stamp != 0 && stamp == protected->stamp)
+        return false;
+    protected->stamp = stamp; // before looking, so that nothing is missed
+    look(protected, sandbox, &now);
+    for (size_t i = 0; i < now.n; i++) {
+        if (paths_has(&protected->known, now.list[i]))
+            continue;
+        if (n == 0)
+            buf_str(out, STR("\nNew in the workspace since the last answer: "));
+        if (n < TOLD)
+            buf_printf(out, "%s%s", n > 0 ? ", " : "",
+                       strchr(now.list[i], ' ') + 1);
+        n++;
+    }
+    if (n > TOLD)
+        buf_printf(out, " and %zu more", n - TOLD);
+    if (n > 0)
+        buf_str(out, STR(". Other programs run or trust such files: tell the "
+                         "user, who should look at them first."));
+    paths_release(&protected->known);
+    protected->known = now;
+    return n > 0;
+}
+
+void protected_release(struct protected *protected)
+{
+    if (protected->open)
+        (void)close(protected->workspace); // was only read
+    covers_release(&protected->covers);
+    paths_release(&protected->known);
+    memset(protected, 0, sizeof *protected);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* sandbox.c: see sandbox.h. */
+#include "bench/sandbox.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/caller.h"
+#include "bench/peer.h"
+#include "bench/table.h"
+
+enum {
+    STARTS = 31, /* of each kind */
+    WARM_UP = 200,
+    ROUNDS = 20,
+    CALLS = 200, /* in each round */
+    FEW = 50,    /* entries of a home folder */
+    MANY = 5000,
+    PATH_ROOM = 4096 /* bytes of a path */
+};
+
+/* Milliseconds of one start. */
+struct start {
+    double initialized;
+    double evaluated;
+};
+
+static struct start start_once(const char *const *command)
+{
+    struct peer peer;
+    struct start times;
+    double start = peer_now();
+
+    peer_start(&peer, command);
+    caller_initialize(&peer);
+    times.initialized = peer_now() - start;
+    (void)caller_evaluate(&peer, "(+ 1 2)", "=> 3");
+    times.evaluated = peer_now() - start;
+    peer_stop(&peer);
+    return times;
+}
+
+static void bench_starts(const char *const *on, const char *const *off)
+{
+    static double initialized[2][STARTS];
+    static double evaluated[2][STARTS];
+
+    for (int i = 0; i < STARTS; i++) {
+        struct start with = start_once(on);
+        struct start without = start_once(off);
+
+        initialized[0][i] = with.initialized;
+        initialized[1][i] = without.initialized;
+        evaluated[0][i] = with.evaluated;
+        evaluated[1][i] = without.evaluated;
+    }
+    table_times("start to initialize reply, sandbox",
+                table_median(initialized[0], STARTS), "off",
+                table_median(initialized[1], STARTS), 1.05);
+    table_times("start to first evaluation, sandbox",
+                table_median(evaluated[0], STARTS), "off",
+                table_median(evaluated[1], STARTS), 1.05);
+}
+
+static void bench_calls(const char *const *on, const char *const *off)
+{
+    static double times[2][ROUNDS * CALLS];
+    struct peer peers[2];
+    size_t n = 0;
+
+    peer_start(&peers[0], on);
+    peer_start(&peers[1], off);
+    for (int k = 0; k < 2; k++) {
+        caller_initialize(&peers[k]);
+        for (int i = 0; i < WARM_UP; i++)
+            (void)caller_evaluate(&peers[k], "(+ 1 2)", "=> 3");
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int k = 0; k < 2; k++)
+            for (size_t i = 0; i < CALLS; i++)
+                times[k][n + i] = caller_evaluate(&peers[k], "(+ 1 2)", "=> 3");
+        n += CALLS;
+    }
+    table_times("lone call, sandbox, p50", table_median(times[0], n), "off",
+                table_median(times[1], n), 1.05);
+    peer_stop(&peers[0]);
+    peer_stop(&peers[1]);
+}
+
+/* Makes a home folder at PATH with N entries. */
+static void make_home(const char *path, int n)
+{
+    char name[PATH_ROOM + 32];
+
+    if (mkdir(path, 0700) < 0)
+        perror(path);
+    for (int i = 0; i < n; i++) {
+        int fd;
+
+        (void)snprintf(name, sizeof name, "%s/entry-%d", path, i);
+        fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        if (fd < 0)
+            perror(name);
+        else
+            (void)close(fd); // it is empty
+    }
+}
+
+/* The start does not depend on how much lies in the home folder. */
+static void bench_homes(const char *const *command)
+{
+    static double evaluated[2][STARTS];
+    const char *outer = getenv("HOME");
+    char before[PATH_ROOM];
+    char homes[2][PATH_ROOM + 8];
+
+    (void)snprintf(before, sizeof before, "%s", outer ? outer : "/tmp");
+    (void)snprintf(homes[0], sizeof homes[0], "%s/many", before);
+    (void)snprintf(homes[1], sizeof homes[1], "%s/few", before);
+    make_home(homes[0], MANY);
+    make_home(homes[1], FEW);
+    for (int i = 0; i < STARTS; i++)
+        for (int k = 0; k < 2; k++) {
+            (void)setenv("HOME", homes[k], 1); // fails only without memory
+            evaluated[k][i] = start_once(command).evaluated;
+        }
+    (void)setenv("HOME", before, 1); // as it was
+    table_times("start, 5,000 entries in the home folder",
+                table_median(evaluated[0], STARTS), "50",
+                table_median(evaluated[1], STARTS), 1.05);
+}
+
+void bench_sandbox(const char *server)
+{
+    const char *on[] = {server, NULL};
+    const char *off[] = {server, "--sandbox", "off", NULL};
+
+    bench_starts(on, off);
+    bench_calls(on, off);
+    bench_homes(on);
+}
