@@ -28,26 +28,26 @@ static char text[200];
 static int writes;
 
 static enum files_result locate(void *context, struct arena *arena,
-                                struct str path, struct str *name,
+                                struct str path, struct files_place *out,
                                 struct str *problem)
 {
     (void)context;
     (void)arena;
     *problem = STR("");
-    *name = path;
+    *out = (struct files_place){.asked = path, .name = path};
     return FILES_OK;
 }
 
 static enum files_result read_file(void *context, struct arena *arena,
-                                   struct str path, uint64_t max,
-                                   struct files_content *out,
+                                   const struct files_place *place,
+                                   uint64_t max, struct files_content *out,
                                    struct str *problem)
 {
     (void)context;
     (void)max;
     *problem = STR("");
     *out = (struct files_content){.exists = true};
-    if (arena_str(arena, path, &out->name) != ST_OK ||
+    if (arena_str(arena, place->name, &out->name) != ST_OK ||
         arena_str(arena, str_from(text), &out->bytes) != ST_OK)
         return FILES_NOMEM;
     digest_of(out->bytes, out->hash);

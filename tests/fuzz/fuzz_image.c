@@ -14,6 +14,9 @@
 /* Calls that are made in all. */
 #define CALLS 6
 
+/* More than any process has as its number. */
+#define NO_PROCESS 0x7fffffff
+
 enum order {
     SEND,       /* bytes through the socket */
     SEND_FD,    /* the same, and a descriptor along with them */
@@ -60,22 +63,21 @@ static void add_call(struct fuzz *f)
 static void start(struct fuzz *f)
 {
     int pair[2];
-    int ours[CAPTURE_PIPES];
-    int socket;
+    int ours[CONTROL_FDS] = {[CONTROL_KEEPER] = -1};
 
     memset(f, 0, sizeof *f);
     session_init(&f->session, "main");
     for (size_t i = 0; i < WIRE_MARK_KEY; i++)
         f->session.image.output.key[i] = (unsigned char)('0' + i);
     make_pair(pair, true);
-    socket = pair[0];
+    ours[CONTROL_SOCKET] = pair[0];
     f->socket = pair[1];
     for (int i = 0; i < CAPTURE_PIPES; i++) {
         make_pair(pair, false);
-        ours[i] = pair[0];
+        ours[i == CAPTURE_STDOUT ? CONTROL_STDOUT : CONTROL_STDERR] = pair[0];
         f->pipes[i] = pair[1];
     }
-    session_connect(&f->session, socket, ours);
+    session_connect(&f->session, ours);
 }
 
 /* --- What the image does ------------------------------------------------ */
@@ -232,10 +234,10 @@ static bool wake(struct fuzz *f, struct str *bytes)
     enum status status;
 
     make_pair(pair, true);
-    checkpoint = checkpoints_add(&f->session.keeping.checkpoints, pair[0], 1, 0,
-                                 STR("c"));
+    checkpoint = checkpoints_add(&f->session.keeping.checkpoints, pair[0],
+                                 NO_PROCESS, 0, STR("c"));
     REQUIRE(checkpoint);
-    checkpoint->start = 1; // not that of process 1: it is not signalled
+    checkpoint->start = 1; // it is looked for, and not signalled
     restore_begin(&supervisor, &f->session, checkpoint, 0, 0);
     REQUIRE(restore_is_waking(&f->session));
     if (n > 0)
