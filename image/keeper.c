@@ -187,9 +187,10 @@ static void serve(void)
 {
     struct pollfd fd = {keeper.control, POLLIN, 0};
     enum status status;
-    sigset_t none;
+    sigset_t waiting;
 
-    (void)sigemptyset(&none);
+    (void)sigfillset(&waiting);
+    (void)sigdelset(&waiting, SIGCHLD);
     for (;;) {
         struct timespec wait = {0, 0};
         int64_t now;
@@ -208,7 +209,7 @@ static void serve(void)
             wait.tv_nsec = (keeper.count_at - now) % 1000 * 1000000;
         }
         // SIGCHLD comes here or not at all; an error ends in the next round
-        (void)ppoll(&fd, 1, keeper.count_at >= 0 ? &wait : NULL, &none);
+        (void)ppoll(&fd, 1, keeper.count_at >= 0 ? &wait : NULL, &waiting);
     }
 }
 
@@ -238,15 +239,15 @@ static NO_RETURN void become_image(const struct control_message *open,
     _exit(1); // not reached
 }
 
+/* Where the sandbox is off, code may send any: only SIGCHLD is heard. */
 static bool prepare_signals(void)
 {
     struct sigaction action = {.sa_handler = wake};
-    sigset_t child;
+    sigset_t all;
 
-    (void)sigemptyset(&child);
-    (void)sigaddset(&child, SIGCHLD);
+    (void)sigfillset(&all);
     return sigaction(SIGCHLD, &action, NULL) == 0 &&
-           sigprocmask(SIG_BLOCK, &child, NULL) == 0;
+           sigprocmask(SIG_BLOCK, &all, NULL) == 0;
 }
 
 bool keeper_can_count(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // server.mjs: an ecl-mcp that evaluates, with a client of few words.
-import fs from 'node:fs';
 import { Peer } from '../support/peer.mjs';
+import { info } from '../support/proc.mjs';
 
 // Seconds for all attempts of one server.
 const SECONDS = 100;
@@ -53,13 +53,14 @@ export class Server {
     }
 
     // The numbers of its processes: its own, that of the process that made its
-    // images, and that of the image of another session.
+    // images, of the keeper of session main, and of the image of another session.
     async processes() {
-        const other = await this.evaluate('(si:getpid)', 'other');
-        const children = fs.readFileSync(
-            `/proc/${this.peer.pid}/task/${this.peer.pid}/children`, 'utf8');
-        return { SERVER: this.peer.pid, ZYGOTE: parseInt(children),
-            OTHER: /=> (\d+)/.exec(other)[1] };
+        const pid = async session => +/=> (\d+)/.exec(
+            await this.evaluate('(si:getpid)', session))[1];
+        const parent = number => info(number).parent;
+        const KEEPER = parent(await pid('main'));
+        return { SERVER: this.peer.pid, ZYGOTE: parent(KEEPER), KEEPER,
+            OTHER: await pid('other') };
     }
 
     // The line of its log that fits PATTERN.
