@@ -59,8 +59,16 @@ INCLUDES := -iquote core -iquote .
 host_flags = $(if $(filter host/% image/% supervisor/% server/% module/% tests/image/% tests/walls/% tests/support/imagehost.c tests/support/rights.c,$<),-D_GNU_SOURCE)
 TEST_INCLUDES := -iquote tests
 
-HARDENED := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
-  -fstack-protector-strong
+# The flag, or the other one when the compiler or its library does not know it.
+or_else = $(shell $(CC) -Werror -O2 $(1) -include stdlib.h -x c -c -o /dev/null \
+  /dev/null 2>/dev/null && echo '$(1)' || echo '$(2)')
+
+ifneq ($(filter release clang,$(PROFILE)),)
+HARDENED := -O2 -g -U_FORTIFY_SOURCE \
+  $(call or_else,-D_FORTIFY_SOURCE=3,-D_FORTIFY_SOURCE=2) \
+  -fstack-protector-strong $(call or_else,-fstack-clash-protection) \
+  $(call or_else,-fcf-protection) $(call or_else,-mbranch-protection=standard)
+endif
 SANITIZED := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=all
 CFLAGS_debug := -O0 -g3
@@ -69,7 +77,7 @@ CFLAGS_release := $(HARDENED) -DNDEBUG
 CFLAGS_clang := $(HARDENED)
 CFLAGS_asan := $(SANITIZED)
 CFLAGS_fuzz := $(SANITIZED) -fsanitize=fuzzer-no-link
-LDFLAGS_release := -Wl,-z,relro,-z,now
+LDFLAGS_release := -Wl,-z,relro,-z,now,-z,noexecstack
 LDFLAGS_clang := $(LDFLAGS_release)
 LDFLAGS_asan := -fsanitize=address,undefined
 LDFLAGS_fuzz := -fsanitize=address,undefined
@@ -365,12 +373,15 @@ check-hostile: all ## evaluations that have broken other servers
 	$(suite) hostile node tests/hostile/run.mjs
 
 ATTEMPT := $(BUILD)/attempt
-$(ATTEMPT): $(call objects,$(wildcard tests/walls/*.c))
+WITHOUT := $(BUILD)/without
+$(ATTEMPT): $(call objects,$(filter-out %/without.c,$(wildcard tests/walls/*.c)))
 	$(link)
 
-check-walls: all $(ATTEMPT) ## attempts against the sandbox, with controls
-	$(suite) walls node tests/walls/run.mjs --program $(abspath $(SERVER)) \
-	  --attempt $(abspath $(ATTEMPT))
+$(WITHOUT): $(call objects,tests/walls/without.c)
+	$(link) -lseccomp
+
+check-walls: all $(ATTEMPT) $(WITHOUT) ## attempts against the sandbox, with controls
+	$(suite) walls node tests/walls/run.mjs --build $(abspath $(BUILD))
 
 $(BUILD)/differ: $(call objects,tests/diff/differ.c) $(CORE_LIB)
 	$(link) $(LIBS)

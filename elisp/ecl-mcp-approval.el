@@ -210,9 +210,10 @@ The desktop shows a notification if it can; otherwise a bell sounds."
   (force-mode-line-update t))
 
 (defun ecl-mcp-approval-connection (connection)
-  "Forget the grants for CONNECTION if it was closed."
-  (when (ecl-mcp-connection-closed connection)
-    (ecl-mcp-permissions-forget connection)))
+  "Forget the grants for CONNECTION if it was closed; else look at its rules."
+  (if (ecl-mcp-connection-closed connection)
+      (ecl-mcp-permissions-forget connection)
+    (ecl-mcp-permissions-look connection)))
 
 (defun ecl-mcp-approval-activate ()
   "Let rules answer requests, and let the others come up here."

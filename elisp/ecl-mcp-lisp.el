@@ -17,6 +17,7 @@
 (require 'ecl-mcp-send)
 (require 'ecl-mcp-socket)
 (require 'ecl-mcp-module-load)
+(require 'ecl-mcp-supervisor-log)
 
 (declare-function ecl-mcp-module-open "ext:ecl-mcp-module-functions" (options))
 (declare-function ecl-mcp-module-close "ext:ecl-mcp-module-functions" (session))
@@ -106,7 +107,8 @@ socket that this option names."
 
 (defvar ecl-mcp-lisp-functions nil
   "Abnormal hook run when the Lisp of this Emacs starts, is lost, or ends.
-The functions get `ecl-mcp-lisp' and a symbol: `started', `lost' or `ended'.")
+The functions get `ecl-mcp-lisp' and a symbol: `started', `lost', `ended', or
+`warned' when it is known that its sandbox lacks something.")
 
 (declare-function ecl-mcp-activate "ecl-mcp" ())
 
@@ -276,15 +278,19 @@ this Emacs has its Lisp nevertheless."
         (ecl-mcp-error
          (ecl-mcp-lisp--kill lisp (cadr err)))))))
 
-(defun ecl-mcp-lisp--errors (process text)
-  "Note TEXT from the standard error of a supervisor, read by PROCESS."
-  (dolist (line (split-string text "\n" t "[ \t\r]+"))
-    (process-put process 'ecl-mcp-line line)
-    (ecl-mcp--note 'info "%s" line)))
+(defun ecl-mcp-lisp-sandbox (lisp)
+  "What the sandbox of LISP lacks, a list of lines."
+  (when-let* ((process (ecl-mcp-lisp-process lisp))
+              (errors (process-get process 'ecl-mcp-errors)))
+    (ecl-mcp-supervisor-log-sandbox errors)))
+
+(defun ecl-mcp-lisp--warned (lisp)
+  "Tell others that the sandbox of LISP lacks something."
+  (ecl-mcp--run-hook 'ecl-mcp-lisp-functions lisp 'warned))
 
 (defun ecl-mcp-lisp--end-reason (process event)
   "Return a sentence that says how PROCESS, a supervisor, ended, given EVENT."
-  (let ((line (process-get (process-get process 'ecl-mcp-errors) 'ecl-mcp-line)))
+  (let ((line (ecl-mcp-supervisor-log-last (process-get process 'ecl-mcp-errors))))
     (format "The process of the Lisp images ended: %s%s."
             (string-trim event)
             (if (and line (eq (process-status process) 'exit))
@@ -296,7 +302,11 @@ this Emacs has its Lisp nevertheless."
   (let* ((default-directory (ecl-mcp-lisp-workspace lisp))
          (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
                                     :sentinel #'ignore
-                                    :filter #'ecl-mcp-lisp--errors)))
+                                    :filter
+                                    (apply-partially
+                                     #'ecl-mcp-supervisor-log-filter
+                                     (apply-partially #'ecl-mcp-lisp--warned
+                                                      lisp)))))
     (condition-case err
         (setf (ecl-mcp-lisp-process lisp)
               (make-process

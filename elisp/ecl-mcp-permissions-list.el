@@ -154,27 +154,30 @@ Deny beats ask, and ask beats allow, whatever their scopes.
     (ecl-mcp-permissions-mode)
     (setq ecl-mcp-permissions--roots roots)
     (revert-buffer)
-    (dolist (rules (cons (ecl-mcp-permissions--user-rules)
-                         (mapcar (lambda (root)
-                                   (ecl-mcp-permissions--project-rules root))
-                                 roots)))
-      (when-let ((fault (ecl-mcp-permissions--rules-fault rules)))
-        (display-warning 'ecl-mcp fault :error)))))
+    (dolist (fault (delete-dups (mapcan (lambda (root)
+                                          (cdr (ecl-mcp-permissions--all root)))
+                                        (or roots (list nil)))))
+      (display-warning 'ecl-mcp fault :error))))
 
 ;;;###autoload
 (defun ecl-mcp-trust-project (root)
   "Trust the rules of the project at ROOT in their present form.
-If anything but the keys of approvals changes them, they must be trusted again."
+If anything but the keys of approvals changes them, they must be trusted again.
+If they are gone, trust nothing there, and forget what they denied."
   (interactive
-   (list (let ((roots (ecl-mcp-permissions--known-roots)))
+   (list (let ((roots (delete-dups
+                       (append (ecl-mcp-permissions--known-roots)
+                               (mapcar #'car (ecl-mcp-permissions--rules-trusts
+                                              (ecl-mcp-permissions--user-rules)))))))
            (if (cdr roots) (completing-read "Project: " roots nil t)
              (or (car roots) (user-error "There is no project with rules"))))))
   (let* ((rules (ecl-mcp-permissions--project-rules root))
-         (allow (cl-remove 'allow (ecl-mcp-permissions--rules-rules rules)
-                           :key #'ecl-mcp-rule-effect :test-not #'eq)))
+         (text (ecl-mcp-permissions--trust-text root rules)))
     (when (ecl-mcp-permissions--rules-fault rules)
       (user-error "%s" (ecl-mcp-permissions--rules-fault rules)))
-    (unless (ecl-mcp-permissions--rules-digest rules)
+    (unless (or (ecl-mcp-permissions--rules-digest rules)
+                (ecl-mcp-permissions--record root)
+                (ecl-mcp-permissions--kept root))
       (user-error "%s has no rules" root))
     (with-current-buffer-window "*ecl-mcp rules*" nil
         (lambda (window value)
@@ -183,10 +186,35 @@ If anything but the keys of approvals changes them, they must be trusted again."
                "%s" (ecl-mcp-permissions--ask-trust root rules window))
             (quit-restore-window window 'kill))
           value)
-      (insert (format "These %d rules allow calls without asking:\n\n"
-                      (length allow)))
-      (dolist (rule allow)
-        (insert "  " (ecl-mcp-approval-text-line (ecl-mcp-rule-text rule)) "\n")))))
+      (insert text))))
+
+(defun ecl-mcp-permissions--trust-text (root rules)
+  "What trusting RULES, those of the project at ROOT, means, as text."
+  (let* ((allow (cl-remove 'allow (ecl-mcp-permissions--rules-rules rules)
+                           :key #'ecl-mcp-rule-effect :test-not #'eq))
+         (now (ecl-mcp-permissions--restrictions rules root))
+         (lost (cl-remove-if (lambda (rule)
+                               (member (ecl-mcp-permissions--plist rule) now))
+                             (ecl-mcp-permissions--kept root)))
+         (around (cl-find-if (lambda (trusted)
+                               (and (not (equal trusted root))
+                                    (string-prefix-p trusted root)))
+                             (mapcar #'car (ecl-mcp-permissions--rules-trusts
+                                            (ecl-mcp-permissions--user-rules))))))
+    (cl-flet ((lines (rules)
+                (mapconcat (lambda (rule)
+                             (concat "  " (ecl-mcp-approval-text-line
+                                           (ecl-mcp-rule-text rule))
+                                     "\n"))
+                           rules "")))
+      (concat (and around
+                   (format "This folder is inside %s, which you trust.\n\n"
+                           (ecl-mcp-approval-text-line (abbreviate-file-name around))))
+              (format "These %d rules allow calls without asking:\n\n%s"
+                      (length allow) (lines allow))
+              (and lost
+                   (format "\nThese %d rules are gone and will end:\n\n%s"
+                           (length lost) (lines lost)))))))
 
 (defun ecl-mcp-permissions--ask-trust (root rules window)
   "Ask whether to trust RULES, those of the project at ROOT, shown in WINDOW.
@@ -207,7 +235,7 @@ Trust them if the answer is yes, and return what was done."
                                   (abbreviate-file-name root)))))))
     (cond ((not (equal answer "yes")) "Not trusted")
           ((not seen) "Not trusted: go to the end of them first, with C-M-v")
-          ((ecl-mcp-permissions--trust root (ecl-mcp-permissions--rules-digest rules)))
+          ((ecl-mcp-permissions--accept root rules))
           (t "Trusted"))))
 
 (provide 'ecl-mcp-permissions-list)

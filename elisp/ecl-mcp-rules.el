@@ -22,10 +22,11 @@ or must match too: OPERATORS, names in lower case; PLACES, where code may call
 them, as in `ecl-mcp-risk-places'; PACKAGE, of the code; SESSION, the Lisp
 session; PATH, a file of the project or a folder followed by /* or /**; DIGEST,
 of all arguments; CLIENT and CONNECTION, the caller.
+PROJECT is the root of the project, with a slash, for which the rule is kept.
 SCOPE is `session', `project' or `user'; FILE is where the rule is kept; ORIGIN
 says who made it and when.  USED and COUNT refer to this Emacs."
   effect tool operators places package session path digest client connection
-  scope file origin used (count 0))
+  project scope file origin used (count 0))
 
 ;;;; What a call is about
 
@@ -100,6 +101,48 @@ path is outside the project or unknown; DIGEST is that of the arguments."
      :digest (ecl-mcp-rules--digest (ecl-mcp-request-arguments request)))))
 
 ;;;; Which calls a rule covers
+
+(defvar ecl-mcp-rules--roots (make-hash-table :test #'eq :weakness 'key)
+  "Cache of the roots of connections, (WORKSPACE . ROOT).")
+
+(defun ecl-mcp-connection-root (connection)
+  "The root of the project of CONNECTION, with a final slash, or nil.
+It stays what it was at first, even if a link takes its name later."
+  (when-let ((workspace (ecl-mcp-connection-workspace connection)))
+    (let ((known (gethash connection ecl-mcp-rules--roots)))
+      (unless (equal workspace (car known))
+        (setq known (cons workspace
+                          (ecl-mcp--plain-file
+                           #'file-name-as-directory
+                           (ecl-mcp--plain-file #'file-truename workspace))))
+        (puthash connection known ecl-mcp-rules--roots))
+      (cdr known))))
+
+(defun ecl-mcp-request-root (request)
+  "The root of the project of REQUEST, with a final slash, or nil."
+  (ecl-mcp-connection-root (ecl-mcp-request-connection request)))
+
+(defun ecl-mcp-rules--project-fits (rule root)
+  "Whether RULE may be about calls in the project at ROOT.
+A project holds for those in its folders, too, but it allows nothing there."
+  (let ((project (ecl-mcp-rule-project rule)))
+    (or (not project)
+        (equal project root)
+        (and root
+             (not (eq 'allow (ecl-mcp-rule-effect rule)))
+             (or (string-prefix-p project root)
+                 (and (ecl-mcp-rule-path rule)
+                      (string-prefix-p root project)))))))
+
+(defun ecl-mcp-rules--path-of (rule root subject)
+  "The path of SUBJECT, in the project at ROOT, as RULE would name it, or nil."
+  (let ((project (or (ecl-mcp-rule-project rule) root))
+        (path (ecl-mcp-subject-path subject)))
+    (cond ((or (not path) (equal project root)) path)
+          ((string-prefix-p project root)
+           (concat (substring root (length project)) path))
+          ((string-prefix-p (substring project (length root)) path)
+           (substring path (- (length project) (length root)))))))
 
 (defun ecl-mcp-rules--path-regexp (pattern)
   "The regular expression for PATTERN, in which * and ** stand for names.
@@ -181,10 +224,11 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
                     ;; In another package, names may mean something else.
                     (or doubt (equal (ecl-mcp-rule-package rule)
                                      (ecl-mcp-subject-package subject)))))
+           (ecl-mcp-rules--project-fits rule (ecl-mcp-request-root request))
            (or (not (ecl-mcp-rule-path rule))
-               (if (ecl-mcp-subject-path subject)
-                   (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule)
-                                             (ecl-mcp-subject-path subject))
+               (if-let ((path (ecl-mcp-rules--path-of
+                               rule (ecl-mcp-request-root request) subject)))
+                   (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule) path)
                  (and doubt (ecl-mcp-subject-outside subject))))))))
 
 ;;;; Rules for humans
@@ -207,7 +251,9 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
       (part "of %s" (ecl-mcp-rule-path rule))
       (and (ecl-mcp-rule-digest rule) '("with exactly these arguments"))
       (part "in session %s" (ecl-mcp-rule-session rule))
-      (part "from %s" (ecl-mcp-rule-client rule)))
+      (part "from %s" (ecl-mcp-rule-client rule))
+      (part "in %s" (and (ecl-mcp-rule-project rule)
+                         (abbreviate-file-name (ecl-mcp-rule-project rule)))))
      " ")))
 
 (defun ecl-mcp-rule-text (rule)

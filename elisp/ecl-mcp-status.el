@@ -120,6 +120,10 @@ An age would be wrong soon after it was written."
                      (ecl-mcp-status--since
                       (car (ecl-mcp-lisp-started lisp))))
            (propertize "none; restart Lisp" 'face 'error)))
+        (dolist (line (ecl-mcp-lisp-sandbox lisp))
+          (ecl-mcp-status--line
+           "sandbox" (propertize (string-remove-prefix "sandbox: " line)
+                                 'face 'warning)))
         (when (ecl-mcp-lisp-lost lisp)
           (ecl-mcp-status--line
            "lost" (format "%d times; last: %s" (ecl-mcp-lisp-losses lisp)

@@ -26,6 +26,10 @@ static const char *const patterns[] = {
     ".opencode",
     "opencode.json",
     "opencode.jsonc",
+    ".kiro",
+    ".roo",
+    ".windsurf",
+    ".amazonq",
     ".ecl-mcp",
     // editors
     ".vscode",
@@ -33,6 +37,7 @@ static const char *const patterns[] = {
     ".zed",
     ".idea",
     ".devcontainer",
+    "*.code-workspace",
     ".dir-locals.el",
     ".dir-locals-2.el",
     ".exrc",
@@ -42,7 +47,10 @@ static const char *const patterns[] = {
     ".envrc",
     ".mise.toml",
     ".husky",
+    ".githooks",
     ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".lefthook.yml",
     NULL,
 };
 

@@ -2,6 +2,7 @@
 /* mounts.c: see mounts.h. */
 #include "image/mounts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,16 +35,16 @@ static void close_one(int fd)
         (void)close(fd); // was only a name
 }
 
-/* The rest of PATH below FOLDER; NULL when PATH is not inside FOLDER. */
-static const char *below(const char *path, const char *folder)
+/* Where in PATH what lies below FOLDER starts; 0: PATH is not inside FOLDER. */
+static size_t start_below(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
     if (n == 1) // the root
-        return path + 1;
+        return 1;
     if (strncmp(path, folder, n) != 0 || (path[n] != '/' && path[n] != '\0'))
-        return NULL;
-    return path[n] == '/' ? path + n + 1 : path + n;
+        return 0;
+    return path[n] == '/' ? n + 1 : n;
 }
 
 /* --- Secrets ------------------------------------------------------------ */
@@ -138,7 +139,7 @@ static bool is_replaceable(const struct sandbox_places *places,
 {
     for (size_t i = 0; i < HOMES_MAX; i++)
         if (places->homes[i].path[0] == '/' &&
-            below(places->homes[i].path, folder))
+            start_below(places->homes[i].path, folder) > 0)
             return false;
     for (size_t i = 0; i < SANDBOX_N; i++)
         if (strcmp(places->writable[i], folder) == 0)
@@ -150,13 +151,15 @@ static bool is_replaceable(const struct sandbox_places *places,
 static bool keep(struct stay *stay, const char *path, const char *folder,
                  bool writable)
 {
-    const char *inner = path[0] == '/' ? below(path, folder) : NULL;
-    int place = inner ? folders_find(path) : -1;
+    size_t start = path[0] == '/' ? start_below(path, folder) : 0;
+    int place = start > 0 ? folders_find(path) : -1;
 
     stay->tree = -1;
-    if (!inner || (place < 0 && errno == ENOENT))
+    if (start == 0 || (place < 0 && errno == ENOENT))
         return true;
-    (void)snprintf(stay->path, sizeof stay->path, "%s", inner);
+    if (path[start] == '\0')
+        return false; // it is FOLDER
+    (void)snprintf(stay->path, sizeof stay->path, "%s", path + start);
     stay->tree = place >= 0 ? namespace_copy(place, !writable) : -1;
     close_one(place);
     return stay->tree >= 0;
@@ -252,31 +255,58 @@ static bool leads_to(const char *path, const struct stat *before)
     return same;
 }
 
-/* Lets PATH, which is now hidden below FOLDER, lead to FOLDER by a link, so
+static bool is_empty(int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *open = fd >= 0 ? fdopendir(fd) : NULL;
+    int n = 0;
+
+    while (open && n < 3 && readdir(open)) // "." and ".."
+        n++;
+    if (open)
+        (void)closedir(open); // was only read
+    else
+        close_one(fd);
+    return n == 2;
+}
+
+/* Puts the link NAME, which leads to TO, into the folder FOLDER: in a file
+   system of its own, so that code cannot remove it with all that is there. */
+static void put_link(int folder, const char *name, const char *to)
+{
+    int tree = is_empty(folder) ? namespace_memory() : -1;
+    bool done = tree >= 0 && symlinkat(to, tree, name) == 0 &&
+                namespace_close(tree) == 0 &&
+                namespace_attach(tree, folder) == 0;
+
+    if (!done)
+        (void)!symlinkat(to, folder, name); // it may be there
+    close_one(tree);
+}
+
+/* Lets PATH below FOLDER, which is now hidden, lead to FOLDER by a link, so
    that TMPDIR stays what it is, and names in it hold here and outside. */
 static void link_to(const char *folder, const char *path)
 {
     char way[SANDBOX_PATH];
     char up[SANDBOX_PATH] = ".";
     char *name;
-    int at;
+    int at = folders_find(folder);
+    int inner;
 
-    (void)snprintf(way, sizeof way, "%s", below(path, folder));
+    (void)snprintf(way, sizeof way, "%s", path);
     for (size_t i = 0, n = 0; way[i] != '\0' && n + 4 < sizeof up; i++)
         if (way[i] == '/')
             n += (size_t)snprintf(up + n, sizeof up - n, n > 0 ? "/.." : "..");
     name = strrchr(way, '/');
+    if (!name && at >= 0)
+        (void)!symlinkat(up, at, way); // it may be there
     if (name)
         *name++ = '\0';
-    at = folders_find(folder);
-    if (name && at >= 0) {
-        int inner = folders_find_below(at, way, true);
-
-        close_one(at);
-        at = inner;
-    }
-    if (at >= 0)
-        (void)!symlinkat(up, at, name ? name : way); // it may be there
+    inner = name && at >= 0 ? folders_find_below(at, way, true) : -1;
+    if (inner >= 0)
+        put_link(inner, name, up);
+    close_one(inner);
     close_one(at);
 }
 
@@ -288,14 +318,13 @@ static void find_temporary(const struct stat *before,
 
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
         const char *folder = shared[i].path;
+        size_t start = start_below(path, folder);
 
-        if (leads_to(path, before))
-            return;
-        if (!leads_to(folder, before))
+        if (start == 0 || leads_to(path, before) || !leads_to(folder, before))
             continue;
-        if (below(path, folder))
-            link_to(folder, path);
+        link_to(folder, path + start);
         (void)snprintf(path, SANDBOX_PATH, "%s", folder);
+        return;
     }
 }
 

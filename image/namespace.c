@@ -96,17 +96,22 @@ int namespace_enter(void)
     return try_to_enter();
 }
 
-int namespace_copy(int place, bool read_only)
+int namespace_close(int tree)
 {
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes);
+}
+
+int namespace_copy(int place, bool read_only)
+{
     int tree = open_tree(place, "",
                          OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
                              AT_RECURSIVE);
     int fault;
 
-    if (tree < 0 || !read_only ||
-        mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
-                      sizeof attributes) == 0)
+    if (tree < 0 || !read_only || namespace_close(tree) == 0)
         return tree;
     fault = errno;
     (void)close(tree); // is mounted nowhere

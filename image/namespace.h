@@ -16,6 +16,9 @@ int namespace_enter(void);
    in it can be changed. The caller closes it. */
 int namespace_copy(int place, bool read_only);
 
+/* From now on nothing in TREE can be changed by way of it. */
+int namespace_close(int tree);
+
 /* A file system in memory, which is empty. The caller closes it. */
 int namespace_memory(void);
 

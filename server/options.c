@@ -282,6 +282,29 @@ static int set_attach(const char *value, struct options *options)
     return 2;
 }
 
+/* The options that are for images alone; other ones are not valid. */
+static int set_image_option(int id, const char *value, struct options *options)
+{
+    options->of_images = true;
+    switch (id) {
+    case OPT_MEMORY:
+        return set_size("memory", value, LIMIT_HEAP_MIN, LIMIT_HEAP_MAX,
+                        &options->memory);
+    case OPT_SANDBOX:
+        return set_sandbox(value, options);
+    case OPT_PROTECT:
+        return add_pattern("protect", value, options->protects, LIMIT_PROTECTS);
+    case OPT_NO_PROTECT:
+        options->sandbox.unprotected = true;
+        return -1;
+    case OPT_ALLOW_NETWORK:
+        options->sandbox.network = true;
+        return -1;
+    default:
+        return fail_option();
+    }
+}
+
 static int set_option(int id, const char *value, struct options *options)
 {
     uint64_t n = 0;
@@ -299,10 +322,6 @@ static int set_option(int id, const char *value, struct options *options)
         if (log_level_find(str_from(value), &options->level) != ST_OK)
             return fail_value("log-level", value, "error, warn, info, debug");
         return -1;
-    case OPT_MEMORY:
-        options->of_images = true;
-        return set_size("memory", value, LIMIT_HEAP_MIN, LIMIT_HEAP_MAX,
-                        &options->memory);
     case OPT_MAX_MESSAGE:
         result = set_size("max-message", value, LIMIT_MESSAGE_MIN,
                           LIMIT_MESSAGE_MAX, &n);
@@ -329,20 +348,6 @@ static int set_option(int id, const char *value, struct options *options)
     case OPT_AUDIT:
         options->audit = value;
         return -1;
-    case OPT_SANDBOX:
-        options->of_images = true;
-        return set_sandbox(value, options);
-    case OPT_PROTECT:
-        options->of_images = true;
-        return add_pattern("protect", value, options->protects, LIMIT_PROTECTS);
-    case OPT_NO_PROTECT:
-        options->of_images = true;
-        options->sandbox.unprotected = true;
-        return -1;
-    case OPT_ALLOW_NETWORK:
-        options->of_images = true;
-        options->sandbox.network = true;
-        return -1;
     case OPT_SUPERVISE:
         options->supervise = true;
         return -1;
@@ -357,7 +362,7 @@ static int set_option(int id, const char *value, struct options *options)
         (void)printf("ecl-mcp %s\n", ECL_MCP_VERSION);
         return 0;
     default:
-        return fail_option();
+        return set_image_option(id, value, options);
     }
 }
 

@@ -25,8 +25,8 @@
    once. */
 #define LIMIT_JSON_NUMBER 262144
 
-/* Bytes of a path, as the system has it. */
-#define LIMIT_PATH 4096
+/* Bytes of a path: more than any system takes, which then says so. */
+#define LIMIT_PATH 65536
 
 /* Messages of one batch: a client sends a few, and the answer to each may be a
    list of tools of some 10 KB. */
@@ -81,7 +81,7 @@
 
 /* Calls that are worked on in steps at a time: as each may hold the text of a
    file, the others wait. */
-#define LIMIT_ERRANDS 4
+#define LIMIT_STINTS 4
 
 /* Bytes of the stack of such work, which never recurs deep: several times of
    what it takes. */

@@ -7,11 +7,11 @@
 #include "gate/approval.h"
 #include "gate/approval_form.h"
 #include "gate/editor_buffer.h"
-#include "gate/errand.h"
 #include "gate/human.h"
 #include "gate/place.h"
 #include "gate/policy.h"
 #include "gate/refusal.h"
+#include "gate/stint.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
                const struct tool_limits *limits)
@@ -356,7 +356,7 @@ enum status gate_start(struct gate_step *step, struct json arguments,
     enum status status = arguments_keep(
         step->arena, step->call, &step->arguments, arguments_text(arguments));
     if (status == ST_OK && step->call->tool->in_steps)
-        status = explain(step, errand_begin(step, start, (struct json){0}));
+        status = explain(step, stint_begin(step, start, (struct json){0}));
     else if (status == ST_OK)
         status = decide(step);
     return end_step(step, status);
@@ -366,14 +366,14 @@ enum status gate_start(struct gate_step *step, struct json arguments,
 
 /* A later step of a call: its arguments are read again, then NEXT gets
    REPLY. */
-static enum status resume(struct gate_step *t, errand_run *next,
+static enum status resume(struct gate_step *t, stint_run *next,
                           struct json reply)
 {
     struct str problem;
 
     t->answer = (struct tool_answer){0};
     if (t->call->tool->in_steps)
-        return explain(t, errand_begin(t, next, reply));
+        return explain(t, stint_begin(t, next, reply));
     enum status status =
         arguments_read(t->arena, t->call->tool, buf_view(&t->call->arguments),
                        &t->arguments, &problem);
@@ -564,7 +564,7 @@ enum status gate_without_editor(struct gate_step *step)
 
 enum status gate_work(struct gate_step *step)
 {
-    return end_step(step, errand_go_on(step));
+    return end_step(step, stint_go_on(step));
 }
 
 /* Puts what the answer has to say first before its text, and leaves no other

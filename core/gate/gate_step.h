@@ -55,9 +55,9 @@ struct gate {
     } hooks[GATE_HOOKS];
     size_t hook_count;
     struct grants grants; /* what a human lets run without a question */
-    size_t errands;       /* that have begun, and not ended (errand.h) */
-    size_t errand_count;  /* with those that have not begun; */
-    size_t errand_bytes;  /* and what they were given */
+    size_t stints;        /* that have begun, and not ended (stint.h) */
+    size_t stint_count;   /* with those that have not begun; */
+    size_t stint_bytes;   /* and what they were given */
 };
 
 /* One step of a call. */

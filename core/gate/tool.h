@@ -81,7 +81,7 @@ struct tool_reply {
     struct str carried;
 };
 
-/* Work that is done in steps (errand.h): the first member of a larger record,
+/* Work that is done in steps (stint.h): the first member of a larger record,
    from malloc. FREE is called once, also when the call is cancelled. */
 struct tool_work {
     void (*free)(struct tool_work *work);

@@ -91,7 +91,8 @@ static enum status string_end(const struct arena *arena, struct str text,
     size_t paid = at;
 
     while (text.p[at] != '"') {
-        size_t n = utf8_plain_run(str_make(text.p + at, text.n - at));
+        size_t left = text.n - at < PIECE ? text.n - at : PIECE;
+        size_t n = utf8_plain_run(str_make(text.p + at, left));
 
         if (n == 0)
             n = text.p[at] == '\\' ? 2 : 1;

@@ -157,7 +157,9 @@ static bool check_string(struct check *check)
     size_t paid; // of the rest, from here on
     skip(check, 1);
     for (paid = check->rest.n;;) {
-        skip(check, utf8_plain_run(check->rest));
+        struct str rest = check->rest;
+        rest.n = rest.n < PIECE ? rest.n : PIECE;
+        skip(check, utf8_plain_run(rest));
         if (paid - check->rest.n >= PIECE) {
             if (!pause(check, (paid - check->rest.n) / 2))
                 return false;

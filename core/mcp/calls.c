@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/deadline.h"
-#include "gate/errand.h"
+#include "gate/stint.h"
 #include "mcp/ask_again.h"
 #include "mcp/ask_editor.h"
 #include "mcp/step.h"
@@ -254,7 +254,7 @@ static struct pending *next_at_work(const struct calls *calls)
 
     while (pending && pending->list_next)
         pending = pending->list_next;
-    while (pending && !errand_can_go_on(calls->gate, &pending->tool))
+    while (pending && !stint_can_go_on(calls->gate, &pending->tool))
         pending = pending->list_previous;
     return pending;
 }

@@ -95,6 +95,10 @@ come up, because `ecl-mcp-activate-function' does nothing."
 ;;;; A core's end of the editor protocol
 
 (declare-function ecl-mcp-connection-create "ecl-mcp-connection" t t)
+(declare-function ecl-mcp-connection-inbox "ecl-mcp-connection" t t)
+(declare-function ecl-mcp-inbox-busy "ecl-mcp-receive" t t)
+(declare-function ecl-mcp-inbox-closed "ecl-mcp-receive" t t)
+(declare-function ecl-mcp-inbox-queue "ecl-mcp-receive" t t)
 (declare-function ecl-mcp-editor-connect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-disconnect "ecl-mcp-editor")
 (declare-function ecl-mcp-editor-feed "ecl-mcp-editor")
@@ -125,10 +129,16 @@ come up, because `ecl-mcp-activate-function' does nothing."
        (ecl-mcp-editor-disconnect ,name "the test is over"))))
 
 (defun ecl-mcp-test-feed (connection message)
-  "Let the core at CONNECTION send MESSAGE, an alist."
+  "Let the core at CONNECTION send MESSAGE, an alist, and wait until it was heard.
+When the machine is busy, that takes more than one slice."
   (ecl-mcp-editor-feed
    connection
-   (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n")))
+   (concat (ecl-mcp--json-bytes (cons '(jsonrpc . "2.0") message)) "\n"))
+  (let ((inbox (ecl-mcp-connection-inbox connection)))
+    (unless (ecl-mcp-inbox-busy inbox)
+      (ecl-mcp-test-await "the end of a message"
+                          (lambda () (or (ecl-mcp-inbox-closed inbox)
+                                         (null (ecl-mcp-inbox-queue inbox))))))))
 
 (defun ecl-mcp-test-arguments (tool)
   "The alist in which a core says which arguments of TOOL are code or paths."

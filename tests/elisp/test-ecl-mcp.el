@@ -265,6 +265,36 @@ With a hook, `use-package' loads nothing without :demand."
                         (with-current-buffer ecl-mcp-status-buffer
                           (string-match-p pattern (buffer-string))))))
 
+(ert-deftest ecl-mcp-status-says-what-the-sandbox-lacks ()
+  "In the status and message buffers, and once in the echo area."
+  (test-ecl-mcp--with folder
+    (let* ((program (expand-file-name "ecl-mcp-lacking" sockets))
+           (real ecl-mcp-program) (ecl-mcp-program program)
+           (ecl-mcp-supervisor-log--shown nil) (said nil))
+      (with-temp-file program
+        (insert (format "#!/bin/sh
+printf 'ecl-mcp: warn: sandbox: workspace, NO moun' >&2
+printf 't namespace (Test)\\necl-mcp: warn: other\\n' >&2
+exec %s \"$@\"\n" (shell-quote-argument real))))
+      (set-file-modes program #o700)
+      (cl-letf (((symbol-function 'ecl-mcp-activate) #'ignore)
+                ((symbol-function 'message)
+                 (lambda (format &rest arguments)
+                   (when format
+                     (push (apply #'format format arguments) said)))))
+        (ecl-mcp)
+        (test-ecl-mcp--shows "sandbox +workspace, NO mount namespace (Test)$")
+        (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)")))
+        (ecl-mcp-restart-lisp)
+        (test-ecl-mcp--shows "lost +1 time")
+        (test-ecl-mcp--shows "sandbox +workspace, NO mount namespace (Test)$")
+        (ecl-mcp-test-call 'evaluate-lisp '((code . "(+ 1 1)"))))
+      (should (= 1 (cl-count-if (lambda (line) (string-match-p "NO mount" line))
+                                said)))
+      (should (with-current-buffer ecl-mcp--messages-buffer
+                (string-match-p " warn: sandbox: workspace, NO mount namespace"
+                                (buffer-string)))))))
+
 (ert-deftest ecl-mcp-status-follows ()
   "The status buffer shows the Lisp, sessions, servers, requests and calls."
   (test-ecl-mcp--with folder

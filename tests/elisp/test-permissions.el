@@ -22,6 +22,7 @@
             (ecl-mcp-user-permissions-file
              (concat test-root "home/permissions.eld"))
             (ecl-mcp-permissions--session-rules nil) (ecl-mcp-permissions--files nil)
+            (ecl-mcp-permissions--unsaved nil)
             (ecl-mcp-trusted-projects nil) (ecl-mcp-requests nil)
             (ecl-mcp-request-functions '(ecl-mcp-permissions-answer))
             (ecl-mcp-arrived-functions nil) (ecl-mcp-gone-functions nil))

@@ -31,7 +31,7 @@ static const char definitions[] =
     "  (let ((out (ext:make-stream-from-fd 200 :output\n"
     "              :element-type '(unsigned-byte 8) :buffering :full))\n"
     "        (block (make-array 65536 :element-type '(unsigned-byte 8)\n"
-    "                                 :initial-element 0)))\n"
+    "                                 :initial-element 97)))\n"
     "    (flet ((number (n bytes)\n"
     "             (dotimes (i bytes)\n"
     "               (write-byte (ldb (byte 8 (* 8 i)) n) out))))\n"
@@ -293,6 +293,42 @@ static void bounds_hold_for_output(void **state)
     expect_memory_below("VmRSS", LIMIT_OUTPUTS_BYTES / MB + 64);
 }
 
+/* An answer to reset-session is told to others who use the session, but not all
+   of it when it is forged and long. */
+static void bounds_cut_what_others_are_told(void **state)
+{
+    struct front *owner = host_front;
+    struct front *other = host_join(false);
+    struct buf frame;
+    char code[200];
+
+    (void)state;
+    (void)open_session("main");
+    host_front = other;
+    call_in("main", 2, "1");
+    host_wait(2);
+    host_front = owner;
+    (void)snprintf(code, sizeof code,
+                   "(progn (forge %d 10 5) (loop until (probe-file \"go\") do "
+                   "(sleep 0.01)) (forge %d 100005 100000) (sleep 1000))",
+                   (int)calls + 1, (int)calls + 2);
+    call_in("main", 3, code);
+    host_wait(3);
+    host_begin(&frame, "main", 4, "reset-session", 0);
+    host_send(&frame);
+    folder_run("touch go");
+    host_wait(4);
+    assert_true(host_answer.n > 10000);
+    host_front = other;
+    host_begin(&frame, "main", 5, "close-session", 0);
+    host_send(&frame);
+    host_wait(5);
+    host_expect_part(
+        "Someone who shares this session has called reset-session");
+    assert_true(host_answer.n < LIMIT_NOTICE + 500);
+    host_front = owner;
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(int argc, char **argv)
@@ -302,6 +338,7 @@ int main(int argc, char **argv)
         TEST(bounds_end_an_answer_that_is_too_long),
         TEST(bounds_end_an_answer_to_nothing),
         TEST(bounds_pass_the_longest_answer),
+        TEST(bounds_cut_what_others_are_told),
         TEST(bounds_hold_for_all_sessions),
         TEST(bounds_hold_for_output),
     };

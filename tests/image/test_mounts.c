@@ -411,14 +411,16 @@ static int use_temporary(void)
 {
     char mine[100];
     char other[100];
+    char own[100];
 
-    (void)snprintf(mine, sizeof mine, "%s/tmp/ecl-mcp-mine", root);
+    (void)snprintf(mine, sizeof mine, "%s/own/tmp/ecl-mcp-mine", root);
     (void)snprintf(other, sizeof other, "%s/other", root);
+    (void)snprintf(own, sizeof own, "%s/own/tmp", root);
     return !is_writable("/tmp/ecl-mcp-mine") +
            2 * (access("/var/tmp/ecl-mcp-mine", F_OK) < 0) +
            4 * !can_read(mine) + 8 * !is_writable("new") +
            16 * can_read(other) + 32 * is_writable(other) +
-           64 * (rename(root, "/tmp/moved") == 0);
+           64 * (rename(root, "/tmp/moved") == 0 || unlink(own) == 0);
 }
 
 static NO_RETURN void use_in_image(void)
@@ -434,10 +436,11 @@ static NO_RETURN void use_in_image(void)
 static void mounts_give_images_a_tmp_of_their_own(void **state)
 {
     (void)state;
-    in_root("mkdir ws && echo text >other");
+    in_root("mkdir -p ws own/tmp && echo text >other");
+    set_path("TMPDIR", "own/tmp");
     (void)setenv("HOME", "/nonexistent", 1); // NOLINT(concurrency-mt-unsafe)
     play(use_in_image);
-    assert_true(can_read("tmp/ecl-mcp-mine") && can_read("ws/new"));
+    assert_true(can_read("own/tmp/ecl-mcp-mine") && can_read("ws/new"));
     assert_false(can_read("/tmp/ecl-mcp-mine"));
 }
 

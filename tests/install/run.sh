@@ -63,6 +63,10 @@ rm -rf "$root"
 check 'make install' make -s install DESTDIR="$root" PREFIX=/opt
 check 'the installed server evaluates' evaluates
 check 'the installed elisp finds what is installed' emacs_evaluates
+check 'what is installed is protected against its own errors' \
+    sh scripts/hardened.sh build/release/obj/image/main.o "$root/opt/bin/ecl-mcp" \
+    "$root/opt/libexec/ecl-mcp/ecl-mcp-image" \
+    "$root/opt/lib/ecl-mcp/ecl-mcp-module.so"
 check 'links of the installed documents' links_lead_somewhere
 check 'make uninstall' make -s uninstall DESTDIR="$root" PREFIX=/opt
 check 'nothing is left' is_empty

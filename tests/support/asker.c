@@ -70,6 +70,16 @@ static enum status prepare_it(const struct tool_request *request,
     return ST_OK;
 }
 
+/* The same after a step of work. */
+static enum status prepare_slowly(const struct tool_request *request,
+                                  struct tool_question *question,
+                                  struct tool_answer *answer)
+{
+    enum status status = arena_spend(request->arena, LIMIT_STEP);
+
+    return status == ST_OK ? prepare_it(request, question, answer) : status;
+}
+
 static enum status apply_it(const struct tool_request *request,
                             struct tool_answer *answer)
 {
@@ -140,6 +150,9 @@ const struct tool write_tool = {NAMED("write"), .fields = fields,
                                 .handler = write_it};
 const struct tool review_tool = {NAMED("review"), .fields = fields,
                                  .prepare = prepare_it, .handler = apply_it};
+const struct tool slow_tool = {NAMED("slow"), .fields = fields,
+                               .in_steps = true, .prepare = prepare_slowly,
+                               .handler = apply_it};
 const struct tool image_tool = {NAMED("run"), .fields = fields,
                                 .operation = "run"};
 const struct tool work_tool = {NAMED("work"), .fields = no_fields,

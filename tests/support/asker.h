@@ -22,6 +22,7 @@ extern struct world {
    asks for a name, then for a number; edit is a tool of the editor. */
 extern const struct tool write_tool;
 extern const struct tool review_tool;
+extern const struct tool slow_tool; /* a review that takes steps */
 extern const struct tool image_tool;
 extern const struct tool work_tool;
 extern const struct tool interview_tool;

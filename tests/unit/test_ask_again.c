@@ -182,6 +182,30 @@ static void ask_again_detects_stale_reviews(void **state)
     assert_int_equal(world.runs, 1);
 }
 
+/* Until the question is made again, the answer to it is kept. */
+static void ask_again_waits_for_slow_reviews(void **state)
+{
+    (void)state;
+    call("1", &slow_tool, X, modern);
+    expect("");
+    tick(1);
+    expect(ASKED("1", APPROVAL("-old\\n+x\\n")));
+    call("2", &slow_tool, X, again(YES));
+    expect("");
+    assert_int_equal(calls_waiting(&at.calls), 1);
+    tick(1);
+    expect(DONE("2", "old>x", "false", "true"));
+    call("3", &slow_tool, X, again(YES));
+    tick(1);
+    expect(DONE("3", "…used before…", "true", "false"));
+    call("4", &slow_tool, X, modern); // it is cancelled while it works
+    cancel("4");
+    tick(1);
+    expect("");
+    assert_int_equal(world.plans, 0);
+    assert_int_equal(world.runs, 1);
+}
+
 /* A user who was asked decides, even if another answer was remembered
    meanwhile. */
 static void ask_again_beats_grants(void **state)
@@ -254,6 +278,7 @@ int main(void)
         TEST(ask_again_asks_again),
         TEST(ask_again_needs_somebody_to_ask),
         TEST(ask_again_detects_stale_reviews),
+        TEST(ask_again_waits_for_slow_reviews),
         TEST(ask_again_beats_grants),
         TEST(ask_again_goes_to_the_image),
         TEST(ask_again_serves_handlers),

@@ -266,6 +266,47 @@ static void calls_work_in_steps(void **state)
            "down.\"}],\"isError\":true…}\n");
 }
 
+/* As many as may be under way begin; each goes on in its turn. */
+static void calls_wait_for_their_turn_to_work(void **state)
+{
+    char id[8];
+
+    (void)state;
+    for (int i = 0; i < LIMIT_STINTS + 2; i++) {
+        (void)snprintf(id, sizeof id, "%d", i + 1);
+        call(id, &work_tool, "{}", v2025);
+    }
+    assert_int_equal(at.gate.stints, LIMIT_STINTS);
+    assert_int_equal(at.gate.stint_count, LIMIT_STINTS + 2);
+    for (int i = 0; i < 3 * LIMIT_STINTS - 1; i++) {
+        tick(1);
+        if (i < 2 * LIMIT_STINTS)
+            expect("");
+        assert_true(at.gate.stints <= LIMIT_STINTS);
+    }
+    cancel("5");
+    cancel("6");
+    buf_reset(&at.output);
+    tick(1);
+    tick(1);
+    assert_int_equal(at.gate.stints, 0);
+    assert_int_equal(at.gate.stint_count, 0);
+    assert_int_equal(at.gate.stint_bytes, 0);
+    assert_int_equal(world.plans, 0);
+}
+
+static void calls_refuse_too_much_work(void **state)
+{
+    (void)state;
+    call("1", &work_tool, "{}", v2025);
+    at.gate.stint_bytes += LIMIT_PENDING_BYTES;
+    call("2", &work_tool, "{}", v2025);
+    at.gate.stint_bytes -= LIMIT_PENDING_BYTES;
+    expect("{…\"id\":2,…\"isError\":true…}\n");
+    assert_int_equal(calls_waiting(&at.calls), 1);
+    cancel("1");
+}
+
 /* --- At random ----------------------------------------------------------- */
 
 #define CALLS 400
@@ -525,6 +566,8 @@ int main(void)
         TEST(calls_report_progress_outside_of_batches),
         TEST(calls_of_a_batch_are_answered_together),
         ASKER_TEST(calls_work_in_steps, asker_end),
+        ASKER_TEST(calls_wait_for_their_turn_to_work, asker_end),
+        ASKER_TEST(calls_refuse_too_much_work, asker_end),
         ASKER_TEST(calls_survive_anything, tear_down),
     };
     return RUN_TESTS("calls", tests);

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: GPL-3.0-or-later
-// run.mjs [--program PROGRAM] [--attempt PROGRAM] [--user root|nobody]
-// [--mode MODE] [TEXT…]: makes attempts against the sandbox in every mode, as
-// root and as another user where it can be root, and compares what became of
-// them with what *.walls say; only those with TEXT in their lines. README.md
-// explains how. The last line is "walls: N passed, N failed".
+// run.mjs [--build FOLDER] [--user root|nobody] [--mode MODE] [TEXT…]: makes
+// attempts against the sandbox of the program in FOLDER in every mode, as root
+// and as another user where it can be root, and on systems that lack a part of
+// it, and compares what became of them with what *.walls say; only those with
+// TEXT in their lines. README.md explains how. The last line is "walls: N
+// passed, N failed".
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +16,7 @@ import { Server } from './server.mjs';
 import { World, substitute } from './world.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const BUILD = path.resolve(HERE, '../../build/release');
+const ROOT = path.resolve(HERE, '../..');
 const NOBODY = 65534;
 const JOBS = 2;
 const OPTIONS = {
@@ -26,8 +27,7 @@ const OPTIONS = {
 const { values: options, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-        program: { type: 'string', default: path.join(BUILD, 'ecl-mcp') },
-        attempt: { type: 'string', default: path.join(BUILD, 'attempt') },
+        build: { type: 'string', default: path.join(ROOT, 'build/release') },
         user: { type: 'string' }, mode: { type: 'string' },
     },
 });
@@ -52,20 +52,42 @@ function copyPrograms() {
     const folder = path.join(scratch, 'bin');
     fs.mkdirSync(folder);
     fs.chmodSync(scratch, 0o755);
-    for (const file of [options.program, `${options.program}-image`,
-        options.attempt])
-        fs.copyFileSync(file, path.join(folder, path.basename(file)));
-    return { server: path.join(folder, path.basename(options.program)),
-        attempt: path.join(folder, path.basename(options.attempt)) };
+    const programs = {};
+    for (const name of ['ecl-mcp', 'ecl-mcp-image', 'attempt', 'without']) {
+        programs[name] = path.join(folder, name);
+        fs.copyFileSync(path.join(options.build, name), programs[name]);
+    }
+    return programs;
 }
 
-// What is in force, from the list of sessions: {landlock, seccomp}.
+// What is in force, as the log says at the start: {landlock, seccomp, says}.
 async function featuresOf(server) {
-    const text = await server.call('list-sessions', {});
+    const says = await server.logged(/sandbox: /);
     return {
-        landlock: +(/Landlock (\d+)/.exec(text)?.[1] ?? 0),
-        seccomp: /(?<!NO )seccomp/.test(text),
+        says,
+        landlock: +(/(?<!NO )Landlock (\d+)/.exec(says)?.[1] ?? 0),
+        seccomp: /(?<!NO )seccomp/.test(says),
     };
+}
+
+// What the log and the list of sessions must say of a system without a part.
+const REPORTS = {
+    landlock: /NO Landlock in this kernel: files are not protected/,
+    'landlock=1': /Landlock 1 of this kernel does not block signals/,
+    'landlock=2': /Landlock 2 of this kernel does not block signals/,
+    'landlock=5': /Landlock 5 of this kernel does not block signals/,
+    seccomp: /NO seccomp in this system/,
+    userns: /sandbox: /,
+};
+
+// Faults of what SERVER says about HIDDEN, which its system lacks.
+async function reportFaults(server, hidden, says) {
+    const sessions = await server.call('list-sessions', {});
+    return hidden.flatMap(part => [['the log', says],
+        ['list-sessions', part === 'userns' ? says : sessions]]
+        .filter(([, text]) => !REPORTS[part].test(text))
+        .map(([where, text]) => `${where} does not say that ${part} is ` +
+            `missing: ${text}`));
 }
 
 // Lisp that makes the attempts of CASES in Lisp and prints what became of them.
@@ -109,7 +131,7 @@ function expectation(attempt, mode, user, features) {
         U: root ? null : 'done', '?': null }[letter];
 }
 
-const summary = { passed: 0, failed: 0, seen: new Map(), controlled: new Set() };
+const summary = { passed: 0, failed: 0, controlled: new Set() };
 
 function judge(run, world, found, features) {
     for (const { i, attempt, before } of run.cases) {
@@ -127,42 +149,60 @@ function judge(run, world, found, features) {
         else if (expected === 'refused' && world.outside(i) !== before)
             fault = `${what}, but something has changed outside`;
         if (fault)
-            console.log(`FAIL ${where} ${run.user} ${run.mode}: ` +
+            console.log(`FAIL ${where} ${run.name}: ` +
                 `${attempt.kind} ${attempt.text}: ${fault}`);
-        summary[fault ? 'failed' : 'passed']++;
+        if (fault || expected)
+            summary[fault ? 'failed' : 'passed']++;
     }
 }
 
-// All attempts of one mode as one user.
-async function play(run, programs) {
-    const folder = path.join(scratch, `${run.user}-${run.mode}`);
-    const uid = run.user === 'nobody' && process.getuid() === 0
-        ? NOBODY : undefined;
-    const world = new World(folder, uid);
-    const start = performance.now();
-    run.cases = [...attempts.entries()].filter(([, { expected }]) => {
+// The attempts that RUN makes, prepared in WORLD.
+async function prepare(run, world, programs) {
+    const cases = [...attempts.entries()].filter(([, { expected }]) => {
         const letter = expected[MODES.indexOf(run.mode)];
         return letter !== '-' && (run.user !== 'root' || letter !== 'U');
     }).map(([i, attempt]) => ({ i, attempt }));
-    await inParallel(8, run.cases, async c => {
+    await inParallel(8, cases, async c => {
         c.text = await world.prepare(c.attempt, c.i, programs.attempt);
         c.before = world.outside(c.i);
     });
     world.own();
-    const server = new Server([programs.server, '--max-output', '1000000',
-        '--audit', 'off', ...OPTIONS[run.mode]], {
+    return cases;
+}
+
+// Plays RUN: all attempts in one mode as one user, on a system without what is
+// hidden.
+async function play(run, programs) {
+    run.name = [run.user, run.mode, ...run.hidden].join(' ');
+    const uid = run.user === 'nobody' && process.getuid() === 0
+        ? NOBODY : undefined;
+    const world = new World(path.join(scratch, run.name.replaceAll(' ', '-')),
+        uid);
+    const start = performance.now();
+    run.cases = await prepare(run, world, programs);
+    const without = run.hidden.length
+        ? [programs.without, ...run.hidden, '--'] : [];
+    const server = new Server([...without, programs['ecl-mcp'],
+        '--max-output', '1000000', '--audit', 'off', '--log-level', 'info',
+        ...OPTIONS[run.mode]], {
         cwd: world.path('ws'), home: world.path('home'), tmp: world.path('tmp'),
         uid });
     try {
         await server.open();
+        await server.evaluate('1'); // images are made when one is needed
         const features = await featuresOf(server);
-        const found = await make(world, server, programs, run.cases);
-        judge(run, world, found, features);
-        console.log(`ok   ${run.user} ${run.mode}: ${run.cases.length} ` +
-            `attempts (${seconds(start)} s)`);
+        for (const fault of await reportFaults(server, run.hidden,
+            features.says)) {
+            summary.failed++;
+            console.log(`FAIL ${run.name}: ${fault}`);
+        }
+        judge(run, world, await make(world, server, programs, run.cases),
+            features);
+        console.log(`ok   ${run.name}: ${run.cases.length} attempts ` +
+            `(${seconds(start)} s; ${features.says})`);
     } catch (error) {
         summary.failed++;
-        console.log(`FAIL ${run.user} ${run.mode}: ${error.stack}`);
+        console.log(`FAIL ${run.name}: ${error.stack}`);
     }
     await server.close();
     await world.end();
@@ -170,11 +210,14 @@ async function play(run, programs) {
 
 const users = (process.getuid() === 0 ? ['root', 'nobody'] : ['nobody'])
     .filter(user => !options.user || user === options.user);
-const queue = users.flatMap(user => MODES
-    .filter(mode => !options.mode || mode === options.mode)
-    .map(mode => ({ user, mode })));
+const runs = users.flatMap(user => MODES
+    .map(mode => ({ user, mode, hidden: [] })))
+    .concat([['landlock'], ['landlock=1'], ['landlock=2'], ['landlock=5'],
+        ['seccomp'], ['userns'], ['landlock', 'seccomp']]
+        .map(hidden => ({ user: users.at(-1), mode: 'workspace', hidden })))
+    .filter(({ mode }) => !options.mode || mode === options.mode);
 const programs = copyPrograms();
-await inParallel(JOBS, queue, run => play(run, programs));
+await inParallel(JOBS, runs, run => play(run, programs));
 for (const user of users) {
     const without = attempts.filter(({ file, line, expected }) =>
         expected !== 'dddd' &&

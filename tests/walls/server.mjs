@@ -62,6 +62,15 @@ export class Server {
             OTHER: /=> (\d+)/.exec(other)[1] };
     }
 
+    // The line of its log that fits PATTERN.
+    async logged(pattern) {
+        const line = await this.peer.until(() =>
+            this.peer.log.find(text => pattern.test(text)), 20);
+        if (!line)
+            throw new Error(`no ${pattern}: ${this.peer.log.join('\n')}`);
+        return line.replace(/^.*?sandbox: /, 'sandbox: ');
+    }
+
     async close() {
         this.peer.child.stdin.end();
         await this.peer.until(() => this.peer.closed, 20);

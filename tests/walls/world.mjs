@@ -45,12 +45,15 @@ export class World {
         fs.writeFileSync(this.path(name), 'old\n', { mode: 0o600 });
     }
 
-    // The files of an attempt below FOLDER.
-    #fill(folder) {
+    // The files of an attempt below FOLDER that its TEXT names.
+    #fill(folder, text) {
         this.#write(`${folder}/old`);
-        this.#write(`${folder}/folder/file`);
-        fs.mkdirSync(this.path(`${folder}/empty`));
-        fs.symlinkSync('old', this.path(`${folder}/link`));
+        if (text.includes('folder'))
+            this.#write(`${folder}/folder/file`);
+        if (text.includes('/empty') || text.includes(' empty'))
+            fs.mkdirSync(this.path(`${folder}/empty`));
+        if (text.includes('/link'))
+            fs.symlinkSync('old', this.path(`${folder}/link`));
     }
 
     // The text of ATTEMPT number I, with the names of its own files.
@@ -63,14 +66,14 @@ export class World {
         };
         const uses = text => attempt.text.includes(text);
         if (uses('$OUT') || uses('/away') || uses('/out/'))
-            this.#fill(`out/${i}`);
-        if (uses('$IN')) {
-            this.#fill(`ws/${i}`);
-            fs.symlinkSync(`${names.OUT}/old`, `${names.IN}/away`);
-            fs.symlinkSync(`${names.OUT}/new`, `${names.IN}/away-new`);
-            fs.symlinkSync(names.OUT, `${names.IN}/away-folder`);
-            fs.symlinkSync(names.KEY, `${names.IN}/away-key`);
-        }
+            this.#fill(`out/${i}`, attempt.text);
+        if (uses('$IN'))
+            this.#fill(`ws/${i}`, attempt.text);
+        for (const [name, goal] of [['away', `${names.OUT}/old`],
+            ['away-new', `${names.OUT}/new`], ['away-folder', names.OUT],
+            ['away-key', names.KEY]])
+            if (uses(`/${name}`))
+                fs.symlinkSync(goal, `${names.IN}/${name}`);
         if (uses('$KEY') || uses('/away-key'))
             this.#write(`home/.ssh/key-${i}`);
         if (OF_VICTIM.test(attempt.text))

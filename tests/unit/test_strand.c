@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of strand.c, and of what arenas do in a strand: work that is done in
+   steps, and stopped in the middle. */
+#include "base/arena.h"
+#include "base/digest.h"
+#include "base/finder.h"
+#include "base/limits.h"
+#include "base/strand.h"
+#include "diff/diff.h"
+#include "files/text.h"
+#include "json/json.h"
+#include "source/definition.h"
+#include "source/source.h"
+#include "support/check.h"
+
+/* Some work, and what became of it. */
+struct work {
+    struct strand *strand;
+    struct arena arena;
+    struct str text;
+    enum status (*run)(struct work *work);
+    enum status status;
+    int done;
+};
+
+static struct work work;
+static struct buf text;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    strand_free(work.strand);
+    work.arena.strand = NULL;
+    arena_release(&work.arena);
+    buf_release(&text);
+    work = (struct work){0};
+    return 0;
+}
+
+static void run(void *context)
+{
+    struct work *w = context;
+
+    w->status = w->run(w);
+}
+
+static void begin(enum status (*function)(struct work *w))
+{
+    work.run = function;
+    work.text = buf_view(&text);
+    work.strand = strand_new(run, &work);
+    assert_memory(work.strand != NULL);
+    work.arena.strand = work.strand;
+}
+
+static enum status three_steps(struct work *w)
+{
+    char mark = 'x'; // on the stack of the strand
+
+    for (; w->done < 3; w->done++) {
+        if (arena_spend(&w->arena, LIMIT_STEP) != ST_OK)
+            return ST_NOMEM;
+        assert_int_equal(mark, 'x');
+    }
+    return ST_OK;
+}
+
+static void strand_pauses_when_a_step_is_full(void **state)
+{
+    (void)state;
+    begin(three_steps);
+    for (int i = 0; i < 3; i++) {
+        assert_false(strand_go_on(work.strand));
+        assert_int_equal(work.done, i);
+    }
+    assert_true(strand_go_on(work.strand));
+    assert_true(strand_go_on(work.strand)); // nothing is left
+    assert_int_equal(work.done, 3);
+    assert_ok(work.status);
+}
+
+static void strand_ends_when_it_is_freed(void **state)
+{
+    (void)state;
+    begin(three_steps);
+    strand_free(work.strand); // it has not begun
+    work.strand = NULL;
+    assert_int_equal(work.done, 0);
+    begin(three_steps);
+    assert_false(strand_go_on(work.strand));
+    strand_free(work.strand);
+    work.strand = NULL;
+    assert_int_equal(work.done, 0);
+    assert_status(work.status, ST_NOMEM);
+}
+
+static enum status stopped_arena(struct work *w)
+{
+    struct str copy;
+
+    while (arena_spend(&w->arena, LIMIT_STEP) == ST_OK)
+        w->done++;
+    assert_null(arena_alloc(&w->arena, 1));
+    assert_null(arena_array(&w->arena, 1, 1));
+    return arena_str(&w->arena, STR("x"), &copy);
+}
+
+static void strand_gives_no_memory_once_it_is_stopped(void **state)
+{
+    (void)state;
+    begin(stopped_arena);
+    assert_false(strand_go_on(work.strand));
+    assert_false(strand_go_on(work.strand));
+    strand_free(work.strand);
+    work.strand = NULL;
+    assert_int_equal(work.done, 1);
+    assert_status(work.status, ST_NOMEM);
+}
+
+static enum status outer(struct work *w)
+{
+    struct work inner = {.run = three_steps};
+
+    inner.strand = strand_new(run, &inner);
+    if (!inner.strand)
+        return ST_NOMEM;
+    inner.arena.strand = inner.strand;
+    while (!strand_go_on(inner.strand))
+        if (arena_spend(&w->arena, LIMIT_STEP) == ST_OK)
+            w->done++;
+    strand_free(inner.strand);
+    return inner.done == 3 ? ST_OK : ST_INVALID;
+}
+
+static void strand_goes_on_inside_of_another(void **state)
+{
+    (void)state;
+    int steps = 1;
+
+    begin(outer);
+    while (!strand_go_on(work.strand))
+        steps++;
+    assert_ok(work.status);
+    assert_int_equal(work.done, 3);
+    assert_int_equal(steps, 4);
+}
+
+/* --- What is done in steps ----------------------------------------------- */
+
+static enum status parse(struct work *w)
+{
+    struct json root;
+    struct json_error error;
+    struct str value;
+    enum status status = json_parse(&w->arena, w->text, &root, &error);
+
+    return status == ST_OK ? json_string(&w->arena, root, &value) : status;
+}
+
+static enum status decode(struct work *w)
+{
+    struct text decoded;
+
+    return text_decode(&w->arena, w->text, &decoded);
+}
+
+static enum status hash(struct work *w)
+{
+    unsigned char digest[DIGEST_SIZE];
+
+    return digest_in_steps(&w->arena, w->text, digest);
+}
+
+static enum status find(struct work *w)
+{
+    struct finder finder;
+    size_t at;
+    struct str part = str_make(w->text.p, w->text.n / 2);
+    enum status status = finder_init(&finder, &w->arena, part);
+
+    return status == ST_OK ? finder_next(&finder, w->text, 1, &at) : status;
+}
+
+static enum status compare(struct work *w)
+{
+    struct diff diff;
+    struct str other = str_make(w->text.p + 1, w->text.n - 1);
+
+    return diff_make(&w->arena, w->text, other, &diff);
+}
+
+static enum status check(struct work *w)
+{
+    struct source_report report;
+    enum status status = source_check(w->arena.strand, w->text, &report);
+
+    return strand_is_stopped(w->arena.strand) ? ST_NOMEM : status;
+}
+
+static enum status find_definition(struct work *w)
+{
+    struct definition place;
+    struct str why;
+    enum status status = definition_find(&w->arena, w->text, STR("defun"),
+                                         STR("g"), &place, &why);
+
+    return status == ST_MISSING ? ST_OK : status;
+}
+
+#define KIB (size_t)1024
+
+/* Long texts that are a lot of work, and the functions that do it. */
+static const struct {
+    size_t n; /* bytes of the text */
+    const char *first;
+    const char *again;
+    const char *last;
+    enum status (*run)(struct work *w);
+} cases[] = {
+    {1024 * KIB, "\"", "\\n", "\"", parse},
+    {2048 * KIB, "\"", "abcdefgh", "\"", parse},
+    {512 * KIB, "", "a\xe9\r\n", "", decode},
+    {768 * KIB, "", "a\r\n", "", decode},
+    {2048 * KIB, "", "abcdefgh", "", hash},
+    {3072 * KIB, "", "a", "b", find},
+    {1024 * KIB, "", "aaaaaaaaaaa\nbbbbbbbbbbb\nbbbbbbbbbbb\n", "", compare},
+    {128 * KIB, "", "(a) ", "", check},
+    {64 * KIB, "", "\n(defun f ", "", check},
+    {256 * KIB, "", "a", "", check},
+    {128 * KIB, "", "(defun f ())", "", find_definition},
+};
+
+static void make_text(size_t i, size_t n)
+{
+    size_t length = strlen(cases[i].again);
+
+    buf_release(&text);
+    buf_str(&text, str_from(cases[i].first));
+    char *to = buf_reserve(&text, n);
+    for (size_t at = 0; to && at + length <= n; at += length) {
+        memcpy(to + at, cases[i].again, length);
+        text.n += length;
+    }
+    buf_str(&text, str_from(cases[i].last));
+    assert_memory(!buf_failed(&text));
+}
+
+/* The steps that case I takes; stops it before step LAST. */
+static int count_steps(size_t i, int last)
+{
+    int steps = 1;
+
+    begin(cases[i].run);
+    while (steps < last && !strand_go_on(work.strand))
+        steps++;
+    strand_free(work.strand);
+    work.strand = NULL;
+    work.arena.strand = NULL;
+    arena_release(&work.arena);
+    return steps;
+}
+
+static void strand_pauses_in_all_long_work(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        make_text(i, cases[i].n);
+        int steps = count_steps(i, INT32_MAX);
+        assert_ok(work.status);
+        if (steps < 4 || steps > 10)
+            print_error("case %zu: %d steps\n", i, steps);
+        assert_true(steps >= 4 && steps <= 10);
+        assert_memory(count_steps(i, 3) == 3); // stopped in the middle
+        assert_status(work.status, ST_NOMEM);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(strand_pauses_when_a_step_is_full),
+        TEST(strand_ends_when_it_is_freed),
+        TEST(strand_gives_no_memory_once_it_is_stopped),
+        TEST(strand_goes_on_inside_of_another),
+        TEST(strand_pauses_in_all_long_work),
+    };
+    return RUN_TESTS("strand", tests);
+}
