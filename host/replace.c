@@ -147,7 +147,7 @@ int replace_write(const struct arena *arena, int parent, const char *last,
                   const struct stat *old, struct str bytes,
                   struct replacement *out)
 {
-    struct stat info;
+    struct stat info = {.st_ino = 0};
     int error = 0;
     int fd = make(parent, out);
 

@@ -285,25 +285,17 @@ static enum status end_step(struct gate_step *t, enum status status)
 static enum status ask_rules(const struct gate_step *t,
                              enum policy_decision *decision, struct str *rule)
 {
-    const struct policy *policy = t->gate->policy;
-    struct tool_place *place = &t->call->place;
-    const struct policy_question question = {
-        .tool = t->call->tool, .values = t->arguments.values, .place = place};
+    const struct policy_question question = {.tool = t->call->tool,
+                                             .values = t->arguments.values,
+                                             .place = &t->call->place};
     enum status status =
         place_find(t->call, t->gate->files, t->arguments.values);
 
     *decision = POLICY_NONE;
     *rule = STR("");
-    if (status != ST_OK || !policy)
-        return status;
-    *decision = policy_decide(policy, &question, rule);
-    place->sole = !place->linked && policy_binds_names(policy, &question);
-    return ST_OK;
-}
-
-static bool has_fault(const struct gate_step *t)
-{
-    return t->gate->policy && t->gate->policy->fault.n > 0;
+    if (status == ST_OK && t->gate->policy)
+        *decision = policy_decide(t->gate->policy, &question, rule);
+    return status;
 }
 
 /* RULE wants every call to be asked about, whatever was granted. */
@@ -331,7 +323,7 @@ static enum status decide_by_level(struct gate_step *t)
 
 static enum status decide(struct gate_step *t)
 {
-    enum tool_level level = t->call->tool->level;
+    const struct policy *policy = t->gate->policy;
     enum policy_decision decision;
     struct str rule;
     enum status status = ask_rules(t, &decision, &rule);
@@ -340,7 +332,7 @@ static enum status decide(struct gate_step *t)
         return status;
     if (decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
-    if (has_fault(t) && level != TOOL_SAFE)
+    if (policy && policy->fault.n > 0 && t->call->tool->level != TOOL_SAFE)
         return refuse_by_fault(t);
     if (decision == POLICY_ASK)
         return decide_by_question(t, rule);

@@ -362,6 +362,19 @@ static bool path_fits(const struct policy_rule *rule,
     return known && glob_matches(rule->path, buf_view(&place->name));
 }
 
+/* Whether a rule that denies or asks could apply to the call if its file had
+   another name. */
+static bool binds_names(const struct policy *policy,
+                        const struct policy_question *question)
+{
+    for (const struct policy_rule *rule = policy->rules; rule;
+         rule = rule->next)
+        if (rule->path.n > 0 && rule->decision != POLICY_ALLOW &&
+            call_fits(rule, question))
+            return true;
+    return false;
+}
+
 enum policy_decision policy_decide(const struct policy *policy,
                                    const struct policy_question *question,
                                    struct str *why)
@@ -377,18 +390,9 @@ enum policy_decision policy_decide(const struct policy *policy,
         decision = rule->decision;
         *why = rule->text;
     }
+    question->place->sole =
+        !question->place->linked && binds_names(policy, question);
     return decision;
-}
-
-bool policy_binds_names(const struct policy *policy,
-                        const struct policy_question *question)
-{
-    for (const struct policy_rule *rule = policy->rules; rule;
-         rule = rule->next)
-        if (rule->path.n > 0 && rule->decision != POLICY_ALLOW &&
-            call_fits(rule, question))
-            return true;
-    return false;
 }
 
 void policy_write(struct jsonw *w, const struct policy *policy)

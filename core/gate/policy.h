@@ -60,22 +60,18 @@ enum status MUST_CHECK policy_fail(struct policy *policy, struct str name,
 struct policy_question {
     const struct tool *tool;
     const struct schema_value *values;
-    const struct tool_place *place; /* of the call */
+    struct tool_place *place; /* of the call */
 };
 
 /* What the rules say about a call. When it is unclear which file it is about,
    every rule that denies or asks applies, and none that allows. A file that has
    several names (hard links) may be any: every rule that denies or asks applies
-   to it, too. *WHY is the rule as text for messages, "deny write-file in src/";
+   to it, too; when it has only one and there is such a rule, its place becomes
+   sole. *WHY is the rule as text for messages, "deny write-file in src/";
    empty without one. */
 enum policy_decision policy_decide(const struct policy *policy,
                                    const struct policy_question *question,
                                    struct str *why);
-
-/* Whether a rule that denies or asks could apply to the call if its file had
-   another name. */
-bool policy_binds_names(const struct policy *policy,
-                        const struct policy_question *question);
 
 /* Writes the rules as an array of such texts. */
 void policy_write(struct jsonw *w, const struct policy *policy);

@@ -29,7 +29,7 @@ static enum policy_decision decide(const struct policy *policy,
                                    const struct tool *called, bool found)
 {
     static char name[] = "src/a.c";
-    const struct tool_place place = {
+    struct tool_place place = {
         .found = found, .name = {.p = name, .n = found ? sizeof name - 1 : 0}};
     struct schema_value values[2] = {
         {.given = true, .string = STR_INIT("src/a.c")}};

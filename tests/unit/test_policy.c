@@ -30,7 +30,7 @@ static const struct manner mute = {.version = MCP_2025_11_25,
 static enum policy_decision decide(const struct tool *tool, struct str *why)
 {
     static const struct schema_value none[8];
-    static const struct tool_place nowhere;
+    static struct tool_place nowhere;
     const struct policy_question question = {
         .tool = tool, .values = none, .place = &nowhere};
     return policy_decide(&policy, &question, why);
