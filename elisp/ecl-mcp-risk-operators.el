@@ -230,11 +230,11 @@ substitute-if-not")
 (defconst ecl-mcp-risk--operators-naming
   '((package . "in-package defpackage make-package delete-package rename-package
 use-package unuse-package export unexport import shadow shadowing-import unintern
-provide add-package-local-nickname remove-package-local-nickname")
+provide add-package-local-nickname remove-package-local-nickname trace untrace")
     (class . "make-instance make-condition error cerror warn signal change-class
 invoke-restart allocate-instance reinitialize-instance make-instances-obsolete
 update-instance-for-different-class ensure-generic-function ensure-class throw
-describe documentation"))
+describe documentation typep coerce"))
   "Names of operators whose arguments decide what is called, or what names mean.
 With `class', only quoted arguments do.")
 
@@ -274,7 +274,8 @@ define-symbol-macro")
     (defgeneric . "defgeneric")
     (defclass . "defclass define-condition")
     (defstruct . "defstruct")
-    (case . "case ecase ccase typecase etypecase ctypecase")
+    (case . "case ecase ccase")
+    (typecase . "typecase etypecase ctypecase")
     (cond . "cond")
     (handler-case . "handler-case")
     (restart-case . "restart-case")
@@ -317,13 +318,17 @@ The plist has :class, :opaque, :shape, :calls, :called, :required and :naming.")
 
 (defun ecl-mcp-risk--operator-parts (name)
   "NAME in lower case as (PACKAGE . BASE); PACKAGE is nil for standard ones."
-  (let ((name (downcase name)))
+  (let ((name (if (string-match-p "[^[:ascii:]]" name)
+                  (concat (mapcar (lambda (char)
+                                    (if (< char 128) (downcase char) char))
+                                  name))
+                (downcase name))))
     (if (not (string-match "\\`\\([^:]+\\)::?\\([^:]+\\)\\'" name))
         (cons nil name)
       (let ((package (match-string 1 name)) (base (match-string 2 name)))
         (cons (and (not (member package
-                                '("cl" "common-lisp" "lisp" "cl-user"
-                                  "common-lisp-user" "user")))
+                                '("cl" "common-lisp" "cl-user"
+                                  "common-lisp-user")))
                    package)
               base)))))
 

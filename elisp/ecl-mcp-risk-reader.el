@@ -68,14 +68,23 @@
                  "\\\\\\(.\\|\n\\)" "\\1"
                  (buffer-substring-no-properties start (1- (point)))))))
 
+(defun ecl-mcp-risk--upcase (text)
+  "TEXT with the letters of ASCII in upper case.
+Other letters may not be what they look like in another case."
+  (if (string-match-p "[^[:ascii:]]" text)
+      (concat (mapcar (lambda (char) (if (< char 128) (upcase char) char)) text))
+    (upcase text)))
+
 (defun ecl-mcp-risk--read-name ()
   "Read the token that starts here; return a symbol, or `atom' for a number.
-Unescaped characters are in upper case, as the reader makes them."
+Unescaped characters are in upper case, as the reader makes them.  A name that
+has letters in lower case after that is between bars."
   (let ((parts nil) (escaped nil) (going t))
     (while going
       (let ((start (point)))
         (skip-chars-forward "^ \t\n\r\f\"'(),;`|\\\\")
-        (push (upcase (buffer-substring-no-properties start (point))) parts))
+        (push (ecl-mcp-risk--upcase (buffer-substring-no-properties start (point)))
+              parts))
       (pcase (char-after)
         (?\\ (setq escaped t)
              (when (= (1+ (point)) (point-max))
@@ -86,7 +95,10 @@ Unescaped characters are in upper case, as the reader makes them."
             (push (ecl-mcp-risk--read-bars) parts))
         (_ (setq going nil))))
     (let ((name (apply #'concat (nreverse parts))))
-      (if (and (not escaped) (ecl-mcp-risk--number-p name)) 'atom name))))
+      (cond ((and (not escaped) (ecl-mcp-risk--number-p name)) 'atom)
+            ((let ((case-fold-search nil)) (string-match-p "[a-z]" name))
+             (concat "|" name "|"))
+            (t name)))))
 
 (defun ecl-mcp-risk--read-bars ()
   "Read the part of a name between the bars that starts here."

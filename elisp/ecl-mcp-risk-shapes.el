@@ -138,7 +138,7 @@ KIND is that of the lambda list."
                 ((or ":READER" ":WRITER" ":ACCESSOR")
                  (ecl-mcp-risk--note-defined (ecl-mcp-risk--function-name value) t))
                 (":INITFORM" (ecl-mcp-risk--walk value))
-                (":TYPE" (ecl-mcp-risk--inert value))
+                (":TYPE" (ecl-mcp-risk--type value))
                 ((or ":INITARG" ":ALLOCATION" ":DOCUMENTATION" ":READ-ONLY")
                  (if (stringp value) (ecl-mcp-risk--bound value)
                    (ecl-mcp-risk--walk value))))))
@@ -210,7 +210,7 @@ Return the names of the functions that it defines."
   "Walk HANDLERS, each (TYPE FUNCTION)."
   (dolist (handler (ecl-mcp-risk--items handlers))
     (let ((items (ecl-mcp-risk--items handler)))
-      (ecl-mcp-risk--inert (car items))
+      (ecl-mcp-risk--type (car items))
       (mapc #'ecl-mcp-risk--designator (cdr items)))))
 
 (defun ecl-mcp-risk--walk-restarts (restarts)
@@ -228,7 +228,7 @@ Return the names of the functions that it defines."
   (dolist (clause clauses)
     (let ((items (ecl-mcp-risk--items clause)))
       (when items
-        (ecl-mcp-risk--inert (car items))
+        (ecl-mcp-risk--type (car items))
         (ecl-mcp-risk--walk-function (cdr items))))))
 
 (defun ecl-mcp-risk--walk-restart-clauses (clauses)
@@ -315,12 +315,13 @@ With ACCESSORS, each NAME after a variable is a function."
         (if accessors (mapc #'ecl-mcp-risk--called (cdr items))
           (ecl-mcp-risk--bound (nth 1 items)))))))
 
-(defun ecl-mcp-risk--walk-clauses (clauses)
-  "Walk CLAUSES, each (KEYS FORM…)."
+(defun ecl-mcp-risk--walk-clauses (clauses types)
+  "Walk CLAUSES, each (KEYS FORM…); with TYPES, KEYS is a type."
   (dolist (clause clauses)
     (let ((items (ecl-mcp-risk--items clause)))
       (when items
-        (ecl-mcp-risk--inert (car items))
+        (if types (ecl-mcp-risk--type (car items))
+          (ecl-mcp-risk--inert (car items)))
         (ecl-mcp-risk--walk-all (cdr items))))))
 
 (defconst ecl-mcp-risk--shapes-of-first
@@ -335,7 +336,7 @@ With ACCESSORS, each NAME after a variable is a function."
     (accessors . (lambda (part) (ecl-mcp-risk--walk-slot-names part t)))
     (names . ecl-mcp-risk--walk-names-of)
     (function . ecl-mcp-risk--called)
-    (type . ecl-mcp-risk--inert)
+    (type . ecl-mcp-risk--type)
     (lambda . ecl-mcp-risk--walk-lambda-list)
     (pattern . (lambda (part) (ecl-mcp-risk--walk-lambda-list part 'macro)))
     (forms . (lambda (part)
@@ -362,7 +363,7 @@ With ACCESSORS, each NAME after a variable is a function."
         ('iterator (ecl-mcp-risk--walk-binder first)
                    (ecl-mcp-risk--walk-all rest))
         ('check-type (ecl-mcp-risk--walk first)
-                     (ecl-mcp-risk--inert (car rest))
+                     (ecl-mcp-risk--type (car rest))
                      (ecl-mcp-risk--walk-all (cdr rest)))
         ('assert (ecl-mcp-risk--walk first)
                  (ecl-mcp-risk--walk-all (ecl-mcp-risk--items (car rest)))
@@ -384,8 +385,9 @@ With ACCESSORS, each NAME after a variable is a function."
          (ecl-mcp-risk--walk-generic (cdr rest)))
         ('defclass (ecl-mcp-risk--walk-class arguments))
         ('defstruct (ecl-mcp-risk--walk-structure first rest))
-        ('case (ecl-mcp-risk--walk first)
-               (ecl-mcp-risk--walk-clauses rest))
+        ((or 'case 'typecase)
+         (ecl-mcp-risk--walk first)
+         (ecl-mcp-risk--walk-clauses rest (eq shape 'typecase)))
         ('cond (dolist (clause arguments)
                  (ecl-mcp-risk--walk-all (ecl-mcp-risk--items clause))))
         ('handler-case (ecl-mcp-risk--walk first)

@@ -219,6 +219,12 @@ Only names that cannot be meant otherwise count there."
      (ecl-mcp-risk--account part)
      (ecl-mcp-risk--inert item))))
 
+(defun ecl-mcp-risk--type (part)
+  "Account for PART, a type, and note the places of the names in it.
+A type that the code does not show may have functions of its own."
+  (ecl-mcp-risk--inert part)
+  (ecl-mcp-risk--place-names (list part) 'package))
+
 (defun ecl-mcp-risk--called (part)
   "Account for PART, which says what function is called, and note that."
   (pcase part
@@ -259,7 +265,8 @@ NAMING is `package' if strings and names that are not quoted count, too."
   (dolist (part parts)
     (pcase part
       ((and (pred stringp) (guard (eq naming 'package)))
-       (ecl-mcp-risk--note-place (concat "'" (downcase part)) part))
+       (unless (member part '("T" "NIL"))
+         (ecl-mcp-risk--note-place (concat "'" (downcase part)) part)))
       (`(text . ,(and text (guard (eq naming 'package))))
        (ecl-mcp-risk--note-place (concat "'" (downcase text)) part))
       (`(list . ,items)
@@ -272,6 +279,7 @@ NAMING is `package' if strings and names that are not quoted count, too."
   (pcase form
     (`(function . ,_) t)
     (`(quote . ,(pred stringp)) t)
+    (`(list ,(or "QUOTE" "CL:QUOTE") ,(pred stringp)) t)
     (`(list ,(or "LAMBDA" "FUNCTION" "CL:LAMBDA" "CL:FUNCTION") . ,_) t)
     (`(list ,(or "COMPLEMENT" "CL:COMPLEMENT") ,of)
      (ecl-mcp-risk--constant-function-p of))
@@ -283,6 +291,10 @@ NAMING is `package' if strings and names that are not quoted count, too."
     (`(quote . ,(and name (pred stringp)))
      (ecl-mcp-risk--account form)
      ;; A symbol never means a local function.
+     (let ((ecl-mcp-risk--local nil))
+       (ecl-mcp-risk--called name)))
+    (`(list ,(or "QUOTE" "CL:QUOTE") ,(and name (pred stringp)))
+     (ecl-mcp-risk--walk form)
      (let ((ecl-mcp-risk--local nil))
        (ecl-mcp-risk--called name)))
     ((or "NIL" "T" "CL:NIL" "CL:T") (ecl-mcp-risk--account form))
@@ -363,16 +375,19 @@ What it defines has its new meaning in the forms after it."
      (ecl-mcp-risk--account operator)
      (ecl-mcp-risk--note operator form)
      (mapc #'ecl-mcp-risk--walk-top forms))
-    (`(list ,(and operator (or "DEFUN" "CL:DEFUN" "DEFSTRUCT" "CL:DEFSTRUCT"))
+    (`(list ,(and operator (or "DEFUN" "CL:DEFUN" "DEFMACRO" "CL:DEFMACRO"
+                               "DEFSTRUCT" "CL:DEFSTRUCT"))
             . ,arguments)
      (puthash form (ecl-mcp-operator-name operator) ecl-mcp-risk--accounts)
      (ecl-mcp-risk--account operator)
      (ecl-mcp-risk--note operator form)
      (setq ecl-mcp-risk--global
-           (append (if (string-suffix-p "DEFUN" operator)
-                       (ecl-mcp-risk--walk-defun arguments)
-                     (ecl-mcp-risk--walk-structure (car arguments)
-                                                   (cdr arguments)))
+           (append (pcase (string-remove-prefix "CL:" operator)
+                     ("DEFUN" (ecl-mcp-risk--walk-defun arguments))
+                     ("DEFMACRO" (setq ecl-mcp-risk--macros t)
+                                 (ecl-mcp-risk--walk-defun arguments 'macro))
+                     (_ (ecl-mcp-risk--walk-structure (car arguments)
+                                                      (cdr arguments))))
                    ecl-mcp-risk--global)))
     (_ (ecl-mcp-risk--walk form))))
 

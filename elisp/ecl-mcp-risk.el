@@ -44,10 +44,7 @@ the order in which they were found."
   "The operators found, an alist from class to sorted names, worst first."
   (let ((classes nil))
     (maphash (lambda (name _)
-               (let ((class (ecl-mcp-operator-class name)))
-                 (unless (and (eq class 'unknown)
-                              (member name ecl-mcp-risk--defined))
-                   (push name (alist-get class classes)))))
+               (push name (alist-get (ecl-mcp-operator-class name) classes)))
              ecl-mcp-risk--found)
     (cl-loop for (class) in ecl-mcp-risk-classes
              for names = (alist-get class classes)

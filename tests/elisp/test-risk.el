@@ -64,6 +64,33 @@ The classes `pure' and `defines' are ignored unless CLASSES has them."
 #p\"x\" #1=(car x) #(a b) #*101" '(pure "car"))
   (test-risk "`(a ,(quit) ,@(open x))" '(ffi "quit") '(file "open")))
 
+(ert-deftest ecl-mcp-risk-names-are-those-of-lisp ()
+  "What looks like a harmless name may be another one in ECL."
+  (test-risk "(list '\u00a0(wipe))" '(unknown "wipe"))
+  (test-risk "(|list| 1)" '(unknown "|list|"))
+  (test-risk "(li\\st 1)" '(unknown "|list|"))
+  (test-risk "(bloc\u212a x)" '(unknown "bloc\u212a"))
+  (test-risk "(li\u017ft 1)" '(unknown "li\u017ft"))
+  (test-risk "(list . ((wipe)))" '(unknown "wipe"))
+  (test-risk "(let ((x . ((wipe)))) x)" '(unknown "wipe"))
+  (test-risk "(let (`(wipe)) 1)" '(unknown "wipe"))
+  (test-risk "(let ('(wipe)) 1)" '(unknown "wipe"))
+  (dolist (code '("(loop #-ecl for (wipe))" "(list '#1=wipe (#1# 1))" "#S(s)"))
+    (should (ecl-mcp-risk-opaque (ecl-mcp-risk-of code))))
+  (dolist (code '("( . 1)" "(1 . 2 3)" "(1 . )"))
+    (should (ecl-mcp-risk-problem (ecl-mcp-risk-of code)))))
+
+(ert-deftest ecl-mcp-risk-own-names-have-a-scope ()
+  "A name that the code defines is only known where it has that meaning."
+  (test-risk "(flet ((wipe () 1)) (wipe)) (wipe)" '(unknown "wipe"))
+  (test-risk "(flet ((wipe () 1)) (funcall 'wipe))" '(unknown "wipe"))
+  (test-risk "(wipe) (defun wipe () 1)" '(unknown "wipe"))
+  (test-risk "(if x (defun wipe () 1)) (wipe)" '(unknown "wipe"))
+  (test-risk "(defun wipe () 1) (mapcar 'wipe x) (mapcar (quote wipe) x)")
+  (test-risk "(mapcar (quote wipe) x)" '(unknown "wipe"))
+  (should (ecl-mcp-risk-opaque
+           (ecl-mcp-risk-of "(flet ((declare (x) x)) (declare (wipe)))"))))
+
 (ert-deftest ecl-mcp-risk-no-calls-in-bindings ()
   (test-risk "(let ((quux (car x)) (y 1)) (cdr y))" '(pure "car" "cdr" "let"))
   (test-risk "(loop for (a b) in x with (c d) = y collect (list a b))"
@@ -85,8 +112,9 @@ The classes `pure' and `defines' are ignored unless CLASSES has them."
                  '("f")))
   (test-risk "(flet ((g (x) (car x))) (g 1))")
   (test-risk "(defstruct point x y) (point-x (make-point :x 1))")
+  ;; What other methods of an accessor do is unknown.
   (test-risk "(defclass c () ((a :initform (launch) :accessor c-a))) (c-a x)"
-             '(unknown "launch"))
+             '(unknown "c-a" "launch"))
   ;; A dangerous operator stays so, even when the code defines it.
   (test-risk "(defun quit () 1) (quit)" '(ffi "quit")))
 
