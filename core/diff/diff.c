@@ -234,7 +234,10 @@ static void write_lines(const struct writing *w, char mark,
 
     for (size_t i = start; i < start + count && out->n <= w->most; i++) {
         struct str line = lines_view(text, i, 1);
+        size_t room = w->most - out->n;
 
+        if (line.n > room) // a line may be as long as the text
+            line.n = room + 1;
         buf_byte(out, mark);
         buf_str(out, line);
         if (line.p[line.n - 1] != '\n')

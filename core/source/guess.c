@@ -45,8 +45,12 @@ static void end_form(struct search *search, size_t before, size_t keep)
         open += search->missing;
     if (open > 0)
         add_fix(search->guess, before, open);
-    while (search->nesting.lists > keep)
+    while (search->nesting.lists > keep) {
         nesting_close(&search->nesting);
+        // once it is stopped, the text ends
+        if (search->nesting.lists % 1024 == 1023)
+            (void)strand_spend(search->tokens.strand, (size_t)16 * 1024);
+    }
     search->count = 0;
     search->missing = 0;
     search->indented = false;

@@ -177,8 +177,12 @@ static void close_lists(struct scan *scan, struct token token, size_t lists,
         problem->guess = scan->end;
         problem->guess_line = token.kind == TOKEN_END ? 0 : token.line;
     }
-    for (; lists > 0; lists--)
+    for (; lists > 0; lists--) {
         nesting_close(nesting);
+        // once it is stopped, the text ends
+        if (lists % 1024 == 0)
+            (void)strand_spend(scan->tokens.strand, (size_t)16 * 1024);
+    }
     if (nesting->depth == 0)
         scan->report->forms++;
 }
