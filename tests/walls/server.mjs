@@ -6,6 +6,10 @@ import { Peer } from '../support/peer.mjs';
 // Seconds for all attempts of one server.
 const SECONDS = 100;
 
+const fail = text => {
+    throw new Error(text);
+};
+
 export class Server {
     #messages = new Map();
     #last = 0;
@@ -59,7 +63,7 @@ export class Server {
         const children = fs.readFileSync(
             `/proc/${this.peer.pid}/task/${this.peer.pid}/children`, 'utf8');
         return { SERVER: this.peer.pid, ZYGOTE: parseInt(children),
-            OTHER: /=> (\d+)/.exec(other)[1] };
+            OTHER: /=> (\d+)/.exec(other)?.[1] ?? fail(other) };
     }
 
     // The line of its log that fits PATTERN.

@@ -34,6 +34,9 @@ export class World {
             fs.mkdirSync(path.join(folder, name), { recursive: true });
         for (const name of HOME_FILES)
             this.#write(`home/${name}`);
+        // the server reads these rules
+        fs.writeFileSync(this.path('home/.config/ecl-mcp/policy.json'),
+            '{}\n');
     }
 
     path(name) {
