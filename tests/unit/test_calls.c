@@ -269,11 +269,7 @@ static void calls_work_in_steps(void **state)
 /* As many as may be under way begin; each goes on in its turn. */
 static void calls_wait_for_their_turn_to_work(void **state)
 {
-<<<<<<< HEAD
     char id[16];
-=======
-    char id[12];
->>>>>>> wt-loop
 
     (void)state;
     for (int i = 0; i < LIMIT_STINTS + 2; i++) {

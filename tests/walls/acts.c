@@ -25,6 +25,11 @@
 /* An attempt; A are its arguments, which are as many as its table says. */
 typedef long act(char *const *a);
 
+static int number(const char *word)
+{
+    return (int)strtol(word, NULL, 10);
+}
+
 /* do write PATH FLAGS: opens a file and writes to it. */
 static long act_write(char *const *a)
 {
@@ -229,7 +234,7 @@ static long act_own_signals(char *const *a)
 
     if (!word_value(a[1], &command) || pipe(ends) < 0)
         return -1;
-    return fcntl(ends[0], (int)command, atoi(a[0]));
+    return fcntl(ends[0], (int)command, number(a[0]));
 }
 
 /* do queue PID: queues a signal. */
@@ -239,13 +244,13 @@ static long act_queue(char *const *a)
 
     memset(&info, 0, sizeof info);
     info.si_code = SI_QUEUE;
-    return syscall(SYS_rt_sigqueueinfo, atoi(a[0]), SIGUSR1, &info);
+    return syscall(SYS_rt_sigqueueinfo, number(a[0]), SIGUSR1, &info);
 }
 
 /* do trace PID: stops and reads it. */
 static long act_trace(char *const *a)
 {
-    int pid = atoi(a[0]);
+    int pid = number(a[0]);
     int status;
 
     if (ptrace(PTRACE_ATTACH, pid, 0, 0) < 0)
@@ -261,7 +266,7 @@ static long act_vm_read(char *const *a)
     struct iovec local = {here, sizeof here};
     struct iovec remote = {(void *)strtol(a[1], NULL, 0), sizeof here};
 
-    return process_vm_readv(atoi(a[0]), &local, 1, &remote, 1, 0);
+    return process_vm_readv(number(a[0]), &local, 1, &remote, 1, 0);
 }
 
 static long act_vm_write(char *const *a)
@@ -270,21 +275,21 @@ static long act_vm_write(char *const *a)
     struct iovec local = {here, sizeof here};
     struct iovec remote = {(void *)strtol(a[1], NULL, 0), sizeof here};
 
-    return process_vm_writev(atoi(a[0]), &local, 1, &remote, 1, 0);
+    return process_vm_writev(number(a[0]), &local, 1, &remote, 1, 0);
 }
 
 /* do take-fd PID FD: a descriptor of another process. */
 static long act_take_fd(char *const *a)
 {
-    long fd = syscall(SYS_pidfd_open, atoi(a[0]), 0);
+    long fd = syscall(SYS_pidfd_open, number(a[0]), 0);
 
-    return fd < 0 ? fd : syscall(SYS_pidfd_getfd, fd, atoi(a[1]), 0);
+    return fd < 0 ? fd : syscall(SYS_pidfd_getfd, fd, number(a[1]), 0);
 }
 
 /* do read-shared ID: System V's shared memory of another program. */
 static long act_read_shared(char *const *a)
 {
-    void *memory = shmat(atoi(a[0]), NULL, 0);
+    void *memory = shmat(number(a[0]), NULL, 0);
 
     return memory == (void *)-1 ? -1 : *(volatile char *)memory;
 }

@@ -74,7 +74,7 @@ static long argument(char *word)
     case '@':
         return opened(word + 1, O_PATH);
     case '%':
-        value = syscall(SYS_pidfd_open, atol(word + 1), 0);
+        value = syscall(SYS_pidfd_open, strtol(word + 1, NULL, 10), 0);
         if (value < 0)
             _exit(errno);
         return value;

@@ -40,15 +40,16 @@ export function readAttempts(folder) {
     return all;
 }
 
-// Whether a system with FEATURES ({landlock, seccomp}) has the wall that an
+// Whether a system with FEATURES ({landlock, seccomp,
+// mounts}) has the wall that an
 // attempt runs against.
 export function hasWall(attempt, features) {
     return attempt.needs.length === 0 || attempt.needs.some(need => {
         const landlock = /^landlock (\d)$/.exec(need);
         if (landlock)
             return features.landlock >= +landlock[1];
-        if (need === 'seccomp')
-            return features.seccomp;
+        if (need === 'seccomp' || need === 'mounts')
+            return features[need];
         throw new Error(`${attempt.file}: no such wall: ${need}`);
     });
 }

@@ -6,6 +6,10 @@ import { info } from '../support/proc.mjs';
 // Seconds for all attempts of one server.
 const SECONDS = 100;
 
+const fail = text => {
+    throw new Error(text);
+};
+
 export class Server {
     #messages = new Map();
     #last = 0;
@@ -55,8 +59,10 @@ export class Server {
     // The numbers of its processes: its own, that of the process that made its
     // images, of the keeper of session main, and of the image of another session.
     async processes() {
-        const pid = async session => +/=> (\d+)/.exec(
-            await this.evaluate('(si:getpid)', session))[1];
+        const pid = async session => {
+            const answer = await this.evaluate('(si:getpid)', session);
+            return /=> (\d+)/.exec(answer)?.[1] ?? fail(answer);
+        };
         const parent = number => info(number).parent;
         const KEEPER = parent(await pid('main'));
         return { SERVER: this.peer.pid, ZYGOTE: parent(KEEPER), KEEPER,

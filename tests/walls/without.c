@@ -54,12 +54,12 @@ static bool hide_filters(scmp_filter_ctx filter)
 {
     return hide(filter, SCMP_SYS(seccomp), ENOSYS) &&
            hide_when(filter, SCMP_SYS(prctl), EINVAL,
-                     SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
+                     SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP, 0));
 }
 
 static bool hide_landlock(scmp_filter_ctx filter, const char *version)
 {
-    struct scmp_arg_cmp question = SCMP_A2(SCMP_CMP_EQ, QUESTION);
+    struct scmp_arg_cmp question = SCMP_A2(SCMP_CMP_EQ, QUESTION, 0);
 
     if (version[0] == '=') {
         landlock = (int)strtol(version + 1, NULL, 10);

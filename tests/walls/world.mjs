@@ -34,6 +34,15 @@ export class World {
             fs.mkdirSync(path.join(folder, name), { recursive: true });
         for (const name of HOME_FILES)
             this.#write(`home/${name}`);
+        for (const name of ['hooks/pre-commit', 'hooks/doomed-sh',
+            'hooks/doomed-sys', 'objects/none', 'refs/none'])
+            this.#write(`ws/.git/${name}`);
+        this.#write('ws/.mcp.json');
+        // git reads these, and the server the rules
+        fs.writeFileSync(this.path('ws/.git/config'), '[core]\n');
+        fs.writeFileSync(this.path('ws/.git/HEAD'), 'ref: refs/heads/main\n');
+        fs.writeFileSync(this.path('home/.config/ecl-mcp/policy.json'),
+            '{}\n');
     }
 
     path(name) {
