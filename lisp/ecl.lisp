@@ -547,14 +547,12 @@ compiler."
   (ext:setenv name value))
 
 (defun environment (name)
-  "Returns the value of the environment variable NAME, or NIL when it has none or
-an empty one."
+  "Returns the value of environment variable NAME, or NIL when it is empty."
   (let ((value (ext:getenv name)))
     (and value (string/= value "") value)))
 
 (defun temporary-directory ()
-  "Returns the name of the directory for temporary files, without a final
-slash."
+  "Returns the directory for temporary files, a name without a final slash."
   (let ((name (ext:getenv "TMPDIR")))
     (string-right-trim "/" (if (and name (string/= name "")) name "/tmp"))))
 
