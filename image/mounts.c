@@ -179,9 +179,11 @@ static bool keep_all(struct stay stays[STAY_N],
 
     if (realpath(PROGRAM, program) && (slash = strrchr(program, '/')))
         *slash = '\0';
-    return keep(&stays[STAY_PROGRAM], program, folder, false) &
+    for (size_t i = 0; i < STAY_N; i++)
+        stays[i].tree = -1;
+    return keep(&stays[STAY_PROGRAM], program, folder, false) &&
            keep(&stays[STAY_ROOT], places->writable[SANDBOX_ROOT], folder,
-                is_writable(places, SANDBOX_ROOT)) &
+                is_writable(places, SANDBOX_ROOT)) &&
            keep(&stays[STAY_CACHE], places->writable[SANDBOX_CACHE], folder,
                 is_writable(places, SANDBOX_CACHE));
 }

@@ -91,21 +91,30 @@ static bool stands_at(struct placing *p, const struct lines *text, size_t place,
     return old.n == 0;
 }
 
-/* The only place between FROM and TO where TEXT has the lines OLD; false when
-   there is none, or more than one. */
-static bool find_only(struct placing *p, const struct lines *text, size_t from,
-                      size_t to, size_t count, struct str old, size_t *place)
+/* Lines, and between which places they are looked for. */
+struct sought {
+    struct str lines;
+    size_t count;
+    size_t from;
+    size_t to;
+};
+
+/* The only place where TEXT has what is SOUGHT; false when there is none, or
+   more than one. */
+static bool find_only(struct placing *p, const struct lines *text,
+                      const struct sought *sought, size_t *place)
 {
+    size_t count = sought->count;
     bool found = false;
 
-    for (size_t i = from; i <= to && i + count <= text->n; i++)
-        if (stands_at(p, text, i, count, old)) {
+    for (size_t i = sought->from; i <= sought->to && i + count <= text->n; i++)
+        if (stands_at(p, text, i, count, sought->lines)) {
             if (found)
                 return false;
             *place = i;
             found = true;
         }
-    if (arena_spend(p->arena, 4 * (to - from)) != ST_OK)
+    if (arena_spend(p->arena, 4 * (sought->to - sought->from)) != ST_OK)
         p->left = 0;
     return found && p->left > 0;
 }
@@ -123,18 +132,20 @@ static bool find_place(struct placing *p, const struct diff *diff, size_t index,
 {
     size_t count = diff->hunks[index].range.old_count;
     size_t start = diff->hunks[index].range.old_start;
-    struct str old = diff_old_lines(diff, index);
-    size_t from = start > LIMIT_DIFF_DRIFT ? start - LIMIT_DIFF_DRIFT : 0;
+    const struct sought sought = {
+        .lines = diff_old_lines(diff, index),
+        .count = count,
+        .from = start > LIMIT_DIFF_DRIFT ? start - LIMIT_DIFF_DRIFT : 0,
+        .to = start + LIMIT_DIFF_DRIFT};
+    size_t was;
 
     if (count == 0) { // the text was empty
         *place = 0;
         return current->n == 0;
     }
     // lines that occurred more than once there could be confused
-    size_t to = start + LIMIT_DIFF_DRIFT;
-    size_t was;
-    if (!find_only(p, &diff->before, from, to, count, old, &was) ||
-        !find_only(p, current, from, to, count, old, place) || *place < least)
+    if (!find_only(p, &diff->before, &sought, &was) ||
+        !find_only(p, current, &sought, place) || *place < least)
         return false;
     // a last line without a line feed must stay the last one
     return ends_line(diff, index) || *place + count == current->n;

@@ -89,83 +89,84 @@ static void text_normalizes_line_ends(void **state)
     assert_text(out, "a\r\n");
 }
 
+static const char *const known_secrets[] = {
+    ".ssh",
+    ".ssh/config",
+    "home/me/.ssh/id",
+    ".env",
+    ".env.local",
+    "app/.env.production",
+    ".docker/config.json",
+    "x/.config/gcloud/credentials.db",
+    "keys/id_rsa",
+    "p.kdbx",
+    "my-own/secret.txt",
+    "keys/id_ed25519_sk",
+    "id_rsa_work.old",
+    "tls/server.pem",
+    "server.key",
+    ".envrc",
+    ".bash_history",
+    ".claude/.credentials.json",
+    "home/.claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".cargo/credentials.toml",
+    ".config/rclone/rclone.conf",
+    ".config/ecl-mcp/policy.json",
+    // as file systems that ignore case have it
+    ".ENV",
+    ".Ssh/id",
+    ".Config/GH/hosts.yml",
+    "ID_RSA",
+    "KEY.PEM",
+    ".config/bravesoftware/x",
+    ".\xc5\xbf\xc5\xbfh/id",   // long s
+    ".\xc3\x9fh/id",           // sharp s
+    ".s\xc2\xadsh/id",         // soft hyphen
+    ".\xe2\x84\xaaube/config", // Kelvin sign
+    "\xff/.SSH/id",
+    ".netrc.",
+    ".env /x",
+    "MY-own/Secret.TXT",
+};
+static const char *const no_secrets[] = {
+    "",
+    "ssh",
+    ".sshd",
+    "a.ssh/b",
+    ".environment",
+    "env",
+    ".docker",
+    ".docker/other.json",
+    "config.json",
+    "id_rsa.pub",
+    "kdbx",
+    "own/secret.txt",
+    "id_map.lisp",
+    "id_rsa_work.PUB",
+    ".claude/CLAUDE.md",
+    ".claude/skills/lisp/SKILL.md",
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".gemini/GEMINI.md",
+    "history",
+    "src/history/a.lisp",
+    "monkey",
+    "...",
+    "\xff",
+};
+
 static void secrets_are_known_by_their_names(void **state)
 {
-    static const char *const secret[] = {
-        ".ssh",
-        ".ssh/config",
-        "home/me/.ssh/id",
-        ".env",
-        ".env.local",
-        "app/.env.production",
-        ".docker/config.json",
-        "x/.config/gcloud/credentials.db",
-        "keys/id_rsa",
-        "p.kdbx",
-        "my-own/secret.txt",
-        "keys/id_ed25519_sk",
-        "id_rsa_work.old",
-        "tls/server.pem",
-        "server.key",
-        ".envrc",
-        ".bash_history",
-        ".claude/.credentials.json",
-        "home/.claude.json",
-        ".codex/auth.json",
-        ".gemini/oauth_creds.json",
-        ".cargo/credentials.toml",
-        ".config/rclone/rclone.conf",
-        ".config/ecl-mcp/policy.json",
-        // as file systems that ignore case have it
-        ".ENV",
-        ".Ssh/id",
-        ".Config/GH/hosts.yml",
-        "ID_RSA",
-        "KEY.PEM",
-        ".config/bravesoftware/x",
-        ".\xc5\xbf\xc5\xbfh/id",   // long s
-        ".\xc3\x9fh/id",           // sharp s
-        ".s\xc2\xadsh/id",         // soft hyphen
-        ".\xe2\x84\xaaube/config", // Kelvin sign
-        "\xff/.SSH/id",
-        ".netrc.",
-        ".env /x",
-        "MY-own/Secret.TXT",
-    };
-    static const char *const open[] = {
-        "",
-        "ssh",
-        ".sshd",
-        "a.ssh/b",
-        ".environment",
-        "env",
-        ".docker",
-        ".docker/other.json",
-        "config.json",
-        "id_rsa.pub",
-        "kdbx",
-        "own/secret.txt",
-        "id_map.lisp",
-        "id_rsa_work.PUB",
-        ".claude/CLAUDE.md",
-        ".claude/skills/lisp/SKILL.md",
-        ".claude/settings.json",
-        ".codex/config.toml",
-        ".gemini/GEMINI.md",
-        "history",
-        "src/history/a.lisp",
-        "monkey",
-        "...",
-        "\xff",
-    };
     static const char *const more[] = {"my-*/secret.txt", "gro\xc3\x9f.", NULL};
     (void)state;
-    for (size_t i = 0; i < COUNT(secret); i++)
-        if (!secrets_match(str_from(secret[i]), more))
-            fail_msg("%s is not a secret", secret[i]);
-    for (size_t i = 0; i < COUNT(open); i++)
-        if (secrets_match(str_from(open[i]), more))
-            fail_msg("%s is a secret", open[i]);
+    for (size_t i = 0; i < COUNT(known_secrets); i++)
+        if (!secrets_match(str_from(known_secrets[i]), more))
+            fail_msg("%s is not a secret", known_secrets[i]);
+    for (size_t i = 0; i < COUNT(no_secrets); i++)
+        if (secrets_match(str_from(no_secrets[i]), more))
+            fail_msg("%s is a secret", no_secrets[i]);
     assert_false(secrets_match(STR("my-own/secret.txt"), NULL));
     assert_true(secrets_match(STR("GROSS/x"), more));
 }
