@@ -70,6 +70,17 @@ const tests = {
             .filter(({ line }) => [...line].length > 100)
             .map(({ number }) => `${document}:${number}`));
     },
+    'tests that the promises of docs/security.md name exist'() {
+        const tests = filesBelow('tests');
+        const names = [...read('docs/security.md')
+            .matchAll(/`([\w/-]+\.(?:mcp|mjs|walls|el|c)|[a-z]+(?:_[a-z]+){2,})`/g)]
+            .map(([, name]) => name)
+            .filter(name => !/^(image\/|core\/|supervisor\/|pthread_)/.test(name));
+        const code = tests.filter(name => name.endsWith('.c')).map(read).join('');
+        return [...new Set(names)].filter(name => name.includes('.')
+            ? !tests.some(test => `/${test}`.endsWith(`/${name}`))
+            : !code.includes(`void ${name}(`));
+    },
     'files that the guides name exist'() {
         return ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md']
             .flatMap(document => [...read(document).split('## Retired')[0]
