@@ -69,10 +69,10 @@ void host_expect_success(void);
 void host_expect(uint64_t id, const char *code, const char *text);
 void host_expect_part(const char *part);
 
-/* Makes call ID of CODE and waits until it runs: it opens a file first. */
+/* Makes call ID of CODE and waits until it runs: it makes a folder first. */
 void host_call_and_see_it_run(uint64_t id, const char *code);
 
-/* The same with the code BEFORE and the code AFTER the file is opened. */
+/* The same with the code BEFORE and the code AFTER the folder is made. */
 void host_call_within(uint64_t id, const char *before, const char *after);
 
 /* The process of the image that runs session main; call ID asks for it. */
