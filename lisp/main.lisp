@@ -114,7 +114,7 @@ earlier evaluations."
   (forget-evaluated-forms)
   (forget-xref)
   (setf *last-error* nil)
-  (collect-garbage)
+  (ignore-errors (collect-garbage))     ; finalizers run, and may fail
   (set-heap-limit (max *heap-limit*
                        (min (+ (bytes-in-use) (floor *heap-limit* 16))
                             (+ *heap-limit* (floor *heap-limit* 4))))))
