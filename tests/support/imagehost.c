@@ -276,8 +276,8 @@ void host_call_within(uint64_t id, const char *before, const char *after)
     (void)snprintf(flag, sizeof flag, "%s/call-runs", start_folder);
     // in one step; ECL's OPEN makes a file and then opens it again by its name,
     // which is removed below
-    (void)snprintf(text, sizeof text,
-                   "%s (si:mkdir \"call-runs\" #o700) %s", before, after);
+    (void)snprintf(text, sizeof text, "%s (si:mkdir \"call-runs\" #o700) %s",
+                   before, after);
     host_call(id, text);
     while (access(flag, F_OK) < 0) {
         assert_true(now_ms() < end);
