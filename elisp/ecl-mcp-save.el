@@ -49,6 +49,10 @@
              "the file no longer exists"))
           ((not (file-directory-p (file-name-directory file)))
            "its folder does not exist")
+          ;; Its time of change may be the same.
+          ((not (equal buffer-file-truename
+                       (abbreviate-file-name (file-truename file))))
+           "its name leads to another file now")
           ((not (file-writable-p file))
            "the file is not writable")
           ((ecl-mcp-save--coding-problem)))))

@@ -161,6 +161,34 @@ The HUNKS, from BEFORE, for which CHOSEN has true are applied to CURRENT."
         (should (equal (buffer-string) old))
         (should (buffer-modified-p))))))
 
+(ert-deftest ecl-mcp-apply-saves-to-no-file-behind-a-new-link ()
+  (test-apply-with-file (file buffer) "a\nb\n"
+    (let* ((top (buffer-local-value 'default-directory buffer))
+           (folder (expand-file-name "folder" top))
+           (other (expand-file-name "other" top))
+           (inner (expand-file-name "file" folder)))
+      (make-directory folder)
+      (copy-file file inner nil t)
+      (copy-directory folder other t)
+      (with-current-buffer (find-file-noselect inner)
+        (unwind-protect
+            (progn
+              (rename-file folder (concat folder "-before"))
+              (make-symbolic-link other folder)
+              (should (verify-visited-file-modtime))
+              (let* ((base (buffer-string))
+                     (result (ecl-mcp-apply-to-buffer
+                              (current-buffer) base
+                              (test-apply-hunks base (concat "0\n" base)))))
+                (should-not (plist-get result :saved))
+                (should (string-match-p "leads to another file"
+                                        (plist-get result :note)))
+                (should (equal "a\nb\n"
+                               (test-apply-bytes
+                                (expand-file-name "file" other))))))
+          (set-buffer-modified-p nil)
+          (kill-buffer))))))
+
 (ert-deftest ecl-mcp-apply-leaves-unsaved-changes-unsaved ()
   (let* ((old (test-apply-numbers 1 50)))
     (test-apply-with-file (file buffer) old
