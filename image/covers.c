@@ -168,6 +168,43 @@ void covers_find_roots(int workspace, struct covers *covers)
     paths_release(&folders);
 }
 
+/* Writes to OUT where below the workspace the file is that FD is open on;
+   false: elsewhere, or it is the workspace. */
+static bool find_below(int workspace, int fd, char out[SANDBOX_PATH])
+{
+    char top[SANDBOX_PATH];
+    char path[SANDBOX_PATH];
+    char name[40];
+    ssize_t top_n;
+    ssize_t n;
+
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", workspace);
+    top_n = readlink(name, top, sizeof top);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    n = readlink(name, path, sizeof path - 1);
+    if (top_n <= 0 || n <= top_n + 1 || memcmp(path, top, (size_t)top_n) != 0 ||
+        path[top_n] != '/')
+        return false;
+    path[n] = '\0';
+    (void)snprintf(out, SANDBOX_PATH, "%s", path + top_n + 1);
+    return true;
+}
+
+/* PATH must not change, and the folders on the way to it keep their names. */
+static void close_path(const char *path, struct covers *covers)
+{
+    char way[SANDBOX_PATH];
+    char *slash;
+
+    (void)snprintf(way, sizeof way, "%s", path);
+    slash = strrchr(way, '/');
+    if (slash) {
+        *slash = '\0';
+        fix(way, covers);
+    }
+    paths_add(&covers->closed, path);
+}
+
 /* --- What is there ------------------------------------------------------ */
 
 struct search {
@@ -178,6 +215,18 @@ struct search {
 
 static void expand(struct search *search, const char *folder,
                    const char *pattern);
+
+/* A link cannot be covered, but that to which PATH leads in the workspace. */
+static void close_goal(struct search *search, const char *path)
+{
+    int fd = openat(search->workspace, path, O_PATH | O_CLOEXEC);
+    char goal[SANDBOX_PATH];
+
+    if (fd >= 0 && find_below(search->workspace, fd, goal))
+        close_path(goal, search->covers);
+    if (fd >= 0)
+        (void)close(fd); // was only a name
+}
 
 /* NAME in FOLDER fits the first name of a pattern whose others are REST. */
 static void found(struct search *search, const char *folder, const char *name,
@@ -191,6 +240,8 @@ static void found(struct search *search, const char *folder, const char *name,
         return;
     if (*rest == '\0') {
         paths_add(&search->covers->closed, path);
+        if (S_ISLNK(status.st_mode))
+            close_goal(search, path);
     } else if (S_ISDIR(status.st_mode)) {
         paths_add(&search->covers->fixed, path);
         expand(search, path, rest + 1);
@@ -234,28 +285,6 @@ static void expand_all(struct search *search, const char *folder,
     for (size_t i = 0; list && list[i]; i++)
         if ((strchr(list[i], '*') != NULL) == stars)
             expand(search, folder, list[i]);
-}
-
-/* Writes to OUT where below the workspace the folder is that FD is open on;
-   false: elsewhere, or it is the workspace. */
-static bool find_below(int workspace, int fd, char out[SANDBOX_PATH])
-{
-    char top[SANDBOX_PATH];
-    char path[SANDBOX_PATH];
-    char name[40];
-    ssize_t top_n;
-    ssize_t n;
-
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", workspace);
-    top_n = readlink(name, top, sizeof top);
-    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    n = readlink(name, path, sizeof path - 1);
-    if (top_n <= 0 || n <= top_n + 1 || memcmp(path, top, (size_t)top_n) != 0 ||
-        path[top_n] != '/')
-        return false;
-    path[n] = '\0';
-    (void)snprintf(out, SANDBOX_PATH, "%s", path + top_n + 1);
-    return true;
 }
 
 /* Opens the folder that file GIT of FOLDER names; -1: none. */
@@ -346,20 +375,6 @@ void covers_list(int workspace, const struct sandbox *sandbox,
         list_root(&search, sandbox, covers->roots.list[i], true);
 }
 
-static void add_program(const char *path, struct covers *covers)
-{
-    char way[SANDBOX_PATH];
-    char *slash;
-
-    (void)snprintf(way, sizeof way, "%s", path);
-    slash = strrchr(way, '/');
-    if (slash) {
-        *slash = '\0';
-        fix(way, covers);
-    }
-    paths_add(&covers->closed, path);
-}
-
 void covers_add_program(const char *workspace, const char *program,
                         struct covers *covers)
 {
@@ -375,7 +390,7 @@ void covers_add_program(const char *workspace, const char *program,
     for (size_t i = 0; of_program[i]; i++)
         if (join(folder, of_program[i], path) && realpath(path, real) &&
             strncmp(real, workspace, n) == 0 && real[n] == '/')
-            add_program(real + n + 1, covers);
+            close_path(real + n + 1, covers);
 }
 
 void covers_release(struct covers *covers)

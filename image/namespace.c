@@ -104,6 +104,14 @@ int namespace_close(int tree)
                          sizeof attributes);
 }
 
+int namespace_seal(int place)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return mount_setattr(place, "", AT_EMPTY_PATH, &attributes,
+                         sizeof attributes);
+}
+
 int namespace_copy(int place, bool read_only)
 {
     int tree = open_tree(place, "",
