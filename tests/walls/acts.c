@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -473,6 +474,28 @@ static long act_own_filter(char *const *a)
     return errno ? -1 : 0;
 }
 
+/* do watch-most: takes more than half of what the user may have of inotify(7).
+   What it has is given back when it ends. */
+static long act_watch_most(char *const *a)
+{
+    long most = 0;
+    FILE *file = fopen("/proc/sys/fs/inotify/max_user_instances", "re");
+
+    (void)a;
+    if (!file || fscanf(file, "%ld", &most) != 1) // NOLINT(cert-err34-c)
+        return -1;
+    (void)fclose(file);
+    // others may have some for a while
+    for (long i = 0, tries = 0; i <= most / 2 && tries < 50;)
+        if (inotify_init1(IN_CLOEXEC) >= 0)
+            i++;
+        else if (errno != EMFILE || ++tries == 50)
+            return -1;
+        else
+            (void)usleep(20000);
+    return 0;
+}
+
 /* do timer PID: a timer that signals a thread of PID. */
 static long act_timer(char *const *a)
 {
@@ -546,6 +569,7 @@ static const struct {
     {"unlock", 1, act_unlock},
     {"widen", 1, act_widen},
     {"own-filter", 0, act_own_filter},
+    {"watch-most", 0, act_watch_most},
     {"timer", 1, act_timer},
     {"connect-stream", 1, act_connect_stream},
     {"listen-pair", 0, act_listen_pair},
