@@ -111,6 +111,23 @@ static DIR *open_folder(int workspace, const char *path)
     return folder;
 }
 
+/* Folder PATH and those on the way to it are to keep their names. */
+static void fix(const char *path, struct covers *covers)
+{
+    char way[SANDBOX_PATH];
+    size_t i = 0;
+
+    for (; path[i] != '\0'; i++) {
+        way[i] = '\0';
+        if (path[i] == '/')
+            paths_add(&covers->fixed, way);
+        way[i] = path[i];
+    }
+    way[i] = '\0';
+    if (i > 0)
+        paths_add(&covers->fixed, way);
+}
+
 /* --- The roots ---------------------------------------------------------- */
 
 /* Notes whether folder PATH is a repository, and the folders in it. LEFT counts
@@ -151,6 +168,43 @@ void covers_find_roots(int workspace, struct covers *covers)
     paths_release(&folders);
 }
 
+/* Writes to OUT where below the workspace the file is that FD is open on;
+   false: elsewhere, or it is the workspace. */
+static bool find_below(int workspace, int fd, char out[SANDBOX_PATH])
+{
+    char top[SANDBOX_PATH];
+    char path[SANDBOX_PATH];
+    char name[40];
+    ssize_t top_n;
+    ssize_t n;
+
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", workspace);
+    top_n = readlink(name, top, sizeof top);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    n = readlink(name, path, sizeof path - 1);
+    if (top_n <= 0 || n <= top_n + 1 || memcmp(path, top, (size_t)top_n) != 0 ||
+        path[top_n] != '/')
+        return false;
+    path[n] = '\0';
+    (void)snprintf(out, SANDBOX_PATH, "%s", path + top_n + 1);
+    return true;
+}
+
+/* PATH must not change, and the folders on the way to it keep their names. */
+static void close_path(const char *path, struct covers *covers)
+{
+    char way[SANDBOX_PATH];
+    char *slash;
+
+    (void)snprintf(way, sizeof way, "%s", path);
+    slash = strrchr(way, '/');
+    if (slash) {
+        *slash = '\0';
+        fix(way, covers);
+    }
+    paths_add(&covers->closed, path);
+}
+
 /* --- What is there ------------------------------------------------------ */
 
 struct search {
@@ -161,6 +215,18 @@ struct search {
 
 static void expand(struct search *search, const char *folder,
                    const char *pattern);
+
+/* A link cannot be covered, but that to which PATH leads in the workspace. */
+static void close_goal(struct search *search, const char *path)
+{
+    int fd = openat(search->workspace, path, O_PATH | O_CLOEXEC);
+    char goal[SANDBOX_PATH];
+
+    if (fd >= 0 && find_below(search->workspace, fd, goal))
+        close_path(goal, search->covers);
+    if (fd >= 0)
+        (void)close(fd); // was only a name
+}
 
 /* NAME in FOLDER fits the first name of a pattern whose others are REST. */
 static void found(struct search *search, const char *folder, const char *name,
@@ -174,6 +240,8 @@ static void found(struct search *search, const char *folder, const char *name,
         return;
     if (*rest == '\0') {
         paths_add(&search->covers->closed, path);
+        if (S_ISLNK(status.st_mode))
+            close_goal(search, path);
     } else if (S_ISDIR(status.st_mode)) {
         paths_add(&search->covers->fixed, path);
         expand(search, path, rest + 1);
@@ -219,21 +287,76 @@ static void expand_all(struct search *search, const char *folder,
             expand(search, folder, list[i]);
 }
 
-/* Lists what there is in ROOT. */
-static void list_root(struct search *search, const struct sandbox *sandbox,
-                      const char *root, bool stars)
+/* Opens the folder that file GIT of FOLDER names; -1: none. */
+static int open_named(int folder)
+{
+    static const char key[] = "gitdir: ";
+    const size_t start = sizeof key - 1;
+    char text[SANDBOX_PATH];
+    struct stat status;
+    int file =
+        openat(folder, GIT, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = -1;
+
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+        n = read(file, text, sizeof text - 1);
+    if (file >= 0)
+        (void)close(file); // was only read
+    if (n <= (ssize_t)start || memcmp(text, key, start) != 0)
+        return -1;
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    return openat(folder, text + start, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Writes to OUT where below the workspace the repository is to which GIT of
+   ROOT, a link or a file, leads; false: elsewhere. */
+static bool follow(int workspace, const char *root, char out[SANDBOX_PATH])
+{
+    DIR *folder = open_folder(workspace, root);
+    int fd = folder
+                 ? openat(dirfd(folder), GIT, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
+    bool below;
+
+    if (folder && fd < 0)
+        fd = open_named(dirfd(folder));
+    if (folder)
+        (void)closedir(folder); // was only read
+    below = fd >= 0 && find_below(workspace, fd, out);
+    if (fd >= 0)
+        (void)close(fd); // was only a name
+    return below;
+}
+
+/* Lists what git obeys in ROOT. */
+static void list_git(struct search *search, const char *root, bool stars)
 {
     char git[SANDBOX_PATH];
     struct stat status;
 
-    if ((root[0] != '\0' || search->covers->repository) &&
-        join(root, GIT, git) &&
-        fstatat(search->workspace, git, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-        paths_add(S_ISDIR(status.st_mode) ? &search->covers->fixed
-                                          : &search->covers->closed,
-                  git);
-        expand_all(search, git, of_git, stars);
+    if (!join(root, GIT, git) ||
+        fstatat(search->workspace, git, &status, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (S_ISDIR(status.st_mode)) {
+        paths_add(&search->covers->fixed, git);
+    } else {
+        paths_add(&search->covers->closed, git);
+        if (!follow(search->workspace, root, git))
+            return;
+        fix(git, search->covers);
     }
+    expand_all(search, git, of_git, stars);
+}
+
+/* Lists what there is in ROOT. */
+static void list_root(struct search *search, const struct sandbox *sandbox,
+                      const char *root, bool stars)
+{
+    // else it could be moved away with its covers, and another take its place
+    fix(root, search->covers);
+    if (root[0] != '\0' || search->covers->repository)
+        list_git(search, root, stars);
     expand_all(search, root, patterns, stars);
     expand_all(search, root, sandbox->protects, stars);
 }
@@ -252,20 +375,6 @@ void covers_list(int workspace, const struct sandbox *sandbox,
         list_root(&search, sandbox, covers->roots.list[i], true);
 }
 
-/* Adds PATH, and that the folders on the way to it keep their names. */
-static void add_with_way(const char *path, struct covers *covers)
-{
-    char way[SANDBOX_PATH];
-
-    for (size_t i = 0; path[i] != '\0'; i++) {
-        way[i] = '\0';
-        if (path[i] == '/')
-            paths_add(&covers->fixed, way);
-        way[i] = path[i];
-    }
-    paths_add(&covers->closed, path);
-}
-
 void covers_add_program(const char *workspace, const char *program,
                         struct covers *covers)
 {
@@ -281,7 +390,7 @@ void covers_add_program(const char *workspace, const char *program,
     for (size_t i = 0; of_program[i]; i++)
         if (join(folder, of_program[i], path) && realpath(path, real) &&
             strncmp(real, workspace, n) == 0 && real[n] == '/')
-            add_with_way(real + n + 1, covers);
+            close_path(real + n + 1, covers);
 }
 
 void covers_release(struct covers *covers)

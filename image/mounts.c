@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "image/aliases.h"
 #include "image/folders.h"
 #include "image/hidden.h"
 #include "image/namespace.h"
@@ -439,6 +440,16 @@ static bool cover_all(struct mounts *mounts, const struct sandbox *sandbox,
     return done && !covers->roots.failed && !mounts->known.failed;
 }
 
+/* Closes other mounts of the workspace, before any copy of it is mounted. */
+static bool close_aliases(const struct sandbox_places *places)
+{
+    int workspace = folders_find(places->writable[SANDBOX_ROOT]);
+    bool done = workspace >= 0 && aliases_close(workspace);
+
+    close_one(workspace);
+    return done;
+}
+
 static bool start_covers(struct mounts *mounts, const struct sandbox *sandbox,
                          const struct sandbox_places *places)
 {
@@ -472,6 +483,7 @@ bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
                   const struct hidden *hidden, struct sandbox_places *places)
 {
     uint32_t temporary;
+    bool covering = is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected;
 
     memset(mounts, 0, sizeof *mounts);
     mounts->workspace = mounts->events = -1;
@@ -484,11 +496,11 @@ bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
         mounts->parts |= SANDBOX_MOUNTS_SECRETS;
     if (sandbox->mode != SANDBOX_WORKSPACE)
         return true;
+    covering = covering && close_aliases(places);
     if (!enter_temporary(places, &temporary))
         return false;
     mounts->parts |= temporary;
-    if (is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected &&
-        start_covers(mounts, sandbox, places))
+    if (covering && start_covers(mounts, sandbox, places))
         mounts->parts |= SANDBOX_MOUNTS_COVERS;
     return true;
 }

@@ -38,6 +38,23 @@ static int map(const char *path, unsigned id)
     return write_to(path, line);
 }
 
+/* Leaves one half of what the user may have of what FROM counts to others: TO
+   counts what this namespace has. What cannot be limited is as it was. */
+static void halve(const char *from, const char *to)
+{
+    char text[24] = "";
+    int fd = open(from, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    long most;
+
+    if (fd >= 0)
+        (void)close(fd); // was only read
+    most = n > 0 ? strtol(text, NULL, 10) : 0;
+    (void)snprintf(text, sizeof text, "%ld", most / 2);
+    if (most > 1)
+        (void)write_to(to, text);
+}
+
 /* Without the right to mount: in a namespace of users everybody has it. */
 static int unshare_users(void)
 {
@@ -49,10 +66,14 @@ static int unshare_users(void)
     // a system before 3.19 has no such file
     if (write_to("/proc/self/setgroups", "deny") < 0 && errno != ENOENT)
         return -1;
-    return map("/proc/self/uid_map", user) < 0 ||
-                   map("/proc/self/gid_map", group) < 0
-               ? -1
-               : 0;
+    if (map("/proc/self/uid_map", user) < 0 ||
+        map("/proc/self/gid_map", group) < 0)
+        return -1;
+    halve("/proc/sys/fs/inotify/max_user_instances",
+          "/proc/sys/user/max_inotify_instances");
+    halve("/proc/sys/fs/inotify/max_user_watches",
+          "/proc/sys/user/max_inotify_watches");
+    return 0;
 }
 
 /* Does what may fail in a container, or in a system that lets no user mount. */
@@ -101,6 +122,14 @@ int namespace_close(int tree)
     struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
 
     return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes);
+}
+
+int namespace_seal(int place)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+
+    return mount_setattr(place, "", AT_EMPTY_PATH, &attributes,
                          sizeof attributes);
 }
 

@@ -19,6 +19,9 @@ int namespace_copy(int place, bool read_only);
 /* From now on nothing in TREE can be changed by way of it. */
 int namespace_close(int tree);
 
+/* The same for what is mounted at PLACE, but not for what is mounted in it. */
+int namespace_seal(int place);
+
 /* A file system in memory, which is empty. The caller closes it. */
 int namespace_memory(void);
 

@@ -59,7 +59,7 @@ static uint64_t stamp_of(const struct protected *protected)
     return mix(protected, &protected->covers.fixed, stamp);
 }
 
-/* Lists what there is into OUT: inode, blank, path. */
+/* Lists what there is into OUT: inode and birth, blank, path. */
 static void look(struct protected *protected, const struct sandbox *sandbox,
                  struct paths *out)
 {
@@ -68,14 +68,17 @@ static void look(struct protected *protected, const struct sandbox *sandbox,
     covers_list(protected->workspace, sandbox, covers);
     for (size_t i = 0; i < covers->closed.n; i++) {
         const char *path = covers->closed.list[i];
-        char line[SANDBOX_PATH + 24];
-        struct stat status;
+        char line[SANDBOX_PATH + 48];
+        struct statx status;
 
-        if (fstatat(protected->workspace, path, &status, AT_SYMLINK_NOFOLLOW) <
-            0)
+        if (statx(protected->workspace, path, AT_SYMLINK_NOFOLLOW,
+                  STATX_INO | STATX_BTIME, &status) < 0)
             continue;
-        (void)snprintf(line, sizeof line, "%" PRIu64 " %s",
-                       (uint64_t)status.st_ino, path);
+        // a number may be used again for what takes the place of a file
+        (void)snprintf(line, sizeof line, "%" PRIu64 "-%" PRId64 ".%u %s",
+                       (uint64_t)status.stx_ino,
+                       (int64_t)status.stx_btime.tv_sec,
+                       (unsigned)status.stx_btime.tv_nsec, path);
         paths_append(out, line);
     }
 }

@@ -272,6 +272,14 @@ static enum status read_text(struct arena *arena, struct json content,
     return ST_OK;
 }
 
+/* Whether field NAME is there and no text: what the user wants is not known. */
+static bool is_strange(struct json content, const char *name)
+{
+    enum json_type type = json_type(json_get(content, name));
+
+    return type != JSON_ABSENT && type != JSON_NULL && type != JSON_STRING;
+}
+
 static enum status read_content(struct arena *arena, struct json content,
                                 const struct tool_call *call,
                                 struct approval *out)
@@ -295,6 +303,11 @@ static enum status read_content(struct arena *arena, struct json content,
     }
     if (!json_is_string(decision, "approve")) {
         out->decision.reason = STR("the form has no decision");
+        return ST_OK;
+    }
+    if (is_strange(content, "arguments") || is_strange(content, "hunks")) {
+        out->decision.reason =
+            STR("arguments or hunks of the form are no text");
         return ST_OK;
     }
     out->decision.consent = APPROVAL_APPROVED;

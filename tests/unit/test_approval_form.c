@@ -175,7 +175,8 @@ static void approval_form_reviews_hunks(void **state)
         {"", "old>x 1 1 1"},
         {",\"hunks\":\"\"", "old>x 1 1 1"},
         {",\"hunks\":\" \"", "old>x 1 1 1"},
-        {",\"hunks\":7", "old>x 1 1 1"},
+        {",\"hunks\":null", "old>x 1 1 1"},
+
         {",\"hunks\":\"1,3\"", "old>x 1 0 1"},
         {",\"hunks\":\" 3 , 2-2 \"", "old>x 0 1 1"},
         {",\"hunks\":\"1-3\"", "old>x 1 1 1"},
@@ -209,6 +210,27 @@ static void approval_form_reviews_hunks(void **state)
                      RESULT("1", "NO DECISION\\n…numbers from 1 to 3…", "true",
                             "false"));
         expect(text);
+    }
+}
+
+/* What is no text is not known: nothing is approved. */
+static void approval_form_refuses_strange_fields(void **state)
+{
+    static const char *const fields[] = {"\"hunks\":7", "\"hunks\":[1]",
+                                         "\"arguments\":{}",
+                                         "\"arguments\":false"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        char id[40];
+        char text[300];
+        call("1", &review_tool, "{\"text\":\"x\",\"n\":3}", v2025);
+        expect("{…}\n");
+        snprintf(id, sizeof id, "\"ecl-mcp-%zu\"", i + 1);
+        snprintf(text, sizeof text, FORM("{\"decision\":\"approve\",%s}"),
+                 fields[i]);
+        answer_with(id, text);
+        expect(RESULT("1", "NO DECISION\\n…are no text…", "true", "false"));
     }
 }
 
@@ -301,6 +323,7 @@ int main(void)
         TEST(approval_form_runs_modified_arguments),
         TEST(approval_form_modifies_calls_to_the_image),
         TEST(approval_form_reviews_hunks),
+        TEST(approval_form_refuses_strange_fields),
         TEST(approval_form_prepares_first),
         TEST(approval_form_remembers),
         TEST(approval_form_shows_everything),

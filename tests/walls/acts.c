@@ -2,15 +2,21 @@
 /* acts.c: attempts that take more than one system call, see attempt.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,6 +24,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "walls/attempt.h"
@@ -350,6 +357,184 @@ static long act_rights(char *const *a)
     return data[1] || data[4] ? 0 : -1;
 }
 
+/* do exchange A B: swaps two names, and swaps them back. */
+static long act_exchange(char *const *a)
+{
+    long swapped = renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE);
+
+    return swapped < 0
+               ? swapped
+               : renameat2(AT_FDCWD, a[0], AT_FDCWD, a[1], RENAME_EXCHANGE);
+}
+
+/* do link-nameless FOLDER NAME: a file of FOLDER without a name gets one. */
+static long act_link_nameless(char *const *a)
+{
+    char path[64];
+    int fd = open(a[0], O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return fd < 0 ? -1
+                  : linkat(AT_FDCWD, path, AT_FDCWD, a[1], AT_SYMLINK_FOLLOW);
+}
+
+/* do run-nameless PATH: a program that is in no file writes to it. */
+static long act_run_nameless(char *const *a)
+{
+    char command[600];
+    char shell[] = "sh";
+    char option[] = "-c";
+    char *argv[] = {shell, option, command, NULL};
+    char *none[] = {NULL};
+    int from = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+    int fd = memfd_create("walls", MFD_CLOEXEC);
+
+    (void)snprintf(command, sizeof command, "echo x >%s", a[0]);
+    while (from >= 0 && sendfile(fd, from, NULL, 1 << 20) > 0)
+        continue;
+    return syscall(SYS_execveat, fd, "", argv, none, AT_EMPTY_PATH);
+}
+
+/* do unlock PATH: makes a shared mapping of what is open for reading
+   writable. */
+static long act_unlock(char *const *a)
+{
+    int fd = open(a[0], O_RDONLY | O_CLOEXEC);
+    char *memory =
+        fd < 0 ? MAP_FAILED : mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+
+    return memory == MAP_FAILED ? -1
+                                : mprotect(memory, 1, PROT_READ | PROT_WRITE);
+}
+
+/* do widen PATH: enters rules of its own, which allow everything everywhere,
+   then writes to PATH. */
+static long act_widen(char *const *a)
+{
+    const uint64_t all = (1ull << 13) - 1;
+    struct {
+        uint64_t allowed;
+        int32_t folder;
+    } __attribute__((packed)) rule = {all, open("/", O_PATH | O_CLOEXEC)};
+    long set = syscall(444, &all, sizeof all, 0);
+
+    // where there is no Landlock, nothing is narrow
+    if (set >= 0)
+        (void)syscall(445, set, 1, &rule, 0);
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (set >= 0 && syscall(446, set, 0) < 0)
+        return -1;
+    return open(a[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* Answers the question that comes from FD: the call shall go on. */
+static void let_go_on(int fd)
+{
+    struct seccomp_notif question;
+    struct seccomp_notif_resp answer;
+
+    memset(&question, 0, sizeof question);
+    if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0)
+        return;
+    memset(&answer, 0, sizeof answer);
+    answer.id = question.id;
+    answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    (void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &answer); // it may be gone
+}
+
+/* do own-filter: a filter of its own asks whether a socket may be made, and the
+   answer is yes. */
+static long act_own_filter(char *const *a)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    int status = 0;
+    long fd;
+    pid_t pid;
+
+    (void)a;
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    if (fd < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0)
+        _exit(socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? errno : 0);
+    for (struct pollfd ready = {(int)fd, POLLIN, 0};
+         waitpid(pid, &status, WNOHANG) == 0;)
+        if (poll(&ready, 1, 10) > 0 && ready.revents & POLLIN)
+            let_go_on((int)fd);
+    errno = WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+    return errno ? -1 : 0;
+}
+
+/* do watch-most: takes more than half of what the user may have of inotify(7).
+   What it has is given back when it ends. */
+static long act_watch_most(char *const *a)
+{
+    long most = 0;
+    FILE *file = fopen("/proc/sys/fs/inotify/max_user_instances", "re");
+
+    (void)a;
+    if (!file || fscanf(file, "%ld", &most) != 1) // NOLINT(cert-err34-c)
+        return -1;
+    (void)fclose(file);
+    // others may have some for a while
+    for (long i = 0, tries = 0; i <= most / 2 && tries < 50;)
+        if (inotify_init1(IN_CLOEXEC) >= 0)
+            i++;
+        else if (errno != EMFILE || ++tries == 50)
+            return -1;
+        else
+            (void)usleep(20000);
+    return 0;
+}
+
+/* do timer PID: a timer that signals a thread of PID. */
+static long act_timer(char *const *a)
+{
+    struct sigevent event;
+    int id;
+
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = SIGUSR1;
+    event._sigev_un._tid = number(a[0]);
+    return syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &id);
+}
+
+/* do connect-stream NAME: an end of a pair leaves it and connects anew. */
+static long act_connect_stream(char *const *a)
+{
+    struct sockaddr_un address;
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    socklen_t length = unix_address(a[0], &address);
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+        return -1;
+    (void)close(ends[1]);
+    (void)shutdown(ends[0], SHUT_RDWR);
+    (void)connect(ends[0], &none, sizeof none);
+    return connect_to(ends[0], &address, length);
+}
+
+/* do listen-pair: an end of a pair waits for others. */
+static long act_listen_pair(char *const *a)
+{
+    int ends[2];
+
+    (void)a;
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0 ? -1
+                                                         : listen(ends[0], 1);
+}
+
 static const struct {
     const char *name;
     int arguments;
@@ -378,6 +563,16 @@ static const struct {
     {"read-shared", 1, act_read_shared},
     {"namespace", 1, act_namespace},
     {"call-32", 1, act_foreign},
+    {"exchange", 2, act_exchange},
+    {"link-nameless", 2, act_link_nameless},
+    {"run-nameless", 1, act_run_nameless},
+    {"unlock", 1, act_unlock},
+    {"widen", 1, act_widen},
+    {"own-filter", 0, act_own_filter},
+    {"watch-most", 0, act_watch_most},
+    {"timer", 1, act_timer},
+    {"connect-stream", 1, act_connect_stream},
+    {"listen-pair", 0, act_listen_pair},
     {"new-rights", 0, act_new_rights},
     {"rights", 0, act_rights},
 };

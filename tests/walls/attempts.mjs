@@ -6,7 +6,7 @@ import path from 'node:path';
 // The modes of the sandbox, in the order of the letters of an attempt.
 export const MODES = ['workspace', 'read-only', 'network', 'off'];
 
-const LINE = /^([rdRU?-]{4}) (sh|sys|do|lisp) (.+?)(?: => ([A-Z0-9,]+))?$/;
+const LINE = /^([rdRUu?-]{4}) (sh|sys|do|lisp) (.+?)(?: => ([A-Z0-9,]+))?$/;
 
 // [{file, line, family, needs, expected, kind, text, through}] of the files of
 // FOLDER. THROUGH: error numbers that say that the wall let the attempt through.

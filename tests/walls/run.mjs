@@ -131,7 +131,8 @@ function expectation(attempt, mode, user, features) {
     if (mode !== 'off' && !hasWall(attempt, features))
         return null;
     return { r: 'refused', d: 'done', R: root ? 'done' : null,
-        U: root ? null : 'done', '?': null }[letter];
+        U: root ? null : 'done',
+        u: root ? null : 'refused', '?': null }[letter];
 }
 
 const summary = { passed: 0, failed: 0, controlled: new Set() };
@@ -163,7 +164,7 @@ function judge(run, world, found, features) {
 async function prepare(run, world, programs) {
     const cases = [...attempts.entries()].filter(([, { expected }]) => {
         const letter = expected[MODES.indexOf(run.mode)];
-        return letter !== '-' && (run.user !== 'root' || letter !== 'U');
+        return letter !== '-' && (run.user !== 'root' || !/u/i.test(letter));
     }).map(([i, attempt]) => ({ i, attempt }));
     await inParallel(8, cases, async c => {
         c.text = await world.prepare(c.attempt, c.i, programs.attempt);

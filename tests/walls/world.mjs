@@ -35,9 +35,21 @@ export class World {
         for (const name of HOME_FILES)
             this.#write(`home/${name}`);
         for (const name of ['hooks/pre-commit', 'hooks/doomed-sh',
-            'hooks/doomed-sys', 'objects/none', 'refs/none'])
+            'hooks/doomed-sys', 'objects/none', 'refs/none',
+            'worktrees/w/commondir', 'worktrees/w/gitdir',
+            'modules/m/hooks/pre-commit'])
             this.#write(`ws/.git/${name}`);
-        this.#write('ws/.mcp.json');
+        for (const name of ['.mcp.json', '.claude/settings.json',
+            '.vscode/tasks.json'])
+            this.#write(`ws/${name}`);
+        // repositories in folders of the workspace, and one whose folder has
+        // another name
+        for (const folder of ['sub/.git', 'deep/er/.git', 'apart'])
+            for (const name of ['hooks/pre-commit', 'config', 'HEAD'])
+                this.#write(`ws/${folder}/${name}`);
+        fs.mkdirSync(this.path('ws/work'));
+        fs.writeFileSync(this.path('ws/work/.git'), 'gitdir: ../apart\n');
+        fs.writeFileSync(this.path('ws/.git/modules/m/config'), '[core]\n');
         // git reads these, and the server the rules
         fs.writeFileSync(this.path('ws/.git/config'), '[core]\n');
         fs.writeFileSync(this.path('ws/.git/HEAD'), 'ref: refs/heads/main\n');
@@ -108,6 +120,7 @@ export class World {
             fs.chownSync(this.path('run'), this.uid, this.uid);
         const victim = spawn(program, ['--victim', this.path('run')], {
             stdio: ['pipe', 'pipe', 'inherit'], uid: this.uid, gid: this.uid,
+            cwd: this.path('ws'),
         });
         const names = { VICTIM: victim.pid };
         victim.stdin.on('error', () => {}); // it may have been killed
