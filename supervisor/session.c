@@ -405,7 +405,8 @@ static enum status take_frame(struct session *session, struct str bytes,
     struct str body;
     enum status status = wire_head(bytes, &head);
 
-    if (status == ST_OK && session->admitted == 0)
+    // what images do not send at all is invalid, however long it would be
+    if (status != ST_MISSING && session->admitted == 0)
         status = check_head(session, head);
     if (status != ST_OK)
         return status;

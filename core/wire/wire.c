@@ -31,10 +31,8 @@ enum status wire_head(struct str bytes, struct wire_head *head)
         .flags = (uint16_t)get_number(bytes.p + 6, 2),
         .id = get_number(bytes.p + 8, 8),
     };
-    if (found.size > LIMIT_FRAME)
-        return ST_LIMIT;
     *head = found;
-    return ST_OK;
+    return found.size > LIMIT_FRAME ? ST_LIMIT : ST_OK;
 }
 
 enum status wire_frame(struct str bytes, struct wire_head *head,

@@ -85,7 +85,7 @@ struct wire_field {
 };
 
 /* Reads the head alone, for which WIRE_HEAD bytes are enough. Fails as
-   wire_frame does. */
+   wire_frame does; *HEAD is what was read with ST_LIMIT, too. */
 enum status MUST_CHECK wire_head(struct str bytes, struct wire_head *head);
 
 /* Reads the head and finds the end of the frame at the start of BYTES.

@@ -168,7 +168,13 @@ Time taken by other programs is not counted.  Return the value of BODY."
 
 (defun live-zygote ()
   "The process number of the zygote, which forks the live images."
-  (live-wait "the zygote" (lambda () (car (live-children (live-supervisor))))))
+  ;; Keepers of an earlier one are children of the supervisor, too.
+  (live-wait "the zygote"
+             (lambda ()
+               (cl-find "ecl-mcp-image" (live-children (live-supervisor))
+                        :key (lambda (pid)
+                               (alist-get 'comm (process-attributes pid)))
+                        :test #'equal))))
 
 (defun live-image ()
   "The process number of the live image that evaluates for commands."

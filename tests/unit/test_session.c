@@ -294,6 +294,7 @@ static void session_refuses_frames_by_their_heads(void **state)
         {WIRE_CALL, 1, 100, ST_INVALID},   // goes the other way
         {WIRE_OUTPUT, 1, 100, ST_INVALID}, // goes to fronts
         {1000, 1, 100, ST_INVALID},
+        {1000, 1, UINT32_MAX, ST_INVALID},
     };
 
     (void)state;
