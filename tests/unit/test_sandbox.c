@@ -295,6 +295,7 @@ static void sandbox_explains_its_mounts(void **state)
     (void)snprintf(places.writable[SANDBOX_TEMPORARY], SANDBOX_PATH, "/own");
     buf_reset(&text);
     sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_memory(!buf_failed(&text));
     assert_text(buf_view(&text),
                 " /tmp and /var/tmp are its own, and lie in /own for all other "
                 "programs. In the workspace it cannot change what other "
@@ -303,12 +304,14 @@ static void sandbox_explains_its_mounts(void **state)
     in_force.mounts = 0;
     buf_reset(&text);
     sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_memory(!buf_failed(&text));
     assert_text(buf_view(&text),
                 " It can change all of the workspace, .git/hooks, .mcp.json "
                 "and the like, too.");
     sandbox.mode = SANDBOX_READ_ONLY;
     buf_reset(&text);
     sandbox_explain_mounts(&sandbox, &in_force, &places, &text);
+    assert_memory(!buf_failed(&text));
     assert_int_equal(text.n, 0);
 }
 
