@@ -40,13 +40,24 @@ Fail after SECONDS (20) with a message that says WHAT did not happen."
       (accept-process-output nil 0.02))
     (or value (ert-fail (format "Waited in vain for %s" what)))))
 
+(defun ecl-mcp-test-delete-folder (folder)
+  "Delete FOLDER, in which a killed server's processes may write for a moment."
+  (let ((end (+ (float-time) 10)))
+    (while (file-exists-p folder)
+      (condition-case failure
+          (delete-directory folder t)
+        (file-error
+         (when (> (float-time) end)
+           (signal (car failure) (cdr failure)))
+         (sleep-for 0.05))))))
+
 (defmacro ecl-mcp-test-with-folder (name &rest body)
   "Run BODY with NAME bound to a new folder, which is deleted afterwards."
   (declare (indent 1) (debug (symbolp body)))
   `(let ((,name (file-name-as-directory (make-temp-file "ecl-mcp-test-" t))))
      (unwind-protect
          (progn ,@body)
-       (delete-directory ,name t))))
+       (ecl-mcp-test-delete-folder ,name))))
 
 ;;;; A Lisp with real images
 
