@@ -4,7 +4,8 @@
    (such as create_module), of architectures without a user of Lisp, and these:
    memfd_secret, for which nothing needs to be hidden here, and openat2 and
    clone3, whose arguments a filter cannot see. Programs then use openat and
-   clone. */
+   clone. Nobody calls uretprobe but the kernel's own trampoline for tracing,
+   which newer kernels let pass by the filter. */
 #include "image/syscall_table.h"
 
 #include <seccomp.h>

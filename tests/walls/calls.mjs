@@ -9,7 +9,7 @@ import path from 'node:path';
 const LEFT_OUT = new Set(['_sysctl', 'afs_syscall', 'clone3', 'create_module',
     'epoll_ctl_old', 'epoll_wait_old', 'get_kernel_syms', 'getpmsg',
     'memfd_secret', 'openat2', 'putpmsg', 'query_module', 'security', 'sysfs',
-    'tuxcall', 'vserver']);
+    'tuxcall', 'uretprobe', 'vserver']);
 
 // The names of calls without a place, below ROOT.
 export function misplacedCalls(root) {
