@@ -72,6 +72,12 @@ A macro can turn them into calls; they must not mislead a rule."
       (ecl-mcp-risk--note-opaque (format "%s may be a variable or a call"
                                          (ecl-mcp-operator-name name))))))
 
+(defun ecl-mcp-risk--found-places ()
+  "Return the places that were found, in that order."
+  (let ((places nil))                   ; `hash-table-keys' has no fixed order
+    (maphash (lambda (place _) (push place places)) ecl-mcp-risk--places)
+    (nreverse places)))
+
 (defun ecl-mcp-risk-of (code)
   "What CODE, a string of Common Lisp, can do: an `ecl-mcp-risk'."
   (let ((ecl-mcp-risk--found (make-hash-table :test #'equal))
@@ -98,7 +104,7 @@ A macro can turn them into calls; they must not mislead a rule."
                    (format "cannot be read: treated as unknown (%s)" problem))
      :opaque (nreverse ecl-mcp-risk--opaque)
      :defined (nreverse ecl-mcp-risk--defined)
-     :places (hash-table-keys ecl-mcp-risk--places))))
+     :places (ecl-mcp-risk--found-places))))
 
 (defun ecl-mcp-risk--names-in (code)
   "Note every dangerous name anywhere in CODE, which cannot be read."
