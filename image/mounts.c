@@ -473,8 +473,11 @@ void mounts_tend(struct mounts *mounts, const struct sandbox *sandbox)
 
 void mounts_cover(struct mounts *mounts, const struct sandbox *sandbox)
 {
-    if ((mounts->parts & SANDBOX_MOUNTS_COVERS) != 0)
-        (void)cover_all(mounts, sandbox, true); // the same
+    if ((mounts->parts & SANDBOX_MOUNTS_COVERS) == 0)
+        return;
+    // the answer that has told of a new repository came after git made it
+    mounts->covers.repository = true;
+    (void)cover_all(mounts, sandbox, true); // the same
 }
 
 /* --- All of it ---------------------------------------------------------- */
