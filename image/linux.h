@@ -75,8 +75,14 @@ void linux_close_from(int first);
 bool linux_random(void *p, size_t n);
 
 /* The version of the system's Landlock; 0: it has none. From these versions on,
-   Landlock covers truncation and signals. */
-enum { LINUX_LANDLOCK_TRUNCATION = 3, LINUX_LANDLOCK_SIGNALS = 6 };
+   Landlock allows files to move to other folders, and covers truncation, open
+   devices, and signals. */
+enum {
+    LINUX_LANDLOCK_MOVES = 2,
+    LINUX_LANDLOCK_TRUNCATION = 3,
+    LINUX_LANDLOCK_DEVICES = 5,
+    LINUX_LANDLOCK_SIGNALS = 6
+};
 int linux_landlock_version(void);
 
 #endif

@@ -133,8 +133,14 @@ bool sandbox_report(const struct sandbox *sandbox,
     else if (state->landlock > 0)
         buf_printf(out,
                    ", Landlock %d of this kernel does not block signals to "
-                   "other programs of the user",
-                   state->landlock);
+                   "other programs of the user%s%s",
+                   state->landlock,
+                   state->landlock < LINUX_LANDLOCK_DEVICES
+                       ? " or operations on open devices"
+                       : "",
+                   state->landlock < LINUX_LANDLOCK_MOVES
+                       ? ", and lets no file move to another folder"
+                       : "");
     else
         buf_str(out, STR(", NO Landlock in this kernel: files are not "
                          "protected"));

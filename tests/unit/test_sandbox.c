@@ -350,8 +350,19 @@ static void sandbox_reports_what_is_missing(void **state)
          {true, 3, true, true, SANDBOX_MOUNTS, 0},
          true,
          "sandbox: workspace, Landlock 3 of this kernel does not block signals "
-         "to other programs of the user, seccomp, mounts (/tmp is that of all "
-         "programs)"},
+         "to other programs of the user or operations on open devices, "
+         "seccomp, mounts (/tmp is that of all programs)"},
+        {{.mode = SANDBOX_READ_ONLY},
+         {true, 5, true, true, SANDBOX_MOUNTS, 0},
+         true,
+         "sandbox: read-only, Landlock 5 of this kernel does not block signals "
+         "to other programs of the user, seccomp, mounts"},
+        {{.mode = SANDBOX_READ_ONLY},
+         {true, 1, true, true, SANDBOX_MOUNTS, 0},
+         true,
+         "sandbox: read-only, Landlock 1 of this kernel does not block signals "
+         "to other programs of the user or operations on open devices, and "
+         "lets no file move to another folder, seccomp, mounts"},
         {{.mode = SANDBOX_WORKSPACE},
          {true, 0, false, false, 0, EPERM},
          true,
