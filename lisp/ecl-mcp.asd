@@ -10,6 +10,8 @@
                (:file "specials")
                (:file "conditions")
                (:file "ecl")
+               (:file "ecl-names")
+               (:file "ecl-compiler")
                (:file "native")
                (:file "scan")
                (:file "operations")

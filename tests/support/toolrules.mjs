@@ -4,7 +4,7 @@
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint',
     'openWorldHint'];
-const SEEN_LIMIT = 12000; // bytes of name, description, schema that models see
+const SEEN_LIMIT = 15000; // bytes of name, description, schema that models see
 const TEXT_LIMIT = 2048;
 // Arguments that mean the same in every tool, and what they say.
 const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
