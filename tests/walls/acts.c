@@ -233,6 +233,17 @@ static long act_serve(char *const *a)
                : listen(fd, 1);
 }
 
+/* do socket-option FAMILY TYPE OPTION: sets it to 1, and 60 seconds. */
+static long act_socket_option(char *const *a)
+{
+    const struct linger value = {1, 60};
+    int pair[2] = {socket(atoi(a[0]), atoi(a[1]), 0), -1}; // "pair" is 0
+
+    if (atoi(a[0]) == AF_UNSPEC)
+        (void)socketpair(AF_UNIX, atoi(a[1]), 0, pair); // errno tells
+    return setsockopt(pair[0], SOL_SOCKET, atoi(a[2]), &value, sizeof value);
+}
+
 /* do own-signals PID COMMAND: input and output are to signal PID. */
 static long act_own_signals(char *const *a)
 {
@@ -554,6 +565,7 @@ static const struct {
     {"tcp", 1, act_tcp},
     {"udp", 1, act_udp},
     {"serve", 1, act_serve},
+    {"socket-option", 3, act_socket_option},
     {"own-signals", 2, act_own_signals},
     {"queue", 1, act_queue},
     {"trace", 1, act_trace},
