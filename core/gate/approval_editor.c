@@ -258,24 +258,30 @@ static enum status read_file(const struct reading *r, struct json value,
     return status;
 }
 
-/* The same of all files. */
+/* The same of all files; absent: nothing was done with any. */
 static enum status read_files(const struct reading *r)
 {
     struct json value = find(r->result, "files");
+    bool given = !json_is_absent(value);
     size_t n = r->call->part_count;
     struct json_walk walk;
     enum status status = ST_OK;
 
-    if (json_is_absent(value) && r->out->arguments.n > 0)
+    if (!given && r->out->arguments.n > 0)
         return ST_OK;
-    if (json_type(value) != JSON_ARRAY || json_count(value) != n)
+    if (given && (json_type(value) != JSON_ARRAY || json_count(value) != n))
         return spoil(r, "its files are not those of the review");
     struct approval_file *files = arena_array(r->arena, n + 1, sizeof *files);
     if (!files)
         return ST_NOMEM;
-    json_walk_init(&walk, value);
-    for (size_t i = 0; status == ST_OK && json_walk_next(&walk); i++)
-        status = read_file(r, walk.value, &r->call->parts[i], &files[i]);
+    if (given)
+        json_walk_init(&walk, value);
+    for (size_t i = 0; status == ST_OK && i < n; i++) {
+        bool more = given && json_walk_next(&walk);
+
+        status = read_file(r, more ? walk.value : (struct json){0},
+                           &r->call->parts[i], &files[i]);
+    }
     r->out->decision.files = files;
     return status;
 }
