@@ -95,6 +95,17 @@
    them: some seconds of work, and 1,000 edits of a file of 4 MB. */
 #define LIMIT_EDITS_BYTES 4294967296ull
 
+/* One review of several files: the files, which are asked about one by one; the
+   hunks, more than anybody decides; and the bytes of the files, which are held
+   until that is done. */
+#define LIMIT_CHANGES_FILES 64
+#define LIMIT_CHANGES_HUNKS 1000
+#define LIMIT_CHANGES_BYTES LIMIT_DIFF_TEXT
+
+/* Bytes of all patches of such a change that the log keeps: each has at most
+   LIMIT_PATCH. */
+#define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
+
 /* Lines of each of these texts: the tables take some 120 bytes for each line of
    one of them, so 64 MB. */
 #define LIMIT_DIFF_LINES (512 * 1024)
