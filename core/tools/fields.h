@@ -33,7 +33,10 @@
     }
 
 /* The package in which code or a name is read. */
-#define FIELD_PACKAGE FIELD_OPTIONAL("package")
+#define FIELD_PACKAGE                                                          \
+    {                                                                          \
+        .name = "package", .kind = SCHEMA_STRING, .package = true              \
+    }
 
 /* The file that a tool is about. */
 #define FIELD_PATH                                                             \
