@@ -9,7 +9,7 @@
 #include "tools/fields.h"
 #include "tools/sets.h"
 
-enum { PATH, KIND, NAME, ACTION, CONTENT };
+enum { PATH, KIND, NAME, ACTION, CONTENT, DRY_RUN };
 
 static const char *const actions[] = {
     [REWRITE_REPLACE] = "replace",    [REWRITE_BEFORE] = "insert-before",
@@ -23,7 +23,7 @@ static const struct schema_field fields[] = {
         {
             .name = "kind",
             .kind = SCHEMA_STRING,
-            .help = "Operator, such as defun, if name is ambiguous.",
+            .help = "Operator, such as defun.",
         },
     [NAME] =
         {
@@ -45,6 +45,7 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_STRING,
             .help = "New form(s).",
         },
+    [DRY_RUN] = FIELD_DRY_RUN,
     {0},
 };
 
@@ -108,6 +109,7 @@ static enum status prepare(const struct tool_request *request,
     enum status status = review_open(request, false, &review, answer);
     if (status != ST_OK || !review)
         return status;
+    review->dry = values[DRY_RUN].boolean;
     struct arena *arena = &review->arena;
     struct str before = review->before.text;
     status = definition_find(arena, before, values[KIND].string,

@@ -52,6 +52,12 @@
         .name = TOOL_SESSION, .kind = SCHEMA_NAME                              \
     }
 
+/* Whether a change of a file is only shown. */
+#define FIELD_DRY_RUN                                                          \
+    {                                                                          \
+        .name = "dry-run", .kind = SCHEMA_BOOLEAN                              \
+    }
+
 /* How many things a list shows. */
 #define FIELD_LIMIT                                                            \
     {                                                                          \
