@@ -343,6 +343,11 @@
    throw, throw past cleanup forms, end of the image. */
 #define LIMIT_INTERRUPT_MS 500
 
+/* Milliseconds that a call must have run before reset-session, restore-session
+   and the like, which wait for it, stop it: quick calls that were sent together
+   with them still end as they would. */
+#define LIMIT_STUCK_MS 1000
+
 /* Bytes of the Lisp heap of a live image, the default of --memory, and its
    range. */
 #define LIMIT_HEAP (1024ull * 1024 * 1024)
