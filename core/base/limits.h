@@ -114,6 +114,12 @@
    is a help in a message; files that people edit are smaller. */
 #define LIMIT_NEAREST (4u * 1024 * 1024)
 
+/* System definitions that are searched for the name of a file that is moved or
+   deleted, bytes of each, and places that are reported: a project has a few. */
+#define LIMIT_MENTIONS_FILES 32
+#define LIMIT_MENTIONS_FILE (1024u * 1024)
+#define LIMIT_MENTIONS 10
+
 /* Lines of each of these texts: the tables take some 120 bytes for each line of
    one of them, so 64 MB. */
 #define LIMIT_DIFF_LINES (512 * 1024)
