@@ -71,6 +71,18 @@
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
+/* A regular expression: its instructions, how deep its groups are nested (they
+   are parsed on the stack), and how often one is repeated by number. Matching
+   takes at most this many times as long as the text, whatever the expression.
+ */
+#define LIMIT_REGEX 2000
+#define LIMIT_REGEX_DEPTH 50
+#define LIMIT_REGEX_REPEAT 1000
+
+/* Instructions that one search with a regular expression may run: half a
+ * minute. */
+#define LIMIT_SEARCH_WORK 4000000000ull
+
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
