@@ -119,10 +119,7 @@
          (arguments (ecl-mcp-approval-edit--result))
          (same (equal arguments (ecl-mcp-request-exact request)))
          (buffer (current-buffer)))
-    (when (ecl-mcp-allow request (and (not same)
-                                      (or arguments (make-hash-table))))
-      (ecl-mcp--report "#%d runs%s" (ecl-mcp-request-number request)
-                       (if same "" " as edited")))
+    (ecl-mcp-allow request (and (not same) (or arguments (make-hash-table))))
     (set-buffer-modified-p nil)
     (quit-windows-on buffer t)))
 

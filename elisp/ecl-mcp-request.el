@@ -37,6 +37,7 @@
   (remember nil :documentation "Whether the decision may apply to later calls.")
   (review nil :documentation "Alist of the change, or nil.")
   (seconds nil :documentation "How long the core waits.")
+  (since nil :documentation "From when on; TIME unless the user works on it.")
   (time nil :documentation "When it arrived, a `float-time'.")
   (state 'waiting
          :documentation "`waiting', `answered', `withdrawn' or `lost'.")
@@ -164,6 +165,34 @@ effect after all this."
                                   (float-time))))))
     (if (< seconds 120) (format "%d s" seconds)
       (format "%d min" (/ seconds 60)))))
+
+;;;; Time
+
+(defconst ecl-mcp-request-soon 60
+  "Seconds before its end from which the end of a request is near.
+If the request has little time, it is half of that.")
+
+(defun ecl-mcp-request-left (request)
+  "Seconds for which the core of REQUEST still waits, or nil if unknown."
+  (let ((since (or (ecl-mcp-request-since request) (ecl-mcp-request-time request)))
+        (seconds (ecl-mcp-request-seconds request)))
+    (and since seconds (ecl-mcp-request-waiting-p request)
+         (max 0 (- (+ since seconds) (float-time))))))
+
+(defun ecl-mcp-request-ends-soon-p (request)
+  "Whether the time for REQUEST is nearly over."
+  (when-let ((left (ecl-mcp-request-left request)))
+    (< left (min ecl-mcp-request-soon (/ (ecl-mcp-request-seconds request) 2.0)))))
+
+(defun ecl-mcp-request-left-text (request)
+  "How long the core of REQUEST still waits, in words, or nil if unknown.
+The text has a face if that is not long."
+  (when-let ((left (ecl-mcp-request-left request)))
+    (let ((text (if (< left 120) (format "%d s left" left)
+                  (format "%d min left" (/ left 60)))))
+      (if (ecl-mcp-request-ends-soon-p request)
+          (propertize text 'face 'warning)
+        text))))
 
 (provide 'ecl-mcp-request)
 ;;; ecl-mcp-request.el ends here

@@ -373,6 +373,7 @@ killing the buffer.
 
 \\{ecl-mcp-review-mode-map}"
   :group 'ecl-mcp
+  (ecl-mcp--own-keys)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
