@@ -387,6 +387,7 @@ request has come up nor right before or after another key.
               bidi-display-reordering nil
               buffer-invisibility-spec nil)
   (add-hook 'post-command-hook #'ecl-mcp-approval-window-look nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-approval-window-work nil t)
   (add-hook 'window-selection-change-functions
             #'ecl-mcp-approval-window--selected nil t))
 

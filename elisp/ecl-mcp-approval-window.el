@@ -274,6 +274,10 @@ would lose its keys."
                             (get-buffer-window-list buffer nil 'visible)))
           (setq ecl-mcp-approval-window--end-shown t))))))
 
+(defun ecl-mcp-approval-window-work ()
+  "Note that the user works on the request that this buffer shows."
+  (ecl-mcp-request-work ecl-mcp-approval-window--request))
+
 (defun ecl-mcp-approval-window--surprise ()
   "Wait longer for an answer, since another request appeared by itself.
 A key for the one before may still be on its way from a distant terminal."

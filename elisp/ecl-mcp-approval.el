@@ -17,6 +17,7 @@
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-review)
 (require 'ecl-mcp-approval-answer)
+(require 'ecl-mcp-approval-edit)
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-approval-window)
 (require 'ecl-mcp-approval-keys)
@@ -108,6 +109,7 @@ The desktop shows a notification if it can; otherwise a bell sounds."
   "Whether a question about REQUEST would take no key from anything else."
   (and (not (ecl-mcp-request-review request))
        (not (ecl-mcp-request-put-off-p request))
+       (not (ecl-mcp-approval-edited-p request))
        (ecl-mcp-alone-p)
        (not (ecl-mcp-typing-p))
        (ecl-mcp-typing-text-p ecl-mcp-approval-prompt-keys)))

@@ -70,6 +70,10 @@
                       "The new text of the hunk · \\[ecl-mcp-review-edit-done]"
                       " accept · \\[ecl-mcp-review-edit-cancel] cancel")))))
 
+(defun ecl-mcp-review-edit--follow (review)
+  "Count what is done in this buffer as work on REVIEW."
+  (add-hook 'post-command-hook (lambda () (ecl-mcp-review--work review)) nil t))
+
 (defun ecl-mcp-review-edit--buffer (unit review)
   "Make the buffer for editing UNIT of REVIEW."
   (let ((buffer (generate-new-buffer
@@ -88,6 +92,7 @@
             buffer-undo-list nil)
       (set-buffer-modified-p nil)
       (goto-char (point-min))
+      (ecl-mcp-review-edit--follow review)
       (ecl-mcp-review-edit-mode))
     buffer))
 
@@ -174,6 +179,7 @@ of the hunk."
       (ediff-buffers
        (car sides) (cadr sides)
        (list (lambda ()
+               (ecl-mcp-review-edit--follow review)
                (add-hook 'ediff-quit-hook
                          (lambda ()
                            (ecl-mcp-review-edit--after-ediff

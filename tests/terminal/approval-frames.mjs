@@ -101,7 +101,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         async emacs => {
             await ask(emacs, 1, '(car x)');
             await where(emacs);
-            emacs.eval(busy('', 2));
+            emacs.eval(busy('', 5));
             await pause(300);
             for (const key of ['x', 'y', 'n']) {
                 await emacs.keys(key);
