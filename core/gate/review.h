@@ -30,6 +30,8 @@ struct review {
     /* Of one of several files (changes.h): */
     bool removes; /* the file is to go; its one hunk is all of it */
     bool whole;   /* if a chosen hunk has no place, no other is applied */
+    bool stale;   /* it is not what the human was shown: the hunks have a number
+                     only, and none is applied */
     size_t first; /* hunks of the files before it in the question */
     size_t total; /* hunks of the question; 0: there are no other files */
 };

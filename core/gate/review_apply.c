@@ -475,6 +475,8 @@ static enum status report_buffer(const struct tool_request *request,
             outcome->hunks[i] = stale ? DIFF_STALE : DIFF_APPLIED;
     }
     count_hunks(request->decision, review, outcome);
+    if (review->whole && outcome->stale > 0)
+        outcome->applied = 0; // the editor has left it alone
     if (applied)
         status = diff_make(&review->arena, applied->before, applied->after,
                            &outcome->diff);
