@@ -107,6 +107,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
                 await emacs.keys(key);
                 await pause(450);
             }
+            await emacs.eval('t'); // it is no longer busy
             await emacs.never('(ecl-mcp-test-decision 1)', 1.5);
             await emacs.keys('y');
             await decided(emacs, 1, 'approve');
