@@ -257,6 +257,10 @@
    --approval-timeout: enough to read a large diff. */
 #define LIMIT_APPROVAL_MS 300000
 
+/* Milliseconds after its question in which a human who works on it in the
+   editor prolongs a call: a working day. */
+#define LIMIT_APPROVAL_WORK_MS (8 * 60 * 60 * 1000)
+
 /* Calls that may wait for a human at a time: nobody reviews more. */
 #define LIMIT_APPROVALS 64
 
