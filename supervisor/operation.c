@@ -403,6 +403,7 @@ static const struct operation operations[] = {
     {.name = "reset-session",
      .by = OPERATION_BY_IMAGE,
      .note_answer = note_reset},
+    {.name = "run-tests", .by = OPERATION_BY_IMAGE, .output_aside = true},
 };
 
 static const struct operation any_other = {.by = OPERATION_BY_IMAGE};
