@@ -467,6 +467,13 @@
 /* Runs of one measurement, each of whose times is kept (lisp/measure.lisp). */
 #define LIMIT_RUNS 100000
 
+/* Seconds that one test of run-tests may take: a day. */
+#define LIMIT_TEST_SECONDS 86400
+
+/* Characters that an answer shows of each output of a call that is not about
+   what was printed: enough to see which test wrote it. */
+#define LIMIT_OUTPUT_ASIDE 1000
+
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
 
