@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "gate/review.h"
 #include "gate/review_apply.h"
+#include "tools/edits.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
@@ -56,19 +57,12 @@ static const struct schema_field fields[] = {
     {0},
 };
 
-/* What replaces the bytes of the text from AT to END. */
-struct edit {
-    struct str new;
-    size_t at;
-    size_t end;
-    size_t number; /* from 0, as the model counts */
-};
-
-/* The edits of one call. */
+/* The edits of one call in one file. */
 struct edits {
     struct review *review;
     struct edit *all;
     size_t n;
+    bool several; /* in the call */
     struct tool_answer *answer;
 };
 
@@ -96,9 +90,10 @@ static enum status cannot_edit(const struct edits *edits, size_t i,
                                const char *why)
 {
     struct review *review = edits->review;
-    struct str which = edits->n > 1
-                           ? arena_printf(&review->arena, "edit %zu: ", i + 1)
-                           : STR("");
+    struct str which =
+        edits->several ? arena_printf(&review->arena,
+                                      "edit %zu: ", edits->all[i].number + 1)
+                       : STR("");
 
     return review_fail(&review->arena, edits->answer, "ERROR",
                        "%.*s: %.*s%s. Nothing was written, and the user was "
@@ -106,20 +101,20 @@ static enum status cannot_edit(const struct edits *edits, size_t i,
                        STR_ARG(review->name), STR_ARG(which), why);
 }
 
-/* Finds the place of edit I, which puts NEW where OLD is. When that is
-   impossible, the answer says why and its state changes. */
-static enum status find_place(const struct edits *edits, size_t i,
-                              struct str old, struct str new)
+/* Finds the place of edit I. When that is impossible, the answer says why and
+   its state changes. */
+static enum status find_place(const struct edits *edits, size_t i)
 {
     struct review *review = edits->review;
     struct str text = review->before.text;
     struct edit *edit = &edits->all[i];
+    struct str old;
     int found = 1;
 
-    edit->number = i;
-    if (text_normalize(&review->arena, &review->before, old, &old) != ST_OK ||
-        text_normalize(&review->arena, &review->before, new, &edit->new) !=
-            ST_OK)
+    if (text_normalize(&review->arena, &review->before, edit->old, &old) !=
+            ST_OK ||
+        text_normalize(&review->arena, &review->before, edit->new,
+                       &edit->new) != ST_OK)
         return ST_NOMEM;
     if (old.n == 0 && text.n > 0)
         return cannot_edit(edits, i,
@@ -130,7 +125,7 @@ static enum status find_place(const struct edits *edits, size_t i,
     edit->end = edit->at + old.n;
     if (found == 0)
         return cannot_edit(edits, i,
-                           edits->n > 1
+                           edits->several
                                ? "the text to replace is not in the file as it "
                                  "is now, before any edit; read it again with "
                                  "read-file and copy it exactly"
@@ -223,6 +218,23 @@ static enum status check_size(struct review *review, size_t n,
                        LIMIT_EDITS_BYTES / (bytes + 1));
 }
 
+enum status edits_make(struct review *review, struct edit *all, size_t n,
+                       bool several, struct str *out,
+                       struct tool_answer *answer)
+{
+    const struct edits edits = {review, all, n, several, answer};
+    enum status status = check_size(review, n, answer);
+
+    for (size_t i = 0; i < n && status == ST_OK && answer->state == TOOL_ASKS;
+         i++)
+        status = find_place(&edits, i);
+    if (status == ST_OK && answer->state == TOOL_ASKS)
+        status = sort(&edits);
+    if (status != ST_OK || answer->state != TOOL_ASKS)
+        return status;
+    return splice(&edits, out);
+}
+
 static enum status propose(const struct tool_request *request,
                            struct review *review,
                            struct tool_question *question,
@@ -230,26 +242,22 @@ static enum status propose(const struct tool_request *request,
 {
     const struct schema_value *values = request->values;
     const struct schema_value *items = values[EDITS].items;
-    bool several = values[EDITS].given;
-    size_t n = several ? values[EDITS].count : 1;
-    struct edits edits = {
-        review, arena_array(request->arena, n, sizeof *edits.all), n, answer};
-    enum status status = edits.all ? check_size(review, n, answer) : ST_NOMEM;
+    bool given = values[EDITS].given;
+    size_t n = given ? values[EDITS].count : 1;
+    struct edit *all = arena_array(request->arena, n, sizeof *all);
     struct str text;
 
-    for (size_t i = 0; i < n && status == ST_OK && answer->state == TOOL_ASKS;
-         i++)
-        status =
-            several ? find_place(&edits, i, items[i * EDIT_FIELDS + OLD].string,
-                                 items[i * EDIT_FIELDS + NEW].string)
-                    : find_place(&edits, i, values[ORIGINAL].string,
-                                 values[MODIFIED].string);
-    if (status == ST_OK && answer->state == TOOL_ASKS)
-        status = sort(&edits);
+    if (!all)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        all[i] =
+            (struct edit){.old = given ? items[i * EDIT_FIELDS + OLD].string
+                                       : values[ORIGINAL].string,
+                          .new = given ? items[i * EDIT_FIELDS + NEW].string
+                                       : values[MODIFIED].string,
+                          .number = i};
+    enum status status = edits_make(review, all, n, n > 1, &text, answer);
     if (status != ST_OK || answer->state != TOOL_ASKS)
-        return status;
-    status = splice(&edits, &text);
-    if (status != ST_OK)
         return status;
     return review_propose(review, text, values[DESCRIPTION].string, true,
                           question, answer);

@@ -186,9 +186,9 @@ static void tool_calls_check_arguments_of_sessions(void **state)
                          "not 1e6"))},
         {CALL("1", "restore-session", "{\"name\":\"a\",\"back\":1}"),
          OK("1", PROBLEM("arguments name and back exclude each other"))},
-        {CALL("1", "restore-session", "{\"back\":0}"),
-         OK("1", PROBLEM("argument back must be an integer from 1 to "
-                         "2147483647, not 0"))},
+        {CALL("1", "restore-session", "{\"back\":-1}"),
+         OK("1", PROBLEM("argument back must be an integer from 0 to "
+                         "2147483647, not -1"))},
         {CALL("1", "checkpoint-session", "{}"),
          OK("1", PROBLEM("missing required argument: name"))},
         {CALL("1", "checkpoint-session", "{\"name\":\"\"}"),
