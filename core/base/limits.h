@@ -106,6 +106,14 @@
    LIMIT_PATCH. */
 #define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
 
+/* Places that the edits of one call may replace in a file: more than any name
+   has in one, and sorted in some milliseconds. */
+#define LIMIT_EDIT_PLACES 20000
+
+/* Bytes of a text in which the place that was probably meant is looked for. It
+   is a help in a message; files that people edit are smaller. */
+#define LIMIT_NEAREST (4u * 1024 * 1024)
+
 /* Lines of each of these texts: the tables take some 120 bytes for each line of
    one of them, so 64 MB. */
 #define LIMIT_DIFF_LINES (512 * 1024)
