@@ -169,6 +169,22 @@ and then throws T to TAG."
     (handler-bind ((warning #'muffle-warning))
       (setf (macro-function name) function))))
 
+(defun install-before-definitions (function)
+  "Calls FUNCTION with the name and the function whenever interpreted code defines
+a global function, a macro or a method."
+  (let ((set-function (fdefinition 'si:fset))
+        (install-method (fdefinition 'clos::install-method)))
+    (replace-function 'si:fset
+                      (lambda (name definition &rest more)
+                        (funcall function name definition)
+                        (apply set-function name definition more)))
+    (replace-function 'clos::install-method
+                      (lambda (name qualifiers specializers lambda-list
+                               definition &rest more)
+                        (funcall function name definition)
+                        (apply install-method name qualifiers specializers
+                               lambda-list definition more)))))
+
 (defun install-debugger (function)
   "Calls FUNCTION with a condition wherever ECL would start its debugger, even
 if code has bound the hooks to NIL."

@@ -21,6 +21,7 @@
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
   (warning-count 0 :type fixnum)    ; how many there were
+  (definitions '())                 ; (NAME . FUNCTION), newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
   (frames '())                      ; the frames then

@@ -63,6 +63,7 @@ are forked."
   (install-exit-functions #'handle-exit)
   (install-interruptible-shell)
   (install-before-children #'flush-session-output)
+  (install-before-definitions #'note-definition)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
   (note-baseline)
@@ -98,8 +99,10 @@ answer, and T when it reports a failure."
                     (error 'argument-error
                            :name "operation"
                            :problem (format nil "~s is unknown" name)))
-                  (funcall (the function (operation-function operation))
-                           arguments)))))
+                  (prog1 (funcall (the function (operation-function operation))
+                                  arguments)
+                    (when (evaluation-definitions evaluation)
+                      (note-undefined-names evaluation)))))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text

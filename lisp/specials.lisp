@@ -46,6 +46,9 @@ past a recursion of some depth, few enough to collect with the stack full.")
 (defconstant +warning-characters+ 1000
   "Characters shown of one warning.")
 
+(defconstant +undefined-users+ 3
+  "Definitions named in one warning about an undefined name.")
+
 (defconstant +miss-characters+ 1000
   "Characters shown of the list of names when a look-up finds nothing.")
 
