@@ -64,10 +64,13 @@ the lambda lists of such macros separately, except empty ones."
 
 (defun lambda-list-of (function)
   "Returns the lambda list of FUNCTION, an object, and T, or NIL and NIL when it
-is unknown."
-  (if (typep function 'generic-function)
-      (values (clos:generic-function-lambda-list function) t)
-      (ext:function-lambda-list function)))
+is unknown. EXT:FUNCTION-LAMBDA-LIST miscounts the parameters of interpreted
+functions with &AUX."
+  (cond ((typep function 'generic-function)
+         (values (clos:generic-function-lambda-list function) t))
+        ((function-lambda-expression function)
+         (frame-parameters function))
+        (t (ext:function-lambda-list function))))
 
 (defun weakness-of (table)
   "Returns which entries of TABLE may be collected, as ECL calls it, or NIL."
@@ -223,6 +226,21 @@ precedes the output of the child."
                           (lambda (&rest arguments)
                             (funcall function)
                             (apply original arguments)))))))
+
+(defun install-terminal-substitutes (function)
+  "Replaces what needs a terminal: ED refuses, and STEP evaluates its form after
+calling FUNCTION."
+  (replace-function
+   'ed
+   (lambda (&optional what)
+     (declare (ignore what))
+     (error "ED needs a terminal, and there is none. Use the tools read-file, ~
+             edit-definition and propose-file-edit.")))
+  (replace-macro
+   'step
+   (lambda (form environment)
+     (declare (ignore environment))
+     `(progn (funcall ,function) ,(second form)))))
 
 (defun run-shell (command)
   "Runs COMMAND in a shell and returns its exit status as EXT:SYSTEM would. But

@@ -25,7 +25,7 @@ them."
     (unless (usable-p *session-terminal*)
       (setf *session-terminal*
             (make-two-way-stream (make-concatenated-stream)
-                                 (make-broadcast-stream))))))
+                                 (make-synonym-stream '*pipe-output*))))))
 
 (defun set-global-streams ()
   "Makes the session's streams the global standard streams, which threads use."
@@ -62,6 +62,8 @@ are forked."
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
   (install-interruptible-shell)
+  (install-structure-redefinition #'note-new-structure)
+  (install-terminal-substitutes #'note-no-stepping)
   (install-before-children #'flush-session-output)
   (install-before-definitions #'note-definition)
   (install-require (fdefinition 'require))

@@ -111,7 +111,7 @@ real ones have. A file takes four times as much in memory.")
 
 (defvar *session-terminal* nil
   "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*. Its input
-is at its end, its output is discarded.")
+is at its end, its output is standard output.")
 
 (defvar *pipe-output* nil
   "The character stream on the pipe for standard output. image/live.c makes
