@@ -46,6 +46,9 @@ past a recursion of some depth, few enough to collect with the stack full.")
 (defconstant +warning-characters+ 1000
   "Characters shown of one warning.")
 
+(defconstant +undefined-users+ 3
+  "Definitions named in one warning about an undefined name.")
+
 (defconstant +miss-characters+ 1000
   "Characters shown of the list of names when a look-up finds nothing.")
 
@@ -108,7 +111,7 @@ real ones have. A file takes four times as much in memory.")
 
 (defvar *session-terminal* nil
   "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*. Its input
-is at its end, its output is discarded.")
+is at its end, its output is standard output.")
 
 (defvar *pipe-output* nil
   "The character stream on the pipe for standard output. image/live.c makes
