@@ -237,11 +237,11 @@ static long act_serve(char *const *a)
 static long act_socket_option(char *const *a)
 {
     const struct linger value = {1, 60};
-    int pair[2] = {socket(atoi(a[0]), atoi(a[1]), 0), -1}; // "pair" is 0
+    int pair[2] = {socket(number(a[0]), number(a[1]), 0), -1};
 
-    if (atoi(a[0]) == AF_UNSPEC)
-        (void)socketpair(AF_UNIX, atoi(a[1]), 0, pair); // errno tells
-    return setsockopt(pair[0], SOL_SOCKET, atoi(a[2]), &value, sizeof value);
+    if (number(a[0]) == 0 && socketpair(AF_UNIX, number(a[1]), 0, pair) < 0)
+        return -1; // family 0: a pair
+    return setsockopt(pair[0], SOL_SOCKET, number(a[2]), &value, sizeof value);
 }
 
 /* do own-signals PID COMMAND: input and output are to signal PID. */
