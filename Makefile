@@ -421,7 +421,7 @@ check-install: all ## install, use what is installed, uninstall
 check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
-check-server: all $(LIBRARIES) ## transcripts against the real program
+check-server: all $(LIBRARIES) $(WITHOUT) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
 # The server with the fixtures of the suite instead of extras.c.

@@ -36,6 +36,8 @@ static struct live {
     uint64_t heap;
     cl_object streams[CONNECTION_PIPES];
     cl_object dispatch;
+    cl_object finalize;
+    pthread_t thread;                /* the one that serves */
     cl_object stop_reason;           /* the variable *STOP-REASON*, */
     cl_object reasons[STOP_REASONS]; /* and its values, keywords */
     cl_object time_limit;            /* the variable *TIME-LIMIT* */
@@ -319,6 +321,26 @@ static void restore_stack_guard(void)
     (void)madvise((void *)end, (size_t)(start - end), MADV_DONTNEED);
 }
 
+/* Called by the collector when finalizers wait. Where it would call them, in
+   the middle of any code and with interrupts off, one that fails or does not
+   end would take the process with it: Lisp calls them, as part of the call that
+   runs. Those for which there is none, or in another thread, wait longer. */
+static void finalizers_wait(void)
+{
+    cl_env_ptr env = ecl_process_env_unsafe();
+    cl_index values;
+    int disabled;
+
+    if (!env || running == 0 || !pthread_equal(pthread_self(), live.thread))
+        return;
+    values = ecl_stack_push_values(env);
+    disabled = env->disable_interrupts;
+    env->disable_interrupts = 0;
+    (void)cl_funcall(1, live.finalize);
+    env->disable_interrupts = disabled;
+    ecl_stack_pop_values(env, values);
+}
+
 static void call(struct wire_head head, struct str body)
 {
     struct buf text = BUF_EMPTY;
@@ -387,9 +409,11 @@ static void find_names(void)
     };
 
     live.dispatch = symbol("DISPATCH");
+    live.finalize = symbol("RUN-FINALIZERS");
     live.stop_reason = symbol("*STOP-REASON*");
     live.time_limit = symbol("*TIME-LIMIT*");
     ecl_register_root(&live.dispatch);
+    ecl_register_root(&live.finalize);
     ecl_register_root(&live.stop_reason);
     ecl_register_root(&live.time_limit);
     for (size_t i = 0; i < STOP_REASONS; i++) {
@@ -407,7 +431,10 @@ void live_run(const struct control_message *open_message,
     connection_take(&live.connection, open_message, fds);
     (void)setsid(); // a process group of its own, and no terminal
     live.stack_limit = ecl_process_env()->cs_limit;
+    live.thread = pthread_self();
     find_names();
+    GC_set_finalize_on_demand(1);
+    GC_set_finalizer_notifier(finalizers_wait);
     ecl_register_root(&live.streams[CONNECTION_STDOUT]);
     ecl_register_root(&live.streams[CONNECTION_STDERR]);
     start_streams();

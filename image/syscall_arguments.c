@@ -362,6 +362,23 @@ static void add_sockets(struct filter_program *program, bool network)
     program_end(program, call);
 }
 
+/* A socket that lingers holds up whoever closes it last. A descriptor can be
+   sent to the supervisor, which would wait for a minute, and all clients with
+   it. */
+static void add_socket_options(struct filter_program *program)
+{
+    size_t call = program_call(program, SCMP_SYS(setsockopt));
+    size_t level;
+
+    program_load(program, 1);
+    level = program_if(program, SOL_SOCKET);
+    program_load(program, 2);
+    program_answer_if(program, SO_LINGER, EPERM);
+    program_end(program, level);
+    program_answer(program, 0);
+    program_end(program, call);
+}
+
 /* No namespaces, which would give new rights over old interfaces, and no
    brothers: what an image starts stays below it. */
 static void add_clone(struct filter_program *program)
@@ -449,6 +466,7 @@ void syscall_arguments_add(struct filter_program *program,
     add_modes(program, sandbox->mode == SANDBOX_READ_ONLY,
               landlock < LINUX_LANDLOCK_TRUNCATION);
     add_sockets(program, sandbox->network);
+    add_socket_options(program);
     add_clone(program);
     add_numbers(program);
     add_signals(program, landlock);

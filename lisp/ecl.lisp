@@ -88,7 +88,7 @@ another kind of storage condition."
   (typep condition 'ext:storage-exhausted))
 
 (defun collect-garbage ()
-  "Runs a full collection."
+  "Runs a full collection, and the finalizers of what it finds."
   (si:gc t))
 
 ;;; Arithmetic

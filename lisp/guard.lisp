@@ -235,6 +235,31 @@ ended in another way; the CONDITION of EVALUATION then says how."
                      (serious-condition #'end-evaluation))
         (funcall function)))))
 
+;;; Finalizers
+
+(defvar *finalizing* nil
+  "True while finalizers run, or must not.")
+
+(defun note-failed-finalizer (condition)
+  "Adds a warning about CONDITION, which a finalizer has signalled."
+  (add-warning (format nil "A finalizer failed: ~a" (warning-text condition))
+               *evaluation*))
+
+(defun run-finalizers ()
+  "Calls the finalizers that wait, as part of the running evaluation; what ends
+that ends them. An error or an exit ends one of them, and is a warning in the
+answer. The collector calls this, anywhere."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation) (not *finalizing*))
+      (let ((*finalizing* t))
+        (loop while (finalizers-wait-p)
+              do (block finalizer
+                   (handler-bind (((or error exit-attempted)
+                                    (lambda (condition)
+                                      (note-failed-finalizer condition)
+                                      (return-from finalizer))))
+                     (invoke-finalizers))))))))
+
 ;;; Clocks
 
 (defun clocks ()

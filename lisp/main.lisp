@@ -120,7 +120,7 @@ earlier evaluations."
   (forget-evaluated-forms)
   (forget-xref)
   (setf *last-error* nil)
-  (ignore-errors (collect-garbage))     ; finalizers run, and may fail
+  (collect-garbage)
   (set-heap-limit (max *heap-limit*
                        (min (+ (bytes-in-use) (floor *heap-limit* 16))
                             (+ *heap-limit* (floor *heap-limit* 4))))))

@@ -54,6 +54,15 @@
   (ffi:c-inline () () :unsigned-long "(unsigned long)GC_get_gc_no()"
                 :one-liner t))
 
+(defun finalizers-wait-p ()
+  "True when there are finalizers to be called."
+  (ffi:c-inline () () :bool "GC_should_invoke_finalizers()" :one-liner t))
+
+(defun invoke-finalizers ()
+  "Calls the finalizers that wait. One that does not return takes those after it
+along, which wait again."
+  (ffi:c-inline () () :void "GC_invoke_finalizers();" :one-liner nil))
+
 (defun monotonic-nanoseconds ()
   "Returns the time of a clock that only goes forward, in nanoseconds."
   (ffi:c-inline () () :int64-t "{

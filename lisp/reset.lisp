@@ -91,7 +91,8 @@ redefined."
   (clear-user-package)
   (delete-user-packages)
   (restore-package-locks)
-  (collect-garbage)
+  (let ((*finalizing* t))     ; they may need what is gone
+    (collect-garbage))
   (set-heap-limit *heap-limit*)
   (format nil "Session reset. All definitions cleared.~%Current package: ~a"
           (package-name-short *package*)))

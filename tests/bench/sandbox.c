@@ -136,15 +136,16 @@ static void bench_homes(const char *const *command)
 /* Makes a workspace at PATH, as a user has one: a repository below the home. */
 static void make_workspace(char path[PATH_ROOM])
 {
+    static const char *const folders[] = {"", "/.git", "/.git/hooks"};
     const char *home = getenv("HOME");
-    char command[2 * PATH_ROOM + 64];
+    char folder[PATH_ROOM + 32];
 
     (void)snprintf(path, PATH_ROOM, "%s/project", home ? home : "/tmp");
-    (void)snprintf(command, sizeof command,
-                   "mkdir -p '%s/.git/hooks' && touch '%s/.git/config'", path,
-                   path);
-    if (system(command) != 0)
-        (void)fprintf(stderr, "bench: no workspace: %s\n", path);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        (void)snprintf(folder, sizeof folder, "%s%s", path, folders[i]);
+        if (mkdir(folder, 0700) < 0)
+            perror(folder);
+    }
 }
 
 void bench_sandbox(const char *server)

@@ -233,6 +233,17 @@ static long act_serve(char *const *a)
                : listen(fd, 1);
 }
 
+/* do socket-option FAMILY TYPE OPTION: sets it to 1, and 60 seconds. */
+static long act_socket_option(char *const *a)
+{
+    const struct linger value = {1, 60};
+    int pair[2] = {socket(number(a[0]), number(a[1]), 0), -1};
+
+    if (number(a[0]) == 0 && socketpair(AF_UNIX, number(a[1]), 0, pair) < 0)
+        return -1; // family 0: a pair
+    return setsockopt(pair[0], SOL_SOCKET, number(a[2]), &value, sizeof value);
+}
+
 /* do own-signals PID COMMAND: input and output are to signal PID. */
 static long act_own_signals(char *const *a)
 {
@@ -554,6 +565,7 @@ static const struct {
     {"tcp", 1, act_tcp},
     {"udp", 1, act_udp},
     {"serve", 1, act_serve},
+    {"socket-option", 3, act_socket_option},
     {"own-signals", 2, act_own_signals},
     {"queue", 1, act_queue},
     {"trace", 1, act_trace},

@@ -4,11 +4,13 @@
        without FEATURE… -- PROGRAM ARGUMENT…
 
    userns: no namespaces of users may be made. landlock: there is none;
-   landlock=N: it has version N. seccomp: there are no filters. What is hidden
-   stays so for all that PROGRAM starts. A process of this program answers the
-   question for the version of Landlock until all of them are gone. */
+   landlock=N: it has version N. seccomp: there are no filters. children: /proc
+   does not tell the children of a process. What is hidden stays so for all that
+   PROGRAM starts. A process of this program answers what depends on more than
+   numbers until all of them are gone. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -25,6 +27,7 @@
 enum { QUESTION = 1, LANDLOCK_FIRST = 444, LANDLOCK_LAST = 446 };
 
 static int landlock = -1; // the version; -1: the system's
+static bool children;     // files of that name cannot be opened
 
 static bool hide(scmp_filter_ctx filter, int call, int error)
 {
@@ -81,8 +84,38 @@ static bool add_feature(scmp_filter_ctx filter, const char *name)
         return hide_namespaces(filter);
     if (strcmp(name, "seccomp") == 0)
         return hide_filters(filter);
+    if (strcmp(name, "children") == 0) {
+        children = true;
+        return seccomp_rule_add(filter, SCMP_ACT_NOTIFY, SCMP_SYS(openat), 0) ==
+               0;
+    }
     return strncmp(name, landlock_name, length) == 0 &&
            hide_landlock(filter, name + length);
+}
+
+/* Whether QUESTION is about a file that is named children. */
+static bool opens_children(const struct seccomp_notif *question)
+{
+    const char end[] = "/children";
+    char path[256] = "";
+    char name[40];
+    ssize_t n = -1;
+    int memory;
+
+    (void)snprintf(name, sizeof name, "/proc/%d/mem", (int)question->pid);
+    memory = open(name, O_RDONLY | O_CLOEXEC);
+    if (memory >= 0) {
+        // it may be shorter and end at the end of what can be read
+        for (n = 0; n < (ssize_t)sizeof path - 1; n++)
+            if (pread(memory, path + n, 1,
+                      (off_t)question->data.args[1] + (off_t)n) != 1 ||
+                path[n] == '\0')
+                break;
+        (void)close(memory);
+    }
+    path[n > 0 ? n : 0] = '\0';
+    return n >= (ssize_t)sizeof end &&
+           strcmp(path + n - (sizeof end - 1), end) == 0;
 }
 
 /* Answers the questions that come from FD until nobody is left to ask. */
@@ -100,7 +133,12 @@ static void answer(int fd)
             continue; // who asked is gone
         memset(reply, 0, sizeof *reply);
         reply->id = question->id;
-        reply->val = landlock;
+        if (question->data.nr != SCMP_SYS(openat))
+            reply->val = landlock;
+        else if (opens_children(question))
+            reply->error = -ENOENT;
+        else
+            reply->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         (void)seccomp_notify_respond(fd, reply); // who asked may be gone
     }
     seccomp_notify_free(question, reply);
@@ -180,12 +218,12 @@ int main(int argc, char **argv)
         }
     if (i + 1 >= argc)
         return 2;
-    if (landlock >= 0)
+    if (landlock >= 0 || children)
         socket = start_answering();
     // root needs no such promise, and its programs shall not see one
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, geteuid() != 0);
     if (seccomp_load(filter) < 0 ||
-        (landlock >= 0 && pass(socket, seccomp_notify_fd(filter)) < 0)) {
+        (socket >= 0 && pass(socket, seccomp_notify_fd(filter)) < 0)) {
         (void)fprintf(stderr, "without: no filter: %s\n", strerror(errno));
         return 1;
     }
