@@ -46,5 +46,6 @@
                (:file "run-tests")
                (:file "measure")
                (:file "profile")
+               (:file "trace")
                (:file "describe-system")
                (:file "main")))

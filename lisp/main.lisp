@@ -153,6 +153,8 @@ streams."
               *evaluation* nil)
         (when *profiled*                ; a throw skipped its cleanup forms
           (end-profiling))
+        (when *traced*
+          (end-tracing))
         (unless text
           (setf text (plain-failure-text evaluation)
                 failed t))
