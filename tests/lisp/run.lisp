@@ -65,7 +65,7 @@
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
                 "xref" "expand" "inspect" "run-tests" "trace"
-                "operations"))
+                "operations" "undefined" "structures"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 
