@@ -47,5 +47,6 @@
                (:file "run-tests")
                (:file "measure")
                (:file "profile")
+               (:file "trace")
                (:file "describe-system")
                (:file "main")))

@@ -153,6 +153,15 @@ and then throws T to TAG."
   "Ends the calling thread, which must not be the main one."
   (mp:exit-process))
 
+(defun make-lock ()
+  "Returns a lock for threads."
+  (mp:make-lock :name "ecl-mcp" :recursive t))
+
+(defun call-with-lock (lock function)
+  "Calls FUNCTION while no other thread holds LOCK."
+  (mp:with-lock (lock)
+    (funcall function)))
+
 ;;; Replacing functions of the system
 
 (defmacro without-package-locks (&body body)

@@ -158,6 +158,8 @@ streams."
               *evaluation* nil)
         (when *profiled*                ; a throw skipped its cleanup forms
           (end-profiling))
+        (when *traced*
+          (end-tracing))
         (unless text
           (setf text (plain-failure-text evaluation)
                 failed t))

@@ -29,6 +29,7 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:not-profiled
    #:expansion-refused
    #:no-tests
+   #:not-traced
    #:test-too-slow
    #:tests-failed
    ;; operations

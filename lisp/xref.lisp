@@ -427,12 +427,90 @@ TEXT)."
               (and (> count +referrers-shown+) (- count +referrers-shown+))
               (coverage-text sources left)))))
 
-(define-operation "who-calls" ((function string) &optional (package string))
+;;; The other direction
+
+(defun function-kind-p (kind)
+  "True when KIND, of a definition, is that of something that is called."
+  (or (member kind '("function" "macro" "generic function") :test #'string=)
+      (eql 0 (search "method" kind))))
+
+(defun find-definitions (key sources)
+  "Returns the definitions of the function, macro or methods of KEY in SOURCES,
+as (DEFINITION . SOURCE). Definitions that were replaced do not count."
+  (let ((replaced (make-hash-table :test #'equal))
+        (found '()))
+    (dolist (source sources (nreverse found))
+      (let ((here (remove-if-not
+                   (lambda (definition)
+                     (and (string= key (definition-name definition))
+                          (function-kind-p (definition-kind definition))))
+                   (source-definitions source))))
+        (dolist (definition here)
+          (unless (gethash (replaces-key definition) replaced)
+            (push (cons definition source) found)))
+        (dolist (definition here)
+          (setf (gethash (replaces-key definition) replaced) t))))))
+
+(defun definition-text (definition source)
+  "Returns the kind of DEFINITION and its place in SOURCE."
+  (format nil "(~a)~:[ evaluated in this session~;~:* in ~a:~d~]"
+          (definition-kind definition)
+          (and (source-file source) (file-label (source-file source)))
+          (definition-line definition)))
+
+(defun callee-keys (definitions)
+  "Returns the keys of what DEFINITIONS, from FIND-DEFINITIONS, call or expand."
+  (remove-duplicates
+   (loop for (definition) in definitions
+         append (loop for (event . name) in (reverse
+                                              (definition-uses definition))
+                      when (member event '(:call :expand))
+                        collect name))
+   :test #'string= :from-end t))
+
+(defun standard-key-p (key)
+  "True when KEY is that of a name of Lisp itself."
+  (eql 0 (search "COMMON-LISP::" key)))
+
+(defun callee-line (key sources)
+  "Returns the line about what KEY names, with the place in SOURCES that defines
+it, if there is one."
+  (let ((definition (first (find-definitions key sources))))
+    (format nil "- ~a~@[ ~a~]" (key-label key)
+            (and definition
+                 (definition-text (car definition) (cdr definition))))))
+
+(defun callees-text (name)
+  "Returns the answer about what the function NAME calls."
+  (multiple-value-bind (sources left) (walked-sources)
+    (let* ((definitions (find-definitions (name-key name) sources))
+           (keys (callee-keys definitions))
+           (own (remove-if #'standard-key-p keys))
+           (standard (remove-if-not #'standard-key-p keys))
+           (count (length own)))
+      (format nil "Callees of ~a: ~a~{~%~a~}~@[~%… ~d more~]~
+                   ~@[~%Of Lisp: ~{~a~^, ~}~]~%~a"
+              (short-text name +argument-characters+)
+              (cond (keys (length keys))
+                    (definitions "none found")
+                    (t "no source that was searched defines it"))
+              (mapcar (lambda (key) (callee-line key sources))
+                      (subseq own 0 (min count +referrers-shown+)))
+              (and (> count +referrers-shown+) (- count +referrers-shown+))
+              (mapcar #'key-label
+                      (subseq standard 0 (min (length standard)
+                                              +referrers-shown+)))
+              (coverage-text sources left)))))
+
+(define-operation "who-calls" ((function string)
+                               &optional (package string) (direction string))
   "Finds what calls FUNCTION, a function or macro, in the sources that the
-session knows."
+session knows; if DIRECTION is \"callees\", what FUNCTION calls."
   (with-misses
-    (referrers-text "Callers of" (named-function function package)
-                    '(:call :expand) '())))
+    (let ((name (named-function function package)))
+      (if (equal direction "callees")
+          (callees-text name)
+          (referrers-text "Callers of" name '(:call :expand) '())))))
 
 (define-operation "who-references" ((variable string)
                                     &optional (package string))

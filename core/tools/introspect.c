@@ -7,6 +7,8 @@ static const char *const kinds[] = {
     "all", "function", "macro", "variable", "class", NULL,
 };
 
+static const char *const directions[] = {"callers", "callees", NULL};
+
 const struct tool *const tools_introspect[] = {
     &(const struct tool){
         .name = "describe-symbol",
@@ -94,8 +96,10 @@ const struct tool *const tools_introspect[] = {
         .title = "Who calls",
         .description = "Find callers of a function or macro in evaluated code, "
                        "loaded files and systems.",
-        .fields =
-            FIELDS(FIELD_REQUIRED("function"), FIELD_PACKAGE, FIELD_SESSION),
+        .fields = FIELDS(
+            FIELD_REQUIRED("function"), FIELD_PACKAGE,
+            {.name = "direction", .kind = SCHEMA_CHOICE, .choices = directions},
+            FIELD_SESSION),
         .level = TOOL_SAFE,
         .reads_only = true,
         .idempotent = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* measure.c: the set of tools that measure time and memory. */
+/* measure.c: the set of tools that measure time and memory, and trace. */
 #include "tools/fields.h"
 #include "tools/sets.h"
 
@@ -39,6 +39,23 @@ const struct tool *const tools_measure[] = {
         .open_world = true,
         .evaluates = true,
         .operation = "profile-code",
+    },
+    &(const struct tool){
+        .name = "trace-evaluation",
+        .title = "Trace evaluation",
+        .description = "Evaluate Lisp code with functions traced for this "
+                       "call: nested calls, arguments, values.",
+        .fields = FIELDS(FIELD_CODE,
+                         {.name = "functions",
+                          .kind = SCHEMA_STRING,
+                          .required = true,
+                          .help = "Names, separated by blanks."},
+                         FIELD_PACKAGE, FIELD_SESSION),
+        .level = TOOL_CAUTIOUS,
+        .destructive = true,
+        .open_world = true,
+        .evaluates = true,
+        .operation = "trace-evaluation",
     },
     &(const struct tool){
         .name = "memory-report",
