@@ -135,7 +135,7 @@ served('a client reads how its human has edited the call',
 
 served('write-file is refused for a reason', async (emacs, client) => {
     const call = client.call('write-file', { path: 'a.txt', content: 'one\n' });
-    await emacs.see(/ecl-mcp review/);
+    await emacs.see(/a accept +r reject/);
     await emacs.keys('M-x');
     await emacs.type('ecl-mcp-review');
     await emacs.keys('Enter');
