@@ -135,6 +135,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
       :exact arguments
       :code-argument (ecl-mcp-editor--argument (alist-get 'code params))
       :path-argument (ecl-mcp-editor--path-argument params)
+      :files (append (alist-get 'files params) nil)
       :loads (eq (alist-get 'loads params) t)
       :message (ecl-mcp--string (alist-get 'message params))
       :remember (eq (alist-get 'remember params) t)

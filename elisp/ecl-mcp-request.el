@@ -32,6 +32,7 @@
                  "The symbol of the argument that is Common Lisp, or nil.")
   (path-argument nil :documentation
                  "The symbol of the argument that names a file, or nil.")
+  (files nil :documentation "Absolute paths of a call about several files.")
   (loads nil :documentation "Whether it runs code that ARGUMENTS lack.")
   (message "" :documentation "The request in words, or the whole diff.")
   (remember nil :documentation "Whether the decision may apply to later calls.")

@@ -251,6 +251,7 @@ for a moment."
                    :path .path :name .name
                    :exists (not (eq .exists :false))
                    :removes (eq .removes t)
+                   :note (and (stringp .note) .note)
                    :in-buffer (not (memq .buffer '(nil :false)))
                    :hunks (ecl-mcp-hunk-parse-all .hunks))))
       (ecl-mcp-review--take-base review)

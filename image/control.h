@@ -84,6 +84,14 @@ enum status MUST_CHECK control_send(int socket,
                                     const struct control_message *message,
                                     const int fds[CONTROL_FDS]);
 
+/* Tells the zygote, before any message, where the temporary folder of the
+   images is, "" when there is none. ST_IO: it is gone. */
+enum status MUST_CHECK control_send_temporary(int socket, const char *path);
+
+/* Waits for that. ST_IO: the other end is gone. */
+enum status MUST_CHECK control_await_temporary(int socket,
+                                               char path[SANDBOX_PATH]);
+
 /* Receives one message without waiting. FDS gets the descriptors that came
    along (close on exec; the caller owns them), and -1 for each that did not.
    ST_MISSING: no message has come. ST_IO: the other end is gone. ST_INVALID:

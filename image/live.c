@@ -115,6 +115,10 @@ void live_boot(char *name)
     (void)unsetenv(MARKERS); // the programs that we start must not get it
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
+}
+
+void live_prepare(void)
+{
     (void)cl_funcall(1, symbol("PREPARE"));
 }
 

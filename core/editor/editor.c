@@ -136,6 +136,18 @@ static void write_argument_name(struct jsonw *w, const char *member,
         jsonw_member(w, member, str_from(field->name));
 }
 
+/* The files of a call that is about several. */
+static void write_files(struct jsonw *w, const struct tool_call *call)
+{
+    if (call->part_count == 0)
+        return;
+    jsonw_name(w, "files");
+    jsonw_array(w);
+    for (size_t i = 0; i < call->part_count; i++)
+        jsonw_string(w, buf_view(&call->parts[i].change.path));
+    jsonw_end_array(w);
+}
+
 uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
                         int64_t seconds)
 {
@@ -152,6 +164,7 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     write_arguments(w, buf_view(&call->arguments));
     write_argument_name(w, "code", call->tool, SCHEMA_CODE);
     write_argument_name(w, "path", call->tool, SCHEMA_PATH);
+    write_files(w, call);
     if (call->tool->loads_code)
         jsonw_member_bool(w, "loads", true);
     jsonw_member(w, "message", buf_view(&question->message));

@@ -15,8 +15,10 @@ extern const struct tool *const tools_measure[];
 
 /* Tools with code, each in a file of its name. */
 extern const struct tool tool_configure_limits;
+extern const struct tool tool_delete_file;
 extern const struct tool tool_edit_definition;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_move_file;
 extern const struct tool tool_propose_changes;
 extern const struct tool tool_propose_file_edit;
 extern const struct tool tool_read_file;
