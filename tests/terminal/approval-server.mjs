@@ -161,8 +161,6 @@ served('a call that is cancelled takes its question away',
         await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
         await emacs.until('(not ecl-mcp-requests)');
         await emacs.unseen(/Allow once|MCP:/);
-        await emacs.type('y');
-        await emacs.see(/Ignored y: #1 no longer waits/);
         await emacs.until('(not overriding-terminal-local-map)');
         await emacs.type('y');
         await emacs.until('(eq ?y (char-before))');
