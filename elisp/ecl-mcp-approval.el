@@ -315,16 +315,18 @@ From Lisp, go to REQUEST."
   (let ((request (or request (ecl-mcp-approval--next))))
     (when request
       (ecl-mcp-approval--watch))
-    (cond ((not request) (message "ecl-mcp: No request waits for you"))
+    (cond ((not request))
           ((ecl-mcp-request-review request)
            (ecl-mcp-review-request request t))
           (t (if-let ((window (ecl-mcp-approval-window-display request)))
                  (select-window window)
-               (pop-to-buffer (ecl-mcp-approval-window--buffer)))
-             ;; While this is shown, M-x does not look for a shorter name of the
-             ;; command, during which Emacs hears no timer.
-             (message "ecl-mcp: #%d, %s" (ecl-mcp-request-number request)
-                      (ecl-mcp-request-place request))))))
+               (pop-to-buffer (ecl-mcp-approval-window--buffer)))))
+    ;; While this is shown, M-x does not look for a shorter name of the command,
+    ;; during which Emacs hears no timer.
+    (if request
+        (message "ecl-mcp: #%d, %s" (ecl-mcp-request-number request)
+                 (ecl-mcp-request-place request))
+      (message "ecl-mcp: No request waits for you"))))
 
 (provide 'ecl-mcp-approval)
 ;;; ecl-mcp-approval.el ends here

@@ -76,6 +76,10 @@ What they deny then holds even if the agent deletes them at once."
     (cl-some (lambda (file) (eq t (alist-get 'buffer file)))
              (cons review (alist-get 'files review)))))
 
+(defvar ecl-mcp-permissions-apply-function nil
+  "Function that makes a change in buffers of Emacs when a rule allows it, or nil.
+It gets the request and the rule, and answers the request later, or shows it.")
+
 (defun ecl-mcp-permissions-decide (request)
   "The rule that decides about REQUEST, or nil if the user must be asked.
 A rule with the effect `ask' also decides."
@@ -92,7 +96,8 @@ A rule with the effect `ask' also decides."
              (ecl-mcp-request-remember request)
              (not (ecl-mcp-subject-outside
                    (or subject (ecl-mcp-request-subject request))))
-             (not (ecl-mcp-permissions--in-buffer-p request))
+             (or ecl-mcp-permissions-apply-function
+                 (not (ecl-mcp-permissions--in-buffer-p request)))
              (cl-find 'allow found :key #'ecl-mcp-rule-effect)))))
 
 (defun ecl-mcp-permissions-answer (request)
@@ -112,6 +117,9 @@ This is the first of `ecl-mcp-request-functions'."
                           . ,(format (concat "the user's rule \"%s\" denies "
                                              "it, and no approval can change that")
                                      (ecl-mcp-rule-text rule)))))
+       t)
+      ((guard (and (eq effect 'allow) (ecl-mcp-permissions--in-buffer-p request)))
+       (funcall ecl-mcp-permissions-apply-function request rule)
        t)
       ('allow
        (ecl-mcp-answer request

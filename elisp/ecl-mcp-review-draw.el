@@ -17,6 +17,7 @@
 (require 'ecl-mcp-hunk)
 (require 'ecl-mcp-review-files)
 (require 'ecl-mcp-visit)
+(require 'ecl-mcp-request)
 
 (defconst ecl-mcp-review-lines-limit 2000
   "Changed lines above which a review is shown without syntax and refinement.")
@@ -359,26 +360,53 @@ A backslash with the face `escape-glyph' marks where such a line continues."
               when (> count 0) collect (format "%d %s" count state))
      " ")))
 
+(defun ecl-mcp-review--keys-line ()
+  "The line below the review: its keys, and what they will do."
+  (let* ((review ecl-mcp-review--current)
+         (units (and review (ecl-mcp-review--units review)))
+         (accepted (cl-count-if
+                    (lambda (unit)
+                      (and (eq (ecl-mcp-hunk-state unit) 'accepted)
+                           (not (ecl-mcp-review--unit-stale-p unit review))))
+                    units)))
+    (mapconcat
+     (lambda (key)
+       (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
+     (if (and review (ecl-mcp-review--over review)) '(("q" . "close"))
+       `(("a" . "accept") ("r" . "reject") ("e" . "edit")
+         ("C-c C-c" . ,(if (= accepted 0) "submit"
+                         (format "apply %d of %d" accepted (length units))))
+         ("C-c C-k" . "refuse") ("q" . "later")
+         ,@(and review (ecl-mcp-review--files review) '(("M-}" . "file")))
+         ("s" . "split") ("c" . "remark") ("!" . "session") ("S" . "stop")
+         ("N" . "next")
+         ("?" . "")))
+     "  ")))
+
+(defun ecl-mcp-review--left ()
+  "How long the caller of the review of this buffer still waits, or \"\"."
+  (let* ((review ecl-mcp-review--current)
+         (request (and review (ecl-mcp-review--request review)))
+         (left (and request (ecl-mcp-request-left-text request))))
+    (if left (concat " · " left) "")))
+
 (defun ecl-mcp-review--draw-counts ()
   "Show the progress of the review of this buffer in the header line."
   (let* ((review ecl-mcp-review--current)
          (count (length (ecl-mcp-review--units review))))
     (setq header-line-format
-          (replace-regexp-in-string
-           "%" "%%"
-           (string-join
-            (delq nil
-                  (list (ecl-mcp--visible (ecl-mcp-review--short-name review))
-                        (format "%d hunk%s" count (if (= count 1) "" "s"))
-                        (and (> count 0) (ecl-mcp-review--counts review))
-                        (or (ecl-mcp-review--over review)
-                            (substitute-command-keys
-                             (concat
-                              (and (ecl-mcp-review--files review)
-                                   "M-} M-{ files · ")
-                              "a r e SPC · C-c C-c apply · C-c C-k refuse")))))
-            " · ")
-           t t))
+          (list
+           (replace-regexp-in-string
+            "%" "%%"
+            (string-join
+             (delq nil
+                   (list (ecl-mcp--visible (ecl-mcp-review--short-name review))
+                         (format "%d hunk%s" count (if (= count 1) "" "s"))
+                         (and (> count 0) (ecl-mcp-review--counts review))
+                         (ecl-mcp-review--over review)))
+             " · ")
+            t t)
+           '(:eval (ecl-mcp-review--left))))
     (force-mode-line-update)))
 
 (provide 'ecl-mcp-review-draw)

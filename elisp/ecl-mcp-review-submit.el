@@ -156,16 +156,16 @@ There is no default; keys that are already on their way are not answers."
          (open-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open))))
     (delq nil
           (cl-list*
-           (ecl-mcp-review--doubt review open-p "reject what is open (%s)")
+           (ecl-mcp-review--doubt review open-p "reject hunk %s, which is open")
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (funcall stale-p unit)))
-            "leave out what is no longer in the text (%s)")
+            "leave out hunk %s, no longer in the text")
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
                                        (not (funcall stale-p unit))
                                        (not (ecl-mcp-hunk-shown unit))))
-            "accept what you have not seen to its end (%s)")
+            "accept hunk %s, not seen to its end")
            (mapcar #'ecl-mcp-review--buffer-doubt
                    (ecl-mcp-review--all-files review))))))
 
@@ -175,7 +175,7 @@ There is no default; keys that are already on their way are not answers."
     (and (not (ecl-mcp-review--in-buffer file))
          buffer (buffer-modified-p buffer)
          (cl-some #'ecl-mcp-hunk-accepted-p (ecl-mcp-review--own-hunks file))
-         (format "change the file under %s, which is modified"
+         (format "change the file of %s, which has unsaved text"
                  (buffer-name buffer)))))
 
 (defun ecl-mcp-review--chosen (review)
@@ -292,7 +292,8 @@ Of several files, it is a list with one for each."
                                                  file result))))))
      (when (or failed note)
        (push (format "%s%s: %s" (ecl-mcp-review--name file)
-                     (if failed "" " not saved") (or failed note))
+                     (if failed "" " not saved")
+                     (or failed (ecl-mcp-review--for-you note)))
              problems)))
     (ecl-mcp--visible
      (string-join (cons (format "%d of %d hunk%s %s" count (length hunks)
@@ -304,6 +305,13 @@ Of several files, it is a list with one for each."
                                   "accepted"))
                         (nreverse problems))
                   "; "))))
+
+(defun ecl-mcp-review--for-you (note)
+  "NOTE, words for the model about the user, as words for the user."
+  (replace-regexp-in-string
+   "\\`the user \\(has\\|saves\\)\\>"
+   (lambda (words) (if (string-suffix-p "has" words) "you have" "you save"))
+   note t t))
 
 (defun ecl-mcp-review--verdict (review result)
   "The effect of REVIEW in words; RESULT is nil if the core applies it."
@@ -325,7 +333,9 @@ Of several files, it is a list with one for each."
                      (cond ((null result) "accepted")
                            ((plist-get result :saved) "applied and saved")
                            (t "applied"))
-                     (if note (concat ", not saved: " note) ""))))))
+                     (if note
+                         (concat ", not saved: " (ecl-mcp-review--for-you note))
+                       ""))))))
 
 (defun ecl-mcp-review--tell (review words)
   "Show the user WORDS about REVIEW."

@@ -16,11 +16,14 @@
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-editor)
 (require 'ecl-mcp-apply)
+(require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-visit)
 (require 'ecl-mcp-review-draw)
 (require 'ecl-mcp-review-color)
 (require 'ecl-mcp-review-submit)
 (require 'ecl-mcp-review-edit)
+(require 'ecl-mcp-review-kept)
+(require 'ecl-mcp-review-grant)
 
 ;;;; The unit at point
 
@@ -224,7 +227,12 @@ Keys that were meant for it may reach another review, which cannot be submitted
 for a moment."
   (when-let ((review (cl-find request ecl-mcp-review--all
                               :key #'ecl-mcp-review--request)))
-    (ecl-mcp-review--tell review (ecl-mcp-review--why-gone request))
+    (ecl-mcp-review--tell
+     review
+     (concat (ecl-mcp-review--why-gone request)
+             (unless (or (eq (ecl-mcp-request-state request) 'answered)
+                         (= 0 (ecl-mcp-review-keep review)))
+               "; your decisions are kept until it is proposed again")))
     (if (not (ecl-mcp-review--touched-p review))
         (ecl-mcp-review--close review)
       (ecl-mcp-review--forget review)
@@ -265,13 +273,32 @@ for a moment."
                         (concat "Change " (ecl-mcp-review--short-name review))
                       (ecl-mcp-review--file-title review))
                     (ecl-mcp-request-tool request)
-                    (if-let ((client (ecl-mcp-request-client request)))
-                        (concat ", " client)
-                      ""))
+                    (concat ", " (ecl-mcp-request-who request)))
             (ecl-mcp-review--note review) (and (stringp .note) .note)
             (ecl-mcp-review--reason review)
             (and .reason (not (string-empty-p .reason)) .reason))
+      (ecl-mcp-review--resume review)
       review)))
+
+(defun ecl-mcp-review--resume (review)
+  "Start REVIEW with what was decided about the same hunks, and say so."
+  (ecl-mcp-review--remember review)
+  (let ((count (ecl-mcp-review-restore review)))
+    (if (= count 0)
+        (pop (ecl-mcp-review--history review))
+      (setf (ecl-mcp-review--note review)
+            (concat (when-let ((note (ecl-mcp-review--note review)))
+                      (concat note "\n"))
+                    (format "Decided before, in a request that ended: %d hunk%s."
+                            count (if (= count 1) "" "s"))))
+      ;; The buffers of that request have done their duty.
+      (dolist (buffer (buffer-list))
+        (when-let* ((old (buffer-local-value 'ecl-mcp-review--current buffer))
+                    ((ecl-mcp-review--over old))
+                    ((equal (ecl-mcp-review--path old)
+                            (ecl-mcp-review--path review)))
+                    ((cl-notany #'buffer-live-p (ecl-mcp-review--edits old))))
+          (kill-buffer buffer))))))
 
 (defun ecl-mcp-review--take-base (review)
   "Store the text of the buffer of REVIEW if its hunks were made from it."
@@ -369,13 +396,15 @@ may be a list of properties of several files; then the result is a list."
 
 (defun ecl-mcp-review-activate ()
   "Give cores the texts of buffers, and let reviews and buffers follow them."
-  (setq ecl-mcp-text-function #'ecl-mcp-visit-text)
+  (setq ecl-mcp-text-function #'ecl-mcp-visit-text
+        ecl-mcp-permissions-apply-function #'ecl-mcp-review-grant-apply)
   (add-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (add-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
 
 (defun ecl-mcp-review-deactivate ()
   "Undo `ecl-mcp-review-activate'."
-  (setq ecl-mcp-text-function nil)
+  (setq ecl-mcp-text-function nil
+        ecl-mcp-permissions-apply-function nil)
   (remove-hook 'ecl-mcp-gone-functions #'ecl-mcp-review-gone)
   (remove-hook 'ecl-mcp-called-functions #'ecl-mcp-visit-called))
 
@@ -411,6 +440,11 @@ may be a list of properties of several files; then the result is a list."
      ("w" . ecl-mcp-review-toggle-space)
      ("E" . ecl-mcp-review-ediff)
      ("g" . ecl-mcp-review-refresh)
+     ("!" . ecl-mcp-review-grant)
+     ("S" . ecl-mcp-review-stop)
+     ("N" . ecl-mcp-review-next-request)
+     ("P" . ecl-mcp-review-previous-request)
+     ("q" . ecl-mcp-review-quit)
      ("C-c C-c" . ecl-mcp-review-submit)
      ("C-c C-k" . ecl-mcp-review-refuse)))
   "Keymap of `ecl-mcp-review-mode'.")
@@ -425,6 +459,7 @@ killing the buffer.
   :group 'ecl-mcp
   (ecl-mcp--own-keys)
   (setq buffer-undo-list t
+        mode-line-format '(" " (:eval (ecl-mcp-review--keys-line)))
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
         bidi-display-reordering nil)

@@ -182,6 +182,15 @@ A pattern that ends with /** also matches the folder itself."
   (let ((case-fold-search nil))
     (string-match-p (ecl-mcp-rules--path-regexp pattern) path)))
 
+(defun ecl-mcp-rules--plain-p (pattern path)
+  "Whether the hidden names in PATH, with a dot first, are also in PATTERN.
+As in a shell, * stands for no such name where a rule allows something: hooks of
+git and settings of programs are among them."
+  (ecl-mcp-rules--subset-p
+   (cl-remove-if-not (lambda (name) (string-prefix-p "." name))
+                     (split-string path "/" t))
+   (split-string pattern "/" t)))
+
 (defun ecl-mcp-rules--bare (operator)
   "OPERATOR without its package."
   (replace-regexp-in-string "\\`.*:" "" operator))
@@ -250,7 +259,9 @@ Of several files, one suffices to deny or ask, and all are needed to allow."
         (root (ecl-mcp-request-root request)))
     (cl-flet ((fits (one)
                 (if-let ((path (ecl-mcp-rules--path-of rule root one)))
-                    (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule) path)
+                    (and (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule) path)
+                         (or doubt (ecl-mcp-rules--plain-p
+                                    (ecl-mcp-rule-path rule) path)))
                   (and doubt (ecl-mcp-subject-outside one)))))
       (if-let ((others (ecl-mcp-subject-others subject)))
           (if doubt (cl-some #'fits others) (cl-every #'fits others))

@@ -468,7 +468,7 @@ hunk 2: applied after the user edited it
       (signal-process test-server-process 'KILL)
       (ecl-mcp-test-await "the server to be gone"
                           (lambda () (not ecl-mcp-connections)))
-      (should (string-match-p "no longer waits" header-line-format))
+      (should (string-match-p "no longer waits" (car header-line-format)))
       (should-error (ecl-mcp-review-submit) :type 'user-error)
       (should (equal (test-apply-bytes (expand-file-name
                                         "k.txt" test-server-folder))

@@ -31,7 +31,7 @@
     (should (looking-at "Change text.txt (propose-file-edit, tester 1)"))
     (should (re-search-forward "^> because\n> of this\n" nil t))
     (should (re-search-forward "^-line 10\n\\+ten\n" nil t))
-    (should (string-match-p "3 hunks · 3 open" header-line-format))
+    (should (string-match-p "3 hunks · 3 open" (car header-line-format)))
     (should buffer-read-only)
     (should-not (buffer-modified-p))
     (ecl-mcp-review-accept)
@@ -61,8 +61,8 @@
         (should (memq ?\e shown))
         (should (memq ?\r shown))
         (should-not (string-match-p "\u202e" (buffer-name)))
-        (should-not (string-match-p "\u202e" header-line-format))
-        (should (string-match-p "%%" header-line-format))))))
+        (should-not (string-match-p "\u202e" (car header-line-format)))
+        (should (string-match-p "%%" (car header-line-format)))))))
 
 (ert-deftest ecl-mcp-review-highlights-words-and-syntax ()
   (let* ((old "(defun f (a)\n  \"doc\"\n  (list a))\n")
@@ -177,7 +177,7 @@
       (ecl-mcp-review-undo)
       (should (equal (car (test-review-tags)) "[accepted]"))
       (should (equal (test-apply-bytes file) test-review-old))
-      (should (string-match-p "2 accepted 1 rejected" header-line-format))
+      (should (string-match-p "2 accepted 1 rejected" (car header-line-format)))
       (ecl-mcp-review-submit))
     (let* ((answer (test-review-answer))
            (after (string-replace
@@ -231,7 +231,7 @@
                  (lambda (question) (push question questions) nil)))
         (ecl-mcp-review-submit))
       (should-not (test-review-answers))
-      (should (equal questions '("Reject what is open (2, 3)?")))
+      (should (equal questions '("Reject hunk 2, 3, which is open?")))
       (should (equal (test-apply-bytes file) test-review-old)))
     (cl-letf (((symbol-function 'ecl-mcp-review--ask) (lambda (_) t)))
       (ecl-mcp-review-submit))
@@ -322,7 +322,7 @@
       (cl-letf (((symbol-function 'ecl-mcp-review--ask)
                  (lambda (text) (setq question text) nil)))
         (ecl-mcp-review-submit))
-      (should (string-match-p "which is modified" question))
+      (should (string-match-p "which has unsaved text" question))
       (should-not (test-review-answers)))))
 
 (ert-deftest ecl-mcp-review-new-empty-file ()
@@ -351,7 +351,7 @@
                  (lambda (text) (setq question text) t)))
         (ecl-mcp-review-submit))
       (should (equal question
-                     "Leave out what is no longer in the text (2)?")))
+                     "Leave out hunk 2, no longer in the text?")))
     (let ((after (string-replace
                   "line 50\n" "fifty\n"
                   (string-replace
@@ -460,7 +460,7 @@
   (test-review-with (file buffer request) test-review-old test-review-new ()
     (ecl-mcp-review-accept-all)
     (test-review-withdraw request)
-    (should (string-match-p "no longer waits" header-line-format))
+    (should (string-match-p "no longer waits" (car header-line-format)))
     (should-error (ecl-mcp-review-submit) :type 'user-error)
     (should-error (ecl-mcp-review-reject) :type 'user-error)
     (should (equal (test-apply-bytes file) test-review-old))

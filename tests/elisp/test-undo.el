@@ -81,7 +81,7 @@
                  (test-undo-edits "/nowhere/gone" "x\n" "y\n")
                  (test-undo-edits b "b\n" "b\nnew\n")))
         (set-buffer (test-review-buffer))
-        (should (string-match-p "2 files · 2 hunks" header-line-format))
+        (should (string-match-p "2 files · 2 hunks" (car header-line-format)))
         (test-review-to 1)
         (ecl-mcp-review-reject)
         (ecl-mcp-review-accept)

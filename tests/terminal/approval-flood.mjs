@@ -5,6 +5,7 @@ import { GRACE, QUICK, ask, asking, decided, question, quick, review }
     from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
+const HERE = '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")';
 const LIMIT = 64; // as ecl-mcp-requests-limit
 const END = {
     denied: '(ecl-mcp-deny (car ecl-mcp-requests))',
@@ -81,6 +82,7 @@ for (const [name, act] of [
     ['s in the window while the question is open', async emacs => {
         await question(emacs);
         await emacs.keys('F9');
+        await emacs.until(HERE);
         await pause(GRACE);
         await emacs.keys('s');
         await all(emacs, 'stop');
@@ -88,6 +90,7 @@ for (const [name, act] of [
     ['s, and Emacs is busy', async emacs => {
         await question(emacs);
         await emacs.keys('F9');
+        await emacs.until(HERE);
         await pause(GRACE);
         await emacs.keys('s');
         await pause(100);

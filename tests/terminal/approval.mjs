@@ -174,7 +174,8 @@ test('approval: C-g postpones, and the question does not come up again', asking(
         await emacs.see(/MCP:1/);
     });
 
-test('approval: a withdrawn request leaves the screen', asking(), async emacs => {
+test('approval: a withdrawn request leaves the screen', asking(
+    '(setq ecl-mcp-typing--late 4)'), async emacs => {
     await ask(emacs, 1, '(car x)');
     await question(emacs);
     await emacs.eval(`(ecl-mcp-test-send '((method . "withdraw")

@@ -9,9 +9,9 @@ const SECONDS = 20;
 
 // A client with a server of its own, in WORKSPACE; both use the home of EMACS.
 export class Client {
-    constructor(emacs, workspace) {
+    constructor(emacs, workspace, args = []) {
         this.messages = [];
-        this.peer = new Peer([path.join(BUILD, 'ecl-mcp')], {
+        this.peer = new Peer([path.join(BUILD, 'ecl-mcp'), ...args], {
             cwd: workspace,
             env: { PATH: process.env.PATH, HOME: emacs.home },
             take: line => this.messages.push(JSON.parse(line)),

@@ -40,7 +40,7 @@ async function propose(emacs, file, before = OLD, after = NEW, more = '') {
     await emacs.eval(`(progn (save-selected-window
       (ecl-mcp-review-request (test-review-request ${lisp(file)}
         ${literal(before)} ${literal(after)} ${more}))) t)`);
-    await emacs.see(/ecl-mcp review/);
+    await emacs.see(/a accept +r reject/);
 }
 
 async function enter(emacs) {
@@ -184,19 +184,19 @@ test('review: open hunks, and keys on their way', options, async emacs => {
     await emacs.see(/1 accepted 2 open/);
     // in one go: the y comes before anybody can have read the question
     await emacs.tmux('send-keys', 'C-c', 'C-c', 'y');
-    await emacs.see(/Reject what is open \(2, 3\)\? \(y or n\)/);
+    await emacs.see(/Reject hunk 2, 3, which is open\? \(y or n\)/);
     await passing(emacs, 0.5);
     await emacs.keys('x', 'Enter', 'Space', 'n');
     await emacs.see(/Nothing was submitted/);
     check(await emacs.eval(answers) === '0', 'answered');
     await emacs.keys('C-c', 'C-c');
-    await emacs.see(/Reject what is open/);
+    await emacs.see(/Reject hunk .* open/);
     await passing(emacs, 0.5);
     await emacs.keys('C-g');
     await emacs.see(/^Quit/m);
     check(await emacs.eval(answers) === '0', 'answered');
     await emacs.keys('C-c', 'C-c');
-    await emacs.see(/Reject what is open/);
+    await emacs.see(/Reject hunk .* open/);
     await passing(emacs, 0.5);
     await emacs.keys('y');
     await answered(emacs);
@@ -314,7 +314,7 @@ test('review: text that was not on the screen is asked about', options, async em
     await propose(emacs, file, 'a\n', hidden);
     await enter(emacs);
     await emacs.keys('a', 'C-c', 'C-c');
-    await emacs.see(/Accept what you have not seen to its end \(1\)\?/);
+    await emacs.see(/Accept hunk 1, not seen to its end\?/);
     await passing(emacs, 0.5);
     await emacs.keys('n');
     await emacs.see(/Nothing was submitted/);
@@ -335,7 +335,7 @@ test('review: a folded hunk has not been seen', options, async emacs => {
     await emacs.keys('a');
     await emacs.see(/hunk 1 of 1 \[accepted\]\.\.\./);
     await emacs.keys('C-c', 'C-c');
-    await emacs.see(/Accept what you have not seen/);
+    await emacs.see(/Accept hunk .*not seen/);
     await passing(emacs, 0.5);
     await emacs.keys('n');
     await emacs.see(/Nothing was submitted/);

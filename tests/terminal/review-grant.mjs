@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// review-grant.mjs: grants from a review, the end of a run, the time that is
+// left, and decisions that outlive their request, all with a running ecl-mcp.
+import fs from 'node:fs';
+import path from 'node:path';
+import { Client } from './client.mjs';
+import { check, lisp, pause, test } from './terminal.mjs';
+
+const here = form => `(with-current-buffer (window-buffer) ${form})`;
+const options = {
+    height: 40, load: ['ecl-mcp'],
+    form: '(progn (setq make-backup-files nil) (ecl-mcp-global-mode 1))',
+};
+const OLD = '(line 1)\n(line 2)\n';
+
+// Starts a client in a workspace with FILES, and ends it after BODY.
+async function served(emacs, files, args, body) {
+    const workspace = path.join(emacs.home, 'work');
+    for (const name of files) {
+        fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
+        fs.writeFileSync(path.join(workspace, name), OLD);
+    }
+    const client = new Client(emacs, workspace, args);
+    try {
+        await client.open();
+        await emacs.until('ecl-mcp-connections');
+        await body(client, name => path.join(workspace, name));
+    } finally {
+        await client.close();
+    }
+}
+
+const propose = (client, name, to, from = '1') =>
+    client.call('propose-file-edit', { path: name, description: 'better',
+        edits: [{ old: `(line ${from})`, new: `(row ${to})` }] });
+
+// Goes to the review that waits, and past the moment in which nothing counts.
+async function review(emacs) {
+    await emacs.until('ecl-mcp-requests');
+    await emacs.eval(`(progn (run-at-time 0 nil #'ecl-mcp-review) nil)`);
+    await emacs.until(here("(derived-mode-p 'ecl-mcp-review-mode)"));
+    await emacs.until(here(`(> (float-time) (+ ecl-mcp-review-fresh
+        (ecl-mcp-review--came-up ecl-mcp-review--current)))`));
+}
+
+test('review: a grant for a folder, in files and buffers', options, async emacs => {
+    const files = ['src/a.lisp', 'src/b.lisp', 'src/deep/c.lisp', 'src/.hidden', 'd.lisp'];
+    await served(emacs, files, [], async (client, at) => {
+        await emacs.eval(`(progn (find-file ${lisp(at('src/b.lisp'))}) t)`);
+        const first = propose(client, 'src/a.lisp', 1);
+        await review(emacs);
+        await emacs.see(/a accept +r reject +e edit +C-c C-c submit/);
+        await emacs.keys('!');
+        await emacs.see(/Until this server ends: allow propose-file-edit of src\/a\.lisp/);
+        await pause(500);
+        await emacs.keys('+');
+        await emacs.see(/of src\/\* from/);
+        await pause(500);
+        await emacs.keys('+');
+        await emacs.see(/of src\/\*\* from/);
+        await pause(500);
+        await emacs.keys('y');
+        check(/^APPLIED/.test((await client.answer(first)).content[0].text), 'first');
+        // A buffer that visits the file, one with unsaved text, and a file.
+        for (const [name, to] of [['src/b.lisp', 2], ['src/deep/c.lisp', 3]]) {
+            const text = (await client.answer(propose(client, name, to))).content[0].text;
+            check(/^APPLIED/.test(text), text);
+            check(fs.readFileSync(at(name), 'utf8').startsWith(`(row ${to})`), name);
+        }
+        await emacs.eval(`(with-current-buffer "b.lisp" (goto-char (point-max))
+            (insert "mine") t)`);
+        const text = (await client.answer(propose(client, 'src/b.lisp', 4, '2')))
+            .content[0].text;
+        check(/not saved/.test(text), text);
+        await emacs.until(`(with-current-buffer "b.lisp"
+            (string-match-p "(row 4)\\nmine" (buffer-string)))`);
+        // Outside of the folder, and hidden, it asks; a read-only buffer, too.
+        await emacs.eval('(with-current-buffer "b.lisp" (set-buffer-modified-p nil))');
+        for (const name of ['d.lisp', 'src/.hidden']) {
+            propose(client, name, 5);
+            await review(emacs);
+            await emacs.keys('C-c', 'C-k', 'Enter');
+            await emacs.until('(null ecl-mcp-requests)');
+            check(fs.readFileSync(at(name), 'utf8') === OLD, name);
+        }
+    });
+});
+
+test('review: S stops the run', options, async emacs => {
+    await served(emacs, ['a', 'b'], [], async client => {
+        const ids = [propose(client, 'a', 1), propose(client, 'b', 1)];
+        await emacs.until('(= 2 (length ecl-mcp-requests))');
+        await review(emacs);
+        await emacs.keys('N');
+        await emacs.until(here('(string-match-p "review: b" (buffer-name))'));
+        await emacs.keys('P');
+        await emacs.until(here('(string-match-p "review: a" (buffer-name))'));
+        await emacs.keys('S');
+        await emacs.see(/Stop the run of .*\(y or n\)/);
+        await pause(500);
+        await emacs.keys('y');
+        for (const id of ids)
+            check(/The user stopped the run\.\n/.test(
+                (await client.answer(id)).content[0].text), 'stopped');
+    });
+});
+
+test('review: time is shown, work prolongs it, and decisions outlive it', options,
+    async emacs => {
+        await served(emacs, ['a'], ['--approval-timeout', '6'], async client => {
+            const first = propose(client, 'a', 1);
+            await review(emacs);
+            await emacs.see(/1 open · [1-6] s left/);
+            // Work: after 6 s it still waits.
+            for (let count = 0; count < 16; count++) {
+                await emacs.keys('C-f');
+                await emacs.eval('(setf (ecl-mcp-request-worked (car ecl-mcp-requests)) nil)');
+                await pause(500);
+            }
+            check(await emacs.eval('(length ecl-mcp-requests)') === '1', 'it ended');
+            await emacs.keys('a');
+            await emacs.see(/C-c C-c apply 1 of 1/);
+            // The rest is silence: it ends, and the decision is kept.
+            const text = (await client.answer(first)).content[0].text;
+            check(/worked on it and did not finish/.test(text), text);
+            await emacs.see(/your decisions are kept|no longer waits/);
+            const again = propose(client, 'a', 1);
+            await review(emacs);
+            await emacs.see(/Decided before, in a request that ended: 1 hunk\./);
+            await emacs.see(/\[accepted\]/);
+            await emacs.keys('C-c', 'C-c');
+            check(/^APPLIED/.test((await client.answer(again)).content[0].text), 'again');
+        });
+    });
