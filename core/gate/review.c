@@ -315,12 +315,29 @@ static enum status check_coding(struct review *review, struct str after,
     return status;
 }
 
+/* A text with a NUL could not be read again. */
+static enum status refuse_nul(struct review *review, struct str after,
+                              const char *nul, struct tool_answer *answer)
+{
+    size_t line = 1;
+
+    for (const char *p = after.p; p < nul; p++)
+        line += *p == '\n';
+    return review_fail(&review->arena, answer, "ERROR",
+                       "%.*s: line %zu of the new text has a NUL character, "
+                       "which no text file has. Nothing was written.",
+                       STR_ARG(review->name), line);
+}
+
 enum status review_compare(struct review *review, struct str after,
                            struct tool_answer *answer)
 {
     struct arena *arena = &review->arena;
     enum status status = ST_OK;
+    const char *nul = after.n > 0 ? memchr(after.p, '\0', after.n) : NULL;
 
+    if (nul)
+        return refuse_nul(review, after, nul, answer);
     if (!review->buffer) // else the editor's business
         status = check_coding(review, after, answer);
     if (status != ST_OK || answer->state == TOOL_FAILED)
@@ -346,6 +363,19 @@ void review_write_substance(struct buf *out, const struct review *review)
     buf_str(out, review->base.name); // as it is, not as shown
 }
 
+/* The change that nobody is asked about. */
+static enum status show(struct review *review, struct tool_answer *answer)
+{
+    struct buf out = BUF_EMPTY;
+    size_t n = review->diff.hunk_count;
+
+    buf_printf(&out, "DRY RUN: %zu hunk%s; nothing was written.\n\n", n,
+               n == 1 ? "" : "s");
+    diff_write(&out, &review->diff, review->name, LIMIT_OUTPUT);
+    answer->state = TOOL_ANSWERED;
+    return arena_take(&review->arena, &out, &answer->text);
+}
+
 enum status review_propose(struct review *review, struct str after,
                            struct str reason, bool by_hunk,
                            struct tool_question *question,
@@ -355,6 +385,8 @@ enum status review_propose(struct review *review, struct str after,
 
     if (status != ST_OK || answer->state != TOOL_ASKS)
         return status;
+    if (review->dry)
+        return show(review, answer);
     write_message(&question->message, review, reason, by_hunk);
     if (review->asks_editor && question->message.n <= LIMIT_QUESTION)
         review_write_for_editor(&question->review, review, reason);

@@ -24,6 +24,7 @@ struct review {
     struct str name;  /* of the file, as people read it */
     bool asks_editor; /* an editor needs the question, too */
     bool buffer;      /* it has a buffer of the file, and makes the change */
+    bool dry;         /* the change is only shown to the model */
     struct text before;
     struct diff diff; /* from before.text to the text that is proposed */
 
@@ -46,10 +47,11 @@ enum status MUST_CHECK review_open(const struct tool_request *request,
                                    bool may_miss, struct review **out,
                                    struct tool_answer *answer);
 
-/* Proposes AFTER, in the form that review->before.text has and in the review's
-   arena, to replace that text, for the REASON that the model gives (empty:
-   none). Fills QUESTION; or sets ANSWER: nothing would change, or the file's
-   coding lacks a character. BY_HUNK: hunks can be chosen in a form, too. */
+/* Proposes AFTER, or shows it to the model if REVIEW is dry, in the form that
+   review->before.text has and in the review's arena, to replace that text, for
+   the REASON that the model gives (empty: none). Fills QUESTION; or sets
+   ANSWER: nothing would change, or the file's coding lacks a character.
+   BY_HUNK: hunks can be chosen in a form, too. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "gate/approval.h"
 #include "gate/place.h"
+#include "gate/reading.h"
 #include "json/jsonw.h"
 
 /* --- The choice ---------------------------------------------------------- */
@@ -113,12 +114,11 @@ static const char *state_of(const struct review *review,
 }
 
 /* The same as the text, for some clients show the model only this. DIFF is the
-   change that was made. */
+   change that was made; empty: the one that was proposed. */
 static enum status write_structured(const struct tool_request *request,
                                     const struct review *review,
                                     const struct outcome *outcome,
-                                    const unsigned char *hash, struct str diff,
-                                    struct tool_answer *answer)
+                                    struct str diff, struct tool_answer *answer)
 {
     struct buf out = BUF_EMPTY;
     struct buf text = BUF_EMPTY;
@@ -137,13 +137,10 @@ static enum status write_structured(const struct tool_request *request,
         out.failed = out.failed || buf_failed(&text);
     }
     jsonw_end_array(&w);
-    jsonw_member(&w, "diff", diff);
+    if (diff.n > 0)
+        jsonw_member(&w, "diff", diff);
     if (review->buffer)
         jsonw_member_bool(&w, "saved", outcome->saved);
-    if (hash) {
-        jsonw_name(&w, "sha256");
-        jsonw_digest(&w, hash);
-    }
     jsonw_end_object(&w);
     buf_release(&text);
     return arena_take(request->arena, &out, &answer->structured);
@@ -177,7 +174,7 @@ static void write_rejected(struct buf *out, const struct review *review,
         total += outcome->hunks[i] == DIFF_SKIPPED;
     if (total == 0)
         return;
-    buf_printf(out, "\nDo not propose hunk%s", total == 1 ? "" : "s");
+    buf_printf(out, "Do not propose hunk%s", total == 1 ? "" : "s");
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
         if (outcome->hunks[i] != DIFF_SKIPPED)
             continue;
@@ -207,6 +204,33 @@ void review_note_change(struct tool_change *change, const struct review *review,
             buf_reset(*one);
 }
 
+/* Whether the human has edited or divided a hunk that was applied: otherwise
+   the model knows the text. */
+static bool is_edited(const struct approval_decision *decision,
+                      const struct review *review,
+                      const struct outcome *outcome)
+{
+    for (size_t i = 0; decision->hunks && i < review->diff.hunk_count; i++)
+        if (outcome->hunks[i] == DIFF_APPLIED &&
+            (decision->hunks[i].edited || decision->hunks[i].part))
+            return true;
+    return false;
+}
+
+/* Whether Lisp can read what is in the file, or buffer, now. */
+static enum status write_reading(const struct tool_request *request,
+                                 const struct review *review,
+                                 const struct outcome *outcome, struct buf *out)
+{
+    const struct approval_applied *applied = request->decision->applied;
+    struct str before = applied ? applied->before : outcome->form.text;
+    struct str after = applied ? applied->after : outcome->text;
+
+    return outcome->applied > 0
+               ? reading_note(request->arena, review->name, before, after, out)
+               : ST_OK;
+}
+
 /* What the model reads; HASH is that of the file, NULL when it cannot be
    read. */
 static enum status write_answer(const struct tool_request *request,
@@ -225,26 +249,25 @@ static enum status write_answer(const struct tool_request *request,
                    max * 4 > LIMIT_PATCH ? max * 4 : LIMIT_PATCH);
     if (outcome->applied > 0 || review->diff.hunk_count == 0)
         review_note_change(&request->call->change, review, hash, &diff);
+    if (!is_edited(request->decision, review, outcome))
+        buf_truncate(&diff, 0);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
         buf_str(&diff, STR("\n… the rest of the diff is left out …\n"));
     }
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
-    if (hash) {
-        buf_printf(&out, "sha256%s: ",
-                   review->buffer && !outcome->saved ? " of the file on disk"
-                                                     : "");
-        digest_write(&out, hash);
-    }
+    enum status status = write_reading(request, review, outcome, &out);
     write_rejected(&out, review, outcome);
+    out.failed = out.failed || buf_failed(&diff) || status != ST_OK;
     bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
     answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
-    out.failed = out.failed || buf_failed(&diff);
-    enum status status = arena_take(request->arena, &out, &answer->text);
+    while (out.n > 0 && out.p[out.n - 1] == '\n')
+        buf_truncate(&out, out.n - 1);
+    status = arena_take(request->arena, &out, &answer->text);
     if (status == ST_OK)
-        status = write_structured(request, review, outcome, hash,
-                                  buf_view(&diff), answer);
+        status =
+            write_structured(request, review, outcome, buf_view(&diff), answer);
     buf_release(&diff);
     return status;
 }

@@ -34,7 +34,8 @@ struct outcome {
 /* The handler of the tools that edit: makes the change of call->plan, a struct
    review, as request->decision says, or reports what the editor made of it.
    The answer has the state of the whole, what became of each hunk, the diff
-   from the file as it was, and its hash. What was changed is kept in
+   from the file as it was if the human has edited it, and where a Lisp file
+   cannot be read now. What was changed is kept in
    call->change. */
 enum status MUST_CHECK review_apply(const struct tool_request *request,
                                     struct tool_answer *answer);

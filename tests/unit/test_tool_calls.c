@@ -47,8 +47,7 @@ static void tool_calls_run(void **state)
          WIRE_CALL,
          "main evaluate 10000 30000 code (+ 1\n2) package P capture-time true",
          "cautious"},
-        {CALL("7", "eval_form",
-              "{\"unknown\":1,\"capture_time\":false,\"code\":\"\"}"),
+        {CALL("7", "eval_form", "{\"capture_time\":false,\"code\":\"\"}"),
          WIRE_CALL, "main evaluate 10000 30000 code  capture-time false",
          "cautious"},
         {CALL("7", "list-definitions", "{\"type\":\"macros\"}"), WIRE_CALL,
@@ -68,10 +67,6 @@ static void tool_calls_run(void **state)
     };
     (void)state;
     run_tools(cases, COUNT(cases));
-    assert_memory(client_matches(
-        buf_view(&client.log),
-        "…info: mcp: evaluate-lisp: 1 unknown arguments ignored, the first "
-        "is unknown\n…"));
 }
 
 static void tool_calls_run_for_sessions(void **state)
