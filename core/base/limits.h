@@ -126,6 +126,15 @@
    LIMIT_PATCH. */
 #define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
 
+/* Renaming a symbol: files of Lisp that are read, bytes of each and of all of
+   them, facts about packages that are kept, and places that are listed but not
+   touched, which somebody reads. */
+#define LIMIT_RENAME_FILES 5000
+#define LIMIT_RENAME_FILE (4u * 1024 * 1024)
+#define LIMIT_RENAME_BYTES (64u * 1024 * 1024)
+#define LIMIT_RENAME_FACTS 20000
+#define LIMIT_RENAME_LISTED 50
+
 /* System definitions that are searched for the name of a file that is moved or
    deleted, bytes of each, and places that are reported: a project has a few. */
 #define LIMIT_MENTIONS_FILES 32

@@ -25,7 +25,6 @@ static const struct schema_field fields[] = {
             .name = "to",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "The new path.",
         },
     {0},
 };
@@ -182,7 +181,7 @@ static enum status handle(const struct tool_request *request,
 const struct tool tool_move_file = {
     .name = "move-file",
     .title = "Move file",
-    .description = "Rename a file; the user approves it.",
+    .description = "Rename a file; the user approves.",
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,

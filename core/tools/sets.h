@@ -23,6 +23,7 @@ extern const struct tool tool_propose_changes;
 extern const struct tool tool_propose_file_edit;
 extern const struct tool tool_read_file;
 extern const struct tool tool_read_output;
+extern const struct tool tool_rename_symbol;
 extern const struct tool tool_reset_session;
 extern const struct tool tool_search_files;
 extern const struct tool tool_validate_syntax;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whatever the text, a report names places in it. A definition found in a text
    without problems is a form by itself, and the text has no problems without
-   it, either. The input is a kind and a name, each on a line, then the text. */
+   it, either. The places of a symbol are in it, and in order. The input is a
+   kind and a name, each on a line, then the text. */
 #include "fuzz/fuzz.h"
 #include "source/definition.h"
+#include "source/rename.h"
 #include "source/source.h"
 
 static struct str cut_line(struct str *rest)
@@ -42,6 +44,37 @@ static bool is_conditional(struct str text)
     return false;
 }
 
+/* The end of the place before. */
+struct renamed {
+    struct str text;
+    size_t end;
+};
+
+static enum status check_place(void *context, const struct rename_place *place)
+{
+    struct renamed *renamed = context;
+    REQUIRE(place->end <= renamed->text.n && place->start <= place->end);
+    REQUIRE(place->line > 0);
+    if (place->kind != RENAME_SURE)
+        return ST_OK;
+    REQUIRE(place->start >= renamed->end && place->start < place->end);
+    renamed->end = place->end;
+    return ST_OK;
+}
+
+static void check_rename(struct arena *arena, struct str text, struct str name)
+{
+    struct rename rename;
+    struct renamed renamed = {.text = text};
+    const char *fault;
+    struct str why;
+    if (rename_init(&rename, arena, name, STR("new-name"), &fault) != ST_OK ||
+        rename_learn(&rename, text) != ST_OK ||
+        rename_settle(&rename, STR("P"), &why) != ST_OK)
+        return;
+    REQUIRE(rename_scan(&rename, arena, text, check_place, &renamed) == ST_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = ARENA_EMPTY;
@@ -67,6 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         REQUIRE(problems > 0 || is_conditional(text) ||
                 (check(&arena, form, &forms) == 0 && forms == 1));
     }
+    check_rename(&arena, text, name);
     arena_release(&arena);
     return 0;
 }

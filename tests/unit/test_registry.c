@@ -165,11 +165,11 @@ static bool is_sentence(const char *s)
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
-        "session", "package", "code",     "form",     "path",
-        "system",  "symbol",  "function", "variable", "class",
-        "action",  "id",      "kind",     "limit",    "pattern",
-        "name",    "type",    "old",      "new",      "all",
-        "dry-run", "regex",   "delete",   "edits",    "direction"};
+        "session",   "package",  "code",     "form",  "path",   "system",
+        "symbol",    "function", "variable", "class", "action", "id",
+        "kind",      "limit",    "pattern",  "name",  "type",   "old",
+        "new",       "all",      "dry-run",  "regex", "delete", "edits",
+        "direction", "to"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;
@@ -364,6 +364,7 @@ static void check_string(const struct tool *tool,
         {"propose-file-edit", "old", "is reviewed as a diff"},
         {"propose-file-edit", "new", "is reviewed as a diff"},
         {"propose-file-edit", "description", "words for the user"},
+        {"rename-symbol", "to", "names a symbol"},
         {"move-file", "to", "is a part of the call, with rules of its own"},
         {"propose-changes", "old", "is reviewed as a diff"},
         {"propose-changes", "new", "is reviewed as a diff"},

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* rename.h: where source text names a certain symbol, as the reader would find
+   it: by the packages that the texts define, by in-package, and by prefixes.
+   Nothing is read as Lisp reads it; what is not certain is said to be so. First
+   it learns from all texts, then it looks through each. */
+#ifndef SOURCE_RENAME_H
+#define SOURCE_RENAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/str.h"
+
+struct rename_fact;
+
+/* Names without a suffix are as the reader has them, in upper case. */
+struct rename {
+    struct arena *arena; /* of what it learns */
+    struct str name;
+    struct str name_text; /* as it was asked for, without package */
+    struct str to;
+    struct str to_text;
+    struct str package; /* the home of the symbol, once rename_settle knows */
+    struct rename_fact *facts; /* the newest first */
+    size_t fact_count;
+};
+
+enum rename_kind {
+    RENAME_SURE,    /* it is the symbol: TEXT replaces START to END */
+    RENAME_UNSURE,  /* it may be: its package is not known */
+    RENAME_MENTION, /* a comment or string has the name */
+    RENAME_TAKEN    /* the new name is in use in the package already */
+};
+
+struct rename_place {
+    enum rename_kind kind;
+    size_t start;
+    size_t end;
+    uint32_t line;
+    struct str text;
+};
+
+/* Gets the places in order; another status than ST_OK ends the search. */
+typedef enum status rename_visit(void *context,
+                                 const struct rename_place *place);
+
+/* SYMBOL, maybe with its package, is to become TO. ST_INVALID: *WHY says what
+   is wrong with them. */
+enum status MUST_CHECK rename_init(struct rename *rename, struct arena *arena,
+                                   struct str symbol, struct str to,
+                                   const char **why);
+
+/* Learns which packages TEXT defines, and where the symbol is defined.
+   ST_LIMIT: there are more than LIMIT_RENAME_FACTS. */
+enum status MUST_CHECK rename_learn(struct rename *rename, struct str text);
+
+/* Everything is learned: finds the home of the symbol, from PACKAGE if that is
+   not empty. ST_INVALID: it is not clear, as *WHY, in the arena, says. */
+enum status MUST_CHECK rename_settle(struct rename *rename, struct str package,
+                                     struct str *why);
+
+/* Looks through TEXT in the steps of ARENA's strand. */
+enum status MUST_CHECK rename_scan(const struct rename *rename,
+                                   struct arena *arena, struct str text,
+                                   rename_visit *visit, void *context);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of rename.c and package.c. */
+#include "base/limits.h"
+#include "source/rename.h"
+#include "support/check.h"
+
+static struct arena arena;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_release(&arena);
+    return 0;
+}
+
+/* In TEXT, the symbol f of package p becomes g: that gives AFTER. UNSURE places
+   are not certain, and the name is MENTIONED. */
+struct renamed {
+    const char *text;
+    const char *after; /* NULL: nothing changes */
+    size_t unsure;
+    size_t mentioned;
+    size_t taken;
+};
+
+#define P "(in-package :p)"
+
+static const struct renamed cases[] = {
+    {P "(f)", P "(g)", 0, 0, 0},
+    {P "(F 'f #'F \\f f1 ff)", P "(G 'g #'G \\f f1 ff)", 0, 0, 0},
+    {P ":f #:f", NULL, 0, 0, 0},
+    {P "; f\n\"f ff\" #|F|#", NULL, 0, 3, 0},
+    {P "#+f f #-(or f g) f", P "#+f g #-(or f g) g", 0, 0, 0},
+    {P "#\\; f ; f\n#\\f f", P "#\\; g ; f\n#\\f g", 0, 1, 0},
+    {P "`(,f ,@f #.f)", P "`(,g ,@g #.g)", 0, 0, 0},
+    {P "(g)(f)", P "(g)(g)", 0, 0, 1},
+    {"(f)", NULL, 1, 0, 0},
+    {"(p:f p::f P::F |P|:f)", "(p:g p::g P::G |P|:g)", 0, 0, 0},
+    {"(in-package \"P\")(f)", "(in-package \"P\")(g)", 0, 0, 0},
+    {"(in-package p)f(in-package #:q)f", "(in-package p)g(in-package #:q)f", 1,
+     0, 0},
+    {"(cl:in-package p)f", "(cl:in-package p)g", 0, 0, 0},
+    {"(in-package cl-user)(f)", NULL, 0, 0, 0},
+    {"(in-package q)(q::f)", NULL, 1, 0, 0},
+    // What packages say.
+    {"(defpackage p (:export f))", "(defpackage p (:export g))", 0, 0, 0},
+    {"(defpackage p (:export \"F\" \"f\" :f #:F))",
+     "(defpackage p (:export \"G\" \"f\" :g #:G))", 0, 0, 0},
+    {"(defpackage q (:use cl))(in-package q)(f)", NULL, 0, 0, 0},
+    {"(defpackage p (:export f))(defpackage q (:use p))(in-package q)(f)",
+     "(defpackage p (:export g))(defpackage q (:use p))(in-package q)(g)", 0, 0,
+     0},
+    {"(defpackage p)(defpackage q (:use p))(in-package q)(f)", NULL, 0, 0, 0},
+    {"(defpackage p (:export f))(defpackage q (:use p) (:shadow f))"
+     "(in-package q)(f)",
+     "(defpackage p (:export g))(defpackage q (:use p) (:shadow f))"
+     "(in-package q)(f)",
+     0, 0, 0},
+    {"(defpackage q (:use p))(in-package q)(f)", NULL, 1, 0, 0},
+    {"(defpackage q (:import-from p f))(q::f)",
+     "(defpackage q (:import-from p g))(q::g)", 0, 0, 0},
+    {"(defpackage q (:import-from r f))(q::f)", NULL, 1, 0, 0},
+    {"(defpackage p (:nicknames n))(n::f)",
+     "(defpackage p (:nicknames n))(n::g)", 0, 0, 0},
+    {"(defpackage q (:local-nicknames (l p)))(in-package q)(l:f)",
+     "(defpackage q (:local-nicknames (l p)))(in-package q)(l:g)", 0, 0, 0},
+    {"(defpackage q (:use p q))(defpackage p (:use q) (:export f))"
+     "(in-package q)f",
+     "(defpackage q (:use p q))(defpackage p (:use q) (:export g))"
+     "(in-package q)g",
+     0, 0, 0},
+    {"(eval-when (:execute) (defpackage p (:export f)))",
+     "(eval-when (:execute) (defpackage p (:export g)))", 0, 0, 0},
+    // Texts that are not complete.
+    {P "\"f", NULL, 0, 1, 0},
+    {"(defpackage p (:export \"", NULL, 0, 0, 0},
+    {P "#|f", NULL, 0, 1, 0},
+    {P ";\n;\n;f", NULL, 0, 1, 0},
+    {P "(f", P "(g", 0, 0, 0},
+    {"))))" P "f", "))))" P "g", 0, 0, 0},
+};
+
+struct result {
+    struct str text;
+    struct buf out;
+    size_t done;
+    size_t counts[4];
+};
+
+static enum status take(void *context, const struct rename_place *place)
+{
+    struct result *r = context;
+
+    r->counts[place->kind]++;
+    if (place->kind != RENAME_SURE)
+        return ST_OK;
+    buf_append(&r->out, r->text.p + r->done, place->start - r->done);
+    buf_str(&r->out, place->text);
+    r->done = place->end;
+    return ST_OK;
+}
+
+static void check_case(const struct renamed *c)
+{
+    struct result r = {.text = str_from(c->text)};
+    struct rename rename;
+    const char *fault = NULL;
+    struct str why;
+
+    assert_int_equal(rename_init(&rename, &arena, STR("f"), STR("g"), &fault),
+                     ST_OK);
+    assert_int_equal(rename_learn(&rename, r.text), ST_OK);
+    assert_int_equal(rename_settle(&rename, STR("p"), &why), ST_OK);
+    assert_int_equal(rename_scan(&rename, &arena, r.text, take, &r), ST_OK);
+    buf_append(&r.out, r.text.p + r.done, r.text.n - r.done);
+    struct str after = str_from(c->after ? c->after : c->text);
+    if (!str_eq(buf_view(&r.out), after))
+        fail_msg("%s became %.*s", c->text, STR_ARG(buf_view(&r.out)));
+    if (r.counts[RENAME_UNSURE] != c->unsure ||
+        r.counts[RENAME_MENTION] != c->mentioned ||
+        r.counts[RENAME_TAKEN] != c->taken)
+        fail_msg("%s: %zu unsure, %zu mentioned, %zu taken", c->text,
+                 r.counts[RENAME_UNSURE], r.counts[RENAME_MENTION],
+                 r.counts[RENAME_TAKEN]);
+    buf_release(&r.out);
+}
+
+static void rename_finds_the_symbol(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(&cases[i]);
+}
+
+/* The home of SYMBOL, looked for in PACKAGE, in TEXT; or why there is none. */
+static const char *home(const char *text, const char *symbol,
+                        const char *package)
+{
+    struct rename rename;
+    const char *fault = NULL;
+    struct str why = STR("");
+
+    if (rename_init(&rename, &arena, str_from(symbol), STR("new"), &fault) !=
+        ST_OK)
+        return fault;
+    assert_int_equal(rename_learn(&rename, str_from(text)), ST_OK);
+    if (rename_settle(&rename, str_from(package), &why) != ST_OK)
+        return arena_printf(&arena, "%.*s", STR_ARG(why)).p;
+    return arena_printf(&arena, "%.*s", STR_ARG(rename.package)).p;
+}
+
+static void rename_knows_the_home(void **state)
+{
+    (void)state;
+    assert_string_equal(home("", "p::f", ""), "P");
+    assert_string_equal(home("", "f", "common-lisp-user"), "CL-USER");
+    assert_string_equal(home(P "(defun f ())", "f", ""), "P");
+    assert_string_equal(home(P "(defmacro f ())(define-x f)", "f", ""), "P");
+    assert_string_equal(home("(defpackage q (:import-from p f))", "q::f", ""),
+                        "P");
+    assert_string_equal(home("(defpackage p (:export f) (:nicknames n))"
+                             "(defpackage q (:use n))",
+                             "f", "q"),
+                        "P");
+    assert_non_null(strstr(home("", "f", ""), "no file defines it"));
+    assert_non_null(
+        strstr(home(P "(defun f ())(in-package :q)(defun f ())", "f", ""),
+               "packages P and Q"));
+    assert_non_null(strstr(home("", ":f", ""), "not the name of a symbol"));
+    assert_non_null(strstr(home("", "12", ""), "not the name of a symbol"));
+    assert_non_null(strstr(home("", "NEW", ""), "the same symbol"));
+}
+
+static void rename_keeps_a_limited_number_of_facts(void **state)
+{
+    struct rename rename;
+    const char *fault = NULL;
+    struct buf text = BUF_EMPTY;
+    (void)state;
+    assert_int_equal(rename_init(&rename, &arena, STR("f"), STR("g"), &fault),
+                     ST_OK);
+    buf_str(&text, STR("(defpackage p (:use"));
+    for (int i = 0; i < LIMIT_RENAME_FACTS - 1; i++)
+        buf_str(&text, STR(" a"));
+    assert_int_equal(rename_learn(&rename, buf_view(&text)), ST_OK);
+    assert_int_equal(rename_learn(&rename, STR("(defpackage q)")), ST_LIMIT);
+    buf_release(&text);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rename_finds_the_symbol),
+        TEST(rename_knows_the_home),
+        TEST(rename_keeps_a_limited_number_of_facts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
