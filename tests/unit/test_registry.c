@@ -165,10 +165,10 @@ static bool is_sentence(const char *s)
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
-        "session", "package",  "code",     "form",   "path",   "system",
-        "symbol",  "function", "variable", "class",  "action", "id",
-        "kind",    "limit",    "pattern",  "name",   "type",   "old",
-        "new",     "all",      "dry-run",  "delete", "edits",  "regex"};
+        "session",  "package",  "code",  "form",   "path", "system", "symbol",
+        "function", "variable", "class", "action", "id",   "kind",   "limit",
+        "pattern",  "name",     "type",  "old",    "new",  "all",    "dry-run",
+        "delete",   "edits",    "regex", "show"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;
