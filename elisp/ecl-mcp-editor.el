@@ -176,6 +176,12 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   (ecl-mcp-request-withdraw connection (alist-get 'id params)
                             (ecl-mcp--string (alist-get 'reason params))))
 
+(defun ecl-mcp-editor--on-waits (connection params)
+  "Note how long CONNECTION still waits for the request that PARAMS name."
+  (let ((seconds (alist-get 'seconds params)))
+    (when (numberp seconds)
+      (ecl-mcp-request-prolong connection (alist-get 'id params) seconds))))
+
 (defun ecl-mcp-editor--connection-name (connection pid workspace)
   "Return the name of CONNECTION, of the process PID, for WORKSPACE."
   (cond ((ecl-mcp-connection-own connection) "this Emacs")
@@ -232,6 +238,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
 (defconst ecl-mcp-editor--notifications
   '(("hello" . ecl-mcp-editor--on-hello)
     ("withdraw" . ecl-mcp-editor--on-withdraw)
+    ("waits" . ecl-mcp-editor--on-waits)
     ("called" . ecl-mcp-editor--on-called))
   "Methods of notifications with their functions.")
 

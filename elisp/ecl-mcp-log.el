@@ -312,6 +312,7 @@ You review the effect on each file; your own changes since then stay."
 
 \\{ecl-mcp-log-mode-map}"
   :group 'ecl-mcp
+  (ecl-mcp--own-keys)
   (setq tabulated-list-format [("Time" 20 t) ("Client" 18 t) ("Session" 8 t)
                                ("Tool" 20 t) ("Decision" 20 t)
                                ("Outcome" 8 t)

@@ -423,6 +423,7 @@ killing the buffer.
 
 \\{ecl-mcp-review-mode-map}"
   :group 'ecl-mcp
+  (ecl-mcp--own-keys)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
@@ -430,6 +431,7 @@ killing the buffer.
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--note-shown nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-review--work nil t)
   (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 

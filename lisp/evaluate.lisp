@@ -137,6 +137,10 @@ forms."
   "Returns a function that runs FORMS."
   (eval `(lambda () ,@forms)))
 
+(defun form-values (form)
+  "Returns the values of FORM as a list."
+  (multiple-value-list (eval form)))
+
 (defun answer-values (values evaluation)
   "Returns the lines for VALUES, with which EVALUATION succeeds."
   (setf (evaluation-phase evaluation) :print)

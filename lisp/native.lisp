@@ -118,8 +118,13 @@ process id, or -1."
   "Waits for the end of the child PID and returns its status, as wait(2) does."
   (ffi:c-inline (pid) (:int) :int "ecl_mcp_wait(#0)" :one-liner t))
 
+(defun interrupt-child (pid)
+  "Sends SIGINT to the child PID."
+  (ffi:c-inline (pid) (:int) :void "kill(#0, SIGINT);" :one-liner nil))
+
 (defun kill-child (pid)
-  "Kills the child PID immediately."
+  "Kills the child PID immediately unless it has ended. Returns its status, as
+wait(2) does."
   (ffi:c-inline (pid) (:int) :void "kill(#0, SIGKILL);" :one-liner nil)
   (wait-for-child pid))
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/utf8.h"
 
 /* A section of the answer. */
@@ -12,10 +13,16 @@ struct part {
     struct buf text;
     int64_t missing; /* characters that were printed but are not in text */
     size_t chars;
-    size_t allowed; /* characters of it that the answer may show */
+    size_t wanted;  /* characters of it that would be shown if there is room */
+    size_t allowed; /* that the answer may show */
 };
 
 enum { PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY, PARTS };
+
+/* In which order the parts stand: usually, and with the outputs aside. */
+static const int orders[][PARTS] = {
+    {PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY},
+    {PART_NOTICE, PART_BODY, PART_OUTPUT, PART_ERRORS}};
 
 static void strip_line_ends(struct buf *text)
 {
@@ -67,10 +74,10 @@ static void share(struct part parts[PARTS], size_t max_chars)
     while (open > 0 && !settled) {
         settled = true;
         for (size_t i = 0; i < PARTS; i++) {
-            if (done[i] || parts[i].chars > left / open)
+            if (done[i] || parts[i].wanted > left / open)
                 continue;
-            parts[i].allowed = parts[i].chars;
-            left -= parts[i].chars;
+            parts[i].allowed = parts[i].wanted;
+            left -= parts[i].wanted;
             open--;
             done[i] = true;
             settled = false;
@@ -145,12 +152,18 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
         parts[i].chars = utf8_count(buf_view(&parts[i].text));
+        parts[i].wanted = parts[i].chars;
+        if (answer->output_aside && (i == PART_OUTPUT || i == PART_ERRORS) &&
+            parts[i].chars > LIMIT_OUTPUT_ASIDE)
+            parts[i].wanted = LIMIT_OUTPUT_ASIDE;
     }
     share(parts, max_chars);
     for (size_t i = 0; i < PARTS; i++) {
-        whole = whole && !buf_failed(&parts[i].text);
-        append_part(&parts[i], answer->session, outputs, out);
-        buf_release(&parts[i].text);
+        struct part *part = &parts[orders[answer->output_aside][i]];
+
+        whole = whole && !buf_failed(&part->text);
+        append_part(part, answer->session, outputs, out);
+        buf_release(&part->text);
     }
     return whole && !buf_failed(out);
 }

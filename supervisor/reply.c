@@ -7,6 +7,7 @@
 #include "image/sandbox.h"
 #include "supervisor/answer.h"
 #include "supervisor/front.h"
+#include "supervisor/operation.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -115,7 +116,8 @@ void reply_composed(struct supervisor *s, struct session *session,
                             &call->captures[CAPTURE_STDOUT],
                             &call->captures[CAPTURE_STDERR],
                             body,
-                            session->name};
+                            session->name,
+                            call->operation && call->operation->output_aside};
 
     if (call->view) {
         leave_output(session, call);

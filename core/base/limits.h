@@ -80,7 +80,7 @@
 #define LIMIT_REGEX_REPEAT 1000
 
 /* Instructions that one search with a regular expression may run: half a
-   minute. */
+ * minute. */
 #define LIMIT_SEARCH_WORK 4000000000ull
 
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
@@ -107,6 +107,14 @@
    them: some seconds of work, and 1,000 edits of a file of 4 MB. */
 #define LIMIT_EDITS_BYTES 4294967296ull
 
+/* Places that the edits of one call may replace in a file: more than any name
+   has in one, and sorted in some milliseconds. */
+#define LIMIT_EDIT_PLACES 20000
+
+/* Bytes of a text in which the place that was probably meant is looked for. It
+   is a help in a message; files that people edit are smaller. */
+#define LIMIT_NEAREST (4u * 1024 * 1024)
+
 /* One review of several files: the files, which are asked about one by one; the
    hunks, more than anybody decides; and the bytes of the files, which are held
    until that is done. */
@@ -117,14 +125,6 @@
 /* Bytes of all patches of such a change that the log keeps: each has at most
    LIMIT_PATCH. */
 #define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
-
-/* Places that the edits of one call may replace in a file: more than any name
-   has in one, and sorted in some milliseconds. */
-#define LIMIT_EDIT_PLACES 20000
-
-/* Bytes of a text in which the place that was probably meant is looked for. It
-   is a help in a message; files that people edit are smaller. */
-#define LIMIT_NEAREST (4u * 1024 * 1024)
 
 /* System definitions that are searched for the name of a file that is moved or
    deleted, bytes of each, and places that are reported: a project has a few. */
@@ -256,6 +256,10 @@
 /* Milliseconds for which a human may think about an approval, the default of
    --approval-timeout: enough to read a large diff. */
 #define LIMIT_APPROVAL_MS 300000
+
+/* Milliseconds after its question in which a human who works on it in the
+   editor prolongs a call: a working day. */
+#define LIMIT_APPROVAL_WORK_MS (8 * 60 * 60 * 1000)
 
 /* Calls that may wait for a human at a time: nobody reviews more. */
 #define LIMIT_APPROVALS 64
@@ -462,6 +466,13 @@
 
 /* Runs of one measurement, each of whose times is kept (lisp/measure.lisp). */
 #define LIMIT_RUNS 100000
+
+/* Seconds that one test of run-tests may take: a day. */
+#define LIMIT_TEST_SECONDS 86400
+
+/* Characters that an answer shows of each output of a call that is not about
+   what was printed: enough to see which test wrote it. */
+#define LIMIT_OUTPUT_ASIDE 1000
 
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000

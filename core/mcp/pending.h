@@ -99,6 +99,8 @@ struct pending {
     int64_t receive_by_ms;   /* it must do so before */
     int64_t expires_ms;      /* when its answer, or the human's, is too late */
     int64_t next_report_ms;  /* when the client hears that a human is asked */
+    int64_t asked_ms;        /* when the human was asked */
+    bool worked_on;          /* the human has begun to work on it */
 
     /* Private. */
     size_t counted_bytes; /* its share of the table's */
