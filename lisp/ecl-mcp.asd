@@ -22,6 +22,7 @@
                (:file "evaluate")
                (:file "last-error")
                (:file "baseline")
+               (:file "undefined")
                (:file "load-file")
                (:file "names")
                (:file "definitions")

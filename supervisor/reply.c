@@ -7,7 +7,6 @@
 #include "image/sandbox.h"
 #include "supervisor/answer.h"
 #include "supervisor/front.h"
-#include "supervisor/operation.h"
 #include "supervisor/state.h"
 #include "wire/wire.h"
 
@@ -117,7 +116,7 @@ void reply_composed(struct supervisor *s, struct session *session,
                             &call->captures[CAPTURE_STDERR],
                             body,
                             session->name,
-                            call->operation && call->operation->output_aside};
+                            call->output_aside};
 
     if (call->view) {
         leave_output(session, call);
