@@ -58,8 +58,9 @@ static void rewrite(struct arena *arena, struct str text,
 
     for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
         for (int action = REWRITE_REPLACE; action <= REWRITE_DELETE; action++) {
-            REQUIRE(rewrite_make(arena, text, d, (enum rewrite_action)action,
-                                 str_from(contents[i]), &out, &why) == ST_OK);
+            const struct rewrite what = {text, d, (enum rewrite_action)action,
+                                         str_from(contents[i])};
+            REQUIRE(rewrite_make(arena, &what, &out, &why) == ST_OK);
             REQUIRE(check(arena, out, &forms) == 0);
         }
 }
