@@ -239,6 +239,8 @@ static bool read_escape(struct reader *r)
     if (at_end(r))
         return fail(r, "it ends with a backslash; write \\\\ for one");
     char c = r->pattern.p[r->at];
+    if (c == '\0')
+        return put_character(r, take_code(r));
     if (strchr("bB<>", c)) {
         r->at++;
         return end_literal(r) &&

@@ -172,17 +172,25 @@ static struct str slice(struct str text, size_t from, size_t to)
     return str_make(text.p + from, to - from);
 }
 
-/* Appends CONTENT, indented by INDENT, then TEXT from REST on. */
-static void put_content(struct buf *out, struct str content, struct str indent,
-                        bool has_tail, struct str text, size_t rest,
-                        struct strand *strand)
+/* What is done, and on what. */
+struct job {
+    struct arena *arena;
+    struct str text;
+    const struct definition *form;
+    struct str content;
+    struct str indent; /* of the form */
+    struct buf *out;
+};
+
+/* Appends the content, indented, then the text from REST on. */
+static void put_content(const struct job *job, bool has_tail, size_t rest)
 {
-    put_indented(out, content, indent, strand);
-    if (needs_break(content, has_tail, text, rest)) {
-        buf_byte(out, '\n');
-        buf_str(out, indent);
+    put_indented(job->out, job->content, job->indent, job->arena->strand);
+    if (needs_break(job->content, has_tail, job->text, rest)) {
+        buf_byte(job->out, '\n');
+        buf_str(job->out, job->indent);
     }
-    buf_str(out, slice(text, rest, text.n));
+    buf_str(job->out, slice(job->text, rest, job->text.n));
 }
 
 /* The comment that CONTENT brings, the guard of FORM, and the forms of
@@ -210,24 +218,23 @@ static enum status merge(struct arena *arena, struct str content,
     return arena_take(arena, &merged, out);
 }
 
-/* The parts that CONTENT brings, and those of FORM that it does not. */
-static enum status replace(struct arena *arena, struct str text,
-                           const struct definition *form, struct str content,
-                           struct str indent, struct buf *out)
+/* The parts that the content brings, and those of the form that it does not. */
+static enum status replace(struct job *job)
 {
-    struct parts parts = take_apart(content);
+    const struct definition *form = job->form;
+    struct parts parts = take_apart(job->content);
     bool guarded = form->whole < form->start;
     enum status status = ST_OK;
 
     if (parts.forms.n == 0) { // comments only: nothing is left to guard
-        buf_str(out, slice(text, 0, form->comment));
-        put_content(out, content, indent, true, text, form->tail,
-                    arena->strand);
+        buf_str(job->out, slice(job->text, 0, form->comment));
+        put_content(job, true, form->tail);
         return ST_OK;
     }
     if (guarded && parts.comment.n > 0 && parts.guard.n == 0)
-        status = merge(arena, content, &parts,
-                       slice(text, form->whole, form->start), &content);
+        status =
+            merge(job->arena, job->content, &parts,
+                  slice(job->text, form->whole, form->start), &job->content);
     if (status != ST_OK)
         return status;
     size_t from = form->start;
@@ -235,9 +242,8 @@ static enum status replace(struct arena *arena, struct str text,
         from = form->comment;
     else if (parts.guard.n > 0)
         from = form->whole;
-    buf_str(out, slice(text, 0, from));
-    put_content(out, content, indent, parts.has_tail, text,
-                parts.has_tail ? form->tail : form->end, arena->strand);
+    buf_str(job->out, slice(job->text, 0, from));
+    put_content(job, parts.has_tail, parts.has_tail ? form->tail : form->end);
     return ST_OK;
 }
 
@@ -259,22 +265,25 @@ static void delete_form(struct buf *out, struct str text,
     buf_str(out, slice(text, to, text.n));
 }
 
-static void insert(struct buf *out, struct str text, size_t at, bool before,
-                   struct str content, struct str indent, struct strand *strand)
+static void insert_before(const struct job *job)
 {
-    struct parts parts = take_apart(content);
+    size_t at = job->form->comment;
 
-    buf_str(out, slice(text, 0, at));
-    if (!before) {
-        buf_str(out, STR("\n\n"));
-        buf_str(out, indent);
-        put_content(out, content, indent, parts.has_tail, text, at, strand);
-        return;
-    }
-    put_indented(out, content, indent, strand);
-    buf_str(out, STR("\n\n"));
-    buf_str(out, indent);
-    buf_str(out, slice(text, at, text.n));
+    buf_str(job->out, slice(job->text, 0, at));
+    put_indented(job->out, job->content, job->indent, job->arena->strand);
+    buf_str(job->out, STR("\n\n"));
+    buf_str(job->out, job->indent);
+    buf_str(job->out, slice(job->text, at, job->text.n));
+}
+
+static void insert_after(const struct job *job)
+{
+    size_t at = job->form->tail;
+
+    buf_str(job->out, slice(job->text, 0, at));
+    buf_str(job->out, STR("\n\n"));
+    buf_str(job->out, job->indent);
+    put_content(job, take_apart(job->content).has_tail, at);
 }
 
 /* How the line in which FORM begins is indented: as it is written, or, when
@@ -307,34 +316,35 @@ static enum status check(struct arena *arena, struct str content,
     return why->n > 0 ? ST_INVALID : ST_NOMEM;
 }
 
-enum status rewrite_make(struct arena *arena, struct str text,
-                         const struct definition *form,
-                         enum rewrite_action action, struct str content,
+enum status rewrite_make(struct arena *arena, const struct rewrite *rewrite,
                          struct str *out, struct str *why)
 {
     struct buf buf = BUF_EMPTY;
-    struct str indent;
+    struct job job = {.arena = arena,
+                      .text = rewrite->text,
+                      .form = rewrite->form,
+                      .content = without_ends(rewrite->content),
+                      .out = &buf};
     enum status status = ST_OK;
 
-    content = without_ends(content);
-    if (action != REWRITE_DELETE)
-        status = check(arena, content, why);
+    if (rewrite->action != REWRITE_DELETE)
+        status = check(arena, job.content, why);
     if (status == ST_OK)
-        status = indent_of(arena, text, form, &indent);
+        status = indent_of(arena, job.text, job.form, &job.indent);
     if (status != ST_OK)
         return status;
-    switch (action) {
+    switch (rewrite->action) {
     case REWRITE_REPLACE:
-        status = replace(arena, text, form, content, indent, &buf);
+        status = replace(&job);
         break;
     case REWRITE_BEFORE:
-        insert(&buf, text, form->comment, true, content, indent, arena->strand);
+        insert_before(&job);
         break;
     case REWRITE_AFTER:
-        insert(&buf, text, form->tail, false, content, indent, arena->strand);
+        insert_after(&job);
         break;
     case REWRITE_DELETE:
-        delete_form(&buf, text, form);
+        delete_form(&buf, job.text, job.form);
         break;
     }
     if (status == ST_OK)

@@ -17,15 +17,20 @@ enum rewrite_action {
     REWRITE_DELETE
 };
 
-/* *OUT, in ARENA, is TEXT after ACTION on FORM, which definition_find has found
-   in it. CONTENT is indented as FORM is, apart from lines inside of strings.
-   What it brings of comments above, #+ and #-, and comment after, replaces that
-   of FORM; what it does not bring stays. ST_INVALID: CONTENT is not a row of
-   whole forms, and *WHY, in ARENA, says so. */
-enum status MUST_CHECK rewrite_make(struct arena *arena, struct str text,
-                                    const struct definition *form,
-                                    enum rewrite_action action,
-                                    struct str content, struct str *out,
-                                    struct str *why);
+struct rewrite {
+    struct str text;
+    const struct definition *form; /* that definition_find has found in TEXT */
+    enum rewrite_action action;
+    struct str content;
+};
+
+/* *OUT, in ARENA, is the text after REWRITE. The content is indented as the
+   form is, apart from lines inside of strings. What it brings of comments
+   above, #+ and #-, and comment after, replaces that of the form; what it does
+   not bring stays. ST_INVALID: the content is not a row of whole forms, and
+   *WHY, in ARENA, says so. */
+enum status MUST_CHECK rewrite_make(struct arena *arena,
+                                    const struct rewrite *rewrite,
+                                    struct str *out, struct str *why);
 
 #endif

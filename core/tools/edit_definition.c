@@ -120,9 +120,9 @@ static enum status prepare(const struct tool_request *request,
         return fail(review, answer, ": ", why);
     status = text_normalize(arena, &review->before, values[CONTENT].string,
                             &content);
+    const struct rewrite rewrite = {before, &form, action, content};
     if (status == ST_OK)
-        status =
-            rewrite_make(arena, before, &form, action, content, &text, &why);
+        status = rewrite_make(arena, &rewrite, &text, &why);
     if (status == ST_INVALID)
         return fail(review, answer,
                     ": content must consist of whole forms. In content: ", why);

@@ -119,19 +119,7 @@ const struct tool *const tools_eval[] = {
         .evaluates = true,
         .operation = "run-tests",
     },
-    &(const struct tool){
-        .name = "compile-form",
-        .title = "Compile form",
-        .description =
-            "Compile Lisp code, running only its macros: warnings, undefined "
-            "functions and variables, errors.",
-        .fields = FIELDS(FIELD_CODE, FIELD_PACKAGE, FIELD_SESSION),
-        .level = TOOL_CAUTIOUS,
-        .reads_only = true,
-        .idempotent = true,
-        .evaluates = true,
-        .operation = "compile-form",
-    },
+    &tool_compile_form,
     &(const struct tool){
         .name = "macroexpand-form",
         .title = "Macroexpand form",

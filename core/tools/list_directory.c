@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* list_directory.c: lists a folder of the workspace. */
+/* list_directory.c: lists a folder of the workspace, or describes a file. */
 #include <inttypes.h>
 
 #include "base/limits.h"
@@ -66,6 +66,36 @@ static void write_folder(struct buf *out, const struct files_folder *folder,
                    LIMIT_FOLDER_ENTRIES);
 }
 
+/* Describes the file that the call is about, which is no folder, as its folder
+   lists it. False: it is not there. */
+static bool describe_file(const struct tool_request *request, struct buf *out,
+                          bool *no_memory)
+{
+    const struct files *files = request->files;
+    struct files_place place = place_view(request->call);
+    struct files_folder folder;
+    struct str problem;
+    struct str name = place.name;
+
+    while (name.n > 0 && name.p[name.n - 1] != '/')
+        name.n--;
+    struct str last = str_make(place.name.p + name.n, place.name.n - name.n);
+    place.name = name.n > 1 ? str_make(name.p, name.n - 1) : STR(".");
+    enum files_result result =
+        files->list(files->context, request->arena, &place, &folder, &problem);
+    *no_memory = result == FILES_NOMEM;
+    for (size_t i = 0; result == FILES_OK && i < folder.count; i++) {
+        struct files_entry entry = folder.entries[i];
+
+        if (entry.kind != FILES_FILE || !str_eq(entry.name, last))
+            continue;
+        entry.name = place_view(request->call).name;
+        write_entry(out, &entry);
+        return true;
+    }
+    return false;
+}
+
 static enum status list_directory(const struct tool_request *request,
                                   struct tool_answer *answer)
 {
@@ -78,11 +108,15 @@ static enum status list_directory(const struct tool_request *request,
         place_list(request, request->arena, &folder, &answer->text);
 
     answer->state = TOOL_FAILED;
-    if (result == FILES_NOMEM)
+    bool no_memory = result == FILES_NOMEM;
+    bool described = result == FILES_REFUSED && place_is_known(request->call) &&
+                     describe_file(request, &out, &no_memory);
+    if (no_memory)
         return ST_NOMEM;
-    if (result != FILES_OK)
+    if (result != FILES_OK && !described)
         return ST_OK;
-    write_folder(&out, &folder, request->limits->max_output);
+    if (!described)
+        write_folder(&out, &folder, request->limits->max_output);
     buf_truncate(&out, out.n > 0 ? out.n - 1 : 0); // the last line end
     answer->state = TOOL_ANSWERED;
     return arena_take(request->arena, &out, &answer->text);

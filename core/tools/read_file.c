@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* read_file.c: shows lines of a text file. */
+/* read_file.c: shows lines of a text file, or its definitions in short. */
 #include <inttypes.h>
 
 #include "base/limits.h"
@@ -7,10 +7,13 @@
 #include "files/seen.h"
 #include "files/text.h"
 #include "gate/place.h"
+#include "source/outline.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
-enum { PATH, OFFSET, LIMIT };
+enum { PATH, OFFSET, LIMIT, SHOW };
+
+static const char *const views[] = {"text", "numbered", "outline", NULL};
 
 static const struct schema_field fields[] = {
     [PATH] = FIELD_PATH,
@@ -29,6 +32,13 @@ static const struct schema_field fields[] = {
             .min = 1,
             .max = INT32_MAX,
             .help = "Number of lines.",
+        },
+    [SHOW] =
+        {
+            .name = "show",
+            .kind = SCHEMA_CHOICE,
+            .choices = views,
+            .fallback = "\"text\"",
         },
     {0},
 };
@@ -121,6 +131,59 @@ static struct str show(struct arena *arena, const struct files_content *file,
     return out;
 }
 
+/* *OUT is BODY, whose first line is FIRST, with the number of each line. */
+static enum status number_lines(struct arena *arena, struct str body,
+                                size_t first, struct str *out)
+{
+    struct buf text = BUF_EMPTY;
+    enum status status = ST_OK;
+
+    for (size_t at = 0; at < body.n && status == ST_OK; first++) {
+        size_t end = line_end(body, at);
+
+        buf_printf(&text, "%zu\t", first);
+        buf_append(&text, body.p + at, end - at);
+        status = arena_spend(arena, end - at + 16);
+        at = end;
+    }
+    if (status == ST_OK)
+        return arena_take(arena, &text, out);
+    buf_release(&text);
+    return status;
+}
+
+/* Shows the forms of TEXT that begin in line FIRST or later. */
+static enum status show_outline(const struct tool_request *request,
+                                const struct files_content *file,
+                                struct text *text, size_t first,
+                                struct tool_answer *answer)
+{
+    struct arena *arena = request->arena;
+    struct outline outline;
+    struct buf out = BUF_EMPTY;
+    enum status status = text_convert(arena, text, text->text, &text->text);
+
+    if (status == ST_OK)
+        status = outline_make(arena->strand, text->text, first,
+                              request->limits->max_output, &outline);
+    if (status == ST_LIMIT) {
+        answer->text = arena_printf(arena, "%.*s is nested too deep.",
+                                    STR_ARG(file->name));
+        return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    }
+    if (status != ST_OK)
+        return status;
+    utf8_append_visible(&out, file->name);
+    buf_printf(&out, ": %zu form%s", outline.forms,
+               outline.forms == 1 ? "" : "s");
+    if (outline.next > 0)
+        buf_printf(&out, "; continue with offset %u", (unsigned)outline.next);
+    buf_printf(&out, "\n%.*s", STR_ARG(buf_view(&outline.text)));
+    buf_release(&outline.text);
+    answer->state = TOOL_ANSWERED;
+    return arena_take(arena, &out, &answer->text);
+}
+
 static enum status read_file(const struct tool_request *request,
                              struct tool_answer *answer)
 {
@@ -150,6 +213,8 @@ static enum status read_file(const struct tool_request *request,
     }
     if (status != ST_OK)
         return status;
+    if (str_eq(values[SHOW].string, STR("outline")))
+        return show_outline(request, &file, &text, first, answer);
     struct page page;
     status = find_page(request->arena, text.text, first, limit,
                        request->limits->max_output, &page);
@@ -158,6 +223,8 @@ static enum status read_file(const struct tool_request *request,
         status = text_convert(
             request->arena, &text,
             str_make(text.text.p + page.start, page.end - page.start), &body);
+    if (status == ST_OK && str_eq(values[SHOW].string, STR("numbered")))
+        status = number_lines(request->arena, body, first, &body);
     if (status != ST_OK)
         return status;
     answer->text = show(request->arena, &file, &text, first, &page, body);

@@ -14,6 +14,7 @@ extern const struct tool *const tools_files[];
 extern const struct tool *const tools_measure[];
 
 /* Tools with code, each in a file of its name. */
+extern const struct tool tool_compile_form;
 extern const struct tool tool_configure_limits;
 extern const struct tool tool_delete_file;
 extern const struct tool tool_edit_definition;

@@ -5,7 +5,9 @@
    kind and a name, each on a line, then the text. */
 #include "fuzz/fuzz.h"
 #include "source/definition.h"
+#include "source/outline.h"
 #include "source/rename.h"
+#include "source/rewrite.h"
 #include "source/source.h"
 
 static struct str cut_line(struct str *rest)
@@ -75,6 +77,27 @@ static void check_rename(struct arena *arena, struct str text, struct str name)
     REQUIRE(rename_scan(&rename, arena, text, check_place, &renamed) == ST_OK);
 }
 
+/* A text without problems has none after its definition D was replaced, or got
+   neighbours, by whole forms. */
+static void rewrite(struct arena *arena, struct str text,
+                    const struct definition *d)
+{
+    static const char *const contents[] = {"(a)", ";; c\n(a\n b)",
+                                           "#+x (a) ; c", "(a) (b)",
+                                           "#| |#\n#-(or y z)\n(a)"};
+    struct str why;
+    struct str out;
+    size_t forms;
+
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
+        for (int action = REWRITE_REPLACE; action <= REWRITE_DELETE; action++) {
+            const struct rewrite what = {text, d, (enum rewrite_action)action,
+                                         str_from(contents[i])};
+            REQUIRE(rewrite_make(arena, &what, &out, &why) == ST_OK);
+            REQUIRE(check(arena, out, &forms) == 0);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena = ARENA_EMPTY;
@@ -101,6 +124,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 (check(&arena, form, &forms) == 0 && forms == 1));
     }
     check_rename(&arena, text, name);
+    if (problems == 0 && why.n == 0)
+        rewrite(&arena, text, &d);
+    struct outline outline;
+    if (outline_make(NULL, text, 1, 1000, &outline) == ST_OK)
+        buf_release(&outline.text);
     arena_release(&arena);
     return 0;
 }

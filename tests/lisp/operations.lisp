@@ -7,7 +7,7 @@
 (in-package #:ecl-mcp-tests)
 (in-suite ecl-mcp)
 
-(defparameter *handler-operations* '("configure-limits" "reset-session")
+(defparameter *handler-operations* '("compile-form" "configure-limits" "reset-session")
   "The operations that C handlers send for the tools of the same names.")
 
 (defvar *library*

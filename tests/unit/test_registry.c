@@ -169,7 +169,7 @@ static bool is_plain_word(const char *s)
         "symbol",    "function", "variable", "class", "action", "id",
         "kind",      "limit",    "pattern",  "name",  "type",   "old",
         "new",       "all",      "dry-run",  "regex", "delete", "edits",
-        "direction", "to"};
+        "direction", "to",       "show"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;

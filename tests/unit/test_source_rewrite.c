@@ -106,8 +106,9 @@ static void rewrite_keeps_what_is_not_meant(void **state)
         struct str why = STR("");
         assert_ok(
             definition_find(&arena, text, STR(""), STR("f"), &form, &why));
-        assert_ok(rewrite_make(&arena, text, &form, e->action,
-                               str_from(e->content), &out, &why));
+        const struct rewrite rewrite = {text, &form, e->action,
+                                        str_from(e->content)};
+        assert_ok(rewrite_make(&arena, &rewrite, &out, &why));
         if (!str_eq(out, str_from(e->after))) {
             print_message("%s with %s:\n%.*s\n", e->before, e->content,
                           STR_ARG(out));
@@ -148,9 +149,9 @@ static void rewrite_refuses_what_is_not_whole(void **state)
         definition_find(&arena, text, STR("defun"), STR("f"), &form, &why));
     for (size_t i = 0; i < COUNT(contents); i++)
         for (size_t j = 0; j < COUNT(actions); j++) {
-            enum status status =
-                rewrite_make(&arena, text, &form, actions[j],
-                             str_from(contents[i]), &out, &why);
+            const struct rewrite rewrite = {text, &form, actions[j],
+                                            str_from(contents[i])};
+            enum status status = rewrite_make(&arena, &rewrite, &out, &why);
             if (status == ST_OK)
                 print_message("accepted: %s\n", contents[i]);
             assert_status(status, ST_INVALID);
