@@ -46,7 +46,7 @@ from which the next definitions come."
 
 (defun ensure-compiler ()
   "Loads ECL's compiler if necessary, and makes COMPILE-FILE use it."
-  (unless (find-symbol "COMPILER-PASS1" "C")
+  (unless (c-compiler-loaded-p)
     (require "CMP"))
   (when (bytecodes-compiler-p)
     (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
@@ -101,6 +101,54 @@ compiler."
   (ignore-errors
    (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
    (si::rmdir directory)))
+
+;;; Code that stays live
+
+(defvar *live-code* nil
+  "True while the code that is compiled must stay live: a function that is
+redefined takes effect for its callers, and calls are seen in backtraces.")
+
+(defun quality-variables ()
+  "Returns the variables with the global compile policy, or NIL while the
+compiler is not loaded; the first one is about debugging."
+  (loop for name in '("*DEBUG*" "*SAFETY*" "*SPEED*" "*SPACE*")
+        for variable = (find-symbol name "C")
+        when (and variable (boundp variable))
+          collect variable))
+
+(defun override-policy (name answer)
+  "Makes the policy NAME of the compiler ANSWER while *LIVE-CODE* is true."
+  (let ((symbol (find-symbol name "C")))
+    (when (and symbol
+               (fboundp symbol)
+               (not (eq (fdefinition symbol) (get symbol 'overridden))))
+      (let ((original (fdefinition symbol)))
+        (replace-function symbol
+                          (lambda (&rest environment)
+                            (if *live-code*
+                                answer
+                                (apply original environment))))
+        (setf (get symbol 'overridden) (fdefinition symbol))))))
+
+(defun call-compiling-file (live function)
+  "Calls FUNCTION, which compiles a file, for live code if LIVE is true. What
+the file proclaims about optimization ends with it.
+
+Live code is compiled with (DEBUG 3). Files and functions may declare less than
+that; callers see redefinitions and calls have frames even so, but arguments are
+not shown."
+  (override-policy "POLICY-USE-DIRECT-C-CALL" nil)
+  (override-policy "POLICY-DEBUG-IHS-FRAME" t)
+  (let ((variables (quality-variables)))
+    (progv variables (mapcar #'symbol-value variables)
+      (when (and live variables)
+        (setf (symbol-value (first variables)) 3))
+      (let ((*live-code* live))
+        (funcall function)))))
+
+(defun c-compiler-loaded-p ()
+  "True when ECL's compiler is loaded."
+  (and (find-symbol "COMPILER-PASS1" "C") t))
 
 ;;; The C compiler
 

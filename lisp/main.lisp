@@ -65,6 +65,7 @@ are forked."
   (install-before-children #'flush-session-output)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
+  (install-compile-file)
   (note-baseline)
   (values))
 

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -194,7 +195,31 @@ static int ecl_mcp_is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
            !S_ISDIR(status.st_mode);
 }
+
+/* When the file was changed, to the nanosecond, and how long it is. */
+static const char *ecl_mcp_version(const char *path)
+{
+    static __thread char text[128];
+    struct stat status;
+
+    if (stat(path, &status) < 0)
+        return NULL;
+    (void)snprintf(text, sizeof text, \"%lld.%09ld %lld.%09ld %lld\",
+                   (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                   (long long)status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+                   (long long)status.st_size);
+    return text;
+}
 ")
+
+(defun native-file-version (path)
+  "Returns a text that differs whenever the file PATH, a simple base string, has
+been changed, or NIL when there is no such file."
+  (ffi:c-inline (path) (:object) :object "{
+    const char *text =
+        ecl_mcp_version((const char *)(#0)->base_string.self);
+    @(return) = text ? ecl_make_simple_base_string(text, -1) : ECL_NIL;
+  }" :one-liner nil))
 
 (defun open-error-number (path mode)
   "Returns the number of the error that opening PATH, a simple base string,

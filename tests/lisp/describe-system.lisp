@@ -44,7 +44,7 @@ Depends on: needed
 (session-test systems-that-cannot-be-described
   (write-described-systems)
   (multiple-value-bind (text failed) (call "describe-system" :system "nosuch")
-    (is (matches-p "System \"nosuch\" not found; looked in …list-systems…" text))
+    (is (matches-p "System \"nosuch\" not found: neither among …list-systems lists them." text))
     (is (not failed)))
   (loop for (name pattern)
           in '(("wrong" "[ERROR] …wrong indeed…")
@@ -70,7 +70,7 @@ Depends on: needed
 …" text) "~a" text))
   (is (string= "[Found, not loaded] 1
 - told" (call "list-systems" :pattern "TOLD")))
-  (is (matches-p "No system found whose name contains \"xyzzy\"; looked in …"
+  (is (matches-p "No system found whose name contains \"xyzzy\"."
                  (call "list-systems" :pattern "xyzzy")))
   (is (matches-p "[Loaded] …
 - …
