@@ -6,7 +6,13 @@
 
 (defconstant +folders-searched+ 2000
   "Folders of the workspace in which systems are looked for: more than projects
-have, and listed in a second.")
+have.")
+
+(defconstant +folder-entries+ 10000
+  "Entries of one folder that are looked at.")
+
+(defconstant +search-seconds+ 3
+  "Seconds after which no more folders are searched: the disk may be slow.")
 
 (defconstant +folder-depth+ 6
   "How deep below the workspace they are: Quicklisp's projects are five folders
@@ -22,11 +28,11 @@ below the one in which it is.")
   "Seconds for which one call trusts what it has found in the workspace.")
 
 (defparameter *fetched-folders*
-  '("vendor" "ocicl" "quicklisp" ".qlot" "local-projects")
+  '("vendor/" "ocicl/" "quicklisp/" ".qlot/" "local-projects/")
   "Folders that are searched last: the project's own system comes before a copy
 that another tool has fetched.")
 
-(defparameter *skipped-folders* '("node_modules")
+(defparameter *skipped-folders* '("node_modules/")
   "Folders that are not searched, besides those whose names begin with a dot.")
 
 (defvar *chosen-definitions* '()
@@ -36,65 +42,61 @@ that another tool has fetched.")
   "What was found in the workspace: the evaluation that looked, the time, and
 the systems as (NAME . PATHNAME), in the order in which they are preferred.")
 
-;;; Folders
+;;; Folders. Their names are native: bytes as characters.
 
-(defun folder-name (folder)
-  "Returns the last part of the name of FOLDER, a pathname."
-  (first (last (pathname-directory folder))))
+(defun plain-name-p (name)
+  "True when NAME is that of a file that a pathname can have."
+  (notany (lambda (character) (find character "*?[\\")) name))
 
-(defun searched-folder-p (folder)
-  "True when the FOLDER is searched for systems."
-  (let ((name (folder-name folder)))
-    (and (stringp name)
-         (or (string= name ".qlot")
-             (not (char= #\. (char name 0))))
-         (not (member name *skipped-folders* :test #'string=)))))
+(defun fetched-folder-p (name)
+  "True when NAME, with a slash, is that of a folder for fetched code."
+  (member name *fetched-folders* :test #'string=))
 
-(defun subfolders (folder)
-  "Returns the folders in FOLDER that are searched: fetched code comes last."
-  (let ((folders (remove-if-not
-                  #'searched-folder-p
-                  (ignore-errors
-                   (directory (merge-pathnames "*/" folder))))))
-    (stable-sort (sort folders #'string< :key #'namestring)
-                 (lambda (one other)
-                   (and (not (fetched-folder-p one))
-                        (fetched-folder-p other))))))
+(defun searched-folder-p (name)
+  "True when the folder NAME, with a slash, is searched for systems."
+  (and (char= #\/ (char name (1- (length name))))
+       (or (char/= #\. (char name 0))
+           (fetched-folder-p name))
+       (not (member name *skipped-folders* :test #'string=))))
 
-(defun fetched-folder-p (folder)
-  "True when FOLDER is one in which tools put what they fetch."
-  (member (folder-name folder) *fetched-folders* :test #'equal))
-
-(defun definition-files (folder)
-  "Returns the definition files in FOLDER, in the order of their names."
-  (sort (ignore-errors (directory (merge-pathnames "*.asd" folder)))
-        #'string< :key #'namestring))
+(defun search-folders (folders visit)
+  "Searches FOLDERS and what is below them, level by level, for definition
+files. Calls VISIT with the folders for fetched code, which are not searched,
+unless VISIT is NIL. Returns the names of the files."
+  (let ((deadline (+ (get-internal-real-time)
+                     (* +search-seconds+ internal-time-units-per-second)))
+        (room +folders-searched+)
+        (files '()))
+    (loop repeat (1+ +folder-depth+)
+          while folders
+          do (let ((below '()))
+               (dolist (folder folders)
+                 (when (or (minusp (decf room))
+                           (> (get-internal-real-time) deadline))
+                   (return))
+                 (dolist (name (sort (remove-if-not
+                                      #'plain-name-p
+                                      (folder-entries folder (null visit)
+                                                      +folder-entries+))
+                                     #'string<))
+                   (let ((path (concatenate 'simple-base-string folder name)))
+                     (cond ((definition-file-name-p name) (push path files))
+                           ((not (searched-folder-p name)) nil)
+                           ((and visit (fetched-folder-p name))
+                            (funcall visit path))
+                           (t (push path below))))))
+               (setf folders (nreverse below))))
+    (nreverse files)))
 
 (defun workspace-definition-files ()
   "Returns the definition files of the workspace, the nearest to its root first,
 those that were fetched last."
-  (let ((level (list *workspace*))
-        (later '())
-        (files '())
-        (room +folders-searched+))
-    (flet ((visit (folder)
-             (setf files (append files (definition-files folder)))
-             (loop for below in (subfolders folder)
-                   if (and (fetched-folder-p below) (not (eq later :none)))
-                     do (setf later (append later (list below)))
-                   else collect below)))
-      (flet ((descend (level)
-               (loop repeat (1+ +folder-depth+)
-                     while level
-                     do (setf level
-                              (loop for folder in level
-                                    while (plusp (decf room))
-                                    append (visit folder))))))
-        (descend level)
-        (let ((fetched later))
-          (setf later :none)
-          (descend fetched))))
-    (subseq files 0 (min (length files) +definition-files+))))
+  (let* ((fetched '())
+         (files (search-folders (list (native-namestring *workspace*))
+                                (lambda (folder) (push folder fetched))))
+         (all (append files (search-folders (reverse fetched) nil))))
+    (mapcar #'pathname
+            (subseq all 0 (min (length all) +definition-files+)))))
 
 ;;; Names
 

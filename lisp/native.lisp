@@ -5,6 +5,7 @@
 (in-package #:ecl-mcp)
 
 (ffi:clines "
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gc/gc.h>
@@ -210,7 +211,51 @@ static const char *ecl_mcp_version(const char *path)
                    (long long)status.st_size);
     return text;
 }
+
+/* The kind of ENTRY in the folder FD; a link counts as what it leads to if
+   LINKS is set. */
+static mode_t ecl_mcp_entry_kind(int fd, const struct dirent *entry, int links)
+{
+    struct stat status;
+
+    if (entry->d_type == DT_DIR)
+        return S_IFDIR;
+    if (entry->d_type == DT_REG)
+        return S_IFREG;
+    if (fstatat(fd, entry->d_name, &status,
+                links ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    return status.st_mode & S_IFMT;
+}
+
+static cl_object ecl_mcp_entries(const char *path, int links, int room)
+{
+    cl_object names = ECL_NIL;
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && room-- > 0 && (entry = readdir(folder))) {
+        char name[sizeof entry->d_name + 1];
+        mode_t kind = ecl_mcp_entry_kind(dirfd(folder), entry, links);
+        if (kind != S_IFDIR && kind != S_IFREG)
+            continue;
+        (void)snprintf(name, sizeof name, \"%s%s\", entry->d_name,
+                       kind == S_IFDIR ? \"/\" : \"\");
+        names = ecl_cons(ecl_make_simple_base_string(name, -1), names);
+    }
+    if (folder)
+        closedir(folder);
+    return names;
+}
 ")
+
+(defun folder-entries (path links limit)
+  "Returns the names of the files and folders in the folder PATH, a simple base
+string; those of folders end in a slash. A link counts as what it leads to if
+LINKS is true, and not at all otherwise. After LIMIT entries, no more are read."
+  (ffi:c-inline (path (if links 1 0) limit) (:object :int :int) :object
+                "ecl_mcp_entries((const char *)(#0)->base_string.self, #1, #2)"
+                :one-liner t))
 
 (defun native-file-version (path)
   "Returns a text that differs whenever the file PATH, a simple base string, has
