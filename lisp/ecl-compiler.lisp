@@ -58,6 +58,37 @@ CONDITION, or NIL when the compiler does not say."
     (and reader
          (ignore-errors (funcall reader condition)))))
 
+(defun compiler-message-position (condition)
+  "Returns the position in its file, in bytes, of the form in which the compiler
+has signalled CONDITION, or NIL."
+  (let ((reader (find-symbol "COMPILER-MESSAGE-FILE-POSITION" "C")))
+    (and reader
+         (ignore-errors (funcall reader condition)))))
+
+(defun compiler-forms ()
+  "Returns the list of nested forms on which the compiler is working."
+  (let ((variable (find-symbol "*CURRENT-TOPLEVEL-FORM*" "C")))
+    (and variable (boundp variable) (symbol-value variable))))
+
+(defun compiler-position ()
+  "Returns the position of the form that COMPILE-FILE reads or compiles, in
+bytes, or -1."
+  (let ((variable (find-symbol "*COMPILE-FILE-POSITION*" "C")))
+    (or (and variable (boundp variable) (symbol-value variable))
+        -1)))
+
+(defun install-form-filter (function)
+  "Makes COMPILE-FILE compile what FUNCTION returns for each top-level form."
+  (let ((symbol (find-symbol "T1EXPR" "C")))
+    (when (and symbol
+               (fboundp symbol)
+               (not (eq (fdefinition symbol) (get symbol 'overridden))))
+      (let ((original (fdefinition symbol)))
+        (replace-function symbol
+                          (lambda (form)
+                            (funcall original (funcall function form))))
+        (setf (get symbol 'overridden) (fdefinition symbol))))))
+
 (defun compiler-condition-p (condition kind)
   "True when CONDITION is a compiler condition of KIND, :NOTE or :ERROR."
   (let ((class (find-symbol (ecase kind
@@ -71,6 +102,12 @@ CONDITION, or NIL when the compiler does not say."
   (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
     (when variable
       (setf (symbol-value variable) t)))) ; the type T: all of them
+
+(defun call-silencing-compiler (function)
+  "Calls FUNCTION while the compiler does not write about what it signals."
+  (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
+    (progv (and variable (list variable)) '(t)
+      (funcall function))))
 
 (defun install-before-c-compiler (function)
   "Calls FUNCTION before the compiler runs a program; the first one is the C

@@ -40,6 +40,7 @@
                (:file "expand")
                (:file "inspect")
                (:file "compile")
+               (:file "load-messages")
                (:file "sources")
                (:file "xref")
                (:file "places")

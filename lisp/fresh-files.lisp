@@ -175,7 +175,8 @@ loading, loads for COMPONENT."
 remembers what was loaded."
   (destructuring-bind (operation component) arguments
     (let ((version (ignore-errors (input-version operation component))))
-      (multiple-value-prog1 (funcall call-next)
+      (multiple-value-prog1 (call-as-component (component-file component)
+                                               call-next)
         (setf (gethash (namestring (component-file component))
                        *loaded-versions*)
               version)))))
@@ -227,19 +228,45 @@ systems."
         (call-library "LOAD-ASD" "ASDF" file)
         (setf (gethash (namestring file) *definition-versions*) version)))))
 
+(defun source-action (operation component)
+  "Returns :COMPILE or :LOAD when OPERATION does that with COMPONENT, a source
+file of Lisp; else NIL."
+  (flet ((is-a (thing class)
+           (typep thing (library-symbol class "ASDF"))))
+    (and (is-a component "CL-SOURCE-FILE")
+         (cond ((is-a operation "COMPILE-OP") :compile)
+               ((is-a operation "LOAD-OP") :load)))))
+
 (defun follow-files ()
-  "Makes ASDF ask us what has changed."
-  (flet ((around (name classes function)
-           (add-around-method (fdefinition (library-symbol name "ASDF"))
-                              (loop for class in classes
-                                    collect (find-class
-                                             (if (eq class t)
-                                                 t
-                                                 (library-symbol class
-                                                                 "ASDF"))))
-                              function)))
-    (around "COMPUTE-ACTION-STAMP" '(t "COMPILE-OP" "CL-SOURCE-FILE")
-            #'call-dating-compilation)
-    (around "COMPUTE-ACTION-STAMP" '(t "LOAD-OP" "CL-SOURCE-FILE")
-            #'call-dating-load)
-    (around "PERFORM" '("LOAD-OP" "CL-SOURCE-FILE") #'call-loading-component)))
+  "Makes ASDF ask us what has changed, and tell us what it does with a file. Our
+methods are for all classes: libraries such as asdf-flv have methods for those of
+source files, which would replace ours."
+  (flet ((around (name function)
+           (let ((generic (fdefinition (library-symbol name "ASDF"))))
+             (add-around-method
+              generic
+              (mapcar (lambda (parameter)
+                        (find-class (if (search "OPERATION" (string parameter))
+                                        (library-symbol "OPERATION" "ASDF")
+                                        t)))
+                      (required-parameters generic))
+              function))))
+    (around "COMPUTE-ACTION-STAMP"
+            (lambda (arguments call-next)
+              (case (source-action (second arguments) (third arguments))
+                (:compile (call-dating-compilation arguments call-next))
+                (:load (call-dating-load arguments call-next))
+                (t (funcall call-next)))))
+    (around "PERFORM"
+            (lambda (arguments call-next)
+              (case (source-action (first arguments) (second arguments))
+                (:compile (call-compiling arguments call-next))
+                (:load (call-loading-component arguments call-next))
+                (t (funcall call-next)))))))
+
+(defun required-parameters (function)
+  "Returns the required parameters of the generic FUNCTION."
+  (let ((parameters (lambda-list-of function)))
+    (subseq parameters 0 (position-if (lambda (parameter)
+                                        (member parameter lambda-list-keywords))
+                                      parameters))))

@@ -55,11 +55,6 @@ NEEDED-BY needs, and which name is near."
      (fdefinition (library-symbol "OPERATE" "ASDF"))
      (list (find-class (library-symbol "OPERATION" "ASDF")) (find-class t))
      #'call-operating)
-    (add-around-method
-     (fdefinition (library-symbol "PERFORM" "ASDF"))
-     (list (find-class (library-symbol "COMPILE-OP" "ASDF"))
-           (find-class (library-symbol "CL-SOURCE-FILE" "ASDF")))
-     #'call-compiling)
     (follow-files)))
 
 (defvar *compiling-since* nil
@@ -79,7 +74,17 @@ time which file is being compiled."
                (file-namestring (call-library "COMPONENT-PATHNAME" "ASDF"
                                               (second arguments))))
        (finish-output *session-output*))))
-  (call-recording-versions (first arguments) (second arguments) call-next))
+  (destructuring-bind (operation component) arguments
+    (call-as-component
+     (component-file component)
+     (lambda ()
+       (call-recording-versions
+        operation component
+        (lambda ()
+          (call-silencing-compiler
+           (if (own-file-p (component-file component))
+               (lambda () (call-marking call-next))
+               call-next))))))))
 
 (defun call-operating (arguments call-next)
   "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has
@@ -95,7 +100,7 @@ loaded."
                                     (lambda ()
                                       (refresh-definitions)
                                       (let ((*planned* '()))
-                                        (funcall call-next)))))))
+                                        (call-reporting call-next)))))))
           (note-definitions)
           (when (typep operation (library-symbol "LOAD-OP" "ASDF"))
             (note-loaded-system component))))))
@@ -208,16 +213,23 @@ means."
 
 (defun load-system-quietly (name quicklisp)
   "Loads the system NAME, with Quicklisp if QUICKLISP is true, and returns what
-was written meanwhile. Style warnings concern the authors of systems only."
-  (with-output-to-string (*standard-output*)
-    (let ((*error-output* *standard-output*)
-          (*trace-output* *standard-output*)
-          (*compiling-since* (get-internal-real-time)))
-      (handler-bind ((style-warning #'muffle-warning)
-                     (error #'name-missing-dependency))
-        (if quicklisp
-            (quickload name)
-            (call-library "LOAD-SYSTEM" "ASDF" name :verbose nil))))))
+was written meanwhile; if that fails, it is part of the output."
+  (let* ((stream (make-string-output-stream))
+         (*standard-output* stream)
+         (*error-output* stream)
+         (*trace-output* stream)
+         (*compiling-since* (get-internal-real-time))
+         (text nil))
+    (unwind-protect
+         (handler-bind ((error #'name-missing-dependency))
+           (call-reporting
+            (lambda ()
+              (if quicklisp
+                  (quickload name)
+                  (call-library "LOAD-SYSTEM" "ASDF" name :verbose nil))))
+           (setf text (get-output-stream-string stream)))
+      (unless text
+        (write-string (get-output-stream-string stream) *session-output*)))))
 
 (defun name-missing-dependency (condition)
   "Signals an error that says more if CONDITION is about a system that another
