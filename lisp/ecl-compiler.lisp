@@ -172,8 +172,9 @@ compiler is not loaded; the first one is about debugging."
 the file proclaims about optimization ends with it.
 
 Live code is compiled with (DEBUG 3). Files and functions may declare less than
-that; callers see redefinitions and calls have frames even so, but arguments are
-not shown."
+that, or functions to be inline; callers see redefinitions and calls have frames
+even so, but arguments are not shown."
+  (override-policy "DECLARED-INLINE-P" nil)
   (override-policy "POLICY-USE-DIRECT-C-CALL" nil)
   (override-policy "POLICY-DEBUG-IHS-FRAME" t)
   (let ((variables (quality-variables)))
