@@ -128,7 +128,8 @@ that takes minutes and may fail."
            (symbol-value (library-symbol "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*"
                                          "ASDF")))
   (use-own-cache)
-  (follow-operate))
+  (follow-operate)
+  (follow-test-op))
 
 (defun install-require (require)
   "Replaces REQUIRE, the standard function, with one whose modules do not count

@@ -133,12 +133,33 @@ void image_life_serve(struct supervisor *s, struct session *session,
         image_life_lost(session, now);
 }
 
+/* A call that was stopped at its time limit has not succeeded, whatever it
+   returned. */
+static void fail_forced(struct call *call)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED\nThe evaluation was "
+               "stopped at its time limit of %g s, by the end of the programs "
+               "that it had started. The argument timeout changes the limit "
+               "for one call, configure-limits for all calls. It "
+               "returned:\n%.*s",
+               (double)call->timeout_ms / 1000,
+               STR_ARG(buf_view(&call->text)));
+    buf_release(&call->text);
+    call->text = text;
+    call->error = true;
+}
+
 void image_life_answer(struct supervisor *s, struct session *session,
                        int64_t now)
 {
     struct call *call;
 
     while ((call = session_take_finished(session))) {
+        if (stop_was_forced(session, call))
+            fail_forced(call);
         session->image.stop.stage = 0;
         if (call->stopping)
             process_limit_end_programs(session, call);
@@ -177,6 +198,9 @@ static void describe_cause(const struct session *session, struct buf *text)
     else if (death->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
+    else if (death->killed && call && call->why == STOP_FREED)
+        buf_str(text, STR("did not stop when its session was freed and was "
+                          "killed"));
     else if (death->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
     else if (!death->exited)
@@ -256,6 +280,8 @@ static void replace(struct supervisor *s, struct session *session,
     restore_describe_loss(session, checkpoint, &loss);
     if (has_begun(session))
         running = session_take_first(session);
+    if (running && running->why == STOP_FREED && stop_freeing(session))
+        stop_freeing(session)->freed_by_death = true;
     session_disconnect(session);
     if (checkpoint) {
         restore_become(s, session, checkpoint, now);

@@ -3,6 +3,7 @@
 #include "supervisor/intake.h"
 
 #include "base/limits.h"
+#include "supervisor/begin.h"
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
@@ -118,6 +119,7 @@ static enum status take_call(struct front *front, struct wire_head head,
 
     if (read_request(body, &request) != ST_OK)
         return ST_INVALID;
+    begin(front->supervisor, now);
     operation = operation_find(request.operation);
     if (answer_at_once(front, head, operation, &request))
         return ST_OK;
@@ -133,6 +135,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     call->max_chars =
         request.max_chars > 0 ? (size_t)request.max_chars : LIMIT_OUTPUT;
     call->operation = operation;
+    call->output_aside = operation->output_aside;
     call->ours = operation->by == OPERATION_IN_ORDER;
     call->view = (head.flags & WIRE_VIEW) != 0;
     call->reads = (head.flags & WIRE_READS) != 0;

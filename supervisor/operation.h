@@ -26,6 +26,9 @@ struct operation {
     const char *name;
     enum operation_by by;
 
+    /* It does not wait for calls that are stuck: they are stopped (stop.h). */
+    bool frees;
+
     /* IN_ORDER: it waits until there is an image. */
     bool needs_image;
 
@@ -38,6 +41,10 @@ struct operation {
        the session NAME, or what the call asks for in it, does not exist. */
     bool (*show)(const struct supervisor *s, struct str name, struct str body,
                  struct buf *text);
+
+    /* BY_IMAGE: the answer is not about what was printed meanwhile, which is
+       shown after it and cut to LIMIT_OUTPUT_ASIDE. */
+    bool output_aside;
 
     /* BY_IMAGE, or NULL: CALL is on its way to the image. */
     void (*note_call)(struct supervisor *s, const struct call *call);
