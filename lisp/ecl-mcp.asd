@@ -13,6 +13,7 @@
                (:file "ecl-names")
                (:file "ecl-compiler")
                (:file "native")
+               (:file "native-files")
                (:file "scan")
                (:file "operations")
                (:file "printing")
