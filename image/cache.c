@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cache.c: see cache.h. What is in the cache is up to lisp/load-system.lisp. */
+/* cache.c: see cache.h. What is in the cache is up to lisp/cache.lisp. */
 #include "image/cache.h"
 
 #include <limits.h>
@@ -106,4 +106,18 @@ void cache_announce(const char *cache, const char *temporary)
         (void)setenv("ASDF_OUTPUT_TRANSLATIONS", text.p, 1);
     }
     buf_release(&text);
+}
+
+void cache_open_unconfined(void)
+{
+    char path[HOMES_PATH];
+    char folder[HOMES_PATH + 1];
+
+    (void)unsetenv(NAME_CACHE);
+    cache_find(path);
+    cache_open(path, true);
+    if (path[0] == '\0')
+        return;
+    (void)snprintf(folder, sizeof folder, "%s/", path);
+    (void)setenv(NAME_CACHE, folder, 1); // without memory, ASDF has its own
 }

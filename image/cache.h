@@ -24,4 +24,9 @@ void cache_open(char path[HOMES_PATH], bool making);
    it is in the folder TEMPORARY; without either, these variables stay away. */
 void cache_announce(const char *cache, const char *temporary);
 
+/* Without a sandbox: makes the cache and tells Lisp where it is, since what
+   Lisp compiles with its own policies is for no other Lisp. The Lisps that it
+   starts keep the user's settings. */
+void cache_open_unconfined(void);
+
 #endif

@@ -114,8 +114,10 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
-    if (sandbox->mode == SANDBOX_OFF)
+    if (sandbox->mode == SANDBOX_OFF) {
+        cache_open_unconfined();
         return state;
+    }
     state.known = state.known && prepared->whole;
     state.mounts = prepared->mounts.parts;
     state.mounts_fault = prepared->mounts.fault;

@@ -159,7 +159,7 @@ installed."
 
 (define-operation "describe-system" ((system string))
   "Describes the ASDF system SYSTEM without loading it."
-  (let ((name (system-name system)))
+  (let ((name (asked-system system)))
     (ensure-asdf)
     (let* ((known (known-system name))
            (facts (or (if known
@@ -169,9 +169,7 @@ installed."
       (if facts
           (format nil "~a [system, ~:[not loaded~;loaded~]]~{~%~a~}"
                   name (loaded-p name) (mapcar #'fact-line facts))
-          (format nil "System ~s not found; looked in ~{~a~^, ~}. ~
-                       list-systems lists what is available."
-                  name (or (searched-places) '("no directory")))))))
+          (not-found-text name)))))
 
 ;;; Lists
 
@@ -206,15 +204,20 @@ those whose definitions are loaded."
                          (push system names))))
     names))
 
-(defun names-section (heading names limit)
+(defun names-section (heading names limit tell-loaded)
   "Returns a section with at most LIMIT of NAMES, sorted, under HEADING, or NIL
-when there are none; and how many names it shows."
+when there are none; and how many names it shows. With TELL-LOADED, says which
+of them are loaded."
   (let* ((count (length names))
          (shown (min count limit)))
     (values (and names
                  (format nil "[~a] ~:d~{~%- ~a~}~@[~%… ~:d more; a pattern ~
                               narrows the list~]"
-                         heading count (subseq (sort names #'string<) 0 shown)
+                         heading count
+                         (mapcar (lambda (name)
+                                   (format nil "~a~:[~;, loaded~]" name
+                                           (and tell-loaded (loaded-p name))))
+                                 (subseq (sort names #'string<) 0 shown))
                          (and (< shown count) (- count shown))))
             shown)))
 
@@ -229,25 +232,32 @@ and adds them to it."
 
 (defun nothing-found-text (pattern)
   "Returns the text that says that no system has PATTERN in its name."
-  (format nil "No system found~@[ whose name contains ~s~]; looked in ~
-               ~{~a~^, ~}."
-          (and (string/= pattern "") pattern)
-          (or (searched-places) '("no directory"))))
+  (let ((near (nearest-name pattern (append (mapcar #'car (workspace-systems))
+                                            (found-systems)))))
+    (format nil "No system found~@[ whose name contains ~s~].~@[ Nearest name: ~
+                 ~a.~]"
+            (and (string/= pattern "") pattern)
+            near)))
 
 (define-operation "list-systems" (&optional (pattern string) (limit integer))
-  "Lists at most LIMIT systems whose names contain PATTERN: those that are
-loaded, those that ASDF finds, and those that Quicklisp can install."
+  "Lists at most LIMIT systems whose names contain PATTERN: those of the
+workspace, those that are loaded, those that ASDF finds, and those that
+Quicklisp can install."
   (ensure-asdf)
   (let ((pattern (or pattern ""))
         (room (max 1 (or limit +systems-shown+)))
         (seen (make-hash-table :test #'equal))
         (sections '()))
     (loop for (heading . names)
-            in (list (cons "Loaded" (system-names "ALREADY-LOADED-SYSTEMS"))
+            in (list (cons "Workspace" (mapcar #'car (workspace-systems)))
+                     (cons "Loaded" (system-names "ALREADY-LOADED-SYSTEMS"))
                      (cons "Found, not loaded" (found-systems))
                      (cons "In Quicklisp" (quicklisp-systems)))
           do (multiple-value-bind (section shown)
-                 (names-section heading (new-names names pattern seen) room)
+                 (names-section heading
+                                (new-names names pattern seen)
+                                room
+                                (string= heading "Workspace"))
                (decf room shown)
                (when section (push section sections))))
     (if sections

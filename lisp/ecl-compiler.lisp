@@ -46,7 +46,7 @@ from which the next definitions come."
 
 (defun ensure-compiler ()
   "Loads ECL's compiler if necessary, and makes COMPILE-FILE use it."
-  (unless (find-symbol "COMPILER-PASS1" "C")
+  (unless (c-compiler-loaded-p)
     (require "CMP"))
   (when (bytecodes-compiler-p)
     (funcall (find-symbol "INSTALL-C-COMPILER" "EXT"))))
@@ -57,6 +57,37 @@ CONDITION, or NIL when the compiler does not say."
   (let ((reader (find-symbol "COMPILER-MESSAGE-TOPLEVEL-FORM" "C")))
     (and reader
          (ignore-errors (funcall reader condition)))))
+
+(defun compiler-message-position (condition)
+  "Returns the position in its file, in bytes, of the form in which the compiler
+has signalled CONDITION, or NIL."
+  (let ((reader (find-symbol "COMPILER-MESSAGE-FILE-POSITION" "C")))
+    (and reader
+         (ignore-errors (funcall reader condition)))))
+
+(defun compiler-forms ()
+  "Returns the list of nested forms on which the compiler is working."
+  (let ((variable (find-symbol "*CURRENT-TOPLEVEL-FORM*" "C")))
+    (and variable (boundp variable) (symbol-value variable))))
+
+(defun compiler-position ()
+  "Returns the position of the form that COMPILE-FILE reads or compiles, in
+bytes, or -1."
+  (let ((variable (find-symbol "*COMPILE-FILE-POSITION*" "C")))
+    (or (and variable (boundp variable) (symbol-value variable))
+        -1)))
+
+(defun install-form-filter (function)
+  "Makes COMPILE-FILE compile what FUNCTION returns for each top-level form."
+  (let ((symbol (find-symbol "T1EXPR" "C")))
+    (when (and symbol
+               (fboundp symbol)
+               (not (eq (fdefinition symbol) (get symbol 'overridden))))
+      (let ((original (fdefinition symbol)))
+        (replace-function symbol
+                          (lambda (form)
+                            (funcall original (funcall function form))))
+        (setf (get symbol 'overridden) (fdefinition symbol))))))
 
 (defun compiler-condition-p (condition kind)
   "True when CONDITION is a compiler condition of KIND, :NOTE or :ERROR."
@@ -71,6 +102,12 @@ CONDITION, or NIL when the compiler does not say."
   (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
     (when variable
       (setf (symbol-value variable) t)))) ; the type T: all of them
+
+(defun call-silencing-compiler (function)
+  "Calls FUNCTION while the compiler does not write about what it signals."
+  (let ((variable (find-symbol "*SUPPRESS-COMPILER-MESSAGES*" "C")))
+    (progv (and variable (list variable)) '(t)
+      (funcall function))))
 
 (defun install-before-c-compiler (function)
   "Calls FUNCTION before the compiler runs a program; the first one is the C
@@ -113,6 +150,55 @@ name has a star cannot be the goal of such names: /tmp stays it."
   (ignore-errors
    (mapc #'delete-file (directory (concatenate 'string directory "*.*")))
    (si::rmdir directory)))
+
+;;; Code that stays live
+
+(defvar *live-code* nil
+  "True while the code that is compiled must stay live: a function that is
+redefined takes effect for its callers, and calls are seen in backtraces.")
+
+(defun quality-variables ()
+  "Returns the variables with the global compile policy, or NIL while the
+compiler is not loaded; the first one is about debugging."
+  (loop for name in '("*DEBUG*" "*SAFETY*" "*SPEED*" "*SPACE*")
+        for variable = (find-symbol name "C")
+        when (and variable (boundp variable))
+          collect variable))
+
+(defun override-policy (name answer)
+  "Makes the policy NAME of the compiler ANSWER while *LIVE-CODE* is true."
+  (let ((symbol (find-symbol name "C")))
+    (when (and symbol
+               (fboundp symbol)
+               (not (eq (fdefinition symbol) (get symbol 'overridden))))
+      (let ((original (fdefinition symbol)))
+        (replace-function symbol
+                          (lambda (&rest environment)
+                            (if *live-code*
+                                answer
+                                (apply original environment))))
+        (setf (get symbol 'overridden) (fdefinition symbol))))))
+
+(defun call-compiling-file (live function)
+  "Calls FUNCTION, which compiles a file, for live code if LIVE is true. What
+the file proclaims about optimization ends with it.
+
+Live code is compiled with (DEBUG 3). Files and functions may declare less than
+that, or functions to be inline; callers see redefinitions and calls have frames
+even so, but arguments are not shown."
+  (override-policy "DECLARED-INLINE-P" nil)
+  (override-policy "POLICY-USE-DIRECT-C-CALL" nil)
+  (override-policy "POLICY-DEBUG-IHS-FRAME" t)
+  (let ((variables (quality-variables)))
+    (progv variables (mapcar #'symbol-value variables)
+      (when (and live variables)
+        (setf (symbol-value (first variables)) 3))
+      (let ((*live-code* live))
+        (funcall function)))))
+
+(defun c-compiler-loaded-p ()
+  "True when ECL's compiler is loaded."
+  (and (find-symbol "COMPILER-PASS1" "C") t))
 
 ;;; The C compiler
 

@@ -282,7 +282,7 @@ answer. The collector calls this, anywhere."
 read."
   (let* ((text (evaluation-text evaluation))
          (position (min (length text) (evaluation-position evaluation))))
-    (and (eq (evaluation-phase evaluation) :eval)
+    (and (member (evaluation-phase evaluation) '(:eval :load))
          (< (skip-to-form text position) (length text)))))
 
 (defun code-label (evaluation)
@@ -322,6 +322,7 @@ the forms before it stand, those after it were not evaluated.\""
     (:eval (format nil "(EVAL ~a)"
                    (short-text (evaluation-form evaluation)
                                +form-characters+)))
+    (:load (format nil "(LOAD ~s)" (evaluation-source evaluation)))
     (:print "(PRIN1 ...)")
     (t nil)))
 

@@ -162,6 +162,21 @@ counts."
     (note-loaded-file file package)
     (evaluation-form-number evaluation)))
 
+(defun warn-about-stale-code (file name)
+  "Adds a warning if the source of FILE, a compiled file that the user calls
+NAME, was changed after FILE was compiled."
+  (let* ((source (source-of-loaded file))
+         (compiled (ignore-errors (file-time file)))
+         (changed (and source (ignore-errors (file-time source)))))
+    (when (and compiled changed (> changed compiled))
+      (add-warning
+       (format nil "WARNING: ~a was changed after ~a was compiled; load-file ~
+                    of ~2:*~a loads what it has now."
+               (make-pathname :type (pathname-type source)
+                              :defaults (pathname name))
+               name)
+       *evaluation*))))
+
 (define-operation "load-file" ((path string))
   "Loads the file PATH, relative to the workspace: a source file, form by form,
 or a compiled file."
@@ -170,6 +185,7 @@ or a compiled file."
     (check-loadable file path)
     (if (compiled-file-p (pathname file))
         (progn
+          (warn-about-stale-code file path)
           (load file)
           (setf *last-error* nil)
           (format nil "Loaded: ~a" path))

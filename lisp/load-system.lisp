@@ -8,17 +8,34 @@
   ((name :initarg :name :reader missing-system-name)
    (label :initarg :label :initform "ASDF:MISSING-COMPONENT"
           :reader missing-system-label)
-   (places :initarg :places :initform '() :reader missing-system-places))
-  (:documentation "No system called NAME was found in PLACES. Shown under LABEL,
-the name of the class that the loader has for this condition.")
+   (needed-by :initarg :needed-by :initform nil
+              :reader missing-system-needed-by))
+  (:documentation "No system called NAME was found; the system NEEDED-BY, a name
+or NIL, needs it. Shown under LABEL, the name of the class that the loader has
+for this condition.")
   (:report (lambda (condition stream)
-             (format stream "System ~s not found in any known ~
-                             ~:[distribution~;place; looked in~:*~{ ~a~^,~}~]."
-                     (missing-system-name condition)
-                     (missing-system-places condition)))))
+             (write-string (not-found-text
+                            (missing-system-name condition)
+                            (missing-system-needed-by condition))
+                           stream))))
 
 (defmethod condition-label ((condition missing-system))
   (missing-system-label condition))
+
+(defun not-found-text (name &optional needed-by)
+  "Returns the line that says that there is no system NAME, which the system
+NEEDED-BY needs, and which name is near."
+  (let* ((own (mapcar #'car (workspace-systems)))
+         (others (set-difference (ignore-errors (found-systems)) own
+                                 :test #'string=))
+         (quicklisp (ignore-errors (quicklisp-systems))))
+    (format nil "System ~s not found~@[, which ~a needs~]: neither among ~d ~
+                 system~:p of the workspace nor ~d elsewhere~:[~; nor in ~
+                 Quicklisp~].~@[ Nearest name: ~a.~] list-systems lists them."
+            name needed-by (length own) (length others) quicklisp
+            (or (nearest-name name own)
+                (nearest-name name others)
+                (nearest-name name quicklisp)))))
 
 (defun library-symbol (name package)
   "Returns the symbol NAME of PACKAGE. Both are strings, and both must exist."
@@ -29,108 +46,6 @@ the name of the class that the loader has for this condition.")
   "Calls the function NAME of PACKAGE with ARGUMENTS."
   (apply (library-symbol name package) arguments))
 
-;;; The cache of compiled files. image/cache.c says where it is; without a
-;;; sandbox, ASDF's own place serves. In it, each ECL and each compile policy has
-;;; a folder, for a library that was compiled with other settings would do other
-;;; things.
-
-(defvar *policy-name* nil
-  "The name of the compile policy with which the running operation of ASDF began,
-or NIL when there is none.")
-
-(defun compile-policy ()
-  "Returns the global compile policy, a list for OPTIMIZE, or NIL when it is not
-known."
-  (ignore-errors (call-library "GET-OPTIMIZATION-SETTINGS" "UIOP")))
-
-(defun policy-name (policy)
-  "Returns a name for POLICY that can be one of a folder: \"safety2-debug1\"."
-  (if policy
-      (format nil "~(~:{~a~a~:^-~}~)" policy)
-      "default"))
-
-(defun cache-root ()
-  "Returns the directory of our compiled files, or NIL when there is none."
-  (let ((name (environment "ECL_MCP_CACHE")))
-    (and name
-         (call-library "PARSE-NATIVE-NAMESTRING" "UIOP" name
-                       :ensure-directory t))))
-
-(defun cached-pathname (file source)
-  "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
-that FILE fits, does not matter."
-  (declare (ignore source))
-  (let ((root (cache-root)))
-    (if root
-        (make-pathname
-         :directory (append (pathname-directory root)
-                            (list (call-library "IMPLEMENTATION-IDENTIFIER"
-                                                "UIOP")
-                                  (or *policy-name*
-                                      (policy-name (compile-policy))))
-                            (rest (pathname-directory file)))
-         :defaults file)
-        file)))
-
-(defun use-own-cache ()
-  "Makes ASDF put compiled files into our cache, whatever the user has set: the
-sandbox allows writing nowhere else, and other Lisps must not load these files."
-  (let ((root (cache-root)))
-    (when root
-      (call-library "INITIALIZE-OUTPUT-TRANSLATIONS" "ASDF"
-                    `(:output-translations (,root ())
-                                           (t (:function cached-pathname))
-                                           :ignore-inherited-configuration)))))
-
-(defun call-with-policy (function)
-  "Calls FUNCTION, which loads systems, so that all of their files belong to the
-policy that holds now, and restores it: a library may declaim another."
-  (if *policy-name*
-      (funcall function)
-      (let* ((policy (compile-policy))
-             (*policy-name* (policy-name policy)))
-        (unwind-protect (funcall function)
-          (when policy
-            (ignore-errors (proclaim (cons 'optimize policy))))))))
-
-(defun cache-lock-name ()
-  "Returns the name of the file that is locked while a process works in the
-cache of compiled files, or NIL when there is no cache."
-  (ignore-errors
-   (let* ((file #p"/ecl-mcp.lock")
-          (in-cache (call-library "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
-     (unless (equal (namestring file) (namestring in-cache))
-       (ensure-directories-exist in-cache)
-       (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
-
-(defun lock-cache ()
-  "Waits until no other process compiles into the cache, and keeps others out of
-it. Returns a descriptor to close, or NIL when there is no lock."
-  (let* ((name (cache-lock-name))
-         (descriptor (if name (open-lock name) -1))
-         (locked nil))
-    (unless (minusp descriptor)
-      (unwind-protect
-           (progn
-             (unless (setf locked (take-lock descriptor nil))
-               (format *session-output*
-                       "~&; waiting: another process is using the cache ~a~%"
-                       (directory-namestring name))
-               (finish-output *session-output*)
-               (setf locked (take-lock descriptor t)))
-             (and locked descriptor))
-        (unless locked
-          (close-descriptor descriptor))))))
-
-(defmacro with-cache-lock (&body body)
-  "Runs BODY, which may compile into the cache of ASDF, while no other process
-does: two processes that write the same files corrupt them."
-  (let ((descriptor (gensym "DESCRIPTOR")))
-    `(let ((,descriptor (lock-cache)))
-       (unwind-protect (progn ,@body)
-         (when ,descriptor
-           (close-descriptor ,descriptor))))))
-
 ;;; ASDF
 
 (defun follow-operate ()
@@ -140,11 +55,7 @@ does: two processes that write the same files corrupt them."
      (fdefinition (library-symbol "OPERATE" "ASDF"))
      (list (find-class (library-symbol "OPERATION" "ASDF")) (find-class t))
      #'call-operating)
-    (add-around-method
-     (fdefinition (library-symbol "PERFORM" "ASDF"))
-     (list (find-class (library-symbol "COMPILE-OP" "ASDF"))
-           (find-class (library-symbol "CL-SOURCE-FILE" "ASDF")))
-     #'call-compiling)))
+    (follow-files)))
 
 (defvar *compiling-since* nil
   "When the last line said which file of a system is being compiled, or NIL.")
@@ -152,6 +63,7 @@ does: two processes that write the same files corrupt them."
 (defun call-compiling (arguments call-next)
   "Calls CALL-NEXT, ASDF's PERFORM with ARGUMENTS, after saying from time to
 time which file is being compiled."
+  (restore-policy *policy*)
   (let ((now (get-internal-real-time)))
     (when (and *compiling-since*
                (> (- now *compiling-since*)
@@ -162,7 +74,17 @@ time which file is being compiled."
                (file-namestring (call-library "COMPONENT-PATHNAME" "ASDF"
                                               (second arguments))))
        (finish-output *session-output*))))
-  (funcall call-next))
+  (destructuring-bind (operation component) arguments
+    (call-as-component
+     (component-file component)
+     (lambda ()
+       (call-recording-versions
+        operation component
+        (lambda ()
+          (call-silencing-compiler
+           (if (own-file-p (component-file component))
+               (lambda () (call-marking call-next))
+               call-next))))))))
 
 (defun call-operating (arguments call-next)
   "Calls CALL-NEXT, ASDF's OPERATE with ARGUMENTS, and remembers what it has
@@ -174,7 +96,12 @@ loaded."
         (multiple-value-prog1 (call-with-policy
                                (lambda ()
                                  (with-cache-lock
-                                   (call-loading call-next))))
+                                   (call-loading
+                                    (lambda ()
+                                      (refresh-definitions)
+                                      (let ((*planned* '()))
+                                        (call-reporting call-next)))))))
+          (note-definitions)
           (when (typep operation (library-symbol "LOAD-OP" "ASDF"))
             (note-loaded-system component))))))
 
@@ -195,7 +122,11 @@ that takes minutes and may fail."
 
 (defun adopt-asdf ()
   "Changes in ASDF what we need changed. Called once, when ASDF was loaded."
+  (install-compile-file)
   (keep-own-asdf)
+  (pushnew 'find-workspace-system
+           (symbol-value (library-symbol "*SYSTEM-DEFINITION-SEARCH-FUNCTIONS*"
+                                         "ASDF")))
   (use-own-cache)
   (follow-operate)
   (follow-test-op))
@@ -212,6 +143,8 @@ as definitions of the user."
                            (if given
                                (funcall require module pathnames)
                                (funcall require module))))
+         (when (c-compiler-loaded-p)
+           (install-compile-file))
          (when (and (not known) (find-package "ASDF"))
            (adopt-asdf)))))))
 
@@ -251,30 +184,67 @@ means: \"Alexandria\", \":alexandria\" and \"#:alexandria\" mean alexandria."
         (error 'argument-error :name "system" :problem "is empty")
         name)))
 
-(defun searched-places ()
-  "Returns the directories in which ASDF looks for systems, as texts."
-  (remove-duplicates
-   (mapcan (lambda (entry)
-             (ignore-errors
-              (list (namestring (translate-logical-pathname
-                                 (if (consp entry) (first entry) entry))))))
-           (append (ignore-errors
-                    (symbol-value (library-symbol "*CENTRAL-REGISTRY*" "ASDF")))
-                   (ignore-errors
-                    (call-library "FLATTEN-SOURCE-REGISTRY" "ASDF"))))
-   :test #'string=))
+(defun definition-file-name-p (designator)
+  "True when DESIGNATOR, a string from the client, is the name of a definition
+file."
+  (let ((start (- (length designator) 4)))
+    (and (plusp start)
+         (string-equal ".asd" designator :start2 start))))
+
+(defun choose-definition (path)
+  "Makes the definition file PATH, relative to the workspace, the one of its
+systems, and returns the name of the first."
+  (let ((file (workspace-file path)))
+    (check-loadable file path)
+    (let* ((file (truename file))
+           (names (systems-in-file file)))
+      (dolist (name names)
+        (setf *chosen-definitions*
+              (acons name file
+                     (remove name *chosen-definitions*
+                             :key #'car :test #'string=))))
+      (first names))))
+
+(defun asked-system (designator)
+  "Returns the name of the system that DESIGNATOR, a name or a definition file,
+means."
+  (if (definition-file-name-p designator)
+      (choose-definition designator)
+      (system-name designator)))
 
 (defun load-system-quietly (name quicklisp)
   "Loads the system NAME, with Quicklisp if QUICKLISP is true, and returns what
-was written meanwhile. Style warnings concern the authors of systems only."
-  (with-output-to-string (*standard-output*)
-    (let ((*error-output* *standard-output*)
-          (*trace-output* *standard-output*)
-          (*compiling-since* (get-internal-real-time)))
-      (handler-bind ((style-warning #'muffle-warning))
-        (if quicklisp
-            (quickload name)
-            (call-library "LOAD-SYSTEM" "ASDF" name :verbose nil))))))
+was written meanwhile; if that fails, it is part of the output."
+  (let* ((stream (make-string-output-stream))
+         (*standard-output* stream)
+         (*error-output* stream)
+         (*trace-output* stream)
+         (*compiling-since* (get-internal-real-time))
+         (text nil))
+    (unwind-protect
+         (handler-bind ((error #'name-missing-dependency))
+           (call-reporting
+            (lambda ()
+              (if quicklisp
+                  (quickload name)
+                  (call-library "LOAD-SYSTEM" "ASDF" name :verbose nil))))
+           (setf text (get-output-stream-string stream)))
+      (unless text
+        (write-string (get-output-stream-string stream) *session-output*)))))
+
+(defun name-missing-dependency (condition)
+  "Signals an error that says more if CONDITION is about a system that another
+one needs."
+  (let ((label (condition-label condition)))
+    (when (string= label "ASDF:MISSING-DEPENDENCY")
+      (flet ((part (reader)
+               (let ((value (call-library reader "ASDF" condition)))
+                 (call-library "COERCE-NAME" "ASDF" value))))
+        (let ((needed (ignore-errors (part "MISSING-REQUIRES")))
+              (user (ignore-errors (part "MISSING-REQUIRED-BY"))))
+          (when (and needed user)
+            (error 'missing-system :name needed :needed-by user
+                                   :label label)))))))
 
 (defvar *quicklisp-missing* "QUICKLISP-CLIENT:SYSTEM-NOT-FOUND"
   "The label of Quicklisp's condition for a system that it does not know.")
@@ -294,16 +264,30 @@ was written meanwhile. Style warnings concern the authors of systems only."
    (let ((system (call-library "FIND-SYSTEM" "ASDF" name nil)))
      (and system (call-library "COMPONENT-VERSION" "ASDF" system)))))
 
-(define-operation "load-system" ((system string))
-  "Loads the ASDF system SYSTEM, through Quicklisp if the user has it."
-  (let ((name (system-name system)))
+(defun choice-of-policy (name policy)
+  "Returns the value of *CHOSEN-POLICY* when the client wants POLICY, a string or
+NIL, for the system NAME."
+  (let ((system (and policy (call-library "FIND-SYSTEM" "ASDF" name nil))))
+    (and system
+         (cons policy
+               (namestring (call-library "SYSTEM-SOURCE-DIRECTORY" "ASDF"
+                                         system))))))
+
+(define-operation "load-system" ((system string) &optional (policy string))
+  "Loads the ASDF system SYSTEM, a name or a definition file, through Quicklisp
+if the user has it. POLICY is how its files are compiled, live or fast."
+  (let ((name (asked-system system)))
     (check-session-variables)
     (ensure-asdf)
     (let ((quicklisp (ensure-quicklisp)))
+      (call-loading #'refresh-definitions)
       (unless (or quicklisp (call-library "FIND-SYSTEM" "ASDF" name nil))
-        (error 'missing-system :name name :places (searched-places)))
+        (error 'missing-system :name name))
+      (note-definitions)
       (let ((lines (string-trim '(#\Space #\Newline)
-                                (let ((*package* *user-package*))
+                                (let ((*package* *user-package*)
+                                      (*chosen-policy*
+                                        (choice-of-policy name policy)))
                                   (load-system-quietly name quicklisp)))))
         (pushnew name *loaded-systems* :test #'string=)
         (format nil "Loading system: ~a~%; Loading ~s~@[~%~a~]~%~

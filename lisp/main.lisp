@@ -69,6 +69,7 @@ are forked."
   (install-before-definitions #'note-definition)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
+  (install-compile-file)
   (note-baseline)
   (values))
 

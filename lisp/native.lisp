@@ -5,6 +5,7 @@
 (in-package #:ecl-mcp)
 
 (ffi:clines "
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -190,87 +192,6 @@ failure; and the descriptor of a pipe from the copy to the original."
 MILLISECONDS."
   (ffi:c-inline (descriptor milliseconds) (:int :int) :bool
                 "ecl_mcp_readable(#0, #1)" :one-liner t))
-
-;;; Files
-
-(ffi:clines "
-static int ecl_mcp_open_fault(const char *path, int flags)
-{
-    int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return errno;
-    close(fd);
-    return 0;
-}
-
-static int ecl_mcp_is_special(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
-           !S_ISDIR(status.st_mode);
-}
-")
-
-(defun open-error-number (path mode)
-  "Returns the number of the error that opening PATH, a simple base string,
-causes, or 0. MODE is :READ, :WRITE (an existing file) or :CREATE (a file in the
-folder PATH; none is made). Anything but files and folders is left alone and
-gives 0."
-  (ffi:c-inline (path (ecase mode (:read 0) (:write 1) (:create 2)))
-                (:object :int) :int "{
-    static const int flags[] = {O_RDONLY, O_WRONLY, O_WRONLY | O_TMPFILE};
-    const char *path = (const char *)(#0)->base_string.self;
-    @(return) = ecl_mcp_is_special(path) ? 0
-                                         : ecl_mcp_open_fault(path, flags[#1]);
-  }" :one-liner nil))
-
-(defun error-number-text (number)
-  "Returns the C library's text for error NUMBER."
-  (ffi:c-inline (number) (:int) :cstring "strerror(#0)" :one-liner t))
-
-(defun error-number-kind (number)
-  "Returns :MISSING, :DENIED or NIL for error NUMBER."
-  (ffi:c-inline (number) (:int) :object
-                "(#0 == ENOENT ? ecl_make_keyword(\"MISSING\")
-                  : (#0 == EACCES || #0 == EPERM || #0 == EROFS)
-                  ? ecl_make_keyword(\"DENIED\") : ECL_NIL)"
-                :one-liner t))
-
-(defun open-lock (path)
-  "Opens the lock file PATH, a simple base string, after creating it if
-necessary. Returns its descriptor, or -1 on failure."
-  (ffi:c-inline (path) (:object) :int
-                "open((const char *)(#0)->base_string.self,
-                      O_RDWR | O_CREAT | O_CLOEXEC, 0600)"
-                :one-liner t))
-
-(defun take-lock (descriptor wait)
-  "Locks the file of DESCRIPTOR against other processes. If WAIT is true, waits
-for them. False when the file is not locked then, which may also be because an
-interrupt ended the wait."
-  (ffi:c-inline (descriptor (if wait 1 0)) (:int :int) :bool "{
-    int done;
-    do
-        done = flock(#0, #1 ? LOCK_EX : LOCK_EX | LOCK_NB);
-    while (done < 0 && errno == EINTR);
-    @(return) = done == 0;
-  }" :one-liner nil))
-
-(defun close-descriptor (descriptor)
-  "Closes DESCRIPTOR, and so releases a lock on it."
-  (ffi:c-inline (descriptor) (:int) :void "close(#0);" :one-liner nil))
-
-(defun make-temporary-directory (template)
-  "Makes a directory that only this process uses. TEMPLATE is a simple base
-string that ends in XXXXXX. Returns the name of the directory with a final
-slash, or NIL on failure."
-  (let ((name (copy-seq template)))
-    (and (ffi:c-inline (name) (:object) :bool
-                       "mkdtemp((char *)(#0)->base_string.self) != NULL"
-                       :one-liner t)
-         (concatenate 'string name "/"))))
 
 ;;; Threads
 

@@ -13,6 +13,8 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:dispatch
    #:*stop-reason*
    #:*time-limit*
+   ;; for users
+   #:*put-away*
    ;; conditions
    #:image-error
    #:argument-error

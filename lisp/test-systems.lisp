@@ -232,7 +232,7 @@ NAME first: NAME, those that it has tested, and the parts of them all."
   (ensure-asdf)
   (let ((quicklisp (ensure-quicklisp)))
     (unless (or quicklisp (call-library "FIND-SYSTEM" "ASDF" name nil))
-      (error 'missing-system :name name :places (searched-places)))
+      (error 'missing-system :name name))
     (let ((*package* *user-package*))
       (load-system-quietly name quicklisp)
       (let ((names (tested-systems name)))

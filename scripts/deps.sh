@@ -6,7 +6,8 @@ set -eu
 build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev
 nettle-dev libseccomp-dev'
 demo='cl-ppcre'
-check='libcmocka-dev cl-fiveam cl-rt cl-ptester cl-alexandria cl-flexi-streams patch
+check='libcmocka-dev cl-fiveam cl-rt cl-ptester cl-alexandria cl-flexi-streams
+cl-anaphora cl-base64 cl-split-sequence patch
 clang clang-tidy clang-format libclang-rt-dev git tmux texinfo
 elpa-package-lint elpa-relint dbus-daemon'
 # Tests skip what needs these where they are missing.

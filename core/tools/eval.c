@@ -3,6 +3,9 @@
 #include "tools/fields.h"
 #include "tools/sets.h"
 
+/* Calls can be followed and functions redefined, or not, for speed. */
+static const char *const policies[] = {"live", "fast", NULL};
+
 const struct tool tool_describe_last_error = {
     .name = "describe-last-error",
     .title = "Describe last error",
@@ -60,13 +63,18 @@ const struct tool *const tools_eval[] = {
         .name = "load-system",
         .title = "Load system",
         .description =
-            "Load a library (ASDF system) and its dependencies, through "
-            "Quicklisp if the user has it.",
+            "Load an ASDF system and its dependencies: the workspace's "
+            "own, or a library, through Quicklisp if the user has it.",
         .aliases = (const char *const[]){"quickload", NULL},
         .fields = FIELDS({.name = "system",
                           .alias = "system-name",
                           .kind = SCHEMA_STRING,
-                          .required = true},
+                          .required = true,
+                          .help = "Name or .asd file."},
+                         {.name = "policy",
+                          .kind = SCHEMA_CHOICE,
+                          .choices = policies,
+                          .help = "Default live in the workspace."},
                          FIELD_SESSION),
         .level = TOOL_CAUTIOUS,
         .loads_code = true,

@@ -44,7 +44,7 @@ Depends on: needed
 (session-test systems-that-cannot-be-described
   (write-described-systems)
   (multiple-value-bind (text failed) (call "describe-system" :system "nosuch")
-    (is (matches-p "System \"nosuch\" not found; looked in …list-systems…" text))
+    (is (matches-p "System \"nosuch\" not found: neither among …list-systems lists them." text))
     (is (not failed)))
   (loop for (name pattern)
           in '(("wrong" "[ERROR] …wrong indeed…")
@@ -61,20 +61,24 @@ Depends on: needed
 (session-test systems-are-listed
   (write-described-systems)
   (call "load-system" :system "needed")
-  (let ((text (call "list-systems")))
-    (is (matches-p "[Loaded] …
+  ;; All of this lies in the workspace of the tests.
+  (let ((ecl-mcp::*workspace* (merge-pathnames "elsewhere/" *scratch*)))
+    (let ((text (call "list-systems")))
+      (is (matches-p "[Loaded] …
 - needed
 …
 [Found, not loaded] …
 - told
 …" text) "~a" text))
-  (is (string= "[Found, not loaded] 1
+    (is (string= "[Found, not loaded] 1
 - told" (call "list-systems" :pattern "TOLD")))
-  (is (matches-p "No system found whose name contains \"xyzzy\"; looked in …"
-                 (call "list-systems" :pattern "xyzzy")))
-  (is (matches-p "[Loaded] …
+    (is (matches-p "No system found whose name contains \"xyzzy\"."
+                   (call "list-systems" :pattern "xyzzy")))
+    (is (matches-p "[Loaded] …
 - …
 … … more; a pattern narrows the list…" (call "list-systems" :limit 1))))
+  (is (string= "[Workspace] 1
+- told" (call "list-systems" :pattern "TOLD"))))
 
 (session-test systems-of-quicklisp-are-known
   (write-systems)

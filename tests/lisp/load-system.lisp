@@ -81,7 +81,7 @@ Loaded: good (version 2.5)" (call "load-system" :system name)) name))
   (write-systems)
   (loop for (name pattern)
           in '(("nonexistent" "[ERROR] ASDF:MISSING-COMPONENT
-System \"nonexistent\" not found in any known place; looked in …systems/…")
+System \"nonexistent\" not found: neither among …")
                ("no such \"system\" ä" "[ERROR] ASDF:MISSING-COMPONENT
 …")
                ("" "[ERROR] ECL-MCP:ARGUMENT-ERROR
@@ -124,7 +124,7 @@ Argument system is missing"))
 fetched
 Loaded: from-quicklisp" (call "load-system" :system "from-quicklisp")))
          (is (matches-p "[ERROR] QUICKLISP-CLIENT:SYSTEM-NOT-FOUND
-System \"unknown\" not found in any known distribution.…"
+System \"unknown\" not found: neither among …"
                         (call "load-system" :system "unknown")))
          (call "reset-session")
          (is-true (find-package "QL")))

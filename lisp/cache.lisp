@@ -1,0 +1,162 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; cache.lisp: which files are compiled for which policy, and the cache of
+;;;; compiled files. Knows nothing of how systems are found and loaded.
+
+(in-package #:ecl-mcp)
+
+;;; The policy of a file. Code of the workspace is live: it behaves as if it had
+;;; been typed in. Libraries are compiled for speed, as the session's compile
+;;; policy says.
+
+(defvar *chosen-policy* nil
+  "The policy that the client has chosen, as (POLICY . DIRECTORY): LIVE or FAST
+for the files below DIRECTORY, a string.")
+
+(defparameter *library-folders* '("ocicl" "quicklisp" ".qlot")
+  "Folders in a workspace whose files were fetched: they are libraries.")
+
+(defun below-p (file directory)
+  "True when the name FILE is that of a file below DIRECTORY, both strings."
+  (and (> (length file) (length directory))
+       (string= directory file :end2 (length directory))))
+
+(defun own-file-p (file)
+  "True when FILE, a pathname, belongs to the code of the workspace."
+  (let ((name (namestring file))
+        (root (namestring *workspace*)))
+    (and (below-p name root)
+         (not (intersection *library-folders*
+                            (rest (pathname-directory
+                                   (enough-namestring name root)))
+                            :test #'equal)))))
+
+(defun live-file-p (file)
+  "True when FILE, a pathname of a source or compiled file, is compiled so that
+it stays live."
+  (if (and *chosen-policy*
+           (below-p (namestring file) (cdr *chosen-policy*)))
+      (string= "live" (car *chosen-policy*))
+      (own-file-p file)))
+
+(defvar *compile-file* nil
+  "The function COMPILE-FILE of ECL.")
+
+(defun compile-file-by-policy (input &rest options)
+  "Replaces the standard function COMPILE-FILE: compiles the file INPUT with the
+policy that it has."
+  (unless (or (bytecodes-compiler-p) (c-compiler-loaded-p))
+    (call-loading #'ensure-compiler)
+    (install-compile-file))
+  (call-compiling-file (ignore-errors
+                        (live-file-p (truename (merge-pathnames input))))
+                       (lambda () (apply *compile-file* input options))))
+
+(defun install-compile-file ()
+  "Replaces COMPILE-FILE with our function. To be called again whenever the
+compiler was loaded, which defines COMPILE-FILE anew."
+  (unless (eq #'compile-file-by-policy (fdefinition 'compile-file))
+    (setf *compile-file* (fdefinition 'compile-file))
+    (replace-function 'compile-file #'compile-file-by-policy)))
+
+;;; The cache. image/cache.c says where it is. In it, each ECL and each compile
+;;; policy has a folder, for code that was compiled with other settings would do
+;;; other things.
+
+(defvar *policy* nil
+  "The compile policy with which the running operation of ASDF began, a list for
+OPTIMIZE, or NIL when there is none.")
+
+(defun compile-policy ()
+  "Returns the global compile policy, a list for OPTIMIZE, or NIL when it is not
+known."
+  (ignore-errors (call-library "GET-OPTIMIZATION-SETTINGS" "UIOP")))
+
+(defun policy-name (policy live)
+  "Returns a name for POLICY that can be one of a folder: \"safety2-debug1\",
+with \"live\" if LIVE is true."
+  (format nil "~:[default~;~:*~(~:{~a~a~:^-~}~)~]~:[~;-live~]" policy live))
+
+(defun cache-root ()
+  "Returns the directory of our compiled files, or NIL when there is none."
+  (let ((name (environment "ECL_MCP_CACHE")))
+    (and name
+         (call-library "PARSE-NATIVE-NAMESTRING" "UIOP" name
+                       :ensure-directory t))))
+
+(defun cached-pathname (file source)
+  "Returns where in our cache ASDF puts FILE, a compiled file. SOURCE, a pattern
+that FILE fits, does not matter."
+  (declare (ignore source))
+  (let ((root (cache-root)))
+    (if root
+        (make-pathname
+         :directory (append (pathname-directory root)
+                            (list (call-library "IMPLEMENTATION-IDENTIFIER"
+                                                "UIOP")
+                                  (policy-name (or *policy* (compile-policy))
+                                               (live-file-p file)))
+                            (rest (pathname-directory file)))
+         :defaults file)
+        file)))
+
+(defun use-own-cache ()
+  "Makes ASDF put compiled files into our cache, whatever the user has set: the
+sandbox allows writing nowhere else, and other Lisps must not load these files."
+  (let ((root (cache-root)))
+    (when root
+      (call-library "INITIALIZE-OUTPUT-TRANSLATIONS" "ASDF"
+                    `(:output-translations (,root ())
+                                           (t (:function cached-pathname))
+                                           :ignore-inherited-configuration)))))
+
+(defun restore-policy (policy)
+  "Makes POLICY the global compile policy again: a file may proclaim another."
+  (when policy
+    (ignore-errors (proclaim (cons 'optimize policy)))))
+
+(defun call-with-policy (function)
+  "Calls FUNCTION, which loads systems, so that all of their files belong to the
+policy that holds now, and restores it."
+  (if *policy*
+      (funcall function)
+      (let ((*policy* (compile-policy)))
+        (unwind-protect (funcall function)
+          (restore-policy *policy*)))))
+
+(defun cache-lock-name ()
+  "Returns the name of the file that is locked while a process works in the
+cache of compiled files, or NIL when there is no cache."
+  (ignore-errors
+   (let* ((file #p"/ecl-mcp.lock")
+          (in-cache (call-library "APPLY-OUTPUT-TRANSLATIONS" "ASDF" file)))
+     (unless (equal (namestring file) (namestring in-cache))
+       (ensure-directories-exist in-cache)
+       (coerce (name-bytes (namestring in-cache)) 'simple-base-string)))))
+
+(defun lock-cache ()
+  "Waits until no other process compiles into the cache, and keeps others out of
+it. Returns a descriptor to close, or NIL when there is no lock."
+  (let* ((name (cache-lock-name))
+         (descriptor (if name (open-lock name) -1))
+         (locked nil))
+    (unless (minusp descriptor)
+      (unwind-protect
+           (progn
+             (unless (setf locked (take-lock descriptor nil))
+               (format *session-output*
+                       "~&; waiting: another process is using the cache ~a~%"
+                       (directory-namestring name))
+               (finish-output *session-output*)
+               (setf locked (take-lock descriptor t)))
+             (and locked descriptor))
+        (unless locked
+          (close-descriptor descriptor))))))
+
+(defmacro with-cache-lock (&body body)
+  "Runs BODY, which may compile into the cache of ASDF, while no other process
+does: two processes that write the same files corrupt them."
+  (let ((descriptor (gensym "DESCRIPTOR")))
+    `(let ((,descriptor (lock-cache)))
+       (unwind-protect (progn ,@body)
+         (when ,descriptor
+           (close-descriptor ,descriptor))))))

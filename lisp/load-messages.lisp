@@ -1,0 +1,328 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; load-messages.lisp: what is said about a load: messages of the compiler by
+;;;; file and line, the form that fails when it is loaded, and what libraries
+;;;; have to say, which only their authors can use.
+
+(in-package #:ecl-mcp)
+
+(define-condition system-compilation-failed (compilation-failed)
+  ()
+  (:documentation "A file of a system does not compile; LINES say why, COUNT is
+the number of the errors.")
+  (:report (lambda (condition stream)
+             (format stream "~{~a~%~}~d error~:p; the system was not loaded."
+                     (compilation-failed-lines condition)
+                     (compilation-failed-count condition)))))
+
+(defmethod condition-label ((condition system-compilation-failed))
+  (symbol-label 'compilation-failed))
+
+(defconstant +errors-shown+ 50
+  "Errors that are shown of one load; the rest are counted.")
+
+(define-record (load-report (:constructor make-load-report ()))
+  "What is known about a load."
+  (errors '())                          ; lines, newest first
+  (warnings '())                        ; about the workspace, newest first
+  (put-away '())                        ; of libraries, newest first
+  (texts '()))                          ; (FILE . TEXT) of the last file
+
+(defvar *load-report* nil
+  "The report on the running load, or NIL.")
+
+(defvar *component-source* nil
+  "The source file that is being compiled or loaded as part of a system.")
+
+(defvar *marking* nil
+  "The number of the form of that file that is being compiled, or NIL when forms
+are not marked.")
+
+;;; Marks. A compiled file does not say which of its forms is running, so each
+;;; form of the workspace says it: by a property of a keyword, which every Lisp
+;;; has that may load the file.
+
+(defconstant +mark-base+ (expt 2 32)
+  "More than any position in a file: a mark is the number of the form times this,
+plus its position.")
+
+(defun marked-form (form)
+  "Returns a form that sets the mark and then does what FORM does at top level."
+  `(progn (si:putprop :ecl-mcp-form
+                      ,(+ (* +mark-base+ (incf *marking*))
+                          (max 0 (compiler-position)))
+                      :mark)
+          ,form))
+
+(defun unmarked-form (form)
+  "Returns the form that MARKED-FORM got, if FORM is marked, else FORM."
+  (if (and (consp form)
+           (eq 'progn (first form))
+           (consp (second form))
+           (eq :ecl-mcp-form (second (second form))))
+      (third form)
+      form))
+
+(defun call-marking (function)
+  "Calls FUNCTION, which compiles a file, so that its forms are marked."
+  (install-form-filter (lambda (form)
+                         (if *marking* (marked-form form) form)))
+  (let ((*marking* 0))
+    (funcall function)))
+
+;;; Places
+
+(defun source-label (file)
+  "Returns the name of FILE as seen from the workspace."
+  (let ((name (namestring file)))
+    (if (below-p name (namestring *workspace*))
+        (enough-namestring name *workspace*)
+        name)))
+
+(defun report-text (file)
+  "Returns the text of FILE, a byte for each character, or NIL."
+  (let ((known (load-report-texts *load-report*)))
+    (if (equal file (car known))
+        (cdr known)
+        (let ((text (ignore-errors (read-text file :latin-1))))
+          (setf (load-report-texts *load-report*) (cons file text))
+          text))))
+
+(defun place-in-file (file position)
+  "Returns \"FILE:LINE\", the line of the form at POSITION or after it."
+  (let ((text (and position (>= position 0) (report-text file))))
+    (format nil "~a~@[:~d~]" (source-label file)
+            (and text (form-line text (min position (length text)))))))
+
+(defun top-level-form (condition)
+  "Returns the top-level form in which the compiler has found CONDITION, or
+NIL."
+  (let ((forms (or (compiler-message-form condition) (compiler-forms))))
+    (unmarked-form (or (find-if #'consp (reverse (and (listp forms) forms)))
+                       forms))))
+
+(defun load-line (label place text form)
+  "Returns the line of a finding."
+  (format nil "~a: ~a: ~a~@[ [~a]~]" label place
+          (shorten text +warning-characters+)
+          (and (consp form) (ignore-errors (form-head form)))))
+
+;;; Findings
+
+(defun reading-failure (condition)
+  "Returns the condition of the reader that CONDITION, an error of the compiler,
+wraps, or NIL."
+  (let ((wrapped (and (typep condition 'simple-condition)
+                      (first (simple-condition-format-arguments condition)))))
+    (and (typep wrapped '(or reader-error end-of-file))
+         wrapped)))
+
+(defun unfinished-line (condition file)
+  "Returns the line about CONDITION, the end of FILE in the middle of a form."
+  (let* ((text (report-text file))
+         (scan (scan-code text))
+         (start (or (scan-form-start scan) (scan-unfinished-start scan))))
+    (load-line (condition-label condition)
+               (place-in-file file (or start 0))
+               (describe-unfinished text scan)
+               nil)))
+
+(defun error-line (condition file)
+  "Returns the line about CONDITION, an error of the compiler in FILE."
+  (let ((reading (reading-failure condition))
+        (place (place-in-file file (compiler-position))))
+    (cond ((and (typep reading 'end-of-file) (report-text file))
+           (unfinished-line reading file))
+          (reading
+           (multiple-value-bind (text position) (reader-error-text reading)
+             (load-line (condition-label reading)
+                        (if position
+                            (place-in-line file position)
+                            place)
+                        (one-line (or text (message-text reading)))
+                        nil)))
+          (t
+           (load-line "ERROR" (place-in-file file
+                                             (or (compiler-message-position
+                                                  condition)
+                                                 (compiler-position)))
+                      (or (c-compiler-text condition)
+                          (compiler-text condition))
+                      (top-level-form condition))))))
+
+(defun place-in-line (file position)
+  "Returns \"FILE:LINE\", the line of POSITION itself."
+  (let ((text (report-text file)))
+    (format nil "~a~@[:~d~]" (source-label file)
+            (and text (values (line-and-column text position))))))
+
+(defun warning-line (condition file)
+  "Returns the line about CONDITION, a warning while FILE is compiled or
+loaded."
+  (if (compiler-in-use-p)
+      (load-line (condition-label condition)
+                 (place-in-file file (or (compiler-message-position condition)
+                                         (compiler-position)))
+                 (compiler-text condition)
+                 (top-level-form condition))
+      (load-line (condition-label condition)
+                 (place-in-file file (mark-position))
+                 (one-line (message-text condition))
+                 nil)))
+
+(defun mark-position ()
+  "Returns the position of the form that is running, according to its mark."
+  (mod (or (get :ecl-mcp-form :mark) 0) +mark-base+))
+
+(defun loader-warning-p (condition)
+  "True when the warning CONDITION is one of ASDF's that repeats what the
+compiler has said, or is about files that Debian leaves out."
+  (let ((label (condition-label condition)))
+    (or (search "COMPILE-WARNED-WARNING" label)
+        (search "COMPILE-FAILED-WARNING" label)
+        (and (typep condition 'simple-condition)
+             (let ((control (simple-condition-format-control condition)))
+               (and (stringp control)
+                    (search "completed without" control)))))))
+
+(defun note-load-warning (condition)
+  "Records the warning CONDITION and muffles it."
+  (let ((report *load-report*)
+        (file *component-source*))
+    (cond ((chatter-p condition) nil)
+          ((loader-warning-p condition) nil)
+          ((own-file-p file)
+           (pushnew (warning-line condition file) (load-report-warnings report)
+                    :test #'string=))
+          (t
+           (pushnew (warning-line condition file) (load-report-put-away report)
+                    :test #'string=)))
+    (let ((restart (find-restart 'muffle-warning condition)))
+      (when restart
+        (invoke-restart restart)))))
+
+(defun note-load-condition (condition)
+  "Records what is signalled as CONDITION while systems are loaded."
+  (typecase condition
+    (warning
+     (when (or *component-source* (loader-warning-p condition))
+       (note-load-warning condition)))
+    (serious-condition
+     (cond ((search "COMPILE-FILE-ERROR" (condition-label condition))
+            (fail-with-errors))
+           (*component-source*
+            (unless (compiler-in-use-p)
+              (tell-place *evaluation*)))))
+    (t
+     (when (and *component-source* (compiler-condition-p condition :error))
+       (pushnew (error-line condition *component-source*)
+                (load-report-errors *load-report*) :test #'string=)))))
+
+(defun fail-with-errors ()
+  "Signals what the compiler has said, in place of ASDF's condition, which does
+not say it."
+  (let* ((lines (reverse (load-report-errors *load-report*)))
+         (count (length lines)))
+    (when lines
+      (error 'system-compilation-failed
+             :lines (subseq lines 0 (min count +errors-shown+))
+             :count count))))
+
+(defun form-end (text start)
+  "Returns the position after the form at START in TEXT."
+  (or (ignore-errors
+       (let ((stream (make-string-input-stream text))
+             (*read-suppress* t)
+             (*read-eval* nil)
+             (*readtable* (copy-readtable nil)))
+         (file-position stream start)
+         (read stream)
+         (file-position stream)))
+      (length text)))
+
+(defun tell-place (evaluation)
+  "Tells EVALUATION, which an error will perhaps end, which form of the file
+that is being loaded is running."
+  (let ((mark (get :ecl-mcp-form :mark)))
+    (when (and evaluation
+               (null (evaluation-stream evaluation)) ; no code of the client
+               mark
+               (own-file-p *component-source*))
+      (let ((text (report-text *component-source*)))
+        (when text
+          (multiple-value-bind (number position) (floor mark +mark-base+)
+            (setf (evaluation-text evaluation) text
+                  (evaluation-source evaluation)
+                  (source-label *component-source*)
+                  (evaluation-form-number evaluation) number
+                  (evaluation-form-start evaluation) position
+                  (evaluation-position evaluation) (form-end text position)
+                  (evaluation-phase evaluation) :load)))))))
+
+;;; Around a load
+
+(defun call-as-component (file function)
+  "Calls FUNCTION, which compiles or loads FILE as part of a system. What a
+library prints is put away."
+  (let ((mark (get :ecl-mcp-form :mark))
+        (*component-source* file)
+        (own (own-file-p file)))
+    (setf (get :ecl-mcp-form :mark) nil)
+    (multiple-value-prog1
+        (if own
+            (funcall function)
+            (call-putting-away function))
+      (setf (get :ecl-mcp-form :mark) mark))))
+
+(defun call-putting-away (function)
+  "Calls FUNCTION and puts away what it prints."
+  (if (null *load-report*)
+      (funcall function)
+      (let ((stream (make-string-output-stream)))
+        (unwind-protect
+             (let ((*standard-output* stream)
+                   (*error-output* stream)
+                   (*trace-output* stream))
+               (funcall function))
+          (let ((text (string-trim '(#\Space #\Newline)
+                                   (get-output-stream-string stream))))
+            (when (and (string/= text "")
+                       *load-report*)
+              (push text (load-report-put-away *load-report*))))))))
+
+(defun call-reporting (function)
+  "Calls FUNCTION, which loads systems, and adds what is said about the code of
+the workspace to the warnings of the call. Returns the values of FUNCTION."
+  (if *load-report*
+      (funcall function)
+      (let ((*load-report* (make-load-report)))
+        (unwind-protect
+             (handler-bind ((condition #'note-load-condition))
+               (funcall function))
+          (finish-report *load-report*)))))
+
+(defvar *put-away* ""
+  "What libraries said during the last load in which they said something.")
+
+(defconstant +put-away-characters+ 1000000
+  "Characters of it that are kept.")
+
+(defun put-away (text count evaluation)
+  "Keeps TEXT, COUNT messages of libraries, and says so in the answer of
+EVALUATION."
+  (setf *put-away* (shorten text +put-away-characters+))
+  (add-warning (format nil "NOTE: ~d message~:p of libraries not shown; ~
+                            evaluate (princ ecl-mcp:*put-away*) to see ~
+                            ~:*~[~;it~:;them~]."
+                       count)
+               evaluation))
+
+(defun finish-report (report)
+  "Passes what REPORT has to the answer of the running call."
+  (let ((evaluation *evaluation*))
+    (when evaluation
+      (dolist (line (reverse (load-report-warnings report)))
+        (add-warning line evaluation))
+      (let ((texts (reverse (load-report-put-away report))))
+        (when texts
+          (put-away (format nil "~{~a~^~%~}" texts) (length texts)
+                    evaluation))))))

@@ -1,0 +1,165 @@
+;;;; SPDX-License-Identifier: GPL-3.0-or-later
+;;;; native-files.lisp: what is asked of files and folders in C, like
+;;;; native.lisp.
+
+(in-package #:ecl-mcp)
+
+(ffi:clines "
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+")
+
+(ffi:clines "
+static int ecl_mcp_open_fault(const char *path, int flags)
+{
+    int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+static int ecl_mcp_is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+           !S_ISDIR(status.st_mode);
+}
+
+/* When the file was changed, to the nanosecond, and how long it is. */
+static const char *ecl_mcp_version(const char *path)
+{
+    static __thread char text[128];
+    struct stat status;
+
+    if (stat(path, &status) < 0)
+        return NULL;
+    (void)snprintf(text, sizeof text, \"%lld.%09ld %lld.%09ld %lld\",
+                   (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+                   (long long)status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+                   (long long)status.st_size);
+    return text;
+}
+
+/* The kind of ENTRY in the folder FD; a link counts as what it leads to if
+   LINKS is set. */
+static mode_t ecl_mcp_entry_kind(int fd, const struct dirent *entry, int links)
+{
+    struct stat status;
+
+    if (entry->d_type == DT_DIR)
+        return S_IFDIR;
+    if (entry->d_type == DT_REG)
+        return S_IFREG;
+    if (fstatat(fd, entry->d_name, &status,
+                links ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    return status.st_mode & S_IFMT;
+}
+
+static cl_object ecl_mcp_entries(const char *path, int links, int room)
+{
+    cl_object names = ECL_NIL;
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder && room-- > 0 && (entry = readdir(folder))) {
+        char name[sizeof entry->d_name + 1];
+        mode_t kind = ecl_mcp_entry_kind(dirfd(folder), entry, links);
+        if (kind != S_IFDIR && kind != S_IFREG)
+            continue;
+        (void)snprintf(name, sizeof name, \"%s%s\", entry->d_name,
+                       kind == S_IFDIR ? \"/\" : \"\");
+        names = ecl_cons(ecl_make_simple_base_string(name, -1), names);
+    }
+    if (folder)
+        closedir(folder);
+    return names;
+}
+")
+
+(defun folder-entries (path links limit)
+  "Returns the names of the files and folders in the folder PATH, a simple base
+string; those of folders end in a slash. A link counts as what it leads to if
+LINKS is true, and not at all otherwise. After LIMIT entries, no more are read."
+  (ffi:c-inline (path (if links 1 0) limit) (:object :int :int) :object
+                "ecl_mcp_entries((const char *)(#0)->base_string.self, #1, #2)"
+                :one-liner t))
+
+(defun native-file-version (path)
+  "Returns a text that differs whenever the file PATH, a simple base string, has
+been changed, or NIL when there is no such file."
+  (ffi:c-inline (path) (:object) :object "{
+    const char *text =
+        ecl_mcp_version((const char *)(#0)->base_string.self);
+    @(return) = text ? ecl_make_simple_base_string(text, -1) : ECL_NIL;
+  }" :one-liner nil))
+
+(defun open-error-number (path mode)
+  "Returns the number of the error that opening PATH, a simple base string,
+causes, or 0. MODE is :READ, :WRITE (an existing file) or :CREATE (a file in the
+folder PATH; none is made). Anything but files and folders is left alone and
+gives 0."
+  (ffi:c-inline (path (ecase mode (:read 0) (:write 1) (:create 2)))
+                (:object :int) :int "{
+    static const int flags[] = {O_RDONLY, O_WRONLY, O_WRONLY | O_TMPFILE};
+    const char *path = (const char *)(#0)->base_string.self;
+    @(return) = ecl_mcp_is_special(path) ? 0
+                                         : ecl_mcp_open_fault(path, flags[#1]);
+  }" :one-liner nil))
+
+(defun error-number-text (number)
+  "Returns the C library's text for error NUMBER."
+  (ffi:c-inline (number) (:int) :cstring "strerror(#0)" :one-liner t))
+
+(defun error-number-kind (number)
+  "Returns :MISSING, :DENIED or NIL for error NUMBER."
+  (ffi:c-inline (number) (:int) :object
+                "(#0 == ENOENT ? ecl_make_keyword(\"MISSING\")
+                  : (#0 == EACCES || #0 == EPERM || #0 == EROFS)
+                  ? ecl_make_keyword(\"DENIED\") : ECL_NIL)"
+                :one-liner t))
+
+(defun open-lock (path)
+  "Opens the lock file PATH, a simple base string, after creating it if
+necessary. Returns its descriptor, or -1 on failure."
+  (ffi:c-inline (path) (:object) :int
+                "open((const char *)(#0)->base_string.self,
+                      O_RDWR | O_CREAT | O_CLOEXEC, 0600)"
+                :one-liner t))
+
+(defun take-lock (descriptor wait)
+  "Locks the file of DESCRIPTOR against other processes. If WAIT is true, waits
+for them. False when the file is not locked then, which may also be because an
+interrupt ended the wait."
+  (ffi:c-inline (descriptor (if wait 1 0)) (:int :int) :bool "{
+    int done;
+    do
+        done = flock(#0, #1 ? LOCK_EX : LOCK_EX | LOCK_NB);
+    while (done < 0 && errno == EINTR);
+    @(return) = done == 0;
+  }" :one-liner nil))
+
+(defun close-descriptor (descriptor)
+  "Closes DESCRIPTOR, and so releases a lock on it."
+  (ffi:c-inline (descriptor) (:int) :void "close(#0);" :one-liner nil))
+
+(defun make-temporary-directory (template)
+  "Makes a directory that only this process uses. TEMPLATE is a simple base
+string that ends in XXXXXX. Returns the name of the directory with a final
+slash, or NIL on failure."
+  (let ((name (copy-seq template)))
+    (and (ffi:c-inline (name) (:object) :bool
+                       "mkdtemp((char *)(#0)->base_string.self) != NULL"
+                       :one-liner t)
+         (concatenate 'string name "/"))))
