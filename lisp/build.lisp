@@ -45,9 +45,9 @@ a file written in the same second counts as old."
         (and output (not failure-p) clean)))))
 
 (defun load-definitions (source)
-  "Loads SOURCE for the macros in it, except native.lisp, which only the
-compiler can process, and which has no macros."
-  (unless (string= (pathname-name source) "native")
+  "Loads SOURCE for the macros in it, except native*.lisp, which only the
+compiler can process, and which have no macros."
+  (unless (eql 0 (search "native" (pathname-name source)))
     (load source :external-format :utf-8)))
 
 (defun compile-sources (directory)
