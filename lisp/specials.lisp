@@ -62,8 +62,8 @@ past a recursion of some depth, few enough to collect with the stack full.")
   "Symbols that a search shows unless the client sets another limit.")
 
 (defconstant +symbols-listed+ 500
-  "Names listed for one package and status: about as many as fit in an answer of
-the usual length.")
+  "Names listed for one package and status, and definitions for one kind: about
+as many as fit in an answer of the usual length.")
 
 (defconstant +metaobjects-shown+ 100
   "Slots, classes or methods shown in one list.")

@@ -477,6 +477,15 @@
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
 
+/* Values that complete what a user types: MCP allows no more in an answer. To
+   find systems, the folders that are looked into: more than a workspace with
+   its vendored libraries has, and a matter of milliseconds. */
+#define LIMIT_COMPLETIONS 100
+#define LIMIT_COMPLETION_FOLDERS 500
+
+/* Bytes of an argument of a prompt: more than anybody types. */
+#define LIMIT_PROMPT_ARGUMENT (64u * 1024)
+
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64
 

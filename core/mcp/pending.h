@@ -82,6 +82,7 @@ struct pending {
     struct str token; /* for progress, JSON text; empty: it is unwanted */
     struct str uri;   /* of the resource that the answer shows; empty: none */
     const char *type; /* of that resource; static */
+    bool completion;  /* the answer completes what a user types */
     int64_t progress; /* notifications so far */
     struct editor_tools_list *editor_tools; /* with its tool; held; or NULL */
     struct ask_again_kept *again;           /* ask_again.h; from malloc */
@@ -132,6 +133,7 @@ struct pending_texts {
     struct str client; /* who it is, JSON text; may be empty */
     struct str uri;    /* of the resource that it reads; empty: a tool's call */
     const char *type;  /* of that resource; static */
+    bool completion;   /* it completes what a user types */
 };
 
 /* A new record, in no table; the caller frees it with pending_free. Copies the

@@ -38,4 +38,9 @@ extern const struct tool tool_list_sessions;
 extern const struct tool view_checkpoints;
 extern const struct tool view_output;
 
+/* What completes a path, and the name of a system of the workspace, from the
+   arguments path, its folder, and typed (completions.c); in no set. */
+extern const struct tool complete_paths;
+extern const struct tool complete_systems;
+
 #endif
