@@ -193,16 +193,34 @@ have passed. CONDITION ended the evaluation."
                 (passed-texts (frame-arguments frame))
                 texts))))))
 
+(defvar *placed* '()
+  "The functions whose places the backtrace has shown.")
+
+(defun frame-place (frame)
+  "Returns where the function of FRAME is defined, as FILE:LINE, or NIL when the
+backtrace has shown that, or it is not known."
+  (let* ((function (frame-function frame))
+         (name (frame-name function)))
+    (when (and name
+               (symbolp name)
+               (not (kernel-name-p name))
+               (< (length *placed*) +places-shown+)
+               (not (member function *placed* :test #'eq)))
+      (push function *placed*)
+      (ignore-errors (function-place name function)))))
+
 (defun frame-text (frame condition)
   "Returns the text of FRAME; CONDITION ended the evaluation."
   (let* ((function (frame-function frame))
          (name (frame-name function)))
-    (format nil "(~a~{ ~a~})"
+    (format nil "(~a~{ ~a~})~@[ ~a~]"
             (if name
                 (short-text name +argument-characters+)
                 (format nil "(LAMBDA ~a)"
                         (parameters-text (frame-parameters function))))
-            (frame-argument-texts frame condition))))
+            (frame-argument-texts frame condition)
+            (and (not (typep condition 'storage-condition))
+                 (frame-place frame)))))
 
 (defun bare-names (parameters)
   "Returns the lambda list PARAMETERS with uninterned symbols for those symbols
@@ -342,7 +360,8 @@ most LIMIT lines, or says that there are MORE frames. FORM is the top-level
 form. If LOCALS is true, the local variables of each frame follow it."
   (multiple-value-bind (innermost frames)
       (innermost-text condition (rest frames) (first frames) form)
-    (let* ((room (- limit (if innermost 1 0)))
+    (let* ((*placed* '())
+           (room (- limit (if innermost 1 0)))
            (shown (subseq frames 0 (min room (length frames))))
            (hidden (+ more (- (length frames) (length shown))))
            (texts (append (and innermost (list innermost))

@@ -46,7 +46,7 @@ a file written in the same second counts as old."
 
 (defun load-definitions (source)
   "Loads SOURCE for the macros in it, except native*.lisp, which only the
-compiler can process, and which has no macros."
+compiler can process, and which have no macros."
   (unless (eql 0 (search "native" (pathname-name source)))
     (load source :external-format :utf-8)))
 

@@ -99,7 +99,8 @@ begins, as it does in ECL, or NIL."
 at most LIMIT characters, or NIL when it is unknown."
   (multiple-value-bind (parameters known)
       (ignore-errors (global-lambda-list name))
-    (cond (known (if parameters
+    (cond ((standard-macro-text name))
+          (known (if parameters
                      (parameters-text parameters limit)
                      "()"))
           ((consp name) nil)

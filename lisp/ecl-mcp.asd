@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: GPL-3.0-or-later
 ;;;; ecl-mcp.asd: lists the files of the library in load order, for build.lisp
-;;;; and for ASDF. native.lisp needs a C compiler.
+;;;; and for ASDF. native*.lisp need a C compiler.
 
 (defsystem "ecl-mcp"
   :description "Evaluates what a client sends and reports on it."
@@ -14,6 +14,7 @@
                (:file "ecl-compiler")
                (:file "native")
                (:file "native-files")
+               (:file "native-code")
                (:file "scan")
                (:file "operations")
                (:file "printing")
@@ -27,6 +28,7 @@
                (:file "load-file")
                (:file "names")
                (:file "definitions")
+               (:file "standard-macros")
                (:file "describe")
                (:file "browse")
                (:file "classes")

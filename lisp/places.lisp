@@ -116,3 +116,16 @@ far as they are found in time."
           (if (if places (evaluated-here-p symbol) users)
               (append places (list "this session"))
               places)))))
+
+(defun function-place (name function)
+  "Returns where FUNCTION, called NAME, is defined, as FILE:LINE, or NIL. Compiled
+code does not know its file: then the files that were loaded are searched."
+  (let ((file (source-file-of function)))
+    (loop for file in (cond (file (list (namestring file)))
+                            ((and (symbolp function)
+                                  (not (evaluated-here-p name)))
+                             (mapcar #'car *loaded-files*)))
+          for place = (and (<= (file-bytes file) +source-bytes+)
+                           (first (places-in-file name file)))
+          when place
+            return (subseq place 0 (search " (" place :from-end t)))))

@@ -145,8 +145,7 @@ static void fail_forced(struct call *call)
                "that it had started. The argument timeout changes the limit "
                "for one call, configure-limits for all calls. It "
                "returned:\n%.*s",
-               (double)call->timeout_ms / 1000,
-               STR_ARG(buf_view(&call->text)));
+               (double)call->timeout_ms / 1000, STR_ARG(buf_view(&call->text)));
     buf_release(&call->text);
     call->text = text;
     call->error = true;
