@@ -144,7 +144,7 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     utf8_append_valid(&parts[PART_BODY].text, answer->body);
     for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
-        parts[i].chars = utf8_count(buf_view(&parts[i].text));
+        parts[i].chars = utf8_starts(buf_view(&parts[i].text)); // it is valid
     }
     share(parts, max_chars);
     for (size_t i = 0; i < PARTS; i++) {

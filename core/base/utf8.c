@@ -284,6 +284,11 @@ static size_t skip_valid(struct str s, size_t *chars)
     return i;
 }
 
+struct str utf8_valid_head(struct str s, size_t chars)
+{
+    return str_make(s.p, skip_valid(s, &chars));
+}
+
 /* Bytes that are looked at to find some characters. */
 #define WINDOW (64u * 1024)
 

@@ -34,6 +34,9 @@ size_t utf8_count(struct str s);
    start. */
 size_t utf8_starts(struct str s);
 
+/* The first CHARS characters of S, which is valid: much faster. */
+struct str utf8_valid_head(struct str s, size_t chars);
+
 /* The first CHARS characters of S, and the last CHARS, as views. */
 struct str utf8_head(struct str s, size_t chars);
 struct str utf8_tail(struct str s, size_t chars);
