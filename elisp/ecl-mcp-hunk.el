@@ -49,6 +49,10 @@ Finding the smallest takes time proportional to the square of that number.")
       (push (substring text start) lines))
     (nreverse lines)))
 
+(defun ecl-mcp-hunk-lines-of (text)
+  "The lines of TEXT, or nil, without their line feeds."
+  (and text (split-string (string-trim-right text) "\n")))
+
 (defun ecl-mcp-hunk--side (items sign)
   "The text of those ITEMS that do not have SIGN."
   (mapconcat #'cdr (cl-remove sign items :key #'car) ""))

@@ -103,6 +103,16 @@ Lookups that Emacs made by itself are left out."
     ("error" 'error)
     (_ 'warning)))
 
+(defun ecl-mcp-log--changed (line)
+  "The file that the call in LINE changed, or how many; nil for none."
+  (let-alist line
+    (let ((paths (mapcar #'car (ecl-mcp-undo-changes line))))
+      (cond (.path (abbreviate-file-name .path))
+            ((cdr paths) (format "%s and %d more"
+                                 (abbreviate-file-name (car paths))
+                                 (length (cdr paths))))
+            (paths (abbreviate-file-name (car paths)))))))
+
 (defun ecl-mcp-log--entry (line)
   "LINE as an entry of the list."
   (let-alist line
@@ -117,9 +127,8 @@ Lookups that Emacs made by itself are left out."
            (propertize (ecl-mcp-log--text .outcome)
                        'face (ecl-mcp-log--face line))
            (ecl-mcp-log--text .runMs)
-           (ecl-mcp-log--text (if .path
-                                  (abbreviate-file-name .path)
-                                .preview))))))
+           (ecl-mcp-log--text (or (ecl-mcp-log--changed line)
+                                  .preview))))))
 
 (defun ecl-mcp-log--value (name line)
   "The value of NAME in LINE, in words."
@@ -187,13 +196,18 @@ Lookups that Emacs made by itself are left out."
 (defun ecl-mcp-log--insert-line (line)
   "Insert all members of LINE, of the log."
   (pcase-dolist (`(,name . ,value) line)
-    (unless (eq name 'patch)
+    (unless (memq name '(patch files))
       (insert (propertize (format "%-16s" name) 'face 'bold)
               (if (eq name 'client)
                   (ecl-mcp-log--client line)
                 (format "%s" (or value "-")))
               "\n")))
-  (when-let ((patch (alist-get 'patch line)))
+  (seq-doseq (file (alist-get 'files line))
+    (insert (propertize (format "%-16s" (if (eq (alist-get 'changed file) t)
+                                            "changed" "not changed"))
+                        'face 'bold)
+            (format "%s\n" (alist-get 'path file))))
+  (pcase-dolist (`(,_ . ,patch) (ecl-mcp-undo-changes line))
     (insert "\n")
     (ecl-mcp-log--insert-patch patch)))
 
@@ -233,8 +247,7 @@ This means all edits that it made through the same run of the server."
 (defun ecl-mcp-log--runs (lines)
   "Those of LINES with edits, newest first, grouped by runs of servers."
   (let ((runs nil))
-    (dolist (line (cl-remove-if-not (lambda (line) (alist-get 'patch line))
-                                    lines))
+    (dolist (line (cl-remove-if-not #'ecl-mcp-undo-changes lines))
       (if-let ((run (cl-find line runs :key #'car
                              :test #'ecl-mcp-log--same-run-p)))
           (nconc run (list line))
@@ -260,8 +273,7 @@ This means all edits that it made through the same run of the server."
                                     (ecl-mcp--visible
                                      (ecl-mcp-log--client line))
                                     (ecl-mcp--visible
-                                     (abbreviate-file-name
-                                      (alist-get 'path line)))
+                                     (ecl-mcp-log--changed line))
                                     count)
                             (list line))))))
 

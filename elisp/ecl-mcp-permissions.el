@@ -70,6 +70,12 @@ What they deny then holds even if the agent deletes them at once."
                                 "is not trusted (M-x ecl-mcp-trust-project)")
                         ecl-mcp-project-permissions-file))))))
 
+(defun ecl-mcp-permissions--in-buffer-p (request)
+  "Whether REQUEST is about a change that Emacs has to make itself."
+  (let ((review (ecl-mcp-request-review request)))
+    (cl-some (lambda (file) (eq t (alist-get 'buffer file)))
+             (cons review (alist-get 'files review)))))
+
 (defun ecl-mcp-permissions-decide (request)
   "The rule that decides about REQUEST, or nil if the user must be asked.
 A rule with the effect `ask' also decides."
@@ -86,7 +92,7 @@ A rule with the effect `ask' also decides."
              (ecl-mcp-request-remember request)
              (not (ecl-mcp-subject-outside
                    (or subject (ecl-mcp-request-subject request))))
-             (not (eq t (alist-get 'buffer (ecl-mcp-request-review request))))
+             (not (ecl-mcp-permissions--in-buffer-p request))
              (cl-find 'allow found :key #'ecl-mcp-rule-effect)))))
 
 (defun ecl-mcp-permissions-answer (request)

@@ -68,7 +68,10 @@ START and END count from the start of the line."
 (defun ecl-mcp-review--color (region)
   "Give the lines in REGION, the region of a unit, the faces of their language."
   (let ((mode (ecl-mcp-visit-mode
-               (ecl-mcp-review--path ecl-mcp-review--current))))
+               (ecl-mcp-review--path
+                (ecl-mcp-review--file-of
+                 (get-text-property (car region) 'ecl-mcp-unit)
+                 ecl-mcp-review--current)))))
     (unless (eq mode 'fundamental-mode)
       (ecl-mcp-review--color-side region ?+ mode)
       (ecl-mcp-review--color-side region ?- mode))))

@@ -15,6 +15,7 @@
 (require 'diff-mode)
 (require 'ecl-mcp-base)
 (require 'ecl-mcp-hunk)
+(require 'ecl-mcp-review-files)
 (require 'ecl-mcp-visit)
 
 (defconst ecl-mcp-review-lines-limit 2000
@@ -26,26 +27,6 @@ Emacs is slow with longer lines.")
 
 (defconst ecl-mcp-review-piece 1000
   "Characters of such a piece.")
-
-(cl-defstruct (ecl-mcp-review--data (:constructor ecl-mcp-review--create)
-                                    (:conc-name ecl-mcp-review--)
-                                    (:copier nil))
-  "A change that waits for decisions."
-  (request nil :documentation "Request of the core; nil for our own review.")
-  (title nil :documentation "A description in one line.")
-  (path nil :documentation "Path of the file.")
-  (name nil :documentation "Name of the file, for people.")
-  (reason nil :documentation "What the model says, or nil.")
-  (exists t :documentation "Whether the file exists already.")
-  (in-buffer nil :documentation "Whether Emacs makes the change.")
-  (hunks nil :documentation "The hunks of the change.")
-  (base nil :documentation "The text from which they were made, or nil.")
-  (history nil :documentation "Earlier states of the hunks.")
-  (buffer nil :documentation "The buffer that shows it.")
-  (edits nil :documentation "Buffers in which hunks are edited.")
-  (came-up nil :documentation "When it was put on the screen.")
-  (over nil :documentation "Why nothing can be decided now, or nil.")
-  (finish nil :documentation "Called with the result if there is no request."))
 
 (defvar-local ecl-mcp-review--current nil
   "The review that this buffer shows.")
@@ -160,20 +141,28 @@ Emacs is slow with longer lines.")
              (buffer-name buffer)
              (if problem (format " (%s)" problem) "")))))))
 
-(defun ecl-mcp-review--notes (review)
-  "Sentences that the user should know about REVIEW."
-  (let ((folder (file-name-directory (ecl-mcp-review--path review))))
+(defun ecl-mcp-review--file-notes (file)
+  "Sentences that the user should know about FILE of a review."
+  (let ((folder (file-name-directory (ecl-mcp-review--path file))))
     (append
      (unless (file-directory-p folder)
        (list (format "The folder %s will be created."
                      (ecl-mcp--visible folder))))
-     (when (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)
-       (list "Very long lines are shown in pieces; a backslash ends a piece."))
-     (unless (ecl-mcp-review--hunks review)
-       (list (if (ecl-mcp-review--exists review)
+     (unless (cl-some #'ecl-mcp-hunk-items (ecl-mcp-review--own-hunks file))
+       (list (if (and (ecl-mcp-review--exists file)
+                      (not (ecl-mcp-review--removes file)))
                  "Nothing would change."
                "The file is empty.")))
-     (ecl-mcp-review--buffer-notes review))))
+     (ecl-mcp-review--buffer-notes file))))
+
+(defun ecl-mcp-review--notes (review)
+  "Sentences that the user should know about REVIEW."
+  (append
+   (when (> (ecl-mcp-review--width review) ecl-mcp-review-width-limit)
+     (list "Very long lines are shown in pieces; a backslash ends a piece."))
+   (unless (ecl-mcp-review--files review)
+     (ecl-mcp-review--file-notes review))
+   (ecl-mcp-hunk-lines-of (ecl-mcp-review--note review))))
 
 (defun ecl-mcp-review--insert-head (review)
   "Insert the head of REVIEW."
@@ -184,6 +173,17 @@ Emacs is slow with longer lines.")
     (when-let ((reason (ecl-mcp-review--reason review)))
       (ecl-mcp-review--insert-reason reason))
     (insert "\n")
+    (ecl-mcp-review--show-hidden start (point))))
+
+(defun ecl-mcp-review--insert-file (file)
+  "Insert the line above the hunks of FILE, one of several, and its notes."
+  (let ((start (point)))
+    (insert (propertize (ecl-mcp--visible (ecl-mcp-review--title file))
+                        'face '(diff-file-header bold))
+            "\n")
+    (put-text-property start (point) 'ecl-mcp-file file)
+    (dolist (note (ecl-mcp-review--file-notes file))
+      (insert (ecl-mcp--visible note) "\n"))
     (ecl-mcp-review--show-hidden start (point))))
 
 ;;;; Units drawn
@@ -329,8 +329,12 @@ A backslash with the face `escape-glyph' marks where such a line continues."
     (remove-overlays)
     (erase-buffer)
     (ecl-mcp-review--insert-head review)
-    (dolist (unit (ecl-mcp-review--units review))
-      (ecl-mcp-review--insert-unit unit review))
+    (dolist (file (ecl-mcp-review--all-files review))
+      (when (ecl-mcp-review--files review)
+        (ecl-mcp-review--insert-file file))
+      (dolist (hunk (ecl-mcp-review--own-hunks file))
+        (dolist (unit (ecl-mcp-hunk-units hunk))
+          (ecl-mcp-review--insert-unit unit review))))
     (set-buffer-modified-p nil)
     (goto-char (point-min))
     (forward-line (1- line)))
@@ -361,13 +365,15 @@ A backslash with the face `escape-glyph' marks where such a line continues."
            "%" "%%"
            (string-join
             (delq nil
-                  (list (ecl-mcp--visible
-                         (file-name-nondirectory (ecl-mcp-review--path review)))
+                  (list (ecl-mcp--visible (ecl-mcp-review--short-name review))
                         (format "%d hunk%s" count (if (= count 1) "" "s"))
                         (and (> count 0) (ecl-mcp-review--counts review))
                         (or (ecl-mcp-review--over review)
                             (substitute-command-keys
-                             "a r e SPC · C-c C-c apply · C-c C-k refuse"))))
+                             (concat
+                              (and (ecl-mcp-review--files review)
+                                   "M-} M-{ files · ")
+                              "a r e SPC · C-c C-c apply · C-c C-k refuse")))))
             " · ")
            t t))
     (force-mode-line-update)))

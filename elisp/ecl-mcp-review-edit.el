@@ -70,19 +70,23 @@
                       "The new text of the hunk · \\[ecl-mcp-review-edit-done]"
                       " accept · \\[ecl-mcp-review-edit-cancel] cancel")))))
 
+(defun ecl-mcp-review-edit--path (unit review)
+  "The path of the file of UNIT, of REVIEW."
+  (ecl-mcp-review--path (ecl-mcp-review--file-of unit review)))
+
 (defun ecl-mcp-review-edit--buffer (unit review)
   "Make the buffer for editing UNIT of REVIEW."
   (let ((buffer (generate-new-buffer
                  (format "*ecl-mcp edit: %s %s*"
                          (ecl-mcp--visible
                           (file-name-nondirectory
-                           (ecl-mcp-review--path review)))
+                           (ecl-mcp-review-edit--path unit review)))
                          (ecl-mcp-review--label unit)))))
     (push buffer (ecl-mcp-review--edits review))
     (with-current-buffer buffer
       (insert (ecl-mcp-hunk-new-text unit))
       (ecl-mcp--noting-errors "mode of an edited hunk"
-        (funcall (ecl-mcp-visit-mode (ecl-mcp-review--path review))))
+        (funcall (ecl-mcp-visit-mode (ecl-mcp-review-edit--path unit review))))
       (setq ecl-mcp-review-edit--unit unit
             ecl-mcp-review-edit--review review
             buffer-undo-list nil)
@@ -94,7 +98,9 @@
 (defun ecl-mcp-review-edit--editable (unit review)
   "Signal an error if UNIT of REVIEW cannot be edited."
   (when (ecl-mcp-review--unit-stale-p unit review)
-    (user-error "The lines of this hunk are no longer in the text")))
+    (user-error "The lines of this hunk are no longer in the text"))
+  (when (ecl-mcp-review--removes (ecl-mcp-review--file-of unit review))
+    (user-error "The file is to be deleted; there is nothing to edit")))
 
 (defun ecl-mcp-review-edit-hunk ()
   "Edit the new text of the hunk at point in a buffer of its own."
@@ -159,7 +165,7 @@ of the hunk."
   (interactive)
   (let* ((review (ecl-mcp-review--live))
          (unit (ecl-mcp-review--unit))
-         (mode (ecl-mcp-visit-mode (ecl-mcp-review--path review)))
+         (mode (ecl-mcp-visit-mode (ecl-mcp-review-edit--path unit review)))
          (windows (current-window-configuration))
          (label (ecl-mcp-review--label unit)))
     (ecl-mcp-review-edit--editable unit review)
@@ -184,7 +190,8 @@ of the hunk."
 
 (defun ecl-mcp-review-edit--place (unit review)
   "The buffer of the file of REVIEW, and where UNIT is in it: (BUFFER . POS)."
-  (let* ((path (ecl-mcp-review--path review))
+  (let* ((file (ecl-mcp-review--file-of unit review))
+         (path (ecl-mcp-review--path file))
          (buffer (or (ecl-mcp-visit-buffer path)
                      (and (file-exists-p path) (find-file-noselect path))
                      (user-error "The file does not exist yet")))
@@ -195,7 +202,7 @@ of the hunk."
         (widen)
         (cons buffer
               (or (car (ecl-mcp-apply-places
-                        (list hunk) (ecl-mcp-review--base review)))
+                        (list hunk) (ecl-mcp-review--base file)))
                   (ecl-mcp-apply-line (ecl-mcp-hunk-place unit))
                   (point-max)))))))
 

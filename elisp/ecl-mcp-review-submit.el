@@ -41,24 +41,29 @@
 ;;;; What became of the text meanwhile
 
 (defun ecl-mcp-review--target (review)
-  "The buffer in which the change of REVIEW is made, or nil.
+  "The buffer in which the change of REVIEW, of one file, is made, or nil.
 If it was killed, visit the file again."
   (and (ecl-mcp-review--in-buffer review)
        (let ((path (ecl-mcp-review--path review)))
          (or (ecl-mcp-visit-buffer path)
-             (and (file-exists-p path)
+             (and (or (file-exists-p path)
+                      (not (ecl-mcp-review--exists review)))
                   (let ((enable-local-variables :safe)
                         (enable-local-eval nil)
                         (large-file-warning-threshold nil))
                     (find-file-noselect path t)))))))
 
 (defun ecl-mcp-review--find-stale (review)
-  "Note which hunks of REVIEW have no place in the buffer.
+  "Note which hunks of REVIEW have no place in their buffers.
 Return those that had one before."
+  (mapcan #'ecl-mcp-review--find-stale-in (ecl-mcp-review--all-files review)))
+
+(defun ecl-mcp-review--find-stale-in (review)
+  "The same for REVIEW, of one file."
   (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
                           (ecl-mcp-visit-buffer
                            (ecl-mcp-review--path review)))))
-    (let* ((hunks (ecl-mcp-review--hunks review))
+    (let* ((hunks (ecl-mcp-review--own-hunks review))
            (places (with-current-buffer buffer
                      (save-restriction
                        (widen)
@@ -139,12 +144,11 @@ There is no default; keys that are already on their way are not answers."
 
 (defun ecl-mcp-review--doubts (review)
   "What the user should know before REVIEW is submitted, in words, or nil."
-  (let* ((buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path review)))
-         (stale-p (lambda (unit) (ecl-mcp-review--unit-stale-p unit review)))
+  (let* ((stale-p (lambda (unit) (ecl-mcp-review--unit-stale-p unit review)))
          (accepted-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted)))
          (open-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open))))
     (delq nil
-          (list
+          (cl-list*
            (ecl-mcp-review--doubt review open-p "reject what is open (%s)")
            (ecl-mcp-review--doubt
             review (lambda (unit) (and (funcall accepted-p unit)
@@ -155,36 +159,63 @@ There is no default; keys that are already on their way are not answers."
                                        (not (funcall stale-p unit))
                                        (not (ecl-mcp-hunk-shown unit))))
             "accept what you have not seen to its end (%s)")
-           (and (not (ecl-mcp-review--in-buffer review))
-                buffer (buffer-modified-p buffer)
-                (format "change the file under %s, which is modified"
-                        (buffer-name buffer)))))))
+           (mapcar #'ecl-mcp-review--buffer-doubt
+                   (ecl-mcp-review--all-files review))))))
+
+(defun ecl-mcp-review--buffer-doubt (file)
+  "What the user should know about the buffer of FILE, in words, or nil."
+  (let ((buffer (ecl-mcp-visit-buffer (ecl-mcp-review--path file))))
+    (and (not (ecl-mcp-review--in-buffer file))
+         buffer (buffer-modified-p buffer)
+         (cl-some #'ecl-mcp-hunk-accepted-p (ecl-mcp-review--own-hunks file))
+         (format "change the file under %s, which is modified"
+                 (buffer-name buffer)))))
 
 (defun ecl-mcp-review--chosen (review)
   "The hunks of REVIEW to apply."
   (cl-remove-if (lambda (hunk)
                   (or (ecl-mcp-hunk-stale hunk)
                       (not (ecl-mcp-hunk-accepted-p hunk))))
-                (ecl-mcp-review--hunks review)))
+                (ecl-mcp-review--own-hunks review)))
+
+(defun ecl-mcp-review--held-p (review)
+  "Whether nothing of REVIEW, one of several files, may be applied.
+Such a file is changed wholly or not at all."
+  (and (ecl-mcp-review--whole review)
+       (cl-some (lambda (hunk)
+                  (and (ecl-mcp-hunk-stale hunk)
+                       (ecl-mcp-hunk-accepted-p hunk)))
+                (ecl-mcp-review--own-hunks review))))
 
 (defun ecl-mcp-review--make-change (review)
-  "Apply the decisions about REVIEW in its buffer.
+  "Apply the decisions about REVIEW, of one file, in its buffer.
 Return a plist as from `ecl-mcp-apply-to-buffer', with the chosen `:hunks'; or
 with `:failed', which says why there is no place for them."
   (if-let ((buffer (ecl-mcp-review--target review)))
-      (let* ((chosen (ecl-mcp-review--chosen review))
+      (let* ((chosen (and (not (ecl-mcp-review--held-p review))
+                          (ecl-mcp-review--chosen review)))
              (result (ecl-mcp-apply-to-buffer
                       buffer (ecl-mcp-review--base review) chosen)))
         (ecl-mcp-review--highlight (plist-get result :regions))
         (append (list :hunks chosen) result))
     (list :failed "neither the buffer nor the file exists any longer")))
 
+(defun ecl-mcp-review--change-one (review)
+  "Like `ecl-mcp-review--make-change' for REVIEW, one of several files.
+What goes wrong with it concerns no other."
+  (when (and (ecl-mcp-review--in-buffer review)
+             (cl-some #'ecl-mcp-hunk-accepted-p
+                      (ecl-mcp-review--own-hunks review)))
+    (condition-case err
+        (ecl-mcp-review--make-change review)
+      (error (list :failed (ecl-mcp--visible (error-message-string err)))))))
+
 (defun ecl-mcp-review--left-out (review result)
-  "The numbers of accepted hunks of REVIEW that RESULT did not apply."
+  "The numbers of accepted hunks of REVIEW, of one file, not applied by RESULT."
   (let ((made (cl-loop for hunk in (plist-get result :hunks)
                        for place in (plist-get result :places)
                        when place collect hunk)))
-    (cl-loop for hunk in (ecl-mcp-review--hunks review)
+    (cl-loop for hunk in (ecl-mcp-review--own-hunks review)
              when (and (ecl-mcp-hunk-accepted-p hunk) (not (memq hunk made)))
              collect (ecl-mcp-hunk-number hunk))))
 
@@ -200,16 +231,27 @@ with `:failed', which says why there is no place for them."
           `((note . ,note)))
       ,@(and stale `((stale . ,(vconcat stale)))))))
 
+(defun ecl-mcp-review--deed (review result)
+  "Members of an answer: what Emacs did with the file of REVIEW, by RESULT."
+  (cond ((null result) nil)
+        ((plist-get result :failed)
+         `((failed . ,(plist-get result :failed))))
+        (t `((applied . ,(ecl-mcp-review--applied review result))))))
+
 (defun ecl-mcp-review--answer (review result)
-  "The answer about REVIEW; RESULT is what Emacs did, or nil."
+  "The answer about REVIEW; RESULT is what Emacs did, or nil.
+Of several files, it is a list with one for each."
   `((decision . "approve")
     (by . "human")
     (hunks . ,(vconcat (mapcar #'ecl-mcp-hunk-answer
                                (ecl-mcp-review--hunks review))))
-    ,@(cond ((null result) nil)
-            ((plist-get result :failed)
-             `((failed . ,(plist-get result :failed))))
-            (t `((applied . ,(ecl-mcp-review--applied review result)))))))
+    ,@(if-let ((files (ecl-mcp-review--files review)))
+          `((files . ,(vconcat
+                       (cl-loop for file in files
+                                for one = (pop result)
+                                collect (or (ecl-mcp-review--deed file one)
+                                            (make-hash-table))))))
+        (ecl-mcp-review--deed review result))))
 
 (defun ecl-mcp-review--refused-p (review)
   "Whether nothing of REVIEW was accepted."
@@ -226,8 +268,44 @@ with `:failed', which says why there is no place for them."
   (unless (ecl-mcp-answer (ecl-mcp-review--request review) answer)
     (ecl-mcp--report "The caller is gone.")))
 
+(defun ecl-mcp-review--verdict-all (review results)
+  "The effect of REVIEW, of several files, in words; RESULTS has one for each."
+  (let ((hunks (ecl-mcp-review--hunks review)) (count 0) (problems nil))
+    (cl-loop
+     for file in (ecl-mcp-review--files review)
+     for result in (or results (make-list (length (ecl-mcp-review--files review))
+                                          nil))
+     for accepted = (cl-count-if #'ecl-mcp-hunk-accepted-p
+                                 (ecl-mcp-review--own-hunks file))
+     for failed = (plist-get result :failed)
+     for note = (plist-get result :note)
+     do (unless failed
+          (cl-incf count (- accepted
+                            (length (and result (ecl-mcp-review--left-out
+                                                 file result))))))
+     (when (or failed note)
+       (push (format "%s%s: %s" (ecl-mcp-review--name file)
+                     (if failed "" " not saved") (or failed note))
+             problems)))
+    (ecl-mcp--visible
+     (string-join (cons (format "%d of %d hunk%s %s" count (length hunks)
+                                (if (cdr hunks) "s" "")
+                                (if (and results
+                                         (ecl-mcp-review--all-in-buffers-p
+                                          review))
+                                    "applied"
+                                  "accepted"))
+                        (nreverse problems))
+                  "; "))))
+
 (defun ecl-mcp-review--verdict (review result)
   "The effect of REVIEW in words; RESULT is nil if the core applies it."
+  (if (ecl-mcp-review--files review)
+      (ecl-mcp-review--verdict-all review result)
+    (ecl-mcp-review--verdict-one review result)))
+
+(defun ecl-mcp-review--verdict-one (review result)
+  "The same for REVIEW, of one file, and its RESULT."
   (let* ((hunks (ecl-mcp-review--hunks review))
          (count (- (cl-count-if #'ecl-mcp-hunk-accepted-p hunks)
                    (length (and result
@@ -249,10 +327,13 @@ with `:failed', which says why there is no place for them."
 
 (defun ecl-mcp-review--carry-out (review)
   "Apply the decisions about REVIEW, if Emacs has to and there are any.
-Return a plist as from `ecl-mcp-review--make-change', or nil."
-  (and (not (ecl-mcp-review--refused-p review))
-       (ecl-mcp-review--in-buffer review)
-       (ecl-mcp-review--make-change review)))
+Return a plist as from `ecl-mcp-review--make-change', or nil; of several files,
+a list of these."
+  (cond ((ecl-mcp-review--refused-p review) nil)
+        ((ecl-mcp-review--files review)
+         (mapcar #'ecl-mcp-review--change-one (ecl-mcp-review--files review)))
+        ((ecl-mcp-review--in-buffer review)
+         (ecl-mcp-review--make-change review))))
 
 (defun ecl-mcp-review--submit (review)
   "Apply the decisions about REVIEW, and report them.
@@ -277,7 +358,8 @@ If some are open or stale, ask first."
       (user-error "This review has only just come up; look at it first"))
     (ecl-mcp-review-refresh)
     (ecl-mcp-review--note-shown)
-    (when-let ((buffer (and (ecl-mcp-review--in-buffer review)
+    (when-let ((buffer (and (null (ecl-mcp-review--files review))
+                            (ecl-mcp-review--in-buffer review)
                             (ecl-mcp-review--target review))))
       (ecl-mcp-apply-refuse-read-only buffer))
     (let ((doubts (ecl-mcp-review--doubts review)))

@@ -68,6 +68,29 @@
                      (concat "All hunks are decided; \\[ecl-mcp-review-submit]"
                              " makes the changes"))))))
 
+(defun ecl-mcp-review--move-file (step)
+  "Go to the first hunk of the file STEP files after the one at point."
+  (let* ((review ecl-mcp-review--current)
+         (files (ecl-mcp-review--all-files review))
+         (here (ignore-errors (ecl-mcp-review--file-of (ecl-mcp-review--unit)
+                                                       review)))
+         (index (if here (+ step (cl-position here files)) 0)))
+    (unless (< -1 index (length files))
+      (user-error "No more files"))
+    (ecl-mcp-review--go-to
+     (car (ecl-mcp-hunk-units
+           (car (ecl-mcp-review--own-hunks (nth index files))))))))
+
+(defun ecl-mcp-review-next-file ()
+  "Go to the first hunk of the next file."
+  (interactive)
+  (ecl-mcp-review--move-file 1))
+
+(defun ecl-mcp-review-previous-file ()
+  "Go to the first hunk of the file before this one."
+  (interactive)
+  (ecl-mcp-review--move-file -1))
+
 (defun ecl-mcp-review-fold ()
   "Hide the lines of the hunk at point, or show them again."
   (interactive)
@@ -213,24 +236,40 @@ for a moment."
       (when-let ((window (get-buffer-window (ecl-mcp-review--buffer other) t)))
         (ecl-mcp-review--come window)))))
 
+(defun ecl-mcp-review--of-file (data)
+  "The review of one file from DATA, an alist of the editor protocol."
+  (let-alist data
+    (let ((review (ecl-mcp-review--create
+                   :path .path :name .name
+                   :exists (not (eq .exists :false))
+                   :removes (eq .removes t)
+                   :in-buffer (not (memq .buffer '(nil :false)))
+                   :hunks (ecl-mcp-hunk-parse-all .hunks))))
+      (ecl-mcp-review--take-base review)
+      review)))
+
 (defun ecl-mcp-review--from-request (request)
   "The review for REQUEST."
   (let-alist (ecl-mcp-request-review request)
-    (let ((review
-           (ecl-mcp-review--create
-            :request request
-            :title (format "%s %s (%s%s)"
-                           (if (eq .exists :false) "Create" "Change") .name
-                           (ecl-mcp-request-tool request)
-                           (if-let ((client (ecl-mcp-request-client request)))
-                               (concat ", " client)
-                             ""))
-            :path .path :name .name
-            :reason (and .reason (not (string-empty-p .reason)) .reason)
-            :exists (not (eq .exists :false))
-            :in-buffer (not (memq .buffer '(nil :false)))
-            :hunks (ecl-mcp-hunk-parse-all .hunks))))
-      (ecl-mcp-review--take-base review)
+    (let* ((review (if .files
+                       (ecl-mcp-review--join
+                        (ecl-mcp-review--create)
+                        (mapcar #'ecl-mcp-review--of-file .files))
+                     (ecl-mcp-review--of-file
+                      (ecl-mcp-request-review request)))))
+      (setf (ecl-mcp-review--request review) request
+            (ecl-mcp-review--title review)
+            (format "%s (%s%s)"
+                    (if .files
+                        (concat "Change " (ecl-mcp-review--short-name review))
+                      (ecl-mcp-review--file-title review))
+                    (ecl-mcp-request-tool request)
+                    (if-let ((client (ecl-mcp-request-client request)))
+                        (concat ", " client)
+                      ""))
+            (ecl-mcp-review--note review) (and (stringp .note) .note)
+            (ecl-mcp-review--reason review)
+            (and .reason (not (string-empty-p .reason)) .reason))
       review)))
 
 (defun ecl-mcp-review--take-base (review)
@@ -253,8 +292,7 @@ for a moment."
     (let ((buffer (generate-new-buffer
                    (format "*ecl-mcp review: %s*"
                            (ecl-mcp--visible
-                            (file-name-nondirectory
-                             (ecl-mcp-review--path review)))))))
+                            (ecl-mcp-review--short-name review))))))
       (setf (ecl-mcp-review--buffer review) buffer)
       (with-current-buffer buffer
         (ecl-mcp-review-mode)
@@ -314,8 +352,15 @@ Earlier decisions are kept even if its buffer was killed."
 (defun ecl-mcp-review-open (select &rest properties)
   "Show our own review with PROPERTIES, as in `ecl-mcp-review--create'.
 With SELECT, select its window.  `:finish' is called with the review and the
-plist of `ecl-mcp-apply-to-buffer', or nil if the review was refused."
-  (let ((review (apply #'ecl-mcp-review--create properties)))
+plist of `ecl-mcp-apply-to-buffer', or nil if the review was refused.  `:files'
+may be a list of properties of several files; then the result is a list."
+  (let* ((files (mapcar (lambda (file) (apply #'ecl-mcp-review--create file))
+                        (plist-get properties :files)))
+         (review (apply #'ecl-mcp-review--create
+                        (append '(:files nil) properties))))
+    (setf (ecl-mcp-review--files review) nil)
+    (when files
+      (ecl-mcp-review--join review files))
     (push review ecl-mcp-review--all)
     (ecl-mcp-review--show review select)))
 
@@ -345,6 +390,10 @@ plist of `ecl-mcp-apply-to-buffer', or nil if the review was refused."
   (ecl-mcp-keymap
    '(("n" . ecl-mcp-review-next)
      ("p" . ecl-mcp-review-previous)
+     ("M-n" . ecl-mcp-review-next)
+     ("M-p" . ecl-mcp-review-previous)
+     ("M-}" . ecl-mcp-review-next-file)
+     ("M-{" . ecl-mcp-review-previous-file)
      ("TAB" . ecl-mcp-review-fold)
      ("a" . ecl-mcp-review-accept)
      ("r" . ecl-mcp-review-reject)

@@ -36,8 +36,9 @@ TOOL is its tool; CODE is its Common Lisp, or nil; RISK is what the code can do;
 CODELESS is non-nil if it should have code and has none; LOADS is non-nil if it
 runs code that the call does not contain; PACKAGE is where the code is read;
 PATH is relative to the root of the project, or nil; OUTSIDE is non-nil if the
-path is outside the project or unknown; DIGEST is that of the arguments."
-  tool code risk codeless loads package path outside digest)
+path is outside the project or unknown; OTHERS is nil, or a list with a subject
+for each file that the call is about; DIGEST is that of the arguments."
+  tool code risk codeless loads package path outside others digest)
 
 (defun ecl-mcp-tool-name (name)
   "The tool name NAME with hyphens."
@@ -80,6 +81,16 @@ path is outside the project or unknown; DIGEST is that of the arguments."
   (or (gethash request ecl-mcp-rules--subjects)
       (puthash request (ecl-mcp-rules--make-subject request) ecl-mcp-rules--subjects)))
 
+(defun ecl-mcp-rules--others (request)
+  "Subjects with the path of each file of REQUEST, if it is about several."
+  (mapcar (lambda (file)
+            (let ((path (ecl-mcp-rules--path-inside
+                         (alist-get 'path file)
+                         (ecl-mcp-connection-workspace
+                          (ecl-mcp-request-connection request)))))
+              (make-ecl-mcp-subject :path path :outside (not path))))
+          (alist-get 'files (ecl-mcp-request-review request))))
+
 (defun ecl-mcp-rules--make-subject (request)
   "Determine the subject of REQUEST."
   (let* ((tool (ecl-mcp-tool-name (ecl-mcp-request-tool request)))
@@ -91,13 +102,17 @@ path is outside the project or unknown; DIGEST is that of the arguments."
                     (ecl-mcp-rules--path-inside
                      (ecl-mcp-rules--argument request path-argument)
                      (ecl-mcp-connection-workspace
-                      (ecl-mcp-request-connection request))))))
+                      (ecl-mcp-request-connection request)))))
+         (others (ecl-mcp-rules--others request)))
     (make-ecl-mcp-subject
      :tool tool :code code :risk (and code (ecl-mcp-risk-of code))
      :codeless (and code-argument (not code))
      :loads (ecl-mcp-request-loads request)
      :package (and code (ecl-mcp-rules--argument request 'package))
-     :path path :outside (and path-argument (not path))
+     :path path
+     :outside (or (and path-argument (not path))
+                  (cl-some #'ecl-mcp-subject-outside others))
+     :others others
      :digest (ecl-mcp-rules--digest (ecl-mcp-request-arguments request)))))
 
 ;;;; Which calls a rule covers
@@ -226,10 +241,20 @@ Anything unknown matches rules that deny or ask, but not rules that allow."
                                      (ecl-mcp-subject-package subject)))))
            (ecl-mcp-rules--project-fits rule (ecl-mcp-request-root request))
            (or (not (ecl-mcp-rule-path rule))
-               (if-let ((path (ecl-mcp-rules--path-of
-                               rule (ecl-mcp-request-root request) subject)))
-                   (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule) path)
-                 (and doubt (ecl-mcp-subject-outside subject))))))))
+               (ecl-mcp-rules--file-fits rule request subject))))))
+
+(defun ecl-mcp-rules--file-fits (rule request subject)
+  "Whether the path of RULE fits REQUEST, whose subject is SUBJECT.
+Of several files, one suffices to deny or ask, and all are needed to allow."
+  (let ((doubt (not (eq 'allow (ecl-mcp-rule-effect rule))))
+        (root (ecl-mcp-request-root request)))
+    (cl-flet ((fits (one)
+                (if-let ((path (ecl-mcp-rules--path-of rule root one)))
+                    (ecl-mcp-rules--path-fits (ecl-mcp-rule-path rule) path)
+                  (and doubt (ecl-mcp-subject-outside one)))))
+      (if-let ((others (ecl-mcp-subject-others subject)))
+          (if doubt (cl-some #'fits others) (cl-every #'fits others))
+        (fits subject)))))
 
 ;;;; Rules for humans
 
@@ -304,6 +329,7 @@ The widest is first."
      ;; A name with * in it would be a pattern that matches more.
      ((and path (string-match-p "[*?]" path)) (list exact))
      ((equal path ".") (list (list :path path) exact))
+     ((ecl-mcp-subject-others subject) (list exact))
      (path (list (list :path (concat folder "*")) (list :path path) exact))
      ((and risk (eq effect 'allow))
       (append

@@ -7,7 +7,7 @@
 
 ;; The log of calls has a patch for each change to a file.  This file reverses
 ;; patches, the newest first, applies them to the present text, and shows the
-;; result as a review.  Hunks that no longer fit are left out.
+;; result as a review, one for all files.  Hunks that no longer fit are left out.
 
 ;;; Code:
 
@@ -78,10 +78,16 @@ whose lines occur only once."
 
 ;;;; Files
 
-(defun ecl-mcp-undo--buffer (path)
-  "The buffer that visits the file PATH, visiting it if necessary; or nil."
+(defun ecl-mcp-undo--deleted-p (patches)
+  "Whether the newest of PATCHES deleted its file, so that it may come back."
+  (string-match-p "^@@ -[0-9,]+ \\+0,0 @@" (car patches)))
+
+(defun ecl-mcp-undo--buffer (path patches)
+  "The buffer that visits the file PATH, visiting it if necessary; or nil.
+A file that the newest of PATCHES deleted need not exist."
   (or (ecl-mcp-visit-buffer path)
-      (and (file-exists-p path)
+      (and (or (file-exists-p path)
+               (ecl-mcp-undo--deleted-p patches))
            (find-file-noselect path t))))
 
 (defun ecl-mcp-undo--offer-deletion (path patches)
@@ -98,17 +104,19 @@ A file that the agent created is empty after that."
       (delete-file path t)
       (kill-buffer buffer))))
 
-(defun ecl-mcp-undo--open (path patches continue)
-  "Review the effect of undoing PATCHES in the file PATH, then call CONTINUE.
+(defun ecl-mcp-undo--plan (file)
+  "Properties of a review of undoing FILE, (PATH PATCH…), for people to decide.
 If there is nothing to review, say why and return nil."
-  (let* ((buffer (ecl-mcp-undo--buffer path))
-         (problem (if buffer
-                      (ecl-mcp-visit-problem buffer)
-                    "it no longer exists"))
-         (text (and (not problem)
-                    (with-current-buffer buffer (ecl-mcp-save-text))))
-         (result (and text (ecl-mcp-undo--patches text patches)))
-         (hunks (and result (ecl-mcp-hunk-from-texts text (car result)))))
+  (pcase-let* ((`(,path . ,patches) file)
+               (buffer (ecl-mcp-undo--buffer path patches))
+               (problem (if buffer
+                            (ecl-mcp-visit-problem buffer)
+                          "it no longer exists"))
+               (text (and (not problem)
+                          (with-current-buffer buffer (ecl-mcp-save-text))))
+               (result (and text (ecl-mcp-undo--patches text patches)))
+               (hunks (and result
+                           (ecl-mcp-hunk-from-texts text (car result)))))
     (cond (problem
            (ecl-mcp--report "%s: %s" path problem)
            nil)
@@ -116,13 +124,10 @@ If there is nothing to review, say why and return nil."
            (ecl-mcp--report "%s: nothing is left to undo" path)
            nil)
           (t
-           (ecl-mcp-review-open
-            t :title (ecl-mcp-undo--title path patches (cdr result))
-            :path path :name (file-name-nondirectory path)
-            :in-buffer t :hunks hunks :base text
-            :finish (lambda (_review _result)
-                      (ecl-mcp-undo--offer-deletion path patches)
-                      (funcall continue)))))))
+           (list :title (ecl-mcp-undo--title path patches (cdr result))
+                 :path path :name (file-name-nondirectory path)
+                 :exists (file-exists-p path)
+                 :in-buffer t :hunks hunks :base text)))))
 
 (defun ecl-mcp-undo--title (path patches missed)
   "The first line of the review of undoing PATCHES in PATH.
@@ -137,21 +142,32 @@ MISSED is the number of hunks that no longer fit."
                     (if (= missed 1) "is" "are")))))
 
 (defun ecl-mcp-undo--files (files)
-  "Review FILES, each (PATH PATCH…), the newest first, one after the other."
-  (when files
-    (pcase-let ((`((,path . ,patches) . ,rest) files))
-      (or (ecl-mcp-undo--open path patches
-                              (lambda () (ecl-mcp-undo--files rest)))
-          (ecl-mcp-undo--files rest)))))
+  "Review undoing FILES, each (PATH PATCH…), the newest first, as one."
+  (let* ((plans (delq nil (mapcar #'ecl-mcp-undo--plan files)))
+         (finish (lambda (_review _result)
+                   (pcase-dolist (`(,path . ,patches) files)
+                     (ecl-mcp-undo--offer-deletion path patches)))))
+    (cond ((cdr plans)
+           (ecl-mcp-review-open
+            t :title (format "Undo edits in %d files" (length plans))
+            :files plans :finish finish))
+          (plans
+           (apply #'ecl-mcp-review-open t :finish finish (car plans))))))
+
+(defun ecl-mcp-undo-changes (line)
+  "The changes of files in LINE of the log: a list of (PATH . PATCH)."
+  (let-alist line
+    (cl-loop for change in (cons line (append .files nil))
+             for path = (alist-get 'path change)
+             for patch = (alist-get 'patch change)
+             when (and path patch) collect (cons path patch))))
 
 (defun ecl-mcp-undo-lines (lines)
   "Let the user undo the edits in LINES of the log.
 LINES are alists, the newest first; those without a patch do not count."
   (let ((files nil))
-    (dolist (line lines)
-      (let-alist line
-        (when (and .path .patch)
-          (push .patch (alist-get .path files nil nil #'equal)))))
+    (pcase-dolist (`(,path . ,patch) (mapcan #'ecl-mcp-undo-changes lines))
+      (push patch (alist-get path files nil nil #'equal)))
     (unless files
       (user-error "The log has no edit here that can be undone"))
     (ecl-mcp-undo--files

@@ -95,9 +95,12 @@ Nil if there is no such buffer, or if the file on the disk counts."
                (ecl-mcp-visit--revert)))))))
 
 (defun ecl-mcp-visit-called (line _connection)
-  "Revert the buffer of the file that the call in LINE, of the log, wrote."
+  "Revert the buffers of the files that the call in LINE, of the log, wrote."
   (when-let ((path (alist-get 'path line)))
-    (ecl-mcp-visit-follow path)))
+    (ecl-mcp-visit-follow path))
+  (seq-doseq (file (alist-get 'files line))
+    (when (eq (alist-get 'changed file) t)
+      (ecl-mcp-visit-follow (alist-get 'path file)))))
 
 (provide 'ecl-mcp-visit)
 ;;; ecl-mcp-visit.el ends here

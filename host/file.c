@@ -324,3 +324,83 @@ enum files_result file_write(const struct location *location,
         remove_made(workspace, name, existing);
     return result;
 }
+
+/* --- Removing and moving -------------------------------------------------- */
+
+/* Checks that LAST in PARENT is the file EXPECTED still, and may be changed. */
+static enum files_result check_old(const struct location *location, int parent,
+                                   const char *last,
+                                   const struct files_content *expected)
+{
+    struct stat info;
+    const struct stat *old;
+    enum files_result result = find_old(location, parent, last, &info, &old);
+
+    if (result != FILES_OK)
+        return result;
+    return old ? check(location, parent, last, expected)
+               : location_fail(location, ENOENT);
+}
+
+enum files_result file_remove(const struct location *location,
+                              const struct files_content *expected)
+{
+    char last[NAME_MAX + 1];
+    int parent =
+        location_open_parent(location->workspace, location->name, false, last);
+
+    if (parent < 0)
+        return location_fail(location, errno);
+    enum files_result result = check_old(location, parent, last, expected);
+    if (result == FILES_OK && unlinkat(parent, last, 0) < 0)
+        result = location_fail(location, errno);
+    if (result == FILES_OK)
+        (void)fsync(parent);
+    (void)close(parent);
+    return result;
+}
+
+/* Renames FROM in the folder PARENT to TO, if nothing has that name. */
+static enum files_result move_to(int parent, const char *from,
+                                 const struct location *to)
+{
+    char last[NAME_MAX + 1];
+    size_t existing = find_existing(to->workspace, to->name);
+    int target = location_open_parent(to->workspace, to->name, true, last);
+
+    if (target < 0)
+        return location_fail(to, errno);
+    int error = replace_rename(parent, from, target, last);
+    enum files_result result = FILES_OK;
+    if (error == EEXIST)
+        result = location_refuse(to, FILES_REFUSED,
+                                 "something has this name already.");
+    else if (error == EXDEV)
+        result =
+            location_refuse(to, FILES_FAILED, "it is on another file system.");
+    else if (error != 0)
+        result = location_fail(to, error);
+    (void)fsync(target);
+    (void)close(target);
+    if (result != FILES_OK)
+        remove_made(to->workspace, to->name, existing);
+    return result;
+}
+
+enum files_result file_move(const struct location *from,
+                            const struct files_content *expected,
+                            const struct location *to)
+{
+    char last[NAME_MAX + 1];
+    int parent = location_open_parent(from->workspace, from->name, false, last);
+
+    if (parent < 0)
+        return location_fail(from, errno);
+    enum files_result result = check_old(from, parent, last, expected);
+    if (result == FILES_OK)
+        result = move_to(parent, last, to);
+    if (result == FILES_OK)
+        (void)fsync(parent);
+    (void)close(parent);
+    return result;
+}

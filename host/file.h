@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* file.h: one file of a workspace is read or replaced. */
+/* file.h: one file of a workspace is read, replaced, removed or moved. */
 #ifndef HOST_FILE_H
 #define HOST_FILE_H
 
@@ -21,5 +21,14 @@ enum files_result file_read(const struct location *location, uint64_t max,
 enum files_result file_write(const struct location *location,
                              const struct files_content *expected,
                              struct str bytes);
+
+/* Removes the file of LOCATION, as the function `remove` in files.h says. */
+enum files_result file_remove(const struct location *location,
+                              const struct files_content *expected);
+
+/* Renames the file of FROM to TO, as the function `move` in files.h says. */
+enum files_result file_move(const struct location *from,
+                            const struct files_content *expected,
+                            const struct location *to);
 
 #endif

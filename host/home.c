@@ -26,3 +26,13 @@ bool home_below(const char *real, struct str *out)
     }
     return false;
 }
+
+const char *home_folder(void)
+{
+    const char *home = getenv("HOME");
+
+    if (home && home[0] == '/')
+        return home;
+    const struct passwd *user = getpwuid(getuid());
+    return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : NULL;
+}

@@ -12,4 +12,8 @@
    is the part below, a part of REAL. */
 bool home_below(const char *real, struct str *out);
 
+/* The folder that ~ means, absolute: that of HOME, else the one that the system
+   has; NULL when there is none. */
+const char *home_folder(void);
+
 #endif

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "base/utf8.h"
 #include "files/secrets.h"
+#include "host/home.h"
 #include "host/resolve.h"
 
 /* Characters of a path that a message shows. */
@@ -149,10 +150,18 @@ enum files_result location_find(struct location *location)
         return location_refuse(location, FILES_REFUSED,
                                "a path must not be empty, and must not contain "
                                "a NUL.");
+    const char *from = asked.p[0] == '/' ? NULL : root;
+    struct str rest = asked;
+    if (asked.p[0] == '~' && (asked.n == 1 || asked.p[1] == '/')) {
+        rest = str_make(asked.p + 1, asked.n - 1);
+        from = home_folder();
+        if (!from)
+            return location_refuse(location, FILES_REFUSED,
+                                   "there is no home folder.");
+    }
     char path[PATH_MAX];
-    bool absolute = asked.p[0] == '/';
-    int n = snprintf(path, sizeof path, "%s%s%.*s", absolute ? "" : root,
-                     absolute ? "" : "/", STR_ARG(asked));
+    int n = snprintf(path, sizeof path, "%s%s%.*s", from ? from : "",
+                     from ? "/" : "", STR_ARG(rest));
     if (n < 0 || n >= PATH_MAX)
         return location_fail(location, ENAMETOOLONG);
     char real[PATH_MAX];

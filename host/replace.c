@@ -167,19 +167,24 @@ int replace_write(const struct arena *arena, int parent, const char *last,
     return 0;
 }
 
-/* 0 or an errno. */
-static int move(int parent, const char *name, const char *last, bool is_new)
+int replace_rename(int parent, const char *name, int to, const char *last)
 {
-    if (!is_new)
-        return renameat(parent, name, parent, last) < 0 ? errno : 0;
-    if (renameat2(parent, name, parent, last, RENAME_NOREPLACE) == 0)
+    if (renameat2(parent, name, to, last, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    if (linkat(parent, name, parent, last, 0) < 0)
+    if (linkat(parent, name, to, last, 0) < 0)
         return errno;
     (void)unlinkat(parent, name, 0);
     return 0;
+}
+
+/* 0 or an errno. */
+static int move(int parent, const char *name, const char *last, bool is_new)
+{
+    if (is_new)
+        return replace_rename(parent, name, parent, last);
+    return renameat(parent, name, parent, last) < 0 ? errno : 0;
 }
 
 int replace_move(int parent, const struct replacement *file, const char *last,

@@ -36,4 +36,9 @@ int MUST_CHECK replace_write(const struct arena *arena, int parent,
 int MUST_CHECK replace_move(int parent, const struct replacement *file,
                             const char *last, bool is_new);
 
+/* Renames NAME in the folder PARENT to LAST in the folder TO, if that does not
+   exist. Returns 0 or an errno. */
+int MUST_CHECK replace_rename(int parent, const char *name, int to,
+                              const char *last);
+
 #endif

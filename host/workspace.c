@@ -162,6 +162,33 @@ static enum files_result write_file(void *context, struct arena *arena,
     return result == FILES_OK ? file_write(&location, expected, bytes) : result;
 }
 
+static enum files_result remove_file(void *context, struct arena *arena,
+                                     const struct files_content *expected,
+                                     struct str *problem)
+{
+    struct location location = {context, arena, expected->name, STR(""),
+                                problem};
+    enum files_result result = location_take(&location, expected->name);
+
+    return result == FILES_OK ? file_remove(&location, expected) : result;
+}
+
+static enum files_result move_file(void *context, struct arena *arena,
+                                   const struct files_content *expected,
+                                   const struct files_place *to,
+                                   struct str *problem)
+{
+    struct location location = {context, arena, expected->name, STR(""),
+                                problem};
+    struct location target = {context, arena, to->asked, STR(""), problem};
+    enum files_result result = location_take(&location, expected->name);
+
+    if (result == FILES_OK)
+        result = location_take(&target, to->name);
+    return result == FILES_OK ? file_move(&location, expected, &target)
+                              : result;
+}
+
 static enum files_result list_folder(void *context, struct arena *arena,
                                      const struct files_place *place,
                                      struct files_folder *out,
@@ -241,5 +268,7 @@ struct files workspace_files(struct workspace *workspace)
                           .locate = locate_file,
                           .read = read_file,
                           .list = list_folder,
-                          .write = write_file};
+                          .write = write_file,
+                          .remove = remove_file,
+                          .move = move_file};
 }

@@ -3,6 +3,7 @@
 #include "image/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,6 +36,28 @@ enum status control_send(int socket, const struct control_message *message,
         sent = sendmsg(socket, &header, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     return sent == (ssize_t)sizeof copy ? ST_OK : ST_IO;
+}
+
+enum status control_send_temporary(int socket, const char *path)
+{
+    size_t n = strlen(path) + 1;
+
+    return n <= SANDBOX_PATH &&
+                   send(socket, path, n, MSG_NOSIGNAL) == (ssize_t)n
+               ? ST_OK
+               : ST_IO;
+}
+
+enum status control_await_temporary(int socket, char path[SANDBOX_PATH])
+{
+    struct pollfd fd = {socket, POLLIN, 0};
+    ssize_t n;
+
+    do {
+        (void)poll(&fd, 1, -1); // the socket need not block
+        n = recv(socket, path, SANDBOX_PATH, 0);
+    } while (n < 0 && (errno == EINTR || errno == EAGAIN));
+    return n > 0 && path[n - 1] == '\0' ? ST_OK : ST_IO;
 }
 
 /* Takes the descriptors out of HEADER; those beyond CONTROL_FDS cannot come,

@@ -49,12 +49,19 @@ enum control_fd {
 #define CONTROL_SPARED_MAX (2 * LIMIT_CHECKPOINTS)
 
 /* Why a call is stopped. */
-enum stop_why { STOP_CANCELLED, STOP_TIME, STOP_ENDING, STOP_BY_USER };
+enum stop_why {
+    STOP_CANCELLED,
+    STOP_TIME,
+    STOP_ENDING,
+    STOP_BY_USER,
+    STOP_FREED,      /* a call waits that frees the session, as a reset does */
+    STOP_REASONS = 8 /* room for so many */
+};
 
-/* The value of the signal that interrupts call ID: value / 4 tells the call,
-   value % 4 is the reason. */
+/* The value of the signal that interrupts call ID: value / STOP_REASONS tells
+   the call, the rest is the reason. */
 #define CONTROL_SIGNAL_VALUE(id, why)                                          \
-    ((int)(((id)&0x1fffffff) * 4 + (unsigned)(why)))
+    ((int)(((id)&0x0fffffff) * STOP_REASONS + (unsigned)(why)))
 
 struct control_message {
     uint32_t kind;
@@ -76,6 +83,14 @@ struct control_message {
 enum status MUST_CHECK control_send(int socket,
                                     const struct control_message *message,
                                     const int fds[CONTROL_FDS]);
+
+/* Tells the zygote, before any message, where the temporary folder of the
+   images is, "" when there is none. ST_IO: it is gone. */
+enum status MUST_CHECK control_send_temporary(int socket, const char *path);
+
+/* Waits for that. ST_IO: the other end is gone. */
+enum status MUST_CHECK control_await_temporary(int socket,
+                                               char path[SANDBOX_PATH]);
 
 /* Receives one message without waiting. FDS gets the descriptors that came
    along (close on exec; the caller owns them), and -1 for each that did not.

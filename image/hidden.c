@@ -281,11 +281,10 @@ static void hide_home(struct hidden *hidden, const struct home *home,
         hide_in_folders(hidden, path, sandbox, places);
 }
 
-/* Hides the tickets that exist. Their folder does not count as looked at: it
-   changes all the time. */
-static void hide_tickets(struct hidden *hidden)
+/* Hides the tickets that exist, also where CACHE says. Their folder does not
+   count as looked at: it changes all the time. */
+static void hide_tickets(struct hidden *hidden, const char *cache)
 {
-    const char *cache = getenv("KRB5CCNAME");
     size_t left = LIMIT_SECRET_NAMES;
 
     hide_entries(hidden, TICKETS, TICKET, NULL, &left);
@@ -305,7 +304,7 @@ static void hide_secrets(struct hidden *hidden, const struct sandbox *sandbox,
     for (size_t i = 0; i < HOMES_MAX; i++)
         if (places->homes[i].path[0] == '/')
             hide_home(hidden, &places->homes[i], sandbox, places);
-    hide_tickets(hidden);
+    hide_tickets(hidden, places->tickets);
 }
 
 enum status hidden_find(struct hidden *hidden, const struct sandbox *sandbox,

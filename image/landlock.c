@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/folders.h"
@@ -260,50 +259,10 @@ static bool begin_rules(struct landlock *landlock,
     return rules->set >= 0;
 }
 
-/* The rules that landlock_begin had begun, for landlock_open. */
-static struct landlock early = {.rules = -1};
-
-void landlock_begin(int version, const struct sandbox *sandbox,
-                    const struct hidden *hidden)
-{
-    struct rules rules;
-
-    early.version = version;
-    if (hidden->failed || version == 0 ||
-        !begin_rules(&early, sandbox, hidden, &rules))
-        return; // they are made later
-    early.maker = fork();
-    if (early.maker == 0) {
-        allow_reading(&rules); // both processes have the same rules
-        _exit(0);
-    }
-    if (early.maker < 0) {
-        close_one(&early.rules);
-        forget_marks(&early);
-    }
-}
-
-/* Waits until the rules that were begun are made; true: they are. */
-static bool await_maker(pid_t maker)
-{
-    int status = -1;
-
-    while (maker > 0 && waitpid(maker, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return maker > 0 && status == 0;
-}
-
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places)
 {
-    *landlock = early;
-    early = (struct landlock){.rules = -1};
-    landlock->begun =
-        await_maker(landlock->maker) && landlock->version == version;
-    if (!landlock->begun)
-        close_one(&landlock->rules);
-    landlock->version = version;
+    *landlock = (struct landlock){.version = version, .rules = -1};
     for (size_t i = 0; i < SANDBOX_N; i++) {
         const char *path = places->writable[i];
 
@@ -324,15 +283,10 @@ enum status landlock_renew(struct landlock *landlock,
     struct rules rules;
     int fault;
 
-    if (landlock->begun) {
-        landlock->begun = false;
-        rules.set = landlock->rules;
-        rules.handled = handled_by(landlock->version, sandbox).files;
-        allow_folders(&rules, landlock, sandbox);
+    if (landlock->rules >= 0 && (landlock->fresh || is_unchanged(landlock))) {
+        landlock->fresh = false;
         return ST_OK;
     }
-    if (landlock->rules >= 0 && is_unchanged(landlock))
-        return ST_OK;
     close_one(&landlock->rules);
     errno = ENOMEM;
     if (hidden_find(&hidden, sandbox, places) == ST_OK &&

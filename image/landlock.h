@@ -23,15 +23,8 @@ struct landlock {
     int rules;              /* the descriptor of the rules; -1: not made yet */
     struct landlock_mark *marks; /* owned */
     size_t n;                    /* of the marks */
-    pid_t maker; /* the process that makes the rules; 0: there is none */
-    bool begun;  /* the rules lack the folders yet */
+    bool fresh; /* the rules are for the next image, whatever has changed */
 };
-
-/* Begins to make the rules, which keep HIDDEN out of reach, in a process of
-   their own: a home folder may hold thousands of files. Called before
-   landlock_open, if at all. */
-void landlock_begin(int version, const struct sandbox *sandbox,
-                    const struct hidden *hidden);
 
 /* Opens the writable folders of PLACES. One that is no longer what its path
    names, or whose path has got a link, cannot be written, and PLACES says so.
@@ -39,9 +32,10 @@ void landlock_begin(int version, const struct sandbox *sandbox,
 void landlock_open(struct landlock *landlock, int version,
                    struct sandbox_places *places);
 
-/* Makes the rules, unless the folders on the way to what they hide are as they
-   were: code can write only below PLACES, and not read secrets in the home
-   folders. ST_IO: the system refuses, and errno says why. */
+/* Makes the rules, unless they are fresh, or the folders on the way to what
+   they hide are as they were: code can write only below PLACES, and not read
+   secrets in the home folders. ST_IO: the system refuses, and errno says why.
+ */
 enum status MUST_CHECK landlock_renew(struct landlock *landlock,
                                       const struct sandbox *sandbox,
                                       const struct sandbox_places *places);

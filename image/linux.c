@@ -26,6 +26,9 @@
 /* Asks for the version of Landlock; not in the headers of older systems. */
 enum { LANDLOCK_CREATE_RULESET = 444, LANDLOCK_VERSION = 1 };
 
+/* Bytes of a thread's stack: many paths. */
+#define THREAD_STACK (1024u * 1024)
+
 void linux_adopt_orphans(void)
 {
     // if refused, orphans go to init, and end when their pipes close
@@ -280,4 +283,22 @@ int linux_landlock_version(void)
     long version = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION);
 
     return version > 0 ? (int)version : 0;
+}
+
+bool linux_start(pthread_t *thread, void *run(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    bool done;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); // cannot fail
+    done = pthread_attr_setstacksize(&attributes, THREAD_STACK) == 0 &&
+           pthread_create(thread, &attributes, run, argument) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL); // cannot fail
+    (void)pthread_attr_destroy(&attributes);
+    return done;
 }

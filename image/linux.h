@@ -4,10 +4,13 @@
 #ifndef IMAGE_LINUX_H
 #define IMAGE_LINUX_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "base/status.h"
 
 /* From now on this process adopts its orphaned descendants, and can wait for
    them. */
@@ -84,5 +87,9 @@ enum {
     LINUX_LANDLOCK_SIGNALS = 6
 };
 int linux_landlock_version(void);
+
+/* Starts a thread with a small stack, which gets no signals, to be joined. */
+bool MUST_CHECK linux_start(pthread_t *thread, void *run(void *),
+                            void *argument);
 
 #endif

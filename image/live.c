@@ -30,19 +30,16 @@
 /* Environment variable with the number of the collector's marker threads. */
 #define MARKERS "GC_MARKERS"
 
-/* Reasons of a stop: as many as CONTROL_SIGNAL_VALUE has room for. */
-#define REASONS 4
-
 static struct live {
     struct connection connection;
     struct sleepers sleepers;
     uint64_t heap;
     cl_object streams[CONNECTION_PIPES];
     cl_object dispatch;
-    cl_object stop_reason;      /* the variable *STOP-REASON*, */
-    cl_object reasons[REASONS]; /* and its values, keywords */
-    cl_object time_limit;       /* the variable *TIME-LIMIT* */
-    char *stack_limit;          /* where ECL finds an overflow of the C stack */
+    cl_object stop_reason;           /* the variable *STOP-REASON*, */
+    cl_object reasons[STOP_REASONS]; /* and its values, keywords */
+    cl_object time_limit;            /* the variable *TIME-LIMIT* */
+    char *stack_limit; /* where ECL finds an overflow of the C stack */
 } live;
 
 /* The call that runs, as far as it fits a signal's value; 0 between calls. */
@@ -118,6 +115,10 @@ void live_boot(char *name)
     (void)unsetenv(MARKERS); // the programs that we start must not get it
     (void)sigaction(SIGINT, NULL, &lisp_interrupt);
     ecl_init_module(NULL, init_lib_ecl_mcp_lisp);
+}
+
+void live_prepare(void)
+{
     (void)cl_funcall(1, symbol("PREPARE"));
 }
 
@@ -130,9 +131,9 @@ static void interrupt(int signal, siginfo_t *info, void *context)
     if (running == 0)
         return;
     if (info->si_code == SI_QUEUE) {
-        if (info->si_value.sival_int / 4 != running)
+        if (info->si_value.sival_int / STOP_REASONS != running)
             return;
-        why = info->si_value.sival_int % 4;
+        why = info->si_value.sival_int % STOP_REASONS;
     }
     ECL_SET(live.stop_reason, live.reasons[why]);
     lisp_interrupt.sa_sigaction(signal, info, context);
@@ -333,7 +334,7 @@ static void call(struct wire_head head, struct str body)
     if (!streams_are_open())
         start_streams();
     restore_stack_guard();
-    running = CONTROL_SIGNAL_VALUE(head.id, 0) / 4;
+    running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
     error = dispatch(body, &text);
     running = 0;
     connection_reply(&live.connection, head.id, error, buf_view(&text));
@@ -379,11 +380,10 @@ static void take_signals(void)
    a signal handler must not make them. */
 static void find_names(void)
 {
-    static const char *const reasons[REASONS] = {
-        [STOP_CANCELLED] = "CANCELLED",
-        [STOP_TIME] = "TIME",
-        [STOP_ENDING] = "ENDING",
-        [STOP_BY_USER] = "USER",
+    static const char *const reasons[] = {
+        [STOP_CANCELLED] = "CANCELLED", [STOP_TIME] = "TIME",
+        [STOP_ENDING] = "ENDING",       [STOP_BY_USER] = "USER",
+        [STOP_FREED] = "FREED",
     };
 
     live.dispatch = symbol("DISPATCH");
@@ -392,8 +392,10 @@ static void find_names(void)
     ecl_register_root(&live.dispatch);
     ecl_register_root(&live.stop_reason);
     ecl_register_root(&live.time_limit);
-    for (int i = 0; i < REASONS; i++) {
-        live.reasons[i] = ecl_make_keyword(reasons[i]);
+    for (size_t i = 0; i < STOP_REASONS; i++) {
+        bool named = i < sizeof reasons / sizeof *reasons;
+
+        live.reasons[i] = ecl_make_keyword(reasons[named ? i : STOP_CANCELLED]);
         ecl_register_root(&live.reasons[i]);
     }
 }

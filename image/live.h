@@ -11,6 +11,9 @@
    with a message on standard error when that fails. */
 void live_boot(char *name);
 
+/* Prepares what sessions share, after the environment is that of the images. */
+void live_prepare(void);
+
 /* Turns this fork of the zygote into a live image, which answers the calls that
    come over FDS until its supervisor closes the socket. */
 NO_RETURN void live_run(const struct control_message *open,

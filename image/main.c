@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* main.c: ecl-mcp-image, the zygote. Boots Lisp once, then forks a keeper for
    every OPEN message of its supervisor, which forks the live image; ends
-   everything below it when the supervisor is gone. Runs no user code and no
-   thread. */
+   everything below it when the supervisor is gone. Runs no user code, and no
+   thread once Lisp is booted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -201,6 +201,37 @@ static bool prepare_signals(void)
     return sigaction(SIGCHLD, &action, NULL) == 0;
 }
 
+/* Where the supervisor has made the temporary folder; "": nowhere. */
+static char temporary[SANDBOX_PATH];
+
+/* TMPDIR as this process has got it; NULL: it is not set. */
+static const char *usual;
+
+/* ECL does not boot if TMPDIR has a star in it, and needs none for that. */
+static void put_temporary_aside(void)
+{
+    usual = getenv("TMPDIR");
+    (void)unsetenv("TMPDIR"); // the text stays where it is
+}
+
+static void await_temporary(struct sandbox_places *found)
+{
+    if (sandbox.mode != SANDBOX_WORKSPACE)
+        return;
+    if (control_await_temporary(CONTROL_FD, temporary) != ST_OK)
+        _exit(1); // the supervisor is gone
+    sandbox_set_temporary(&sandbox, temporary, found);
+}
+
+/* The environment of the images is that of this process. */
+static void announce_temporary(void)
+{
+    const char *path = sandbox.mode == SANDBOX_WORKSPACE ? temporary : usual;
+
+    if (path && path[0] != '\0')
+        (void)setenv("TMPDIR", path, 1); // fails only without memory
+}
+
 /* Takes the arguments that the supervisor gives: the mode, the network, whether
    files of the workspace are protected, the patterns of further secrets, an
    empty one, and those of further protected files. */
@@ -234,9 +265,16 @@ int main(int argc, char **argv)
     }
     (void)fcntl(CONTROL_FD, F_SETFD, FD_CLOEXEC); // fails only without it
     linux_adopt_orphans();
-    sandbox_find_places(&sandbox, NULL, getenv("TMPDIR"), &places);
-    sandbox_begin(&sandbox, &places); // meanwhile Lisp boots
-    live_boot(argv[0]);
+    put_temporary_aside();
+    sandbox_find_places(&sandbox, NULL,
+                        sandbox.mode == SANDBOX_WORKSPACE ? NULL : usual,
+                        &places);
+    // what forks comes as long as this process is small
+    sandbox_begin(&sandbox, &prepared);
+    manner.confined = sandbox.mode != SANDBOX_OFF;
+    manner.counted = manner.confined && keeper_can_count();
+    sandbox_prepare(&sandbox, &places, &prepared, await_temporary);
+    live_boot(argv[0]); // meanwhile
     if (!prepare_signals()) {
         perror("ecl-mcp-image");
         return 1;
@@ -249,8 +287,8 @@ int main(int argc, char **argv)
                     stderr);
         return 1;
     }
-    manner.confined = sandbox.mode != SANDBOX_OFF;
-    manner.counted = manner.confined && keeper_can_count();
+    announce_temporary();
+    live_prepare();
     if (control_send(CONTROL_FD, &ready, NULL) == ST_OK)
         serve(&keepers);
     keeper_end_family();

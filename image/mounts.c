@@ -482,19 +482,24 @@ void mounts_cover(struct mounts *mounts, const struct sandbox *sandbox)
 
 /* --- All of it ---------------------------------------------------------- */
 
-bool mounts_enter(struct mounts *mounts, const struct sandbox *sandbox,
-                  const struct hidden *hidden, struct sandbox_places *places)
+void mounts_enter(struct mounts *mounts)
+{
+    memset(mounts, 0, sizeof *mounts);
+    mounts->workspace = mounts->events = -1;
+    if (namespace_enter() < 0)
+        mounts->fault = errno;
+    else
+        mounts->parts = SANDBOX_MOUNTS;
+}
+
+bool mounts_make(struct mounts *mounts, const struct sandbox *sandbox,
+                 const struct hidden *hidden, struct sandbox_places *places)
 {
     uint32_t temporary;
     bool covering = is_writable(places, SANDBOX_ROOT) && !sandbox->unprotected;
 
-    memset(mounts, 0, sizeof *mounts);
-    mounts->workspace = mounts->events = -1;
-    if (namespace_enter() < 0) {
-        mounts->fault = errno;
+    if (mounts->parts == 0)
         return true;
-    }
-    mounts->parts = SANDBOX_MOUNTS;
     if (hide_secrets(hidden))
         mounts->parts |= SANDBOX_MOUNTS_SECRETS;
     if (sandbox->mode != SANDBOX_WORKSPACE)

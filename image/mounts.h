@@ -24,15 +24,18 @@ struct mounts {
     struct paths known;   /* what is to be covered when it comes again */
 };
 
-/* Enters a namespace, where the system lets this process, and mounts; HIDDEN
-   are the secrets. PLACES
+/* Enters a namespace in which everything is as outside, where the system lets
+   this process. It must have one thread, and should be small: it forks. */
+void mounts_enter(struct mounts *mounts);
+
+/* Mounts in the namespace, if it was entered; HIDDEN are the secrets. PLACES
    gets the temporary folder as it is found in the namespace without links; its
-   old path leads there by one. This process must have one thread. False: it
-   stands in a namespace that is not whole; no code may run then. */
-bool MUST_CHECK mounts_enter(struct mounts *mounts,
-                             const struct sandbox *sandbox,
-                             const struct hidden *hidden,
-                             struct sandbox_places *places);
+   old path leads there by one. False: the namespace is not whole; no code may
+   run in it then. */
+bool MUST_CHECK mounts_make(struct mounts *mounts,
+                            const struct sandbox *sandbox,
+                            const struct hidden *hidden,
+                            struct sandbox_places *places);
 
 /* When EVENTS is readable: covers again what other programs have replaced. What
    was never there before is left alone, because code may be making it. */

@@ -41,6 +41,15 @@ static void resolve(const char *path, char out[SANDBOX_PATH])
         out[0] = '\0';
 }
 
+/* Notes why code may not write to PLACE, if so. */
+static void refuse(const struct sandbox *sandbox, enum sandbox_place place,
+                   struct sandbox_places *places)
+{
+    if (places->writable[place][0] != '\0')
+        places->refused[place] = homes_forbid(
+            places->homes, places->writable[place], sandbox->secrets);
+}
+
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places)
 {
@@ -48,14 +57,21 @@ void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
     if (sandbox->mode == SANDBOX_OFF)
         return;
     homes_find(places->homes);
+    places->tickets = getenv("KRB5CCNAME");
     resolve(workspace ? workspace : ".", places->writable[SANDBOX_ROOT]);
-    if (temporary && temporary[0] == '/')
-        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
     cache_find(places->writable[SANDBOX_CACHE]);
-    for (size_t i = 0; i < SANDBOX_N; i++)
-        if (places->writable[i][0] != '\0')
-            places->refused[i] = homes_forbid(
-                places->homes, places->writable[i], sandbox->secrets);
+    refuse(sandbox, SANDBOX_ROOT, places);
+    refuse(sandbox, SANDBOX_CACHE, places);
+    if (temporary)
+        sandbox_set_temporary(sandbox, temporary, places);
+}
+
+void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
+                           struct sandbox_places *places)
+{
+    if (temporary[0] == '/')
+        resolve(temporary, places->writable[SANDBOX_TEMPORARY]);
+    refuse(sandbox, SANDBOX_TEMPORARY, places);
 }
 
 void sandbox_make_cache(const struct sandbox *sandbox,

@@ -50,6 +50,8 @@ struct sandbox_places {
     char writable[SANDBOX_N][SANDBOX_PATH];
     const char *refused[SANDBOX_N]; /* why code may not write to one of them */
     struct home homes[HOMES_MAX];
+    const char *tickets; /* where the environment says that Kerberos tickets
+                            are, or NULL; borrowed */
 };
 
 /* Fills PLACES: WORKSPACE, or the current folder when that is NULL, the
@@ -59,6 +61,10 @@ struct sandbox_places {
    secrets of the home folder lie. */
 void sandbox_find_places(const struct sandbox *sandbox, const char *workspace,
                          const char *temporary, struct sandbox_places *places);
+
+/* Sets the temporary folder of PLACES, which had none. */
+void sandbox_set_temporary(const struct sandbox *sandbox, const char *temporary,
+                           struct sandbox_places *places);
 
 /* Makes the cache of PLACES if it is missing and code may write to it. When it
    cannot be used, its path becomes "": the temporary folder serves. */

@@ -2,6 +2,7 @@
 /* sandbox_enter.c: see sandbox_enter.h. */
 #include "image/sandbox_enter.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -33,25 +34,70 @@ static void lower_limit(int resource, rlim_t most)
                     &limit); // lowering is always allowed
 }
 
-/* What must stay hidden, from sandbox_begin until the mounts are made. */
-static struct hidden hidden;
-static bool has_hidden;
+/* The work of sandbox_prepare. */
+struct work {
+    const struct sandbox *sandbox;
+    struct sandbox_places *places;
+    struct sandbox_prepared *prepared;
+    sandbox_temporary *temporary;
+};
 
-static void find_hidden(const struct sandbox *sandbox,
-                        const struct sandbox_places *places)
-{
-    if (!has_hidden && hidden_find(&hidden, sandbox, places) != ST_OK)
-        hidden.failed = true; // this is reported
-    has_hidden = true;
-}
+/* What the thread THREAD does, or has done. */
+static struct work work;
+static pthread_t thread;
+static bool preparing;
 
 void sandbox_begin(const struct sandbox *sandbox,
-                   const struct sandbox_places *places)
+                   struct sandbox_prepared *prepared)
 {
+    memset(prepared, 0, sizeof *prepared);
+    prepared->mounts.workspace = prepared->mounts.events = -1;
+    if (sandbox->mode != SANDBOX_OFF)
+        mounts_enter(&prepared->mounts);
+}
+
+/* Makes everything ready that needs no rights but that to mount. */
+static void prepare(const struct work *w)
+{
+    struct sandbox_prepared *prepared = w->prepared;
+    struct hidden hidden;
+    int version = linux_landlock_version();
+
+    if (w->temporary)
+        w->temporary(w->places);
+    sandbox_make_cache(w->sandbox, w->places);
+    if (hidden_find(&hidden, w->sandbox, w->places) != ST_OK)
+        hidden.failed = true; // this is reported
+    prepared->whole =
+        mounts_make(&prepared->mounts, w->sandbox, &hidden, w->places);
+    hidden_release(&hidden);
+    landlock_open(&prepared->landlock, version, w->places);
+    // a home folder may hold thousands of files; what fails is tried again
+    prepared->landlock.fresh =
+        version > 0 &&
+        landlock_renew(&prepared->landlock, w->sandbox, w->places) == ST_OK;
+    prepared->seccomp =
+        syscall_filter_prepare(w->sandbox, version, &prepared->filter);
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    prepare(&work);
+    return NULL;
+}
+
+void sandbox_prepare(const struct sandbox *sandbox,
+                     struct sandbox_places *places,
+                     struct sandbox_prepared *prepared,
+                     sandbox_temporary *temporary)
+{
+    work = (struct work){sandbox, places, prepared, temporary};
     if (sandbox->mode == SANDBOX_OFF)
         return;
-    find_hidden(sandbox, places);
-    landlock_begin(linux_landlock_version(), sandbox, &hidden);
+    preparing = linux_start(&thread, run, NULL);
+    if (!preparing)
+        prepare(&work);
 }
 
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
@@ -60,28 +106,25 @@ struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
 {
     struct sandbox_state state = {.known = true};
 
-    memset(prepared, 0, sizeof *prepared);
-    prepared->mounts.workspace = prepared->mounts.events = -1;
+    if (work.prepared != prepared)
+        sandbox_prepare(sandbox, places, prepared, NULL);
+    if (preparing)
+        state.known = pthread_join(thread, NULL) == 0;
+    preparing = false;
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_FSIZE, LIMIT_FILE_WRITTEN);
     lower_limit(RLIMIT_NOFILE, LIMIT_DESCRIPTORS);
     if (sandbox->mode == SANDBOX_OFF)
         return state;
-    sandbox_make_cache(sandbox, places);
-    find_hidden(sandbox, places);
-    state.known = mounts_enter(&prepared->mounts, sandbox, &hidden, places);
-    hidden_release(&hidden);
-    has_hidden = false;
+    state.known = state.known && prepared->whole;
     state.mounts = prepared->mounts.parts;
     state.mounts_fault = prepared->mounts.fault;
     cache_announce(places->writable[SANDBOX_CACHE],
                    places->writable[SANDBOX_TEMPORARY]);
-    state.landlock = linux_landlock_version();
-    landlock_open(&prepared->landlock, state.landlock, places);
+    state.landlock = prepared->landlock.version;
     state.rights = state.mounts != 0 ? linux_keep_mounting() //
                                      : linux_give_up_rights();
-    state.seccomp =
-        syscall_filter_prepare(sandbox, state.landlock, &prepared->filter);
+    state.seccomp = prepared->seccomp;
     return state;
 }
 

@@ -18,18 +18,33 @@ struct sandbox_prepared {
     struct landlock landlock; /* of version 0: there is none */
     struct mounts mounts;
     struct syscall_filter filter;
+    bool whole;   /* the mounts are as they must be */
+    bool seccomp; /* the filter is made */
 };
 
-/* In the zygote, as early as can be, and before threads: begins what takes a
-   while. May be left out. */
-void sandbox_begin(const struct sandbox *sandbox,
-                   const struct sandbox_places *places);
+/* Adds the temporary folder to PLACES, for which it may wait. */
+typedef void sandbox_temporary(struct sandbox_places *places);
 
-/* In the zygote, before it forks: makes the cache folder, enters the mounts,
-   gives up the rights that live images must not have, sets the limits, which
-   hold in every mode, and makes the rest ready for the images. The right to
-   mount is kept; whoever else the zygote forks must give it up. What is
-   reported is not KNOWN when no code may run. */
+/* In the zygote, as long as it is small: enters the mount namespace. Each image
+   needs one PREPARED. */
+void sandbox_begin(const struct sandbox *sandbox,
+                   struct sandbox_prepared *prepared);
+
+/* In the zygote, after that: makes ready what needs nothing that the caller
+   does next, in a thread of its own; TEMPORARY comes first, unless it is NULL.
+   Until sandbox_enter_zygote, the arguments belong to that thread, and the
+   caller forks nothing and leaves its current folder, and the variables of its
+   environment that are set, as they are. May be left out. */
+void sandbox_prepare(const struct sandbox *sandbox,
+                     struct sandbox_places *places,
+                     struct sandbox_prepared *prepared,
+                     sandbox_temporary *temporary);
+
+/* In the zygote, before it forks: makes ready what is not, or waits for that:
+   the cache folder, the mounts, the rules, the filter. Gives up the rights that
+   live images must not have, and sets the limits, which hold in every mode. The
+   right to mount is kept; whoever else the zygote forks must give it up. What
+   is reported is not KNOWN when no code may run. */
 struct sandbox_state sandbox_enter_zygote(const struct sandbox *sandbox,
                                           struct sandbox_places *places,
                                           struct sandbox_prepared *prepared);

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "image/linux.h"
@@ -27,19 +27,23 @@ static bool load(const struct syscall_filter *filter)
             syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
 }
 
-/* Whether a child of this process can load FILTER. */
-static bool is_taken(const struct syscall_filter *filter)
+/* In a thread of its own. */
+static void *try_to_load(void *filter)
 {
-    int status = -1;
-    pid_t pid = fork();
+    bool done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && load(filter);
 
-    if (pid == 0)
-        _exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && load(filter) ? 0
-                                                                          : 1);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return pid > 0 && status == 0;
+    return done ? filter : NULL;
+}
+
+/* Whether the system takes FILTER. A thread tries, and ends with it: a process
+   would cost a copy of all that this one has. */
+static bool is_taken(struct syscall_filter *filter)
+{
+    pthread_t thread;
+    void *taken = NULL;
+
+    return linux_start(&thread, try_to_load, filter) &&
+           pthread_join(thread, &taken) == 0 && taken;
 }
 
 /* What a call of GROUP is answered. */

@@ -20,8 +20,8 @@ struct syscall_filter {
 
 /* In the zygote: makes the filter for SANDBOX. LANDLOCK is the version of the
    system's Landlock: the filter refuses what that version does not cover, as
-   far as a filter can. False, and OUT is empty, when a child of this process
-   could not load it. */
+   far as a filter can. False, and OUT is empty, when a thread could not load
+   it. */
 bool syscall_filter_prepare(const struct sandbox *sandbox, int landlock,
                             struct syscall_filter *out);
 

@@ -21,6 +21,9 @@ evaluated.")
                  (eq (symbol-package name)
                      (load-time-value (find-package "ECL-MCP"))))))))
 
+(defconstant +unknown+ '+unknown+
+  "Stands for the value of a variable of compiled code that is not known.")
+
 (define-record (frame (:constructor make-frame (function environment)))
   "An entry of the invocation history. If KNOWN is true, ARGUMENTS are what the
 caller seems to have passed."
@@ -45,12 +48,32 @@ function: it is the call that the innermost function was making."
                (setf callee nil)
                (unless (hidden-frame-p function)
                  (setf callee (make-frame function
-                                          (history-environment index)))
+                                          (variables-at index +unknown+)))
                  (push callee frames)
                  (incf count)))
              (decf index))
     (values (nreverse frames)
             (if (= count +frames-kept+) (max 0 (- index base 1)) 0))))
+
+;;; The variables of a frame
+
+(defun named-variable (name)
+  "Returns the symbol that NAME means, PACKAGE::NAME as compiled code has it; one
+without a package when there is none, and NIL for a variable of the compiler."
+  (multiple-value-bind (prefix folded) (split-name name)
+    (unless (equal prefix "#")
+      (or (and prefix
+               (find-package prefix)
+               (find-symbol folded prefix))
+          (make-symbol folded)))))
+
+(defun frame-variables (frame)
+  "Returns the variables of FRAME, innermost first, as (SYMBOL . VALUE)."
+  (loop for record in (frame-environment frame)
+        for name = (and (consp record) (car record))
+        for symbol = (if (stringp name) (named-variable name) name)
+        when (and symbol (symbolp symbol))
+          collect (cons symbol (cdr record))))
 
 ;;; The arguments of a frame
 
@@ -68,8 +91,7 @@ order, with the lambda list keywords among them."
 call itself. ENVIRONMENT has the innermost binding first, so a variable of the
 same name that is bound inside comes before them and, unless OUTERMOST, one that
 the function closes over comes after them."
-  (let* ((bindings (remove-if-not #'consp environment))
-         (bindings (reverse bindings))
+  (let* ((bindings (reverse environment))
          (variables (remove-if (lambda (name)
                                  (member name lambda-list-keywords))
                                names))
@@ -97,7 +119,7 @@ according to BINDINGS. An ellipsis stands for unknown arguments."
       (cond ((member name lambda-list-keywords) (setf mode name))
             (t
              (let ((binding (pop bindings)))
-               (unless binding
+               (when (or (null binding) (eq +unknown+ (cdr binding)))
                  (return (nreverse (cons "..." texts))))
                (let ((value (cdr binding)))
                  (case mode
@@ -157,8 +179,10 @@ have passed. CONDITION ended the evaluation."
                  (texts (argument-texts
                          names
                          (environment-arguments
-                          names (frame-environment frame)
-                          (and global (eq function (fdefinition name)))))))
+                          names (frame-variables frame)
+                          (or (eq function name)
+                              (and global
+                                   (eq function (fdefinition name))))))))
             (if (and (or (member "..." texts :test #'equal)
                          (typep condition 'program-error))
                      (frame-known frame)
@@ -267,13 +291,21 @@ from 1, the argument, and the type."
        (eq (first form) operator)
        (ignore-errors (every #'constant-argument-p (rest form)))))
 
+(defun kernel-name-p (name)
+  "True when NAME, of a frame, is a symbol of the implementation."
+  (and name
+       (symbolp name)
+       (or (internal-name-p name)
+           (eq (symbol-package name)
+               (load-time-value (find-package "COMMON-LISP"))))))
+
 (defun innermost-text (condition frames pending form)
   "Returns the text of the innermost call according to CONDITION, or NIL, and
 the FRAMES that remain. PENDING is the frame of the call that the innermost
 function was making, FORM is the top-level form."
   (multiple-value-bind (operator arguments) (known-call condition pending)
     (let* ((first (and frames (frame-function (first frames))))
-           (kernel (and (symbolp first) first))
+           (kernel (and (kernel-name-p first) first))
            (rest (if kernel (rest frames) frames)))
       (cond ((or (null operator) (and kernel (not (eq kernel operator))))
              (values nil frames))
@@ -287,11 +319,7 @@ function was making, FORM is the top-level form."
 
 (defun frame-locals (frame)
   "Returns the local variables of FRAME, innermost first, as (NAME . VALUE)."
-  (remove-if-not (lambda (record)
-                   (and (consp record)
-                        (car record)
-                        (or (symbolp (car record)) (stringp (car record)))))
-                 (frame-environment frame)))
+  (remove +unknown+ (frame-variables frame) :key #'cdr))
 
 (defun locals-text (frame)
   "Returns a line for each local variable of FRAME, with a line break before

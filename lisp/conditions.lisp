@@ -53,10 +53,14 @@ is not an ERROR, so that (handler-case (quit) (error …)) does not hide it.")
                              reset-session to start afresh."
                      (exit-attempted-code condition)))))
 
-(define-condition evaluation-interrupted (serious-condition) ()
+(define-condition evaluation-interrupted (serious-condition)
+  ((reason :initarg :reason :initform nil
+           :reader evaluation-interrupted-reason))
   (:documentation "The supervisor stops the evaluation: it was cancelled, or the
-session ends.")
-  (:report "The evaluation was interrupted."))
+session ends, or is freed. REASON is the rest of a sentence, or NIL.")
+  (:report (lambda (condition stream)
+             (format stream "The evaluation was interrupted~@[: ~a~]."
+                     (evaluation-interrupted-reason condition)))))
 
 (define-condition time-limit-exceeded (evaluation-interrupted)
   ((seconds :initarg :seconds :reader time-limit-exceeded-seconds))

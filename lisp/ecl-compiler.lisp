@@ -96,6 +96,18 @@ compiler."
   (let ((name (ext:getenv "TMPDIR")))
     (string-right-trim "/" (if (and name (string/= name "")) name "/tmp"))))
 
+(defun use-temporary-directory ()
+  "Makes names of the logical host TMP, which ECL and ASDF use, lead to the
+directory for temporary files, which was not known when ECL booted. One whose
+name has a star cannot be the goal of such names: /tmp stays it."
+  (let ((directory (concatenate 'string (temporary-directory) "/")))
+    (ignore-errors
+     (unless (wild-pathname-p directory)
+       (setf (logical-pathname-translations "TMP")
+             (list (list "**;*.*"
+                         (concatenate 'string directory "**/*.*"))))))
+    (values)))
+
 (defun delete-directory-and-files (directory)
   "Deletes DIRECTORY, whose name ends in a slash, and the files in it."
   (ignore-errors

@@ -9,7 +9,7 @@
 
 ;;; The invocation history
 
-(declaim (inline history-top history-function history-environment))
+(declaim (inline history-top history-function))
 
 (defun history-top ()
   "Returns the index of the innermost invocation; the outermost is 1."
@@ -19,11 +19,6 @@
   "Returns what was invoked at INDEX: a function, or the symbol of a function
 of ECL's kernel."
   (si:ihs-fun index))
-
-(defun history-environment (index)
-  "Returns the lexical environment of the interpreted function at INDEX, a list
-with the innermost binding first, (SYMBOL . VALUE) for a variable."
-  (si:ihs-env index))
 
 (defun evaluator-frame-p (function)
   "True when FUNCTION is a top-level form that ECL's evaluator runs."
@@ -37,15 +32,17 @@ with the innermost binding first, (SYMBOL . VALUE) for a variable."
       function))
 
 (defun frame-parameters (function)
-  "Returns the lambda list of the interpreted FUNCTION and T, or NIL and NIL
-when it is unknown."
+  "Returns the lambda list of the interpreted FUNCTION, or of the global function
+with the name FUNCTION, and T; or NIL and NIL when it is unknown."
   (let ((definition (and (functionp function)
                          (not (typep function 'generic-function))
                          (function-lambda-expression function))))
     (case (first definition)
       (lambda (values (second definition) t))
       (ext:lambda-block (values (third definition) t))
-      (t (values nil nil)))))
+      (t (if (and function (symbolp function) (fboundp function))
+             (ext:function-lambda-list function)
+             (values nil nil))))))
 
 (defun global-lambda-list (name)
   "Returns the lambda list of the function or macro NAME and T, or NIL and NIL

@@ -136,6 +136,8 @@ macro and carry on, so the evaluation ends immediately in that case."
     (:time (make-condition 'time-limit-exceeded
                            :seconds (seconds-text *time-limit*)))
     (:user (make-condition 'stopped-by-user))
+    (:freed (make-condition 'evaluation-interrupted
+                            :reason "its session is reset or restored"))
     (t (make-condition 'evaluation-interrupted))))
 
 (defun supply-end-condition (evaluation)

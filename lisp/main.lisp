@@ -58,6 +58,7 @@ are forked."
   (setf *compile-verbose* nil
         *compile-print* nil
         *load-verbose* nil)
+  (use-temporary-directory)
   (start-measuring-collections)
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)

@@ -5,12 +5,15 @@
 (in-package #:ecl-mcp)
 
 (ffi:clines "
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gc/gc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -318,6 +321,192 @@ NIL when they are unknown."
     (if (listp arguments)
         (values arguments t)
         (values nil nil))))
+
+;;; The variables of compiled functions
+
+(ffi:clines "
+/* A function that was compiled with (debug 3) keeps descriptions of its
+   variables in vectors on the C stack, the innermost first, and its frame in the
+   invocation history points at them. It may still point at one whose block was
+   left, and whose place has been used again since. So nothing that is found
+   there is believed: descriptions and variables must lie between the frames
+   around them, and values must be objects. */
+#define ECL_MCP_VARIABLES 64
+
+extern void *__libc_stack_end;
+
+struct ecl_mcp_stack {
+    uintptr_t low;
+    uintptr_t high;
+};
+
+static bool ecl_mcp_on_stack(struct ecl_mcp_stack stack, const void *p,
+                             size_t size)
+{
+    uintptr_t at = (uintptr_t)p;
+
+    return at % sizeof(void *) == 0 && at >= stack.low && at < stack.high &&
+           stack.high - at >= size;
+}
+
+/* Whether P is in a program or library that is loaded; *FOUND says which. */
+static bool ecl_mcp_is_loaded(const void *p, Dl_info *found)
+{
+    return p != NULL && dladdr(p, found) != 0;
+}
+
+/* Whether there is an object of SIZE bytes at P: in the heap, where one
+   begins, or among the constants of compiled code. */
+static bool ecl_mcp_is_allocated(void *p, size_t size)
+{
+    Dl_info found;
+
+    if ((uintptr_t)p % sizeof(void *) != 0)
+        return false;
+    if (GC_base(p) != NULL)
+        return GC_base(p) == p && GC_size(p) >= size;
+    return ecl_mcp_is_loaded(p, &found);
+}
+
+static bool ecl_mcp_is_shallow_object(cl_object o)
+{
+    switch (ECL_IMMEDIATE(o)) {
+    case t_fixnum:
+        return true;
+    case t_character:
+        return ECL_CHAR_CODE(o) < 0x110000;
+    case t_list:
+        return o == ECL_NIL ||
+               ecl_mcp_is_allocated(ECL_CONS_PTR(o), sizeof(struct ecl_cons));
+    default:
+        return ecl_mcp_is_allocated(o, sizeof(struct ecl_singlefloat)) &&
+               o->d.t > t_fixnum && o->d.t < t_end;
+    }
+}
+
+static bool ecl_mcp_is_object(cl_object o)
+{
+    return ecl_mcp_is_shallow_object(o) &&
+           (!ECL_CONSP(o) || (ecl_mcp_is_shallow_object(ECL_CONS_CAR(o)) &&
+                              ecl_mcp_is_shallow_object(ECL_CONS_CDR(o))));
+}
+
+/* The value at P of a variable of TYPE, or UNKNOWN. */
+static cl_object ecl_mcp_value_at(const void *p, int type, cl_object unknown)
+{
+    cl_object value;
+
+    switch (type) {
+    case _ecl_object_loc:
+        memcpy(&value, p, sizeof value);
+        return ecl_mcp_is_object(value) ? value : unknown;
+    case _ecl_fixnum_loc:
+        return ecl_make_integer(*(const cl_fixnum *)p);
+    case _ecl_base_char_loc:
+        return ECL_CODE_CHAR(*(const ecl_base_char *)p);
+    case _ecl_uni_char_loc:
+        return (uint32_t)*(const ecl_character *)p < 0x110000
+                   ? ECL_CODE_CHAR(*(const ecl_character *)p)
+                   : unknown;
+    case _ecl_float_loc:
+        return ecl_make_single_float(*(const float *)p);
+    case _ecl_double_loc:
+        return ecl_make_double_float(*(const double *)p);
+    default:
+        return unknown;
+    }
+}
+
+/* The name of the variable that INFO describes, or NIL. */
+static cl_object ecl_mcp_name_of(const struct ecl_var_debug_info *info)
+{
+    Dl_info one;
+    Dl_info other;
+
+    if (!ecl_mcp_is_loaded(info, &one) ||
+        !ecl_mcp_is_loaded(info->name, &other) ||
+        one.dli_fbase != other.dli_fbase)
+        return ECL_NIL;
+    return ecl_make_simple_base_string(info->name,
+                                       (cl_fixnum)strnlen(info->name, 200));
+}
+
+/* Adds the variables of the vector ENVIRONMENT before LIST, reversed. Returns
+   the list, and in *ENVIRONMENT the next vector outwards, or NIL. */
+static cl_object ecl_mcp_add_variables(struct ecl_mcp_stack stack,
+                                       cl_object *environment, cl_object list,
+                                       cl_object unknown)
+{
+    cl_object vector = *environment;
+    const struct ecl_var_debug_info *info;
+    const cl_index *raw;
+    cl_index i;
+
+    *environment = ECL_NIL;
+    if (!ecl_mcp_on_stack(stack, vector, sizeof vector->vector) ||
+        vector->d.t != t_vector || vector->vector.elttype != ecl_aet_index ||
+        vector->vector.dim < 2 ||
+        vector->vector.dim > ECL_MCP_VARIABLES + 2 ||
+        !ecl_mcp_on_stack(stack, vector->vector.self.t,
+                          vector->vector.dim * sizeof *raw))
+        return list;
+    raw = (const cl_index *)vector->vector.self.t;
+    info = (const struct ecl_var_debug_info *)raw[1];
+    for (i = vector->vector.dim; i > 2; i--) {
+        cl_object name = ecl_mcp_name_of(&info[i - 3]);
+        const void *p = (const void *)raw[i - 1];
+        const void *word = (const void *)((uintptr_t)p &
+                                          ~(sizeof(void *) - 1));
+        cl_object value = unknown;
+
+        if (name == ECL_NIL)
+            return list;
+        if (ecl_mcp_on_stack(stack, word, sizeof(void *)))
+            value = ecl_mcp_value_at(p, info[i - 3].type, unknown);
+        list = ecl_cons(ecl_cons(name, value), list);
+    }
+    *environment = (cl_object)raw[0];
+    return list;
+}
+
+/* The variables of the function at INDEX of the history: the interpreter's
+   list, or a list that is made of what compiled code says. */
+static cl_object ecl_mcp_variables_at(cl_index index, cl_object unknown)
+{
+    cl_env_ptr env = ecl_process_env();
+    struct ecl_ihs_frame *ihs = env->ihs_top;
+    struct ecl_mcp_stack stack = {(uintptr_t)&env,
+                                  (uintptr_t)__libc_stack_end};
+    cl_object list = ECL_NIL;
+    cl_object environment;
+    int vectors;
+
+    while (ihs != NULL && ihs->index > index) {
+        stack.low = (uintptr_t)ihs;
+        ihs = ihs->next;
+    }
+    if (ihs == NULL)
+        return ECL_NIL;
+    if (ihs->next != NULL && (uintptr_t)ihs->next > (uintptr_t)ihs &&
+        (uintptr_t)ihs->next < stack.high)
+        stack.high = (uintptr_t)ihs->next;
+    environment = ihs->lex_env;
+    if (ECL_LISTP(environment))
+        return environment;
+    for (vectors = 0; environment != ECL_NIL && vectors < ECL_MCP_VARIABLES;
+         vectors++)
+        list = ecl_mcp_add_variables(stack, &environment, list, unknown);
+    return cl_nreverse(list);
+}
+")
+
+(defun variables-at (index unknown)
+  "Returns the variables of the function at INDEX of the invocation history, the
+innermost first, as (NAME . VALUE). The name is a symbol when the function is
+interpreted, else a string, PACKAGE::NAME. UNKNOWN stands for a value that
+cannot be told. Only for the main thread."
+  (ffi:c-inline (index unknown) (:fixnum :object) :object
+                "ecl_mcp_variables_at(#0, #1)" :one-liner t))
 
 (defun function-code (function)
   "Returns the interpreted code of the closure FUNCTION, or FUNCTION itself when

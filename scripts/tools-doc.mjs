@@ -43,7 +43,7 @@ const lines = [
         'not edit it. The names of tools and arguments may be written with `_` ' +
         'for `-`. In every tool, `session` is `main` unless it is given, and ' +
         '`package` is that of the session. The first of several choices is the ' +
-        'default.'),
+        'default. Arguments that a tool does not have are refused.'),
 ];
 for (const { name, description, inputSchema, annotations } of tools) {
     lines.push('', `## ${name}`, '', wrap(cell(description)), '', hints(annotations));

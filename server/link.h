@@ -19,6 +19,7 @@ struct link;
 
 /* What a kind does; the functions below explain it. */
 struct link_kind {
+    void (*begin)(struct link *link, int64_t now_ms);
     enum status (*feed)(struct link *link, const void *p, size_t n,
                         int64_t now_ms);
     struct buf *(*output)(struct link *link);
@@ -37,6 +38,13 @@ struct link_kind {
 struct link {
     const struct link_kind *kind;
 };
+
+/* Starts what can wait until the client has its first answer. May be called
+   again, and left out until there is a call. */
+static inline void link_begin(struct link *link, int64_t now_ms)
+{
+    link->kind->begin(link, now_ms);
+}
 
 /* Passes frames to the supervisor. ST_INVALID: these are not frames. ST_NOMEM:
    some are lost. Nothing more can be fed after either. */

@@ -21,6 +21,11 @@ static struct link_own *link_own_of(struct link *link)
     return (struct link_own *)link;
 }
 
+static void begin(struct link *link, int64_t now_ms)
+{
+    supervisor_begin(link_own_of(link)->supervisor, now_ms);
+}
+
 static enum status feed(struct link *link, const void *p, size_t n,
                         int64_t now_ms)
 {
@@ -98,8 +103,8 @@ static void release(struct link *link)
 }
 
 static const struct link_kind KIND = {
-    feed,   output, take_loss, drop, fd_count,
-    fds_of, run,    deadline,  reap, release,
+    begin,  feed, output,   take_loss, drop,    fd_count,
+    fds_of, run,  deadline, reap,      release,
 };
 
 struct link *link_own_new(const struct supervisor_config *config,

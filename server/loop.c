@@ -29,6 +29,10 @@
    answer are given up, so that the calls that wait for them get an answer. */
 #define LAST_WORD_MS 1500
 
+/* Milliseconds that the images wait for the first answer, so that their start
+   does not delay it. A client that says nothing for longer gets them ready. */
+#define BEGIN_MS 2
+
 enum { FD_IN, FD_OUT, FD_WAKE, FD_EMACS, FD_FIRST };
 
 struct loop {
@@ -38,13 +42,14 @@ struct loop {
     struct pollfd *fds;
     size_t fds_cap;
     char *chunk;
-    size_t written; /* bytes of the output buffer that were written */
-    bool ended;     /* no more input is read */
-    bool lost;      /* nobody reads the output */
-    int64_t end_by; /* the loop ends then in any case; 0: not yet known */
-    int out_flags;  /* of standard output, to restore; -1: unchanged */
-    int64_t woken;  /* when the turn began, in microseconds, */
-    int64_t used;   /* and how much of the processor's time was used by then */
+    size_t written;   /* bytes of the output buffer that were written */
+    bool ended;       /* no more input is read */
+    bool lost;        /* nobody reads the output */
+    int64_t begin_by; /* the images start then at the latest; 0: they have */
+    int64_t end_by;   /* the loop ends then in any case; 0: not yet known */
+    int out_flags;    /* of standard output, to restore; -1: unchanged */
+    int64_t woken;    /* when the turn began, in microseconds, */
+    int64_t used;     /* and how much of the processor's time was used then */
 };
 
 static int wake_pipe[2] = {-1, -1};
@@ -180,9 +185,11 @@ static void read_client(struct loop *loop, int64_t now)
         end(loop, 0, now); // what follows cannot be understood
 }
 
-static void write_client(struct loop *loop)
+/* Writes what there is for the client; true: something went out. */
+static bool write_client(struct loop *loop)
 {
     struct buf *out = output(loop);
+    size_t before = out->n;
 
     while (loop->written < out->n && !loop->lost) {
         ssize_t n = write(STDOUT_FILENO, out->p + loop->written,
@@ -191,7 +198,7 @@ static void write_client(struct loop *loop)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return true;
         if (n < 0)
             loop->lost = true;
         else
@@ -200,6 +207,16 @@ static void write_client(struct loop *loop)
     buf_trim(out, CHUNK);
     buf_reset(out);
     loop->written = 0;
+    return before > 0;
+}
+
+/* Starts the images when the first answer is out, or it is late. */
+static void begin(struct loop *loop, bool answered, int64_t now)
+{
+    if (loop->begin_by == 0 || (!answered && now < loop->begin_by))
+        return;
+    loop->begin_by = 0;
+    link_begin(loop->link, now);
 }
 
 static void take_signals(struct loop *loop, int64_t now)
@@ -259,6 +276,8 @@ static int time_to_wait(const struct loop *loop, int64_t now)
     if (loop->core)
         deadline = deadline_earlier(deadline, core_deadline(loop->core, now));
     deadline = deadline_earlier(deadline, emacs_deadline(loop->emacs));
+    if (loop->begin_by > 0)
+        deadline = deadline_earlier(deadline, loop->begin_by);
     if (loop->end_by > 0)
         deadline = deadline_earlier(deadline, loop->end_by);
     if (loop->end_by - LAST_WORD_MS > now)
@@ -321,6 +340,8 @@ static void run(struct loop *loop)
 
     loop->woken = microseconds(CLOCK_MONOTONIC);
     loop->used = microseconds(CLOCK_THREAD_CPUTIME_ID);
+    loop->begin_by = now + BEGIN_MS;
+    begin(loop, !loop->core, now);
     while (!is_done(loop, now)) {
         size_t n = gather(loop);
 
@@ -347,7 +368,7 @@ static void run(struct loop *loop)
             core_tick(loop->core, now);
         give_up_images(loop, now);
         exchange(loop, now);
-        write_client(loop);
+        begin(loop, write_client(loop), now);
     }
 }
 

@@ -69,6 +69,7 @@ void call_free(struct call *call)
         return;
     buf_release(&call->fields);
     buf_release(&call->text);
+    buf_release(&call->freed);
     for (int i = 0; i < CAPTURE_PIPES; i++)
         capture_release(&call->captures[i]);
     free(call);
@@ -103,6 +104,19 @@ struct str call_arguments(const struct call *call)
 
     split(call, &operation, &arguments);
     return arguments;
+}
+
+struct str call_subject(const struct call *call)
+{
+    struct str body = call_arguments(call);
+    struct str name;
+    struct wire_field value;
+
+    while (wire_take_string(&body, &name) == ST_OK &&
+           wire_field(&body, &value) == ST_OK)
+        if (value.type == WIRE_STRING && str_eq(name, STR("code")))
+            return value.string;
+    return call_operation(call);
 }
 
 void call_unsend(struct call *call)

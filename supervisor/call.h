@@ -47,6 +47,8 @@ struct call {
     bool error;
     bool marked[CAPTURE_PIPES]; /* its output has ended in that pipe */
     struct buf text;
+    struct buf freed;    /* which calls were stopped for it, for its answer */
+    bool freed_by_death; /* and the image with them */
     struct capture captures[CAPTURE_PIPES];
 };
 
@@ -65,6 +67,9 @@ void call_free(struct call *call);
 /* Views of its parts. */
 struct str call_operation(const struct call *call);
 struct str call_arguments(const struct call *call);
+
+/* The code of an evaluation, or the name of another operation. */
+struct str call_subject(const struct call *call);
 
 /* The image that CALL was sent to is gone: CALL can be sent to another. What it
    has printed stays. */

@@ -137,9 +137,8 @@ void history_restored(struct history *history, uint64_t evaluation, bool apart)
         history->first = evaluation + 1;
 }
 
-void history_add(struct history *history, struct str code)
+void history_line(struct str code, struct buf *out)
 {
-    char *line = history->lines[++history->last % LIMIT_HISTORY];
     struct buf text = BUF_EMPTY;
     const char *end;
 
@@ -158,6 +157,16 @@ void history_add(struct history *history, struct str code)
     } else {
         utf8_append_visible(&text, code);
     }
+    buf_str(out, buf_view(&text));
+    buf_release(&text);
+}
+
+void history_add(struct history *history, struct str code)
+{
+    char *line = history->lines[++history->last % LIMIT_HISTORY];
+    struct buf text = BUF_EMPTY;
+
+    history_line(code, &text);
     (void)snprintf(line, EVALUATION_LINE + 1, "%.*s", STR_ARG(buf_view(&text)));
     buf_release(&text);
 }

@@ -68,6 +68,10 @@ void checkpoint_free(struct checkpoint *checkpoint);
 void checkpoints_restored(struct checkpoints *checkpoints,
                           const struct checkpoint *restored);
 
+/* Appends to OUT what stands for CODE in a list: the beginning of its first
+   line. */
+void history_line(struct str code, struct buf *out);
+
 /* Notes an evaluation of CODE as the next one. */
 void history_add(struct history *history, struct str code);
 

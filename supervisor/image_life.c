@@ -177,6 +177,9 @@ static void describe_cause(const struct session *session, struct buf *text)
     else if (death->killed && call && call->why == STOP_BY_USER)
         buf_str(text, STR("did not stop when the user stopped the evaluation "
                           "and was killed"));
+    else if (death->killed && call && call->why == STOP_FREED)
+        buf_str(text, STR("did not stop when its session was freed and was "
+                          "killed"));
     else if (death->killed)
         buf_str(text, STR("did not stop when asked to and was killed"));
     else if (!death->exited)
@@ -256,6 +259,8 @@ static void replace(struct supervisor *s, struct session *session,
     restore_describe_loss(session, checkpoint, &loss);
     if (has_begun(session))
         running = session_take_first(session);
+    if (running && running->why == STOP_FREED && stop_freeing(session))
+        stop_freeing(session)->freed_by_death = true;
     session_disconnect(session);
     if (checkpoint) {
         restore_become(s, session, checkpoint, now);

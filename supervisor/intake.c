@@ -3,6 +3,7 @@
 #include "supervisor/intake.h"
 
 #include "base/limits.h"
+#include "supervisor/begin.h"
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
@@ -127,6 +128,7 @@ static enum status take_call(struct front *front, struct wire_head head,
 
     if (read_request(body, &request) != ST_OK)
         return ST_INVALID;
+    begin(front->supervisor, now);
     operation = operation_find(request.operation);
     if (answer_at_once(front, head, operation, &request))
         return ST_OK;

@@ -16,13 +16,13 @@
 /* The arguments of these operations. */
 struct arguments {
     struct str name; /* empty: not given */
-    int64_t back;    /* 0: not given */
+    int64_t back;    /* -1: not given */
     int64_t id;      /* of an output; 0: not given */
 };
 
 static struct arguments read_arguments(struct str body)
 {
-    struct arguments arguments = {{NULL, 0}, 0, 0};
+    struct arguments arguments = {{NULL, 0}, -1, 0};
     struct str name;
     struct wire_field value;
 
@@ -116,7 +116,7 @@ static struct checkpoint *choose(const struct session *session,
 
     if (arguments.name.n > 0)
         return checkpoints_named(&session->keeping.checkpoints, arguments.name);
-    if (arguments.back <= 0)
+    if (arguments.back < 0)
         return checkpoints_before(&session->keeping.checkpoints, last);
     if ((uint64_t)arguments.back > last)
         return NULL;
@@ -178,14 +178,32 @@ static void restore_beginning(struct supervisor *s, struct session *session)
     answer_first(s, session, false, &text);
 }
 
+/* Nothing more is to be undone. */
+static void answer_unchanged(struct supervisor *s, struct session *session)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_printf(&text, "Session %s is in the state after ", session->name);
+    history_describe(&session->keeping.history, session->keeping.history.last,
+                     &text);
+    answer_first(s, session, false, &text);
+}
+
 static void restore_session(struct supervisor *s, struct session *session,
                             int64_t now)
 {
-    struct arguments arguments =
-        read_arguments(call_arguments(session->calls.first));
-    struct checkpoint *checkpoint = choose(session, arguments);
+    struct call *call = session->calls.first;
+    struct arguments arguments = read_arguments(call_arguments(call));
+    struct checkpoint *checkpoint;
     struct buf text = BUF_EMPTY;
 
+    if (arguments.back > 0 && call->freed_by_death)
+        arguments.back--; // what was stopped is undone
+    if (arguments.back == 0 && arguments.name.n == 0) {
+        answer_unchanged(s, session);
+        return;
+    }
+    checkpoint = choose(session, arguments);
     if (!checkpoint && arguments.name.n == 0 &&
         session->keeping.history.last > 0 &&
         (uint64_t)arguments.back == session->keeping.history.last) {
@@ -394,8 +412,12 @@ static const struct operation operations[] = {
      .run = checkpoint_session},
     {.name = "restore-session",
      .by = OPERATION_IN_ORDER,
+     .frees = true,
      .run = restore_session},
-    {.name = "close-session", .by = OPERATION_IN_ORDER, .run = close_session},
+    {.name = "close-session",
+     .by = OPERATION_IN_ORDER,
+     .frees = true,
+     .run = close_session},
     {.name = "list-sessions", .by = OPERATION_AT_ONCE, .show = list_sessions},
     {.name = "describe-session", .by = OPERATION_AT_ONCE, .show = show_session},
     {.name = "show-output", .by = OPERATION_AT_ONCE, .show = show_output},
@@ -404,6 +426,7 @@ static const struct operation operations[] = {
      .note_call = note_limits},
     {.name = "reset-session",
      .by = OPERATION_BY_IMAGE,
+     .frees = true,
      .note_answer = note_reset},
 };
 

@@ -26,6 +26,9 @@ struct operation {
     const char *name;
     enum operation_by by;
 
+    /* It does not wait for calls that are stuck: they are stopped (stop.h). */
+    bool frees;
+
     /* IN_ORDER: it waits until there is an image. */
     bool needs_image;
 

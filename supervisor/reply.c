@@ -107,6 +107,19 @@ static void explain_refusal(const struct supervisor *s, const struct call *call,
         buf_reset(out); // the answer goes out without it
 }
 
+/* Appends to OUT, which is empty or has the body already, what was stopped for
+   CALL; else nothing. */
+static void add_freed(const struct call *call, struct str body, struct buf *out)
+{
+    if (call->freed.n == 0)
+        return;
+    if (out->n == 0)
+        buf_str(out, body);
+    buf_str(out, buf_view(&call->freed));
+    if (buf_failed(out))
+        buf_reset(out); // the answer goes out without it
+}
+
 void reply_composed(struct supervisor *s, struct session *session,
                     struct call *call, bool error, struct str body)
 {
@@ -131,6 +144,7 @@ void reply_composed(struct supervisor *s, struct session *session,
         return;
     }
     explain_refusal(s, call, error, body, &explained);
+    add_freed(call, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
     buf_str(&notice, STR("[notice]"));

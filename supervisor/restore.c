@@ -30,26 +30,12 @@
    some between it and the keeper. */
 #define GENERATIONS 16
 
-/* The code of an evaluation, or the name of another operation. */
-static struct str subject(const struct call *call)
-{
-    struct str body = call_arguments(call);
-    struct str name;
-    struct wire_field value;
-
-    while (wire_take_string(&body, &name) == ST_OK &&
-           wire_field(&body, &value) == ST_OK)
-        if (value.type == WIRE_STRING && str_eq(name, STR("code")))
-            return value.string;
-    return call_operation(call);
-}
-
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
     if (call->reads)
         return;
-    history_add(&session->keeping.history, subject(call));
+    history_add(&session->keeping.history, call_subject(call));
     session->keeping.changed = true;
     session->keeping.due_at =
         now > session->keeping.rest_until ? now : session->keeping.rest_until;

@@ -51,6 +51,7 @@ struct supervisor {
     struct session *sessions;           /* owned */
     struct front *fronts;               /* owned */
     struct outputs outputs;
+    bool begun;    /* the zygote was started; see begin.h */
     bool alone;    /* every child of this process is one of ours (adopted.h) */
     bool adopting; /* there may be some to kill */
     int64_t name;  /* random; tells it from earlier supervisors */

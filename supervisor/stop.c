@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/limits.h"
+#include "supervisor/operation.h"
 #include "supervisor/process_limit.h"
 #include "supervisor/reply.h"
 #include "supervisor/state.h"
@@ -25,6 +26,7 @@ static const char *const reasons[] = {
     [STOP_TIME] = "its time limit was reached",
     [STOP_ENDING] = "the server is ending",
     [STOP_BY_USER] = "the user stopped it",
+    [STOP_FREED] = "its session was freed",
 };
 
 void stop_call(struct session *session, struct call *call, enum stop_why why)
@@ -69,6 +71,42 @@ static struct call *running(const struct session *session)
                                                                          : NULL;
 }
 
+struct call *stop_freeing(const struct session *session)
+{
+    struct call *call = session->calls.first;
+
+    while (call && !call->operation->frees)
+        call = call->next;
+    return call;
+}
+
+/* Whether a call waits for which CALL of SESSION must end. */
+static bool is_in_the_way(const struct session *session,
+                          const struct call *call)
+{
+    const struct call *freeing = stop_freeing(session);
+
+    return freeing && freeing != call;
+}
+
+/* Stops CALL of SESSION, which has run long enough, for one that waits; notes
+   it for the answer of that one. */
+static void check_stuck(const struct session *session, struct call *call,
+                        int64_t now)
+{
+    struct call *freeing = stop_freeing(session);
+    int64_t ran = now - call->started_at;
+
+    if (call->stopping || !is_in_the_way(session, call) || ran < LIMIT_STUCK_MS)
+        return;
+    call->stopping = true;
+    call->why = STOP_FREED;
+    buf_str(&freeing->freed, STR("\nStopped: "));
+    history_line(call_subject(call), &freeing->freed);
+    buf_printf(&freeing->freed, " (it had run for %lld s)",
+               (long long)(ran / 1000));
+}
+
 /* Starts the clock of CALL, which is the first; when its time is up, it is
    stopping. */
 static void check_time(struct call *call, int64_t now)
@@ -98,15 +136,18 @@ bool stop_tend(struct session *session, bool ending, int64_t now)
 {
     struct image_process *image = &session->image;
     struct call *call = running(session);
+    bool hurried;
 
     if (!call)
         return false;
     check_time(call, now);
+    check_stuck(session, call, now);
+    hurried = ending || call->why == STOP_FREED;
     if (!call->stopping || image->pid <= 0 ||
         (image->stop.stage != STAGE_NONE && now < image->stop.next_at))
         return false;
     image->stop.stage++;
-    image->stop.next_at = now + (ending ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
+    image->stop.next_at = now + (hurried ? LAST_STAGE_MS : LIMIT_INTERRUPT_MS);
     if (image->stop.stage >= STAGE_KILLED) {
         image->death.killed = true;
         return true;
@@ -121,12 +162,17 @@ bool stop_tend(struct session *session, bool ending, int64_t now)
 int64_t stop_deadline(const struct session *session)
 {
     const struct call *call = running(session);
+    int64_t after = -1;
 
     if (!call)
         return -1;
     if (session->image.stop.stage != STAGE_NONE)
         return session->image.stop.next_at;
-    if (call->timeout_ms > 0 && !call->stopping && call->started_at >= 0)
-        return call->started_at + call->timeout_ms;
-    return -1;
+    if (call->stopping || call->started_at < 0)
+        return -1;
+    if (call->timeout_ms > 0)
+        after = call->timeout_ms;
+    if (is_in_the_way(session, call) && (after < 0 || after > LIMIT_STUCK_MS))
+        after = LIMIT_STUCK_MS;
+    return after < 0 ? -1 : call->started_at + after;
 }

@@ -24,11 +24,15 @@ void stop_call(struct session *session, struct call *call, enum stop_why why);
 void stop_calls(struct supervisor *s, const struct front *front,
                 enum stop_why why);
 
-/* Looks at the clock of the call that runs, and takes the next stage of its
-   stop when that is due; stages follow each other faster when the call is
+/* Looks at the clock of the call that runs, stops it when a call waits that
+   frees the session and it has had LIMIT_STUCK_MS, and takes the next stage of
+   its stop when that is due; stages follow each other faster when the call is
    ENDING (ending.h). True: it has ignored all stages, and its image must end.
  */
 bool MUST_CHECK stop_tend(struct session *session, bool ending, int64_t now);
+
+/* The first call that waits in SESSION and frees it (operation.h), or NULL. */
+struct call *stop_freeing(const struct session *session);
 
 /* When stop_tend must be called again; -1: not before something happens. */
 int64_t stop_deadline(const struct session *session);

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "image/linux.h"
 #include "supervisor/adopted.h"
+#include "supervisor/begin.h"
 #include "supervisor/ending.h"
 #include "supervisor/front.h"
 #include "supervisor/image_life.h"
@@ -294,20 +295,6 @@ void supervisor_reap(struct supervisor *supervisor, int64_t now_ms)
     adopted_tend(supervisor);
 }
 
-/* Finds the folders that images may write to; makes their temporary folder. */
-static void make_places(struct supervisor *s)
-{
-    const struct sandbox *sandbox = &s->config.sandbox;
-
-    if (sandbox->mode == SANDBOX_WORKSPACE) {
-        temporary_open(&s->temporary, &s->config.log);
-        zygote_set_temporary(&s->zygote, s->temporary.path);
-    }
-    sandbox_find_places(sandbox, s->config.workspace, s->temporary.path,
-                        &s->places);
-    sandbox_make_cache(sandbox, &s->places);
-}
-
 struct supervisor *supervisor_new(const struct supervisor_config *config,
                                   int64_t now_ms)
 {
@@ -324,15 +311,12 @@ struct supervisor *supervisor_new(const struct supervisor_config *config,
     adopted_begin(s);
     zygote_init(&s->zygote, s->config.image_path, s->config.workspace,
                 &s->config.sandbox, &s->config.log);
-    make_places(s);
-    sandbox_hide_process(&s->config.sandbox);
-    zygote_start(&s->zygote, now_ms);
-    // meanwhile Lisp boots
-    protected_open(&s->protected, &s->config.sandbox,
-                   s->places.refused[SANDBOX_ROOT]
-                       ? ""
-                       : s->places.writable[SANDBOX_ROOT]);
     return s;
+}
+
+void supervisor_begin(struct supervisor *supervisor, int64_t now_ms)
+{
+    begin(supervisor, now_ms);
 }
 
 void supervisor_free(struct supervisor *supervisor)

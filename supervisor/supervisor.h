@@ -15,11 +15,15 @@
 
 struct supervisor;
 
-/* Starts the zygote and returns at once; NULL when memory runs out. A zygote
-   that cannot be started is reported in the answers of calls. From now on this
-   process adopts its orphaned descendants. */
+/* NULL when memory runs out. From now on this process adopts its orphaned
+   descendants. */
 struct supervisor *supervisor_new(const struct supervisor_config *config,
                                   int64_t now_ms);
+
+/* Starts the zygote, unless the first call has, and returns within a few
+   milliseconds. A zygote that cannot be started is reported in the answers of
+   calls. */
+void supervisor_begin(struct supervisor *supervisor, int64_t now_ms);
 
 /* Ends the zygote, and with it every image and every program they started, and
    waits for that, 3 seconds at most. Frees the fronts that are still open. */

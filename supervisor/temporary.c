@@ -28,6 +28,9 @@
 #define RANDOM_BYTES 8
 #define NAMES_TRIED 16
 
+/* The sweeper runs while Lisp boots and must not slow that down. */
+#define SWEEPER_NICE 10
+
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -49,13 +52,12 @@ static void put_prefix(char name[TEMPORARY_NAME])
     (void)snprintf(name, TEMPORARY_NAME, "ecl-mcp-%u-", (unsigned)geteuid());
 }
 
-/* Whether NAME may be the name of a folder of this user's supervisors. */
-static bool is_ours(const char *name)
+/* Whether NAME may be the name of a folder of this user's supervisors, which
+   begins with PREFIX. */
+static bool is_ours(const char *name, const char *prefix)
 {
-    char prefix[TEMPORARY_NAME];
-
-    put_prefix(prefix);
     size_t n = strlen(prefix);
+
     return strncmp(name, prefix, n) == 0 &&
            strlen(name + n) == 2 * RANDOM_BYTES &&
            strspn(name + n, "0123456789abcdef") == 2 * RANDOM_BYTES;
@@ -134,9 +136,11 @@ void temporary_sweep(int parent, int64_t until_ms)
     int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = copy < 0 ? NULL : fdopendir(copy);
     const struct dirent *entry;
+    char prefix[TEMPORARY_NAME];
 
+    put_prefix(prefix);
     while (folder && now_ms() < until_ms && (entry = readdir(folder)))
-        if (is_ours(entry->d_name))
+        if (is_ours(entry->d_name, prefix))
             sweep_folder(parent, entry->d_name, until_ms);
     if (folder)
         (void)closedir(folder); // was only read
@@ -144,17 +148,18 @@ void temporary_sweep(int parent, int64_t until_ms)
         close_fd(&copy);
 }
 
-/* Sweeps in a process of its own: nobody waits for slow disks. */
-static void start_sweeper(struct temporary *temporary)
+/* In a process of its own: nobody waits for slow disks. */
+void temporary_clean(struct temporary *temporary)
 {
     pid_t parent = getpid();
-    pid_t pid = fork();
+    pid_t pid = temporary->path[0] != '\0' ? fork() : -1;
 
     if (pid > 0)
         temporary->sweeper = pid;
     if (pid != 0)
         return;
     linux_signal_on_orphaned(SIGKILL);
+    (void)!nice(SWEEPER_NICE); // raising it is always allowed
     if (getppid() != parent)
         _exit(0);
     // the pipes to the client must not stay open here
@@ -256,8 +261,6 @@ void temporary_open(struct temporary *temporary, const struct log *log)
                  "sandbox: Lisp has no temporary folder: none can be made in "
                  "/tmp: %s",
                  strerror(errno));
-    if (temporary->parent >= 0)
-        start_sweeper(temporary);
 }
 
 void temporary_close(struct temporary *temporary)

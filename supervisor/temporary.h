@@ -27,10 +27,13 @@ struct temporary {
     pid_t sweeper; /* removes what others have left; 0: it has ended */
 };
 
-/* Makes the folder below TMPDIR or, if that is impossible, below /tmp, and
-   starts to remove what others have left there. When no folder can be made, the
-   path is empty, and LOG says why. */
+/* Makes the folder below TMPDIR or, if that is impossible, below /tmp. When no
+   folder can be made, the path is empty, and LOG says why. */
 void temporary_open(struct temporary *temporary, const struct log *log);
+
+/* Starts to remove what others have left there. Does nothing to one that is all
+   zeros. */
+void temporary_clean(struct temporary *temporary);
 
 /* Whether process PID, which has ended, was started here. */
 bool temporary_note_exit(struct temporary *temporary, pid_t pid);

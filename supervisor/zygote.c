@@ -18,7 +18,6 @@
 
 #include "base/limits.h"
 #include "image/linux.h"
-#include "supervisor/environment.h"
 
 /* Milliseconds that the process has to end all images. */
 #define END_MS 3000
@@ -32,11 +31,6 @@ void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
     zygote->sandbox = *sandbox;
     zygote->log = log;
     zygote->control = -1;
-}
-
-void zygote_set_temporary(struct zygote *zygote, const char *temporary)
-{
-    zygote->temporary = temporary;
 }
 
 bool zygote_is_ready(const struct zygote *zygote)
@@ -105,8 +99,7 @@ static void set_arguments(const struct zygote *zygote, char **argv)
 }
 
 /* In the child: only async-signal-safe calls. */
-static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
-                                  char **environment)
+static NO_RETURN void exec_zygote(const struct zygote *zygote, int control)
 {
     char *argv[ARGUMENTS + 1] = {NULL};
     sigset_t none;
@@ -130,8 +123,18 @@ static NO_RETURN void exec_zygote(const struct zygote *zygote, int control,
     widen_stack();
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &none, NULL); // cannot fail
-    (void)execve(zygote->path, argv, environment);
+    (void)execv(zygote->path, argv);
     _exit(127);
+}
+
+/* If the process is gone, its control socket shows that. */
+static void send_temporary(const struct zygote *zygote)
+{
+    enum status status = ST_OK;
+
+    if (zygote->control >= 0 && zygote->temporary)
+        status = control_send_temporary(zygote->control, zygote->temporary);
+    (void)status;
 }
 
 void zygote_start(struct zygote *zygote, int64_t now_ms)
@@ -139,7 +142,6 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     int pair[2];
     sigset_t all;
     sigset_t before;
-    char **environment;
     pid_t pid;
 
     if (zygote->control >= 0 || now_ms < zygote->retry_at)
@@ -149,14 +151,11 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
         note_failure(zygote, strerror(errno), now_ms);
         return;
     }
-    environment = environment_with_temporary(zygote->temporary);
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before); // cannot fail
-    errno = ENOMEM;
-    pid = environment ? fork() : -1;
+    pid = fork();
     if (pid == 0)
-        exec_zygote(zygote, pair[1], environment);
-    free(environment);
+        exec_zygote(zygote, pair[1]);
     (void)sigprocmask(SIG_SETMASK, &before, NULL); // cannot fail
     (void)close(pair[1]);                          // the child has it
     if (pid < 0 || fcntl(pair[0], F_SETFL, O_NONBLOCK) < 0) {
@@ -168,6 +167,13 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     zygote->control = pair[0];
     zygote->ready = false;
     zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
+    send_temporary(zygote);
+}
+
+void zygote_tell_temporary(struct zygote *zygote, const char *temporary)
+{
+    zygote->temporary = temporary;
+    send_temporary(zygote);
 }
 
 /* The process is lost. Starts a new one at once; when too many did not even get

@@ -15,8 +15,8 @@
 struct zygote {
     const char *path;      /* of ecl-mcp-image, borrowed */
     const char *workspace; /* its working directory, borrowed, or NULL */
-    const char *temporary; /* its TMPDIR, borrowed; "": it has none; NULL: that
-                              of this process */
+    const char *temporary; /* of the images, borrowed; "": there is none; NULL:
+                              the zygote does not wait for it, or must yet */
     struct sandbox sandbox;
     const struct log *log; /* borrowed */
     pid_t pid;             /* 0 when there is no process */
@@ -31,8 +31,9 @@ struct zygote {
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
                  const struct sandbox *sandbox, const struct log *log);
 
-/* Sets TMPDIR for the process, as in struct zygote; before it is started. */
-void zygote_set_temporary(struct zygote *zygote, const char *temporary);
+/* Tells the process, which waits for that where the sandbox lets code write,
+   and each that is started later, its temporary folder, as in struct zygote. */
+void zygote_tell_temporary(struct zygote *zygote, const char *temporary);
 
 /* Ends the process and waits for it, 3 seconds at most. */
 void zygote_release(struct zygote *zygote);

@@ -95,6 +95,25 @@
    them: some seconds of work, and 1,000 edits of a file of 4 MB. */
 #define LIMIT_EDITS_BYTES 4294967296ull
 
+/* One review of several files: the files, which are asked about one by one; the
+   hunks, more than anybody decides; and the bytes of the files, which are held
+   until that is done. */
+#define LIMIT_CHANGES_FILES 64
+#define LIMIT_CHANGES_HUNKS 1000
+#define LIMIT_CHANGES_BYTES LIMIT_DIFF_TEXT
+
+/* Bytes of all patches of such a change that the log keeps: each has at most
+   LIMIT_PATCH. */
+#define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
+
+/* Places that the edits of one call may replace in a file: more than any name
+   has in one, and sorted in some milliseconds. */
+#define LIMIT_EDIT_PLACES 20000
+
+/* Bytes of a text in which the place that was probably meant is looked for. It
+   is a help in a message; files that people edit are smaller. */
+#define LIMIT_NEAREST (4u * 1024 * 1024)
+
 /* Lines of each of these texts: the tables take some 120 bytes for each line of
    one of them, so 64 MB. */
 #define LIMIT_DIFF_LINES (512 * 1024)
@@ -325,6 +344,11 @@
 /* Milliseconds between the stages in which an evaluation is stopped: condition,
    throw, throw past cleanup forms, end of the image. */
 #define LIMIT_INTERRUPT_MS 500
+
+/* Milliseconds that a call must have run before reset-session, restore-session
+   and the like, which wait for it, stop it: quick calls that were sent together
+   with them still end as they would. */
+#define LIMIT_STUCK_MS 1000
 
 /* Bytes of the Lisp heap of a live image, the default of --memory, and its
    range. */

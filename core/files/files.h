@@ -91,6 +91,19 @@ struct files {
     enum files_result (*write)(void *context, struct arena *arena,
                                const struct files_content *expected,
                                struct str bytes, struct str *problem);
+
+    /* Removes the file EXPECTED (from read), if it is still as it says: else
+       FILES_CHANGED, and it stays. */
+    enum files_result (*remove)(void *context, struct arena *arena,
+                                const struct files_content *expected,
+                                struct str *problem);
+
+    /* Renames the file EXPECTED to TO, if it is still as it says and nothing
+       has that name: else FILES_CHANGED. Missing folders are created. */
+    enum files_result (*move)(void *context, struct arena *arena,
+                              const struct files_content *expected,
+                              const struct files_place *to,
+                              struct str *problem);
 };
 
 #endif

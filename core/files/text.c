@@ -124,7 +124,11 @@ static enum status from_latin1(struct arena *arena, struct str bytes,
 enum status text_normalize(struct arena *arena, const struct text *form,
                            struct str text, struct str *out)
 {
-    if (form->ends == TEXT_CRLF)
+    bool feeds = form->ends == TEXT_LF && form->text.n > 0 &&
+                 memchr(form->text.p, '\n', form->text.n);
+
+    if (form->ends == TEXT_CRLF ||
+        (feeds && text.n > 0 && memchr(text.p, '\r', text.n)))
         return without_returns(arena, text, out);
     *out = text;
     return ST_OK;

@@ -46,7 +46,9 @@ enum status MUST_CHECK text_encode(struct arena *arena, const struct text *form,
                                    struct str text, struct str *out,
                                    struct str *problem);
 
-/* *OUT is TEXT without the carriage returns that FORM would add again. */
+/* *OUT is TEXT with the line ends of FORM->text: without the carriage returns
+   of CR LF, which FORM adds again, or does not have. A text without line ends,
+   or with several kinds, takes TEXT as it is. */
 enum status MUST_CHECK text_normalize(struct arena *arena,
                                       const struct text *form, struct str text,
                                       struct str *out);

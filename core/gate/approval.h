@@ -54,6 +54,12 @@ struct approval_applied {
     const bool *stale; /* one for each hunk: accepted, but it had no place */
 };
 
+/* What an editor did with one of the files of a change. */
+struct approval_file {
+    const struct approval_applied *applied; /* NULL: nothing */
+    struct str failed; /* why it could not change it; else empty */
+};
+
 /* The part of an approval that a tool with prepare gets. */
 struct approval_decision {
     enum approval_consent consent;
@@ -66,6 +72,8 @@ struct approval_decision {
                                                it did not */
     struct str failed; /* why the editor could not make it; empty: it did not
                           try, or did it */
+    const struct approval_file *files; /* the same of several files, one for
+                                          each part of the call; or NULL */
 };
 
 /* All of it. The texts live in the arena, or in the document, from which it was

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "gate/review.h"
 
 /* A result that is read. */
 struct reading {
@@ -188,13 +189,16 @@ static enum status read_stale(const struct reading *r, struct json numbers,
     return ST_OK;
 }
 
-static enum status read_applied(const struct reading *r)
+/* The member "applied" of OBJECT, which is about the buffer of CALL. */
+static enum status read_applied(const struct reading *r, struct json object,
+                                const struct tool_call *call,
+                                const struct approval_applied **out)
 {
-    struct json value = find(r->result, "applied");
+    struct json value = find(object, "applied");
 
     if (json_is_absent(value))
         return ST_OK;
-    if (!r->call->buffer.exists)
+    if (!call->buffer.exists)
         return spoil(r, "it changed a buffer that it does not have");
     if (json_type(json_get(value, "before")) != JSON_STRING ||
         json_type(json_get(value, "after")) != JSON_STRING)
@@ -214,17 +218,72 @@ static enum status read_applied(const struct reading *r)
         status = read_flag(value, "saved", &applied->saved);
     if (status == ST_OK)
         status = read_stale(r, find(value, "stale"), &applied->stale);
-    r->out->decision.applied = applied;
+    *out = applied;
     return status == ST_INVALID ? spoil(r, "it is not clear what it did")
                                 : status;
 }
 
-static bool accepts_any(const struct approval_decision *decision, size_t n)
+/* Whether any of N hunks from FIRST on is accepted. */
+static bool accepts_any(const struct approval_decision *decision, size_t first,
+                        size_t n)
 {
     for (size_t i = 0; decision->chosen && i < n; i++)
-        if (decision->chosen[i])
+        if (decision->chosen[first + i])
             return true;
     return !decision->chosen;
+}
+
+/* It is silent about a buffer that had to be changed. */
+static enum status spoil_silence(const struct reading *r)
+{
+    return spoil(r, "it does not say what it did with the buffer");
+}
+
+/* What was done with the file of PART. */
+static enum status read_file(const struct reading *r, struct json value,
+                             const struct tool_call *part,
+                             struct approval_file *out)
+{
+    const struct review *review = (const struct review *)part->plan;
+    enum status status = read_words(r, value, "failed", &out->failed);
+
+    if (status == ST_INVALID)
+        return spoil(r, "a member has the wrong type");
+    if (status == ST_OK)
+        status = read_applied(r, value, part, &out->applied);
+    if (status == ST_OK && review->buffer && !out->applied &&
+        out->failed.n == 0 &&
+        accepts_any(&r->out->decision, review->first, review->diff.hunk_count))
+        return spoil_silence(r);
+    return status;
+}
+
+/* The same of all files; absent: nothing was done with any. */
+static enum status read_files(const struct reading *r)
+{
+    struct json value = find(r->result, "files");
+    bool given = !json_is_absent(value);
+    size_t n = r->call->part_count;
+    struct json_walk walk;
+    enum status status = ST_OK;
+
+    if (!given && r->out->arguments.n > 0)
+        return ST_OK;
+    if (given && (json_type(value) != JSON_ARRAY || json_count(value) != n))
+        return spoil(r, "its files are not those of the review");
+    struct approval_file *files = arena_array(r->arena, n + 1, sizeof *files);
+    if (!files)
+        return ST_NOMEM;
+    if (given)
+        json_walk_init(&walk, value);
+    for (size_t i = 0; status == ST_OK && i < n; i++) {
+        bool more = given && json_walk_next(&walk);
+
+        status = read_file(r, more ? walk.value : (struct json){0},
+                           &r->call->parts[i], &files[i]);
+    }
+    r->out->decision.files = files;
+    return status;
 }
 
 /* --- The decision -------------------------------------------------------- */
@@ -257,14 +316,16 @@ static enum status read_approval(const struct reading *r)
         status = read_arguments(r);
     if (status == ST_OK)
         status = read_hunks(r);
-    if (status == ST_OK)
-        status = read_applied(r);
+    if (status == ST_OK && r->call->part_count > 0)
+        status = read_files(r);
+    else if (status == ST_OK)
+        status = read_applied(r, r->result, r->call, &decision->applied);
     if (status != ST_OK)
         return status;
     if (r->call->buffer.exists && !decision->applied &&
         decision->failed.n == 0 && r->out->arguments.n == 0 &&
-        accepts_any(decision, r->call->question.changes))
-        return spoil(r, "it does not say what it did with the buffer");
+        accepts_any(decision, 0, r->call->question.changes))
+        return spoil_silence(r);
     decision->consent = APPROVAL_APPROVED;
     r->out->remember = remember && r->call->question.remember;
     return ST_OK;

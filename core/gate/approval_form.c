@@ -42,18 +42,15 @@ static enum status put_argument(struct buf *out, struct arena *arena,
 }
 
 /* The arguments that count: VALUES has one for each of the FIELDS, absent when
-   it was not given; of a repeated name the last one. *EXTRAS: how many others
-   there are. */
+   it was not given; of a repeated name the last one. */
 static enum status sort_arguments(struct arena *arena,
                                   const struct schema_field *fields,
-                                  struct json arguments, struct json **values,
-                                  size_t *extras)
+                                  struct json arguments, struct json **values)
 {
     size_t n = schema_count(fields);
     struct json_walk walk;
     struct str name;
 
-    *extras = 0;
     *values = arena_array(arena, n + 1, sizeof **values);
     if (!*values)
         return ST_NOMEM;
@@ -64,8 +61,6 @@ static enum status sort_arguments(struct arena *arena,
         size_t i = schema_find(fields, name);
         if (i < n)
             (*values)[i] = walk.value;
-        else
-            ++*extras;
     }
     return ST_OK;
 }
@@ -76,9 +71,8 @@ enum status approval_form_describe(struct buf *out, struct arena *arena,
 {
     const struct schema_field *fields = tool->fields;
     struct json *values;
-    size_t extras;
 
-    if (sort_arguments(arena, fields, arguments, &values, &extras) != ST_OK)
+    if (sort_arguments(arena, fields, arguments, &values) != ST_OK)
         return ST_NOMEM;
     buf_printf(out, "The agent asks to run %s (%s).", tool->name, tool->title);
     if (json_count(arguments) > 0)
@@ -87,11 +81,6 @@ enum status approval_form_describe(struct buf *out, struct arena *arena,
         if (!json_is_absent(values[i]) &&
             put_argument(out, arena, &fields[i], values[i]) != ST_OK)
             return ST_NOMEM;
-    if (extras > 0)
-        buf_printf(out,
-                   "\n(Not shown: %zu argument%s that the tool does not "
-                   "have and ignores.)",
-                   extras, extras == 1 ? "" : "s");
     return buf_failed(out) ? ST_NOMEM : ST_OK;
 }
 

@@ -54,6 +54,30 @@ static void write_digest(struct jsonw *w, const char *size_name,
     jsonw_digest(w, digest);
 }
 
+static void write_change(struct jsonw *w, const struct tool_change *change)
+{
+    write_buf(w, "path", &change->path);
+    write_buf(w, "patch", &change->patch);
+    write_buf(w, "beforeSha256", &change->before);
+    write_buf(w, "afterSha256", &change->after);
+}
+
+/* The files of a call that is about several. */
+static void write_files(struct jsonw *w, const struct tool_call *call)
+{
+    if (call->part_count == 0)
+        return;
+    jsonw_name(w, "files");
+    jsonw_array(w);
+    for (size_t i = 0; i < call->part_count; i++) {
+        jsonw_object(w);
+        write_change(w, &call->parts[i].change);
+        jsonw_member_bool(w, "changed", call->parts[i].change.made);
+        jsonw_end_object(w);
+    }
+    jsonw_end_array(w);
+}
+
 void audit_write(struct jsonw *w, const struct gate_event *event)
 {
     const struct tool_call *call = event->call;
@@ -80,10 +104,8 @@ void audit_write(struct jsonw *w, const struct gate_event *event)
     write_buf(w, "preview", &call->preview);
     write_digest(w, "argumentBytes", "argumentSha256", event->arguments);
     write_digest(w, "answerBytes", "answerSha256", event->text);
-    write_buf(w, "path", &call->change.path);
-    write_buf(w, "patch", &call->change.patch);
-    write_buf(w, "beforeSha256", &call->change.before);
-    write_buf(w, "afterSha256", &call->change.after);
+    write_change(w, &call->change);
+    write_files(w, call);
 }
 
 void audit_event(void *context, const struct gate_event *event)

@@ -7,8 +7,36 @@
 #include "base/limits.h"
 #include "gate/place.h"
 
-enum status editor_buffer_path(struct arena *arena, const struct files *files,
-                               const struct tool_call *call, struct str *out)
+struct tool_call *editor_buffer_asked(struct tool_call *call)
+{
+    struct tool_call *last = call;
+
+    for (size_t i = 0; i < call->part_count; i++)
+        if (call->parts[i].buffer.asked)
+            last = &call->parts[i];
+    return last;
+}
+
+void editor_buffer_forget(struct tool_call *call)
+{
+    tool_buffer_release(&call->buffer);
+    for (size_t i = 0; i < call->part_count; i++)
+        tool_buffer_release(&call->parts[i].buffer);
+}
+
+/* The call, or its part, whose file the editor was not asked about. */
+static struct tool_call *find_next(struct tool_call *call)
+{
+    if (!call->tool->divide)
+        return call->buffer.asked ? NULL : call;
+    for (size_t i = 0; i < call->part_count; i++)
+        if (!call->parts[i].buffer.asked)
+            return &call->parts[i];
+    return NULL;
+}
+
+static enum status path_of(struct arena *arena, const struct files *files,
+                           const struct tool_call *call, struct str *out)
 {
     *out = STR("");
     if (!files || !place_is_known(call))
@@ -17,6 +45,20 @@ enum status editor_buffer_path(struct arena *arena, const struct files *files,
     *out = arena_printf(arena, "%s/%.*s", root ? "" : files->root,
                         STR_ARG(buf_view(&call->place.name)));
     return out->n > 0 ? ST_OK : ST_NOMEM;
+}
+
+enum status editor_buffer_next(struct arena *arena, const struct files *files,
+                               struct tool_call *call, struct str *out)
+{
+    enum status status = ST_OK;
+    struct tool_call *next = find_next(call);
+
+    *out = STR("");
+    for (; next && out->n == 0 && status == ST_OK; next = find_next(call)) {
+        next->buffer.asked = true;
+        status = path_of(arena, files, next, out);
+    }
+    return status;
 }
 
 enum status editor_buffer_read(struct arena *arena, struct json result,

@@ -14,12 +14,19 @@
 #include "gate/tool.h"
 #include "json/json.h"
 
-/* The absolute path of the file that CALL is about, in ARENA; empty when it is
-   about none. FILES may be NULL. ST_NOMEM. */
-enum status MUST_CHECK editor_buffer_path(struct arena *arena,
+/* *OUT is the absolute path, in ARENA, of the next file that CALL is about and
+   the editor was not asked about; from now on it was. Empty: there is none.
+   FILES may be NULL. ST_NOMEM. */
+enum status MUST_CHECK editor_buffer_next(struct arena *arena,
                                           const struct files *files,
-                                          const struct tool_call *call,
+                                          struct tool_call *call,
                                           struct str *out);
+
+/* The call, or its part, whose file the editor was asked about last. */
+struct tool_call *editor_buffer_asked(struct tool_call *call);
+
+/* Forgets what the editor said, and that it was asked. */
+void editor_buffer_forget(struct tool_call *call);
 
 /* Reads RESULT, that of "text" (docs/editor-protocol.md), into BUFFER; null or
    absent: the editor has no buffer of the file. *N: bytes of its text, 0

@@ -8,9 +8,9 @@
 #include "gate/approval_form.h"
 #include "gate/editor_buffer.h"
 #include "gate/human.h"
-#include "gate/place.h"
 #include "gate/policy.h"
 #include "gate/refusal.h"
+#include "gate/rules.h"
 #include "gate/stint.h"
 
 void gate_init(struct gate *gate, const struct log *log, struct image *image,
@@ -153,6 +153,18 @@ static enum status check_question(struct gate_step *t)
     return refuse(t, APPROVAL_BY_LIMIT, refusal_size(t->arena, t->call->tool));
 }
 
+static bool is_over(const struct gate_step *t)
+{
+    return t->answer.state == TOOL_FAILED || t->answer.state == TOOL_ANSWERED;
+}
+
+/* There is nothing to do, and the answer says so. */
+static enum status settle(const struct gate_step *t)
+{
+    record(t, "settled", APPROVAL_BY_PREPARATION);
+    return ST_OK;
+}
+
 /* Lets the tool find out what the call would do. Afterwards the state is
    TOOL_ASKS, or the call is over. */
 static enum status prepare(struct gate_step *t)
@@ -163,9 +175,7 @@ static enum status prepare(struct gate_step *t)
     t->answer.state = TOOL_ASKS;
     enum status status = explain(
         t, t->call->tool->prepare(&request, &t->call->question, &t->answer));
-    if (status == ST_OK && t->answer.state != TOOL_ASKS)
-        record(t, "settled", APPROVAL_BY_PREPARATION);
-    return status;
+    return status == ST_OK && t->answer.state != TOOL_ASKS ? settle(t) : status;
 }
 
 /* Somebody can be asked for an approval. */
@@ -174,15 +184,14 @@ static bool can_ask(const struct gate_step *t)
     return t->call->can_ask || t->call->editor;
 }
 
-/* Asks the editor once for the text that it may have of the file under review;
-   when no file is, the state stays TOOL_ASKS. */
+/* Asks the editor once for the text that it may have of each file under review;
+   when there is none left, the state stays TOOL_ASKS. */
 static enum status ask_for_buffer(struct gate_step *t)
 {
     struct str path;
     enum status status =
-        editor_buffer_path(t->arena, t->gate->files, t->call, &path);
+        editor_buffer_next(t->arena, t->gate->files, t->call, &path);
 
-    t->call->buffer.asked = true;
     if (status != ST_OK || path.n == 0)
         return status;
     t->answer.state = TOOL_READS_BUFFER;
@@ -199,7 +208,7 @@ static enum status ask(struct gate_step *t, bool remember)
 
     t->answer.state = TOOL_ASKS;
     call->may_remember = remember;
-    if (review && call->editor && !call->buffer.asked)
+    if (review && call->editor)
         status = ask_for_buffer(t);
     if (status != ST_OK || t->answer.state != TOOL_ASKS)
         return status;
@@ -273,30 +282,12 @@ static enum status end_step(struct gate_step *t, enum status status)
         t->answer.state = TOOL_FAILED;
         t->answer.text = STR("Out of memory.");
     }
-    if (t->answer.state == TOOL_FAILED || t->answer.state == TOOL_ANSWERED)
+    if (is_over(t))
         gate_end(t);
     return status;
 }
 
 /* --- Deciding ------------------------------------------------------------ */
-
-/* What the rules say about the call, and about the place where its path leads,
-   which is found here and then stays the same. */
-static enum status ask_rules(const struct gate_step *t,
-                             enum policy_decision *decision, struct str *rule)
-{
-    const struct policy_question question = {.tool = t->call->tool,
-                                             .values = t->arguments.values,
-                                             .place = &t->call->place};
-    enum status status =
-        place_find(t->call, t->gate->files, t->arguments.values);
-
-    *decision = POLICY_NONE;
-    *rule = STR("");
-    if (status == ST_OK && t->gate->policy)
-        *decision = policy_decide(t->gate->policy, &question, rule);
-    return status;
-}
 
 /* RULE wants every call to be asked about, whatever was granted. */
 static enum status decide_by_question(struct gate_step *t, struct str rule)
@@ -324,12 +315,15 @@ static enum status decide_by_level(struct gate_step *t)
 static enum status decide(struct gate_step *t)
 {
     const struct policy *policy = t->gate->policy;
+    const struct tool_request request = request_of(t);
     enum policy_decision decision;
     struct str rule;
-    enum status status = ask_rules(t, &decision, &rule);
+    enum status status = rules_ask(t, &request, &decision, &rule);
 
     if (status != ST_OK)
         return status;
+    if (is_over(t))
+        return settle(t);
     if (decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
     if (policy && policy->fault.n > 0 && t->call->tool->level != TOOL_SAFE)
@@ -404,7 +398,7 @@ static enum status run_approved(struct gate_step *t, const struct human *human)
    knows whether it has a buffer of that file. */
 static enum status ask_anew(struct gate_step *t)
 {
-    tool_buffer_release(&t->call->buffer);
+    editor_buffer_forget(t->call);
     return ask(t, t->call->may_remember);
 }
 
@@ -422,7 +416,11 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
             t, APPROVAL_BY_BAD_ARGUMENTS,
             refusal_arguments(t->arena, t->call->tool, human->problem));
     t->arguments = human->arguments;
-    enum status status = ask_rules(t, &decision, &rule);
+    const struct tool_request request = request_of(t);
+    tool_call_forget_parts(t->call);
+    enum status status = rules_ask(t, &request, &decision, &rule);
+    if (status == ST_OK && is_over(t))
+        return settle(t);
     if (status == ST_OK && decision == POLICY_DENY)
         return refuse_by_rule(t, rule);
     if (status == ST_OK)
@@ -430,6 +428,7 @@ static enum status run_modified(struct gate_step *t, const struct human *human)
             human_keep_arguments(t->arena, human, &asked, t->call, &changed);
     if (status != ST_OK)
         return status;
+    changed = changed || t->call->tool->divide;
     if (changed && review && t->call->editor)
         return ask_anew(t);
     if (changed && review) {
@@ -524,8 +523,8 @@ static enum status take_buffer(struct gate_step *t, struct json result)
 {
     struct tool_call *call = t->call;
     size_t n = 0;
-    enum status status =
-        editor_buffer_read(t->arena, result, &call->buffer, &n);
+    enum status status = editor_buffer_read(
+        t->arena, result, &editor_buffer_asked(call)->buffer, &n);
 
     if (status == ST_OK)
         return ask(t, call->may_remember);
@@ -552,7 +551,7 @@ enum status gate_without_editor(struct gate_step *step)
 
     call->editor = false;
     tool_call_forget_question(call);
-    tool_buffer_release(&call->buffer);
+    editor_buffer_forget(call);
     if (call->can_ask)
         return end_step(step, resume(step, ask_client, (struct json){0}));
     step->answer = (struct tool_answer){0};

@@ -22,8 +22,8 @@ static enum status keep(struct buf *out, struct str text)
     return buf_failed(out) ? ST_NOMEM : ST_OK;
 }
 
-static enum status locate(struct tool_place *place, const struct files *files,
-                          struct str path)
+enum status place_locate(struct tool_place *place, const struct files *files,
+                         struct str path)
 {
     struct arena arena = ARENA_EMPTY;
     struct files_place found = {.name = STR("")};
@@ -57,7 +57,7 @@ enum status place_find(struct tool_call *call, const struct files *files,
     if (call->place.found && str_eq(path, buf_view(&call->place.path)))
         return ST_OK;
     call->place.found = false;
-    return locate(&call->place, files, path);
+    return place_locate(&call->place, files, path);
 }
 
 /* Why CALL has no place; the sentence goes to ARENA. */

@@ -19,6 +19,10 @@ enum status MUST_CHECK place_find(struct tool_call *call,
                                   const struct files *files,
                                   const struct schema_value *values);
 
+/* The same for one PATH, into PLACE. */
+enum status MUST_CHECK place_locate(struct tool_place *place,
+                                    const struct files *files, struct str path);
+
 /* Reads the file that the call is about, as the function of files.h does. Also
    FILES_REFUSED: its path leads to no place, or the rules about paths that bind
    the call cannot be applied, because the file has got another name. */

@@ -88,9 +88,9 @@ find_field(const struct tool *tool, enum schema_kind kind, const char *name)
     return NULL;
 }
 
-static const struct schema_field *path_field(const struct tool *tool)
+static bool takes_path(const struct tool *tool)
 {
-    return find_field(tool, SCHEMA_PATH, NULL);
+    return tool->divide || find_field(tool, SCHEMA_PATH, NULL);
 }
 
 static const struct schema_field *session_field(const struct tool *tool)
@@ -199,7 +199,7 @@ static bool check_rule(struct reading *r, struct json place,
 {
     if (!rule->tool || rule->tool == &policy_evaluation)
         return true;
-    if (rule->path.n > 0 && !path_field(rule->tool))
+    if (rule->path.n > 0 && !takes_path(rule->tool))
         fault_in(r, place, "the rule has a path, but its tool takes none: ");
     else if (rule->session.n > 0 && !session_field(rule->tool))
         fault_in(r, place, "the rule has a session, but its tool takes none: ");
@@ -348,7 +348,7 @@ static bool call_fits(const struct policy_rule *rule,
     return tool_fits(rule, tool) &&
            (rule->session.n == 0 ||
             str_eq(rule->session, tool_session(q->tool, q->values))) &&
-           (rule->path.n == 0 || path_field(q->tool));
+           (rule->path.n == 0 || takes_path(q->tool));
 }
 
 static bool path_fits(const struct policy_rule *rule,

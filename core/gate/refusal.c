@@ -75,7 +75,7 @@ struct str refusal_arguments(struct arena *arena, const struct tool *tool,
 struct str refusal_no_decision(struct arena *arena,
                                const struct tool_call *call, struct str why)
 {
-    const char *state = call->buffer.exists
+    const char *state = tool_buffer_bytes(call) > 0 || call->buffer.exists
                             ? "The file was not written; the editor may have "
                               "changed its buffer."
                             : "Nothing was changed.";

@@ -157,13 +157,29 @@ enum status review_open(const struct tool_request *request, bool may_miss,
     return status;
 }
 
-/* The whole request as the human reads it. */
-static void write_message(struct buf *out, const struct review *review,
-                          struct str reason, bool by_hunk)
+void review_write_diff(struct buf *out, const struct review *review,
+                       bool by_hunk)
 {
     const struct diff *diff = &review->diff;
     struct str name = review->name;
     size_t n = diff->hunk_count;
+    size_t total = review->total > 0 ? review->total : n;
+
+    buf_printf(out, "--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
+    // a longer question is put to nobody
+    for (size_t i = 0; i < n && out->n <= LIMIT_QUESTION; i++) {
+        if (by_hunk)
+            buf_printf(out, "Hunk %zu of %zu\n", review->first + i + 1, total);
+        diff_write_hunk(out, diff, i, LIMIT_QUESTION);
+    }
+}
+
+/* The whole request as the human reads it. */
+static void write_message(struct buf *out, const struct review *review,
+                          struct str reason, bool by_hunk)
+{
+    struct str name = review->name;
+    size_t n = review->diff.hunk_count;
 
     buf_printf(out, "%s %.*s", review->base.exists ? "Change" : "Create",
                STR_ARG(name));
@@ -175,13 +191,8 @@ static void write_message(struct buf *out, const struct review *review,
         utf8_append_visible(out, reason); // on one line, whatever it says
         buf_byte(out, '\n');
     }
-    buf_printf(out, "\n--- a/%.*s\n+++ b/%.*s\n", STR_ARG(name), STR_ARG(name));
-    // a longer question is put to nobody
-    for (size_t i = 0; i < n && out->n <= LIMIT_QUESTION; i++) {
-        if (by_hunk)
-            buf_printf(out, "Hunk %zu of %zu\n", i + 1, n);
-        diff_write_hunk(out, diff, i, LIMIT_QUESTION);
-    }
+    buf_byte(out, '\n');
+    review_write_diff(out, review, by_hunk);
 }
 
 /* The range of a hunk's lines as diff(1) counts them. */
@@ -217,8 +228,7 @@ static void write_hunk(struct jsonw *w, const struct diff *diff, size_t index)
     buf_release(&text);
 }
 
-/* The change as docs/editor-protocol.md has it. */
-static void write_for_editor(struct buf *out, const struct review *review,
+void review_write_for_editor(struct buf *out, const struct review *review,
                              struct str reason)
 {
     struct buf path = BUF_EMPTY;
@@ -232,6 +242,8 @@ static void write_for_editor(struct buf *out, const struct review *review,
     jsonw_member(&w, "reason", reason);
     jsonw_member_bool(&w, "exists", review->base.exists);
     jsonw_member_bool(&w, "buffer", review->buffer);
+    if (review->removes)
+        jsonw_member_bool(&w, "removes", true);
     jsonw_name(&w, "hunks");
     jsonw_array(&w);
     for (size_t i = 0; i < review->diff.hunk_count; i++)
@@ -242,25 +254,49 @@ static void write_for_editor(struct buf *out, const struct review *review,
     buf_release(&path);
 }
 
-enum status review_propose(struct review *review, struct str after,
-                           struct str reason, bool by_hunk,
-                           struct tool_question *question,
-                           struct tool_answer *answer)
+/* Whether the file's coding has all characters of AFTER; else sets ANSWER. */
+static enum status check_coding(struct review *review, struct str after,
+                                struct tool_answer *answer)
 {
-    struct arena *arena = &review->arena;
-    struct arena scratch = {.strand = arena->strand};
+    struct arena scratch = {.strand = review->arena.strand};
     struct str bytes;
     struct str problem = STR("");
-    enum status status = ST_OK;
+    enum status status =
+        text_encode(&scratch, &review->before, after, &bytes, &problem);
 
-    if (!review->buffer) // else the editor's business
-        status =
-            text_encode(&scratch, &review->before, after, &bytes, &problem);
     if (status == ST_INVALID)
-        status = review_fail(arena, answer, "ERROR",
+        status = review_fail(&review->arena, answer, "ERROR",
                              "%.*s: %.*s. Nothing was written.",
                              STR_ARG(review->name), STR_ARG(problem));
     arena_release(&scratch);
+    return status;
+}
+
+/* A text with a NUL could not be read again. */
+static enum status refuse_nul(struct review *review, struct str after,
+                              const char *nul, struct tool_answer *answer)
+{
+    size_t line = 1;
+
+    for (const char *p = after.p; p < nul; p++)
+        line += *p == '\n';
+    return review_fail(&review->arena, answer, "ERROR",
+                       "%.*s: line %zu of the new text has a NUL character, "
+                       "which no text file has. Nothing was written.",
+                       STR_ARG(review->name), line);
+}
+
+enum status review_compare(struct review *review, struct str after,
+                           struct tool_answer *answer)
+{
+    struct arena *arena = &review->arena;
+    enum status status = ST_OK;
+    const char *nul = after.n > 0 ? memchr(after.p, '\0', after.n) : NULL;
+
+    if (nul)
+        return refuse_nul(review, after, nul, answer);
+    if (!review->buffer) // else the editor's business
+        status = check_coding(review, after, answer);
     if (status != ST_OK || answer->state == TOOL_FAILED)
         return status;
     status = diff_make(arena, review->before.text, after, &review->diff);
@@ -268,21 +304,51 @@ enum status review_propose(struct review *review, struct str after,
         return review_fail_size(arena, review, "ERROR", answer);
     if (status != ST_OK)
         return status;
-    if (review->diff.hunk_count == 0 &&
-        (review->base.exists || review->buffer)) {
-        answer->state = TOOL_ANSWERED;
-        answer->text =
-            arena_printf(arena, "No change: %.*s already has this text.",
-                         STR_ARG(review->name));
-        return answer->text.n > 0 ? ST_OK : ST_NOMEM;
-    }
+    if (review->removes || review->diff.hunk_count > 0 ||
+        !(review->base.exists || review->buffer))
+        return ST_OK;
+    answer->state = TOOL_ANSWERED;
+    answer->text = arena_printf(arena, "No change: %.*s already has this text.",
+                                STR_ARG(review->name));
+    return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+void review_write_substance(struct buf *out, const struct review *review)
+{
+    buf_append(out, review->base.hash, FILES_HASH);
+    buf_byte(out, review->base.exists ? '+' : '-');
+    buf_str(out, review->base.name); // as it is, not as shown
+}
+
+/* The change that nobody is asked about. */
+static enum status show(struct review *review, struct tool_answer *answer)
+{
+    struct buf out = BUF_EMPTY;
+    size_t n = review->diff.hunk_count;
+
+    buf_printf(&out, "DRY RUN: %zu hunk%s; nothing was written.\n\n", n,
+               n == 1 ? "" : "s");
+    diff_write(&out, &review->diff, review->name, LIMIT_OUTPUT);
+    answer->state = TOOL_ANSWERED;
+    return arena_take(&review->arena, &out, &answer->text);
+}
+
+enum status review_propose(struct review *review, struct str after,
+                           struct str reason, bool by_hunk,
+                           struct tool_question *question,
+                           struct tool_answer *answer)
+{
+    enum status status = review_compare(review, after, answer);
+
+    if (status != ST_OK || answer->state != TOOL_ASKS)
+        return status;
+    if (review->dry)
+        return show(review, answer);
     write_message(&question->message, review, reason, by_hunk);
     if (review->asks_editor && question->message.n <= LIMIT_QUESTION)
-        write_for_editor(&question->review, review, reason);
+        review_write_for_editor(&question->review, review, reason);
     question->changes = review->diff.hunk_count;
     question->hunks = by_hunk ? review->diff.hunk_count : 0;
-    buf_append(&question->substance, review->base.hash, FILES_HASH);
-    buf_byte(&question->substance, review->base.exists ? '+' : '-');
-    buf_str(&question->substance, review->base.name); // as it is, not as shown
+    review_write_substance(&question->substance, review);
     return ST_OK;
 }

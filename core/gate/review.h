@@ -24,8 +24,17 @@ struct review {
     struct str name;  /* of the file, as people read it */
     bool asks_editor; /* an editor needs the question, too */
     bool buffer;      /* it has a buffer of the file, and makes the change */
+    bool dry;         /* the change is only shown to the model */
     struct text before;
     struct diff diff; /* from before.text to the text that is proposed */
+
+    /* Of one of several files (changes.h): */
+    bool removes; /* the file is to go; its one hunk is all of it */
+    bool whole;   /* if a chosen hunk has no place, no other is applied */
+    bool stale;   /* it is not what the human was shown: the hunks have a number
+                     only, and none is applied */
+    size_t first; /* hunks of the files before it in the question */
+    size_t total; /* hunks of the question; 0: there are no other files */
 };
 
 /* Reads the file that the call is about; with MAY_MISS it may be new. *OUT
@@ -36,14 +45,29 @@ enum status MUST_CHECK review_open(const struct tool_request *request,
                                    bool may_miss, struct review **out,
                                    struct tool_answer *answer);
 
-/* Proposes AFTER, in the form that review->before.text has and in the review's
-   arena, to replace that text, for the REASON that the model gives (empty:
-   none). Fills QUESTION; or sets ANSWER: nothing would change, or the file's
-   coding lacks a character. BY_HUNK: hunks can be chosen in a form, too. */
+/* Proposes AFTER, or shows it to the model if REVIEW is dry, in the form that
+   review->before.text has and in the review's arena, to replace that text, for
+   the REASON that the model gives (empty: none). Fills QUESTION; or sets
+   ANSWER: nothing would change, or the file's coding lacks a character.
+   BY_HUNK: hunks can be chosen in a form, too. */
 enum status MUST_CHECK review_propose(struct review *review, struct str after,
                                       struct str reason, bool by_hunk,
                                       struct tool_question *question,
                                       struct tool_answer *answer);
+
+/* The first half of that: compares, or sets ANSWER. */
+enum status MUST_CHECK review_compare(struct review *review, struct str after,
+                                      struct tool_answer *answer);
+
+/* Parts of the question: the change as a diff, its hunks numbered when BY_HUNK;
+   and what an editor gets (docs/editor-protocol.md). */
+void review_write_diff(struct buf *out, const struct review *review,
+                       bool by_hunk);
+void review_write_for_editor(struct buf *out, const struct review *review,
+                             struct str reason);
+
+/* Appends what must not have changed when the answer comes. */
+void review_write_substance(struct buf *out, const struct review *review);
 
 /* Makes ANSWER a failure: STATE ("STALE" or "ERROR"), then FORMAT. */
 enum status MUST_CHECK review_fail(struct arena *arena,

@@ -11,25 +11,8 @@
 #include "base/utf8.h"
 #include "gate/approval.h"
 #include "gate/place.h"
-#include "gate/review.h"
+#include "gate/reading.h"
 #include "json/jsonw.h"
-
-/* What became of the hunks, and of the file. */
-struct outcome {
-    bool *chosen;             /* one for each hunk */
-    enum diff_outcome *hunks; /* one for each hunk */
-    size_t applied;
-    size_t stale;
-    bool divided;             /* a hunk was applied in part */
-    struct str text;          /* the new text */
-    struct files_content now; /* the file just before the change, or, when an
-                                 editor made it, after it */
-    struct text form;         /* the text of NOW, with its form */
-    struct str bytes;         /* that were written */
-    struct diff diff;         /* that was made */
-    struct str where;         /* what was done with the buffer; else empty */
-    bool saved;               /* the file has the text of the buffer */
-};
 
 /* --- The choice ---------------------------------------------------------- */
 
@@ -94,8 +77,7 @@ static void count_hunks(const struct approval_decision *decision,
 
 /* --- The answer ---------------------------------------------------------- */
 
-/* What became of hunk INDEX, with the words of the human. */
-static void write_outcome(struct buf *out,
+void review_write_outcome(struct buf *out,
                           const struct approval_decision *decision,
                           const struct outcome *outcome, size_t index)
 {
@@ -132,12 +114,11 @@ static const char *state_of(const struct review *review,
 }
 
 /* The same as the text, for some clients show the model only this. DIFF is the
-   change that was made. */
+   change that was made; empty: the one that was proposed. */
 static enum status write_structured(const struct tool_request *request,
                                     const struct review *review,
                                     const struct outcome *outcome,
-                                    const unsigned char *hash, struct str diff,
-                                    struct tool_answer *answer)
+                                    struct str diff, struct tool_answer *answer)
 {
     struct buf out = BUF_EMPTY;
     struct buf text = BUF_EMPTY;
@@ -151,18 +132,15 @@ static enum status write_structured(const struct tool_request *request,
     jsonw_array(&w);
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
         buf_reset(&text);
-        write_outcome(&text, request->decision, outcome, i);
+        review_write_outcome(&text, request->decision, outcome, i);
         jsonw_string(&w, buf_view(&text));
         out.failed = out.failed || buf_failed(&text);
     }
     jsonw_end_array(&w);
-    jsonw_member(&w, "diff", diff);
+    if (diff.n > 0)
+        jsonw_member(&w, "diff", diff);
     if (review->buffer)
         jsonw_member_bool(&w, "saved", outcome->saved);
-    if (hash) {
-        jsonw_name(&w, "sha256");
-        jsonw_digest(&w, hash);
-    }
     jsonw_end_object(&w);
     buf_release(&text);
     return arena_take(request->arena, &out, &answer->structured);
@@ -180,7 +158,7 @@ static void write_outcomes(struct buf *out, const struct tool_request *request,
                STR_ARG(outcome->where));
     for (size_t i = 0; i < n; i++) {
         buf_printf(out, "hunk %zu: ", i + 1);
-        write_outcome(out, request->decision, outcome, i);
+        review_write_outcome(out, request->decision, outcome, i);
         buf_byte(out, '\n');
     }
 }
@@ -196,7 +174,7 @@ static void write_rejected(struct buf *out, const struct review *review,
         total += outcome->hunks[i] == DIFF_SKIPPED;
     if (total == 0)
         return;
-    buf_printf(out, "\nDo not propose hunk%s", total == 1 ? "" : "s");
+    buf_printf(out, "Do not propose hunk%s", total == 1 ? "" : "s");
     for (size_t i = 0; i < review->diff.hunk_count; i++) {
         if (outcome->hunks[i] != DIFF_SKIPPED)
             continue;
@@ -208,9 +186,7 @@ static void write_rejected(struct buf *out, const struct review *review,
     buf_str(out, STR(" again unchanged."));
 }
 
-/* For the log: the file that was changed, its HASH (NULL: unknown), and PATCH.
-   Without memory the log has less. */
-static void note_change(struct tool_change *change, const struct review *review,
+void review_note_change(struct tool_change *change, const struct review *review,
                         const unsigned char *hash, const struct buf *patch)
 {
     struct buf *all[] = {&change->path, &change->before, &change->after,
@@ -226,6 +202,33 @@ static void note_change(struct tool_change *change, const struct review *review,
     for (struct buf **one = all; *one; one++)
         if (buf_failed(*one))
             buf_reset(*one);
+}
+
+/* Whether the human has edited or divided a hunk that was applied: otherwise
+   the model knows the text. */
+static bool is_edited(const struct approval_decision *decision,
+                      const struct review *review,
+                      const struct outcome *outcome)
+{
+    for (size_t i = 0; decision->hunks && i < review->diff.hunk_count; i++)
+        if (outcome->hunks[i] == DIFF_APPLIED &&
+            (decision->hunks[i].edited || decision->hunks[i].part))
+            return true;
+    return false;
+}
+
+/* Whether Lisp can read what is in the file, or buffer, now. */
+static enum status write_reading(const struct tool_request *request,
+                                 const struct review *review,
+                                 const struct outcome *outcome, struct buf *out)
+{
+    const struct approval_applied *applied = request->decision->applied;
+    struct str before = applied ? applied->before : outcome->form.text;
+    struct str after = applied ? applied->after : outcome->text;
+
+    return outcome->applied > 0
+               ? reading_note(request->arena, review->name, before, after, out)
+               : ST_OK;
 }
 
 /* What the model reads; HASH is that of the file, NULL when it cannot be
@@ -245,27 +248,26 @@ static enum status write_answer(const struct tool_request *request,
         diff_write(&diff, &outcome->diff, review->name,
                    max * 4 > LIMIT_PATCH ? max * 4 : LIMIT_PATCH);
     if (outcome->applied > 0 || review->diff.hunk_count == 0)
-        note_change(&request->call->change, review, hash, &diff);
+        review_note_change(&request->call->change, review, hash, &diff);
+    if (!is_edited(request->decision, review, outcome))
+        buf_truncate(&diff, 0);
     if (utf8_head(buf_view(&diff), max).n < diff.n) {
         buf_truncate(&diff, utf8_head(buf_view(&diff), max).n);
         buf_str(&diff, STR("\n… the rest of the diff is left out …\n"));
     }
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
-    if (hash) {
-        buf_printf(&out, "sha256%s: ",
-                   review->buffer && !outcome->saved ? " of the file on disk"
-                                                     : "");
-        digest_write(&out, hash);
-    }
+    enum status status = write_reading(request, review, outcome, &out);
     write_rejected(&out, review, outcome);
+    out.failed = out.failed || buf_failed(&diff) || status != ST_OK;
     bool done = outcome->applied > 0 || review->diff.hunk_count == 0;
     answer->state = done ? TOOL_ANSWERED : TOOL_FAILED;
-    out.failed = out.failed || buf_failed(&diff);
-    enum status status = arena_take(request->arena, &out, &answer->text);
+    while (out.n > 0 && out.p[out.n - 1] == '\n')
+        buf_truncate(&out, out.n - 1);
+    status = arena_take(request->arena, &out, &answer->text);
     if (status == ST_OK)
-        status = write_structured(request, review, outcome, hash,
-                                  buf_view(&diff), answer);
+        status =
+            write_structured(request, review, outcome, buf_view(&diff), answer);
     buf_release(&diff);
     return status;
 }
@@ -347,15 +349,43 @@ static enum status read_now(const struct tool_request *request,
                        out->exists ? "created" : "deleted");
 }
 
+/* Takes away the file, which has to be what was shown; sets ANSWER when that
+   fails. */
+static enum status remove_file(const struct tool_request *request,
+                               struct review *review, struct outcome *outcome,
+                               struct tool_answer *answer)
+{
+    const struct files *files = request->files;
+    struct str problem = STR("");
+    bool same = memcmp(outcome->now.hash, review->base.hash, FILES_HASH) == 0;
+
+    if (outcome->chosen[0])
+        outcome->hunks[0] = same ? DIFF_APPLIED : DIFF_STALE;
+    if (outcome->hunks[0] == DIFF_APPLIED) {
+        if (arena_spend(&review->arena, 1) != ST_OK)
+            return ST_NOMEM; // the call was cancelled
+        enum files_result result = files->remove(files->context, &review->arena,
+                                                 &outcome->now, &problem);
+        if (result != FILES_OK)
+            return review_fail_files(request->arena, result, problem, answer);
+        outcome->diff = review->diff;
+    }
+    count_hunks(request->decision, review, outcome);
+    return ST_OK;
+}
+
 static enum status apply_to_file(const struct tool_request *request,
                                  struct review *review, struct outcome *outcome,
                                  struct tool_answer *answer)
 {
-    unsigned char hash[FILES_HASH];
+    unsigned char *hash = outcome->hash;
     enum status status = read_now(request, review, &outcome->now, answer);
 
     if (status != ST_OK || answer->state == TOOL_FAILED)
         return status;
+    if (review->removes)
+        return remove_file(request, review, outcome, answer);
+    outcome->hashed = true;
     memcpy(hash, outcome->now.hash, FILES_HASH);
     memcpy(review->base.hash, hash, FILES_HASH); // this content is replaced
     status = merge(review, outcome);
@@ -367,6 +397,8 @@ static enum status apply_to_file(const struct tool_request *request,
     if (status == ST_LIMIT)
         return review_fail_size(request->arena, review, "STALE", answer);
     count_hunks(request->decision, review, outcome);
+    if (review->whole && outcome->stale > 0)
+        outcome->applied = 0;
     bool writes = outcome->applied > 0 ||
                   (review->diff.hunk_count == 0 && !outcome->now.exists);
     if (status == ST_OK && writes) {
@@ -379,7 +411,7 @@ static enum status apply_to_file(const struct tool_request *request,
         return status;
     if (outcome->stale == 0)
         seen_note(request->seen, review->base.name, hash);
-    return write_answer(request, review, outcome, hash, answer);
+    return ST_OK;
 }
 
 /* --- A buffer ------------------------------------------------------------ */
@@ -453,8 +485,7 @@ static enum status report_file(const struct tool_request *request,
 
 /* The editor has made the change: reports what it says, and what is found. */
 static enum status report_buffer(const struct tool_request *request,
-                                 struct review *review, struct outcome *outcome,
-                                 struct tool_answer *answer)
+                                 struct review *review, struct outcome *outcome)
 {
     const struct approval_applied *applied = request->decision->applied;
     bool read = false;
@@ -467,6 +498,8 @@ static enum status report_buffer(const struct tool_request *request,
             outcome->hunks[i] = stale ? DIFF_STALE : DIFF_APPLIED;
     }
     count_hunks(request->decision, review, outcome);
+    if (review->whole && outcome->stale > 0)
+        outcome->applied = 0; // the editor has left it alone
     if (applied)
         status = diff_make(&review->arena, applied->before, applied->after,
                            &outcome->diff);
@@ -478,27 +511,42 @@ static enum status report_buffer(const struct tool_request *request,
         status = report_file(request, review, outcome, &read);
     if (status != ST_OK)
         return status;
-    const unsigned char *hash = read ? outcome->now.hash : NULL;
+    outcome->hashed = read;
+    if (read)
+        memcpy(outcome->hash, outcome->now.hash, FILES_HASH);
     // otherwise the model was not shown what is on the disk
     if (outcome->saved && outcome->stale == 0)
-        seen_note(request->seen, review->base.name, hash);
-    return write_answer(request, review, outcome, hash, answer);
+        seen_note(request->seen, review->base.name, outcome->hash);
+    return ST_OK;
+}
+
+enum status review_make(const struct tool_request *request,
+                        struct outcome *outcome, struct tool_answer *answer)
+{
+    struct review *review = (struct review *)request->call->plan;
+    const struct approval_decision *decision = request->decision;
+
+    *outcome = (struct outcome){0};
+    if (decision->failed.n > 0)
+        return review_fail(request->arena, answer, "ERROR",
+                           "%.*s: the editor could not make the change: %.*s.",
+                           STR_ARG(review->name), STR_ARG(decision->failed));
+    if (read_choice(decision, review, outcome) != ST_OK)
+        return ST_NOMEM;
+    if (review->buffer)
+        return report_buffer(request, review, outcome);
+    return apply_to_file(request, review, outcome, answer);
 }
 
 enum status review_apply(const struct tool_request *request,
                          struct tool_answer *answer)
 {
-    struct review *review = (struct review *)request->call->plan;
-    const struct approval_decision *decision = request->decision;
-    struct outcome outcome = {0};
+    const struct review *review = (struct review *)request->call->plan;
+    struct outcome outcome;
+    enum status status = review_make(request, &outcome, answer);
 
-    if (decision->failed.n > 0)
-        return review_fail(request->arena, answer, "ERROR",
-                           "%.*s: the editor could not make the change: %.*s.",
-                           STR_ARG(review->name), STR_ARG(decision->failed));
-    if (read_choice(decision, review, &outcome) != ST_OK)
-        return ST_NOMEM;
-    if (review->buffer)
-        return report_buffer(request, review, &outcome, answer);
-    return apply_to_file(request, review, &outcome, answer);
+    if (status != ST_OK || answer->state == TOOL_FAILED)
+        return status;
+    return write_answer(request, review, &outcome,
+                        outcome.hashed ? outcome.hash : NULL, answer);
 }

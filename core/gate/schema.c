@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* schema.c: checks arguments against a table of fields, and writes the table as
-   a JSON schema. */
+/* schema.c: checks arguments against a table of fields. */
 #include "gate/schema.h"
 
 #include <inttypes.h>
@@ -15,6 +14,9 @@
 
 /* Characters that a message shows of a wrong value. */
 #define SHOWN_CHARS 40
+
+/* Unknown arguments that a message names. */
+#define SHOWN_UNKNOWN 5
 
 /* Up to here every integer is exact as a double. */
 #define EXACT_MAX 9007199254740992.0
@@ -267,6 +269,60 @@ static enum status check_size(struct arena *arena, struct json value,
     return out->integer >= field->min ? ST_OK : ST_INVALID;
 }
 
+/* A package as people name it: p, :p, #:p, "P". */
+static struct str bare_name(struct str text)
+{
+    struct str name = str_trim(text);
+
+    if (name.n > 2 && name.p[0] == '"' && name.p[name.n - 1] == '"')
+        name = str_make(name.p + 1, name.n - 2);
+    else if (name.n > 2 && str_starts(name, STR("#:")))
+        name = str_make(name.p + 2, name.n - 2);
+    else if (name.n > 1 && name.p[0] == ':')
+        name = str_make(name.p + 1, name.n - 1);
+    return name.n > 0 ? name : text;
+}
+
+static char plain(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '_' ? '-' : c;
+}
+
+/* Whether A and B are the same word, in upper or lower case, with hyphens or
+   underscores. */
+static bool same_word(struct str a, struct str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (plain(a.p[i]) != plain(b.p[i]))
+            return false;
+    return true;
+}
+
+/* The choice of FIELD that TEXT means, exactly or as the same word. */
+static enum status check_choice(const struct schema_field *field,
+                                struct str *text)
+{
+    struct str word = str_trim(*text);
+    const char *found = NULL;
+
+    for (size_t i = 0; field->choices[i]; i++) {
+        struct str choice = str_from(field->choices[i]);
+
+        if (str_eq(*text, choice))
+            return ST_OK;
+        if (!found && same_word(word, choice))
+            found = choice.p;
+    }
+    if (!found)
+        return ST_INVALID;
+    *text = str_from(found);
+    return ST_OK;
+}
+
 static enum status check_text(struct arena *arena, struct json value,
                               const struct schema_field *field,
                               struct schema_value *out)
@@ -279,12 +335,24 @@ static enum status check_text(struct arena *arena, struct json value,
         return is_name(out->string) ? ST_OK : ST_INVALID;
     if (field->kind == SCHEMA_PATH)
         return out->string.n <= LIMIT_PATH ? ST_OK : ST_INVALID;
-    if (field->kind != SCHEMA_CHOICE)
-        return ST_OK;
-    for (size_t i = 0; field->choices[i]; i++)
-        if (str_eq(out->string, str_from(field->choices[i])))
-            return ST_OK;
-    return ST_INVALID;
+    if (field->package)
+        out->string = bare_name(out->string);
+    return field->kind == SCHEMA_CHOICE ? check_choice(field, &out->string)
+                                        : ST_OK;
+}
+
+static enum status check_boolean(struct arena *arena, struct json value,
+                                 struct schema_value *out)
+{
+    struct str text = json_raw(value);
+    enum status status = ST_OK;
+
+    if (json_type(value) == JSON_STRING)
+        status = json_string(arena, value, &text);
+    if (status != ST_OK)
+        return status;
+    out->boolean = same_word(text, STR("true"));
+    return out->boolean || same_word(text, STR("false")) ? ST_OK : ST_INVALID;
 }
 
 static enum status check_scalar(struct arena *arena, struct json value,
@@ -313,8 +381,7 @@ static enum status check_scalar(struct arena *arena, struct json value,
     case SCHEMA_BOOLEAN:
         break;
     }
-    out->boolean = json_type(value) == JSON_TRUE;
-    return out->boolean || json_type(value) == JSON_FALSE ? ST_OK : ST_INVALID;
+    return check_boolean(arena, value, out);
 }
 
 size_t schema_find(const struct schema_field *fields, struct str name)
@@ -425,6 +492,43 @@ static enum status check_exclusive(struct arena *arena,
     return ST_OK;
 }
 
+/* Says which arguments of OBJECT have no field, and which there are. */
+static enum status refuse_unknown(struct arena *arena,
+                                  const struct schema_field *fields,
+                                  struct json object,
+                                  struct schema_notes *notes)
+{
+    struct json_walk walk;
+    struct buf out = BUF_EMPTY;
+    size_t unknown = 0;
+
+    json_walk_init(&walk, object);
+    while (json_walk_next(&walk)) {
+        struct str name;
+        enum status status = json_string(arena, walk.name, &name);
+
+        if (status == ST_OK)
+            status = arena_spend(arena, MEMBER);
+        if (status != ST_OK) {
+            buf_release(&out);
+            return status;
+        }
+        if (schema_find(fields, name) < schema_count(fields) ||
+            ++unknown > SHOWN_UNKNOWN)
+            continue;
+        buf_str(&out, unknown == 1 ? STR("unknown argument ") : STR(", "));
+        utf8_append_visible(&out, utf8_head(name, SHOWN_CHARS));
+    }
+    if (unknown > SHOWN_UNKNOWN)
+        buf_printf(&out, " and %zu more", unknown - SHOWN_UNKNOWN);
+    buf_str(&out, fields && fields->name ? STR("; known are ")
+                                         : STR("; none is known"));
+    for (size_t i = 0; fields && fields[i].name; i++)
+        buf_printf(&out, "%s%s", i > 0 ? ", " : "", fields[i].name);
+    enum status status = arena_take(arena, &out, &notes->problem);
+    return status == ST_OK ? ST_INVALID : status;
+}
+
 static enum status check_object(struct arena *arena,
                                 const struct schema_field *fields,
                                 struct json object, struct schema_value *values,
@@ -444,10 +548,8 @@ static enum status check_object(struct arena *arena,
         if (status != ST_OK)
             return status;
         i = schema_find(fields, name);
-        if (!fields || !fields[i].name) {
-            notes->extra = notes->extras++ == 0 ? name : notes->extra;
-            continue;
-        }
+        if (!fields || !fields[i].name)
+            return refuse_unknown(arena, fields, object, notes);
         status = check_member(arena, &fields[i], walk.value, &values[i], notes);
         if (status != ST_OK)
             return status;
@@ -464,78 +566,4 @@ enum status schema_check(struct arena *arena, const struct schema_field *fields,
 {
     *notes = (struct schema_notes){0};
     return check_object(arena, fields, arguments, values, notes);
-}
-
-static void write_field(struct jsonw *w, const struct schema_field *field)
-{
-    static const char *const types[] = {
-        [SCHEMA_STRING] = "string", [SCHEMA_INTEGER] = "integer",
-        [SCHEMA_NUMBER] = "number", [SCHEMA_BOOLEAN] = "boolean",
-        [SCHEMA_CHOICE] = "string", [SCHEMA_NAME] = "string",
-        [SCHEMA_PATH] = "string",   [SCHEMA_CODE] = "string",
-        [SCHEMA_SIZE] = "string",   [SCHEMA_LIST] = "array",
-    };
-
-    jsonw_name(w, field->name);
-    jsonw_object(w);
-    jsonw_member(w, "type", str_from(types[field->kind]));
-    if (field->kind == SCHEMA_CHOICE) {
-        jsonw_name(w, "enum");
-        jsonw_array(w);
-        for (size_t i = 0; field->choices[i]; i++)
-            jsonw_string(w, str_from(field->choices[i]));
-        jsonw_end_array(w);
-    }
-    if (field->max != 0 && field->max < LIMIT_OUTPUT_KEPT &&
-        field->kind != SCHEMA_SIZE) {
-        // models know that an amount is not negative, unless it may be
-        if (field->min > 1 || field->min < 0)
-            jsonw_member_int(w, "minimum", field->min);
-        jsonw_member_int(w, "maximum", field->max);
-    }
-    if (field->kind == SCHEMA_LIST) {
-        jsonw_name(w, "items");
-        schema_write(w, field->items);
-    }
-    // a boolean is false by default, a choice the first one
-    if (field->fallback && field->kind != SCHEMA_BOOLEAN &&
-        field->kind != SCHEMA_CHOICE) {
-        jsonw_name(w, "default");
-        jsonw_raw(w, str_from(field->fallback));
-    }
-    if (field->help)
-        jsonw_member(w, "description", str_from(field->help));
-    jsonw_end_object(w);
-}
-
-static void write_required(struct jsonw *w, const struct schema_field *fields)
-{
-    bool any = false;
-
-    for (size_t i = 0; fields && fields[i].name; i++) {
-        if (!fields[i].required)
-            continue;
-        if (!any) {
-            jsonw_name(w, "required");
-            jsonw_array(w);
-        }
-        any = true;
-        jsonw_string(w, str_from(fields[i].name));
-    }
-    if (any)
-        jsonw_end_array(w);
-}
-
-void schema_write(struct jsonw *w, const struct schema_field *fields)
-{
-    jsonw_object(w);
-    jsonw_member(w, "type", STR("object"));
-    jsonw_name(w, "properties");
-    jsonw_object(w);
-    for (size_t i = 0; fields && fields[i].name; i++)
-        write_field(w, &fields[i]);
-    jsonw_end_object(w);
-    write_required(w, fields);
-    jsonw_member_bool(w, "additionalProperties", false);
-    jsonw_end_object(w);
 }

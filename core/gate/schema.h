@@ -34,6 +34,7 @@ struct schema_field {
     const char *alias; /* another name that is accepted but not shown */
     enum schema_kind kind;
     bool required;
+    bool package;               /* a string that names a package */
     int64_t min;                /* range of integers, numbers and sizes; */
     int64_t max;                /* 0: no range; one up to LIMIT_OUTPUT_KEPT or
                                    more is not worth telling a model */
@@ -61,8 +62,6 @@ struct schema_value {
 struct schema_notes {
     struct str problem; /* on ST_INVALID: names the argument; starts with a
                            small letter, has no full stop */
-    struct str extra;   /* the first argument without a field, or empty */
-    size_t extras;      /* how many there are of them */
 };
 
 /* The number of fields in a table. */
@@ -80,9 +79,11 @@ size_t schema_find(const struct schema_field *fields, struct str name);
 bool schema_same_name(struct str name, const char *expected);
 
 /* Checks ARGUMENTS, an object or absent, against FIELDS and fills VALUES: one
-   for each field, cleared by the caller. A number may be a string. null counts
-   as not given when the argument is not required. ST_INVALID fills
-   NOTES->problem. Texts live in ARENA or in the document. */
+   for each field, cleared by the caller. A number or boolean may be a string; a
+   choice may be in upper case, and have underscores for hyphens. null counts
+   as not given when the argument is not required. An argument without a field
+   is refused. ST_INVALID fills NOTES->problem. Texts live in ARENA or in the
+   document. */
 enum status MUST_CHECK schema_check(struct arena *arena,
                                     const struct schema_field *fields,
                                     struct json arguments,

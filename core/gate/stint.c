@@ -39,12 +39,12 @@ static void stint_free(struct tool_work *work)
 }
 
 /* What the call has kept since an earlier stint. */
-static void lend_strand(const struct stint *stint, struct strand *strand)
+static void lend_strand(const struct tool_call *call, struct strand *strand)
 {
-    struct tool_plan *plan = stint->step.call->plan;
-
-    if (plan && plan->arena)
-        plan->arena->strand = strand;
+    if (call->plan && call->plan->arena)
+        call->plan->arena->strand = strand;
+    for (size_t i = 0; i < call->part_count; i++)
+        lend_strand(&call->parts[i], strand);
 }
 
 static enum status work_on(struct stint *stint)
@@ -71,9 +71,9 @@ static void run_stint(void *context)
     stint->begun = true;
     stint->step.gate->stints++;
     stint->arena.strand = stint->strand;
-    lend_strand(stint, stint->strand);
+    lend_strand(stint->step.call, stint->strand);
     stint->status = work_on(stint);
-    lend_strand(stint, NULL);
+    lend_strand(stint->step.call, NULL);
     stint->arena.strand = NULL;
     stint->step.gate->stints--;
 }

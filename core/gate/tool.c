@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 void tool_question_release(struct tool_question *question)
 {
@@ -21,8 +22,56 @@ void tool_buffer_release(struct tool_buffer *buffer)
     *buffer = (struct tool_buffer){0};
 }
 
+void tool_call_forget_parts(struct tool_call *call)
+{
+    for (size_t i = 0; i < call->part_count; i++)
+        tool_call_release(&call->parts[i]);
+    free(call->parts);
+    call->parts = NULL;
+    call->part_count = 0;
+}
+
+enum status tool_divide(struct tool_call *call, size_t n)
+{
+    tool_call_forget_parts(call);
+    call->parts = calloc(n > 0 ? n : 1, sizeof *call->parts);
+    if (!call->parts)
+        return ST_NOMEM;
+    call->part_count = n;
+    for (size_t i = 0; i < n; i++) {
+        call->parts[i].tool = call->tool;
+        call->parts[i].editor = call->editor;
+    }
+    return ST_OK;
+}
+
+size_t tool_buffer_bytes(const struct tool_call *call)
+{
+    size_t bytes = call->buffer.text.cap;
+
+    for (size_t i = 0; i < call->part_count; i++)
+        bytes += call->parts[i].buffer.text.cap;
+    return bytes;
+}
+
+static size_t plan_bytes(const struct tool_plan *plan)
+{
+    return plan && plan->arena ? arena_bytes(plan->arena) : 0;
+}
+
+size_t tool_plan_bytes(const struct tool_call *call)
+{
+    size_t bytes = plan_bytes(call->plan);
+
+    for (size_t i = 0; i < call->part_count; i++)
+        bytes += plan_bytes(call->parts[i].plan);
+    return bytes;
+}
+
 void tool_call_forget_question(struct tool_call *call)
 {
+    for (size_t i = 0; i < call->part_count; i++)
+        tool_call_forget_question(&call->parts[i]);
     if (call->plan)
         call->plan->free(call->plan);
     call->plan = NULL;
@@ -40,6 +89,8 @@ void tool_call_release(struct tool_call *call)
 {
     tool_call_stop_work(call); // which uses the rest
     tool_call_forget_question(call);
+    tool_call_forget_parts(call);
+    buf_release(&call->shown);
     buf_release(&call->arguments);
     buf_release(&call->preview);
     buf_release(&call->place.path);

@@ -58,7 +58,8 @@ struct tool_question {
                            for an approval */
     const char *name;   /* static */
     struct buf carried; /* what the handler gets back with the reply; with NAME
-                           at most LIMIT_TICKET_EXTRA bytes */
+                           at most LIMIT_TICKET_EXTRA bytes. Of a tool with
+                           divide: what call->shown gets */
 
     /* For an editor, the change as a JSON object; empty: the question is not
        about a change. */
@@ -107,6 +108,9 @@ struct tool_change {
     struct buf before; /* hexadecimal SHA-256 of the old content; empty: the
                           file is new */
     struct buf after;  /* that of the new content; empty: it cannot be read */
+    bool kept;         /* of a part, whose path is always there: it was changed,
+                          and the patch is complete */
+    bool made;         /* the same: it was changed */
 };
 
 /* One call of a tool, from the decision to the answer. */
@@ -124,6 +128,9 @@ struct tool_call {
                                     which asks, whatever allows it to run */
         struct tool_reply reply; /* the reply that has come with it, for the
                                     handler; valid until gate_start returns */
+        struct buf shown;        /* of a tool with divide, when the human's
+                                    answer has come with the call: what was
+                                    shown of each part (question.carried) */
         struct str client;       /* who calls, as JSON text (clientinfo.h);
                                     empty: unknown */
     };
@@ -154,6 +161,11 @@ struct tool_call {
         struct tool_work *work;    /* done in steps, also when it is over, for
                                       the answer lives in it; owned */
         struct tool_change change; /* that it has made */
+
+        /* Of a tool with divide: a record for each file, of which only tool,
+           editor, place, buffer, plan and change are used; owned. */
+        struct tool_call *parts;
+        size_t part_count;
     };
 };
 
@@ -255,6 +267,12 @@ struct tool {
                            struct tool_question *question,
                            struct tool_answer *answer);
 
+    /* Of a tool with prepare whose calls are about several files; else NULL.
+       Sets call->parts (tool_divide) and their places, which the rules are
+       asked about; or changes ANSWER->state from TOOL_ASKS. */
+    enum status (*divide)(const struct tool_request *request,
+                          struct tool_answer *answer);
+
     /* Either a Lisp operation, which gets the arguments, or a function, which
        fills ANSWER; ANSWER->state is TOOL_WAITS before. After prepare, the
        function gets call->plan and a decision of APPROVAL_APPROVED. When
@@ -279,6 +297,16 @@ struct str tool_session(const struct tool *tool,
 
 /* Frees what CALL owns. Accepts a zeroed one. */
 void tool_call_release(struct tool_call *call);
+
+/* Frees the parts of CALL. */
+void tool_call_forget_parts(struct tool_call *call);
+
+/* Gives CALL N parts; earlier ones are gone. */
+enum status MUST_CHECK tool_divide(struct tool_call *call, size_t n);
+
+/* Bytes of the buffers of CALL, and of what its plans hold. */
+size_t tool_buffer_bytes(const struct tool_call *call);
+size_t tool_plan_bytes(const struct tool_call *call);
 
 void tool_question_release(struct tool_question *question);
 void tool_buffer_release(struct tool_buffer *buffer);

@@ -24,12 +24,17 @@ static struct ticket ticket_of(const struct step *t)
                                 buf_view(&question->form)};
 
     hash_call(call->tool, buf_view(&call->arguments), ticket.call);
-    ticket_hash(shown, sizeof shown / sizeof *shown, ticket.question);
+    // each part of a call is compared by itself (changes.h)
+    const struct str parts[] = {buf_view(&question->carried)};
+    if (call->tool->divide)
+        ticket_hash(parts, 1, ticket.question);
+    else
+        ticket_hash(shown, sizeof shown / sizeof *shown, ticket.question);
     return ticket;
 }
 
-/* The extra bytes of a handler's question: its name, a NUL, and what it
-   carries. */
+/* The extra bytes of a handler's question, or of one about several parts: its
+   name, if it has one, a NUL, and what it carries. */
 static enum status write_ticket(const struct step *t, struct tickets *tickets,
                                 int64_t expires_ms, struct str *out)
 {
@@ -37,12 +42,13 @@ static enum status write_ticket(const struct step *t, struct tickets *tickets,
     struct ticket ticket = ticket_of(t);
     struct str carried = buf_view(&question->carried);
 
-    if (question->form.n > 0) {
-        size_t n = strlen(question->name) + 1;
+    if (question->form.n > 0 || carried.n > 0) {
+        const char *name = question->name ? question->name : "";
+        size_t n = strlen(name) + 1;
         char *extra = arena_alloc(t->gate.arena, n + carried.n);
         if (!extra)
             return ST_NOMEM;
-        memcpy(extra, question->name, n);
+        memcpy(extra, name, n);
         if (carried.n > 0)
             memcpy(extra + n, carried.p, carried.n);
         ticket.extra = str_make(extra, n + carried.n);
@@ -163,11 +169,15 @@ void ask_again_set_reply(struct tool_call *call, struct json arguments,
     struct str extra = again->ticket.extra;
     size_t n = strnlen(extra.p, extra.n);
 
-    call->resumed = extra.n == 0;
+    call->resumed = n == 0;
     hash_call(call->tool, arguments_text(arguments), now);
     if (n == extra.n || memcmp(again->ticket.call, now, TICKET_HASH) != 0 ||
         again->late.n > 0)
         return;
+    if (n == 0) {
+        buf_append(&call->shown, extra.p + 1, extra.n - 1);
+        return;
+    }
     call->reply = (struct tool_reply){
         .value = find_reply(again, extra.p),
         .name = str_make(extra.p, n),

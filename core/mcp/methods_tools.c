@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/limits.h"
-#include "base/log.h"
 #include "gate/schema.h"
 #include "gate/tool.h"
 #include "mcp/handshake.h"
@@ -125,12 +124,6 @@ static void call_tool(const struct request *r, const struct tool *tool,
     if (status == ST_NOMEM) {
         request_fail_memory(r);
         return;
-    }
-    if (notes.extras > 0) {
-        struct str extra = request_quote(notes.extra);
-        log_line(r->mcp->config.log, LOG_INFO,
-                 "mcp: %s: %zu unknown arguments ignored, the first is %.*s",
-                 tool->name, notes.extras, STR_ARG(extra));
     }
     if (status == ST_OK)
         start_call(r, tool, arguments, values);

@@ -129,7 +129,7 @@ static size_t bytes_of(const struct pending *pending)
     return pending->tool.image.owner_bytes + question->message.cap +
            question->substance.cap + question->form.cap +
            question->carried.cap + question->review.cap +
-           pending->tool.buffer.text.cap;
+           tool_buffer_bytes(&pending->tool);
 }
 
 static void leave_state(struct pending_table *table, struct pending *pending)
@@ -208,14 +208,6 @@ static bool share_limit(enum pending_state a, enum pending_state b)
            pending_asks(a) == pending_asks(b);
 }
 
-/* Bytes of its tool's plan, with the texts of a file. */
-static size_t plan_bytes(const struct pending *pending)
-{
-    const struct tool_plan *plan = pending->tool.plan;
-
-    return plan && plan->arena ? arena_bytes(plan->arena) : 0;
-}
-
 /* Whether the plan of PENDING fits beside those of all calls that ask; one
    alone always does. */
 static bool plan_fits(const struct pending_table *table,
@@ -227,9 +219,10 @@ static bool plan_fits(const struct pending_table *table,
         const struct pending *other = table->first[s];
 
         for (; other && pending_asks(s); other = other->list_next)
-            others += other == pending ? 0 : plan_bytes(other);
+            others += other == pending ? 0 : tool_plan_bytes(&other->tool);
     }
-    return others == 0 || others + plan_bytes(pending) <= LIMIT_PLANS_BYTES;
+    return others == 0 ||
+           others + tool_plan_bytes(&pending->tool) <= LIMIT_PLANS_BYTES;
 }
 
 bool pending_fits(const struct pending_table *table,

@@ -6,19 +6,15 @@
 #include "source/definition.h"
 
 #include "base/buf.h"
+#include "base/likeness.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "source/comment.h"
 #include "source/datum.h"
+#include "source/guess.h"
 #include "source/nesting.h"
+#include "source/query.h"
 #include "source/token.h"
-
-/* The definition that is wanted. */
-struct query {
-    struct str kind;
-    struct str name;
-    struct str rest; /* what follows the name */
-    uint32_t line;   /* 0: any */
-};
 
 /* A form as it begins. */
 struct form {
@@ -34,6 +30,13 @@ struct forms {
     size_t count;
 };
 
+/* The form with another name that is most like the one that is wanted. */
+struct nearest {
+    struct likeness likeness; /* to the name */
+    struct form form;
+    unsigned score; /* below NEAR: there is none */
+};
+
 struct walk {
     struct query query;
     struct tokens tokens;
@@ -45,200 +48,16 @@ struct walk {
     size_t gap;         /* of the token before the prefixes of this one */
     size_t next;        /* with RESYNC: forms that begin before it end here */
     struct forms found;
+    struct forms other;     /* without a kind: those that do not look like
+                               definitions */
     struct forms same_name; /* but of another kind, or with another rest */
-    struct forms same_kind; /* but with another name */
+    struct nearest nearest; /* of this kind, or of any that looks like one */
 };
 
-/* White space within a line. */
-static bool is_blank(char c)
-{
-    return c != '\n' && str_is_space(c);
-}
-
-/* --- Places -------------------------------------------------------------- */
-
-/* The start of the line that contains AT, or FROM when that is later. */
-static size_t line_start(struct str text, size_t from, size_t at)
-{
-    while (at > from && text.p[at - 1] != '\n')
-        at--;
-    return at;
-}
-
-static size_t skip_blanks(struct str text, size_t at)
-{
-    while (at < text.n && is_blank(text.p[at]))
-        at++;
-    return at;
-}
-
-/* Whether the line that begins at START is a comment about the form below it:
-   not the title of a section, nor a line of settings for an editor. */
-static bool is_comment_line(struct str text, size_t start)
-{
-    size_t at = skip_blanks(text, start);
-    struct str line = str_make(text.p + at, text.n - at);
-    const char *end = memchr(line.p, '\n', line.n);
-    if (end)
-        line.n = (size_t)(end - line.p);
-    if (!str_starts(line, STR(";")) || str_starts(line, STR(";;;;")))
-        return false;
-    for (size_t i = 0; i + 3 <= line.n; i++)
-        if (str_starts(str_make(line.p + i, line.n - i), STR("-*-")))
-            return false;
-    return true;
-}
-
-/* The start of the comment above AT, but not before FROM; without one, AT. */
-static size_t comment_above(struct str text, size_t from, size_t at)
-{
-    // A comment between bars may contain what looks like a comment line.
-    for (size_t i = at; i >= from + 2; i--)
-        if (text.p[i - 2] == '|' && text.p[i - 1] == '#') {
-            from = i;
-            break;
-        }
-    // The line in which FROM is does not belong to a comment above.
-    while (from > 0 && from < at && text.p[from - 1] != '\n')
-        from++;
-    size_t start = line_start(text, from, at);
-    size_t comment = at;
-    if (skip_blanks(text, start) != at)
-        return at;
-    while (start > from) {
-        start = line_start(text, from, start - 1);
-        if (!is_comment_line(text, start))
-            break;
-        comment = skip_blanks(text, start);
-    }
-    return comment;
-}
-
-/* The end of the comment that follows END on its line; without one, END. */
-static size_t comment_after(struct str text, size_t end)
-{
-    size_t at = skip_blanks(text, end);
-    if (at == text.n || text.p[at] != ';')
-        return end;
-    while (at < text.n && text.p[at] != '\n')
-        at++;
-    return text.p[at - 1] == '\r' ? at - 1 : at;
-}
-
-/* --- Names --------------------------------------------------------------- */
-
-static bool is_method(struct str kind)
-{
-    return datum_same_symbol(kind, STR("defmethod"));
-}
-
-static bool is_setf(struct str name)
-{
-    return datum_same_symbol(datum_head(name), STR("setf"));
-}
-
-/* Whether NAME, as it is defined, is WANTED: itself, or as the first element of
-   a list of the name and its options. */
-static bool names(struct str name, struct str wanted)
-{
-    if (datum_equal(name, wanted))
-        return true;
-    struct str head = datum_head(name);
-    return head.n > 0 && !is_setf(name) && datum_equal(head, wanted);
-}
-
-/* Whether the specialisers of LIST, a lambda list, are those of WANTED. */
-static bool same_specialisers(struct str list, struct str wanted)
-{
-    struct datum_specialisers have;
-    struct datum_specialisers want;
-    datum_specialisers_init(&have, list, true);
-    datum_specialisers_init(&want, wanted, false);
-    for (;;) {
-        struct str a = datum_specialiser(&have);
-        struct str b = datum_specialiser(&want);
-        if (a.n == 0 || b.n == 0)
-            return a.n == b.n;
-        if (!datum_equal(a, b))
-            return false;
-    }
-}
-
-/* Whether WANTED matches what follows the name in FORM: object for object,
-   except that of a METHOD's lambda list only the specialisers count. FORM may
-   have more than WANTED. */
-static bool same_rest(struct tokens form, struct str wanted, bool method)
-{
-    struct tokens want;
-    tokens_init(&want, wanted);
-    struct str b = datum_next(&want);
-    for (; b.n > 0; b = datum_next(&want)) {
-        struct str a = datum_next(&form);
-        if (a.n == 0)
-            return false;
-        if (method && datum_is_list(a) && datum_is_list(b))
-            return same_specialisers(a, b) && datum_next(&want).n == 0;
-        if (!datum_equal(a, b))
-            return false;
-    }
-    // Qualifiers alone: a method with more of them is a different one.
-    return wanted.n == 0 || !method || datum_is_list(datum_next(&form));
-}
-
-/* Cuts "@12" off the end of NAME. */
-static struct str cut_line(struct str name, uint32_t *line)
-{
-    size_t at = name.n;
-    uint32_t number = 0;
-    while (at > 0 && name.p[at - 1] >= '0' && name.p[at - 1] <= '9')
-        at--;
-    if (at == name.n || name.n - at > 9 || at < 3 || name.p[at - 1] != '@' ||
-        !is_blank(name.p[at - 2]))
-        return name;
-    for (size_t i = at; i < name.n; i++)
-        number = number * 10 + (uint32_t)(name.p[i] - '0');
-    *line = number;
-    return str_make(name.p, at - 1);
-}
-
-/* ST_INVALID unless TEXT can be a row of objects: none is open at its end, and
-   none is closed before it was opened. */
-static enum status check_readable(struct str text)
-{
-    struct nesting nesting = {0};
-    struct nesting_step step;
-    struct tokens tokens;
-    enum status status = ST_OK;
-    tokens_init(&tokens, text);
-    struct token token = tokens_next(&tokens);
-    for (; status == ST_OK && token.kind != TOKEN_END;
-         token = tokens_next(&tokens)) {
-        status = nesting_take(&nesting, token, &step);
-        if (status == ST_OK && step.fault != TOKEN_FINE)
-            status = ST_INVALID;
-    }
-    if (status == ST_OK && nesting.depth > 0)
-        status = ST_INVALID;
-    nesting_release(&nesting);
-    return status;
-}
-
-static enum status read_query(struct str kind, struct str name,
-                              struct query *query)
-{
-    struct tokens tokens;
-    query->kind = str_trim(kind);
-    name = cut_line(str_trim(name), &query->line);
-    enum status status = check_readable(name);
-    if (status == ST_OK)
-        status = check_readable(query->kind);
-    if (status != ST_OK)
-        return status;
-    tokens_init(&tokens, name);
-    query->name = datum_next(&tokens);
-    query->rest = str_trim(str_make(name.p + tokens.at, name.n - tokens.at));
-    return query->name.n > 0 && query->kind.n > 0 ? ST_OK : ST_INVALID;
-}
+/* How alike a name must be to be named (likeness.h), and how much of it is
+   compared. */
+#define NEAR 40
+#define LONGEST 100
 
 /* --- Walk ---------------------------------------------------------------- */
 
@@ -249,20 +68,39 @@ static void keep(struct forms *forms, const struct form *form)
     forms->count++;
 }
 
+/* Notes FORM, which has another name, if it is the most alike. */
+static void compare(struct walk *walk, const struct form *form)
+{
+    struct nearest *nearest = &walk->nearest;
+    struct str name =
+        datum_is_list(form->name) ? datum_head(form->name) : form->name;
+    unsigned score = likeness_to(&nearest->likeness, utf8_head(name, LONGEST));
+
+    if (score <= nearest->score)
+        return;
+    nearest->score = score;
+    nearest->form = *form;
+}
+
 /* Notes FORM, whose place is known except for its end, where it belongs. */
 static void consider(struct walk *walk, const struct form *form)
 {
     const struct query *query = &walk->query;
-    bool kind = datum_same_symbol(form->kind, query->kind);
-    bool name = names(form->name, query->name);
+    bool defines = guess_is_definition(walk->tokens.text, form->place.start);
+    bool kind = query->kind.n == 0 ? defines
+                                   : datum_same_symbol(form->kind, query->kind);
+    bool name = query_names(form->name, query->name);
     bool line = query->line == 0 || query->line == form->place.line;
-    bool method = is_method(form->kind);
-    if (kind && name && line && same_rest(form->rest, query->rest, method))
+    bool method = query_is_method(form->kind);
+    bool rest = name && query_same_rest(form->rest, query->rest, method);
+    if (kind && rest && line)
         keep(&walk->found, form);
+    else if (query->kind.n == 0 && rest && line)
+        keep(&walk->other, form);
     else if (name)
         keep(&walk->same_name, form);
-    else if (kind)
-        keep(&walk->same_kind, form);
+    else if (kind || defines)
+        compare(walk, form);
 }
 
 /* Whether what begins at AT is at the top level, apart from #+ and #-; *WHOLE
@@ -324,19 +162,26 @@ static bool open_form(struct walk *walk, struct token token)
     return false;
 }
 
-/* Sets the end of the found form that begins at START, if there is one. */
-static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
+static void end_forms(struct forms *forms, size_t start, size_t end,
+                      bool broken)
 {
-    size_t count = walk->found.count;
+    size_t count = forms->count;
     if (count > LIMIT_SOURCE_CANDIDATES)
         count = LIMIT_SOURCE_CANDIDATES;
     for (size_t i = count; i-- > 0;) {
-        struct definition *place = &walk->found.kept[i].place;
+        struct definition *place = &forms->kept[i].place;
         if (place->start == start) {
             place->end = end;
             place->broken = broken;
         }
     }
+}
+
+/* Sets the end of the found form that begins at START, if there is one. */
+static void end_form(struct walk *walk, size_t start, size_t end, bool broken)
+{
+    end_forms(&walk->found, start, end, broken);
+    end_forms(&walk->other, start, end, broken);
 }
 
 /* Ends everything that is open, except the outermost LISTS. */
@@ -392,8 +237,9 @@ static void walk_again(struct walk *walk, bool resync)
     walk->gap = 0;
     walk->next = 0;
     walk->found.count = 0;
+    walk->other.count = 0;
     walk->same_name.count = 0;
-    walk->same_kind.count = 0;
+    walk->nearest.score = NEAR - 1;
 }
 
 /* --- Messages ------------------------------------------------------------ */
@@ -412,7 +258,7 @@ static void put_name(struct buf *out, const struct form *form)
 {
     struct tokens rest = form->rest;
     put_excerpt(out, form->name);
-    if (!is_method(form->kind))
+    if (!query_is_method(form->kind))
         return;
     struct str element = datum_next(&rest);
     for (; element.n > 0 && !datum_is_list(element);
@@ -456,44 +302,52 @@ static void put_forms(struct buf *out, const struct forms *forms,
 
 static void put_query(struct buf *out, const struct query *query)
 {
-    buf_byte(out, '(');
-    put_excerpt(out, query->kind);
-    buf_byte(out, ' ');
+    if (query->kind.n > 0) {
+        buf_byte(out, '(');
+        put_excerpt(out, query->kind);
+        buf_byte(out, ' ');
+    }
     put_excerpt(out, query->name);
     if (query->rest.n > 0) {
         buf_byte(out, ' ');
         put_excerpt(out, query->rest);
     }
-    buf_str(out, STR(" \xE2\x80\xA6)"));
+    if (query->kind.n > 0)
+        buf_str(out, STR(" \xE2\x80\xA6)"));
     if (query->line > 0)
         buf_printf(out, " in line %u", (unsigned)query->line);
 }
 
 static void put_missing(struct buf *out, const struct walk *walk)
 {
+    const struct form *nearest = &walk->nearest.form;
     buf_str(out, STR("There is no definition "));
     put_query(out, &walk->query);
-    buf_str(out, STR("."));
+    buf_byte(out, '.');
     if (walk->same_name.count > 0) {
         buf_str(out, STR(" Definitions with this name:"));
         put_forms(out, &walk->same_name, walk->tokens.text);
-    } else if (walk->same_kind.count > 0) {
-        buf_str(out, STR(" Definitions of this kind:"));
-        put_forms(out, &walk->same_kind, walk->tokens.text);
-    } else {
-        buf_str(out, STR(" No definition has this kind or this name."));
+    } else if (walk->nearest.score >= NEAR) {
+        buf_str(out, STR(" The nearest is "));
+        put_excerpt(out, nearest->kind);
+        buf_byte(out, ' ');
+        put_name(out, nearest);
+        buf_printf(out, " in line %u.", (unsigned)nearest->place.line);
     }
 }
 
-static void put_ambiguous(struct buf *out, const struct walk *walk)
+static void put_ambiguous(struct buf *out, const struct walk *walk,
+                          const struct forms *found)
 {
-    buf_printf(out, "%zu definitions match ", walk->found.count);
+    buf_printf(out, "%zu definitions match ", found->count);
     put_query(out, &walk->query);
     buf_printf(out,
-               ". Add qualifiers and specialisers to the name, or @%u for the "
+               ". Add %s to the name, or @%u for the "
                "first of these lines:",
-               (unsigned)walk->found.kept[0].place.line);
-    put_forms(out, &walk->found, walk->tokens.text);
+               walk->query.kind.n > 0 ? "qualifiers and specialisers"
+                                      : "the kind, or specialisers",
+               (unsigned)found->kept[0].place.line);
+    put_forms(out, found, walk->tokens.text);
 }
 
 /* --- The result ---------------------------------------------------------- */
@@ -504,21 +358,24 @@ static enum status judge(struct arena *arena, const struct walk *walk,
 {
     struct buf message = BUF_EMPTY;
     enum status status = ST_OK;
-    if (walk->found.count == 1) {
+    const struct forms *found = &walk->found;
+    if (found->count == 0)
+        found = &walk->other;
+    if (found->count == 1) {
         struct str text = walk->tokens.text;
-        *out = walk->found.kept[0].place;
+        *out = found->kept[0].place;
         out->tail = comment_after(text, out->end);
-        size_t start = line_start(text, 0, out->whole);
+        size_t start = comment_line(text, 0, out->whole);
         out->column =
             (uint32_t)utf8_count(str_make(text.p + start, out->whole - start));
         return ST_OK;
     }
-    if (walk->found.count == 0) {
+    if (found->count == 0) {
         status = ST_MISSING;
         put_missing(&message, walk);
     } else {
         status = ST_INVALID;
-        put_ambiguous(&message, walk);
+        put_ambiguous(&message, walk, found);
     }
     if (buf_failed(&message) ||
         arena_str(arena, buf_view(&message), why) != ST_OK)
@@ -546,7 +403,7 @@ enum status definition_find(struct arena *arena, struct str text,
                                     LIMIT_SOURCE_NAME),
                        ST_LIMIT, why);
     struct query query = {.line = 0};
-    enum status status = read_query(kind, name, &query);
+    enum status status = query_read(kind, name, &query);
     if (status == ST_INVALID)
         return explain(
             arena,
@@ -561,6 +418,7 @@ enum status definition_find(struct arena *arena, struct str text,
     if (!walk)
         return ST_NOMEM;
     walk->query = query;
+    likeness_init(&walk->nearest.likeness, utf8_head(query.name, LONGEST));
     walk->tokens.text = text;
     walk->tokens.strand = arena->strand;
     walk_again(walk, false);

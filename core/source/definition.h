@@ -44,7 +44,8 @@ struct definition {
    locally, let, let*, flet, labels, macrolet, symbol-macrolet; with or without
    #+ and #- before it.
 
-   KIND is any operator, such as "defun". NAME is written as in the text, in
+   KIND is any operator, such as "defun"; empty: any, and forms that look like
+   definitions before others. NAME is written as in the text, in
    upper or lower case, with or without its package: "area", "(setf area)",
    "my-system" for (defsystem "my-system" …), "point" for (defstruct (point …)
    …). The name of a method may be followed by its qualifiers and specialisers,

@@ -449,10 +449,10 @@ static void put_open(struct buf *out, const struct source_problem *problem)
     }
 }
 
-static void put_problem(struct buf *out, const struct source_problem *problem)
+/* Where PROBLEM is, and what it is. */
+static void put_fault(struct buf *out, const struct source_problem *problem)
 {
-    buf_str(out, STR("\nLine "));
-    buf_printf(out, "%u, column %u: ", (unsigned)problem->place.line,
+    buf_printf(out, "ine %u, column %u: ", (unsigned)problem->place.line,
                (unsigned)problem->place.column);
     put_quoted(out, problem->text);
     if (problem->count == 1)
@@ -462,6 +462,12 @@ static void put_problem(struct buf *out, const struct source_problem *problem)
     else
         buf_printf(out, " and %zu more around it are not closed.",
                    problem->count - 1);
+}
+
+static void put_problem(struct buf *out, const struct source_problem *problem)
+{
+    buf_str(out, STR("\nL"));
+    put_fault(out, problem);
     put_guess(out, problem);
     put_open(out, problem);
 }
@@ -514,4 +520,20 @@ struct str source_describe(struct arena *arena,
         text = STR("");
     buf_release(&out);
     return text;
+}
+
+struct str source_describe_first(struct arena *arena,
+                                 const struct source_report *report)
+{
+    struct buf out = BUF_EMPTY;
+    struct str text;
+    size_t i = 0;
+
+    while (i < report->kept && source_is_doubtful(report->problems[i].fault))
+        i++;
+    if (i == report->kept)
+        return STR("");
+    buf_byte(&out, 'l');
+    put_fault(&out, &report->problems[i]);
+    return arena_take(arena, &out, &text) == ST_OK ? text : STR("");
 }

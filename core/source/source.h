@@ -78,4 +78,9 @@ bool source_is_doubtful(enum token_fault fault);
 struct str source_describe(struct arena *arena,
                            const struct source_report *report);
 
+/* The first certain problem of REPORT in one line: "line 3, column 0: …"; empty
+   when there is none, or when memory ran out. */
+struct str source_describe_first(struct arena *arena,
+                                 const struct source_report *report);
+
 #endif

@@ -4,14 +4,18 @@
 #include "gate/review.h"
 #include "gate/review_apply.h"
 #include "source/definition.h"
+#include "source/rewrite.h"
 #include "source/source.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
-enum { PATH, KIND, NAME, ACTION, CONTENT };
+enum { PATH, KIND, NAME, ACTION, CONTENT, DRY_RUN };
 
-static const char *const actions[] = {"replace", "insert-before",
-                                      "insert-after", "delete", NULL};
+static const char *const actions[] = {
+    [REWRITE_REPLACE] = "replace",    [REWRITE_BEFORE] = "insert-before",
+    [REWRITE_AFTER] = "insert-after", [REWRITE_DELETE] = "delete",
+    [REWRITE_DELETE + 1] = NULL,
+};
 
 static const struct schema_field fields[] = {
     [PATH] = FIELD_PATH,
@@ -19,7 +23,6 @@ static const struct schema_field fields[] = {
         {
             .name = "kind",
             .kind = SCHEMA_STRING,
-            .required = true,
             .help = "Operator, such as defun.",
         },
     [NAME] =
@@ -42,98 +45,49 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_STRING,
             .help = "New form(s).",
         },
+    [DRY_RUN] = FIELD_DRY_RUN,
     {0},
 };
 
-/* CONTENT without line ends around it and blanks after it. */
-static struct str trimmed(struct str content)
+static enum rewrite_action action_of(const struct schema_value *value)
 {
-    while (content.n > 0 && (content.p[0] == '\n' || content.p[0] == '\r')) {
-        content.p++;
-        content.n--;
-    }
-    while (content.n > 0 && (content.p[content.n - 1] == '\n' ||
-                             content.p[content.n - 1] == '\r' ||
-                             content.p[content.n - 1] == ' '))
-        content.n--;
-    return content;
+    size_t i = 0;
+
+    while (value->given && !str_eq(value->string, str_from(actions[i])))
+        i++;
+    return (enum rewrite_action)i;
 }
 
-static void put_indent(struct buf *out, uint32_t column)
+static enum status fail(struct review *review, struct tool_answer *answer,
+                        const char *what, struct str why)
 {
-    for (uint32_t i = 0; i < column; i++)
-        buf_byte(out, ' ');
+    return review_fail(&review->arena, answer, "ERROR",
+                       "%.*s%s%.*s\nNothing was written, and the user was not "
+                       "asked.",
+                       STR_ARG(review->name), what, STR_ARG(why));
 }
 
-/* Writes TEXT with MIDDLE instead of the bytes from FROM to TO. */
-static void splice(struct buf *out, struct str text, size_t from, size_t to,
-                   struct str middle)
-{
-    buf_append(out, text.p, from);
-    buf_str(out, middle);
-    buf_append(out, text.p + to, text.n - to);
-}
-
-/* Writes TEXT without FORM, its comment, and the empty lines after it. */
-static void delete_form(struct buf *out, struct str text,
-                        const struct definition *form)
-{
-    size_t from = form->comment;
-    size_t to = form->tail;
-
-    while (from > 0 && (text.p[from - 1] == ' ' || text.p[from - 1] == '\t'))
-        from--;
-    if (from == 0 || text.p[from - 1] == '\n')
-        while (to < text.n && (text.p[to] == '\n' || text.p[to] == '\r'))
-            to++;
-    else
-        from = form->comment; // something precedes it on its line
-    splice(out, text, from, to, STR(""));
-}
-
-static void edit(struct buf *out, struct str text,
-                 const struct definition *form, struct str action,
-                 struct str content)
-{
-    if (str_eq(action, STR("replace"))) {
-        splice(out, text, form->start, form->end, content);
-    } else if (str_eq(action, STR("insert-before"))) {
-        buf_append(out, text.p, form->comment);
-        buf_str(out, content);
-        buf_str(out, STR("\n\n"));
-        put_indent(out, form->column);
-        buf_append(out, text.p + form->comment, text.n - form->comment);
-    } else if (str_eq(action, STR("insert-after"))) {
-        buf_append(out, text.p, form->tail);
-        buf_str(out, STR("\n\n"));
-        put_indent(out, form->column);
-        buf_str(out, content);
-        buf_append(out, text.p + form->tail, text.n - form->tail);
-    } else {
-        delete_form(out, text, form);
-    }
-}
-
-/* Proposes TEXT, unless Lisp could not read it, whatever the file was before.
- */
+/* Proposes TEXT, unless that would make the file less readable. */
 static enum status propose(struct review *review, struct str text,
                            struct tool_question *question,
                            struct tool_answer *answer)
 {
-    struct source_report report;
-    enum status status = source_check(review->arena.strand, text, &report);
+    struct strand *strand = review->arena.strand;
+    struct source_report before = {.certain = 0};
+    struct source_report after;
+    enum status status = source_check(strand, text, &after);
 
+    if (status == ST_OK && after.certain > 0)
+        status = source_check(strand, review->before.text, &before);
     if (status != ST_OK)
         return status;
-    if (report.certain == 0)
+    if (after.certain <= before.certain)
         return review_propose(review, text, STR(""), true, question, answer);
-    struct str why = source_describe(&review->arena, &report);
+    struct str why = source_describe(&review->arena, &after);
     if (why.n == 0)
         return ST_NOMEM;
-    return review_fail(&review->arena, answer, "ERROR",
-                       "%.*s would not be readable after this change. "
-                       "Nothing was written, and the user was not asked.\n%.*s",
-                       STR_ARG(review->name), STR_ARG(why));
+    return fail(review, answer, " would not be readable after this change.\n",
+                why);
 }
 
 static enum status prepare(const struct tool_request *request,
@@ -141,38 +95,37 @@ static enum status prepare(const struct tool_request *request,
                            struct tool_answer *answer)
 {
     const struct schema_value *values = request->values;
-    struct str action =
-        values[ACTION].given ? values[ACTION].string : STR("replace");
-    bool deletes = str_eq(action, STR("delete"));
-    struct str content = trimmed(values[CONTENT].string);
+    enum rewrite_action action = action_of(&values[ACTION]);
     struct review *review;
     struct definition form;
-    struct str why;
+    struct str content;
     struct str text;
+    struct str why;
 
-    if (!deletes && content.n == 0)
+    if (action != REWRITE_DELETE && str_trim(values[CONTENT].string).n == 0)
         return review_fail(request->arena, answer, "ERROR",
                            "argument content is missing: the new form. "
                            "Nothing was written.");
     enum status status = review_open(request, false, &review, answer);
     if (status != ST_OK || !review)
         return status;
-    status =
-        definition_find(&review->arena, review->before.text,
-                        values[KIND].string, values[NAME].string, &form, &why);
+    review->dry = values[DRY_RUN].boolean;
+    struct arena *arena = &review->arena;
+    struct str before = review->before.text;
+    status = definition_find(arena, before, values[KIND].string,
+                             values[NAME].string, &form, &why);
     if (status == ST_NOMEM)
         return status;
     if (status != ST_OK)
-        return review_fail(&review->arena, answer, "ERROR",
-                           "%.*s: %.*s\nNothing was written, and the user was "
-                           "not asked.",
-                           STR_ARG(review->name), STR_ARG(why));
-    if (text_normalize(&review->arena, &review->before, content, &content) !=
-        ST_OK)
-        return ST_NOMEM;
-    struct buf out = BUF_EMPTY;
-    edit(&out, review->before.text, &form, action, content);
-    status = arena_take(&review->arena, &out, &text);
+        return fail(review, answer, ": ", why);
+    status = text_normalize(arena, &review->before, values[CONTENT].string,
+                            &content);
+    if (status == ST_OK)
+        status =
+            rewrite_make(arena, before, &form, action, content, &text, &why);
+    if (status == ST_INVALID)
+        return fail(review, answer,
+                    ": content must consist of whole forms. In content: ", why);
     return status == ST_OK ? propose(review, text, question, answer) : status;
 }
 

@@ -36,6 +36,7 @@ const struct tool *const tools_eval[] = {
                      "form or multiple forms."},
             {.name = "package",
              .kind = SCHEMA_STRING,
+             .package = true,
              .help = "Package context. Defaults to CL-USER or the last-used "
                      "package."},
             {.name = "capture-time",

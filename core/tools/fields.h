@@ -33,7 +33,10 @@
     }
 
 /* The package in which code or a name is read. */
-#define FIELD_PACKAGE FIELD_OPTIONAL("package")
+#define FIELD_PACKAGE                                                          \
+    {                                                                          \
+        .name = "package", .kind = SCHEMA_STRING, .package = true              \
+    }
 
 /* The file that a tool is about. */
 #define FIELD_PATH                                                             \
@@ -47,6 +50,12 @@
 #define FIELD_SESSION                                                          \
     {                                                                          \
         .name = TOOL_SESSION, .kind = SCHEMA_NAME                              \
+    }
+
+/* Whether a change of a file is only shown. */
+#define FIELD_DRY_RUN                                                          \
+    {                                                                          \
+        .name = "dry-run", .kind = SCHEMA_BOOLEAN                              \
     }
 
 /* How many things a list shows. */

@@ -3,11 +3,8 @@
 #include "tools/sets.h"
 
 const struct tool *const tools_files[] = {
-    &tool_read_file,
-    &tool_list_directory,
-    &tool_search_files,
-    &tool_write_file,
-    &tool_propose_file_edit,
-    &tool_edit_definition,
-    NULL,
+    &tool_read_file,         &tool_list_directory,
+    &tool_search_files,      &tool_write_file,
+    &tool_propose_file_edit, &tool_propose_changes,
+    &tool_edit_definition,   NULL,
 };

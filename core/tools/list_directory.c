@@ -77,7 +77,7 @@ static enum status list_directory(const struct tool_request *request,
     enum files_result result =
         place_list(request, request->arena, &folder, &answer->text);
 
-    answer->state = result == FILES_MISSING ? TOOL_ANSWERED : TOOL_FAILED;
+    answer->state = TOOL_FAILED;
     if (result == FILES_NOMEM)
         return ST_NOMEM;
     if (result != FILES_OK)

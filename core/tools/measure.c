@@ -31,6 +31,7 @@ const struct tool *const tools_measure[] = {
             FIELD_CODE,
             {.name = "package",
              .kind = SCHEMA_STRING,
+             .package = true,
              .help = "Whose functions to measure; default: the current one."},
             FIELD_SESSION),
         .level = TOOL_CAUTIOUS,

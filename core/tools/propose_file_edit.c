@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* propose_file_edit.c: replaces parts of a file; the user decides about each
    hunk. */
-#include <stdlib.h>
-
-#include "base/finder.h"
 #include "base/limits.h"
 #include "gate/review.h"
 #include "gate/review_apply.h"
+#include "tools/edits.h"
 #include "tools/fields.h"
 #include "tools/sets.h"
 
-enum { PATH, DESCRIPTION, ORIGINAL, MODIFIED, EDITS };
-enum { OLD, NEW, EDIT_FIELDS };
+enum {
+    PATH,
+    DESCRIPTION,
+    ORIGINAL,
+    MODIFIED,
+    EVERYWHERE,
+    LINE,
+    EDITS,
+    DRY_RUN
+};
+enum { OLD, NEW, OLD_EVERYWHERE, EDIT_FIELDS };
+
+#define FIELD_ALL                                                              \
+    {                                                                          \
+        .name = "all", .kind = SCHEMA_BOOLEAN                                  \
+    }
 
 static const struct schema_field edit_fields[] = {
     [OLD] = {.name = "old",
@@ -22,6 +34,7 @@ static const struct schema_field edit_fields[] = {
              .alias = "modified",
              .kind = SCHEMA_STRING,
              .required = true},
+    [OLD_EVERYWHERE] = FIELD_ALL,
     [EDIT_FIELDS] = {0},
 };
 
@@ -45,6 +58,21 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_STRING,
             .help = "Replacement for original.",
         },
+    [EVERYWHERE] =
+        {
+            .name = "all",
+            .kind = SCHEMA_BOOLEAN,
+            .help = "Wherever it occurs.",
+        },
+    [LINE] =
+        {
+            .name = "line",
+            .kind = SCHEMA_INTEGER,
+            .min = 1,
+            .max = INT32_MAX,
+            .instead_of = "original",
+            .help = "Insert modified before it.",
+        },
     [EDITS] =
         {
             .name = "edits",
@@ -53,175 +81,9 @@ static const struct schema_field fields[] = {
             .items = edit_fields,
             .help = "Several, in the file as it is.",
         },
+    [DRY_RUN] = FIELD_DRY_RUN,
     {0},
 };
-
-/* What replaces the bytes of the text from AT to END. */
-struct edit {
-    struct str new;
-    size_t at;
-    size_t end;
-    size_t number; /* from 0, as the model counts */
-};
-
-/* The edits of one call. */
-struct edits {
-    struct review *review;
-    struct edit *all;
-    size_t n;
-    struct tool_answer *answer;
-};
-
-/* Finds PART, which is not empty, in TEXT. *COUNT: how often it occurs, 0, 1,
-   or 2 for more. */
-static enum status find_part(const struct arena *work, struct str text,
-                             struct str part, size_t *at, int *count)
-{
-    struct arena arena = {.strand = work->strand};
-    struct finder finder;
-    size_t again = FINDER_NONE;
-    enum status status = finder_init(&finder, &arena, part);
-
-    if (status == ST_OK)
-        status = finder_next(&finder, text, 0, at);
-    if (status == ST_OK && *at != FINDER_NONE)
-        status = finder_next(&finder, text, *at + 1, &again);
-    arena_release(&arena);
-    *count = (*at != FINDER_NONE) + (again != FINDER_NONE);
-    return status;
-}
-
-/* Answers that edit I is impossible, and WHY. */
-static enum status cannot_edit(const struct edits *edits, size_t i,
-                               const char *why)
-{
-    struct review *review = edits->review;
-    struct str which = edits->n > 1
-                           ? arena_printf(&review->arena, "edit %zu: ", i + 1)
-                           : STR("");
-
-    return review_fail(&review->arena, edits->answer, "ERROR",
-                       "%.*s: %.*s%s. Nothing was written, and the user was "
-                       "not asked.",
-                       STR_ARG(review->name), STR_ARG(which), why);
-}
-
-/* Finds the place of edit I, which puts NEW where OLD is. When that is
-   impossible, the answer says why and its state changes. */
-static enum status find_place(const struct edits *edits, size_t i,
-                              struct str old, struct str new)
-{
-    struct review *review = edits->review;
-    struct str text = review->before.text;
-    struct edit *edit = &edits->all[i];
-    int found = 1;
-
-    edit->number = i;
-    if (text_normalize(&review->arena, &review->before, old, &old) != ST_OK ||
-        text_normalize(&review->arena, &review->before, new, &edit->new) !=
-            ST_OK)
-        return ST_NOMEM;
-    if (old.n == 0 && text.n > 0)
-        return cannot_edit(edits, i,
-                           "the text to replace is empty, but the file is not");
-    if (old.n > 0 &&
-        find_part(&review->arena, text, old, &edit->at, &found) != ST_OK)
-        return ST_NOMEM;
-    edit->end = edit->at + old.n;
-    if (found == 0)
-        return cannot_edit(edits, i,
-                           edits->n > 1
-                               ? "the text to replace is not in the file as it "
-                                 "is now, before any edit; read it again with "
-                                 "read-file and copy it exactly"
-                               : "the text to replace is not in the file; read "
-                                 "it again with read-file and copy it exactly");
-    if (found > 1)
-        return cannot_edit(edits, i,
-                           "the text to replace occurs more than once; give "
-                           "more of the lines around it");
-    return ST_OK;
-}
-
-/* By their places; those with the same one by their numbers. */
-static int by_place(const void *a, const void *b)
-{
-    const struct edit *one = a;
-    const struct edit *other = b;
-
-    if (one->at != other->at)
-        return one->at < other->at ? -1 : 1;
-    return one->number < other->number ? -1 : 1;
-}
-
-/* Sorts the edits; when two of them overlap, the answer says so. */
-static enum status sort(const struct edits *edits)
-{
-    struct review *review = edits->review;
-
-    qsort(edits->all, edits->n, sizeof *edits->all, by_place);
-    for (size_t i = 1; i < edits->n; i++) {
-        const struct edit *edit = &edits->all[i];
-
-        if (edit->at >= edit[-1].end && edit->end > edit->at)
-            continue;
-        return review_fail(&review->arena, edits->answer, "ERROR",
-                           "%.*s: edits %zu and %zu replace the same text; "
-                           "make them one edit. Nothing was written, and the "
-                           "user was not asked.",
-                           STR_ARG(review->name), edit[-1].number + 1,
-                           edit->number + 1);
-    }
-    return ST_OK;
-}
-
-/* *OUT is the text with all edits made. */
-static enum status splice(const struct edits *edits, struct str *out)
-{
-    struct arena *arena = &edits->review->arena;
-    struct str text = edits->review->before.text;
-    struct buf buf = BUF_EMPTY;
-    size_t bytes = text.n;
-    size_t done = 0;
-    enum status status = ST_OK;
-
-    for (size_t i = 0; i < edits->n; i++)
-        bytes += edits->all[i].new.n;
-    (void)buf_reserve_exact(&buf, bytes + 1); // buf_failed says so later
-    for (size_t i = 0; i < edits->n && status == ST_OK; i++) {
-        const struct edit *edit = &edits->all[i];
-
-        status =
-            arena_append(arena, &buf, str_make(text.p + done, edit->at - done));
-        if (status == ST_OK)
-            status = arena_append(arena, &buf, edit->new);
-        done = edit->end;
-    }
-    if (status == ST_OK)
-        status =
-            arena_append(arena, &buf, str_make(text.p + done, text.n - done));
-    if (status == ST_OK)
-        return arena_take(arena, &buf, out);
-    buf_release(&buf);
-    return status;
-}
-
-/* Whether N edits take no more work than one call may. */
-static enum status check_size(struct review *review, size_t n,
-                              struct tool_answer *answer)
-{
-    size_t bytes = review->before.text.n;
-
-    if (n <= LIMIT_EDITS_BYTES / (bytes + 1))
-        return ST_OK;
-    return review_fail(&review->arena, answer, "ERROR",
-                       "%.*s has %zu bytes, too many for %zu edits in one "
-                       "call: bytes times edits may be at most %llu. Nothing "
-                       "was written, and the user was not asked. Make at most "
-                       "%llu edits in each call.",
-                       STR_ARG(review->name), bytes, n, LIMIT_EDITS_BYTES,
-                       LIMIT_EDITS_BYTES / (bytes + 1));
-}
 
 static enum status propose(const struct tool_request *request,
                            struct review *review,
@@ -230,26 +92,27 @@ static enum status propose(const struct tool_request *request,
 {
     const struct schema_value *values = request->values;
     const struct schema_value *items = values[EDITS].items;
-    bool several = values[EDITS].given;
-    size_t n = several ? values[EDITS].count : 1;
-    struct edits edits = {
-        review, arena_array(request->arena, n, sizeof *edits.all), n, answer};
-    enum status status = edits.all ? check_size(review, n, answer) : ST_NOMEM;
+    bool given = values[EDITS].given;
+    size_t n = given ? values[EDITS].count : 1;
+    struct edit *all = arena_array(request->arena, n, sizeof *all);
     struct str text;
 
-    for (size_t i = 0; i < n && status == ST_OK && answer->state == TOOL_ASKS;
-         i++)
-        status =
-            several ? find_place(&edits, i, items[i * EDIT_FIELDS + OLD].string,
-                                 items[i * EDIT_FIELDS + NEW].string)
-                    : find_place(&edits, i, values[ORIGINAL].string,
-                                 values[MODIFIED].string);
-    if (status == ST_OK && answer->state == TOOL_ASKS)
-        status = sort(&edits);
+    if (!all)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const struct schema_value *item =
+            given ? &items[i * EDIT_FIELDS] : NULL;
+
+        all[i] = (struct edit){
+            .old = item ? item[OLD].string : values[ORIGINAL].string,
+            .new = item ? item[NEW].string : values[MODIFIED].string,
+            .all = item ? item[OLD_EVERYWHERE].boolean
+                        : values[EVERYWHERE].boolean,
+            .line = given ? 0 : (size_t)values[LINE].integer,
+            .number = i};
+    }
+    enum status status = edits_make(review, all, n, n > 1, &text, answer);
     if (status != ST_OK || answer->state != TOOL_ASKS)
-        return status;
-    status = splice(&edits, &text);
-    if (status != ST_OK)
         return status;
     return review_propose(review, text, values[DESCRIPTION].string, true,
                           question, answer);
@@ -263,15 +126,17 @@ static enum status prepare(const struct tool_request *request,
     struct review *review;
     bool both = values[ORIGINAL].given && values[MODIFIED].given;
 
-    if (!both && !values[EDITS].given)
+    if (!both && !values[EDITS].given &&
+        !(values[LINE].given && values[MODIFIED].given))
         return review_fail(request->arena, answer, "ERROR",
-                           "Say what to change: original and modified, or "
-                           "edits. Nothing was written.");
+                           "Say what to change: original and modified, line "
+                           "and modified, or edits. Nothing was written.");
     // an edit of nothing makes a new file
     bool may_miss = both && values[ORIGINAL].string.n == 0;
     enum status status = review_open(request, may_miss, &review, answer);
     if (status != ST_OK || !review)
         return status;
+    review->dry = values[DRY_RUN].boolean;
     return propose(request, review, question, answer);
 }
 

@@ -139,8 +139,6 @@ static enum status read_file(const struct tool_request *request,
     answer->state = TOOL_FAILED;
     if (result == FILES_NOMEM)
         return ST_NOMEM;
-    if (result == FILES_MISSING)
-        answer->state = TOOL_ANSWERED; // that is an answer, not a failure
     if (result != FILES_OK)
         return ST_OK;
     enum status status = text_detect(request->arena, file.bytes, &text);

@@ -261,7 +261,7 @@ static enum status start(struct search *search,
     if (result == FILES_OK)
         return push(search, STR("."), is_folder ? folder.name : file.name,
                     is_folder);
-    answer->state = result == FILES_MISSING ? TOOL_ANSWERED : TOOL_FAILED;
+    answer->state = TOOL_FAILED;
     answer->text = problem;
     return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
 }

@@ -17,6 +17,7 @@ extern const struct tool *const tools_measure[];
 extern const struct tool tool_configure_limits;
 extern const struct tool tool_edit_definition;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_propose_changes;
 extern const struct tool tool_propose_file_edit;
 extern const struct tool tool_read_file;
 extern const struct tool tool_read_output;

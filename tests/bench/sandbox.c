@@ -133,10 +133,28 @@ static void bench_homes(const char *const *command)
                 table_median(evaluated[1], STARTS), 1.05);
 }
 
+/* Makes a workspace at PATH, as a user has one: a repository below the home. */
+static void make_workspace(char path[PATH_ROOM])
+{
+    const char *home = getenv("HOME");
+    char command[2 * PATH_ROOM + 64];
+
+    (void)snprintf(path, PATH_ROOM, "%s/project", home ? home : "/tmp");
+    (void)snprintf(command, sizeof command,
+                   "mkdir -p '%s/.git/hooks' && touch '%s/.git/config'", path,
+                   path);
+    if (system(command) != 0)
+        (void)fprintf(stderr, "bench: no workspace: %s\n", path);
+}
+
 void bench_sandbox(const char *server)
 {
-    const char *on[] = {server, NULL};
-    const char *off[] = {server, "--sandbox", "off", NULL};
+    static char workspace[PATH_ROOM];
+    const char *on[] = {server, "--workspace", workspace, NULL};
+    const char *off[] = {server,      "--workspace", workspace,
+                         "--sandbox", "off",         NULL};
+
+    make_workspace(workspace);
 
     bench_starts(on, off);
     bench_calls(on, off);

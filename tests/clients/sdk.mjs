@@ -106,11 +106,56 @@ async function converse(kind, client) {
         code: kind.sdk === v1 ? -32002 : -32602, data: { uri: 'lisp://none' },
     });
 
+    await refuses(kind, client, false);
     await cancelled(kind, client);
     assert.equal(text(await evaluate('(sq 13)')), '=> 169');
     const reset = await kind.call(client, { name: 'reset-session',
         arguments: {} });
     assert.match(text(reset), /^Session reset\./);
+}
+
+// A misspelt argument is refused, and the model reads which there are: in a
+// result, or, from a server of an old version, in the error that the SDK throws.
+async function refuses(kind, client, old) {
+    const call = kind.call(client, { name: 'evaluate-lisp',
+        arguments: { code: '(defvar *done* t)', pakage: 'CL-USER' } });
+    const words = /unknown argument pakage; known are code, package, /;
+    if (old) {
+        await assert.rejects(call, error =>
+            error.code === -32602 && words.test(error.message));
+    } else {
+        const refused = await call;
+        assert.equal(refused.isError, true);
+        assert.match(text(refused), words);
+    }
+    const done = await kind.call(client, { name: 'evaluate-lisp',
+        arguments: { code: "(boundp '*done*)" } });
+    assert.equal(text(done), '=> NIL');
+}
+
+// The client asks for VERSION, an old one.
+async function oldSession(kind, version) {
+    const traced = trace();
+    const transport = new kind.stdio.StdioClientTransport({
+        command: PROGRAM, args: [], stderr: 'pipe',
+        env: { ...kind.stdio.getDefaultEnvironment(), ...traced.env },
+    });
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+        if (message.method === 'initialize')
+            message = { ...message, params: { ...message.params,
+                protocolVersion: version } };
+        return send(message, options);
+    };
+    const client = new kind.sdk.Client({ name: 'client-test', version: '1' },
+        { capabilities: {}, ...kind.options });
+    try {
+        await client.connect(transport);
+        await refuses(kind, client, true);
+    } finally {
+        await client.close();
+        await traced.gone();
+    }
 }
 
 // A call that is aborted does not keep others from running.
@@ -123,6 +168,10 @@ async function cancelled(kind, client) {
     await assert.rejects(endless);
 }
 
-export const sdkTests = KINDS.map(kind => ({
-    name: kind.name, run: () => session(kind),
-}));
+export const sdkTests = [
+    ...KINDS.map(kind => ({ name: kind.name, run: () => session(kind) })),
+    ...['2024-11-05', '2025-03-26', '2025-06-18'].map(version => ({
+        name: `SDK 1, ${version}`, run: () => oldSession(KINDS[0], version),
+    })),
+    { name: 'SDK 2, 2025-06-18', run: () => oldSession(KINDS[1], '2025-06-18') },
+];

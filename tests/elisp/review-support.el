@@ -133,6 +133,26 @@
                       :tool "propose-file-edit" :review review)
     (car (last ecl-mcp-requests))))
 
+(defun test-review-file (file old new &rest properties)
+  "FILE, to be changed from OLD to NEW, as one of several; with PROPERTIES."
+  (let ((review (copy-tree
+                 `((path . ,file) (name . ,(file-name-nondirectory file))
+                   (reason . "") (exists . t) (buffer . :false)
+                   (hunks . ,(vconcat
+                              (mapcar #'test-review-hunk-data
+                                      (ecl-mcp-hunk-from-texts old new))))))))
+    (cl-loop for (name value) on properties by #'cddr
+             do (setf (alist-get name review) value))
+    review))
+
+(defun test-review-request-all (&rest files)
+  "A request to change FILES, from `test-review-file', in one review."
+  (ecl-mcp-test-ask test-review-core (cl-incf test-review-ids)
+                    :tool "propose-changes"
+                    :arguments '((edits . [((path . "a"))]))
+                    :review `((reason . "because") (files . ,(vconcat files))))
+  (car (last ecl-mcp-requests)))
+
 (defun test-review-withdraw (request)
   "Let the core withdraw REQUEST."
   (ecl-mcp-test-feed test-review-core

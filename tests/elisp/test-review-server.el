@@ -196,7 +196,6 @@ With VISIT return a buffer that visits it instead."
         (should (string-match-p "^hunk 2: rejected: keep the name$" text))
         (should (string-match-p "^hunk 3: applied after the user edited it$"
                                 text))
-        (should (string-match-p (secure-hash 'sha256 after) text))
         (should (equal (ecl-mcp-undo--patch
                         after (test-server-structured result 'diff))
                        (cons (test-apply-numbers 1 60) 0)))

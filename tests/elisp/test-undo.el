@@ -72,7 +72,7 @@
         (should (equal (test-apply-bytes file)
                        (string-replace "fifty\n" "line 50\n" mine)))))))
 
-(ert-deftest ecl-mcp-undo-goes-from-file-to-file ()
+(ert-deftest ecl-mcp-undo-of-several-files-is-one-review ()
   (test-apply-with-file (a buffer-a) "a\nnew\n"
     (test-apply-with-file (b buffer-b) "b\nnew\n"
       (test-review-with-core
@@ -81,13 +81,35 @@
                  (test-undo-edits "/nowhere/gone" "x\n" "y\n")
                  (test-undo-edits b "b\n" "b\nnew\n")))
         (set-buffer (test-review-buffer))
-        (ecl-mcp-review-refuse nil)
-        (set-buffer (test-review-buffer))
+        (should (string-match-p "2 files · 2 hunks" header-line-format))
+        (test-review-to 1)
+        (ecl-mcp-review-reject)
         (ecl-mcp-review-accept)
         (ecl-mcp-review-submit)
         (should-not (test-review-buffer))
         (should (equal (test-apply-bytes a) "a\nnew\n"))
         (should (equal (test-apply-bytes b) "b\n"))))))
+
+(ert-deftest ecl-mcp-undo-of-a-call-about-several-files ()
+  (test-apply-with-file (a buffer-a) "a\nnew\n"
+    (let* ((gone (expand-file-name "gone.txt" (file-name-directory a)))
+           (same (expand-file-name "same.txt" (file-name-directory a)))
+           (line `((files . [((path . ,a) (changed . t)
+                              (patch . ,(test-log-patch "a" "a\n" "a\nnew\n")))
+                             ((path . ,same) (changed . :false))
+                             ((path . ,gone) (changed . t)
+                              (patch . ,(test-log-patch "gone" "1\n2\n"
+                                                        "")))])))
+           (ecl-mcp-review-fresh 0))
+      (test-review-with-core
+        (ecl-mcp-undo-lines (list line))
+        (set-buffer (test-review-buffer))
+        (ecl-mcp-review-accept-all)
+        (ecl-mcp-review-submit)
+        (should (equal (test-apply-bytes a) "a\n"))
+        (should (equal (test-apply-bytes gone) "1\n2\n"))
+        (should-not (file-exists-p same))
+        (kill-buffer (find-buffer-visiting gone))))))
 
 (ert-deftest ecl-mcp-undo-of-a-new-file-may-delete-it ()
   (dolist (delete '(t nil))

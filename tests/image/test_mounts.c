@@ -147,6 +147,7 @@ static void be_zygote(const char *workspace)
     struct sandbox_state state;
 
     sandbox_find_places(&sandbox, workspace, getenv("TMPDIR"), &places);
+    sandbox_begin(&sandbox, &prepared);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known)
         _exit(101);
@@ -496,6 +497,7 @@ static NO_RETURN void enter_without(void)
 
     refuse_namespaces();
     sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
+    sandbox_begin(&sandbox, &prepared);
     state = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!state.known || state.mounts != 0 || state.mounts_fault != EPERM)
         _exit(102);

@@ -84,6 +84,7 @@ static NO_RETURN void attempt_limits(enum sandbox_mode mode)
     int fd;
 
     sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
+    sandbox_begin(&sandbox, &prepared);
     reported = sandbox_enter_zygote(&sandbox, &places, &prepared);
     if (!reported.known ||
         sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK)
@@ -143,6 +144,7 @@ static void sandbox_makes_the_cache(void **state)
     assert_true(pid >= 0);
     if (pid == 0) {
         sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
+        sandbox_begin(&sandbox, &prepared);
         (void)sandbox_enter_zygote(&sandbox, &places, &prepared);
         _exit(sandbox_enter_image(&sandbox, &places, &prepared) != ST_OK ||
               chdir(places.writable[SANDBOX_CACHE]) < 0 ||
@@ -166,6 +168,7 @@ static NO_RETURN void enter_too_late(void)
     static struct sock_filter filled[BPF_MAXINSNS];
 
     sandbox_find_places(&sandbox, "ws", getenv("TMPDIR"), &places);
+    sandbox_begin(&sandbox, &prepared);
     if (!sandbox_enter_zygote(&sandbox, &places, &prepared).seccomp)
         _exit(101);
     for (size_t i = 0; i < COUNT(filled); i++)

@@ -87,6 +87,7 @@ void host_start(const char *path, const char *workspace)
     start_folder = workspace ? workspace : ".";
     host = supervisor_new(&config, now_ms());
     assert_non_null(host);
+    supervisor_begin(host, now_ms());
     host_front = host_join(true);
 }
 

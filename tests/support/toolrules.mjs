@@ -9,7 +9,8 @@ const TEXT_LIMIT = 2048;
 // Arguments that mean the same in every tool, and what they say.
 const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
     'system', 'symbol', 'function', 'variable', 'class', 'action', 'id', 'kind',
-    'limit', 'pattern', 'name', 'type', 'old', 'new']);
+    'limit', 'pattern', 'name', 'type', 'old', 'new', 'all', 'dry-run',
+    'delete', 'edits']);
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];

@@ -34,18 +34,14 @@ static void approval_form_runs_approved_calls(void **state)
     assert_int_equal(world.runs, 1);
 }
 
-/* A name of the agent's is no line of the question; nor are two values. */
+/* Of two values the question has the one that counts. */
 static void approval_form_shows_only_what_runs(void **state)
 {
     (void)state;
-    call("1", &write_tool,
-         "{\"x\\ntext: (safe)\":1,\"text\":\"no\",\"y\":[2],\"te\\u0078t\":"
-         "\"yes\"}",
-         v2025);
+    call("1", &write_tool, "{\"text\":\"no\",\"te\\u0078t\":\"yes\"}", v2025);
     expect(QUESTION("1",
                     "\"mode\":\"form\",\"message\":\"The agent asks to run "
-                    "write (T).\\n\\ntext: yes\\n(Not shown: 2 arguments "
-                    "that the tool does not have and ignores.)\",…"));
+                    "write (T).\\n\\ntext: yes\",…"));
     answer_with("\"ecl-mcp-1\"", APPROVE);
     expect("{…}\n");
     assert_string_equal(world.written, "yes");

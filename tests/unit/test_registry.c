@@ -167,7 +167,8 @@ static bool is_plain_word(const char *s)
     static const char *const words[] = {
         "session",  "package",  "code",  "form",   "path", "system", "symbol",
         "function", "variable", "class", "action", "id",   "kind",   "limit",
-        "pattern",  "name",     "type",  "old",    "new"};
+        "pattern",  "name",     "type",  "old",    "new",  "all",    "dry-run",
+        "delete",   "edits"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;
@@ -359,6 +360,9 @@ static void check_string(const struct tool *tool,
         {"propose-file-edit", "old", "is reviewed as a diff"},
         {"propose-file-edit", "new", "is reviewed as a diff"},
         {"propose-file-edit", "description", "words for the user"},
+        {"propose-changes", "old", "is reviewed as a diff"},
+        {"propose-changes", "new", "is reviewed as a diff"},
+        {"propose-changes", "description", "words for the user"},
         {"inspect-value", "path", "leads into a value, not to a file"},
     };
     if (field->kind == SCHEMA_STRING &&

@@ -5,7 +5,7 @@
 #include "gate/schema.h"
 #include "support/check.h"
 
-enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, NAME, SIZE, FIELDS };
+enum { TEXT, AMOUNT, RATIO, FLAG, SHAPE, FREE, NAME, SIZE, PACKAGE, FIELDS };
 
 static const char *const shapes[] = {"round", "square", NULL};
 
@@ -37,6 +37,7 @@ static const struct schema_field fields[] = {
               .min = 1024,
               .max = INT64_C(1) << 40,
               .help = "A size."},
+    [PACKAGE] = {.name = "package", .kind = SCHEMA_STRING, .package = true},
     [FIELDS] = {0},
 };
 
@@ -87,7 +88,8 @@ static void schema_accepts_every_kind(void **state)
     (void)state;
     assert_ok(check("{\"text\":\"a\\nb\",\"max-count\":100,\"ratio\":0.5,"
                     "\"flag\":true,\"shape\":\"square\",\"free\":-3,"
-                    "\"name\":\"a.b\",\"size\":\"64K\"}"));
+                    "\"name\":\"a.b\",\"size\":\"64K\","
+                    "\"package\":\"p\"}"));
     assert_text(values[TEXT].string, "a\nb");
     assert_int_equal(values[AMOUNT].integer, 100);
     assert_true(values[RATIO].real > 0.49 && values[RATIO].real < 0.51);
@@ -98,7 +100,6 @@ static void schema_accepts_every_kind(void **state)
     assert_int_equal(values[SIZE].integer, 65536);
     for (size_t i = 0; i < FIELDS; i++)
         assert_true(values[i].given);
-    assert_int_equal(notes.extras, 0);
 }
 
 static void schema_leaves_absent_values_zero(void **state)
@@ -212,8 +213,8 @@ static void schema_names_what_is_wrong(void **state)
          "argument flag must be true or false, not 0"},
         {"{\"text\":\"\",\"shape\":\"oval\"}",
          "argument shape must be one of round, square, not \"oval\""},
-        {"{\"text\":\"\",\"shape\":\"Round\"}",
-         "argument shape must be one of round, square, not \"Round\""},
+        {"{\"text\":\"\",\"shape\":\"Rounds\"}",
+         "argument shape must be one of round, square, not \"Rounds\""},
         {"{\"text\":\"\",\"name\":\"\"}",
          "argument name must be a name of 1 to 64 letters, digits, \".\", "
          "\"_\" and \"-\", not \"\""},
@@ -282,8 +283,10 @@ static void schema_reads_lists(void **state)
         const char *text;
         const char *problem; /* NULL: fine */
     } cases[] = {
+        {"{\"edits\":[{\"old\":\"a\",\"new\":\"b\"},{\"old\":\"c\"}]}", NULL},
         {"{\"edits\":[{\"old\":\"a\",\"new\":\"b\"},{\"old\":\"c\",\"x\":1}]}",
-         NULL},
+         "element 2 of argument edits: unknown argument x; known are old, "
+         "new"},
         {"{\"edits\":\"[{\\\"old\\\":\\\"a\\\"},{\\\"old\\\":\\\"c\\\"}]\"}",
          NULL},
         {"{\"edits\":[]}",
@@ -400,12 +403,83 @@ static void schema_reads_sizes(void **state)
     }
 }
 
-static void schema_counts_extra_arguments(void **state)
+/* As people write them. */
+static void schema_takes_designators(void **state)
 {
+    static const struct {
+        const char *text;
+        const char *package;
+    } packages[] = {
+        {"pa", "pa"},
+        {":pa", "pa"},
+        {"#:pa", "pa"},
+        {"\\\"PA\\\"", "PA"},
+        {" :pa ", "pa"},
+        {"a:b", "a:b"},
+        {":", ":"},
+        {"#:", "#:"},
+        {"\\\"\\\"", "\\\"\\\""},
+        {"", ""},
+    };
+    static const char *const good[] = {
+        "\"shape\":\"SQUARE\"",
+        "\"shape\":\" Square\"",
+        "\"flag\":\"true\"",
+        "\"flag\":\"False\"",
+    };
+    static const char *const bad[] = {
+        "\"shape\":\"squares\"", "\"shape\":\"\"", "\"flag\":\"yes\"",
+        "\"flag\":\"\"",         "\"flag\":1",
+    };
+    char text[100];
     (void)state;
-    assert_ok(check("{\"a\":1,\"text\":\"\",\"b\":{\"text\":1},\"\":[]}"));
-    assert_int_equal(notes.extras, 3);
-    assert_text(notes.extra, "a");
+    for (size_t i = 0; i < COUNT(packages); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",\"package\":\"%s\"}",
+                 packages[i].text);
+        assert_ok(check(text));
+        if (packages[i].package[0] != '\\')
+            assert_true(
+                str_eq(values[PACKAGE].string, str_from(packages[i].package)));
+    }
+    for (size_t i = 0; i < COUNT(good); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",%s}", good[i]);
+        assert_ok(check(text));
+        assert_true(!values[SHAPE].given ||
+                    str_eq(values[SHAPE].string, STR("square")));
+        assert_int_equal(values[FLAG].boolean, i == 2);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        snprintf(text, sizeof text, "{\"text\":\"\",%s}", bad[i]);
+        assert_status(check(text), ST_INVALID);
+    }
+}
+
+static void schema_refuses_unknown_arguments(void **state)
+{
+    static const struct {
+        const char *arguments;
+        const char *problem;
+    } cases[] = {
+        {"{\"text\":\"\",\"Text\":\"\"}", "unknown argument Text; known are "},
+        {"{\"texts\":1}", "unknown argument texts; known are text, "},
+        {"{\"a\":1,\"text\":\"\",\"b\":{\"text\":1},\"\":[]}",
+         "unknown argument a, b, ; known are "},
+        {"{\"text\":\"\",\"x\":null}", "unknown argument x; "},
+        {"{\"a\\nb\":1,\"text\":\"\"}", "unknown argument a\\nb; "},
+        {"{\"1\":1,\"2\":1,\"3\":1,\"4\":1,\"5\":1,\"6\":1,\"7\":1}",
+         "unknown argument 1, 2, 3, 4, 5 and 2 more; "},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_status(check(cases[i].arguments), ST_INVALID);
+        assert_true(str_starts(notes.problem, str_from(cases[i].problem)));
+    }
+    struct schema_value none[1];
+    struct json object;
+    struct json_error error;
+    assert_ok(json_parse(&arena, STR("{\"x\":1}"), &object, &error));
+    assert_status(schema_check(&arena, NULL, object, none, &notes), ST_INVALID);
+    assert_text(notes.problem, "unknown argument x; none is known");
 }
 
 static void schema_accepts_absent_arguments(void **state)
@@ -438,7 +512,8 @@ static void schema_writes_json_schema(void **state)
         "\"description\":\"A shape.\"},"
         "\"free\":{\"type\":\"integer\",\"description\":\"Any integer.\"},"
         "\"name\":{\"type\":\"string\",\"description\":\"A name.\"},"
-        "\"size\":{\"type\":\"string\",\"description\":\"A size.\"}},"
+        "\"size\":{\"type\":\"string\",\"description\":\"A size.\"},"
+        "\"package\":{\"type\":\"string\"}},"
         "\"required\":[\"text\"],\"additionalProperties\":false}");
 }
 
@@ -506,7 +581,8 @@ int main(void)
         TEST(schema_reads_lists),
         TEST(schema_checks_names),
         TEST(schema_reads_sizes),
-        TEST(schema_counts_extra_arguments),
+        TEST(schema_takes_designators),
+        TEST(schema_refuses_unknown_arguments),
         TEST(schema_accepts_absent_arguments),
         TEST(schema_writes_json_schema),
         TEST(schema_writes_no_idle_words),

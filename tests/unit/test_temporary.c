@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of temporary.c, removal.c and environment.c: the temporary folder of a
-   supervisor is its own, and nothing of it is left, whatever code has put
-   there. */
+/* Tests of temporary.c and removal.c: the temporary folder of a supervisor is
+   its own, and nothing of it is left, whatever code has put there. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/environment.h"
 #include "supervisor/removal.h"
 #include "supervisor/temporary.h"
 #include "support/check.h"
@@ -142,6 +140,7 @@ static void temporary_folder_of_a_killed_supervisor_is_swept(void **state)
     // the next supervisor does it, too
     leave_behind("touch x");
     open_temporary();
+    temporary_clean(&temporary);
     assert_true(temporary.sweeper > 0);
     assert_int_equal(waitpid(temporary.sweeper, NULL, 0), temporary.sweeper);
     assert_true(temporary_note_exit(&temporary, temporary.sweeper));
@@ -218,45 +217,6 @@ static void removal_ends_in_time(void **state)
     assert_true(removal_of_folder(temporary.folder, "tmp", LATE));
 }
 
-/* How often the environment has a variable of that name, and its last value. */
-static int count_variable(char **environment, const char **value)
-{
-    int n = 0;
-
-    *value = NULL;
-    for (size_t i = 0; environment[i]; i++) {
-        if (strncmp(environment[i], "TMPDIR=", 7) != 0)
-            continue;
-        n++;
-        *value = environment[i] + 7;
-    }
-    return n;
-}
-
-static void environment_has_the_temporary_folder(void **state)
-{
-    static const struct {
-        const char *temporary;
-        int n;
-        const char *value;
-    } cases[] = {{NULL, 1, base}, {"", 0, NULL}, {"/x/y", 1, "/x/y"}};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char **environment = environment_with_temporary(cases[i].temporary);
-        const char *value;
-
-        assert_memory(environment != NULL);
-        if (!environment)
-            return;
-        int n = count_variable(environment, &value);
-        bool right =
-            n == cases[i].n && (!value || strcmp(value, cases[i].value) == 0);
-        free(environment);
-        assert_true(right);
-    }
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -269,7 +229,6 @@ int main(void)
         TEST(temporary_folder_full_of_traps_is_removed),
         TEST(temporary_folder_of_any_depth_is_removed),
         TEST(removal_ends_in_time),
-        TEST(environment_has_the_temporary_folder),
     };
 
     return RUN_TESTS("temporary", tests);

@@ -87,6 +87,13 @@ static void text_normalizes_line_ends(void **state)
     form.ends = TEXT_MIXED;
     assert_ok(text_normalize(&arena, &form, STR("a\r\n"), &out));
     assert_text(out, "a\r\n");
+    // a text with line feeds takes no returns; one without line ends, any
+    form = (struct text){.text = STR("a\nb")};
+    assert_ok(text_normalize(&arena, &form, STR("a\r\nb\nc\rd\r"), &out));
+    assert_text(out, "a\nb\nc\rd\r");
+    form.text = STR("a");
+    assert_ok(text_normalize(&arena, &form, STR("a\r\n"), &out));
+    assert_text(out, "a\r\n");
 }
 
 static const char *const known_secrets[] = {
