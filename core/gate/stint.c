@@ -54,7 +54,7 @@ static enum status work_on(struct stint *stint)
     struct json_error error;
     struct str problem;
     enum status status =
-        arguments_read(t->arena, t->call->tool, buf_view(&t->call->arguments),
+        arguments_view(t->arena, t->call->tool, buf_view(&t->call->arguments),
                        &t->arguments, &problem);
 
     if (status == ST_OK && stint->reply.n > 0)

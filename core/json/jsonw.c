@@ -143,7 +143,7 @@ static void append_string(struct buf *out, struct str s)
             n--; // a character is in one piece
         append_escaped(out, str_make(s.p, n));
         s = str_make(s.p + n, s.n - n);
-        if (!strand_pause((out->n - before) / 2))
+        if (!strand_pause(out->n - before))
             return;
     }
     append_escaped(out, s);
