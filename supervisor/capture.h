@@ -23,13 +23,13 @@ enum { CAPTURE_STDOUT, CAPTURE_STDERR, CAPTURE_PIPES };
 struct capture {
     struct buf head;     /* valid UTF-8 */
     uint64_t head_chars; /* its characters */
-    bool cut;        /* nothing more goes into the head */
-    char *ring;      /* CAPTURE_TAIL bytes, once the head is cut or full */
-    size_t ring_at;  /* where the next byte goes */
-    uint64_t beyond; /* bytes that went into the ring */
-    uint64_t chars;  /* characters of everything that came */
-    char begun[4];   /* the bytes of a character that lacks some; */
-    size_t begun_n;  /* their number, which CHARS does not have */
+    bool cut;            /* nothing more goes into the head */
+    char *ring;          /* CAPTURE_TAIL bytes, once the head is cut or full */
+    size_t ring_at;      /* where the next byte goes */
+    uint64_t beyond;     /* bytes that went into the ring */
+    uint64_t chars;      /* characters of everything that came */
+    char begun[4];       /* the bytes of a character that lacks some; */
+    size_t begun_n;      /* their number, which CHARS does not have */
 };
 
 /* A zeroed struct is an empty capture. */

@@ -15,7 +15,7 @@
 struct output {
     uint64_t id;
     char session[LIMIT_SESSION_NAME + 1]; /* that printed it */
-    struct buf text; /* valid UTF-8 */
+    struct buf text;                      /* valid UTF-8 */
 };
 
 /* The newest texts, oldest first, bounded by LIMIT_OUTPUTS and
