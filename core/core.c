@@ -82,6 +82,8 @@ const struct tool *core_find_tool(struct str name)
 {
     if (str_eq(name, str_from(policy_evaluation.name)))
         return &policy_evaluation;
+    if (str_eq(name, str_from(policy_editing.name)))
+        return &policy_editing;
     return registry_find(REGISTRY_ALL_SETS, name);
 }
 

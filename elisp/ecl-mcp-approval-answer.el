@@ -33,33 +33,44 @@
                               (or (ecl-mcp-request-client request) "The client"))
              nil)))
 
+(defun ecl-mcp-approval-answer--did (what request)
+  "Report that WHAT happened to REQUEST."
+  (ecl-mcp--report "%s #%d, %s of %s" what (ecl-mcp-request-number request)
+                   (ecl-mcp--visible (ecl-mcp-request-tool request))
+                   (or (ecl-mcp-request-client request) "a client")))
+
 (defun ecl-mcp-allow (request &optional arguments)
   "Let REQUEST run once, with ARGUMENTS, in exact shape, if they are given."
-  (ecl-mcp-approval-answer--decide
-   request `((decision . "approve")
-             ,@(and arguments `((arguments . ,arguments))))))
+  (when (ecl-mcp-approval-answer--decide
+         request `((decision . "approve")
+                   ,@(and arguments `((arguments . ,arguments)))))
+    (ecl-mcp-approval-answer--did (if arguments "Allowed as edited:" "Allowed")
+                                  request)
+    t))
 
 (defun ecl-mcp-deny (request &optional reason)
   "Deny REQUEST; its client can read REASON."
-  (ecl-mcp-approval-answer--decide
-   request `((decision . "deny")
-             (reason . ,(or (ecl-mcp--some-text reason)
-                            ecl-mcp-approval-answer--denied)))))
+  (when (ecl-mcp-approval-answer--decide
+         request `((decision . "deny")
+                   (reason . ,(or (ecl-mcp--some-text reason)
+                                  ecl-mcp-approval-answer--denied))))
+    (ecl-mcp-approval-answer--did "Denied" request)
+    t))
 
 (defun ecl-mcp-stop-client (request)
   "Deny REQUEST and all others of its client: the user has stopped the run."
   (let ((count 0))
-    (dolist (other (cons request (remq request ecl-mcp-requests)))
+    ;; REQUEST last, or the window would show each of the others for a moment.
+    (dolist (other (append (remq request ecl-mcp-requests) (list request)))
       (when (and (ecl-mcp-request-waiting-p other)
                  (eq (ecl-mcp-request-connection other)
                      (ecl-mcp-request-connection request))
                  (equal (ecl-mcp-request-client other)
                         (ecl-mcp-request-client request)))
-        (when (ecl-mcp-approval-answer--decide
-               other '((decision . "stop")
-                       (reason . "The user stopped the run.")))
+        (when (ecl-mcp-approval-answer--decide other '((decision . "stop")))
           (cl-incf count))))
-    (ecl-mcp--report "Stopped: %d request%s denied" count
+    (ecl-mcp--report "Stopped %s: %d request%s denied"
+                     (or (ecl-mcp-request-client request) "a client") count
                      (if (= count 1) "" "s"))))
 
 (defun ecl-mcp-no-human (request)

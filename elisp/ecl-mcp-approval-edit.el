@@ -42,6 +42,10 @@
                 bidi-paragraph-direction 'left-to-right)
     (add-hook 'post-command-hook #'ecl-mcp-approval-edit--look nil t)))
 
+(defun ecl-mcp-approval-edit--work ()
+  "Note that the user works on the call that is edited here."
+  (ecl-mcp-request-work ecl-mcp-approval-edit--request))
+
 (defun ecl-mcp-approval-edit--look ()
   "Note if the end of the buffer is on the screen."
   (when (and (not ecl-mcp-approval-edit--end-shown)
@@ -71,10 +75,17 @@
       (ignore-errors (json-pretty-print-buffer)))
     (fundamental-mode)))
 
+(defun ecl-mcp-approval-edit--name (request)
+  "The name of the buffer in which the call of REQUEST is edited."
+  (format "*ecl-mcp edit #%d*" (ecl-mcp-request-number request)))
+
+(defun ecl-mcp-approval-edited-p (request)
+  "Whether the user edits the call of REQUEST."
+  (get-buffer (ecl-mcp-approval-edit--name request)))
+
 (defun ecl-mcp-approval-edit-request (request)
   "Edit the call of REQUEST in a buffer of its own."
-  (let ((buffer (get-buffer-create
-                 (format "*ecl-mcp edit #%d*" (ecl-mcp-request-number request)))))
+  (let ((buffer (get-buffer-create (ecl-mcp-approval-edit--name request))))
     (with-current-buffer buffer
       (unless ecl-mcp-approval-edit--request
         (ecl-mcp-approval-edit--insert request)
@@ -82,6 +93,7 @@
         (set-buffer-modified-p nil)
         (setq ecl-mcp-approval-edit--request request
               ecl-mcp-approval-edit--came-up (float-time))
+        (add-hook 'post-command-hook #'ecl-mcp-approval-edit--work nil t)
         (ecl-mcp-approval-edit-mode 1)))
     (pop-to-buffer buffer)))
 
@@ -119,10 +131,7 @@
          (arguments (ecl-mcp-approval-edit--result))
          (same (equal arguments (ecl-mcp-request-exact request)))
          (buffer (current-buffer)))
-    (when (ecl-mcp-allow request (and (not same)
-                                      (or arguments (make-hash-table))))
-      (ecl-mcp--report "#%d runs%s" (ecl-mcp-request-number request)
-                       (if same "" " as edited")))
+    (ecl-mcp-allow request (and (not same) (or arguments (make-hash-table))))
     (set-buffer-modified-p nil)
     (quit-windows-on buffer t)))
 

@@ -56,13 +56,15 @@ been shown."
   (let* ((request (ecl-mcp-approval-keys--request))
          (buffer (current-buffer)) (window (selected-window))
          (shown ecl-mcp-approval-window--came-up)
-         (depth (minibuffer-depth))
-         (why (ecl-mcp-typing-why-no-answer shown)))
+         (depth (minibuffer-depth)) (key last-command-event)
+         (again (ecl-mcp-typing-again))
+         (why (and (not again) (ecl-mcp-typing-why-no-answer shown))))
     (cond
+     (again)
      (why (ecl-mcp--report "Ignored %s: %s; press it again"
                            (key-description (this-command-keys)) why))
      ((and allows (ecl-mcp-approval-keys--offer-hidden-p))
-      (ecl-mcp--report "Not all of the rule is on the screen"))
+      (ecl-mcp--report "SPC to see the rest of the rule"))
      ((and allows (not ecl-mcp-approval-window--whole))
       (ecl-mcp--report "It is too long to show: n denies it, e edits it"))
      ((and allows (not ecl-mcp-approval-window--end-shown))
@@ -85,7 +87,18 @@ been shown."
                  (funcall action request)
                (quit (ecl-mcp--report "Later"))
                (error (ecl-mcp--report "%s" (error-message-string err)))))
-           (ecl-mcp-approval-keys--continue)))))))
+           (ecl-mcp-approval-keys--continue)
+           (ecl-mcp-approval-keys--absorb key request)))))))
+
+(defun ecl-mcp-approval-keys--absorb (key request)
+  "Ignore KEY, which has just answered REQUEST, if that is no longer shown.
+Pressed again, it would be text or a command in the buffer that is selected now."
+  (when (and (characterp key)
+             (not (ecl-mcp-request-waiting-p request))
+             (not (derived-mode-p 'ecl-mcp-approval-mode))
+             (= 0 (minibuffer-depth)))
+    (ecl-mcp-typing-absorb
+     (list key) (format "#%d is answered" (ecl-mcp-request-number request)))))
 
 (defun ecl-mcp-approval-keys--continue ()
   "Go to a waiting change to a file if no other request waits."
@@ -143,15 +156,19 @@ been shown."
 
 ;;;; Rules
 
+(defun ecl-mcp-approval-keys--offer-now (request effect scope)
+  "Offer rules with EFFECT in SCOPE for REQUEST, which this buffer shows."
+  (let ((offers (ecl-mcp-rule-offers request effect scope)))
+    (if (stringp offers)
+        (ecl-mcp--report "No rule can allow this: %s" offers)
+      (setq ecl-mcp-approval-window--offer (cons offers 0))
+      (ecl-mcp-approval-window--draw))))
+
 (defun ecl-mcp-approval-keys--offer (effect scope)
   "Offer rules with EFFECT in SCOPE for this call."
   (ecl-mcp-approval-keys--answer
    (lambda (request)
-     (let ((offers (ecl-mcp-rule-offers request effect scope)))
-       (if (stringp offers)
-           (ecl-mcp--report "No rule can allow this: %s" offers)
-         (setq ecl-mcp-approval-window--offer (cons offers 0))
-         (ecl-mcp-approval-window--draw))))
+     (ecl-mcp-approval-keys--offer-now request effect scope))
    (eq effect 'allow)))
 
 (defun ecl-mcp-approval-session ()
@@ -159,23 +176,42 @@ been shown."
   (interactive)
   (ecl-mcp-approval-keys--offer 'allow 'session))
 
-(defun ecl-mcp-approval-keys--scope ()
-  "The scope of permanent rules."
-  (if (ecl-mcp-permissions--project-root ecl-mcp-approval-window--request)
-      'project
-    'user))
+(defun ecl-mcp-approval-keys--scope (request)
+  "The scope of permanent rules for REQUEST."
+  (if (ecl-mcp-permissions--project-root request) 'project 'user))
 
 (defun ecl-mcp-approval-always ()
   "Always allow calls like this one; show the rule first."
   (interactive)
-  (ecl-mcp-approval-keys--request)
-  (ecl-mcp-approval-keys--offer 'allow (ecl-mcp-approval-keys--scope)))
+  (ecl-mcp-approval-keys--offer
+   'allow (ecl-mcp-approval-keys--scope (ecl-mcp-approval-keys--request))))
 
 (defun ecl-mcp-approval-never ()
   "Always deny calls like this one; show the rule first."
   (interactive)
-  (ecl-mcp-approval-keys--request)
-  (ecl-mcp-approval-keys--offer 'deny (ecl-mcp-approval-keys--scope)))
+  (ecl-mcp-approval-keys--offer
+   'deny (ecl-mcp-approval-keys--scope (ecl-mcp-approval-keys--request))))
+
+(defun ecl-mcp-approval-do (answer request window)
+  "Do what ANSWER says about REQUEST, which WINDOW shows.
+ANSWER is `allow', `deny', `reason', `stop', `edit', `session', `always',
+`never' or `view'; the last four go to WINDOW.  A quit while a reason is read
+leaves REQUEST waiting."
+  (pcase answer
+    ('allow (ecl-mcp-allow request))
+    ('deny (ecl-mcp-deny request))
+    ('reason (ecl-mcp-deny request (ecl-mcp-approval-read-reason)))
+    ('stop (ecl-mcp-stop-client request))
+    ('edit (ecl-mcp-approval-edit-request request))
+    (_ (when (window-live-p window)
+         (select-window window)
+         (with-current-buffer (window-buffer window)
+           (pcase answer
+             ('session (ecl-mcp-approval-keys--offer-now request 'allow 'session))
+             ('always (ecl-mcp-approval-keys--offer-now
+                       request 'allow (ecl-mcp-approval-keys--scope request)))
+             ('never (ecl-mcp-approval-keys--offer-now
+                      request 'deny (ecl-mcp-approval-keys--scope request)))))))))
 
 (defun ecl-mcp-approval-keys--step-offer (step)
   "Offer the rule STEP places further."
@@ -252,11 +288,12 @@ been shown."
   (ecl-mcp-approval-keys--move -1))
 
 (defun ecl-mcp-approval-scroll ()
-  "Scroll down."
+  "Scroll down if there is more."
   (interactive)
-  (condition-case nil
-      (scroll-up-command)
-    (end-of-buffer (goto-char (point-max)))))
+  (unless (ecl-mcp-approval-window--end-visible-p (selected-window))
+    (condition-case nil
+        (scroll-up-command)
+      (end-of-buffer (goto-char (point-max))))))
 
 (defun ecl-mcp-approval-view ()
   "Show more or less of the request; show a change to a file in its own buffer."
@@ -336,6 +373,7 @@ request has come up nor right before or after another key.
 
 \\{ecl-mcp-approval-mode-map}"
   :interactive nil
+  (ecl-mcp--own-keys)
   (buffer-disable-undo)
   (setq-local header-line-format '(:eval (ecl-mcp-approval-window--header))
               mode-line-format '(" " (:eval (ecl-mcp-approval-window--keys-line)))
@@ -349,6 +387,7 @@ request has come up nor right before or after another key.
               bidi-display-reordering nil
               buffer-invisibility-spec nil)
   (add-hook 'post-command-hook #'ecl-mcp-approval-window-look nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-approval-window-work nil t)
   (add-hook 'window-selection-change-functions
             #'ecl-mcp-approval-window--selected nil t))
 

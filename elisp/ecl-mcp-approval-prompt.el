@@ -3,11 +3,12 @@
 
 ;;; Commentary:
 
-;; Asks about a request with `y-or-n-p', below a window that shows all of it.
-;; The question has its own keys.  A key is an answer only if ecl-mcp-typing.el
-;; says so, and there is no default.  If the user continues to type, the text
-;; goes to their own buffer.  The value of `y-or-n-p' counts only if one of our
-;; keys produced it.
+;; Asks about a request with `y-or-n-p', below a window that shows all of it and
+;; the keys that answer.  A key is an answer only if ecl-mcp-typing.el says so,
+;; and there is no default.  The question comes up only where these keys are
+;; text, and only if nobody writes; so a key that is not an answer is ignored,
+;; and none ever goes to a buffer.  The value of `y-or-n-p' counts only if one of
+;; our keys produced it.
 
 ;;; Code:
 
@@ -17,6 +18,7 @@
 (require 'ecl-mcp-approval-answer)
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-approval-window)
+(require 'ecl-mcp-approval-keys)
 
 (defvar y-or-n-p-use-read-key)
 
@@ -26,10 +28,9 @@
                (:copier nil))
   "The question about REQUEST in the minibuffer, which CAME-UP at that time.
 WINDOW shows the request; DEPTH is the depth of the minibuffer, LEVEL that of
-recursive edits; TYPING says whether somebody typed before; KEYS are those that
-were not answers, newest first; ANSWER is `allow', `deny', `reason', `view',
-`later', `typing' or `gone'."
-  request window typing came-up depth level keys answer)
+recursive edits; ANSWER is one of `ecl-mcp-approval-do', `later' or `gone'; KEY
+gave it."
+  request window came-up depth level answer key)
 
 (defvar ecl-mcp-approval-prompt--question nil
   "The question in the minibuffer, or nil.")
@@ -57,14 +58,24 @@ were not answers, newest first; ANSWER is `allow', `deny', `reason', `view',
       (insert (if (eq answer 'allow) "y" "n")))
     (throw 'exit nil)))
 
-(defun ecl-mcp-approval-prompt-check ()
-  "Leave the question if its request is gone and keys go to it.
-If it lies below another minibuffer, it waits for the end of that one."
-  (when (and ecl-mcp-approval-prompt--question
-             (not (ecl-mcp-approval-prompt--answer ecl-mcp-approval-prompt--question))
-             (not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)))
-             (ecl-mcp-approval-prompt--innermost-p))
+(defun ecl-mcp-approval-prompt--over-p ()
+  "Whether the question has lost its request, and keys go to it."
+  (and ecl-mcp-approval-prompt--question
+       (not (ecl-mcp-approval-prompt--answer ecl-mcp-approval-prompt--question))
+       (not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt-request)))
+       (ecl-mcp-approval-prompt--innermost-p)))
+
+(defun ecl-mcp-approval-prompt--leave ()
+  "Leave the question if its request is gone.  Only a one-off timer calls this."
+  (when (and (ecl-mcp-approval-prompt--over-p) (ecl-mcp-typing-free-p))
     (ecl-mcp-approval-prompt--end 'gone)))
+
+(defun ecl-mcp-approval-prompt-check ()
+  "Leave the question soon if its request is gone and keys go to it.
+If it lies below another minibuffer, it waits for the end of that one.  A throw
+would end the caller for good if that is a repeating timer."
+  (when (ecl-mcp-approval-prompt--over-p)
+    (run-at-time 0 nil #'ecl-mcp-approval-prompt--leave)))
 
 ;;;; Keys
 
@@ -84,86 +95,117 @@ A message below may hide a line of it for a while."
                                  (window-buffer window))
              (ecl-mcp-approval-window--end-visible-p window)))))
 
-(defun ecl-mcp-approval-prompt--key (answer)
+(defun ecl-mcp-approval-prompt--valid-p (question answer)
+  "Whether ANSWER may still be given to QUESTION."
+  (and (eq question ecl-mcp-approval-prompt--question)
+       (ecl-mcp-approval-prompt--innermost-p)
+       (eq (selected-window) (active-minibuffer-window))
+       (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt--request question))
+       (or (not (memq answer '(allow session always)))
+           (ecl-mcp-approval-prompt--shown-p question))))
+
+(defun ecl-mcp-approval-prompt--wait (question answer)
+  "Give ANSWER to QUESTION unless another key follows, and say so."
+  (let ((key last-command-event))
+    (ecl-mcp-approval-window-notice
+     "%s: %s #%d, unless another key follows" (key-description (vector key))
+     (alist-get answer '((allow . "allow") (deny . "deny") (stop . "stop the run and")
+                         (reason . "deny, for a reason,") (edit . "edit"))
+                (symbol-name answer))
+     (ecl-mcp-request-number (ecl-mcp-approval-prompt--request question)))
+    (ecl-mcp-typing-when-quiet
+     (lambda () (ecl-mcp-approval-prompt--valid-p question answer))
+     (lambda ()
+       (setf (ecl-mcp-approval-prompt--key question) key)
+       (ecl-mcp-approval-prompt--end answer)))))
+
+(defun ecl-mcp-approval-prompt--take (answer)
   "Take the current key as ANSWER if it is an answer."
   (let* ((question ecl-mcp-approval-prompt--question)
-         (why (and question
-                   (ecl-mcp-typing-why-no-answer
-                    (ecl-mcp-approval-prompt--came-up question)))))
+         (here (and question (ecl-mcp-approval-prompt--innermost-p)))
+         (again (and here (ecl-mcp-typing-again)))
+         (why (and here (ecl-mcp-typing-why-no-answer
+                         (ecl-mcp-approval-prompt--came-up question)))))
     (cond
-     ((not (and question (ecl-mcp-approval-prompt--innermost-p))) (throw 'exit t))
+     ((not here) (throw 'exit t))
+     (again)
      ((not (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt--request question)))
       (ecl-mcp-approval-prompt--end 'gone))
      (why (ecl-mcp-approval-prompt--other why))
-     ((and (eq answer 'allow) (not (ecl-mcp-approval-prompt--shown-p question)))
-      (ecl-mcp--report "Not all of it is on the screen; v shows the rest"))
-     (t
-      (push last-command-event (ecl-mcp-approval-prompt--keys question))
-      (when (ecl-mcp-approval-prompt--typing question)
-        (message "ecl-mcp: %s, unless you continue to type"
-                 (key-description (vector last-command-event))))
-      (ecl-mcp-typing-when-quiet
-       (lambda ()
-         (and (eq question ecl-mcp-approval-prompt--question)
-              (ecl-mcp-approval-prompt--innermost-p)
-              (eq (selected-window) (active-minibuffer-window))
-              (ecl-mcp-request-waiting-p (ecl-mcp-approval-prompt--request question))
-              (or (not (eq answer 'allow))
-                  (ecl-mcp-approval-prompt--shown-p question))))
-       (lambda () (ecl-mcp-approval-prompt--end answer))
-       (and (ecl-mcp-approval-prompt--typing question) ecl-mcp-approval-idle))))))
+     ((and (memq answer '(allow session always))
+           (not (ecl-mcp-approval-prompt--shown-p question)))
+      (ecl-mcp-approval-window-notice "Not all of it is on the screen; v shows the rest"))
+     (t (ecl-mcp-approval-prompt--wait question answer)))))
 
 (defun ecl-mcp-approval-prompt--other (&optional why)
-  "Note a key that is not an answer, because of WHY.
-If the user was writing into a buffer and continues, the keys go there."
+  "Ignore the current key, which is not an answer, because of WHY."
   (interactive)
-  (let ((question ecl-mcp-approval-prompt--question)
-        (canceled (ecl-mcp-typing-cancel-answer)))
-    (when question
-      (push last-command-event (ecl-mcp-approval-prompt--keys question))
-      (if (and (or canceled (not why) (cdr (ecl-mcp-approval-prompt--keys question)))
-               (ecl-mcp-approval-prompt--text-p question))
-          (ecl-mcp-approval-prompt--end 'typing)
-        (ecl-mcp--report "Ignored %s: %s" (key-description
-                                           (vector last-command-event))
-                         (or why "the answers are y, n, N, v and C-g"))))))
-
-(defun ecl-mcp-approval-prompt--text-p (question)
-  "Whether the keys of QUESTION are text for the window below.
-The first must be text; a later RET belongs to it, but one alone may not."
-  (when-let* ((window (minibuffer-selected-window))
-              (buffer (window-buffer window))
-              (keys (reverse (ecl-mcp-approval-prompt--keys question))))
-    (with-current-buffer buffer
-      (cl-flet ((text-p (key)
-                  (or (eq 'xterm-paste (car-safe key))
-                      (and (integerp key)
-                           (ecl-mcp-writing-command-p
-                            (key-binding (vector key)))))))
-        (and (text-p (car keys))
-             (cl-every (lambda (key)
-                         (or (memq key '(?\r ?\t 127)) (text-p key)))
-                       (cdr keys)))))))
+  (ecl-mcp-typing-cancel-answer)
+  (ecl-mcp-approval-window-notice
+   "Ignored %s: %s" (key-description (vector last-command-event))
+   (or why "it is not an answer; v goes to the window")))
 
 (defun ecl-mcp-question-yes ()
   "Allow the call once."
   (interactive)
-  (ecl-mcp-approval-prompt--key 'allow))
+  (ecl-mcp-approval-prompt--take 'allow))
 
 (defun ecl-mcp-question-no ()
   "Deny the call."
   (interactive)
-  (ecl-mcp-approval-prompt--key 'deny))
+  (ecl-mcp-approval-prompt--take 'deny))
 
 (defun ecl-mcp-question-because ()
   "Deny the call for a reason."
   (interactive)
-  (ecl-mcp-approval-prompt--key 'reason))
+  (ecl-mcp-approval-prompt--take 'reason))
 
 (defun ecl-mcp-question-view ()
   "Go to the window that shows the call."
   (interactive)
-  (ecl-mcp-approval-prompt--key 'view))
+  (ecl-mcp-approval-prompt--take 'view))
+
+(defun ecl-mcp-question-edit ()
+  "Edit the call and run the result."
+  (interactive)
+  (ecl-mcp-approval-prompt--take 'edit))
+
+(defun ecl-mcp-question-session ()
+  "Go to the window, and offer a rule that allows such calls in this session."
+  (interactive)
+  (ecl-mcp-approval-prompt--take 'session))
+
+(defun ecl-mcp-question-always ()
+  "Go to the window, and offer a rule that always allows such calls."
+  (interactive)
+  (ecl-mcp-approval-prompt--take 'always))
+
+(defun ecl-mcp-question-never ()
+  "Go to the window, and offer a rule that always denies such calls."
+  (interactive)
+  (ecl-mcp-approval-prompt--take 'never))
+
+(defun ecl-mcp-question-stop ()
+  "Deny all calls of the client, and tell it to stop the run."
+  (interactive)
+  (ecl-mcp-approval-prompt--take 'stop))
+
+(defun ecl-mcp-question-scroll ()
+  "Scroll the window that shows the call."
+  (interactive)
+  (ecl-mcp-typing-cancel-answer)
+  (when-let ((window (get-buffer-window ecl-mcp-approval-buffer)))
+    (if (ecl-mcp-approval-window--end-visible-p window)
+        (set-window-start window (with-current-buffer (window-buffer window)
+                                   (point-min)))
+      (with-selected-window window
+        (ecl-mcp-approval-scroll)))))
+
+(defun ecl-mcp-question-help ()
+  "Explain the keys."
+  (interactive)
+  (ecl-mcp-typing-cancel-answer)
+  (ecl-mcp-approval-help))
 
 (defun ecl-mcp-question-later ()
   "Let the call wait."
@@ -186,6 +228,14 @@ The first must be text; a later RET belongs to it, but one alone may not."
      ("n" . ecl-mcp-question-no)
      ("N" . ecl-mcp-question-because)
      ("v" . ecl-mcp-question-view)
+     ("e" . ecl-mcp-question-edit)
+     ("!" . ecl-mcp-question-session)
+     ("A" . ecl-mcp-question-always)
+     ("D" . ecl-mcp-question-never)
+     ("s" . ecl-mcp-question-stop)
+     ("SPC" . ecl-mcp-question-scroll)
+     ("?" . ecl-mcp-question-help)
+     ("q" . ecl-mcp-question-later)
      ("C-g" . ecl-mcp-question-later)
      ("RET" . ecl-mcp-approval-prompt--other)
      ("C-j" . ecl-mcp-approval-prompt--other)
@@ -200,17 +250,19 @@ The first must be text; a later RET belongs to it, but one alone may not."
 
 ;;;; The question
 
+(defconst ecl-mcp-approval-prompt-keys (string-to-list "ynNve!ADsq? ")
+  "The keys of the question; it comes up only where all of them are text.")
+
 (defun ecl-mcp-approval-prompt--wording (request)
-  "The text of the question about REQUEST, on one line of the frame."
-  (let* ((keys "  n: no, N: no, because, v: look, C-g: later")
-         (question ". Allow once?")
+  "The text of the question about REQUEST, on one line of the frame.
+The keys are explained above it."
+  (let* ((question ". Allow once?")
          ;; Leave room for what y-or-n-p adds, and for the cursor.
-         (room (- (frame-width) 12))
-         (text (concat (ecl-mcp-request-title request
-                                              (- room (length question)))
-                       question)))
-    (concat (ecl-mcp-approval-text-line text (max 30 room))
-            (if (< (+ (string-width text) (length keys) 2) room) keys "")
+         (room (- (frame-width) 12)))
+    (concat (ecl-mcp-approval-text-line
+             (concat (ecl-mcp-request-title request (- room (length question)))
+                     question)
+             (max 30 room))
             " ")))
 
 (defun ecl-mcp-approval-prompt--setup (question)
@@ -226,6 +278,7 @@ The first must be text; a later RET belongs to it, but one alone may not."
 (defun ecl-mcp-approval-prompt--ask (question)
   "Ask QUESTION; return its answer."
   (let ((ecl-mcp-approval-prompt--question question)
+        (ecl-mcp-approval-window--asking t)
         ;; Otherwise `y-or-n-p' would read keys itself.
         (use-dialog-box nil)
         (y-or-n-p-use-read-key nil)
@@ -240,34 +293,36 @@ The first must be text; a later RET belongs to it, but one alone may not."
     (ecl-mcp-typing-cancel-answer)
     (or (ecl-mcp-approval-prompt--answer question) 'later)))
 
-(defun ecl-mcp-approval-prompt--resume (question)
-  "Pass the keys of QUESTION to the buffer for which they were typed."
-  (setq unread-command-events
-        (append (reverse (ecl-mcp-approval-prompt--keys question))
-                unread-command-events)))
+(defun ecl-mcp-approval-prompt--absorb (question answer)
+  "Ignore keys that were meant for QUESTION and come after its ANSWER."
+  (let ((number (ecl-mcp-request-number (ecl-mcp-approval-prompt--request question)))
+        (key (ecl-mcp-approval-prompt--key question)))
+    (pcase answer
+      ('gone (ecl-mcp-typing-absorb ecl-mcp-approval-prompt-keys
+                                    (format "#%d no longer waits" number)))
+      ((guard key) (ecl-mcp-typing-absorb
+                    (list key) (format "#%d is answered" number))))))
 
 (defun ecl-mcp-approval-prompt-ask (request window)
   "Ask about REQUEST, which WINDOW shows, and do what the user answers.
 The moment must be right; see `ecl-mcp-typing-why-not-ask'."
   (discard-input)
-  (let* ((question (ecl-mcp-approval-prompt--make :request request :window window
-                                                  :typing (ecl-mcp-typing-p)))
+  (ecl-mcp-approval-window-notice nil)
+  (let* ((question (ecl-mcp-approval-prompt--make :request request :window window))
          (answer (ecl-mcp-approval-prompt--ask question)))
-    (pcase answer
-      ('allow (ecl-mcp-allow request))
-      ('deny (ecl-mcp-deny request))
-      ('reason
-       (condition-case nil
-           (ecl-mcp-deny request (ecl-mcp-in-timer (ecl-mcp-approval-read-reason)))
-         (quit (setq answer 'later))))
-      ('typing (ecl-mcp-approval-prompt--resume question)))
+    (ecl-mcp-approval-window-notice nil)
+    (unless (memq answer '(later gone))
+      (condition-case nil
+          (ecl-mcp-in-timer (ecl-mcp-approval-do answer request window))
+        (quit (setq answer 'later))))
     (when (and (eq answer 'later) (ecl-mcp-request-waiting-p request))
       (ecl-mcp-request-put-off request)
       (message "ecl-mcp: #%d waits; M-x ecl-mcp-review"
                (ecl-mcp-request-number request)))
-    (if (and (eq answer 'view) (window-live-p window))
-        (select-window window)
+    (unless (eq window (selected-window))
       (ecl-mcp-approval-window-hide))
+    (when (= 0 (minibuffer-depth))
+      (ecl-mcp-approval-prompt--absorb question answer))
     answer))
 
 (provide 'ecl-mcp-approval-prompt)

@@ -156,15 +156,27 @@ A mark on their left tells them from our own lines."
 
 ;;;; Parts
 
-(defun ecl-mcp-request-title (request &optional width)
-  "Who wants what in REQUEST, on one line, of WIDTH columns if possible.
+(defun ecl-mcp-request-who (request &optional width)
+  "Whose REQUEST it is, client and project, in WIDTH columns if possible.
 If that is too narrow, the client's name is shortened."
+  (let* ((workspace (ecl-mcp-connection-workspace (ecl-mcp-request-connection request)))
+         (where (if workspace
+                    (concat " in " (ecl-mcp-approval-text-line
+                                    (file-name-nondirectory
+                                     (directory-file-name workspace))
+                                    20))
+                  "")))
+    (concat (ecl-mcp-approval-text-line
+             (or (ecl-mcp-request-client request) "A client")
+             (max 10 (min 40 (- (or width 99) (string-width where)))))
+            where)))
+
+(defun ecl-mcp-request-title (request &optional width)
+  "Who wants what in REQUEST, on one line, of WIDTH columns if possible."
   (let ((what (format " wants %s (%s)"
                       (ecl-mcp-approval-text-line (ecl-mcp-request-tool request) 40)
                       (ecl-mcp-approval-text-line (ecl-mcp-request-level request) 12))))
-    (concat (ecl-mcp-approval-text-line
-             (or (ecl-mcp-request-client request) "A client")
-             (max 10 (min 40 (- (or width 99) (string-width what)))))
+    (concat (ecl-mcp-request-who request (- (or width 99) (string-width what)))
             what)))
 
 (defun ecl-mcp-approval-text--heading (text)

@@ -23,6 +23,9 @@
 (defconst ecl-mcp-approval-window--slot 7
   "Slot of the side window, one that other packages are unlikely to use.")
 
+(defconst ecl-mcp-approval-window--notice-seconds 3
+  "Seconds for which a notice replaces the keys below a request.")
+
 (defvar-local ecl-mcp-approval-window--request nil
   "The request that this buffer shows, or nil.")
 (defvar-local ecl-mcp-approval-window--came-up 0
@@ -37,6 +40,10 @@
   "The offered rule: (RULES . INDEX), or nil.")
 (defvar-local ecl-mcp-approval-window--offer-end nil
   "Where the offered rule ends, or nil.")
+(defvar ecl-mcp-approval-window--asking nil
+  "Whether the minibuffer asks about the request, so that it takes the keys.")
+(defvar ecl-mcp-approval-window--notice nil
+  "What the line below the request says instead of the keys: (TEXT . UNTIL).")
 (defvar-local ecl-mcp-approval-window--tall nil
   "Whether the window may fill the frame.")
 (defvar-local ecl-mcp-approval-window--width nil
@@ -50,23 +57,60 @@
     (replace-regexp-in-string
      "%" "%%"
      (if (not request) " No request waits"
-       (format " #%d · %s · %s · %s" (ecl-mcp-request-number request)
-               (ecl-mcp-request-title request)
-               (ecl-mcp-request-place request)
-               (ecl-mcp-request-age request)))
+       (string-join
+        (delq nil (list (format " #%d" (ecl-mcp-request-number request))
+                        (ecl-mcp-request-title request)
+                        (ecl-mcp-request-place request)
+                        (or (ecl-mcp-request-left-text request)
+                            (ecl-mcp-request-age request))))
+        " · "))
      t t)))
 
+(defconst ecl-mcp-approval-window--legend
+  '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
+    ("!" . "session") ("A" . "always") ("D" . "never")
+    ("s" . "stop") ("q" . "later") ("?" . ""))
+  "The keys that answer, and what they do.")
+
+(defconst ecl-mcp-approval-window--offer-legend
+  '(("y" . "yes") ("-" . "narrower") ("+" . "wider") ("TAB" . "where")
+    ("SPC" . "scroll") ("q" . "back"))
+  "The keys for an offered rule, and what they do.")
+
+(defun ecl-mcp-approval-window--takes-keys-p ()
+  "Whether the window whose mode line is drawn now, or a question, takes keys."
+  (or ecl-mcp-approval-window--asking
+      ;; While a mode line is drawn, its window is the selected one.
+      (eq (selected-window) (old-selected-window))))
+
 (defun ecl-mcp-approval-window--keys-line ()
-  "The line below the request, which explains the keys."
-  (mapconcat (lambda (key)
-               (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
-             (if ecl-mcp-approval-window--offer
-                 '(("y" . "yes") ("-" . "narrower") ("+" . "wider")
-                   ("TAB" . "where") ("q" . "back"))
-               '(("y" . "allow") ("n" . "deny") ("N" . "why") ("e" . "edit")
-                 ("!" . "session") ("A" . "always") ("D" . "never")
-                 ("s" . "stop") ("q" . "later") ("?" . "")))
-             "  "))
+  "The line below the request: the keys that answer it from here, or how to."
+  (cond ((and ecl-mcp-approval-window--notice
+              (< (float-time) (cdr ecl-mcp-approval-window--notice)))
+         (replace-regexp-in-string "%" "%%" (car ecl-mcp-approval-window--notice)
+                                   t t))
+        ((ecl-mcp-approval-window--takes-keys-p)
+         (mapconcat (lambda (key)
+                      (concat (propertize (car key) 'face 'ecl-mcp-key) " " (cdr key)))
+                    (if ecl-mcp-approval-window--offer
+                        ecl-mcp-approval-window--offer-legend
+                      ecl-mcp-approval-window--legend)
+                    "  "))
+        (t (substitute-command-keys "\\[ecl-mcp-review] takes you here to answer"))))
+
+(defun ecl-mcp-approval-window-notice (format &rest arguments)
+  "Say FORMAT with ARGUMENTS below the request, for a moment.
+A message would push a question out of the minibuffer; there is one only if the
+request is not on the screen.  FORMAT may be nil: nothing."
+  (setq ecl-mcp-approval-window--notice
+        (and format
+             (cons (apply #'format-message format arguments)
+                   (+ (float-time) ecl-mcp-approval-window--notice-seconds))))
+  (if (get-buffer-window ecl-mcp-approval-buffer 'visible)
+      (with-current-buffer ecl-mcp-approval-buffer
+        (force-mode-line-update))
+    (when format
+      (message "ecl-mcp: %s" (car ecl-mcp-approval-window--notice)))))
 
 (defun ecl-mcp-approval-window--insert-offer ()
   "Insert the offered rule."
@@ -88,7 +132,8 @@
                              (ecl-mcp-approval-text-line (abbreviate-file-name file)))
               "")
             "\n\n")
-    (setq ecl-mcp-approval-window--offer-end (1- (point)))))
+    ;; Its last character; the blank line may be below the edge.
+    (setq ecl-mcp-approval-window--offer-end (- (point) 3))))
 
 (defun ecl-mcp-approval-window--insert ()
   "Insert the request of this buffer, or what happened to it."
@@ -128,6 +173,7 @@ Any buffer may be current."
       (goto-char (point-min))
       (set-buffer-modified-p nil)
       (dolist (window (get-buffer-window-list nil nil t))
+        (ecl-mcp-approval-window--fit window)
         (set-window-point window (point-min))
         (set-window-start window (point-min))))))
 
@@ -227,6 +273,10 @@ would lose its keys."
                    (cl-some #'ecl-mcp-approval-window--end-visible-p
                             (get-buffer-window-list buffer nil 'visible)))
           (setq ecl-mcp-approval-window--end-shown t))))))
+
+(defun ecl-mcp-approval-window-work ()
+  "Note that the user works on the request that this buffer shows."
+  (ecl-mcp-request-work ecl-mcp-approval-window--request))
 
 (defun ecl-mcp-approval-window--surprise ()
   "Wait longer for an answer, since another request appeared by itself.

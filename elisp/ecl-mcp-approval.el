@@ -17,6 +17,7 @@
 (require 'ecl-mcp-permissions)
 (require 'ecl-mcp-review)
 (require 'ecl-mcp-approval-answer)
+(require 'ecl-mcp-approval-edit)
 (require 'ecl-mcp-approval-text)
 (require 'ecl-mcp-approval-window)
 (require 'ecl-mcp-approval-keys)
@@ -25,8 +26,10 @@
 (defcustom ecl-mcp-approval-style 'prompt
   "How a request comes up when nobody is typing.
 With `prompt', `y-or-n-p' asks about a short request below a window that shows
-it; a longer request, or a change to a file, is shown as with `popup', and so
-are all requests while somebody may be working on another terminal.
+it.  A longer request, or a change to a file, is shown as with `popup'.  So are
+all requests where the keys that answer are not just text, as in Dired, Info or
+the normal state of evil, after you have typed text, and while somebody may be
+working on another terminal.
 With `popup', the request is shown in a window that is not selected.
 With `queue', only the mode line says that a request waits.
 The command `ecl-mcp-review' goes to a waiting request."
@@ -52,6 +55,9 @@ The desktop shows a notification if it can; otherwise a bell sounds."
 
 (defvar ecl-mcp-approval--notified nil
   "Requests of which the user was notified.")
+
+(defvar ecl-mcp-approval--warned nil
+  "Requests about whose end the user was warned.")
 
 ;;;; The mode line
 
@@ -92,22 +98,27 @@ The desktop shows a notification if it can; otherwise a bell sounds."
              nil)
     (ecl-mcp-approval-window-display request)))
 
-(defun ecl-mcp-approval--window-busy-p ()
-  "Whether the window of approvals shows a request that waits."
+(defun ecl-mcp-approval--shown ()
+  "The waiting request that the window of approvals shows, or nil."
   (when-let* ((buffer (get-buffer ecl-mcp-approval-buffer))
               (window (get-buffer-window buffer 'visible))
               (request (buffer-local-value 'ecl-mcp-approval-window--request buffer)))
-    (ecl-mcp-request-waiting-p request)))
+    (and (ecl-mcp-request-waiting-p request) request)))
 
-(defun ecl-mcp-approval--prompt (request)
-  "Ask about REQUEST if it fits into a window; otherwise show it."
-  (let ((window (ecl-mcp-approval--show request)))
-    (when (and window
-               (not (ecl-mcp-request-review request))
-               (ecl-mcp-alone-p))
-      (redisplay)
-      ;; Not in this timer, which does not fire again before it is done.
-      (run-at-time 0 nil #'ecl-mcp-approval--ask request window))))
+(defun ecl-mcp-approval--askable-p (request)
+  "Whether a question about REQUEST would take no key from anything else."
+  (and (not (ecl-mcp-request-review request))
+       (not (ecl-mcp-request-put-off-p request))
+       (not (ecl-mcp-approval-edited-p request))
+       (ecl-mcp-alone-p)
+       (not (ecl-mcp-typing-p))
+       (ecl-mcp-typing-text-p ecl-mcp-approval-prompt-keys)))
+
+(defun ecl-mcp-approval--ask-later (request window)
+  "Ask about REQUEST, which WINDOW shows, if possible.
+Do so in a timer of its own: the command loop continues in it."
+  (when (and window (ecl-mcp-approval--askable-p request))
+    (run-at-time 0 nil #'ecl-mcp-approval--ask request window)))
 
 (defun ecl-mcp-approval--ask (request window)
   "Ask about REQUEST, which WINDOW shows, if the moment is still right."
@@ -115,53 +126,83 @@ The desktop shows a notification if it can; otherwise a bell sounds."
     (when (and (ecl-mcp-request-waiting-p request)
                (not ecl-mcp-approval-prompt--question)
                (not (ecl-mcp-typing-why-not-ask))
+               (ecl-mcp-approval--askable-p request)
                (ecl-mcp-approval-window-shows-p request)
-               (ecl-mcp-approval-window--end-visible-p window)
-               (eq 'typing (ecl-mcp-approval-prompt-ask request window)))
-      ;; It comes up again when they have stopped typing.
-      (cl-callf2 delq request ecl-mcp-approval--displayed))))
+               (ecl-mcp-approval-window--end-visible-p window))
+      (ecl-mcp-approval-prompt-ask request window))))
+
+(defun ecl-mcp-approval--prompt (shown)
+  "Ask about the request SHOWN, or show the first one and ask if possible."
+  (if shown
+      (let ((window (get-buffer-window ecl-mcp-approval-buffer)))
+        (when (and window (ecl-mcp-approval-window--end-visible-p window))
+          (ecl-mcp-approval--ask-later shown window)))
+    (when-let ((request (ecl-mcp-approval--candidate)))
+      (let ((window (ecl-mcp-approval--show request)))
+        (redisplay)
+        (ecl-mcp-approval--ask-later request window)))))
 
 (defun ecl-mcp-approval--come-up ()
   "Let a request come up if the moment is right."
-  (when-let ((request (ecl-mcp-approval--candidate)))
-    (unless (ecl-mcp-approval--window-busy-p)
-      (pcase ecl-mcp-approval-style
-        ('prompt (unless (ecl-mcp-typing-why-not-ask)
-                   (ecl-mcp-approval--prompt request)))
-        ('popup (unless (ecl-mcp-typing-why-not-show)
+  (let ((shown (ecl-mcp-approval--shown)))
+    (pcase ecl-mcp-approval-style
+      ('prompt (unless (ecl-mcp-typing-why-not-ask)
+                 (ecl-mcp-approval--prompt shown)))
+      ('popup (when-let ((request (and (not shown)
+                                       (ecl-mcp-approval--candidate))))
+                (unless (ecl-mcp-typing-why-not-show)
                   (ecl-mcp-approval--show request)))))))
 
+(defun ecl-mcp-approval--draw-clock ()
+  "Show the time that is left in the windows of requests."
+  (dolist (window (window-list-1 nil 'no-minibuffer 'visible))
+    (with-current-buffer (window-buffer window)
+      (when (derived-mode-p 'ecl-mcp-approval-mode 'ecl-mcp-review-mode)
+        (force-mode-line-update)))))
+
 (defun ecl-mcp-approval--tick ()
-  "Do what is due for the waiting requests."
+  "Do what is due for the waiting requests, and do so again after a moment.
+Each tick is a timer of its own, made before anything else is done: whatever
+leaves this function, the next one comes."
+  (setq ecl-mcp-approval--timer
+        (run-at-time ecl-mcp-approval--interval nil #'ecl-mcp-approval--tick))
   (ecl-mcp--noting-errors "approvals"
     (ecl-mcp-pulse)
     (ecl-mcp-approval-prompt-check)
     (if (not (or ecl-mcp-requests ecl-mcp-approval-prompt--question))
         (ecl-mcp-approval--unwatch)
       (ecl-mcp-approval-window-look)
-      (when (get-buffer-window ecl-mcp-approval-buffer 'visible)
-        (with-current-buffer ecl-mcp-approval-buffer
-          (force-mode-line-update)))
+      (ecl-mcp-approval--draw-clock)
       (ecl-mcp-approval--notify)
+      (ecl-mcp-approval--warn)
       (unless (or ecl-mcp-approval-prompt--question ecl-mcp-typing--answer-timer)
         (ecl-mcp-approval--come-up)))))
 
+(defun ecl-mcp-approval--keep-watch ()
+  "Look after the waiting requests again if the timer was lost.
+Another package may have canceled it, or a throw may have ended it."
+  (unless (memq ecl-mcp-approval--timer timer-list)
+    (ecl-mcp-pulse)
+    (setq ecl-mcp-approval--timer
+          (run-at-time ecl-mcp-approval--interval nil #'ecl-mcp-approval--tick))))
+
 (defun ecl-mcp-approval--watch ()
-  "Start to look after the waiting requests."
+  "Start to look after the waiting requests, or see that this continues."
   (unless ecl-mcp-approval--timer
     (ecl-mcp-typing-watch)
-    (setq ecl-mcp-approval--timer
-          (run-at-time ecl-mcp-approval--interval ecl-mcp-approval--interval
-                       #'ecl-mcp-approval--tick))))
+    (add-hook 'pre-command-hook #'ecl-mcp-approval--keep-watch))
+  (ecl-mcp-approval--keep-watch))
 
 (defun ecl-mcp-approval--unwatch ()
   "Stop looking after requests, since none waits."
   (when ecl-mcp-approval--timer
     (cancel-timer ecl-mcp-approval--timer)
     (setq ecl-mcp-approval--timer nil))
+  (remove-hook 'pre-command-hook #'ecl-mcp-approval--keep-watch)
   (ecl-mcp-typing-unwatch)
   (setq ecl-mcp-approval--displayed nil
         ecl-mcp-approval--notified nil
+        ecl-mcp-approval--warned nil
         ecl-mcp-request--put-off nil))
 
 ;;;; Bringing to notice
@@ -187,6 +228,23 @@ The desktop shows a notification if it can; otherwise a bell sounds."
                               ""))
                     (lambda () (ding t)))))
 
+(defun ecl-mcp-approval--warn ()
+  "Say which requests end soon, once each."
+  (when-let ((due (cl-remove-if-not
+                   (lambda (request)
+                     (and (not (memq request ecl-mcp-approval--warned))
+                          (ecl-mcp-request-ends-soon-p request)))
+                   ecl-mcp-requests)))
+    (setq ecl-mcp-approval--warned (append due ecl-mcp-approval--warned))
+    (let ((text (format "#%d%s ends in %s; M-x ecl-mcp-review"
+                        (ecl-mcp-request-number (car due))
+                        (if (cdr due) (format " and %d more" (length (cdr due))) "")
+                        (ecl-mcp-request-left-text (car due)))))
+      (if (or (> (minibuffer-depth) 0) (not (ecl-mcp-frame-attended-p)))
+          (when (and ecl-mcp-approval-notify (not (ecl-mcp-notify-busy-p)))
+            (ecl-mcp-notify "ecl-mcp" text (lambda () (ding t))))
+        (ecl-mcp--report "%s" text)))))
+
 ;;;; What the connections tell
 
 (defun ecl-mcp-approval-arrived (request)
@@ -203,10 +261,11 @@ The desktop shows a notification if it can; otherwise a bell sounds."
 (defun ecl-mcp-approval-gone (request)
   "Remove REQUEST, which no longer waits, from the screen."
   (when (eq request (ecl-mcp-approval-prompt-request))
-    (run-at-time 0 nil #'ecl-mcp-approval-prompt-check))
+    (ecl-mcp-approval-prompt-check))
   (ecl-mcp-approval-window-request-gone request)
   (cl-callf2 delq request ecl-mcp-approval--displayed)
   (cl-callf2 delq request ecl-mcp-approval--notified)
+  (cl-callf2 delq request ecl-mcp-approval--warned)
   (force-mode-line-update t))
 
 (defun ecl-mcp-approval-connection (connection)
@@ -254,12 +313,18 @@ The buffer of approvals has a key of its own for the next request."
 From Lisp, go to REQUEST."
   (interactive)
   (let ((request (or request (ecl-mcp-approval--next))))
+    (when request
+      (ecl-mcp-approval--watch))
     (cond ((not request) (message "ecl-mcp: No request waits for you"))
           ((ecl-mcp-request-review request)
            (ecl-mcp-review-request request t))
           (t (if-let ((window (ecl-mcp-approval-window-display request)))
                  (select-window window)
-               (pop-to-buffer (ecl-mcp-approval-window--buffer)))))))
+               (pop-to-buffer (ecl-mcp-approval-window--buffer)))
+             ;; While this is shown, M-x does not look for a shorter name of the
+             ;; command, during which Emacs hears no timer.
+             (message "ecl-mcp: #%d, %s" (ecl-mcp-request-number request)
+                      (ecl-mcp-request-place request))))))
 
 (provide 'ecl-mcp-approval)
 ;;; ecl-mcp-approval.el ends here

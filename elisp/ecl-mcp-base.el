@@ -91,6 +91,17 @@ A binding is (KEY . COMMAND); KEY is a string for `kbd', or a vector."
       (define-key map (if (stringp key) (kbd key) key) command))
     map))
 
+(declare-function evil-initial-state "ext:evil-core")
+(declare-function evil-set-initial-state "ext:evil-core")
+
+(defun ecl-mcp--own-keys ()
+  "Let the keys of this major mode, one of ours, work under evil.
+In its normal state, they would be commands of evil.  A state that the user has
+chosen for the mode stays."
+  (when (and (fboundp 'evil-set-initial-state)
+             (not (evil-initial-state major-mode)))
+    (evil-set-initial-state major-mode 'emacs)))
+
 ;;;; Text
 
 (defun ecl-mcp--string (value)

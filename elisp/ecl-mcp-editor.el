@@ -135,6 +135,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
       :exact arguments
       :code-argument (ecl-mcp-editor--argument (alist-get 'code params))
       :path-argument (ecl-mcp-editor--path-argument params)
+      :files (append (alist-get 'files params) nil)
       :loads (eq (alist-get 'loads params) t)
       :message (ecl-mcp--string (alist-get 'message params))
       :remember (eq (alist-get 'remember params) t)
@@ -174,6 +175,12 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
   "Forget the request of CONNECTION that PARAMS name."
   (ecl-mcp-request-withdraw connection (alist-get 'id params)
                             (ecl-mcp--string (alist-get 'reason params))))
+
+(defun ecl-mcp-editor--on-waits (connection params)
+  "Note how long CONNECTION still waits for the request that PARAMS name."
+  (let ((seconds (alist-get 'seconds params)))
+    (when (numberp seconds)
+      (ecl-mcp-request-prolong connection (alist-get 'id params) seconds))))
 
 (defun ecl-mcp-editor--connection-name (connection pid workspace)
   "Return the name of CONNECTION, of the process PID, for WORKSPACE."
@@ -231,6 +238,7 @@ it ignores.  Of a tool that Emacs offers it is the one called path."
 (defconst ecl-mcp-editor--notifications
   '(("hello" . ecl-mcp-editor--on-hello)
     ("withdraw" . ecl-mcp-editor--on-withdraw)
+    ("waits" . ecl-mcp-editor--on-waits)
     ("called" . ecl-mcp-editor--on-called))
   "Methods of notifications with their functions.")
 

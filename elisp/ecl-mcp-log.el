@@ -108,6 +108,10 @@ Lookups that Emacs made by itself are left out."
   (let-alist line
     (let ((paths (mapcar #'car (ecl-mcp-undo-changes line))))
       (cond (.path (abbreviate-file-name .path))
+            ((ecl-mcp-visit-moved-p line)
+             (mapconcat (lambda (file)
+                          (abbreviate-file-name (alist-get 'path file)))
+                        .files " to "))
             ((cdr paths) (format "%s and %d more"
                                  (abbreviate-file-name (car paths))
                                  (length (cdr paths))))
@@ -247,7 +251,7 @@ This means all edits that it made through the same run of the server."
 (defun ecl-mcp-log--runs (lines)
   "Those of LINES with edits, newest first, grouped by runs of servers."
   (let ((runs nil))
-    (dolist (line (cl-remove-if-not #'ecl-mcp-undo-changes lines))
+    (dolist (line (cl-remove-if-not #'ecl-mcp-undo-p lines))
       (if-let ((run (cl-find line runs :key #'car
                              :test #'ecl-mcp-log--same-run-p)))
           (nconc run (list line))
@@ -308,6 +312,7 @@ You review the effect on each file; your own changes since then stay."
 
 \\{ecl-mcp-log-mode-map}"
   :group 'ecl-mcp
+  (ecl-mcp--own-keys)
   (setq tabulated-list-format [("Time" 20 t) ("Client" 18 t) ("Session" 8 t)
                                ("Tool" 20 t) ("Decision" 20 t)
                                ("Outcome" 8 t)

@@ -138,6 +138,7 @@ Deny beats ask, and ask beats allow, whatever their scopes.
 
 \\{ecl-mcp-permissions-mode-map}"
   :interactive nil
+  (ecl-mcp--own-keys)
   (setq tabulated-list-format
         [("Scope" 8 t) ("Effect" 7 t) ("Tool" 18 t) ("Rule" 40 t)
          ("Origin" 26 t) ("Last used" 16 t) ("Count" 5 t)]

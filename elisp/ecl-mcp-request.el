@@ -32,11 +32,14 @@
                  "The symbol of the argument that is Common Lisp, or nil.")
   (path-argument nil :documentation
                  "The symbol of the argument that names a file, or nil.")
+  (files nil :documentation "Absolute paths of a call about several files.")
   (loads nil :documentation "Whether it runs code that ARGUMENTS lack.")
   (message "" :documentation "The request in words, or the whole diff.")
   (remember nil :documentation "Whether the decision may apply to later calls.")
   (review nil :documentation "Alist of the change, or nil.")
   (seconds nil :documentation "How long the core waits.")
+  (since nil :documentation "From when on; TIME unless the user works on it.")
+  (worked nil :documentation "When the core last heard that the user does.")
   (time nil :documentation "When it arrived, a `float-time'.")
   (state 'waiting
          :documentation "`waiting', `answered', `withdrawn' or `lost'.")
@@ -82,13 +85,16 @@ Signal an error if too many requests of its core wait already."
   (setq ecl-mcp-requests (delq request ecl-mcp-requests))
   (ecl-mcp--run-hook 'ecl-mcp-gone-functions request))
 
+(defun ecl-mcp-request--find (connection id)
+  "The waiting request ID of CONNECTION, or nil."
+  (cl-find-if (lambda (request)
+                (and (eq (ecl-mcp-request-connection request) connection)
+                     (equal (ecl-mcp-request-id request) id)))
+              ecl-mcp-requests))
+
 (defun ecl-mcp-request-withdraw (connection id why)
   "Forget the request ID, which CONNECTION withdrew; WHY is a text."
-  (when-let ((request (cl-find-if
-                       (lambda (request)
-                         (and (eq (ecl-mcp-request-connection request) connection)
-                              (equal (ecl-mcp-request-id request) id)))
-                       ecl-mcp-requests)))
+  (when-let ((request (ecl-mcp-request--find connection id)))
     (ecl-mcp-request--gone request 'withdrawn why)))
 
 (defun ecl-mcp-request-lose (connection why)
@@ -164,6 +170,55 @@ effect after all this."
                                   (float-time))))))
     (if (< seconds 120) (format "%d s" seconds)
       (format "%d min" (/ seconds 60)))))
+
+;;;; Time
+
+(defconst ecl-mcp-request-soon 60
+  "Seconds before its end from which the end of a request is near.
+If the request has little time, it is half of that.")
+
+(defun ecl-mcp-request-left (request)
+  "Seconds for which the core of REQUEST still waits, or nil if unknown."
+  (let ((since (or (ecl-mcp-request-since request) (ecl-mcp-request-time request)))
+        (seconds (ecl-mcp-request-seconds request)))
+    (and since seconds (ecl-mcp-request-waiting-p request)
+         (max 0 (- (+ since seconds) (float-time))))))
+
+(defun ecl-mcp-request-prolong (connection id seconds)
+  "Note that CONNECTION waits for the request ID for SECONDS from now on."
+  (when-let ((request (ecl-mcp-request--find connection id)))
+    (setf (ecl-mcp-request-since request) (float-time)
+          (ecl-mcp-request-seconds request) seconds)))
+
+(defconst ecl-mcp-request-work-seconds 10
+  "Seconds after which a core hears again that the user works on its request.")
+
+(defun ecl-mcp-request-work (request)
+  "Note that the user works on REQUEST now, so that its core waits longer.
+REQUEST may be nil, or over."
+  (when (and request (ecl-mcp-request-waiting-p request))
+    (let ((now (float-time)) (worked (ecl-mcp-request-worked request)))
+      (unless (and worked (< (- now worked) ecl-mcp-request-work-seconds))
+        (setf (ecl-mcp-request-worked request) now)
+        (ecl-mcp-connection-send-message
+         (ecl-mcp-request-connection request)
+         `((method . "working")
+           (params . ((id . ,(ecl-mcp-request-id request))))))))))
+
+(defun ecl-mcp-request-ends-soon-p (request)
+  "Whether the time for REQUEST is nearly over."
+  (when-let ((left (ecl-mcp-request-left request)))
+    (< left (min ecl-mcp-request-soon (/ (ecl-mcp-request-seconds request) 2.0)))))
+
+(defun ecl-mcp-request-left-text (request)
+  "How long the core of REQUEST still waits, in words, or nil if unknown.
+The text has a face if that is not long."
+  (when-let ((left (ecl-mcp-request-left request)))
+    (let ((text (if (< left 120) (format "%d s left" left)
+                  (format "%d min left" (/ left 60)))))
+      (if (ecl-mcp-request-ends-soon-p request)
+          (propertize text 'face 'warning)
+        text))))
 
 (provide 'ecl-mcp-request)
 ;;; ecl-mcp-request.el ends here

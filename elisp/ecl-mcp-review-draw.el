@@ -148,11 +148,13 @@ Emacs is slow with longer lines.")
      (unless (file-directory-p folder)
        (list (format "The folder %s will be created."
                      (ecl-mcp--visible folder))))
-     (unless (cl-some #'ecl-mcp-hunk-items (ecl-mcp-review--own-hunks file))
+     (unless (or (cl-some #'ecl-mcp-hunk-items (ecl-mcp-review--own-hunks file))
+                 (ecl-mcp-review--note file))
        (list (if (and (ecl-mcp-review--exists file)
                       (not (ecl-mcp-review--removes file)))
                  "Nothing would change."
                "The file is empty.")))
+     (ecl-mcp-hunk-lines-of (ecl-mcp-review--note file))
      (ecl-mcp-review--buffer-notes file))))
 
 (defun ecl-mcp-review--notes (review)
@@ -162,7 +164,8 @@ Emacs is slow with longer lines.")
      (list "Very long lines are shown in pieces; a backslash ends a piece."))
    (unless (ecl-mcp-review--files review)
      (ecl-mcp-review--file-notes review))
-   (ecl-mcp-hunk-lines-of (ecl-mcp-review--note review))))
+   (and (ecl-mcp-review--files review)
+        (ecl-mcp-hunk-lines-of (ecl-mcp-review--note review)))))
 
 (defun ecl-mcp-review--insert-head (review)
   "Insert the head of REVIEW."

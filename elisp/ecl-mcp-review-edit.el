@@ -70,6 +70,10 @@
                       "The new text of the hunk · \\[ecl-mcp-review-edit-done]"
                       " accept · \\[ecl-mcp-review-edit-cancel] cancel")))))
 
+(defun ecl-mcp-review-edit--follow (review)
+  "Count what is done in this buffer as work on REVIEW."
+  (add-hook 'post-command-hook (lambda () (ecl-mcp-review--work review)) nil t))
+
 (defun ecl-mcp-review-edit--path (unit review)
   "The path of the file of UNIT, of REVIEW."
   (ecl-mcp-review--path (ecl-mcp-review--file-of unit review)))
@@ -92,6 +96,7 @@
             buffer-undo-list nil)
       (set-buffer-modified-p nil)
       (goto-char (point-min))
+      (ecl-mcp-review-edit--follow review)
       (ecl-mcp-review-edit-mode))
     buffer))
 
@@ -180,6 +185,7 @@ of the hunk."
       (ediff-buffers
        (car sides) (cadr sides)
        (list (lambda ()
+               (ecl-mcp-review-edit--follow review)
                (add-hook 'ediff-quit-hook
                          (lambda ()
                            (ecl-mcp-review-edit--after-ediff

@@ -110,6 +110,13 @@ Return those that had one before."
     (dolist (unit (ecl-mcp-review--units ecl-mcp-review--current))
       (setf (ecl-mcp-hunk-shown unit) t))))
 
+;;;; Work
+
+(defun ecl-mcp-review--work (&optional review)
+  "Note that the user works on REVIEW, or on that of this buffer."
+  (when-let ((review (or review ecl-mcp-review--current)))
+    (ecl-mcp-request-work (ecl-mcp-review--request review))))
+
 ;;;; Submission
 
 (defun ecl-mcp-review--ask (question)

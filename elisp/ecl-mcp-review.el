@@ -243,6 +243,7 @@ for a moment."
                    :path .path :name .name
                    :exists (not (eq .exists :false))
                    :removes (eq .removes t)
+                   :note (and (stringp .note) .note)
                    :in-buffer (not (memq .buffer '(nil :false)))
                    :hunks (ecl-mcp-hunk-parse-all .hunks))))
       (ecl-mcp-review--take-base review)
@@ -422,6 +423,7 @@ killing the buffer.
 
 \\{ecl-mcp-review-mode-map}"
   :group 'ecl-mcp
+  (ecl-mcp--own-keys)
   (setq buffer-undo-list t
         bidi-paragraph-direction 'left-to-right
         bidi-inhibit-bpa t
@@ -429,6 +431,7 @@ killing the buffer.
   (add-to-invisibility-spec '(ecl-mcp-fold . t))
   (add-hook 'kill-buffer-hook #'ecl-mcp-review--drop nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--note-shown nil t)
+  (add-hook 'post-command-hook #'ecl-mcp-review--work nil t)
   (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 

@@ -85,11 +85,11 @@ for each file that the call is about; DIGEST is that of the arguments."
   "Subjects with the path of each file of REQUEST, if it is about several."
   (mapcar (lambda (file)
             (let ((path (ecl-mcp-rules--path-inside
-                         (alist-get 'path file)
+                         file
                          (ecl-mcp-connection-workspace
                           (ecl-mcp-request-connection request)))))
               (make-ecl-mcp-subject :path path :outside (not path))))
-          (alist-get 'files (ecl-mcp-request-review request))))
+          (ecl-mcp-request-files request)))
 
 (defun ecl-mcp-rules--make-subject (request)
   "Determine the subject of REQUEST."
@@ -328,8 +328,8 @@ The widest is first."
     (cond
      ;; A name with * in it would be a pattern that matches more.
      ((and path (string-match-p "[*?]" path)) (list exact))
+     ((cdr (ecl-mcp-subject-others subject)) (list exact))
      ((equal path ".") (list (list :path path) exact))
-     ((ecl-mcp-subject-others subject) (list exact))
      (path (list (list :path (concat folder "*")) (list :path path) exact))
      ((and risk (eq effect 'allow))
       (append

@@ -292,6 +292,7 @@ If it is visible, ask for the Lisp sessions when they may have changed."
 (define-derived-mode ecl-mcp-status-mode special-mode "ecl-mcp"
   "Major mode for the status of ecl-mcp.
 \\{ecl-mcp-status-mode-map}"
+  (ecl-mcp--own-keys)
   (setq-local revert-buffer-function #'ecl-mcp-status-refresh)
   (buffer-disable-undo)
   (setq truncate-lines nil

@@ -9,7 +9,8 @@
 ;; their attention.  A key is an answer if it was typed on a keyboard, well
 ;; after its question came up, with nothing typed shortly before or after it, in
 ;; a frame that has had the user's attention for a moment.  So an answer must
-;; wait a moment to see whether another key follows.
+;; wait a moment to see whether another key follows.  Where keys are commands, or
+;; where somebody writes, they are not answers: nothing may take them away.
 ;; This file knows nothing about requests.
 
 ;;; Code:
@@ -18,13 +19,13 @@
 
 (defcustom ecl-mcp-approval-idle 1.5
   "Seconds without a key before a question may come up.
-After a key that types text, it is `ecl-mcp-approval-idle-writing'.  An answer
-then counts only if no other key follows for this time."
+After a key that types text, it is `ecl-mcp-approval-idle-writing'."
   :type 'number
   :group 'ecl-mcp)
 
 (defcustom ecl-mcp-approval-idle-writing 3
-  "Seconds without a key before a question may interrupt somebody who types."
+  "Seconds without a key before a request may be shown to somebody who types.
+It is shown in a window then, and no question takes their keys."
   :type 'number
   :group 'ecl-mcp)
 
@@ -105,10 +106,31 @@ Commands of other packages are recognized by what they do with the region."
 (defun ecl-mcp-typing-p ()
   "Whether the last command suggests that somebody is typing.
 It wrote text, or its key writes text elsewhere; if the user does not look at
-the screen, the next key may be of the same kind."
+the screen, the next key may be of the same kind.  Answers are not of that kind."
   (or (ecl-mcp-writing-command-p last-command)
       (and (characterp last-command-event)
-           (<= ?\s last-command-event))))
+           (<= ?\s last-command-event)
+           (not (and (symbolp last-command)
+                     (string-prefix-p "ecl-mcp-" (symbol-name last-command)))))))
+
+(defun ecl-mcp-typing--inserts-p (command)
+  "Whether COMMAND inserts the character that calls it, and does nothing else."
+  (and (symbolp command)
+       (or (eq command 'self-insert-command)
+           ;; Those of other packages are known by what they do with the region.
+           (not (memq (get command 'delete-selection)
+                      '(nil kill yank supersede))))))
+
+(defun ecl-mcp-typing-text-p (keys)
+  "Whether all KEYS, characters, are only text where the user is now.
+In a special mode, in the normal state of evil, or in a terminal emulator, they
+are commands, and a question must not take them away."
+  (with-current-buffer (window-buffer (selected-window))
+    (and (not buffer-read-only)
+         (not (derived-mode-p 'special-mode 'term-mode 'vterm-mode 'eat-mode))
+         (cl-every (lambda (key)
+                     (ecl-mcp-typing--inserts-p (key-binding (vector key))))
+                   keys))))
 
 (defun ecl-mcp-typing-why-not-show ()
   "Why nothing may be shown or asked now, a symbol; nil if something may.
@@ -159,9 +181,9 @@ Quitting works, and the command loop keeps what it knows of the last command."
 
 ;;;; Whether a key is an answer
 
-(defvar ecl-mcp-typing--pulse '(0 . 0)
-  "When Emacs was last known to run, and when it last resumed after a pause.
-Both are values of `float-time', kept by `ecl-mcp-pulse'.")
+(defvar ecl-mcp-typing--pulse '(0 0 0)
+  "When Emacs last ran, when it last resumed after a pause, and when that began.
+All are values of `float-time', kept by `ecl-mcp-pulse'.")
 
 (defconst ecl-mcp-typing--pulse-pause 0.8
   "Seconds after which Emacs has paused; a few intervals of `ecl-mcp-pulse'.
@@ -169,7 +191,12 @@ Keys typed during a pause arrive late, and may be meant for an earlier screen.")
 
 (defvar ecl-mcp-typing--attended nil
   "A cons of the frame that has the user's attention, and since when, or nil.
-`ecl-mcp-pulse' updates it.")
+`ecl-mcp-pulse' and changes of the focus update it.")
+
+(defun ecl-mcp-typing--focus-changed ()
+  "Note that a frame has just got or lost the focus."
+  (setq ecl-mcp-typing--attended nil)
+  (ecl-mcp-typing--attention (float-time)))
 
 (defun ecl-mcp-typing--attention (now)
   "Note at the time NOW which frame has the user's attention."
@@ -206,11 +233,10 @@ A command that asks something, for example, reads such events itself."
 
 (defun ecl-mcp-pulse ()
   "Note that Emacs is running; call this a few times per second."
-  (let ((now (float-time)))
+  (let ((now (float-time)) (last (car ecl-mcp-typing--pulse)))
     (setq ecl-mcp-typing--pulse
-          (cons now (if (> (- now (car ecl-mcp-typing--pulse))
-                           ecl-mcp-typing--pulse-pause)
-                        now
+          (cons now (if (> (- now last) ecl-mcp-typing--pulse-pause)
+                        (list now last)
                       (cdr ecl-mcp-typing--pulse))))
     (unless (= num-nonmacro-input-events (car ecl-mcp-typing--key-noticed))
       (setq ecl-mcp-typing--key-noticed (cons num-nonmacro-input-events now)))
@@ -242,69 +268,163 @@ If they were typed and put back, as `sit-for' does, t precedes each of them."
         ecl-mcp-typing--key-count num-nonmacro-input-events
         ecl-mcp-typing--key-rereads 0
         ecl-mcp-typing--key-noticed (cons num-nonmacro-input-events (float-time))
-        ecl-mcp-typing--pulse (cons (float-time) 0))
+        ecl-mcp-typing--pulse (list (float-time) 0 0))
   (ecl-mcp-typing--attention 0)
+  (add-function :after after-focus-change-function #'ecl-mcp-typing--focus-changed)
   (add-hook 'pre-command-hook #'ecl-mcp-typing--key-clock)
   (add-variable-watcher 'unread-command-events #'ecl-mcp-typing--key-watch)
   (add-variable-watcher 'unread-post-input-method-events #'ecl-mcp-typing--key-watch))
 
 (defun ecl-mcp-typing-unwatch ()
   "Stop watching keys."
+  (remove-function after-focus-change-function #'ecl-mcp-typing--focus-changed)
   (remove-hook 'pre-command-hook #'ecl-mcp-typing--key-clock)
   (remove-variable-watcher 'unread-command-events #'ecl-mcp-typing--key-watch)
   (remove-variable-watcher 'unread-post-input-method-events
                            #'ecl-mcp-typing--key-watch))
 
+(defun ecl-mcp-typing--key-since (now)
+  "The earliest time at which the key that is read NOW may have been typed.
+While Emacs is busy keys wait, and what was on the screen then may have changed."
+  (pcase-let ((`(,last ,resumed ,before) ecl-mcp-typing--pulse))
+    (cond ((> (- now last) ecl-mcp-typing--pulse-pause) last)
+          ((< (- now resumed) ecl-mcp-approval-grace) before)
+          (t now))))
+
 (defun ecl-mcp-typing-why-no-answer (shown)
   "Why the key of this command does not answer what was SHOWN at that time.
 SHOWN is a `float-time'.  Nil means that it is an answer unless other keys
 follow; see `ecl-mcp-typing-when-quiet'."
-  (let ((now (float-time)))
+  (let* ((now (float-time)) (since (ecl-mcp-typing--key-since now)))
     (cond ((or executing-kbd-macro ecl-mcp-typing--key-given
                (not ecl-mcp-typing--key-fresh))
            "it was not typed")
           ((or unread-command-events (input-pending-p)) "others follow it")
-          ((or (> (- now (car ecl-mcp-typing--pulse)) ecl-mcp-typing--pulse-pause)
-               (< (- now (cdr ecl-mcp-typing--pulse)) ecl-mcp-approval-grace))
-           "it was typed while Emacs was busy")
           ((or (not (eq (selected-frame) (car ecl-mcp-typing--attended)))
-               (< (- now (cdr ecl-mcp-typing--attended)) ecl-mcp-approval-grace))
+               (< (- since (cdr ecl-mcp-typing--attended)) ecl-mcp-approval-grace))
            "the frame has only just got the focus")
-          ((< (- now shown) ecl-mcp-approval-grace)
-           "it came too soon to be an answer")
+          ((< (- since shown) ecl-mcp-approval-grace)
+           (if (< since now) "it was typed while Emacs was busy"
+             "it came too soon to be an answer"))
           ((< (- (car ecl-mcp-typing--key-times) (cdr ecl-mcp-typing--key-times))
               ecl-mcp-approval-grace)
            "it came right after another key"))))
 
+(cl-defstruct (ecl-mcp-typing--answer (:copier nil))
+  "An answer that waits to see whether another key follows.
+ACTION is called after SECONDS if VALID returns non-nil, KEY was the last one, and
+no more than COUNT events were read; AGAIN says whether KEY was pressed twice."
+  key count valid action seconds again)
+
 (defvar ecl-mcp-typing--answer-timer nil
   "Timer of an answer that waits for a following key, or nil.")
 
+(defvar ecl-mcp-typing--waiting nil
+  "The answer of `ecl-mcp-typing--answer-timer', or nil.")
+
+(defconst ecl-mcp-typing--retry 0.1
+  "Seconds until an answer is tried again that would leave another's timer.")
+
 (defun ecl-mcp-typing-cancel-answer ()
   "Forget the waiting answer; return whether there was one."
+  (setq ecl-mcp-typing--waiting nil)
   (when ecl-mcp-typing--answer-timer
     (cancel-timer ecl-mcp-typing--answer-timer)
     (setq ecl-mcp-typing--answer-timer nil)
     t))
 
+(defun ecl-mcp-typing-free-p ()
+  "Whether a throw to the innermost command loop leaves nothing but this timer.
+A command that runs would be cut off, and a repeating timer of another package
+that is left by a throw never runs again."
+  (let ((timers 0))
+    (catch 'found
+      (mapbacktrace
+       (lambda (_evaluated function _arguments _flags)
+         (pcase function
+           ('timer-event-handler (cl-incf timers))
+           ('command-execute (throw 'found nil))
+           ((or 'read-from-minibuffer 'recursive-edit)
+            (throw 'found (< timers 2))))))
+      (< timers 2))))
+
+(defun ecl-mcp-typing--schedule (answer seconds)
+  "Carry out ANSWER after SECONDS."
+  (setq ecl-mcp-typing--waiting answer
+        ecl-mcp-typing--answer-timer
+        (run-at-time seconds nil #'ecl-mcp-typing--carry-out answer)))
+
+(defun ecl-mcp-typing--carry-out (answer)
+  "Do what ANSWER says if no other key followed and it is still valid."
+  (setq ecl-mcp-typing--answer-timer nil)
+  (cond ((not (and (= num-nonmacro-input-events (ecl-mcp-typing--answer-count answer))
+                   (not (input-pending-p))
+                   (not unread-command-events)
+                   (not executing-kbd-macro)
+                   (ecl-mcp-frame-attended-p)
+                   (funcall (ecl-mcp-typing--answer-valid answer))))
+         (setq ecl-mcp-typing--waiting nil)
+         (ecl-mcp--report "Not answered: other keys followed"))
+        ((not (ecl-mcp-typing-free-p))
+         (ecl-mcp-typing--schedule answer ecl-mcp-typing--retry))
+        (t (setq ecl-mcp-typing--waiting nil)
+           (ecl-mcp-in-timer (funcall (ecl-mcp-typing--answer-action answer))))))
+
 (defun ecl-mcp-typing-when-quiet (valid action &optional seconds)
   "Call ACTION if no key follows for SECONDS and VALID then returns non-nil.
 The wait is at least `ecl-mcp-approval-grace'.  Any earlier key, or anything
-else that is read, cancels ACTION."
+else that is read, cancels ACTION; see `ecl-mcp-typing-again' for an exception."
   (ecl-mcp-typing-cancel-answer)
-  (let ((count num-nonmacro-input-events))
-    (setq ecl-mcp-typing--answer-timer
-          (run-at-time
-           (max ecl-mcp-approval-grace (or seconds 0)) nil
-           (lambda ()
-             (setq ecl-mcp-typing--answer-timer nil)
-             (if (and (= count num-nonmacro-input-events)
-                      (not (input-pending-p))
-                      (not unread-command-events)
-                      (not executing-kbd-macro)
-                      (ecl-mcp-frame-attended-p)
-                      (funcall valid))
-                 (ecl-mcp-in-timer (funcall action))
-               (ecl-mcp--report "Not answered: other keys followed")))))))
+  (let ((seconds (max ecl-mcp-approval-grace (or seconds 0))))
+    (ecl-mcp-typing--schedule
+     (make-ecl-mcp-typing--answer
+      :key last-command-event :count num-nonmacro-input-events
+      :valid valid :action action :seconds seconds)
+     seconds)))
+
+(defun ecl-mcp-typing-again ()
+  "Return whether the key of this command is the second press of an answer.
+Since nothing has happened yet, people press a key again; that changes nothing,
+but the answer waits anew.  A third press, as of a key held down, cancels it."
+  (let ((answer ecl-mcp-typing--waiting))
+    (when (and answer
+               ecl-mcp-typing--key-fresh
+               (not executing-kbd-macro)
+               (not (ecl-mcp-typing--answer-again answer))
+               (equal last-command-event (ecl-mcp-typing--answer-key answer))
+               (= num-nonmacro-input-events
+                  (1+ (ecl-mcp-typing--answer-count answer))))
+      (ecl-mcp-typing-cancel-answer)
+      (setf (ecl-mcp-typing--answer-again answer) t
+            (ecl-mcp-typing--answer-count answer) num-nonmacro-input-events)
+      (ecl-mcp-typing--schedule answer (ecl-mcp-typing--answer-seconds answer))
+      t)))
+
+;;;; Keys that come too late
+
+(defconst ecl-mcp-typing--late 0.8
+  "Seconds for which a key counts as meant for what has just left the screen.")
+
+(defvar ecl-mcp-typing--why-absorbed nil
+  "Why `ecl-mcp-typing-absorb' ignores a key, a sentence.")
+
+(defun ecl-mcp-typing-ignore ()
+  "Ignore a key that was meant for what has just left the screen."
+  (interactive)
+  (ecl-mcp--report "Ignored %s: %s" (key-description (vector last-command-event))
+                   ecl-mcp-typing--why-absorbed))
+
+(defun ecl-mcp-typing-absorb (keys why)
+  "Ignore KEYS, characters, for a moment because of WHY, a sentence.
+They were meant for what has just left the screen, and must not become text or
+commands in the buffer below it.  Any other key ends that."
+  (setq ecl-mcp-typing--why-absorbed why)
+  (let ((map (make-sparse-keymap)))
+    (dolist (key keys)
+      (define-key map (vector key) #'ecl-mcp-typing-ignore))
+    (run-at-time ecl-mcp-typing--late nil
+                 (set-transient-map
+                  map (lambda () (eq this-command #'ecl-mcp-typing-ignore))))))
 
 (provide 'ecl-mcp-typing)
 ;;; ecl-mcp-typing.el ends here

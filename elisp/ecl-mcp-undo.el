@@ -154,6 +154,26 @@ MISSED is the number of hunks that no longer fit."
           (plans
            (apply #'ecl-mcp-review-open t :finish finish (car plans))))))
 
+(defun ecl-mcp-undo--move-back (line)
+  "Ask whether to take back the move of a file that LINE of the log tells of.
+Return whether LINE tells of one."
+  (pcase (ecl-mcp-visit-moved-p line)
+    (`(,old . ,new)
+     (cond ((or (not (file-exists-p new)) (file-exists-p old))
+            (ecl-mcp--report "%s cannot become %s again: %s" new old
+                             (if (file-exists-p old) "that exists"
+                               "it no longer exists")))
+           ((y-or-n-p (format "Move %s back to %s? " (ecl-mcp--visible new)
+                              (ecl-mcp--visible old)))
+            (make-directory (file-name-directory old) t)
+            (rename-file new old)
+            (ecl-mcp-visit-move new old)))
+     t)))
+
+(defun ecl-mcp-undo-p (line)
+  "Whether LINE of the log tells of something that can be undone."
+  (or (ecl-mcp-undo-changes line) (ecl-mcp-visit-moved-p line)))
+
 (defun ecl-mcp-undo-changes (line)
   "The changes of files in LINE of the log: a list of (PATH . PATCH)."
   (let-alist line
@@ -164,11 +184,13 @@ MISSED is the number of hunks that no longer fit."
 
 (defun ecl-mcp-undo-lines (lines)
   "Let the user undo the edits in LINES of the log.
-LINES are alists, the newest first; those without a patch do not count."
-  (let ((files nil))
+LINES are alists, the newest first; those without a change do not count.
+Files that were moved are moved back first."
+  (let ((files nil)
+        (moved (cl-count-if #'ecl-mcp-undo--move-back lines)))
     (pcase-dolist (`(,path . ,patch) (mapcan #'ecl-mcp-undo-changes lines))
       (push patch (alist-get path files nil nil #'equal)))
-    (unless files
+    (unless (or files (> moved 0))
       (user-error "The log has no edit here that can be undone"))
     (ecl-mcp-undo--files
      (mapcar (lambda (file) (cons (car file) (reverse (cdr file))))

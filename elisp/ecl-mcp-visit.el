@@ -94,10 +94,32 @@ Nil if there is no such buffer, or if the file on the disk counts."
              (ecl-mcp--noting-errors (format "reading %s again" path)
                (ecl-mcp-visit--revert)))))))
 
+(defun ecl-mcp-visit-moved-p (line)
+  "If the call in LINE, of the log, moved a file: (OLD . NEW), two paths."
+  (let ((files (append (alist-get 'files line) nil)))
+    (and (equal (alist-get 'tool line) "move-file")
+         (= (length files) 2)
+         (cl-every (lambda (file) (eq (alist-get 'changed file) t)) files)
+         (cons (alist-get 'path (car files)) (alist-get 'path (cadr files))))))
+
+(defun ecl-mcp-visit-move (old new)
+  "Let the buffer that visits the file OLD visit NEW, which OLD has become."
+  (when-let ((buffer (ecl-mcp-visit-buffer old)))
+    (with-current-buffer buffer
+      (unless (or (file-exists-p old) (not (file-exists-p new))
+                  (find-buffer-visiting new))
+        (ecl-mcp--noting-errors (format "visiting %s" new)
+          (let ((modified (buffer-modified-p)))
+            (set-visited-file-name new t t)
+            (set-buffer-modified-p modified)
+            (set-visited-file-modtime)))))))
+
 (defun ecl-mcp-visit-called (line _connection)
   "Revert the buffers of the files that the call in LINE, of the log, wrote."
   (when-let ((path (alist-get 'path line)))
     (ecl-mcp-visit-follow path))
+  (pcase (ecl-mcp-visit-moved-p line)
+    (`(,old . ,new) (ecl-mcp-visit-move old new)))
   (seq-doseq (file (alist-get 'files line))
     (when (eq (alist-get 'changed file) t)
       (ecl-mcp-visit-follow (alist-get 'path file)))))

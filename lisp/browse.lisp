@@ -11,7 +11,7 @@
     ("macro" function-kind ("macro" "special operator"))
     ("variable" variable-kind nil)
     ("class" type-kind nil)
-    ("all" kinds-of nil))
+    ("all" something-p nil))
   "What can be searched for: the name of the kind, the function that returns the
 kind of a symbol, and the accepted kinds, NIL for all.")
 
@@ -32,50 +32,89 @@ the client or NIL."
             (member found kinds :test #'equal)
             found)))))
 
+(defun something-p (symbol)
+  "True when SYMBOL names something: when KINDS-OF has a kind for it."
+  (or (fboundp symbol)
+      (boundp symbol)
+      (find-class symbol nil)
+      (kinds-of symbol)))
+
+(defun name-test (pattern)
+  "Returns the function that tells whether a string contains PATTERN, regardless
+of case."
+  (let* ((pattern (coerce pattern 'simple-string))
+         (count (length pattern)))
+    (declare (fixnum count))
+    (lambda (name)
+      (declare (string name))
+      (let ((end (- (length name) count)))
+        (declare (fixnum end))
+        (loop for start of-type fixnum from 0 to end
+                thereis (loop for i of-type fixnum below count
+                              always (char-equal (char pattern i)
+                                                 (char name (+ start i)))))))))
+
 (defun matching-symbols (pattern package)
   "Returns the symbols whose names contain PATTERN: those accessible in PACKAGE
 or, for NIL, those whose home is any package except ours and KEYWORD."
   (let ((symbols '())
-        (seen (make-hash-table :test #'eq)))
+        (matches-p (name-test pattern)))
+    (declare (function matches-p))
     (flet ((consider (symbol)
-             (when (and (search pattern (symbol-name symbol)
-                                :test #'char-equal)
-                        (not (gethash symbol seen)))
-               (setf (gethash symbol seen) t)
+             (when (funcall matches-p (symbol-name symbol))
                (push symbol symbols))))
-      (if package
-          (do-symbols (symbol package)
-            (consider symbol))
-          (dolist (package (list-all-packages))
-            (unless (member (package-name package) '("ECL-MCP" "KEYWORD")
-                            :test #'string=)
-              (do-home-symbols (symbol package)
-                (consider symbol))))))
-    symbols))
+      (cond (package
+             (do-symbols (symbol package)
+               (consider symbol))
+             (remove-duplicates-fast symbols))
+            (t
+             (dolist (package (list-all-packages))
+               (unless (member (package-name package) '("ECL-MCP" "KEYWORD")
+                               :test #'string=)
+                 (do-home-symbols (symbol package)
+                   (consider symbol))))
+             symbols)))))
 
-(defun search-rank (symbol pattern)
+(defun package-ranks ()
+  "Returns the table of the ranks of the symbols' home packages: 2 for those of
+the system, 0 for all others."
+  (let ((ranks (make-hash-table :test #'eq)))
+    (dolist (package *system-packages* ranks)
+      (unless (eq package *user-package*)
+        (setf (gethash package ranks) 2)))))
+
+(defun search-rank (symbol pattern ranks)
   "Returns how far down the answer SYMBOL, which matches PATTERN, stands: names
 that equal the pattern come first, then symbols of the user, then external
-ones."
-  (let ((package (symbol-package symbol)))
-    (+ (if (string-equal pattern (symbol-name symbol)) 0 4)
-       (if (member package *system-packages* :test #'eq)
-           (if (eq package *user-package*) 0 2)
-           0)
-       (if (external-p symbol) 0 1))))
+ones. RANKS is from PACKAGE-RANKS."
+  (+ (if (string-equal pattern (symbol-name symbol)) 0 4)
+     (gethash (symbol-package symbol) ranks 0)
+     (if (external-p symbol) 0 1)))
 
-(defun sort-found (symbols pattern)
-  "Returns SYMBOLS in the order in which a search for PATTERN shows them."
-  (mapcar #'third
-          (sort (mapcar (lambda (symbol)
-                          (list (search-rank symbol pattern)
-                                (symbol-name symbol)
-                                symbol))
-                        symbols)
-                (lambda (one other)
-                  (or (< (first one) (first other))
-                      (and (= (first one) (first other))
-                           (string< (second one) (second other))))))))
+(defun first-found (symbols pattern count)
+  "Returns the first COUNT of SYMBOLS in the order in which a search for PATTERN
+shows them."
+  (let ((ranks (package-ranks))
+        (groups (make-array 8 :initial-element '()))
+        (found '()))
+    (dolist (symbol symbols)
+      (push symbol (svref groups (search-rank symbol pattern ranks))))
+    (loop for group across groups
+          until (zerop count)
+          do (dolist (symbol (first-sorted group count #'string<))
+               (decf count)
+               (push symbol found)))
+    (nreverse found)))
+
+(defun idle-text (symbols pattern)
+  "Returns the sentence about SYMBOLS that match PATTERN and name nothing of the
+kind that was searched for, or NIL when there are none."
+  (let* ((shown 10)
+         (more (- (length symbols) shown)))
+    (and symbols
+         (format nil "Other symbols that match: ~{~a~^, ~}~@[, … ~:d more~]."
+                 (mapcar #'symbol-text (first-found symbols pattern shown))
+                 (and (plusp more) more)))))
 
 (defun miss-search (pattern kind package idle)
   "Answers that nothing was found for PATTERN, KIND and PACKAGE. IDLE are the
@@ -86,9 +125,7 @@ symbols that match but name nothing of that kind."
             (string-downcase kind))
         (shorten pattern +argument-characters+)
         (and package (package-name-short package))
-        (and idle
-             (format nil "Other symbols that match: ~{~a~^, ~}."
-                     (bounded-lines idle #'symbol-text 10)))
+        (idle-text idle pattern)
         (and (find-if (lambda (character) (find character "*?.^$[\\"))
                       pattern)
              "The pattern is a plain substring, without wildcards.")))
@@ -103,16 +140,14 @@ name something of KIND: at most LIMIT, in PACKAGE or in all packages."
     (let* ((of-kind-p (kind-test kind))
            (package (and package (known-package package)))
            (symbols (matching-symbols pattern package))
-           (found (sort-found (remove-if-not of-kind-p symbols) pattern))
+           (found (remove-if-not of-kind-p symbols))
            (limit (or limit +found-shown+))
            (more (- (length found) limit)))
       (unless found
-        (miss-search pattern kind package (sort-found symbols pattern)))
+        (miss-search pattern kind package symbols))
       (format nil "~:d found~{~%~a~}~@[~%~a~]"
               (length found)
-              (loop for symbol in found
-                    repeat limit
-                    collect (entry-text symbol))
+              (mapcar #'entry-text (first-found found pattern limit))
               (and (plusp more)
                    (format nil "… ~:d more; narrow by pattern, package or ~
                                 kind, or raise limit"

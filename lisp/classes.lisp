@@ -183,12 +183,36 @@ then those of external functions."
                       (and (= (car one) (car other))
                            (string< (cdr one) (cdr other))))))))
 
+(defun named-generic-function (text package-name)
+  "Returns the generic function that TEXT, from the client, names in PACKAGE-NAME,
+or NIL."
+  (let ((name (named-function text package-name)))
+    (and (fboundp name)
+         (not (and (symbolp name) (macro-function name)))
+         (typep (fdefinition name) 'generic-function)
+         (fdefinition name))))
+
+(defun function-methods-text (function)
+  "Returns the lines about all methods of the generic FUNCTION."
+  (let ((methods (methods-of function)))
+    (format nil "~:[No~;~:*~:d~] method~:*~p of ~a~{~%~a~}"
+            (and methods (length methods))
+            (short-text (generic-function-label function)
+                        +argument-characters+)
+            (bounded-lines methods #'method-line +metaobjects-shown+))))
+
 (define-operation "find-methods" ((class string) &optional (package string))
-  "Lists the methods specialized on CLASS itself, looked up in PACKAGE."
+  "Lists the methods specialized on CLASS itself, looked up in PACKAGE, or those of
+the generic function with that name."
   (check-session-variables)
   (with-misses
-    (let* ((class (named-class class package))
-           (lines (method-lines class)))
+    (let* ((function (and (or (find #\( class)
+                              (not (find-class (named-symbol class package) nil)))
+                          (named-generic-function class package)))
+           (class (or function (named-class class package)))
+           (lines (if function '() (method-lines class))))
+      (when function
+        (throw 'miss (function-methods-text function)))
       (format nil "~:[No~;~:*~:d~] method~:*~p specialized on ~a~{~%~a~}~
                    ~@[~%Of superclasses: ~a~]"
               (and lines (length lines))

@@ -36,11 +36,15 @@ process, with status 0 if FUNCTION has returned."
            (setf status 0))
       (end-process status))))
 
+(defvar *copy-process* nil
+  "While a copy of this process runs, its process id.")
+
 (defun read-from-copy (writer reader)
   "Calls WRITER in a copy of this process, with a stream to write to, and
 meanwhile READER in this process, with the stream to read that from and its
-descriptor. Returns the value of READER. The copy ends when READER returns or is
-left by a non-local exit."
+descriptor. Returns the value of READER, and the status with which the copy has
+ended, as wait(2) has it. The copy ends when READER returns or is left by a
+non-local exit."
   (flush-session-output)
   (multiple-value-bind (pid descriptor) (fork-process)
     (case pid
@@ -48,10 +52,14 @@ left by a non-local exit."
                  :problem "could not be made: the system has no process left"))
       (0 (run-as-copy writer descriptor))
       (t
-       (let ((stream (make-descriptor-stream descriptor :input)))
-         (unwind-protect (funcall reader stream descriptor)
-           (kill-child pid)
-           (close stream :abort t)))))))
+       (let ((stream (make-descriptor-stream descriptor :input))
+             (*copy-process* pid)
+             (value nil)
+             (status 0))
+         (unwind-protect (setf value (funcall reader stream descriptor))
+           (setf status (kill-child pid))
+           (close stream :abort t))
+         (values value status))))))
 
 ;;; Values from a copy: lists of strings, integers and symbols
 

@@ -4,17 +4,15 @@
 (in-package #:ecl-mcp)
 
 (defun user-symbols ()
-  "Returns the user's symbols, those of CL-USER first, sorted by name within
-each package."
-  (let ((lists '()))
-    (dolist (package (cons *user-package*
-                           (sort (user-packages) #'string<
-                                 :key #'package-name)))
-      (let ((symbols '()))
-        (do-home-symbols (symbol package)
-          (push symbol symbols))
-        (push (sort symbols #'string<) lists)))
-    (apply #'append (nreverse lists))))
+  "Returns lists of the user's symbols, one for each package, that of CL-USER
+first, the others sorted by the names of the packages."
+  (loop for package in (cons *user-package*
+                             (sort (user-packages) #'string<
+                                   :key #'package-name))
+        collect (let ((symbols '()))
+                  (do-home-symbols (symbol package)
+                    (push symbol symbols))
+                  symbols)))
 
 (defun name-text (name)
   "Returns NAME, a symbol or (SETF symbol), as seen from CL-USER."
@@ -29,55 +27,91 @@ each package."
           ((null parameters) "()")
           (t (parameters-text parameters)))))
 
+;;; Kinds
+
+(defun function-name-p (name)
+  "True when NAME, a symbol or (SETF symbol), names a function."
+  (and (fboundp name)
+       (not (and (symbolp name)
+                 (or (macro-function name)
+                     (special-operator-p name))))))
+
+(defun function-line (name)
+  "Returns the line about the function NAME."
+  (format nil "~a ~a" (name-text name) (lambda-list-text name)))
+
 (defun functions-of (symbol)
-  "Returns the lines about the functions that SYMBOL names."
-  (loop for name in (list symbol (list 'setf symbol))
-        when (and (fboundp name)
-                  (not (and (symbolp name)
-                            (or (macro-function name)
-                                (special-operator-p name)))))
-          collect (format nil "~a ~a" (name-text name)
-                          (lambda-list-text name))))
+  "Returns the names of the functions that SYMBOL names."
+  (let ((setter (list 'setf symbol)))
+    (if (function-name-p setter)
+        (if (function-name-p symbol)
+            (list symbol setter)
+            (list setter))
+        (and (function-name-p symbol) (list symbol)))))
 
 (defun variables-of (symbol)
-  "Returns the line about the variable that SYMBOL names, as a list."
-  (cond ((boundp symbol)
-         (list (format nil "~a = ~a" (name-text symbol)
-                       (let ((*package* *user-package*))
-                         (short-text (symbol-value symbol)
-                                     +argument-characters+)))))
-        ((special-variable-p symbol)
-         (list (format nil "~a (unbound)" (name-text symbol))))))
+  "Returns SYMBOL in a list when it names a variable."
+  (and (or (boundp symbol) (special-variable-p symbol))
+       (list symbol)))
+
+(defun variable-line (symbol)
+  "Returns the line about the variable SYMBOL."
+  (if (boundp symbol)
+      (format nil "~a = ~a" (name-text symbol)
+              (let ((*package* *user-package*))
+                (short-text (symbol-value symbol) +argument-characters+)))
+      (format nil "~a (unbound)" (name-text symbol))))
 
 (defun macros-of (symbol)
-  "Returns the line about the macro that SYMBOL names, as a list."
-  (when (macro-function symbol)
-    (list (format nil "~a ~a" (name-text symbol) (lambda-list-text symbol)))))
+  "Returns SYMBOL in a list when it names a macro."
+  (and (macro-function symbol) (list symbol)))
 
 (defun classes-of (symbol)
-  "Returns the line about the class that SYMBOL names, as a list."
-  (when (find-class symbol nil)
-    (list (name-text symbol))))
+  "Returns SYMBOL in a list when it names a class."
+  (and (find-class symbol nil) (list symbol)))
 
 (defparameter *definition-kinds*
-  '(("functions" "[Functions]" functions-of)
-    ("variables" "[Variables]" variables-of)
-    ("macros" "[Macros]" macros-of)
-    ("classes" "[Classes]" classes-of)
-    ("systems" "[Loaded Systems]" nil))
+  '(("functions" "[Functions]" functions-of function-line)
+    ("variables" "[Variables]" variables-of variable-line)
+    ("macros" "[Macros]" macros-of function-line)
+    ("classes" "[Classes]" classes-of name-text)
+    ("systems" "[Loaded Systems]" nil string-upcase))
   "The kinds of definitions in the order in which they are listed: name,
-heading, and the function that returns the lines about a symbol.")
+heading, the function that returns the names of this kind which a symbol is or
+has, and the function that returns the line about one.")
+
+;;; Sections
+
+(defun defined-names (names-of symbols)
+  "Returns the names that NAMES-OF finds for SYMBOLS, lists as of USER-SYMBOLS:
+the first +SYMBOLS-LISTED+, sorted within each list, and how many there
+are."
+  (let ((count 0)
+        (shown '()))
+    (dolist (list symbols (values (nreverse shown) count))
+      (let ((defined (remove-if-not names-of list)))
+        (dolist (symbol (first-sorted defined
+                                      (max 0 (- +symbols-listed+ count))
+                                      #'string<))
+          (dolist (name (funcall names-of symbol))
+            (push name shown)))
+        (incf count (length defined))))))
 
 (defun definition-section (kind symbols)
   "Returns the section of KIND, an element of *DEFINITION-KINDS*, for SYMBOLS,
 or NIL when it is empty."
-  (destructuring-bind (name heading items-of) kind
-    (declare (ignore name))
-    (let ((items (if items-of
-                     (mapcan items-of symbols)
-                     (mapcar #'string-upcase (reverse *loaded-systems*)))))
-      (when items
-        (format nil "~a~{~%- ~a~}" heading items)))))
+  (destructuring-bind (heading names-of line-of) (rest kind)
+    (multiple-value-bind (names count)
+        (if names-of
+            (defined-names names-of symbols)
+            (values (reverse *loaded-systems*) 0))
+      (when names
+        (format nil "~a~{~%- ~a~}~@[~%… ~:d more; apropos-search finds them by ~
+                     a part of the name~]"
+                heading
+                (mapcar line-of names)
+                (and (> count +symbols-listed+)
+                     (- count +symbols-listed+)))))))
 
 (define-operation "list-definitions" (&optional (type string))
   "Lists what the user has defined since the start or the last reset. TYPE is

@@ -117,6 +117,49 @@ initial value form, type, whether it is read only, accessor."
         when slot
           collect (list slot initform type read-only accessor)))
 
+(defun incompatible-structure-p (condition)
+  "True when CONDITION says that a structure cannot be redefined."
+  (and (typep condition 'simple-condition)
+       (let ((control (simple-condition-format-control condition)))
+         (and (stringp control)
+              (search "incompatibly with the current definition" control)))))
+
+(defun forget-structure (name)
+  "Makes room for another structure NAME. Existing instances keep the old class
+without its name: accessors go by that, and would read beyond their slots. Returns
+the names of the structures that include it."
+  (let ((class (find-class name nil)))
+    (si:rem-sysprop name 'si::structure-slot-descriptions)
+    (si:rem-sysprop name 'si::is-a-structure)
+    (when class
+      (setf (find-class name) nil
+            (class-name class) (make-symbol (symbol-name name)))
+      (remove nil (mapcar #'class-name
+                          (clos:class-direct-subclasses class))))))
+
+(defun install-structure-redefinition (function)
+  "Makes a structure of the user redefinable with other slots. Calls FUNCTION then,
+with its name and those of the structures that include it."
+  (let ((original (fdefinition 'si::define-structure)))
+    (replace-function
+     'si::define-structure
+     (lambda (name &rest arguments)
+       (when (and (typep (find-class name nil) 'structure-class)
+                  (null (structure-slots name))
+                  (fifth arguments)     ; ECL sees no difference to that
+                  (not (kernel-name-p name)))
+         (funcall function name (forget-structure name)))
+       (block nil
+         (handler-bind
+             ((simple-error
+                (lambda (condition)
+                  (when (and (incompatible-structure-p condition)
+                             (not (kernel-name-p name)))
+                    (let ((users (forget-structure name)))
+                      (funcall function name users)
+                      (return (apply original name arguments)))))))
+           (apply original name arguments)))))))
+
 (defun structure-of-accessor (symbol)
   "Returns the name of the structure from which SYMBOL reads a slot, or NIL."
   (labels ((find-in (class)

@@ -64,10 +64,13 @@ the lambda lists of such macros separately, except empty ones."
 
 (defun lambda-list-of (function)
   "Returns the lambda list of FUNCTION, an object, and T, or NIL and NIL when it
-is unknown."
-  (if (typep function 'generic-function)
-      (values (clos:generic-function-lambda-list function) t)
-      (ext:function-lambda-list function)))
+is unknown. EXT:FUNCTION-LAMBDA-LIST miscounts the parameters of interpreted
+functions with &AUX."
+  (cond ((typep function 'generic-function)
+         (values (clos:generic-function-lambda-list function) t))
+        ((function-lambda-expression function)
+         (frame-parameters function))
+        (t (ext:function-lambda-list function))))
 
 (defun weakness-of (table)
   "Returns which entries of TABLE may be collected, as ECL calls it, or NIL."
@@ -169,6 +172,22 @@ and then throws T to TAG."
     (handler-bind ((warning #'muffle-warning))
       (setf (macro-function name) function))))
 
+(defun install-before-definitions (function)
+  "Calls FUNCTION with the name and the function whenever interpreted code defines
+a global function, a macro or a method."
+  (let ((set-function (fdefinition 'si:fset))
+        (install-method (fdefinition 'clos::install-method)))
+    (replace-function 'si:fset
+                      (lambda (name definition &rest more)
+                        (funcall function name definition)
+                        (apply set-function name definition more)))
+    (replace-function 'clos::install-method
+                      (lambda (name qualifiers specializers lambda-list
+                               definition &rest more)
+                        (funcall function name definition)
+                        (apply install-method name qualifiers specializers
+                               lambda-list definition more)))))
+
 (defun install-debugger (function)
   "Calls FUNCTION with a condition wherever ECL would start its debugger, even
 if code has bound the hooks to NIL."
@@ -207,6 +226,21 @@ precedes the output of the child."
                           (lambda (&rest arguments)
                             (funcall function)
                             (apply original arguments)))))))
+
+(defun install-terminal-substitutes (function)
+  "Replaces what needs a terminal: ED refuses, and STEP evaluates its form after
+calling FUNCTION."
+  (replace-function
+   'ed
+   (lambda (&optional what)
+     (declare (ignore what))
+     (error "ED needs a terminal, and there is none. Use the tools read-file, ~
+             edit-definition and propose-file-edit.")))
+  (replace-macro
+   'step
+   (lambda (form environment)
+     (declare (ignore environment))
+     `(progn (funcall ,function) ,(second form)))))
 
 (defun run-shell (command)
   "Runs COMMAND in a shell and returns its exit status as EXT:SYSTEM would. But

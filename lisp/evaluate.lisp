@@ -71,6 +71,16 @@ according to SCAN."
         (error 'dangling-package-prefix :stream nil
                                         :line line :column column)))))
 
+(defun read-form (stream)
+  "Returns the next form of STREAM, or STREAM at its end. If END-EVALUATION has
+thrown a function here, calls it and reads the form again."
+  (let ((start (file-position stream)))
+    (loop
+      (funcall (the function
+                    (catch 'read-again
+                      (return (read stream nil stream)))))
+      (file-position stream start))))
+
 (defun do-forms (function text evaluation)
   "Reads the forms of TEXT one after the other, each in the package and
 readtable that the previous ones left, and calls FUNCTION with each, to evaluate
@@ -88,7 +98,7 @@ it. Notes its progress in EVALUATION."
       (setf (evaluation-phase evaluation) :read)
       (incf (evaluation-form-number evaluation))
       (setf (evaluation-form-start evaluation) (file-position stream))
-      (let ((form (read stream nil stream)))
+      (let ((form (read-form stream)))
         (when (scan-dangling scan)
           (check-dangling-prefix scan text (file-position stream)))
         (when (eq form stream)
@@ -136,6 +146,10 @@ forms."
 (defun forms-function (forms)
   "Returns a function that runs FORMS."
   (eval `(lambda () ,@forms)))
+
+(defun form-values (form)
+  "Returns the values of FORM as a list."
+  (multiple-value-list (eval form)))
 
 (defun answer-values (values evaluation)
   "Returns the lines for VALUES, with which EVALUATION succeeds."

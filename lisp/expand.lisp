@@ -350,24 +350,11 @@ symbols: BODY returns the new form for FORM in ENVIRONMENT."
                         (setf part (cdr part)))))
     nil))
 
-(defvar *code-pprint-dispatch*
-  (let ((table (copy-pprint-dispatch *marking-pprint-dispatch*)))
-    (loop for (operator . prefix) in *backquote-operators*
-          do (let ((prefix prefix))
-               (set-pprint-dispatch
-                `(cons (eql ,operator) (cons t null))
-                (lambda (stream form)
-                  (write-string prefix stream)
-                  (write (second form) :stream stream))
-                1 table)))
-    table)
-  "Pretty printing of code, with backquote as it is written.")
-
 (defun print-code (form pretty)
   "Prints FORM as code, with a layout if PRETTY is true, as CALL-PRINTING does."
   (with-result-syntax (:pretty t :circle (circular-code-p form)
                        :length nil :level nil)
-    (let ((*print-pprint-dispatch* *code-pprint-dispatch*)
+    (let ((*print-pprint-dispatch* *marking-pprint-dispatch*)
           (*print-right-margin* (if pretty 100 1000000)))
       (call-printing (lambda (stream) (prin1 form stream))
                      +value-characters+))))

@@ -21,6 +21,7 @@
   (position 0)                      ; where the reader was, on failure
   (warnings '())                    ; texts, newest first
   (warning-count 0 :type fixnum)    ; how many there were
+  (definitions '())                 ; (NAME . FUNCTION), newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
   (frames '())                      ; the frames then
@@ -44,6 +45,11 @@ EVALUATION that it ended, which knows the rest."
 CONDITION is signalled, perhaps with the stack nearly full."
   (let ((evaluation *evaluation*))
     (when (and evaluation (evaluation-open evaluation) (main-thread-p))
+      (when (and (eq (evaluation-phase evaluation) :read)
+                 (member (missing-package condition) '("ASDF" "UIOP")
+                         :test #'equal)
+                 (not (find-package "ASDF")))
+        (throw 'read-again #'ensure-asdf))
       (unless (evaluation-condition evaluation)
         (setf (evaluation-condition evaluation) condition
               (evaluation-package evaluation) (live-package))
@@ -100,6 +106,24 @@ many."
     (push text (evaluation-warnings evaluation)))
   (incf (evaluation-warning-count evaluation)))
 
+(defun note-no-stepping ()
+  "Warns that STEP has only evaluated its form."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation))
+      (add-warning "STYLE-WARNING: STEP only evaluates: there is no terminal."
+                   evaluation))))
+
+(defun note-new-structure (name users)
+  "Warns that the structure NAME, which USERS include, has got other slots."
+  (let ((evaluation *evaluation*))
+    (when (and evaluation (evaluation-open evaluation))
+      (add-warning
+       (format nil "STYLE-WARNING: Structure ~a was redefined with other slots. ~
+                    Instances made before are no longer of its type: make them ~
+                    anew.~@[ Redefine what includes it: ~{~a~^, ~}.~]"
+               (symbol-label name) (mapcar #'symbol-label users))
+       evaluation))))
+
 (defun chatter-p (condition)
   "True when CONDITION is one of the thousand warnings that ECL signals when it
 loads its own compiler."
@@ -136,6 +160,8 @@ macro and carry on, so the evaluation ends immediately in that case."
     (:time (make-condition 'time-limit-exceeded
                            :seconds (seconds-text *time-limit*)))
     (:user (make-condition 'stopped-by-user))
+    (:test (make-condition 'test-too-slow
+                           :seconds (seconds-text *time-limit*)))
     (:freed (make-condition 'evaluation-interrupted
                             :reason "its session is reset or restored"))
     (t (make-condition 'evaluation-interrupted))))

@@ -197,7 +197,8 @@ that takes minutes and may fail."
   "Changes in ASDF what we need changed. Called once, when ASDF was loaded."
   (keep-own-asdf)
   (use-own-cache)
-  (follow-operate))
+  (follow-operate)
+  (follow-test-op))
 
 (defun install-require (require)
   "Replaces REQUIRE, the standard function, with one whose modules do not count

@@ -25,7 +25,7 @@ them."
     (unless (usable-p *session-terminal*)
       (setf *session-terminal*
             (make-two-way-stream (make-concatenated-stream)
-                                 (make-broadcast-stream))))))
+                                 (make-synonym-stream '*pipe-output*))))))
 
 (defun set-global-streams ()
   "Makes the session's streams the global standard streams, which threads use."
@@ -63,7 +63,10 @@ are forked."
   (install-debugger #'handle-debugger-entry)
   (install-exit-functions #'handle-exit)
   (install-interruptible-shell)
+  (install-structure-redefinition #'note-new-structure)
+  (install-terminal-substitutes #'note-no-stepping)
   (install-before-children #'flush-session-output)
+  (install-before-definitions #'note-definition)
   (install-require (fdefinition 'require))
   (install-load (fdefinition 'load))
   (note-baseline)
@@ -99,8 +102,10 @@ answer, and T when it reports a failure."
                     (error 'argument-error
                            :name "operation"
                            :problem (format nil "~s is unknown" name)))
-                  (funcall (the function (operation-function operation))
-                           arguments)))))
+                  (prog1 (funcall (the function (operation-function operation))
+                                  arguments)
+                    (when (evaluation-definitions evaluation)
+                      (note-undefined-names evaluation)))))))
     (when (typep (evaluation-condition evaluation) 'storage-condition)
       (recover-memory))
     (unless text

@@ -51,6 +51,37 @@ when there is none. :FOO and #:FOO stand for FOO."
   "Returns the package that NAME designates, or the current one if NAME is NIL."
   (if name (known-package name) *package*))
 
+;;; Sorting
+
+(defun first-sorted (items count lessp)
+  "Returns the first COUNT of ITEMS, a list, in the order of LESSP. Takes little
+more than a look at each item, however many there are."
+  (let ((first (make-array count))
+        (filled 0))
+    (declare (fixnum filled))
+    (flet ((place (item)
+             ;; where ITEM belongs, after those that are equal
+             (let ((low 0)
+                   (high filled))
+               (declare (fixnum low high))
+               (loop while (< low high)
+                     do (let ((middle (ash (+ low high) -1)))
+                          (if (funcall lessp item (svref first middle))
+                              (setf high middle)
+                              (setf low (1+ middle)))))
+               low)))
+      (dolist (item items)
+        (when (or (< filled count)
+                  (and (plusp count)
+                       (funcall lessp item (svref first (1- count)))))
+          (let ((place (place item)))
+            (when (< filled count)
+              (incf filled))
+            (replace first first :start1 (1+ place) :end1 filled
+                                 :start2 place)
+            (setf (svref first place) item)))))
+    (coerce (subseq first 0 filled) 'list)))
+
 ;;; Symbols
 
 (defun split-name (text)

@@ -118,8 +118,13 @@ process id, or -1."
   "Waits for the end of the child PID and returns its status, as wait(2) does."
   (ffi:c-inline (pid) (:int) :int "ecl_mcp_wait(#0)" :one-liner t))
 
+(defun interrupt-child (pid)
+  "Sends SIGINT to the child PID."
+  (ffi:c-inline (pid) (:int) :void "kill(#0, SIGINT);" :one-liner nil))
+
 (defun kill-child (pid)
-  "Kills the child PID immediately."
+  "Kills the child PID immediately unless it has ended. Returns its status, as
+wait(2) does."
   (ffi:c-inline (pid) (:int) :void "kill(#0, SIGKILL);" :one-liner nil)
   (wait-for-child pid))
 
@@ -513,4 +518,141 @@ cannot be told. Only for the main thread."
 it is not a closure."
   (ffi:c-inline (function) (:object) :object
                 "(ecl_t_of(#0) == t_bclosure ? (#0)->bclosure.code : (#0))"
+                :one-liner t))
+
+;;; The global names that interpreted code uses
+
+(ffi:clines "
+#include <ecl/bytecodes.h>
+
+/* How many operands follow instruction OP; -1 when it is unknown, -2 when the
+   first one says how many more. */
+static int ecl_mcp_operands(int op)
+{
+    switch (op) {
+    case OP_NOP: case OP_ENDP: case OP_CONS: case OP_CAR: case OP_CDR:
+    case OP_PUSH: case OP_MCALL: case OP_POP: case OP_POP1: case OP_POPREQ:
+    case OP_POPOPT: case OP_NOMORE: case OP_POPREST: case OP_EXIT:
+    case OP_THROW: case OP_DO: case OP_CATCH: case OP_EXIT_TAGBODY:
+    case OP_EXIT_FRAME: case OP_PROTECT_NORMAL: case OP_PROTECT_EXIT:
+    case OP_PROGV: case OP_EXIT_PROGV: case OP_PUSHVALUES:
+    case OP_POPVALUES: case OP_PUSHMOREVALUES: case OP_VALUEREG0:
+    case OP_NTHVAL: case OP_NIL: case OP_NOT: case OP_PUSHNIL:
+    case OP_STEPOUT:
+        return 0;
+    case OP_QUOTE: case OP_LIST: case OP_LISTA: case OP_INT: case OP_PINT:
+    case OP_VAR: case OP_VARS: case OP_PUSHV: case OP_PUSHVS: case OP_PUSHQ:
+    case OP_CALLG1: case OP_CALLG2: case OP_CALL: case OP_FCALL:
+    case OP_STEPCALL: case OP_PUSHKEYS: case OP_LFUNCTION: case OP_FUNCTION:
+    case OP_CLOSE: case OP_RETURN: case OP_JMP: case OP_JNIL: case OP_JT:
+    case OP_UNBIND: case OP_UNBINDS: case OP_BIND: case OP_PBIND:
+    case OP_BINDS: case OP_PBINDS: case OP_SETQ: case OP_SETQS:
+    case OP_PSETQ: case OP_PSETQS: case OP_BLOCK: case OP_FRAME:
+    case OP_PROTECT: case OP_VALUES: case OP_CSET: case OP_STEPIN:
+        return 1;
+    case OP_CALLG: case OP_GO: case OP_JEQL: case OP_JNEQL: case OP_VBIND:
+    case OP_VBINDS: case OP_VSETQ: case OP_VSETQS:
+        return 2;
+    case OP_FLET: case OP_LABELS: case OP_TAGBODY:
+        return -2;
+    default:
+        return -1;
+    }
+}
+
+/* Which list of ecl_mcp_names_in the name belongs to that instruction OP has
+   as operand *AT; -1: none. */
+static int ecl_mcp_use(int op, int *at)
+{
+    *at = op == OP_CALLG || op == OP_VBINDS ? 1 : 0;
+    switch (op) {
+    case OP_CALLG: case OP_CALLG1: case OP_CALLG2: case OP_FUNCTION:
+        return 0;
+    case OP_VARS: case OP_PUSHVS: case OP_SETQS: case OP_PSETQS:
+    case OP_VSETQS:
+        return 1;
+    case OP_BINDS: case OP_PBINDS: case OP_VBINDS:
+        return 2;
+    default:
+        return -1;
+    }
+}
+
+/* Adds to the three LISTS the names of functions that CODE, of the interpreter,
+   uses, of special variables, and of those that it binds. False when it has
+   instructions that are not known here; the lists may have names then. */
+static bool ecl_mcp_names_in(cl_object code, cl_object lists[3])
+{
+    const cl_opcode *at = (const cl_opcode *)code->bytecodes.code;
+    const cl_opcode *end = at + code->bytecodes.code_size;
+    cl_object data = code->bytecodes.data;
+
+    while (at < end) {
+        int op = *at++;
+        int operands = ecl_mcp_operands(op);
+        int operand;
+        int list = ecl_mcp_use(op, &operand);
+
+        if (operands == -1)
+            return false;
+        if (operands == -2)
+            operands = at < end ? 1 + *at : -1;
+        if (operands < 0 || operands > end - at)
+            return false;
+        if (list >= 0) {
+            if (at[operand] < 0 || (cl_index)at[operand] >= data->vector.dim)
+                return false;
+            lists[list] = ecl_cons(data->vector.self.t[at[operand]],
+                                   lists[list]);
+        }
+        at += operands;
+    }
+    return true;
+}
+
+static cl_object ecl_mcp_code_names(cl_object function)
+{
+    cl_object lists[3] = {ECL_NIL, ECL_NIL, ECL_NIL};
+
+    if (ecl_t_of(function) == t_bclosure)
+        function = function->bclosure.code;
+    if (ecl_t_of(function) != t_bytecodes ||
+        ecl_t_of(function->bytecodes.data) != t_vector ||
+        !ecl_mcp_names_in(function, lists))
+        return ECL_NIL;
+    return cl_list(3, lists[0], lists[1], lists[2]);
+}
+
+/* The other functions among the constants of the interpreted FUNCTION. */
+static cl_object ecl_mcp_code_functions(cl_object function)
+{
+    cl_object list = ECL_NIL;
+    cl_object data;
+    cl_index i;
+
+    if (ecl_t_of(function) == t_bclosure)
+        function = function->bclosure.code;
+    if (ecl_t_of(function) != t_bytecodes ||
+        ecl_t_of(function->bytecodes.data) != t_vector)
+        return ECL_NIL;
+    data = function->bytecodes.data;
+    for (i = 0; i < data->vector.dim; i++)
+        if (ecl_t_of(data->vector.self.t[i]) == t_bytecodes &&
+            data->vector.self.t[i] != function)
+            list = ecl_cons(data->vector.self.t[i], list);
+    return list;
+}
+")
+
+(defun code-names (function)
+  "Returns the global names in the code of FUNCTION: a list of the functions that
+it uses, of the special variables, and of those that it binds. NIL when it is not
+interpreted."
+  (ffi:c-inline (function) (:object) :object "ecl_mcp_code_names(#0)"
+                :one-liner t))
+
+(defun code-functions (function)
+  "Returns the other functions that belong to the interpreted FUNCTION, if only
+because they are in the same top-level form."
+  (ffi:c-inline (function) (:object) :object "ecl_mcp_code_functions(#0)"
                 :one-liner t))

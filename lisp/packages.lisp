@@ -28,5 +28,8 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:file-missing
    #:not-profiled
    #:expansion-refused
+   #:no-tests
+   #:test-too-slow
+   #:tests-failed
    ;; operations
    #:define-operation))

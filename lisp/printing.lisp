@@ -46,7 +46,23 @@ consists of many packages."
 (defvar *standard-readtable* (copy-readtable nil)
   "The readtable under which results are printed.")
 
-(defvar *standard-pprint-dispatch* (copy-pprint-dispatch nil)
+(defun add-backquote (table)
+  "Makes the pprint dispatch TABLE write backquote and comma as the reader reads
+them, and returns it."
+  (loop for (operator . prefix) in *backquote-operators*
+        do (let ((prefix prefix))
+             (set-pprint-dispatch
+              `(cons (eql ,operator) (cons t null))
+              (lambda (stream form)
+                (write-string prefix stream)
+                (when (and (symbolp (second form))
+                           (find (char (prin1-to-string (second form)) 0) "@."))
+                  (write-char #\Space stream)) ; or it would read as another
+                (write (second form) :stream stream))
+              1 table)))
+  table)
+
+(defvar *standard-pprint-dispatch* (add-backquote (copy-pprint-dispatch nil))
   "The pretty printing under which results are printed.")
 
 (defmacro with-result-syntax ((&key pretty circle (length 100) (level 10))
@@ -130,7 +146,7 @@ stopped while there is stack left."
                (write-string "…" stream)))))))
 
 (defvar *marking-pprint-dispatch*
-  (let ((table (copy-pprint-dispatch nil)))
+  (let ((table (copy-pprint-dispatch *standard-pprint-dispatch*)))
     (dolist (type '(standard-object structure-object condition) table)
       (set-pprint-dispatch type #'print-or-mark 1 table)))
   "Pretty printing that marks an object whose method fails and still prints what
@@ -201,7 +217,9 @@ the values of CALL-PRINTING."
   (let ((operator (car list)))
     (when (and operator
                (symbolp operator)
-               (or (macro-function operator) (special-operator-p operator)))
+               (or (macro-function operator)
+                   (special-operator-p operator)
+                   (assoc operator *backquote-operators* :test #'eq)))
       (setf (survey-pretty survey) t)))
   (loop for tail = list then (cdr tail)
         for number below 101

@@ -40,14 +40,25 @@ nearest superclass in COMMON-LISP whose name does not begin with SIMPLE-."
 
 ;;; The message
 
+(defun print-report (condition)
+  "Prints what CONDITION reports, as CALL-PRINTING does. If a part of it cannot be
+printed, marks that part."
+  (flet ((print-it ()
+           (let ((*print-escape* nil))
+             (call-printing (lambda (stream) (princ condition stream))
+                            +message-characters+))))
+    (multiple-value-bind (text full failure) (with-result-syntax () (print-it))
+      (if failure
+          (with-result-syntax (:pretty t)
+            (let ((*print-pprint-dispatch* *marking-pprint-dispatch*)
+                  (*print-right-margin* 1000000))
+              (print-it)))
+          (values text full nil)))))
+
 (defun reported-text (condition)
   "Returns what CONDITION reports, or NIL when it has no report or its report
 fails."
-  (multiple-value-bind (text full failure)
-      (with-result-syntax ()
-        (let ((*print-escape* nil))
-          (call-printing (lambda (stream) (princ condition stream))
-                         +message-characters+)))
+  (multiple-value-bind (text full failure) (print-report condition)
     (cond (failure nil)
           ((eql 0 (search "#<" text)) nil)
           ((string= "" (string-trim '(#\Space #\Newline) text)) nil)
@@ -148,6 +159,45 @@ error."
            (reason (and folder (open-failure file folder))))
       (and reason (format nil "Cannot open ~s: ~a." file reason)))))
 
+(defun missing-package (condition)
+  "Returns the name of the package that CONDITION, of the reader, misses, or NIL."
+  (when (typep condition 'simple-condition)
+    (let ((control (simple-condition-format-control condition))
+          (arguments (simple-condition-format-arguments condition)))
+      (and (stringp control)
+           (search "There is no package with the name" control)
+           (consp arguments)
+           (stringp (first arguments))
+           (first arguments)))))
+
+(defun missing-package-text (condition)
+  "Returns the message about the package that CONDITION misses, or NIL."
+  (let ((name (missing-package condition)))
+    (when name
+      (format nil "There is no package with the name ~a. ~
+                   ~:[If it belongs to a library, load that first: load-system ~
+                   ~a~;load-system loads libraries, also those of Quicklisp~]."
+              name
+              (member name '("QL" "QUICKLISP" "QUICKLISP-CLIENT" "OCICL")
+                      :test #'string-equal)
+              (string-downcase name)))))
+
+(defun slots-text (condition)
+  "Returns a line for each slot of CONDITION that has a value, with a line break
+before each."
+  (let ((class (class-of condition)))
+    (format nil "~{~%  ~a~}"
+            (bounded-lines
+             (remove-if-not (lambda (slot)
+                              (and (not (internal-name-p (slot-name slot)))
+                                   (slot-boundp condition (slot-name slot))))
+                            (and (finalized-p class) (effective-slots class)))
+             (lambda (slot)
+               (format nil "~a = ~a" (symbol-label (slot-name slot))
+                       (short-text (slot-value condition (slot-name slot))
+                                   +argument-characters+)))
+             +locals-shown+))))
+
 (defun message-text (condition)
   "Returns the message of CONDITION: never empty, never an unreadable object."
   (or (typecase condition
@@ -159,8 +209,11 @@ error."
          (multiple-value-bind (text position) (reader-error-text condition)
            (and text (format nil "~@[Reader error at position ~d: ~]~a"
                              position text)))))
+      (missing-package-text condition)
       (reported-text condition)
-      (format nil "Condition ~a was signalled." (condition-label condition))))
+      (format nil "Condition ~a was signalled.~@[~a~]"
+              (condition-label condition)
+              (ignore-errors (slots-text condition)))))
 
 ;;; The place in the code
 

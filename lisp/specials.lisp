@@ -46,6 +46,9 @@ past a recursion of some depth, few enough to collect with the stack full.")
 (defconstant +warning-characters+ 1000
   "Characters shown of one warning.")
 
+(defconstant +undefined-users+ 3
+  "Definitions named in one warning about an undefined name.")
+
 (defconstant +miss-characters+ 1000
   "Characters shown of the list of names when a look-up finds nothing.")
 
@@ -59,8 +62,8 @@ past a recursion of some depth, few enough to collect with the stack full.")
   "Symbols that a search shows unless the client sets another limit.")
 
 (defconstant +symbols-listed+ 500
-  "Names listed for one package and status: about as many as fit in an answer of
-the usual length.")
+  "Names listed for one package and status, and definitions for one kind: about
+as many as fit in an answer of the usual length.")
 
 (defconstant +metaobjects-shown+ 100
   "Slots, classes or methods shown in one list.")
@@ -108,7 +111,7 @@ real ones have. A file takes four times as much in memory.")
 
 (defvar *session-terminal* nil
   "The stream that becomes *DEBUG-IO*, *QUERY-IO* and *TERMINAL-IO*. Its input
-is at its end, its output is discarded.")
+is at its end, its output is standard output.")
 
 (defvar *pipe-output* nil
   "The character stream on the pipe for standard output. image/live.c makes

@@ -4,18 +4,27 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/utf8.h"
+#include "supervisor/terminal.h"
 
 /* A section of the answer. */
 struct part {
     const char *title; /* its line, or NULL */
     struct buf text;
-    int64_t missing; /* characters that were printed but are not in text */
+    struct buf exact; /* the text before terminal.c has changed it, if it has */
+    int64_t missing;  /* characters that were printed but are not in text */
     size_t chars;
-    size_t allowed; /* characters of it that the answer may show */
+    size_t wanted;  /* characters of it that would be shown if there is room */
+    size_t allowed; /* that the answer may show */
 };
 
 enum { PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY, PARTS };
+
+/* In which order the parts stand: usually, and with the outputs aside. */
+static const int orders[][PARTS] = {
+    {PART_NOTICE, PART_OUTPUT, PART_ERRORS, PART_BODY},
+    {PART_NOTICE, PART_BODY, PART_OUTPUT, PART_ERRORS}};
 
 static void strip_line_ends(struct buf *text)
 {
@@ -67,10 +76,10 @@ static void share(struct part parts[PARTS], size_t max_chars)
     while (open > 0 && !settled) {
         settled = true;
         for (size_t i = 0; i < PARTS; i++) {
-            if (done[i] || parts[i].chars > left / open)
+            if (done[i] || parts[i].wanted > left / open)
                 continue;
-            parts[i].allowed = parts[i].chars;
-            left -= parts[i].chars;
+            parts[i].allowed = parts[i].wanted;
+            left -= parts[i].wanted;
             open--;
             done[i] = true;
             settled = false;
@@ -81,6 +90,16 @@ static void share(struct part parts[PARTS], size_t max_chars)
     for (size_t i = 0; i < PARTS; i++)
         if (!done[i])
             parts[i].allowed = left / open;
+}
+
+/* Takes out of PART what must not reach the terminal of the client. */
+static void make_plain(struct part *part)
+{
+    if (terminal_is_plain(buf_view(&part->text)))
+        return;
+    part->exact = part->text;
+    part->text = BUF_EMPTY;
+    terminal_append(&part->text, buf_view(&part->exact));
 }
 
 static void append_cut(struct part *part, const char *session,
@@ -97,7 +116,23 @@ static void append_cut(struct part *part, const char *session,
     buf_printf(out, "[… %lld characters omitted; read-output id %llu …]\n",
                (long long)omitted, (unsigned long long)(outputs->last_id + 1));
     buf_str(out, tail);
-    outputs_add(outputs, session, &part->text); // its number was printed above
+    // its number was printed above
+    outputs_add(outputs, session,
+                part->exact.n > 0 ? &part->exact : &part->text);
+}
+
+static void append_plain(struct part *part, const char *session,
+                         struct outputs *outputs, struct buf *out)
+{
+    buf_str(out, buf_view(&part->text));
+    if (part->exact.n == 0)
+        return;
+    buf_printf(out,
+               "%s[terminal controls are left out or shown as ^G; read-output "
+               "id %llu has the exact text]",
+               part->text.n > 0 ? "\n" : "",
+               (unsigned long long)(outputs->last_id + 1));
+    outputs_add(outputs, session, &part->exact);
 }
 
 static void append_part(struct part *part, const char *session,
@@ -112,7 +147,7 @@ static void append_part(struct part *part, const char *session,
         buf_byte(out, '\n');
     }
     if (part->chars <= part->allowed)
-        buf_str(out, buf_view(&part->text));
+        append_plain(part, session, outputs, out);
     else
         append_cut(part, session, outputs, out);
 }
@@ -144,13 +179,22 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     utf8_append_valid(&parts[PART_BODY].text, answer->body);
     for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
-        parts[i].chars = utf8_starts(buf_view(&parts[i].text)); // it is valid
+        if (i == PART_OUTPUT || i == PART_ERRORS)
+            make_plain(&parts[i]);
+        parts[i].chars = utf8_starts(buf_view(&parts[i].text));
+        parts[i].wanted = parts[i].chars;
+        if (answer->output_aside && (i == PART_OUTPUT || i == PART_ERRORS) &&
+            parts[i].chars > LIMIT_OUTPUT_ASIDE)
+            parts[i].wanted = LIMIT_OUTPUT_ASIDE;
     }
     share(parts, max_chars);
     for (size_t i = 0; i < PARTS; i++) {
-        whole = whole && !buf_failed(&parts[i].text);
-        append_part(&parts[i], answer->session, outputs, out);
-        buf_release(&parts[i].text);
+        struct part *part = &parts[orders[answer->output_aside][i]];
+
+        whole = whole && !buf_failed(&part->text);
+        append_part(part, answer->session, outputs, out);
+        buf_release(&part->text);
+        buf_release(&part->exact);
     }
     return whole && !buf_failed(out);
 }

@@ -21,6 +21,8 @@ struct answer {
     struct capture *errors;  /* standard error of the call */
     struct str body;         /* the image's answer */
     const char *session;     /* whose answer it is */
+    bool output_aside;       /* the outputs follow the body, and of each at most
+                                LIMIT_OUTPUT_ASIDE characters are shown */
 };
 
 /* Appends the whole answer to OUT, about MAX_CHARS characters at most; what is

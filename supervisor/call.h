@@ -35,6 +35,7 @@ struct call {
     struct buf fields;   /* operation and arguments as wire fields */
     const struct operation *operation; /* never NULL once it is in a session */
     bool ours;          /* the supervisor does it, not an image */
+    bool output_aside;  /* what it prints follows its answer (answer.h) */
     bool view;          /* its answer is what the image says, and no more */
     bool reads;         /* it changes nothing that a checkpoint would keep */
     bool sent;          /* to the image that is connected now */

@@ -133,12 +133,33 @@ void image_life_serve(struct supervisor *s, struct session *session,
         image_life_lost(session, now);
 }
 
+/* A call that was stopped at its time limit has not succeeded, whatever it
+   returned. */
+static void fail_forced(struct call *call)
+{
+    struct buf text = BUF_EMPTY;
+
+    buf_printf(&text,
+               "[ERROR] ECL-MCP:TIME-LIMIT-EXCEEDED\nThe evaluation was "
+               "stopped at its time limit of %g s, by the end of the programs "
+               "that it had started. The argument timeout changes the limit "
+               "for one call, configure-limits for all calls. It "
+               "returned:\n%.*s",
+               (double)call->timeout_ms / 1000,
+               STR_ARG(buf_view(&call->text)));
+    buf_release(&call->text);
+    call->text = text;
+    call->error = true;
+}
+
 void image_life_answer(struct supervisor *s, struct session *session,
                        int64_t now)
 {
     struct call *call;
 
     while ((call = session_take_finished(session))) {
+        if (stop_was_forced(session, call))
+            fail_forced(call);
         session->image.stop.stage = 0;
         if (call->stopping)
             process_limit_end_programs(session, call);

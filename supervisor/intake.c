@@ -144,6 +144,7 @@ static enum status take_call(struct front *front, struct wire_head head,
     call->max_chars =
         request.max_chars > 0 ? (size_t)request.max_chars : LIMIT_OUTPUT;
     call->operation = operation;
+    call->output_aside = operation->output_aside;
     call->ours = operation->by == OPERATION_IN_ORDER;
     call->view = (head.flags & WIRE_VIEW) != 0;
     call->reads = (head.flags & WIRE_READS) != 0;

@@ -428,6 +428,7 @@ static const struct operation operations[] = {
      .by = OPERATION_BY_IMAGE,
      .frees = true,
      .note_answer = note_reset},
+    {.name = "run-tests", .by = OPERATION_BY_IMAGE, .output_aside = true},
 };
 
 static const struct operation any_other = {.by = OPERATION_BY_IMAGE};

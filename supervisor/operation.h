@@ -43,6 +43,10 @@ struct operation {
     bool (*show)(const struct supervisor *s, struct str name, struct str body,
                  struct str *kept, struct buf *text);
 
+    /* BY_IMAGE: the answer is not about what was printed meanwhile, which is
+       shown after it and cut to LIMIT_OUTPUT_ASIDE. */
+    bool output_aside;
+
     /* BY_IMAGE, or NULL: CALL is on its way to the image. */
     void (*note_call)(struct supervisor *s, const struct call *call);
 

@@ -132,7 +132,8 @@ void reply_composed(struct supervisor *s, struct session *session,
                             &call->captures[CAPTURE_STDOUT],
                             &call->captures[CAPTURE_STDERR],
                             body,
-                            session->name};
+                            session->name,
+                            call->output_aside};
 
     if (call->view) {
         leave_output(session, call);

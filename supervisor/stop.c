@@ -71,6 +71,12 @@ static struct call *running(const struct session *session)
                                                                          : NULL;
 }
 
+bool stop_was_forced(const struct session *session, const struct call *call)
+{
+    return call->stopping && call->why == STOP_TIME && !call->error &&
+           session->image.stop.stage >= STAGE_FORCED;
+}
+
 struct call *stop_freeing(const struct session *session)
 {
     struct call *call = session->calls.first;

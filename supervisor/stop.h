@@ -31,6 +31,11 @@ void stop_calls(struct supervisor *s, const struct front *front,
  */
 bool MUST_CHECK stop_tend(struct session *session, bool ending, int64_t now);
 
+/* Whether CALL of SESSION, which has returned a value, did so only because the
+   programs that it had started were ended at its time limit: C code that waits
+   for a program may hear no interrupt. */
+bool stop_was_forced(const struct session *session, const struct call *call);
+
 /* The first call that waits in SESSION and frees it (operation.h), or NULL. */
 struct call *stop_freeing(const struct session *session);
 

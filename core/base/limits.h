@@ -71,6 +71,18 @@
 #define LIMIT_SEARCH_BYTES (512u * 1024 * 1024)
 #define LIMIT_SEARCH_STEP (2u * 1024 * 1024)
 
+/* A regular expression: its instructions, how deep its groups are nested (they
+   are parsed on the stack), and how often one is repeated by number. Matching
+   takes at most this many times as long as the text, whatever the expression.
+ */
+#define LIMIT_REGEX 2000
+#define LIMIT_REGEX_DEPTH 50
+#define LIMIT_REGEX_REPEAT 1000
+
+/* Instructions that one search with a regular expression may run: half a
+ * minute. */
+#define LIMIT_SEARCH_WORK 4000000000ull
+
 /* Work of one step (strand.h), as much as looking at so many bytes: a few
    milliseconds, for which everything else waits. */
 #define LIMIT_STEP (512u * 1024)
@@ -95,6 +107,14 @@
    them: some seconds of work, and 1,000 edits of a file of 4 MB. */
 #define LIMIT_EDITS_BYTES 4294967296ull
 
+/* Places that the edits of one call may replace in a file: more than any name
+   has in one, and sorted in some milliseconds. */
+#define LIMIT_EDIT_PLACES 20000
+
+/* Bytes of a text in which the place that was probably meant is looked for. It
+   is a help in a message; files that people edit are smaller. */
+#define LIMIT_NEAREST (4u * 1024 * 1024)
+
 /* One review of several files: the files, which are asked about one by one; the
    hunks, more than anybody decides; and the bytes of the files, which are held
    until that is done. */
@@ -106,13 +126,11 @@
    LIMIT_PATCH. */
 #define LIMIT_CHANGES_PATCHES (4u * 1024 * 1024)
 
-/* Places that the edits of one call may replace in a file: more than any name
-   has in one, and sorted in some milliseconds. */
-#define LIMIT_EDIT_PLACES 20000
-
-/* Bytes of a text in which the place that was probably meant is looked for. It
-   is a help in a message; files that people edit are smaller. */
-#define LIMIT_NEAREST (4u * 1024 * 1024)
+/* System definitions that are searched for the name of a file that is moved or
+   deleted, bytes of each, and places that are reported: a project has a few. */
+#define LIMIT_MENTIONS_FILES 32
+#define LIMIT_MENTIONS_FILE (1024u * 1024)
+#define LIMIT_MENTIONS 10
 
 /* Lines of each of these texts: the tables take some 120 bytes for each line of
    one of them, so 64 MB. */
@@ -238,6 +256,10 @@
 /* Milliseconds for which a human may think about an approval, the default of
    --approval-timeout: enough to read a large diff. */
 #define LIMIT_APPROVAL_MS 300000
+
+/* Milliseconds after its question in which a human who works on it in the
+   editor prolongs a call: a working day. */
+#define LIMIT_APPROVAL_WORK_MS (8 * 60 * 60 * 1000)
 
 /* Calls that may wait for a human at a time: nobody reviews more. */
 #define LIMIT_APPROVALS 64
@@ -445,8 +467,24 @@
 /* Runs of one measurement, each of whose times is kept (lisp/measure.lisp). */
 #define LIMIT_RUNS 100000
 
+/* Seconds that one test of run-tests may take: a day. */
+#define LIMIT_TEST_SECONDS 86400
+
+/* Characters that an answer shows of each output of a call that is not about
+   what was printed: enough to see which test wrote it. */
+#define LIMIT_OUTPUT_ASIDE 1000
+
 /* Entries that a tool lists when asked for many: nobody reads more. */
 #define LIMIT_LISTED 1000
+
+/* Values that complete what a user types: MCP allows no more in an answer. To
+   find systems, the folders that are looked into: more than a workspace with
+   its vendored libraries has, and a matter of milliseconds. */
+#define LIMIT_COMPLETIONS 100
+#define LIMIT_COMPLETION_FOLDERS 500
+
+/* Bytes of an argument of a prompt: more than anybody types. */
+#define LIMIT_PROMPT_ARGUMENT (64u * 1024)
 
 /* Bytes of a session's name. */
 #define LIMIT_SESSION_NAME 64

@@ -136,6 +136,18 @@ static void write_argument_name(struct jsonw *w, const char *member,
         jsonw_member(w, member, str_from(field->name));
 }
 
+/* The files of a call that is about several. */
+static void write_files(struct jsonw *w, const struct tool_call *call)
+{
+    if (call->part_count == 0)
+        return;
+    jsonw_name(w, "files");
+    jsonw_array(w);
+    for (size_t i = 0; i < call->part_count; i++)
+        jsonw_string(w, buf_view(&call->parts[i].change.path));
+    jsonw_end_array(w);
+}
+
 uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
                         int64_t seconds)
 {
@@ -152,6 +164,7 @@ uint64_t editor_approve(struct editor *editor, const struct tool_call *call,
     write_arguments(w, buf_view(&call->arguments));
     write_argument_name(w, "code", call->tool, SCHEMA_CODE);
     write_argument_name(w, "path", call->tool, SCHEMA_PATH);
+    write_files(w, call);
     if (call->tool->loads_code)
         jsonw_member_bool(w, "loads", true);
     jsonw_member(w, "message", buf_view(&question->message));
@@ -198,6 +211,20 @@ void editor_withdraw(struct editor *editor, uint64_t id, struct str reason)
     jsonw_member(&note.json, "reason", reason);
     jsonw_end_object(&note.json);
     (void)finish(editor, &note); // its answer is ignored anyway
+}
+
+void editor_waits(struct editor *editor, uint64_t id, int64_t seconds)
+{
+    struct rpc_reply note;
+
+    if (!editor->connected || editor->output.n >= LIMIT_EDITOR_BACKLOG / 4)
+        return;
+    rpc_begin_notification(&note, &editor->output, "waits");
+    jsonw_object(&note.json);
+    jsonw_member_int(&note.json, "id", (int64_t)id);
+    jsonw_member_int(&note.json, "seconds", seconds);
+    jsonw_end_object(&note.json);
+    (void)finish(editor, &note); // the editor then shows too little time
 }
 
 void editor_event(void *context, const struct gate_event *event)
@@ -247,6 +274,14 @@ static bool read_id(struct str text, uint64_t *id)
     return n > 0;
 }
 
+/* Reads a notification of KIND about the request that PARAMS name. */
+static bool read_notice(struct json params, enum editor_kind kind,
+                        struct editor_message *out)
+{
+    *out = (struct editor_message){.kind = kind};
+    return read_id(json_raw(json_get(params, "id")), &out->id);
+}
+
 /* Fills OUT; false when MESSAGE is not one of this protocol. */
 static bool read_message(const struct rpc_message *message,
                          struct editor_message *out)
@@ -261,10 +296,10 @@ static bool read_message(const struct rpc_message *message,
     }
     if (message->kind != RPC_NOTIFICATION)
         return false;
-    if (str_eq(message->method, STR("received"))) {
-        *out = (struct editor_message){.kind = EDITOR_RECEIVED};
-        return read_id(json_raw(json_get(message->params, "id")), &out->id);
-    }
+    if (str_eq(message->method, STR("received")))
+        return read_notice(message->params, EDITOR_RECEIVED, out);
+    if (str_eq(message->method, STR("working")))
+        return read_notice(message->params, EDITOR_WORKING, out);
     *out = (struct editor_message){.kind = EDITOR_TOOLS, .value = tools};
     return str_eq(message->method, STR("tools")) &&
            json_type(tools) == JSON_ARRAY;

@@ -65,12 +65,17 @@ uint64_t editor_call(struct editor *editor, const struct tool_call *call);
 /* Withdraws the request ID because of REASON: its answer is no longer read. */
 void editor_withdraw(struct editor *editor, uint64_t id, struct str reason);
 
+/* Says that the core waits for the result of the request ID for SECONDS from
+   now on. */
+void editor_waits(struct editor *editor, uint64_t id, int64_t seconds);
+
 /* The hook of the gate; its context is a struct editor. Reports each call that
    has ended to the editor, unless the editor is slow to read. */
 void editor_event(void *context, const struct gate_event *event);
 
 enum editor_kind {
     EDITOR_RECEIVED, /* the request with this id arrived */
+    EDITOR_WORKING,  /* the human works on it */
     EDITOR_RESULT,   /* the result or error for it */
     EDITOR_TOOLS     /* the tools that the editor has */
 };

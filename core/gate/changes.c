@@ -95,17 +95,16 @@ enum status changes_divide(const struct tool_request *request,
     return status;
 }
 
-/* Why the file of PART cannot be removed: the editor has unsaved changes of it.
-   Otherwise its buffer does not matter. */
-static enum status check_unsaved(const struct tool_request *request,
-                                 struct tool_call *part,
-                                 struct tool_answer *answer)
+enum status changes_check_saved(const struct tool_request *request,
+                                struct tool_call *part,
+                                struct tool_answer *answer)
 {
     if (part->buffer.modified)
-        return review_fail(request->arena, answer, "ERROR",
-                           "%.*s: the user has unsaved changes of it in the "
-                           "editor, so it is not removed. Nothing was written.",
-                           STR_ARG(buf_view(&part->place.path)));
+        return review_fail(
+            request->arena, answer, "ERROR",
+            "%.*s: the user has unsaved changes of it in the "
+            "editor. Nothing was written, and the user was not asked.",
+            STR_ARG(buf_view(&part->place.path)));
     tool_buffer_release(&part->buffer);
     part->buffer.asked = true;
     return ST_OK;
@@ -131,8 +130,9 @@ enum status changes_open(const struct tool_request *request, size_t i,
     enum status status = ST_OK;
 
     *out = NULL;
+    part.call->removes = removes;
     if (removes)
-        status = check_unsaved(request, part.call, answer);
+        status = changes_check_saved(request, part.call, answer);
     if (status != ST_OK || answer->state != TOOL_ASKS)
         return status;
     status = review_open(&part, !removes, out, answer);
@@ -295,8 +295,9 @@ static void write_message(struct buf *out, const struct tool_request *request,
     size_t n = request->call->part_count;
     size_t total = review_of(request, 0)->total;
 
-    buf_printf(out, "Change %zu file%s: %zu hunk%s\n", n, n == 1 ? "" : "s",
-               total, total == 1 ? "" : "s");
+    if (n > 1 || total > 1 || !review_of(request, 0)->removes)
+        buf_printf(out, "Change %zu file%s: %zu hunk%s\n", n, n == 1 ? "" : "s",
+                   total, total == 1 ? "" : "s");
     if (reason.n > 0) {
         buf_str(out, STR("Reason given: "));
         utf8_append_visible(out, reason); // on one line, whatever it says
@@ -305,7 +306,10 @@ static void write_message(struct buf *out, const struct tool_request *request,
     for (size_t i = 0; i < n && out->n <= LIMIT_QUESTION; i++) {
         const struct review *review = review_of(request, i);
 
-        buf_printf(out, "\n%s %.*s\n", verb_of(review), STR_ARG(review->name));
+        buf_str(out, out->n > 0 ? STR("\n") : STR(""));
+        buf_printf(out, "%s %.*s\n", verb_of(review), STR_ARG(review->name));
+        if (review->bulk)
+            review_write_bulk(out, review);
         if (!review->stale)
             review_write_diff(out, review, true);
     }

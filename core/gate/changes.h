@@ -27,6 +27,12 @@ enum status MUST_CHECK changes_open(const struct tool_request *request,
                                     size_t i, bool removes, struct review **out,
                                     struct tool_answer *answer);
 
+/* What an editor has not saved of the file of PART is neither removed nor
+   moved: ANSWER says so. Otherwise its buffer does not matter from now on. */
+enum status MUST_CHECK changes_check_saved(const struct tool_request *request,
+                                           struct tool_call *part,
+                                           struct tool_answer *answer);
+
 /* AFTER replaces the text of REVIEW, as with review_propose; or ANSWER says why
    not. */
 enum status MUST_CHECK changes_compare(const struct tool_request *request,

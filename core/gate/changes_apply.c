@@ -89,8 +89,8 @@ static void note_change(const struct file *file, struct tool_call *call,
     diff_write(&patch, &outcome->diff, file->review->name,
                *left < LIMIT_PATCH ? *left : LIMIT_PATCH);
     change->made = true;
-    change->kept =
-        !buf_failed(&patch) && patch.n <= LIMIT_PATCH && patch.n <= *left;
+    change->kept = !file->review->bulk && !buf_failed(&patch) &&
+                   patch.n <= LIMIT_PATCH && patch.n <= *left;
     if (!change->kept)
         buf_reset(&patch);
     *left -= patch.n < *left ? patch.n : *left;
@@ -239,7 +239,7 @@ static void write_file(struct buf *out, const struct tool_request *request,
         buf_str(out, STR(" (deleted)"));
     buf_str(out, file->outcome.where);
     if (file->outcome.applied > 0 && !file->change->kept)
-        buf_str(out, STR(" (too large for the log: it cannot be undone)"));
+        buf_str(out, STR(" (the log keeps no copy: it cannot be undone)"));
     if (file->failure.text.n > 0) {
         (void)state_of_failure(file, &why);
         buf_printf(out, ": %.*s", STR_ARG(why));

@@ -22,6 +22,12 @@ const struct tool policy_evaluation = {
     .description = "Stands in rules for all tools that evaluate code.",
 };
 
+const struct tool policy_editing = {
+    .name = "@editing",
+    .title = "All tools that edit",
+    .description = "Stands in rules for all tools that change files.",
+};
+
 /* The fault when memory runs out. */
 #define NO_MEMORY STR("there was not enough memory to read them")
 
@@ -90,7 +96,8 @@ find_field(const struct tool *tool, enum schema_kind kind, const char *name)
 
 static bool takes_path(const struct tool *tool)
 {
-    return tool->divide || find_field(tool, SCHEMA_PATH, NULL);
+    return tool->divide || tool == &policy_editing ||
+           find_field(tool, SCHEMA_PATH, NULL);
 }
 
 static const struct schema_field *session_field(const struct tool *tool)
@@ -197,7 +204,8 @@ static bool is_hopeless(struct str glob)
 static bool check_rule(struct reading *r, struct json place,
                        const struct policy_rule *rule)
 {
-    if (!rule->tool || rule->tool == &policy_evaluation)
+    if (!rule->tool || rule->tool == &policy_evaluation ||
+        (rule->tool == &policy_editing && rule->session.n == 0))
         return true;
     if (rule->path.n > 0 && !takes_path(rule->tool))
         fault_in(r, place, "the rule has a path, but its tool takes none: ");
@@ -336,7 +344,8 @@ enum status policy_fail(struct policy *policy, struct str name, const char *why)
 static bool tool_fits(const struct policy_rule *rule, const struct tool *tool)
 {
     return !rule->tool || rule->tool == tool ||
-           (rule->tool == &policy_evaluation && tool->evaluates);
+           (rule->tool == &policy_evaluation && tool->evaluates) ||
+           (rule->tool == &policy_editing && tool->edits);
 }
 
 /* Whether RULE is about such calls, whatever their file is. */

@@ -37,12 +37,15 @@ void policy_release(struct policy *policy);
 /* In place of a tool, in rules: all tools that evaluate code (tool.h). */
 extern const struct tool policy_evaluation;
 
+/* The same for all tools that change files. */
+extern const struct tool policy_editing;
+
 /* Adds a rule about a whole tool. */
 enum status MUST_CHECK policy_add(struct policy *policy,
                                   const struct tool *tool,
                                   enum policy_decision decision);
 
-/* The tool of that name, or policy_evaluation for its name; else NULL. */
+/* The tool of that name, or one of these two for its name; else NULL. */
 typedef const struct tool *policy_find(struct str name);
 
 /* Adds the rules in TEXT, that of the file NAME. The first mistake is kept in

@@ -100,6 +100,13 @@ static enum status decode(const struct tool_buffer *buffer,
     return text.n > 0 && memchr(text.p, '\0', text.n) ? ST_INVALID : ST_OK;
 }
 
+/* Whether BYTES are not shown in full before they go. */
+static bool is_bulk(struct str bytes)
+{
+    return bytes.n > LIMIT_PATCH ||
+           (bytes.n > 0 && memchr(bytes.p, 0, bytes.n));
+}
+
 /* Reads and decodes the file; sets ANSWER when that is not possible. */
 static enum status load(const struct tool_request *request, bool may_miss,
                         struct review *review, struct tool_answer *answer)
@@ -124,6 +131,10 @@ static enum status load(const struct tool_request *request, bool may_miss,
             "%.*s has changed since you read it. Nothing was written, and "
             "the user was not asked. Read it again with read-file.",
             STR_ARG(review->name));
+    review->bulk = request->call->removes && is_bulk(base->bytes);
+    review->before.text = STR("");
+    if (review->bulk)
+        return ST_OK;
     enum status status = decode(buffer, review);
     if (status == ST_INVALID)
         return review_fail(
@@ -195,6 +206,33 @@ static void write_message(struct buf *out, const struct review *review,
     review_write_diff(out, review, by_hunk);
 }
 
+/* Lines of such a file that are shown, and their characters. */
+#define BULK_LINES 10
+#define BULK_CHARS 1000
+
+void review_write_bulk(struct buf *out, const struct review *review)
+{
+    struct str bytes = review->base.bytes;
+    bool text = !memchr(bytes.p, 0, bytes.n);
+    struct str head = text ? utf8_head(bytes, BULK_CHARS) : STR("");
+
+    buf_printf(out,
+               "It has %zu byte%s, %s. The log keeps no copy, so deleting "
+               "it cannot be undone.",
+               bytes.n, bytes.n == 1 ? "" : "s",
+               text ? "too many to be shown" : "and is not a text");
+    for (int i = 0; i < BULK_LINES && head.n > 0; i++) {
+        const char *end = memchr(head.p, '\n', head.n);
+        size_t n = end ? (size_t)(end - head.p) : head.n;
+
+        buf_str(out, STR("\n    "));
+        utf8_append_visible(out, str_make(head.p, n));
+        n += end != NULL;
+        head = str_make(head.p + n, head.n - n);
+    }
+    buf_byte(out, '\n');
+}
+
 /* The range of a hunk's lines as diff(1) counts them. */
 static void write_place(struct jsonw *w, const char *start_name, size_t start,
                         const char *count_name, size_t count)
@@ -244,6 +282,11 @@ void review_write_for_editor(struct buf *out, const struct review *review,
     jsonw_member_bool(&w, "buffer", review->buffer);
     if (review->removes)
         jsonw_member_bool(&w, "removes", true);
+    if (review->bulk) {
+        buf_reset(&path);
+        review_write_bulk(&path, review);
+        jsonw_member(&w, "note", buf_view(&path));
+    }
     jsonw_name(&w, "hunks");
     jsonw_array(&w);
     for (size_t i = 0; i < review->diff.hunk_count; i++)

@@ -30,6 +30,8 @@ struct review {
 
     /* Of one of several files (changes.h): */
     bool removes; /* the file is to go; its one hunk is all of it */
+    bool bulk;    /* the same, but it is not a text, or too long to be shown:
+                     its hunk is empty */
     bool whole;   /* if a chosen hunk has no place, no other is applied */
     bool stale;   /* it is not what the human was shown: the hunks have a number
                      only, and none is applied */
@@ -65,6 +67,9 @@ void review_write_diff(struct buf *out, const struct review *review,
                        bool by_hunk);
 void review_write_for_editor(struct buf *out, const struct review *review,
                              struct str reason);
+
+/* The same of a file that is bulk: how large it is, and its first lines. */
+void review_write_bulk(struct buf *out, const struct review *review);
 
 /* Appends what must not have changed when the answer comes. */
 void review_write_substance(struct buf *out, const struct review *review);

@@ -166,6 +166,7 @@ struct tool_call {
            editor, place, buffer, plan and change are used; owned. */
         struct tool_call *parts;
         size_t part_count;
+        bool removes; /* of a part: its file is to go, whatever it holds */
     };
 };
 
@@ -244,6 +245,10 @@ struct tool {
        files that they name. A rule about POLICY_EVALUATION is about all such
        tools. */
     bool evaluates;
+
+    /* It changes files of the workspace. A rule about POLICY_EDITING is about
+       all such tools. */
+    bool edits;
 
     /* An editor calls it by itself, as for what is being typed, under a name of
        its own. It does not list those calls. Without this flag it lists a call,

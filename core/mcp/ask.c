@@ -43,6 +43,8 @@ static int64_t end_of_time(const struct ask *ask, int64_t now_ms)
 static void start_clock(const struct ask *ask, struct pending *pending,
                         int64_t now_ms)
 {
+    pending->asked_ms = now_ms;
+    pending->worked_on = false;
     pending->expires_ms = end_of_time(ask, now_ms);
     pending->next_report_ms = now_ms + LIMIT_APPROVAL_PROGRESS_MS;
 }
@@ -84,7 +86,9 @@ int64_t ask_deadline(const struct pending *pending)
 
 static void end_of_thinking(struct ask *ask, struct step *t)
 {
-    struct str why = text_of_end(ask, t->gate.arena);
+    struct str why = t->pending->worked_on
+                         ? STR("the user worked on it and did not finish")
+                         : text_of_end(ask, t->gate.arena);
 
     ask_withdraw(ask, t, why);
     ask_go_on_alone(ask, t, step_decide_without(t, why));
@@ -94,11 +98,28 @@ static void report_thinking(const struct step *t)
 {
     char text[100];
     int64_t seconds = (t->gate.now_ms - t->pending->tool.started_ms) / 1000;
-    int n =
-        snprintf(text, sizeof text, "waiting for the user, %d s", (int)seconds);
+    int n = snprintf(text, sizeof text, "waiting for the user, %s%d s",
+                     t->pending->worked_on ? "who works on it, " : "",
+                     (int)seconds);
 
     t->pending->next_report_ms = t->gate.now_ms + LIMIT_APPROVAL_PROGRESS_MS;
     step_report(t, str_make(text, (size_t)n));
+}
+
+void ask_prolong(struct ask *ask, struct step *t)
+{
+    struct pending *pending = t->pending;
+    int64_t now_ms = t->gate.now_ms;
+
+    if (pending->state != PENDING_ASKING_EDITOR)
+        return;
+    int64_t expires_ms = deadline_earlier(
+        end_of_time(ask, now_ms), pending->asked_ms + LIMIT_APPROVAL_WORK_MS);
+    if (expires_ms > pending->expires_ms)
+        pending->expires_ms = expires_ms;
+    pending->worked_on = true;
+    editor_waits(ask->editor, pending->editor_request,
+                 (pending->expires_ms - now_ms) / 1000);
 }
 
 void ask_tick(struct ask *ask, struct step *t)

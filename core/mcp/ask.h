@@ -70,6 +70,11 @@ int64_t ask_deadline(const struct pending *pending);
    took too long, and tells the client that a human still thinks. */
 void ask_tick(struct ask *ask, struct step *t);
 
+/* The human works on the question of T, which is with the editor: the time
+   limit starts anew, for LIMIT_APPROVAL_WORK_MS at most. The editor hears what
+   is left, and the client that somebody works. */
+void ask_prolong(struct ask *ask, struct step *t);
+
 /* The client says no more: from now on nobody is asked. */
 void ask_finish(struct ask *ask);
 

@@ -26,7 +26,7 @@ static struct ticket ticket_of(const struct step *t)
     hash_call(call->tool, buf_view(&call->arguments), ticket.call);
     // each part of a call is compared by itself (changes.h)
     const struct str parts[] = {buf_view(&question->carried)};
-    if (call->tool->divide)
+    if (call->tool->divide && question->carried.n > 0)
         ticket_hash(parts, 1, ticket.question);
     else
         ticket_hash(shown, sizeof shown / sizeof *shown, ticket.question);

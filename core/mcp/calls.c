@@ -208,7 +208,10 @@ void calls_editor(struct calls *calls, struct arena *arena,
         return;
     }
     struct step step = step_of(calls, arena, pending, now_ms);
-    ask_go_on_alone(&calls->ask, &step, ask_editor_answer(&step, message));
+    if (message->kind == EDITOR_WORKING)
+        ask_prolong(&calls->ask, &step);
+    else
+        ask_go_on_alone(&calls->ask, &step, ask_editor_answer(&step, message));
 }
 
 static void lose_editor(struct calls *calls, struct step *t)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* calls.h: all calls of tools whose answers are still to come. Here they start,
    and here arrives what happens to them: answers, cancellations, time, the end.
-   A resource that shows a session is read by such a call, too. */
+   A resource that shows a session is read by such a call, too, and some
+   completions are made by one. */
 #ifndef MCP_CALLS_H
 #define MCP_CALLS_H
 

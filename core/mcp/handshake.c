@@ -12,7 +12,8 @@
 
 /* --- What the server says of itself ------------------------------------- */
 
-static void write_capabilities(struct jsonw *w, bool editor_comes)
+static void write_capabilities(struct jsonw *w, enum mcp_version version,
+                               bool editor_comes)
 {
     jsonw_name(w, "capabilities");
     jsonw_object(w);
@@ -24,6 +25,14 @@ static void write_capabilities(struct jsonw *w, bool editor_comes)
     jsonw_name(w, "resources");
     jsonw_object(w);
     jsonw_end_object(w);
+    jsonw_name(w, "prompts");
+    jsonw_object(w);
+    jsonw_end_object(w);
+    if (version >= MCP_2025_03_26) {
+        jsonw_name(w, "completions");
+        jsonw_object(w);
+        jsonw_end_object(w);
+    }
     jsonw_end_object(w);
     jsonw_member(w, "instructions", str_from(instructions_text));
 }
@@ -112,7 +121,7 @@ void handshake_initialize(const struct request *r)
                  str_from(result_version_name(mcp->version)));
     jsonw_name(w, "serverInfo");
     result_write_server(w, mcp->version);
-    write_capabilities(w, mcp->config.editor_comes);
+    write_capabilities(w, mcp->version, mcp->config.editor_comes);
     request_check_sent(r, result_end(&reply, mcp->version));
 }
 
@@ -160,6 +169,6 @@ void handshake_discover(const struct request *r)
     struct rpc_reply reply;
     struct jsonw *w = request_begin(r, &reply);
     write_versions(w, "supportedVersions");
-    write_capabilities(w, r->mcp->config.editor_comes);
+    write_capabilities(w, r->version, r->mcp->config.editor_comes);
     request_end_cacheable(r, &reply);
 }

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/strand.h"
 #include "mcp/handshake.h"
+#include "mcp/methods_prompts.h"
 #include "mcp/methods_resources.h"
 #include "mcp/methods_tools.h"
 #include "mcp/request.h"
@@ -35,6 +36,9 @@ static const struct method {
     {"resources/list", BOTH, false, methods_resources_list},
     {"resources/templates/list", BOTH, false, methods_resources_templates},
     {"resources/read", BOTH, false, methods_resources_read},
+    {"prompts/list", BOTH, false, methods_prompts_list},
+    {"prompts/get", BOTH, false, methods_prompts_get},
+    {"completion/complete", BOTH, false, methods_prompts_complete},
     {"ping", LEGACY, true, ping},
     {"initialize", LEGACY, true, handshake_initialize},
     {"server/discover", MODERN, false, handshake_discover},

@@ -54,6 +54,7 @@ struct pending *pending_new(const struct rpc_to *to, enum mcp_version version,
                                 .tool.image.owner_bytes = bytes,
                                 .version = version,
                                 .type = texts->type,
+                                .completion = texts->completion,
                                 .bucket = bucket_of(to->id),
                                 .to = *to};
     pending->to.id = copy(&at, to->id);

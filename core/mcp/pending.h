@@ -82,6 +82,7 @@ struct pending {
     struct str token; /* for progress, JSON text; empty: it is unwanted */
     struct str uri;   /* of the resource that the answer shows; empty: none */
     const char *type; /* of that resource; static */
+    bool completion;  /* the answer completes what a user types */
     int64_t progress; /* notifications so far */
     struct editor_tools_list *editor_tools; /* with its tool; held; or NULL */
     struct ask_again_kept *again;           /* ask_again.h; from malloc */
@@ -99,6 +100,8 @@ struct pending {
     int64_t receive_by_ms;   /* it must do so before */
     int64_t expires_ms;      /* when its answer, or the human's, is too late */
     int64_t next_report_ms;  /* when the client hears that a human is asked */
+    int64_t asked_ms;        /* when the human was asked */
+    bool worked_on;          /* the human has begun to work on it */
 
     /* Private. */
     size_t counted_bytes; /* its share of the table's */
@@ -130,6 +133,7 @@ struct pending_texts {
     struct str client; /* who it is, JSON text; may be empty */
     struct str uri;    /* of the resource that it reads; empty: a tool's call */
     const char *type;  /* of that resource; static */
+    bool completion;   /* it completes what a user types */
 };
 
 /* A new record, in no table; the caller frees it with pending_free. Copies the

@@ -200,6 +200,12 @@ void resources_list_templates(struct jsonw *w,
     jsonw_end_array(w);
 }
 
+bool resources_is_session(struct str template, struct str variable)
+{
+    return str_starts(template, STR(SESSIONS "{name}/")) &&
+           str_eq(variable, STR("name"));
+}
+
 /* --- Addresses ---------------------------------------------------------- */
 
 /* Cuts S at its first "/". False when there is none; then *HEAD is all of S. */

@@ -53,6 +53,10 @@ void resources_list(struct jsonw *w, const struct resources_page *page);
 void resources_list_templates(struct jsonw *w,
                               const struct resources_page *page);
 
+/* Whether VARIABLE of TEMPLATE, an address as resources_list_templates writes
+   it, stands for the name of a session. */
+bool resources_is_session(struct str template, struct str variable);
+
 /* The call that reads a resource. */
 struct resources_view {
     const struct tool *tool;

@@ -194,6 +194,20 @@ enum status result_of_contents(const struct rpc_to *to,
     return end_contents(&reply, version);
 }
 
+enum status result_of_completion(const struct rpc_to *to,
+                                 enum mcp_version version,
+                                 struct str completion)
+{
+    struct rpc_reply reply;
+
+    result_begin(&reply, to, version);
+    jsonw_name(&reply.json, "completion");
+    jsonw_raw(&reply.json, completion.n > 0
+                               ? completion
+                               : STR("{\"values\":[],\"hasMore\":false}"));
+    return result_end(&reply, version);
+}
+
 /* Begins an error whose message is the standard text of WORDS, then DETAIL. The
    caller writes the members of its data. */
 static void begin_error(struct rpc_reply *reply, const struct rpc_to *to,

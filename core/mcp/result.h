@@ -61,6 +61,12 @@ enum status MUST_CHECK result_of_contents(const struct rpc_to *to,
                                           enum mcp_version version,
                                           struct str contents);
 
+/* Writes the whole result of a completion/complete: COMPLETION, an object as
+   JSON text; empty: there are no values. */
+enum status MUST_CHECK result_of_completion(const struct rpc_to *to,
+                                            enum mcp_version version,
+                                            struct str completion);
+
 /* Like rpc_error, with other data: there is no resource URI, which DETAIL
    says. */
 enum status MUST_CHECK result_no_resource(const struct rpc_to *to,

@@ -78,6 +78,9 @@ static enum status write_answer(const struct step *t)
     if (answer->requires && result_is_modern(pending->version))
         return result_missing_capability(&pending->to, answer->requires,
                                          answer->text);
+    if (pending->completion)
+        return result_of_completion(&pending->to, pending->version,
+                                    answer->structured);
     if (pending->uri.n > 0)
         return write_resource(t);
     return write_call_result(t, answer);

@@ -332,7 +332,7 @@ static enum status scan_text(struct strand *strand, struct str text,
 {
     struct scan scan = {.report = report, .guess = guess};
     struct token last;
-    *report = (struct source_report){.kept = 0};
+    *report = (struct source_report){.text = text};
     *open = (struct nesting_frame){.mark = 0};
     tokens_init(&scan.tokens, text);
     scan.tokens.strand = strand;
@@ -351,6 +351,12 @@ static enum status scan_text(struct strand *strand, struct str text,
 }
 
 /* --- Words --------------------------------------------------------------- */
+
+/* Characters of a line before and after the mark. */
+#define SHOWN_CHARS 60
+
+/* Bytes of a quoted problem that do not show where it is, as ")". */
+#define SAYS_NOTHING 1
 
 #define TEXT_OF(macro) #macro
 #define TEXT(macro) TEXT_OF(macro)
@@ -433,6 +439,33 @@ static void put_guess(struct buf *out, const struct source_problem *problem)
     put_reason(out, problem);
 }
 
+/* The line of TEXT that has PLACE, with a mark there; of a long one the part
+   around it. */
+static void put_line(struct buf *out, struct str text,
+                     struct source_place place)
+{
+    size_t start = place.offset;
+    size_t end = place.offset;
+    while (start > 0 && text.p[start - 1] != '\n' &&
+           place.offset - start < 4 * SHOWN_CHARS)
+        start--;
+    while (end < text.n && text.p[end] != '\n' && text.p[end] != '\r' &&
+           end - place.offset < 4 * SHOWN_CHARS)
+        end++;
+    struct str before =
+        utf8_tail(str_make(text.p + start, place.offset - start), SHOWN_CHARS);
+    struct str after = utf8_head(
+        str_make(text.p + place.offset, end - place.offset), SHOWN_CHARS);
+    bool whole = before.p == text.p || before.p[-1] == '\n';
+    buf_str(out, STR("\n  At \xE2\x96\xB6 in \""));
+    buf_str(out, whole ? STR("") : STR("\xE2\x80\xA6"));
+    utf8_append_visible(out, before);
+    buf_str(out, STR("\xE2\x96\xB6"));
+    utf8_append_visible(out, after);
+    buf_str(out,
+            place.offset + after.n < end ? STR("\xE2\x80\xA6\"") : STR("\""));
+}
+
 static void put_open(struct buf *out, const struct source_problem *problem)
 {
     if (problem->open_count == 0)
@@ -464,11 +497,16 @@ static void put_fault(struct buf *out, const struct source_problem *problem)
                    problem->count - 1);
 }
 
-static void put_problem(struct buf *out, const struct source_problem *problem)
+static void put_problem(struct buf *out, struct str text,
+                        const struct source_problem *problem)
 {
     buf_str(out, STR("\nL"));
     put_fault(out, problem);
     put_guess(out, problem);
+    if (problem->guessed)
+        put_line(out, text, problem->guess);
+    else if (problem->text.n <= SAYS_NOTHING && problem->place.column > 0)
+        put_line(out, text, problem->place);
     put_open(out, problem);
 }
 
@@ -511,11 +549,11 @@ struct str source_describe(struct arena *arena,
         buf_printf(&out, "%zu syntax problem%s.", report->count,
                    report->count == 1 ? "" : "s");
     for (size_t i = 0; i < report->kept; i++)
-        put_problem(&out, &report->problems[i]);
+        put_problem(&out, report->text, &report->problems[i]);
     if (report->count > report->kept)
         buf_printf(&out, "\nand %zu more", report->count - report->kept);
     if (report->swallowed.fault != TOKEN_FINE)
-        put_problem(&out, &report->swallowed);
+        put_problem(&out, report->text, &report->swallowed);
     if (buf_failed(&out) || arena_str(arena, buf_view(&out), &text) != ST_OK)
         text = STR("");
     buf_release(&out);

@@ -52,6 +52,7 @@ struct source_problem {
 };
 
 struct source_report {
+    struct str text; /* that was checked */
     struct source_problem problems[LIMIT_SOURCE_PROBLEMS]; /* the first ones */
     size_t kept;
     size_t count;   /* of all problems */
@@ -73,8 +74,8 @@ enum status MUST_CHECK source_check(struct strand *strand, struct str text,
 bool source_is_doubtful(enum token_fault fault);
 
 /* REPORT in words, without a line break at its end: "Syntax OK: 3 forms.", or
-   each problem with its place, the lists that are open there, and the guess.
-   Empty when memory ran out. */
+   each problem with its place, the lists that are open there, the guess, and
+   the line in question with a mark. Empty when memory ran out. */
 struct str source_describe(struct arena *arena,
                            const struct source_report *report);
 

@@ -137,6 +137,7 @@ const struct tool tool_edit_definition = {
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,
+    .edits = true,
     .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,

@@ -95,6 +95,31 @@ const struct tool *const tools_eval[] = {
         .operation = "load-file",
     },
     &(const struct tool){
+        .name = "run-tests",
+        .title = "Run tests",
+        .description = "Run tests of a system, a package, or all; per failure: "
+                       "form, expected, got, place, backtrace.",
+        .fields =
+            FIELDS(FIELD_OPTIONAL("system"), FIELD_PACKAGE,
+                   {.name = "name", .alias = "test", .kind = SCHEMA_STRING},
+                   {.name = "failed",
+                    .kind = SCHEMA_BOOLEAN,
+                    .help = "Only what failed last."},
+                   {.name = "seconds",
+                    .kind = SCHEMA_INTEGER,
+                    .min = 1,
+                    .max = LIMIT_TEST_SECONDS,
+                    .help = "Per test."},
+                   FIELD_SESSION),
+        .level = TOOL_CAUTIOUS,
+        .loads_code = true,
+        .destructive = true,
+        .open_world = true,
+        .timeout_ms = LIMIT_LOAD_TIMEOUT_MS,
+        .evaluates = true,
+        .operation = "run-tests",
+    },
+    &(const struct tool){
         .name = "compile-form",
         .title = "Compile form",
         .description =

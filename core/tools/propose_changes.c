@@ -188,6 +188,7 @@ const struct tool tool_propose_changes = {
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,
+    .edits = true,
     .in_steps = true,
     .divide = divide,
     .prepare = prepare,

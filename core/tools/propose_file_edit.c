@@ -147,6 +147,7 @@ const struct tool tool_propose_file_edit = {
     .fields = fields,
     .level = TOOL_DANGEROUS,
     .destructive = true,
+    .edits = true,
     .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,

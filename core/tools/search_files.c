@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search_files.c: finds a text in the files below a folder. */
+/* search_files.c: finds a text, or what a regular expression matches, in the
+   files below a folder. */
 #include "base/finder.h"
+#include "base/glob.h"
 #include "base/limits.h"
+#include "base/regex.h"
 #include "base/utf8.h"
 #include "gate/place.h"
 #include "tools/sets.h"
 
 /* Characters that are shown of a line. */
 #define SHOWN_CHARS 200
+#define SHOWN_BEFORE 60 /* the match, in a long line */
 
 /* The work (strand.h) of finding and opening a file or a folder. */
 #define LOOK 8192
 
-enum { PATTERN, PATH };
+enum { PATTERN, PATH, FILES, REGEX };
 
 static const struct schema_field fields[] = {
     [PATTERN] =
@@ -20,7 +24,7 @@ static const struct schema_field fields[] = {
             .name = "pattern",
             .kind = SCHEMA_STRING,
             .required = true,
-            .help = "Literal text.",
+            .help = "Literal text, or regex.",
         },
     [PATH] =
         {
@@ -28,6 +32,17 @@ static const struct schema_field fields[] = {
             .kind = SCHEMA_PATH,
             .fallback = "\".\"",
             .help = "Folder or file.",
+        },
+    [FILES] =
+        {
+            .name = "files",
+            .kind = SCHEMA_STRING,
+            .help = "Such as *.lisp.",
+        },
+    [REGEX] =
+        {
+            .name = "regex",
+            .kind = SCHEMA_BOOLEAN,
         },
     {0},
 };
@@ -42,7 +57,10 @@ struct place {
 struct search {
     struct arena *arena; /* of the places and the pattern */
     struct place *places;
-    struct finder finder; /* of the pattern */
+    struct finder finder; /* of the pattern, or of what all that match a regular
+                             expression have; its part may be empty */
+    struct regex *regex;  /* NULL: the pattern is a literal text */
+    struct str names;     /* the pattern of the names of files, or empty */
     struct buf found;
     size_t matches;
     size_t files;
@@ -51,6 +69,23 @@ struct search {
     uint64_t bytes;
     const char *limit; /* the one that ended the search, or NULL */
 };
+
+/* Whether the file PATH is searched. A pattern without a slash is one of the
+   name in its folder. */
+static bool is_wanted(const struct search *search, struct str path)
+{
+    struct str names = search->names;
+
+    if (names.n == 0)
+        return true;
+    if (!memchr(names.p, '/', names.n))
+        for (size_t i = path.n; i > 0; i--)
+            if (path.p[i - 1] == '/') {
+                path = str_make(path.p + i, path.n - i);
+                break;
+            }
+    return glob_matches(names, path);
+}
 
 static enum status push(struct search *search, struct str folder,
                         struct str name, bool is_folder)
@@ -102,14 +137,32 @@ static enum status look_into(struct search *search,
     return status;
 }
 
+/* Appends LINE; of a long one the part around AT, where the match begins. */
+static void show_line(struct buf *out, struct str line, size_t at)
+{
+    struct str head = utf8_head(line, SHOWN_CHARS);
+
+    if (at + SHOWN_BEFORE > head.n && head.n < line.n) {
+        struct str before = utf8_tail(str_make(line.p, at), SHOWN_BEFORE);
+        size_t from = at - before.n;
+
+        if (from > 0)
+            buf_str(out, STR("…"));
+        line = str_make(line.p + from, line.n - from);
+        head = utf8_head(line, SHOWN_CHARS);
+    }
+    utf8_append_visible(out, head);
+    if (head.n < line.n)
+        buf_str(out, STR("…"));
+}
+
+/* TEXT is line number LINE of the file PATH, and matches at its byte AT. */
 static void show_match(struct search *search, struct str path, size_t line,
-                       struct str text)
+                       struct str text, size_t at)
 {
     utf8_append_visible(&search->found, path);
     buf_printf(&search->found, ":%zu: ", line);
-    utf8_append_visible(&search->found, utf8_head(text, SHOWN_CHARS));
-    if (utf8_head(text, SHOWN_CHARS).n < text.n)
-        buf_str(&search->found, STR("…"));
+    show_line(&search->found, text, at);
     buf_byte(&search->found, '\n');
     search->matches++;
 }
@@ -130,6 +183,27 @@ static enum status go_down(const struct search *search, struct str text,
     return arena_spend(search->arena, (at - from) / 2);
 }
 
+/* *AT is where the next match may begin, from the line at START on, or
+   FINDER_NONE. */
+static enum status find_next(const struct search *search, struct str text,
+                             size_t start, size_t *at)
+{
+    *at = start;
+    return search->finder.part.n > 0
+               ? finder_next(&search->finder, text, start, at)
+               : ST_OK;
+}
+
+/* Whether LINE, in which the byte *AT is near a match, has one, and where. */
+static enum status check_line(struct search *search, struct str line,
+                              size_t *at, bool *matches)
+{
+    *matches = *at + search->finder.part.n <= line.n;
+    if (!search->regex || !*matches)
+        return ST_OK;
+    return regex_search(search->regex, search->arena, line, matches, at);
+}
+
 static enum status look_through(struct search *search, struct str path,
                                 struct str text)
 {
@@ -138,7 +212,8 @@ static enum status look_through(struct search *search, struct str path,
     size_t start = 0;
 
     while (search->matches < LIMIT_SEARCH_MATCHES && start < text.n) {
-        enum status status = finder_next(&search->finder, text, start, &at);
+        bool matches = false;
+        enum status status = find_next(search, text, start, &at);
 
         if (status == ST_OK && at != FINDER_NONE)
             status = go_down(search, text, at, &start, &line);
@@ -149,8 +224,16 @@ static enum status look_through(struct search *search, struct str path,
         struct str one = str_make(text.p + start, end - start);
         if (one.n > 0 && one.p[one.n - 1] == '\r')
             one.n--;
-        if (at + search->finder.part.n <= start + one.n)
-            show_match(search, path, line, one);
+        at -= start;
+        status = check_line(search, one, &at, &matches);
+        if (status == ST_OK)
+            status = arena_spend(search->arena, 16);
+        if (status != ST_OK)
+            return status;
+        if (matches)
+            show_match(search, path, line, one, at);
+        if (search->regex && search->regex->work > LIMIT_SEARCH_WORK)
+            return ST_OK;
         start = end + 1;
         line++;
     }
@@ -164,6 +247,8 @@ static enum status look_at(struct search *search,
     struct files_content file;
     struct str problem;
     const struct files_place place = {.asked = path, .name = path};
+    if (!is_wanted(search, path))
+        return ST_OK;
     enum files_result result =
         request->files->read(request->files->context, arena, &place,
                              LIMIT_SEARCH_FILE, &file, &problem);
@@ -190,10 +275,27 @@ static bool is_over(struct search *search)
         search->limit = "files";
     else if (search->bytes >= LIMIT_SEARCH_BYTES)
         search->limit = "bytes";
+    else if (search->regex && search->regex->work > LIMIT_SEARCH_WORK)
+        search->limit = "work";
     return search->limit || !search->places;
 }
 
-static enum status finish(struct search *search, struct tool_answer *answer)
+/* Whether the literal text PATTERN may have been meant as an expression. */
+static bool looks_like_regex(struct str pattern)
+{
+    static const char *const signs[] = {".*", ".+", "\\", "|", "[^",
+                                        "]*", "]+", "^",  "$", NULL};
+
+    for (size_t i = 0; signs[i]; i++)
+        for (size_t at = 0; at < pattern.n; at++)
+            if (str_starts(str_make(pattern.p + at, pattern.n - at),
+                           str_from(signs[i])))
+                return true;
+    return false;
+}
+
+static enum status finish(struct search *search, struct str pattern,
+                          struct tool_answer *answer)
 {
     struct buf *out = &search->found;
 
@@ -218,6 +320,9 @@ static enum status finish(struct search *search, struct tool_answer *answer)
             search->limit, LIMIT_SEARCH_MATCHES, LIMIT_SEARCH_FILES,
             LIMIT_SEARCH_BYTES >> 20);
     buf_byte(out, '.');
+    if (search->matches == 0 && !search->regex && looks_like_regex(pattern))
+        buf_str(out, STR(" The pattern was taken literally; with regex:true it "
+                         "is a regular expression."));
     answer->state = TOOL_ANSWERED;
     return arena_take(search->arena, out, &answer->text);
 }
@@ -266,28 +371,54 @@ static enum status start(struct search *search,
     return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
 }
 
-static enum status search_files(const struct tool_request *request,
+/* Reads the pattern. When it is not one, ANSWER says so. */
+static enum status read_pattern(struct search *search,
+                                const struct schema_value *values,
                                 struct tool_answer *answer)
 {
-    const struct schema_value *values = request->values;
-    struct search search = {.arena = request->arena};
+    struct str pattern = values[PATTERN].string;
+    struct arena *arena = search->arena;
+    struct str why;
 
-    if (!tool_has_files(request, answer))
-        return ST_OK;
-    if (values[PATTERN].string.n == 0) {
+    if (pattern.n == 0) {
         answer->state = TOOL_FAILED;
         answer->text = STR("argument pattern must not be empty");
         return ST_OK;
     }
-    enum status status =
-        finder_init(&search.finder, search.arena, values[PATTERN].string);
-    if (status == ST_OK)
+    if (!values[REGEX].boolean)
+        return finder_init(&search->finder, arena, pattern);
+    search->regex = arena_array(arena, 1, sizeof *search->regex);
+    if (!search->regex)
+        return ST_NOMEM;
+    enum status status = regex_init(search->regex, arena, pattern, &why);
+    if (status == ST_OK && search->regex->literal.n > 0)
+        return finder_init(&search->finder, arena, search->regex->literal);
+    if (status != ST_INVALID)
+        return status;
+    answer->state = TOOL_FAILED;
+    answer->text = arena_printf(
+        arena, "argument pattern is not a regular expression: %.*s",
+        STR_ARG(why));
+    return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+}
+
+static enum status search_files(const struct tool_request *request,
+                                struct tool_answer *answer)
+{
+    const struct schema_value *values = request->values;
+    struct search search = {.arena = request->arena,
+                            .names = values[FILES].string};
+
+    if (!tool_has_files(request, answer))
+        return ST_OK;
+    enum status status = read_pattern(&search, values, answer);
+    if (status == ST_OK && answer->state != TOOL_FAILED)
         status = start(&search, request, answer);
     if (status != ST_OK || !search.places)
         return status;
     status = search_all(&search, request);
     if (status == ST_OK)
-        return finish(&search, answer);
+        return finish(&search, values[PATTERN].string, answer);
     buf_release(&search.found);
     return status;
 }

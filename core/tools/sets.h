@@ -15,8 +15,10 @@ extern const struct tool *const tools_measure[];
 
 /* Tools with code, each in a file of its name. */
 extern const struct tool tool_configure_limits;
+extern const struct tool tool_delete_file;
 extern const struct tool tool_edit_definition;
 extern const struct tool tool_list_directory;
+extern const struct tool tool_move_file;
 extern const struct tool tool_propose_changes;
 extern const struct tool tool_propose_file_edit;
 extern const struct tool tool_read_file;
@@ -35,5 +37,10 @@ extern const struct tool tool_list_sessions;
    set. */
 extern const struct tool view_checkpoints;
 extern const struct tool view_output;
+
+/* What completes a path, and the name of a system of the workspace, from the
+   arguments path, its folder, and typed (completions.c); in no set. */
+extern const struct tool complete_paths;
+extern const struct tool complete_systems;
 
 #endif

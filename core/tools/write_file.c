@@ -52,6 +52,7 @@ const struct tool tool_write_file = {
     .level = TOOL_DANGEROUS,
     .destructive = true,
     .idempotent = true,
+    .edits = true,
     .in_steps = true,
     .prepare = prepare,
     .handler = review_apply,

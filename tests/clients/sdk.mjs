@@ -106,12 +106,30 @@ async function converse(kind, client) {
         code: kind.sdk === v1 ? -32002 : -32602, data: { uri: 'lisp://none' },
     });
 
+    await prompted(client);
     await refuses(kind, client, false);
     await cancelled(kind, client);
     assert.equal(text(await evaluate('(sq 13)')), '=> 169');
     const reset = await kind.call(client, { name: 'reset-session',
         arguments: {} });
     assert.match(text(reset), /^Session reset\./);
+}
+
+// What a user starts by name, and how its arguments are completed.
+async function prompted(client) {
+    const { prompts } = await client.listPrompts();
+    const names = prompts.map(prompt => prompt.name);
+    assert.ok(names.includes('explain-error') && names.includes('review-file'));
+    const { messages } = await client.getPrompt({ name: 'review-file',
+        arguments: { path: 'a.lisp' } });
+    assert.equal(messages[0].role, 'user');
+    assert.match(messages[0].content.text, /^Review the Lisp file a\.lisp\. /);
+    await assert.rejects(client.getPrompt({ name: 'review-file' }),
+        { code: -32602 });
+    const { completion } = await client.complete({
+        ref: { type: 'ref/prompt', name: 'explain-error' },
+        argument: { name: 'session', value: 'm' } });
+    assert.deepEqual(completion.values, ['main']);
 }
 
 // A misspelt argument is refused, and the model reads which there are: in a

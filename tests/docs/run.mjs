@@ -57,6 +57,25 @@ const tests = {
             .concat([...told].filter(name => !there.has(name))
                 .map(name => `there is no ${name}`));
     },
+    'docs/prompts.md has the prompts of the server'() {
+        const request = { jsonrpc: '2.0', id: 1, method: 'prompts/list',
+            params: { _meta: {
+                'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+                'io.modelcontextprotocol/clientCapabilities': {},
+            } } };
+        const { stdout } = spawnSync(program,
+            { input: JSON.stringify(request) + '\n', encoding: 'utf8' });
+        const rows = JSON.parse(stdout).result.prompts.map(prompt => {
+            const args = prompt.arguments.map(({ name, required }) =>
+                required ? `**\`${name}\`**` : `\`${name}\``).join(', ');
+            return `| \`${prompt.name}\` | ${args} | ${prompt.description} |`;
+        });
+        const told = [...read('docs/prompts.md')
+            .matchAll(/^(\| `[a-z-]+` \| [^|]*\| [A-Z][^|]*\|)/gm)]
+            .map(([, row]) => row);
+        return rows.filter(row => !told.includes(row))
+            .concat(told.filter(row => !rows.includes(row)));
+    },
     'links lead to files'() {
         return documents.flatMap(document =>
             [...read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]

@@ -150,6 +150,8 @@
   (ecl-mcp-test-ask test-review-core (cl-incf test-review-ids)
                     :tool "propose-changes"
                     :arguments '((edits . [((path . "a"))]))
+                    :files (vconcat (mapcar (lambda (file) (alist-get 'path file))
+                                            files))
                     :review `((reason . "because") (files . ,(vconcat files))))
   (car (last ecl-mcp-requests)))
 

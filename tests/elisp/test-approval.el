@@ -127,7 +127,7 @@
       (ecl-mcp-deny b "Not *now*: \"x\"\n")
       (ecl-mcp-stop-client c))
     (should (equal '("Do not retry the same call; ask or choose another way."
-                     "Not *now*: \"x\"\n" "The user stopped the run.")
+                     "Not *now*: \"x\"\n" nil)
                    (mapcar (lambda (id)
                              (alist-get 'reason (ecl-mcp-test-result id)))
                            '(0 1 2))))

@@ -111,6 +111,28 @@
         (should-not (file-exists-p same))
         (kill-buffer (find-buffer-visiting gone))))))
 
+(ert-deftest ecl-mcp-undo-of-a-move ()
+  (test-apply-with-file (file buffer) "a\n"
+    (let* ((new (expand-file-name "sub/new.txt" (file-name-directory file)))
+           (line `((tool . "move-file")
+                   (files . [((path . ,file) (changed . t))
+                             ((path . ,new) (changed . t))]))))
+      (make-directory (file-name-directory new))
+      (rename-file file new)
+      (ecl-mcp-visit-called line nil)
+      (should (equal (buffer-file-name buffer) new))
+      (with-current-buffer buffer
+        (should (verify-visited-file-modtime)))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) nil)))
+        (ecl-mcp-undo-lines (list line))
+        (should (file-exists-p new)))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
+        (ecl-mcp-undo-lines (list line)))
+      (should (equal (test-apply-bytes file) "a\n"))
+      (should (equal (buffer-file-name buffer) file))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (error "Asked"))))
+        (ecl-mcp-undo-lines (list line))))))
+
 (ert-deftest ecl-mcp-undo-of-a-new-file-may-delete-it ()
   (dolist (delete '(t nil))
     (test-apply-with-file (file buffer) "a\nb\n"

@@ -83,3 +83,16 @@ Argument type must be one of all, functions, variables, macros, classes, systems
 - *NUMBER* = 10
 - *SOUR* = #<SOUR: printing it signalled SIMPLE-ERROR>"
                (definitions "variables"))))
+
+(session-test definitions-are-listed-as-far-as-anybody-reads
+  (answer "(dotimes (i 700)
+             (let ((name (format nil \"G~3,'0d\" (mod (* i 37) 700))))
+               (setf (fdefinition (intern name)) (lambda (x) x))))
+           (defpackage :other) (defun other::final () 1)")
+  (let ((text (definitions "functions")))
+    (is (search (format nil "[Functions]~%- G000 (X)~%- G001 (X)~%") text))
+    (is (search (format nil "- G499 (X)~%… 201 more; apropos-search finds ~
+                             them by a part of the name")
+                text))
+    (is (not (search "G500" text)))
+    (is (not (search "OTHER" text)))))

@@ -403,3 +403,30 @@ Lambda list: (SHAPE &OPTIONAL (UNIT :CM) &KEY ROUND)
   (expect-call "120 methods specialized on BUSY
 …… 20 more
 …" "find-methods" :class "busy"))
+
+(session-test lambda-lists-with-aux
+  (answer "(defun q1 (a b &aux c) c) (defun q2 (a &optional (b 1) &aux (c 2)) c)
+           (defun q3 (&key k &aux x y) (list k x y)) (let ((z 1)) (defun q4 (a &aux b) (list a b z)))
+           (defmacro q5 (a &body b &aux c) (list a b c))")
+  (answers-of "function-arglist" "function"
+    ("q1" "Q1 [function] (A B &AUX C)")
+    ("q2" "Q2 [function] (A &OPTIONAL (B 1) &AUX (C 2))")
+    ("q3" "Q3 [function] (&KEY K &AUX X Y)")
+    ("q4" "Q4 [function] (A &AUX B)")
+    ("q5" "Q5 [macro] (A &BODY B…")))
+
+(session-test methods-of-functions
+  (answer "(defgeneric area (x)) (defmethod area ((x integer)) 1)
+           (defmethod area :around ((x (eql 3))) (call-next-method))
+           (defgeneric (setf area) (v x)) (defmethod (setf area) (v (x integer)) v)
+           (defgeneric none (x)) (defclass both () ()) (defgeneric both (x))")
+  (answers-of "find-methods" "class"
+    ("area" "2 methods of AREA
+- :AROUND ((X (EQL 3)))
+- ((X INTEGER))")
+    ("(setf area)" "1 method of (SETF AREA)
+- (V (X INTEGER))")
+    ("none" "No methods of NONE")
+    ("both" "No methods specialized on BOTH…")
+    ("car" "Class CAR not found…")
+    ("nowhere" "Symbol NOWHERE not found…")))

@@ -126,7 +126,7 @@ Line 1, column 0: the symbol name after the package prefix is missing.
     ("cl:no-such" "[ERROR] READER-ERROR
 Line 1, …NO-SUCH…")
     ("nosuch:foo" "[ERROR] SIMPLE-ERROR
-Line 1, column 7: There is no package with the name NOSUCH.
+Line 1, column 7: There is no package with the name NOSUCH. If it belongs…
 …")
     ("#\\NoSuchName" "[ERROR] READER-ERROR
 …")
@@ -291,3 +291,60 @@ Restarts: …ABORT…
   (is (matches-p "…100: (DOWN 100)
      N = 100
 101: (EVAL (DOWN 100))" (call "describe-last-error" :frames t))))
+
+(session-test reports-that-cannot-be-printed
+  (answer "(defclass bad () ()) (defstruct worse)
+           (defmethod print-object ((b bad) s) (error \"no\"))
+           (defmethod print-object ((b worse) s) (loop (write-char #\\x s)))
+           (define-condition about (error) ((it :initarg :it))
+             (:report (lambda (c s) (format s \"About ~s.\" (slot-value c 'it)))))")
+  (failures-of
+    ("(error \"cannot use ~a for ~a\" (make-instance 'bad) :job)"
+     "[ERROR] SIMPLE-ERROR
+cannot use #<BAD: printing it signalled SIMPLE-ERROR> for JOB…")
+    ("(error \"~{~a~^, ~}\" (list (list 1 (make-instance 'bad)) 2))"
+     "[ERROR] SIMPLE-ERROR
+(1 #<BAD: printing it signalled SIMPLE-ERROR>), 2…")
+    ("(error 'about :it (make-instance 'bad))"
+     "[ERROR] ABOUT
+About #<BAD: printing it signalled SIMPLE-ERROR>.…")
+    ("(error \"~a\" (make-worse))" "[ERROR] SIMPLE-ERROR
+xxx…")
+    ("(error \"~/nope/ ~a\" 1)" "[ERROR] …"))
+  (expect nil "[warnings]
+SIMPLE-WARNING: odd #<BAD: printing it signalled SIMPLE-ERROR>
+
+=> NIL" "(warn \"odd ~a\" (make-instance 'bad))"))
+
+(session-test conditions-without-a-report
+  (answer "(defclass bad () ()) (defmethod print-object ((b bad) s) (error \"no\"))
+           (define-condition no-report (error)
+             ((code :initarg :code) (other :initarg :other)))
+           (define-condition bare (error) ())
+           (define-condition below (no-report) ((code :initform 7) (list :initform '(1 2))))")
+  (failures-of
+    ("(error 'no-report :code 42)" "[ERROR] NO-REPORT
+Condition NO-REPORT was signalled.
+  CODE = 42
+
+[Backtrace]…")
+    ("(error 'no-report :code (make-instance 'bad) :other \"text\")"
+     "[ERROR] NO-REPORT
+Condition NO-REPORT was signalled.
+  CODE = #<BAD: printing it signalled SIMPLE-ERROR>
+  OTHER = \"text\"
+…")
+    ("(error 'bare)" "[ERROR] BARE
+Condition BARE was signalled.
+
+[Backtrace]…")
+    ("(error 'below)" "[ERROR] BELOW
+Condition BELOW was signalled.…  CODE = 7…"))
+  (answer "(error 'no-report :code 43)")
+  (expect-call "NO-REPORT: Condition NO-REPORT was signalled.
+  CODE = 43…" "describe-last-error"))
+
+(session-test missing-packages
+  (failures-of
+    ("(list (nosuchlib:iota 3))" "[ERROR] …There is no package with the name NOSUCHLIB. If it belongs to a library, load that first: load-system nosuchlib.…")
+    ("(ql:quickload :x)" "[ERROR] …There is no package with the name QL. load-system loads libraries, also those of Quicklisp.…")))

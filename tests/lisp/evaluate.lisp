@@ -152,7 +152,7 @@ The name \"\" does not designate any package." :package "")
     ("(format *error-output* \"e\") (format *trace-output* \"t\")" "=> NIL")
     ("(format *debug-io* \"x\") (format *query-io* \"y\")" "=> NIL")
     ("(format *terminal-io* \"z\")" "=> NIL"))
-  (is (string= "" (output)))
+  (is (string= "xyz" (output)))
   (is (string= "et" (error-output))))
 
 (session-test evaluate-shows-warnings

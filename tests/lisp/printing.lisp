@@ -110,3 +110,15 @@
   (expect t "[ERROR] SIMPLE-ERROR
 an error
 …" "(error \"an error\")"))
+
+(session-test backquote
+  (values-of
+    ("'`(a ,b ,@c)" "=> `(A ,B ,@C)")
+    ("'(list `(a ,b) 'x)" "=> (LIST `(A ,B) 'X)")
+    ("(list '`(a ,b ,@c) 1)" "=> (`(A ,B ,@C) 1)")
+    ("'`(a `(b ,(c ,d)))" "=> `(A `(B ,(C ,D)))")
+    ("'`(a ,.b)" "=> `(A ,.B)")
+    ("'`(a , @b)" "=> `(A , @B)")
+    ("(equal '`(a ,b ,@c) (read-from-string (prin1-to-string '`(a ,b ,@c))))"
+     "=> T")
+    ("(car '`(a ,b))" "=> SI:QUASIQUOTE")))

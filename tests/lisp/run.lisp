@@ -64,7 +64,8 @@
 (dolist (name '("support" "scan" "evaluate" "printing" "errors" "measure"
                 "guard" "definitions" "reset" "load-system" "copy"
                 "describe-system" "compile" "load-file" "profile" "describe"
-                "xref" "expand" "inspect" "operations"))
+                "xref" "expand" "inspect" "run-tests" "operations" "undefined"
+                "structures"))
   (load (merge-pathnames (make-pathname :name name :type "lisp") *here*)
         :external-format :utf-8))
 

@@ -10,7 +10,7 @@ const TEXT_LIMIT = 2048;
 const PLAIN_WORDS = new Set(['session', 'package', 'code', 'form', 'path',
     'system', 'symbol', 'function', 'variable', 'class', 'action', 'id', 'kind',
     'limit', 'pattern', 'name', 'type', 'old', 'new', 'all', 'dry-run',
-    'delete', 'edits']);
+    'regex', 'delete', 'edits']);
 
 function schemaFaults(name, schema, at = '') {
     const faults = [];

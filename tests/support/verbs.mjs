@@ -151,7 +151,7 @@ export const VERBS = {
         });
         await VERBS['<'].call(this, '{"jsonrpc":"2.0","id":"init","result":' +
             `{"protocolVersion":${JSON.stringify(this.version)},` +
-            '"capabilities":{"tools":{…},"resources":{}},' +
+            '"capabilities":{"tools":{…},"resources":{},"prompts":{},…},' +
             '"serverInfo":{"name":"ecl-mcp","version":"…",…},…}}');
         await this.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
     },

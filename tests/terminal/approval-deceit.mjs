@@ -90,7 +90,7 @@ test('approval: the title is shown when its window is narrow', quick(
     await review(emacs, QUICK);
     await emacs.see(/#1 · claude/);
     const screen = await emacs.screen();
-    check(/claude 1\.0 wants evaluate-lisp \(dan/.test(screen.replace(/#1.*/, '')),
+    check(/claude 1\.0 in \S+ wants evaluate-lisp \(dan/.test(screen.replace(/#1.*/, '')),
         screen);
 });
 
@@ -99,7 +99,7 @@ test('approval: a question with a name that is too wide', quick(),
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . ${elisp('\u65e5'.repeat(60))})))`);
         await emacs.until('(ecl-mcp-approval-prompt-request)');
-        await emacs.see(/… wants evaluate-lisp \(dangerous\)\. Allow once\?/);
+        await emacs.see(/… in \S+ wants evaluate-lisp \(dangerous\)\. Allow once\?/);
     });
 
 test('approval: format and key signs of Emacs in a name are text', quick(),
@@ -107,8 +107,8 @@ test('approval: format and key signs of Emacs in a name are text', quick(),
         await emacs.eval(`(ecl-mcp-test-code 1 "(car x)"
             :client '((name . "%s %d \`a' \\\\[quit] \\\\=x")))`);
         await emacs.until('(ecl-mcp-approval-prompt-request)');
-        await emacs.see(/%s %d .a' \\\[quit\] \\=x wants evaluate-lisp \(dangerous\)\. Allow/);
-        await emacs.see(/#1 · %s %d .a' \\\[quit\] \\=x wants/);
+        await emacs.see(/%s %d .a' \\\[quit\] \\=x in \S+ wants evaluate-lisp \(dangerous\)\. Allow/);
+        await emacs.see(/#1 · %s %d .a' \\\[quit\] \\=x in \S+ wants/);
         await emacs.keys('C-g');
         await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await open(emacs, 1);

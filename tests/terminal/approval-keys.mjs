@@ -67,7 +67,7 @@ test('approval: all facts about a request are shown', quick(QUEUE), async emacs 
     await emacs.eval(`(ecl-mcp-test-ask 2 "some-tool" '((path . "../outside")
         (flag . :false) (list . [1 2]) (content . "one\ntwo")) :path "path")`);
     await review(emacs, QUICK);
-    await emacs.see(/#1 · evil\\u202e\\n%s 2 wants evaluate-lisp \(dangerous\) · 1 of 2 · \d+ s/);
+    await emacs.see(/#1 · evil\\u202e\\n%s 2 in \S+ wants evaluate-lisp \(dangerous\) · 1 of 2 · \d+ s/);
     await emacs.see(/unknown +launch-missiles/);
     await emacs.see(/known-pure +car list mapcar/);
     await emacs.see(/hint, not a sandbox/);
@@ -76,7 +76,7 @@ test('approval: all facts about a request are shown', quick(QUEUE), async emacs 
     await emacs.see(/\(list "\\u{202e}" "\\u{200b}" "\^G" "\\u{00a0}"\)/);
     await emacs.see(/\(launch-missiles\)/);
     await key(emacs, 'Tab');
-    await emacs.see(/#2 · claude 1.0 wants some-tool/);
+    await emacs.see(/#2 · claude 1.0 in \S+ wants some-tool/);
     await emacs.see(/path is outside the project/);
     await emacs.see(/flag: false/);
     await emacs.see(/list: \[1,2\]/);
@@ -253,7 +253,8 @@ test('approval: s stops all calls of a client', quick(QUEUE), async emacs => {
     await key(emacs, 's');
     await decided(emacs, 1, 'stop');
     await decided(emacs, 3, 'stop');
-    check(/stopped the run/.test(await answer(emacs, 1, 'reason')), 'reason');
+    check(await answer(emacs, 1, 'reason') === '', 'reason');
+    await emacs.see(/Stopped claude 1\.0: 2 requests denied/);
     await emacs.see(/#2 ·/);
     await open(emacs, 2);
 });
@@ -292,7 +293,7 @@ test('approval: a question whose window is killed allows nothing', quick(),
         await question(emacs, 1, QUICK);
         await emacs.eval('(progn (kill-buffer "*ecl-mcp approval*") nil)');
         await emacs.keys('y');
-        await emacs.see(/it is on the screen; v shows/);
+        await emacs.see(/Not all of it is on the screen; v shows/);
         await emacs.never('(ecl-mcp-test-decision 1)', 1);
         await key(emacs, 'n');
         await decided(emacs, 1, 'deny');
@@ -387,7 +388,7 @@ for (const [name, form] of [
         async emacs => {
             await ask(emacs, 1, '(car x)');
             await question(emacs, 1, QUICK);
-            for (const no of ['Space', 'Enter', 'Tab', 'Y', 'a', '!'])
+            for (const no of ['Space', 'Enter', 'Tab', 'Y', 'a', '#'])
                 await key(emacs, no);
             await open(emacs, 1);
             if (await emacs.eval('(ecl-mcp-approval-prompt-request)') === 'nil')

@@ -92,7 +92,7 @@ const text = ({ result }) => result.content[0].text;
 
 async function question(emacs) {
     await emacs.until('(ecl-mcp-approval-prompt-request)');
-    await emacs.see(/claude 1\.0 wants .*Allow once\?/);
+    await emacs.see(/claude 1\.0 in \S+ wants .*Allow once\?/);
     await pause(QUICK);
 }
 
@@ -161,6 +161,9 @@ served('a call that is cancelled takes its question away',
         await emacs.until('(and (not (ecl-mcp-approval-prompt-request)) (= 0 (minibuffer-depth)))');
         await emacs.until('(not ecl-mcp-requests)');
         await emacs.unseen(/Allow once|MCP:/);
+        await emacs.type('y');
+        await emacs.see(/Ignored y: #1 no longer waits/);
+        await emacs.until('(not overriding-terminal-local-map)');
         await emacs.type('y');
         await emacs.until('(eq ?y (char-before))');
     });

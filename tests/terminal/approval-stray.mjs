@@ -38,31 +38,35 @@ test('approval: a key after those that a command has read', asking(
     await decided(emacs, 1, 'approve');
 });
 
-test('approval: somebody who types slowly does not say yes', asking(),
+test('approval: somebody who writes is never asked, and loses no key', asking(),
     async emacs => {
         await emacs.keys('M->');
         await emacs.type('well, ', 100);
         await ask(emacs, 1, '(car x)');
-        await emacs.until('(ecl-mcp-approval-prompt-request)');
+        await emacs.until('(get-buffer-window "*ecl-mcp approval*")');
+        await emacs.see(/M-x ecl-mcp-review takes you here/);
         await pause(GRACE);
         await emacs.type('yesyn', 800);
-        await emacs.until('(not (ecl-mcp-approval-prompt-request))');
         await emacs.until(`(string-suffix-p "well, yesyn" ${SCRATCH})`);
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2);
         await open(emacs, 1);
-        // And the request can be answered.
+        // Once they do something else, they are asked.
+        await emacs.keys('C-a');
         await question(emacs);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
     });
 
-test('approval: a question leaves more time to those who type', asking(),
+test('approval: nobody is asked where the last key was typed for a command', asking(),
     async emacs => {
         await emacs.keys('C-n', 'C-p', 'a', 'DEL'); // keys are typed, but no text
         await emacs.eval(`(progn (local-set-key "j" #'ignore) nil)`);
         await emacs.keys('j');
         await emacs.until('(eq last-command (quote ignore))');
         await ask(emacs, 1, '(car x)');
-        await emacs.never('(ecl-mcp-approval-prompt-request)', 2.4);
+        await emacs.until('(get-buffer-window "*ecl-mcp approval*")');
+        await emacs.never('(ecl-mcp-approval-prompt-request)', 2);
+        await emacs.keys('C-n');
         await question(emacs);
     });
 
@@ -100,11 +104,12 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         (define-key test-map [f7] (lambda () (interactive)
             (execute-kbd-macro "y")))
         (define-key test-map [f8] (lambda () (interactive)
-            (setq unread-command-events (list ?y))))
-        (push (list (cons t test-map)) emulation-mode-map-alists)`),
+            (setq unread-command-events (list ?y))))`),
     async emacs => {
         await ask(emacs, 1, '(car x)');
         await where(emacs, where === review ? QUICK : 1);
+        await emacs.eval(`(progn (push (list (cons t test-map))
+            emulation-mode-map-alists) nil)`);
         for (const key of ['y', 'F6', 'F7', 'F8']) {
             await pause(QUICK);
             await emacs.keys(key);
@@ -164,6 +169,7 @@ test('approval: keys that are typed ahead of a question', asking(),
         await emacs.keys('y');
         await emacs.until(`(string-suffix-p "y" ${SCRATCH})`);
         await open(emacs, 1);
+        await emacs.keys('C-a');
         await question(emacs);
         await open(emacs, 1);
     });
@@ -265,7 +271,7 @@ test('approval: a request that is withdrawn while Emacs is stopped', asking(),
 test('approval: a request is announced once, and not in the way', quick(
     QUEUE), async emacs => {
     await ask(emacs, 1, '(car x)');
-    await emacs.see(/^ecl-mcp: claude 1\.0 wants evaluate-lisp \(dangerous\) \(M-x ecl-mcp-review\)/m);
+    await emacs.see(/^ecl-mcp: claude 1\.0 in \S+ wants evaluate-lisp \(dangerous\) \(M-x ecl-mcp-review\)/m);
     await emacs.keys('C-f');
     await emacs.unseen(/^ecl-mcp: /m);
     await emacs.keys('M-x');

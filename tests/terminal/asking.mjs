@@ -39,7 +39,7 @@ export async function empty(emacs) {
 export async function question(emacs, id = 1, grace = GRACE) {
     await emacs.until(`(and (ecl-mcp-approval-prompt-request)
         (= ${id} (ecl-mcp-request-number (ecl-mcp-approval-prompt-request))))`);
-    await emacs.see(/claude 1\.0 wants evaluate-lisp.*Allow once\?/);
+    await emacs.see(/claude 1\.0 in \S+ wants evaluate-lisp.*Allow once\?/);
     await pause(grace);
 }
 

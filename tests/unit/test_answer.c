@@ -14,6 +14,9 @@ static struct capture earlier;
 static struct outputs outputs;
 static struct buf text;
 
+/* The next answers are not about their outputs. */
+static bool aside;
+
 static int setup(void **state)
 {
     (void)state;
@@ -22,6 +25,7 @@ static int setup(void **state)
     memset(&earlier, 0, sizeof earlier);
     memset(&outputs, 0, sizeof outputs);
     text = BUF_EMPTY;
+    aside = false;
     return 0;
 }
 
@@ -38,8 +42,8 @@ static int teardown(void **state)
 
 static void compose(const char *notice, const char *body, size_t max_chars)
 {
-    struct answer answer = {notice,  &earlier,       &output,
-                            &errors, str_from(body), "main"};
+    struct answer answer = {notice,         &earlier, &output, &errors,
+                            str_from(body), "main",   aside};
 
     bool kept = !buf_failed(&output.head) && !buf_failed(&errors.head) &&
                 !buf_failed(&earlier.head);
@@ -84,6 +88,30 @@ static void answer_orders_sections(void **state)
     compose("[notice]\nNew.", "=> NIL", 1000);
     assert_text(buf_view(&text), "[notice]\nNew.\n\n[stdout]\nHello, World!\n\n"
                                  "[stderr]\ndeprecated\n\n=> NIL");
+}
+
+/* The body comes first, and has the room that the outputs leave. */
+static void answer_puts_output_aside(void **state)
+{
+    char body[9001];
+
+    (void)state;
+    aside = true;
+    add(&output, "Hello, World!\n");
+    add(&errors, "deprecated");
+    compose("[notice]\nNew.", "PASSED", 1000);
+    assert_text(buf_view(&text), "[notice]\nNew.\n\nPASSED\n\n"
+                                 "[stdout]\nHello, World!\n\n"
+                                 "[stderr]\ndeprecated");
+    add_digits(&output, LIMIT_OUTPUT_ASIDE);
+    compose(NULL, "PASSED", 10000);
+    assert_null(strstr(text.p, "omitted"));
+    memset(body, 'b', sizeof body - 1);
+    body[sizeof body - 1] = '\0';
+    add_digits(&output, 100000);
+    compose(NULL, body, 10000);
+    assert_non_null(strstr(text.p, body));
+    assert_non_null(strstr(text.p, "[… 99000 characters omitted; read-output"));
 }
 
 static void answer_without_body_is_its_output(void **state)
@@ -182,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(answer_omits_empty_sections),
         TEST(answer_orders_sections),
+        TEST(answer_puts_output_aside),
         TEST(answer_without_body_is_its_output),
         TEST(answer_marks_output_of_threads),
         TEST(answer_replaces_broken_bytes),

@@ -195,6 +195,61 @@ static void ask_editor_may_be_slow_with_texts(void **state)
     assert_string_equal(disk.text, "b\n");
 }
 
+/* --- Work --------------------------------------------------------------- */
+
+#define WORKING(id)                                                            \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"working\",\"params\":{\"id\":" id "}}"
+
+static int64_t time_left(void)
+{
+    return core_deadline(client.core, client.now_ms) - client.now_ms;
+}
+
+/* Work of the human starts the time limit anew. */
+static void ask_editor_waits_for_work(void **state)
+{
+    (void)state;
+    start_asking();
+    const int64_t limit_ms = time_left();
+    pass_time(limit_ms - 1000);
+    says(WORKING("1"));
+    hears("{…\"method\":\"waits\",\"params\":{\"id\":1,…}}\n");
+    assert_memory(time_left() == limit_ms);
+    pass_time(limit_ms - 1);
+    hears("");
+    // nobody waits for others, and what is not a number means nothing
+    says(WORKING("7"));
+    says(WORKING("\"1\""));
+    hears("");
+    pass_time(1);
+    hears(WITHDRAW("1", "the user worked on it and did not finish") CALLED);
+    client_expect(ANSWER("…the user worked on it and did not finish…", "true"));
+    says(WORKING("1"));
+    hears("");
+}
+
+/* A working day is enough; then what is left stays less. */
+static void ask_editor_waits_no_longer_than_a_day(void **state)
+{
+    (void)state;
+    start_asking();
+    const int64_t limit_ms = time_left();
+    int64_t passed_ms = 0;
+
+    while (passed_ms + limit_ms / 2 < LIMIT_APPROVAL_WORK_MS) {
+        pass_time(limit_ms / 2);
+        passed_ms += limit_ms / 2;
+        says(WORKING("1"));
+        hears("{…\"method\":\"waits\",…}\n");
+    }
+    assert_memory(time_left() <= LIMIT_APPROVAL_WORK_MS - passed_ms);
+    says(WORKING("1"));
+    hears("{…\"method\":\"waits\",…}\n");
+    pass_time(LIMIT_APPROVAL_WORK_MS - passed_ms);
+    hears(WITHDRAW("1", "the user worked on it and did not finish") CALLED);
+    client_expect(ANSWER("…did not finish…", "true"));
+}
+
 /* --- Loss --------------------------------------------------------------- */
 
 static void ask_editor_may_lose_the_editor(void **state)
@@ -420,6 +475,8 @@ int main(void)
         TEST(ask_editor_lets_its_human_think),
         TEST(ask_editor_may_be_slow_with_texts),
         TEST(ask_editor_may_lose_the_editor),
+        TEST(ask_editor_waits_for_work),
+        TEST(ask_editor_waits_no_longer_than_a_day),
         TEST(ask_editor_withdraws_cancelled_calls),
         TEST(ask_editor_withdraws_at_the_end),
         TEST(ask_editor_may_end_with_calls_waiting),

@@ -456,8 +456,9 @@ static void let_editor_speak(void)
                                           "{\"decision\":\"deny\"}",
                                           "{\"text\":\"done\"}", "null"};
     struct json_error error;
-    struct editor_message message = {.kind = pick(2) ? EDITOR_RECEIVED
-                                                     : EDITOR_RESULT,
+    static const enum editor_kind kinds[] = {EDITOR_RECEIVED, EDITOR_WORKING,
+                                             EDITOR_RESULT, EDITOR_RESULT};
+    struct editor_message message = {.kind = kinds[pick(4)],
                                      .id = at.editor.last_id - pick(8)};
 
     assert_ok(

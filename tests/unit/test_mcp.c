@@ -50,15 +50,16 @@ static void mcp_negotiates_the_version(void **state)
                  "\"params\":{\"protocolVersion\":\"%s\",\"capabilities\":{},"
                  "\"clientInfo\":{\"name\":\"\\u001b[31m\"}}}",
                  cases[i][0]);
-        snprintf(
-            answer, sizeof answer,
-            OK("\"i\"",
-               "{\"protocolVersion\":\"%s\",\"serverInfo\":"
-               "{\"name\":\"ecl-mcp\",…\"version\":\"" //
-               ECL_MCP_VERSION "\"…},\"capabilities\":"
-               "{\"tools\":{},\"resources\":{}},\"instructions\":\"Common Lisp "
-               "REPL…\"}"),
-            cases[i][1]);
+        snprintf(answer, sizeof answer,
+                 OK("\"i\"",
+                    "{\"protocolVersion\":\"%s\",\"serverInfo\":"
+                    "{\"name\":\"ecl-mcp\",…\"version\":\"" //
+                    ECL_MCP_VERSION "\"…},\"capabilities\":"
+                    "{\"tools\":{},\"resources\":{},\"prompts\":{}%s},"
+                    "\"instructions\":\"Common Lisp REPL…\"}"),
+                 cases[i][1],
+                 strcmp(cases[i][1], "2024-11-05") > 0 ? ",\"completions\":{}"
+                                                       : "");
         client_send(line);
         client_expect(answer);
     }
@@ -274,7 +275,8 @@ static void mcp_serves_the_modern_era(void **state)
         {MODERN_REQUEST("1", "server/discover", ""),
          OK("1",
             "{\"resultType\":\"complete\",\"supportedVersions\":"
-            "[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{}},"
+            "[\"2026-07-28\"],\"capabilities\":{\"tools\":{},\"resources\":{},"
+            "\"prompts\":{},\"completions\":{}},"
             "\"instructions\":\"Common Lisp REPL…\",\"ttlMs\":…,"
             "\"cacheScope\":\"public\",\"_meta\":{" SERVER_META "}}")},
         {MODERN_REQUEST("2", "tools/list", ""),

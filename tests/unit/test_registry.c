@@ -165,10 +165,10 @@ static bool is_sentence(const char *s)
 static bool is_plain_word(const char *s)
 {
     static const char *const words[] = {
-        "session",  "package",  "code",  "form",   "path", "system", "symbol",
-        "function", "variable", "class", "action", "id",   "kind",   "limit",
-        "pattern",  "name",     "type",  "old",    "new",  "all",    "dry-run",
-        "delete",   "edits"};
+        "session", "package",  "code",     "form",  "path",   "system",
+        "symbol",  "function", "variable", "class", "action", "id",
+        "kind",    "limit",    "pattern",  "name",  "type",   "old",
+        "new",     "all",      "dry-run",  "regex", "delete", "edits"};
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcmp(s, words[i]) == 0)
             return true;
@@ -351,15 +351,18 @@ static void check_string(const struct tool *tool,
         {NULL, "variable", "names a variable"},
         {NULL, "class", "names a class"},
         {NULL, "pattern", "a part of a name or of a line"},
+        {"search-files", "files", "a pattern of names"},
         {"edit-definition", "kind", "the first word of a form"},
         {"edit-definition", "name", "the second one"},
         {"edit-definition", "content", "is reviewed as a diff"},
+        {"run-tests", "name", "names a test"},
         {"write-file", "content", "is reviewed as a diff"},
         {"propose-file-edit", "original", "is reviewed as a diff"},
         {"propose-file-edit", "modified", "is reviewed as a diff"},
         {"propose-file-edit", "old", "is reviewed as a diff"},
         {"propose-file-edit", "new", "is reviewed as a diff"},
         {"propose-file-edit", "description", "words for the user"},
+        {"move-file", "to", "is a part of the call, with rules of its own"},
         {"propose-changes", "old", "is reviewed as a diff"},
         {"propose-changes", "new", "is reviewed as a diff"},
         {"propose-changes", "description", "words for the user"},

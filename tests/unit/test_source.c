@@ -192,12 +192,14 @@ static const struct said reports[] = {
      "  Most likely ) is missing in line 2, column 13, judging by how line 3 "
      "is "
      "indented\n"
+     "  At ▶ in \"  (let ((y 1)▶\"\n"
      "  Open there (3, outermost first): 1:0 \"(defun foo (x)\" 2:2 \"(let ((y "
      "1)\" 2:7 \"((y 1)\""},
     {"(a (b (c (d (e (f (g (h",
      "1 syntax problem.\n"
      "Line 1, column 21: \"(h\" and 7 more around it are not closed.\n"
      "  Most likely 8 ) are missing in line 1, column 23\n"
+     "  At ▶ in \"(a (b (c (d (e (f (g (h▶\"\n"
      "  Open there (8, outermost first): 1:0 \"(a (b (c (d (e (f (g (h\" … 1:9 "
      "\"(d (e (f (g (h\" 1:12 \"(e (f (g (h\" 1:15 \"(f (g (h\" 1:18 \"(g "
      "(h\" 1:21 \"(h\""},
@@ -210,12 +212,15 @@ static const struct said reports[] = {
      "Line 3, column 11: \")\" is one too many.\n"
      "  Most likely the one in line 2, column 11, judging by how line 3 is "
      "indented\n"
-     "Line 5, column 16: \")\" and what follows: 3 too many."},
+     "  At ▶ in \"  (print x)▶)\"\n"
+     "Line 5, column 16: \")\" and what follows: 3 too many.\n"
+     "  At ▶ in \"(defun bar () 1)▶)))\""},
     {"(defun a () (print \"hello))\n"
      "(defun b () (print \"world\"))\n",
      "1 syntax problem.\n"
      "Line 2, column 25: \"\"))\" begins a string that is not closed.\n"
      "  Most likely the string that begins in line 1, column 19 lacks its end\n"
+     "  At ▶ in \"(defun a () (print ▶\"hello))\"\n"
      "  Open there (2, outermost first): 1:0 \"(defun a () (print \"hello))\" "
      "1:12 \"(print \"hello))\""},
     {"(defun a ()\n"

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* mentions.c: looks for the name of a file in the system definitions above it.
+   A string that happens to be the same is reported, too: the model looks. */
+#include "tools/mentions.h"
+
+#include <string.h>
+
+#include "base/finder.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+/* The work (strand.h) of opening a file or a folder. */
+#define LOOK 8192
+
+struct mentions {
+    const struct tool_request *request;
+    struct str literal; /* the name of the file as a string of Lisp */
+    struct buf out;
+    size_t files; /* that were searched */
+    size_t found;
+};
+
+/* The path of NAME in FOLDER. */
+static struct str join(struct arena *arena, struct str folder, struct str name)
+{
+    if (str_eq(folder, STR(".")))
+        return name;
+    return arena_printf(arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name));
+}
+
+static void say(struct mentions *m, struct str path, struct str text, size_t at)
+{
+    size_t line = 1;
+
+    for (size_t i = 0; i < at; i++)
+        line += text.p[i] == '\n';
+    buf_str(&m->out, m->found == 0 ? STR("") : STR("\n"));
+    utf8_append_visible(&m->out, path);
+    buf_printf(&m->out, ":%zu has %.*s; change it, too.", line,
+               STR_ARG(m->literal));
+    m->found++;
+}
+
+static enum status search(struct mentions *m, struct arena *arena,
+                          struct str path)
+{
+    const struct files *files = m->request->files;
+    const struct files_place place = {.asked = path, .name = path};
+    struct files_content content;
+    struct finder finder;
+    struct str problem;
+    size_t at = 0;
+
+    m->files++;
+    enum files_result result = files->read(
+        files->context, arena, &place, LIMIT_MENTIONS_FILE, &content, &problem);
+    if (result != FILES_OK)
+        return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
+    enum status status = finder_init(&finder, arena, m->literal);
+    for (; status == ST_OK && m->found < LIMIT_MENTIONS; at++) {
+        status = finder_next(&finder, content.bytes, at, &at);
+        if (status != ST_OK || at == FINDER_NONE)
+            break;
+        say(m, path, content.bytes, at);
+    }
+    return status;
+}
+
+/* Searches the definitions in FOLDER. */
+static enum status look_into(struct mentions *m, struct str name)
+{
+    struct arena arena = {.strand = m->request->arena->strand};
+    const struct files *files = m->request->files;
+    const struct files_place place = {.asked = name, .name = name};
+    struct files_folder folder = {.count = 0};
+    struct str problem;
+    enum files_result result =
+        files->list(files->context, &arena, &place, &folder, &problem);
+    enum status status = result == FILES_NOMEM ? ST_NOMEM : ST_OK;
+
+    for (size_t i = 0; result == FILES_OK && status == ST_OK &&
+                       i < folder.count && m->files < LIMIT_MENTIONS_FILES;
+         i++) {
+        const struct files_entry *entry = &folder.entries[i];
+        struct str last = entry->name;
+
+        if (entry->kind != FILES_FILE || entry->secret || last.n <= 4 ||
+            memcmp(last.p + last.n - 4, ".asd", 4) != 0)
+            continue;
+        status = search(m, &arena, join(&arena, name, last));
+    }
+    if (status == ST_OK)
+        status = arena_spend(&arena, LOOK);
+    arena_release(&arena);
+    return status;
+}
+
+/* The place of the last C in S, or NULL. */
+static const char *find_last(struct str s, char c)
+{
+    while (s.n > 0 && s.p[s.n - 1] != c)
+        s.n--;
+    return s.n > 0 ? s.p + s.n - 1 : NULL;
+}
+
+/* The name of the file as a component has it: without folders and type. */
+static struct str make_literal(struct arena *arena, struct str name)
+{
+    const char *slash = find_last(name, '/');
+    size_t start = slash ? (size_t)(slash - name.p) + 1 : 0;
+    struct str last = str_make(name.p + start, name.n - start);
+    const char *dot = find_last(last, '.');
+
+    if (dot && dot > last.p)
+        last.n = (size_t)(dot - last.p);
+    return arena_printf(arena, "\"%.*s\"", STR_ARG(last));
+}
+
+enum status mentions_find(const struct tool_request *request,
+                          const struct tool_call *part, struct str *out)
+{
+    struct str name = buf_view(&part->place.name);
+    struct mentions m = {request, make_literal(request->arena, name), BUF_EMPTY,
+                         0, 0};
+    enum status status = m.literal.n > 0 ? ST_OK : ST_NOMEM;
+
+    while (status == ST_OK && name.n > 0 && !str_eq(name, STR("."))) {
+        const char *slash = find_last(name, '/');
+
+        name.n = slash ? (size_t)(slash - name.p) : 0;
+        status = look_into(&m, name.n > 0 ? name : STR("."));
+    }
+    if (status == ST_OK)
+        return arena_take(request->arena, &m.out, out);
+    buf_release(&m.out);
+    return status;
+}

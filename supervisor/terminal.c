@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* terminal.c: see terminal.h. The sequences are those of ECMA-48: ESC and a
+   letter, ESC [ with parameters, and strings from ESC ] and others to BEL or
+   ESC \, each also with one control of two bytes (C1) instead of ESC. */
+#include "supervisor/terminal.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ESC 0x1bu
+#define BEL 0x07u
+#define DEL 0x7fu
+
+/* The byte of TEXT at I, or 0 past its end. */
+static unsigned byte_at(struct str text, size_t i)
+{
+    return i < text.n ? (unsigned char)text.p[i] : 0;
+}
+
+/* The C1 control of TEXT at I as the letter that stands for it after ESC, or 0
+   when there is none. */
+static unsigned c1_at(struct str text, size_t i)
+{
+    unsigned second = byte_at(text, i + 1);
+
+    return byte_at(text, i) == 0xc2u && second >= 0x80u && second <= 0x9fu
+               ? second - 0x40u
+               : 0;
+}
+
+/* Whether TEXT has a control at I that is not a tab or the end of a line. */
+static bool is_control(struct str text, size_t i)
+{
+    unsigned byte = byte_at(text, i);
+
+    if (byte == '\n' || byte == '\t' ||
+        (byte == '\r' && byte_at(text, i + 1) == '\n'))
+        return false;
+    return byte < ' ' || byte == DEL || c1_at(text, i) != 0;
+}
+
+#define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
+
+/* Nonzero when a byte of WORD may be zero. */
+static uint64_t may_have_zero(uint64_t word)
+{
+    return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Whether none of the eight bytes at P can be, or begin, a control. */
+static bool are_plain(const char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+    return (((word - EACH_BYTE(' ')) & ~word & EACH_BYTE(0x80)) |
+            may_have_zero(word ^ EACH_BYTE(DEL)) |
+            may_have_zero(word ^ EACH_BYTE(0xc2))) == 0; // before C1
+}
+
+bool terminal_is_plain(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        while (text.n - i > 8 && are_plain(text.p + i))
+            i += 8; // most of most texts
+        if (is_control(text, i))
+            return false;
+    }
+    return true;
+}
+
+/* Where the bytes from FIRST to LAST end that begin at I. */
+static size_t skip(struct str text, size_t i, unsigned first, unsigned last)
+{
+    while (byte_at(text, i) >= first && byte_at(text, i) <= last)
+        i++;
+    return i;
+}
+
+/* Where the sequence ends whose kind is LETTER and which continues at I. A
+   string that nothing ends does so before the next control. */
+static size_t skip_sequence(struct str text, size_t i, unsigned letter)
+{
+    switch (letter) {
+    case '[':
+        i = skip(text, skip(text, i, 0x30u, 0x3fu), 0x20u, 0x2fu);
+        return byte_at(text, i) >= 0x40u && byte_at(text, i) < DEL ? i + 1 : i;
+    case ']':
+    case 'P':
+    case 'X':
+    case '^':
+    case '_':
+        while (i < text.n && !is_control(text, i) && text.p[i] != '\n' &&
+               text.p[i] != '\r')
+            i++;
+        if (byte_at(text, i) == BEL)
+            return i + 1;
+        if (c1_at(text, i) == '\\' ||
+            (byte_at(text, i) == ESC && byte_at(text, i + 1) == '\\'))
+            return i + 2;
+        return i;
+    default:
+        return i;
+    }
+}
+
+/* Where the terminal sequence of TEXT at I ends; I when there is none. */
+static size_t sequence_end(struct str text, size_t i)
+{
+    unsigned letter = c1_at(text, i);
+    size_t at = i + 1;
+
+    if (letter)
+        return skip_sequence(text, i + 2, letter);
+    if (byte_at(text, i) != ESC)
+        return i;
+    at = skip(text, at, 0x20u, 0x2fu);
+    letter = byte_at(text, at);
+    if (letter < 0x30u || letter >= DEL)
+        return i;
+    return at > i + 1 ? at + 1 : skip_sequence(text, at + 1, letter);
+}
+
+void terminal_append(struct buf *out, struct str text)
+{
+    size_t i = 0;
+
+    while (i < text.n) {
+        size_t start = i;
+
+        while (i < text.n && !is_control(text, i))
+            i++;
+        buf_append(out, text.p + start, i - start);
+        start = i;
+        i = i < text.n ? sequence_end(text, i) : i;
+        if (i == start && i < text.n) {
+            buf_byte(out, '^');
+            buf_byte(out, (char)(byte_at(text, i++) ^ 0x40u));
+        }
+    }
+}
