@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/deadline.h"
 #include "base/strand.h"
 #include "editor/editor.h"
 #include "gate/audit.h"
@@ -23,8 +24,18 @@
    need. */
 #define IDLE_STORAGE (64u * 1024)
 
-/* Whose message is read in a strand, because it is long. */
-enum reading { READING_NOTHING, READING_CLIENT, READING_EDITOR };
+/* Work (strand.h) of each message besides that of its bytes, so that many small
+   ones take several turns as well. */
+#define MESSAGE (8u * 1024)
+
+/* What the core does. */
+enum doing {
+    DOING_NOTHING,
+    DOING_LINES,   /* of the client */
+    DOING_EDITOR,  /* its lines */
+    DOING_REPLIES, /* of the supervisor */
+    DOING_TICK     /* what is due, and steps of calls */
+};
 
 struct core {
     struct log log;
@@ -33,14 +44,17 @@ struct core {
     struct arena arena; /* for the message that is being handled */
     struct buf output;
 
-    /* While the strand reads a message, nothing else happens to the calls, and
-       nobody sees what it writes. */
-    enum reading reading;
+    /* All that the core does, it does in its strand. While that pauses, nothing
+       else is done, and nobody sees what is written, unless it pauses between
+       two messages. */
     struct strand *strand;
-    struct str line;            /* of the client */
-    int64_t now_ms;             /* when the message came */
+    enum doing doing;
+    bool between;
+    int64_t now_ms;             /* when it began */
+    struct buf frames;          /* of the supervisor, that are being read */
     struct buf later;           /* bytes that the client sent meanwhile; */
-    struct buf later_of_editor; /* the same of the editor */
+    struct buf later_of_editor; /* the same of the editor, */
+    struct buf later_of_image;  /* and of the supervisor */
     struct buf hidden;          /* empty */
     struct image image;
     struct gate gate;
@@ -79,6 +93,8 @@ const char *core_tool_name(size_t index)
 
     return tool ? tool->name : NULL;
 }
+
+static void do_it(void *context);
 
 /* The hooks, which the gate calls for each call. */
 static enum status add_hooks(struct core *core,
@@ -133,7 +149,8 @@ static enum status set_up(struct core *core, const struct core_config *config)
     core->gate.notices = config->notices;
     if (add_hooks(core, config) != ST_OK)
         return ST_LIMIT;
-    if (buf_reserve(&core->output, RPC_SPARE) == NULL)
+    if (buf_reserve(&core->output, RPC_SPARE) == NULL ||
+        buf_reserve(&core->frames, IDLE_STORAGE) == NULL) // common ones
         return ST_NOMEM;
     struct mcp_config mcp = {
         .log = &core->log,
@@ -157,7 +174,9 @@ static enum status set_up(struct core *core, const struct core_config *config)
 struct core *core_new(const struct core_config *config)
 {
     struct core *core = calloc(1, sizeof *core);
-    if (core && set_up(core, config) != ST_OK) {
+    if (core)
+        core->strand = strand_new(do_it, core);
+    if (core && (!core->strand || set_up(core, config) != ST_OK)) {
         core_free(core);
         return NULL;
     }
@@ -179,6 +198,8 @@ void core_free(struct core *core)
     buf_release(&core->output);
     buf_release(&core->later);
     buf_release(&core->later_of_editor);
+    buf_release(&core->later_of_image);
+    buf_release(&core->frames);
     buf_release(&core->hidden);
     free(core);
 }
@@ -190,74 +211,111 @@ static void too_large(struct core *core)
     mcp_unreadable(core->mcp, RPC_INVALID_REQUEST, detail);
 }
 
-/* Takes the next message of the editor, if there is one. */
-static void take_from_editor(struct core *core)
+/* --- What the strand does ----------------------------------------------- */
+
+/* A message has been handled. False: the strand is stopped. */
+static bool end_message(struct core *core)
 {
-    struct editor_message message;
+    bool more;
 
-    if (editor_next(&core->editor, &core->arena, &message) == ST_OK)
-        mcp_editor(core->mcp, &core->arena, &message, core->now_ms);
-}
-
-static void read_message(void *context)
-{
-    struct core *core = context;
-
-    if (core->reading == READING_CLIENT)
-        mcp_message(core->mcp, &core->arena, core->line, core->now_ms);
-    else
-        take_from_editor(core);
-}
-
-/* Forgets the message that was read. */
-static void end_message(struct core *core)
-{
-    strand_free(core->strand);
-    core->strand = NULL;
-    core->arena.strand = NULL;
-    core->reading = READING_NOTHING;
     arena_release(&core->arena);
+    core->between = true;
+    more = strand_pause(MESSAGE);
+    core->between = false;
+    return more;
 }
 
-/* Reads the next message of the one that READING names, in steps when it has
-   many BYTES. */
-static void begin_message(struct core *core, enum reading reading, size_t bytes,
-                          int64_t now_ms)
+static void handle_lines(struct core *core)
 {
-    core->reading = reading;
-    core->now_ms = now_ms;
-    if (bytes > LIMIT_READ_AT_ONCE)
-        core->strand = strand_new(read_message, core);
-    core->arena.strand = core->strand;
-    if (!core->strand) // also without memory for one
-        read_message(core);
-    else if (!strand_go_on(core->strand))
-        return;
-    end_message(core);
-}
+    struct str line;
+    enum status status;
+    bool more = true;
 
-static void handle_lines(struct core *core, int64_t now_ms)
-{
-    while (core->reading == READING_NOTHING) {
-        enum status status = linereader_next(&core->reader, &core->line);
-
-        if (status == ST_MISSING)
-            return;
-        if (status == ST_OK) {
-            begin_message(core, READING_CLIENT, core->line.n, now_ms);
-            continue;
-        }
-        too_large(core);
-        arena_release(&core->arena);
+    while (more &&
+           (status = linereader_next(&core->reader, &line)) != ST_MISSING) {
+        if (status == ST_OK)
+            mcp_message(core->mcp, &core->arena, line, core->now_ms);
+        else
+            too_large(core);
+        more = end_message(core);
     }
 }
 
-static void handle_editor(struct core *core, int64_t now_ms)
+static void handle_editor(struct core *core)
 {
-    while (core->reading == READING_NOTHING && core->editor.connected &&
-           editor_has_line(&core->editor))
-        begin_message(core, READING_EDITOR, core->editor.reader.line.n, now_ms);
+    struct editor_message message;
+    bool more = true;
+
+    while (more &&
+           editor_next(&core->editor, &core->arena, &message) == ST_OK) {
+        mcp_editor(core->mcp, &core->arena, &message, core->now_ms);
+        more = end_message(core);
+    }
 }
+
+static void handle_replies(struct core *core)
+{
+    while (mcp_reply(core->mcp, core->now_ms) && end_message(core))
+        continue;
+}
+
+static void do_it(void *context)
+{
+    struct core *core = context;
+
+    switch (core->doing) {
+    case DOING_NOTHING:
+        break;
+    case DOING_LINES:
+        handle_lines(core);
+        break;
+    case DOING_EDITOR:
+        handle_editor(core);
+        break;
+    case DOING_REPLIES:
+        handle_replies(core);
+        break;
+    case DOING_TICK:
+        mcp_tick(core->mcp, &core->arena, core->now_ms);
+        break;
+    }
+}
+
+/* --- The strand --------------------------------------------------------- */
+
+static bool is_busy(const struct core *core)
+{
+    return core->doing != DOING_NOTHING;
+}
+
+static void go_on(struct core *core)
+{
+    if (!strand_go_on(core->strand))
+        return;
+    core->arena.strand = NULL;
+    arena_release(&core->arena);
+    if (core->doing == DOING_REPLIES)
+        buf_trim(&core->frames, IDLE_STORAGE);
+    core->doing = DOING_NOTHING;
+}
+
+static void begin(struct core *core, enum doing doing, int64_t now_ms)
+{
+    core->doing = doing;
+    core->now_ms = now_ms;
+    core->arena.strand = core->strand;
+    strand_restart(core->strand);
+    go_on(core);
+}
+
+/* Does all that is left of what the core does. */
+static void finish_it(struct core *core)
+{
+    while (is_busy(core))
+        go_on(core);
+}
+
+/* --- What comes in ------------------------------------------------------ */
 
 /* Once large answers are gone, gives their storage back. */
 static void trim_output(struct buf *output)
@@ -269,22 +327,21 @@ static void trim_output(struct buf *output)
         output->failed = false; // the next answer tries again
 }
 
-/* Takes bytes of the client while no message is read. */
+/* Takes bytes of the client while nothing else is done. */
 static void take_bytes(struct core *core, const void *p, size_t n,
                        int64_t now_ms)
 {
     trim_output(&core->output);
-    enum status status = linereader_feed(&core->reader, p, n);
-    handle_lines(core, now_ms);
-    if (status == ST_NOMEM)
+    if (linereader_feed(&core->reader, p, n) == ST_NOMEM)
         mcp_unreadable(core->mcp, RPC_INTERNAL_ERROR, STR("out of memory"));
+    begin(core, DOING_LINES, now_ms);
 }
 
 void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
 {
     if (core->finishing)
         return;
-    if (core->reading != READING_NOTHING)
+    if (is_busy(core))
         buf_append(&core->later, p, n);
     else
         take_bytes(core, p, n, now_ms);
@@ -295,58 +352,56 @@ static void take_editor_bytes(struct core *core, const void *p, size_t n,
 {
     if (editor_feed(&core->editor, p, n) != ST_OK)
         log_line(&core->log, LOG_WARN, "editor: line lost: out of memory");
-    handle_editor(core, now_ms);
+    if (editor_has_line(&core->editor))
+        begin(core, DOING_EDITOR, now_ms);
 }
 
-/* Takes what BUF has kept, and empties it. What was lost breaks a line, which
-   is then refused. */
+static void take_frames(struct core *core, const void *p, size_t n,
+                        int64_t now_ms)
+{
+    buf_append(&core->frames, p, n);
+    if (buf_failed(&core->frames))
+        image_lose(&core->image, STR("Replies of the Lisp image were lost: out "
+                                     "of memory."));
+    image_feed(&core->image, buf_view(&core->frames));
+    begin(core, DOING_REPLIES, now_ms);
+}
+
+/* Takes what BUF has kept, and empties it. Of lines, what was lost breaks one,
+   which is then refused. */
 static void take_later(struct core *core, struct buf *buf, int64_t now_ms,
                        void (*take)(struct core *core, const void *p, size_t n,
                                     int64_t now_ms))
 {
     struct buf later = *buf;
 
-    if (core->reading != READING_NOTHING)
+    if (is_busy(core) || later.n == 0)
         return;
     *buf = BUF_EMPTY;
-    if (later.n > 0)
-        take(core, later.p, later.n, now_ms);
+    take(core, later.p, later.n, now_ms);
     buf_release(&later);
 }
 
-/* The message has been read: what has happened meanwhile? */
+/* What has come while the core was busy? */
 static void catch_up(struct core *core, int64_t now_ms)
 {
-    mcp_replies(core->mcp, now_ms);
-    handle_editor(core, now_ms);
+    take_later(core, &core->later_of_image, now_ms, take_frames);
     take_later(core, &core->later_of_editor, now_ms, take_editor_bytes);
-    handle_lines(core, now_ms);
     take_later(core, &core->later, now_ms, take_bytes);
-}
-
-/* The next step of the message that is read, or all that are left. */
-static void read_on(struct core *core, bool all)
-{
-    while (core->reading != READING_NOTHING) {
-        if (strand_go_on(core->strand))
-            end_message(core);
-        else if (!all)
-            return;
-    }
 }
 
 /* Reads everything that is there. */
 static void read_all(struct core *core, int64_t now_ms)
 {
-    while (core->reading != READING_NOTHING) {
-        read_on(core, true);
+    do {
+        finish_it(core);
         catch_up(core, now_ms);
-    }
+    } while (is_busy(core));
 }
 
 bool core_wants_input(const struct core *core)
 {
-    return !core->finishing && core->reading == READING_NOTHING &&
+    return !core->finishing && !is_busy(core) &&
            core->output.n < LIMIT_OUTPUT_BACKLOG;
 }
 
@@ -363,7 +418,7 @@ void core_finish(struct core *core, int64_t grace_ms, int64_t now_ms)
     read_all(core, now_ms);
     if (!core->finishing) {
         linereader_finish(&core->reader);
-        handle_lines(core, now_ms);
+        begin(core, DOING_LINES, now_ms);
         read_all(core, now_ms);
         mcp_finish(core->mcp, &core->arena, now_ms);
     }
@@ -382,28 +437,29 @@ bool core_is_idle(const struct core *core)
 
 int64_t core_deadline(const struct core *core, int64_t now_ms)
 {
-    return core->reading != READING_NOTHING ? now_ms
-                                            : mcp_deadline(core->mcp, now_ms);
+    return is_busy(core) ? now_ms : mcp_deadline(core->mcp, now_ms);
 }
 
 void core_tick(struct core *core, int64_t now_ms)
 {
-    bool was_reading = core->reading != READING_NOTHING;
-
-    read_on(core, false);
-    if (core->reading != READING_NOTHING)
-        return;
-    mcp_tick(core->mcp, &core->arena, now_ms);
-    if (was_reading)
-        catch_up(core, now_ms);
-    if (core->finishing && now_ms >= core->deadline_ms)
+    if (is_busy(core))
+        go_on(core);
+    else if (deadline_has_passed(mcp_deadline(core->mcp, now_ms), now_ms))
+        begin(core, DOING_TICK, now_ms);
+    catch_up(core, now_ms);
+    if (!is_busy(core) && core->finishing && now_ms >= core->deadline_ms)
         mcp_stop_work(core->mcp, &core->arena, now_ms);
 }
 
-/* BUF, or an empty one while a message is read. */
+void core_note_turn(struct core *core, int64_t us, int64_t cpu_us)
+{
+    metrics_turn(&core->metrics, us, cpu_us);
+}
+
+/* BUF, or an empty one while something in it may be half written. */
 static struct buf *shown(struct core *core, struct buf *buf)
 {
-    return core->reading == READING_NOTHING ? buf : &core->hidden;
+    return !is_busy(core) || core->between ? buf : &core->hidden;
 }
 
 struct buf *core_output(struct core *core)
@@ -416,11 +472,19 @@ struct buf *core_image_output(struct core *core)
     return shown(core, &core->image.out);
 }
 
+bool core_wants_frames(const struct core *core)
+{
+    return !is_busy(core);
+}
+
 void core_image_feed(struct core *core, const void *p, size_t n, int64_t now_ms)
 {
-    image_feed(&core->image, str_make(p, n));
-    if (core->reading == READING_NOTHING)
-        mcp_replies(core->mcp, now_ms);
+    if (n == 0)
+        return;
+    if (is_busy(core))
+        buf_append(&core->later_of_image, p, n);
+    else
+        take_frames(core, p, n, now_ms);
 }
 
 struct str core_image_fault(const struct core *core)
@@ -430,7 +494,8 @@ struct str core_image_fault(const struct core *core)
 
 void core_image_lost(struct core *core, struct str why, int64_t now_ms)
 {
-    read_on(core, true);
+    finish_it(core);
+    buf_release(&core->later_of_image);
     image_lose(&core->image, why);
     mcp_replies(core->mcp, now_ms);
     image_renew(&core->image);
@@ -440,7 +505,7 @@ void core_editor_close(struct core *core, int64_t now_ms)
 {
     if (!core->editor.connected)
         return;
-    read_on(core, true);
+    finish_it(core);
     editor_close(&core->editor);
     buf_release(&core->later_of_editor);
     mcp_editor_gone(core->mcp, &core->arena, now_ms);
@@ -457,7 +522,7 @@ void core_editor_feed(struct core *core, const void *p, size_t n,
 {
     if (!core->editor.connected)
         return;
-    if (core->reading != READING_NOTHING)
+    if (is_busy(core))
         buf_append(&core->later_of_editor, p, n);
     else
         take_editor_bytes(core, p, n, now_ms);

@@ -117,11 +117,19 @@ int64_t core_deadline(const struct core *core, int64_t now_ms);
    milliseconds. */
 void core_tick(struct core *core, int64_t now_ms);
 
+/* For the metrics: between two waits for events, the host took US microseconds,
+   and CPU_US of the processor's time. */
+void core_note_turn(struct core *core, int64_t us, int64_t cpu_us);
+
 /* Bytes for the client: lines of JSON, nothing else. */
 struct buf *core_output(struct core *core);
 
 /* Bytes for the supervisor: frames (wire.h). */
 struct buf *core_image_output(struct core *core);
+
+/* Whether bytes from the supervisor are read at once: others are kept for as
+   long as the core is at work. */
+bool core_wants_frames(const struct core *core);
 
 /* Takes bytes from the supervisor. */
 void core_image_feed(struct core *core, const void *p, size_t n,

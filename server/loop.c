@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/deadline.h"
@@ -16,6 +17,9 @@
 
 /* Bytes read from the client at once. */
 #define CHUNK (64u * 1024)
+
+/* Bytes that pass between core and supervisor before others get their turn. */
+#define TURN_BYTES (1024u * 1024)
 
 /* Milliseconds after the grace period in which the client can read its last
    answers. */
@@ -44,6 +48,8 @@ struct loop {
     int64_t begin_by; /* the images start then at the latest; 0: they have */
     int64_t end_by;   /* the loop ends then in any case; 0: not yet known */
     int out_flags;    /* of standard output, to restore; -1: unchanged */
+    int64_t woken;    /* when the turn began, in microseconds, */
+    int64_t used;     /* and how much of the processor's time was used then */
 };
 
 static int wake_pipe[2] = {-1, -1};
@@ -109,29 +115,57 @@ static void end(struct loop *loop, int64_t grace, int64_t now)
         loop->end_by = now + grace + LAST_WRITE_MS;
 }
 
-/* Passes frames between core and supervisor until neither has any. */
+/* Passes some frames of the supervisor to the core; returns how many bytes. */
+static size_t pass_frames(struct loop *loop, int64_t now)
+{
+    struct buf *in = link_output(loop->link);
+    size_t n = in->n < CHUNK ? in->n : CHUNK;
+
+    if (n == 0 || !core_wants_frames(loop->core))
+        return 0;
+    core_image_feed(loop->core, in->p, n, now);
+    buf_consume(in, n);
+    if (in->n == 0)
+        buf_trim(in, CHUNK);
+    return n;
+}
+
+/* The same the other way. */
+static size_t pass_calls(struct loop *loop, int64_t now)
+{
+    struct buf *out = core_image_output(loop->core);
+    size_t n = out->n < CHUNK ? out->n : CHUNK;
+
+    if (n == 0)
+        return 0;
+    // out of memory: no answer is possible from here on
+    if (link_feed(loop->link, out->p, n, now) != ST_OK)
+        loop->lost = true;
+    buf_consume(out, n);
+    if (out->n == 0)
+        buf_trim(out, CHUNK);
+    return n;
+}
+
+/* Passes frames between core and supervisor until neither has any, or others
+   have waited long enough. */
 static void exchange(struct loop *loop, int64_t now)
 {
+    size_t left = TURN_BYTES;
+    size_t moved;
+
     if (!loop->core)
         return;
-    struct buf *out = core_image_output(loop->core);
-    struct buf *in = link_output(loop->link);
-    bool moved;
     do {
-        moved = in->n > 0 || out->n > 0;
-        core_image_feed(loop->core, in->p, in->n, now);
-        buf_trim(in, CHUNK);
-        buf_reset(in);
+        moved = pass_frames(loop, now);
         struct str why = core_image_fault(loop->core);
         if (why.n > 0)
             link_drop(loop->link, why, now);
         if (link_take_loss(loop->link, &why))
             core_image_lost(loop->core, why, now);
-        // out of memory: no answer is possible from here on
-        if (out->n > 0 && link_feed(loop->link, out->p, out->n, now) != ST_OK)
-            loop->lost = true;
-        buf_reset(out);
-    } while (moved);
+        moved += pass_calls(loop, now);
+        left -= moved < left ? moved : left;
+    } while (moved > 0 && left > 0);
 }
 
 static void read_client(struct loop *loop, int64_t now)
@@ -227,6 +261,14 @@ static size_t gather(struct loop *loop)
            link_fds(loop->link, loop->fds + FD_FIRST, loop->fds_cap - FD_FIRST);
 }
 
+/* Whether there is more to pass between core and supervisor. */
+static bool is_passing(const struct loop *loop)
+{
+    return loop->core &&
+           (core_image_output(loop->core)->n > 0 ||
+            (link_output(loop->link)->n > 0 && core_wants_frames(loop->core)));
+}
+
 static int time_to_wait(const struct loop *loop, int64_t now)
 {
     int64_t deadline = link_deadline(loop->link);
@@ -240,6 +282,8 @@ static int time_to_wait(const struct loop *loop, int64_t now)
         deadline = deadline_earlier(deadline, loop->end_by);
     if (loop->end_by - LAST_WORD_MS > now)
         deadline = deadline_earlier(deadline, loop->end_by - LAST_WORD_MS);
+    if (is_passing(loop))
+        return 0;
     if (deadline < 0)
         return -1;
     if (deadline <= now)
@@ -269,17 +313,43 @@ static void give_up_images(struct loop *loop, int64_t now)
                   now);
 }
 
+static int64_t microseconds(clockid_t clock)
+{
+    struct timespec t;
+
+    (void)clock_gettime(clock, &t); // exists everywhere
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Waiting takes hardly any of the processor's time, so that is read once. */
+static void note_turn(struct loop *loop)
+{
+    int64_t used;
+
+    if (!loop->core)
+        return;
+    used = microseconds(CLOCK_THREAD_CPUTIME_ID);
+    core_note_turn(loop->core, microseconds(CLOCK_MONOTONIC) - loop->woken,
+                   used - loop->used);
+    loop->used = used;
+}
+
 static void run(struct loop *loop)
 {
     int64_t now = host_now();
 
+    loop->woken = microseconds(CLOCK_MONOTONIC);
+    loop->used = microseconds(CLOCK_THREAD_CPUTIME_ID);
     loop->begin_by = now + BEGIN_MS;
     begin(loop, !loop->core, now);
     while (!is_done(loop, now)) {
         size_t n = gather(loop);
+
+        note_turn(loop);
         int found = poll(loop->fds, (nfds_t)n, time_to_wait(loop, now));
 
-        now = host_now();
+        loop->woken = microseconds(CLOCK_MONOTONIC);
+        now = loop->woken / 1000;
         if (found < 0) {
             n = FD_FIRST; // interrupted: the wake pipe is readable
             loop->fds[FD_EMACS].revents = 0;

@@ -181,7 +181,7 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
         strip_line_ends(&parts[i].text);
         if (i == PART_OUTPUT || i == PART_ERRORS)
             make_plain(&parts[i]);
-        parts[i].chars = utf8_count(buf_view(&parts[i].text));
+        parts[i].chars = utf8_starts(buf_view(&parts[i].text));
         parts[i].wanted = parts[i].chars;
         if (answer->output_aside && (i == PART_OUTPUT || i == PART_ERRORS) &&
             parts[i].chars > LIMIT_OUTPUT_ASIDE)

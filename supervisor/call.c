@@ -2,12 +2,14 @@
 /* call.c: see call.h. */
 #include "supervisor/call.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wire/wire.h"
 
-struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
-                      struct str arguments)
+/* A call without its arguments, or NULL. */
+static struct call *begin(uint64_t id, int64_t timeout_ms, struct str operation)
 {
     struct call *call = calloc(1, sizeof *call);
 
@@ -18,11 +20,46 @@ struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
     call->started_at = -1;
     wire_put_int(&call->fields, timeout_ms);
     wire_put_string(&call->fields, operation);
-    buf_str(&call->fields, arguments);
-    if (buf_failed(&call->fields)) {
+    return call;
+}
+
+/* CALL, or NULL when memory has run out for its fields. */
+static struct call *complete(struct call *call)
+{
+    if (call && buf_failed(&call->fields)) {
         call_free(call);
         return NULL;
     }
+    return call;
+}
+
+struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
+                      struct str arguments)
+{
+    struct call *call = begin(id, timeout_ms, operation);
+
+    if (call)
+        buf_str(&call->fields, arguments);
+    return complete(call);
+}
+
+struct call *call_take(uint64_t id, int64_t timeout_ms, struct str operation,
+                       struct str arguments, struct buf *frame)
+{
+    struct call *call = complete(begin(id, timeout_ms, operation));
+    size_t before = (size_t)(arguments.p - frame->p);
+
+    if (!call)
+        return NULL;
+    assert(call->fields.n <= before);
+    // what comes before the arguments is no longer needed
+    before -= call->fields.n;
+    memcpy(frame->p + before, call->fields.p, call->fields.n);
+    buf_release(&call->fields);
+    buf_truncate(frame, (size_t)(arguments.p - frame->p) + arguments.n);
+    buf_consume(frame, before);
+    call->fields = *frame;
+    *frame = BUF_EMPTY;
     return call;
 }
 

@@ -57,6 +57,12 @@ struct call {
    TIMEOUT_MS (0: no limit); NULL when memory runs out. */
 struct call *call_new(uint64_t id, int64_t timeout_ms, struct str operation,
                       struct str arguments);
+
+/* The same, when OPERATION and ARGUMENTS stand in FRAME, behind room for the
+   rest: takes FRAME over, and leaves it empty. */
+struct call *call_take(uint64_t id, int64_t timeout_ms, struct str operation,
+                       struct str arguments, struct buf *frame);
+
 void call_free(struct call *call);
 
 /* Views of its parts. */

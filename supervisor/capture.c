@@ -14,29 +14,9 @@ void capture_release(struct capture *capture)
     memset(capture, 0, sizeof *capture);
 }
 
-/* How many of the 8 bytes of WORD continue a character. */
-static unsigned continuations(uint64_t word)
+static bool is_continuation(char c)
 {
-    const uint64_t ones = 0x0101010101010101;
-
-    return (unsigned)(((word >> 7 & ~(word >> 6) & ones) * ones) >> 56);
-}
-
-/* A character is counted at its first byte, so that a sequence may be split
-   between two additions. Takes eight bytes at a time. */
-static uint64_t count_chars(struct str bytes)
-{
-    uint64_t n = bytes.n;
-    uint64_t word;
-    size_t i = 0;
-
-    for (; i + sizeof word <= bytes.n; i += sizeof word) {
-        memcpy(&word, bytes.p + i, sizeof word);
-        n -= continuations(word);
-    }
-    for (; i < bytes.n; i++)
-        n -= ((unsigned char)bytes.p[i] & 0xc0u) == 0x80u;
-    return n;
+    return ((unsigned char)c & 0xc0u) == 0x80u;
 }
 
 /* Whether CAPTURE has a ring, made if there is ROOM and memory for it. */
@@ -67,24 +47,93 @@ static void add_to_ring(struct capture *capture, struct str bytes)
     capture->ring_at = (capture->ring_at + bytes.n) % CAPTURE_TAIL;
 }
 
-void capture_add(struct capture *capture, struct str bytes, size_t *room)
+/* Takes in BYTES, valid UTF-8. */
+static void add_valid(struct capture *capture, struct str bytes, size_t *room)
 {
     size_t n = capture->cut ? 0 : CAPTURE_HEAD - capture->head.n;
 
     if (bytes.n == 0)
         return;
-    capture->chars += count_chars(bytes);
+    capture->chars += utf8_starts(bytes);
     if (n > *room)
         n = *room;
     if (n > bytes.n)
         n = bytes.n;
+    while (n > 0 && n < bytes.n && is_continuation(bytes.p[n]))
+        n--; // the head ends with a character
     buf_append(&capture->head, bytes.p, n);
+    if (!buf_failed(&capture->head))
+        capture->head_chars += utf8_starts(str_make(bytes.p, n));
     *room -= n;
     if (n == bytes.n)
         return;
     capture->cut = true;
     if (has_ring(capture, room)) // else they count as omitted
         add_to_ring(capture, str_make(bytes.p + n, bytes.n - n));
+}
+
+/* The same with bytes that need not be valid. */
+static void add(struct capture *capture, struct str bytes, size_t *room)
+{
+    struct buf valid = BUF_EMPTY;
+
+    if (utf8_is_valid(bytes)) {
+        add_valid(capture, bytes, room);
+        return;
+    }
+    utf8_append_valid(&valid, bytes);
+    add_valid(capture, buf_view(&valid), room);
+    capture->head.failed = capture->head.failed || buf_failed(&valid);
+    buf_release(&valid);
+}
+
+/* Takes in the character that was begun, with what of it is at the start of
+   BYTES; returns how many bytes those are. Nothing is taken in while it still
+   lacks some. */
+static size_t add_begun(struct capture *capture, struct str bytes, size_t *room)
+{
+    struct str begun = str_make(capture->begun, capture->begun_n);
+    size_t n = 0;
+
+    while (n < bytes.n && begun.n < 4 && is_continuation(bytes.p[n]) &&
+           utf8_decode(begun, NULL) == 0)
+        capture->begun[begun.n++] = bytes.p[n++];
+    capture->begun_n = begun.n;
+    if (n == bytes.n && begun.n < 4 && utf8_decode(begun, NULL) == 0)
+        return n;
+    capture->begun_n = 0;
+    add(capture, begun, room);
+    return n;
+}
+
+/* How many bytes at the end of BYTES may begin a character whose rest is still
+   to come. */
+static size_t begun_at_end(struct str bytes)
+{
+    for (size_t n = 1; n <= 3 && n <= bytes.n; n++) {
+        unsigned char c = (unsigned char)bytes.p[bytes.n - n];
+        size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+        if (!is_continuation((char)c))
+            return c >= 0xc2 && c <= 0xf4 && length > n ? n : 0;
+    }
+    return 0;
+}
+
+void capture_add(struct capture *capture, struct str bytes, size_t *room)
+{
+    if (bytes.n > 0 && capture->begun_n > 0) {
+        size_t n = add_begun(capture, bytes, room);
+
+        bytes = str_make(bytes.p + n, bytes.n - n);
+    }
+    if (bytes.n == 0)
+        return;
+    size_t begun = begun_at_end(bytes);
+    bytes.n -= begun;
+    add(capture, bytes, room);
+    memcpy(capture->begun, bytes.p + bytes.n, begun);
+    capture->begun_n = begun;
 }
 
 size_t capture_held(const struct capture *capture)
@@ -94,7 +143,7 @@ size_t capture_held(const struct capture *capture)
 
 bool capture_is_empty(const struct capture *capture)
 {
-    return capture->head.n == 0 && !capture->cut;
+    return capture->head.n == 0 && !capture->cut && capture->begun_n == 0;
 }
 
 void capture_parts(const struct capture *capture,
@@ -114,21 +163,23 @@ void capture_parts(const struct capture *capture,
 /* Appends to OUT what follows the head, with a line before it when something
    is missing. Returns how many characters of all were not appended. */
 static int64_t append_tail(const struct capture *capture,
-                           const struct str parts[CAPTURE_PARTS],
-                           struct buf *out)
+                           struct str parts[CAPTURE_PARTS], struct buf *out)
 {
-    uint64_t missing = capture->chars;
+    uint64_t missing = capture->chars - capture->head_chars -
+                       utf8_starts(parts[1]) - utf8_starts(parts[2]);
     size_t at = out->n;
 
-    for (int i = 0; i < CAPTURE_PARTS; i++)
-        missing -= count_chars(parts[i]);
     if (missing > 0)
         buf_printf(out, "\n[… %llu characters are not kept …]\n",
                    (unsigned long long)missing);
     if (out->n > at)
-        missing -= count_chars(str_make(out->p + at, out->n - at));
-    for (int i = 1; i < CAPTURE_PARTS; i++)
-        utf8_append_valid(out, parts[i]);
+        missing -= utf8_starts(str_make(out->p + at, out->n - at));
+    // the ring may begin in the middle of a character, and divide another one
+    while (parts[1].n > 0 && is_continuation(*parts[1].p))
+        parts[1] = str_make(parts[1].p + 1, parts[1].n - 1);
+    buf_str(out, parts[1]);
+    buf_str(out, parts[2]);
+    utf8_append_valid(out, str_make(capture->begun, capture->begun_n));
     return (int64_t)missing;
 }
 
@@ -137,7 +188,7 @@ int64_t capture_text(const struct capture *capture, struct buf *out)
     struct str parts[CAPTURE_PARTS];
 
     capture_parts(capture, parts);
-    utf8_append_valid(out, parts[0]);
+    buf_str(out, parts[0]);
     return append_tail(capture, parts, out);
 }
 
@@ -147,8 +198,7 @@ int64_t capture_take_text(struct capture *capture, struct buf *out)
     int64_t missing;
 
     capture_parts(capture, parts);
-    if (out->n > 0 || buf_failed(out) || buf_failed(&capture->head) ||
-        !utf8_is_valid(parts[0])) {
+    if (out->n > 0 || buf_failed(out) || buf_failed(&capture->head)) {
         missing = capture_text(capture, out);
     } else {
         buf_release(out);

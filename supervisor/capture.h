@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* capture.h: output of evaluated code, bounded while it arrives. It holds the
    first CAPTURE_HEAD bytes and the last CAPTURE_TAIL; what comes between is
-   counted and dropped. */
+   counted and dropped. It is made valid UTF-8 and counted while it arrives, so
+   that nothing long is left to do when the answer is due. */
 #ifndef SUPERVISOR_CAPTURE_H
 #define SUPERVISOR_CAPTURE_H
 
@@ -20,12 +21,15 @@
 enum { CAPTURE_STDOUT, CAPTURE_STDERR, CAPTURE_PIPES };
 
 struct capture {
-    struct buf head;
-    bool cut;        /* nothing more goes into the head */
-    char *ring;      /* CAPTURE_TAIL bytes, once the head is cut or full */
-    size_t ring_at;  /* where the next byte goes */
-    uint64_t beyond; /* bytes that went into the ring */
-    uint64_t chars;  /* characters of everything that came */
+    struct buf head;     /* valid UTF-8 */
+    uint64_t head_chars; /* its characters */
+    bool cut;            /* nothing more goes into the head */
+    char *ring;          /* CAPTURE_TAIL bytes, once the head is cut or full */
+    size_t ring_at;      /* where the next byte goes */
+    uint64_t beyond;     /* bytes that went into the ring */
+    uint64_t chars;      /* characters of everything that came */
+    char begun[4];       /* the bytes of a character that lacks some; */
+    size_t begun_n;      /* their number, which CHARS does not have */
 };
 
 /* A zeroed struct is an empty capture. */

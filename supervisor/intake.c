@@ -61,23 +61,26 @@ static bool answer_at_once(struct front *front, struct wire_head head,
 {
     const struct supervisor *s = front->supervisor;
     struct buf text = BUF_EMPTY;
+    struct str kept = {NULL, 0};
     bool found = false;
 
     if (operation->by == OPERATION_AT_ONCE)
-        found = operation->show(s, request->session, request->arguments, &text);
+        found = operation->show(s, request->session, request->arguments, &kept,
+                                &text);
     else if ((head.flags & WIRE_VIEW) &&
              !state_find_session(s, request->session) &&
              !str_eq(request->session, STR(STATE_MAIN)))
         operation_miss(request->session, &text);
     else
         return false;
-    front_reply(front, head.id, found ? 0 : WIRE_MISSING, buf_view(&text));
+    front_reply(front, head.id, found ? 0 : WIRE_MISSING,
+                kept.p ? kept : buf_view(&text));
     buf_release(&text);
     return true;
 }
 
-/* Makes a call of REQUEST, and finds its session. NULL: TEXT says why, or is
-   empty when memory ran out. */
+/* Makes a call of REQUEST, and finds its session. REQUEST may be gone then.
+   NULL: TEXT says why, or is empty when memory ran out. */
 static struct call *make_call(struct front *front,
                               const struct request *request,
                               struct session **session, struct buf *text)
@@ -89,6 +92,12 @@ static struct call *make_call(struct front *front,
     *session = state_use_session(s, request->session, text);
     if (!*session)
         return NULL;
+    // a long frame that came alone is not copied
+    if (request->arguments.n > IDLE_BYTES &&
+        request->arguments.p + request->arguments.n ==
+            front->in.p + front->in.n)
+        return call_take(++s->call_ids, request->timeout_ms, request->operation,
+                         request->arguments, &front->in);
     return call_new(++s->call_ids, request->timeout_ms, request->operation,
                     request->arguments);
 }

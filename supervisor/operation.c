@@ -309,10 +309,11 @@ static void describe_sandbox(const struct supervisor *s, struct buf *text)
 }
 
 static bool list_sessions(const struct supervisor *s, struct str name,
-                          struct str body, struct buf *text)
+                          struct str body, struct str *kept, struct buf *text)
 {
     const struct session *session = s->sessions;
 
+    (void)kept;
     (void)name; // all are shown
     (void)body;
     for (; session; session = session->next)
@@ -333,11 +334,12 @@ void operation_miss(struct str name, struct buf *text)
 }
 
 static bool show_session(const struct supervisor *s, struct str name,
-                         struct str body, struct buf *text)
+                         struct str body, struct str *kept, struct buf *text)
 {
     const struct session *session = state_find_session(s, name);
     bool opens = str_eq(name, STR(STATE_MAIN)); // by itself, sooner or later
 
+    (void)kept;
     (void)body;
     if (session)
         describe_session(session, text);
@@ -349,11 +351,11 @@ static bool show_session(const struct supervisor *s, struct str name,
 }
 
 static bool show_output(const struct supervisor *s, struct str name,
-                        struct str body, struct buf *text)
+                        struct str body, struct str *kept, struct buf *text)
 {
     uint64_t id = (uint64_t)read_arguments(body).id;
 
-    return outputs_show(&s->outputs, id, name, text);
+    return outputs_show(&s->outputs, id, name, kept, text);
 }
 
 /* --- close-session ------------------------------------------------------ */

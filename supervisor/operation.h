@@ -37,10 +37,11 @@ struct operation {
        operation_take_woken. */
     void (*run)(struct supervisor *s, struct session *session, int64_t now);
 
-    /* AT_ONCE: appends the answer to TEXT; BODY has the arguments. False when
-       the session NAME, or what the call asks for in it, does not exist. */
+    /* AT_ONCE: appends the answer to TEXT, or makes *KEPT a view of it; BODY
+       has the arguments. False when the session NAME, or what the call asks for
+       in it, does not exist. */
     bool (*show)(const struct supervisor *s, struct str name, struct str body,
-                 struct buf *text);
+                 struct str *kept, struct buf *text);
 
     /* BY_IMAGE: the answer is not about what was printed meanwhile, which is
        shown after it and cut to LIMIT_OUTPUT_ASIDE. */

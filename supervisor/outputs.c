@@ -63,7 +63,7 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
         return false;
     }
     text = buf_view(&found->text);
-    total = utf8_count(text);
+    total = utf8_starts(text);
     if (offset >= total) {
         buf_printf(
             out,
@@ -71,24 +71,24 @@ bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
             (unsigned long long)id, total, (unsigned long long)offset);
         return false;
     }
-    part = utf8_head(text, (size_t)offset);
+    part = utf8_valid_head(text, (size_t)offset);
     text.p += part.n;
     text.n -= part.n;
-    part = utf8_head(text, limit < total ? (size_t)limit : total);
+    part = utf8_valid_head(text, limit < total ? (size_t)limit : total);
     buf_str(out, part);
     buf_printf(out, "\n[characters %llu to %llu of %zu]",
                (unsigned long long)offset,
-               (unsigned long long)(offset + utf8_count(part)), total);
+               (unsigned long long)(offset + utf8_starts(part)), total);
     return true;
 }
 
 bool outputs_show(const struct outputs *outputs, uint64_t id,
-                  struct str session, struct buf *out)
+                  struct str session, struct str *text, struct buf *out)
 {
     const struct output *found = find(outputs, id);
 
     if (found && str_eq(str_from(found->session), session)) {
-        buf_str(out, buf_view(&found->text));
+        *text = buf_view(&found->text);
         return true;
     }
     buf_printf(out,

@@ -15,7 +15,7 @@
 struct output {
     uint64_t id;
     char session[LIMIT_SESSION_NAME + 1]; /* that printed it */
-    struct buf text;
+    struct buf text;                      /* valid UTF-8 */
 };
 
 /* The newest texts, oldest first, bounded by LIMIT_OUTPUTS and
@@ -40,9 +40,9 @@ void outputs_add(struct outputs *outputs, const char *session,
 bool outputs_read(const struct outputs *outputs, uint64_t id, uint64_t offset,
                   uint64_t limit, struct buf *out);
 
-/* Appends to OUT the whole text ID of SESSION; false, and a sentence that says
-   so, when there is none. */
+/* The whole text ID of SESSION, as a view. False when there is none: OUT then
+   says so. */
 bool outputs_show(const struct outputs *outputs, uint64_t id,
-                  struct str session, struct buf *out);
+                  struct str session, struct str *text, struct buf *out);
 
 #endif

@@ -66,19 +66,36 @@ static bool shows_sandbox(const struct supervisor *s, struct str text)
            sandbox_misses_temporary(&s->sandbox_state, text);
 }
 
+/* As much of the start and of the end of TEXT as is searched for a refusal: of
+   more, nobody sees the middle. */
+#define SEARCHED (64u * 1024)
+
+static struct str start_of(struct str text)
+{
+    return str_make(text.p, text.n < SEARCHED ? text.n : SEARCHED);
+}
+
+static struct str end_of(struct str text)
+{
+    return text.n < SEARCHED ? str_make(text.p, 0)
+                             : str_make(text.p + text.n - SEARCHED, SEARCHED);
+}
+
 /* Appends BODY and a section that explains the sandbox, when the system has
    refused something; else nothing. */
 static void explain_refusal(const struct supervisor *s, const struct call *call,
                             bool error, struct str body, struct buf *out)
 {
     struct str errors[CAPTURE_PARTS];
-    bool refused = error && shows_sandbox(s, body);
+    bool refused = error && (shows_sandbox(s, start_of(body)) ||
+                             shows_sandbox(s, end_of(body)));
 
     if (s->config.sandbox.mode == SANDBOX_OFF)
         return;
     capture_parts(&call->captures[CAPTURE_STDERR], errors);
     for (int i = 0; i < CAPTURE_PARTS; i++)
-        refused = refused || shows_sandbox(s, errors[i]);
+        refused = refused || shows_sandbox(s, start_of(errors[i])) ||
+                  shows_sandbox(s, end_of(errors[i]));
     if (!refused)
         return;
     buf_str(out, body);

@@ -5,6 +5,8 @@
 #include "supervisor/terminal.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define ESC 0x1bu
 #define BEL 0x07u
@@ -38,11 +40,33 @@ static bool is_control(struct str text, size_t i)
     return byte < ' ' || byte == DEL || c1_at(text, i) != 0;
 }
 
+#define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
+
+/* Nonzero when a byte of WORD may be zero. */
+static uint64_t may_have_zero(uint64_t word)
+{
+    return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Whether none of the eight bytes at P can be, or begin, a control. */
+static bool are_plain(const char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+    return (((word - EACH_BYTE(' ')) & ~word & EACH_BYTE(0x80)) |
+            may_have_zero(word ^ EACH_BYTE(DEL)) |
+            may_have_zero(word ^ EACH_BYTE(0xc2))) == 0; // before C1
+}
+
 bool terminal_is_plain(struct str text)
 {
-    for (size_t i = 0; i < text.n; i++)
+    for (size_t i = 0; i < text.n; i++) {
+        while (text.n - i > 8 && are_plain(text.p + i))
+            i += 8; // most of most texts
         if (is_control(text, i))
             return false;
+    }
     return true;
 }
 

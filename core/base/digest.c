@@ -4,6 +4,8 @@
 
 #include <nettle/sha2.h>
 
+#include "base/strand.h"
+
 /* Bytes between two looks at the strand. */
 #define PIECE (64u * 1024)
 
@@ -12,6 +14,11 @@ void digest_of(struct str text, unsigned char out[DIGEST_SIZE])
     struct sha256_ctx context;
 
     sha256_init(&context);
+    while (text.n > PIECE) {
+        sha256_update(&context, PIECE, (const uint8_t *)text.p);
+        text = str_make(text.p + PIECE, text.n - PIECE);
+        (void)strand_pause(PIECE); // also when it is stopped, it must be right
+    }
     sha256_update(&context, text.n, (const uint8_t *)text.p);
     sha256_digest(&context, DIGEST_SIZE, out);
 }

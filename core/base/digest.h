@@ -11,6 +11,7 @@
 /* Bytes. */
 #define DIGEST_SIZE 32
 
+/* Pauses in the strand that runs (strand_pause). */
 void digest_of(struct str text, unsigned char out[DIGEST_SIZE]);
 
 /* The same in the steps of ARENA's strand. ST_NOMEM: the work is stopped. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* finder.c: the algorithm of Knuth, Morris and Pratt (Fast Pattern Matching in
-   Strings, SIAM Journal on Computing 1977). */
+/* finder.c: the algorithm of Crochemore and Perrin (Two-way string-matching,
+   Journal of the ACM 1991). The part is cut in two so that its right half,
+   compared from left to right, and then its left half, from right to left,
+   never have to be looked at again more than once. It needs no table, which for
+   a long part would be several times as long. */
 #include "base/finder.h"
 
 #include <string.h>
@@ -8,83 +11,137 @@
 /* Bytes between two looks at the strand. */
 #define PIECE (64u * 1024)
 
-/* Moves *FITS, how many bytes of PART fit, on by the byte C. A long part may
-   fall back for long, so this is done in steps. */
-static enum status fit(const struct finder *finder, uint32_t *fits, char c)
+/* WORK comparisons, when they are many, and forgets them. False: the work is
+   stopped. */
+static bool spend(const struct finder *finder, size_t *work)
 {
-    struct str part = finder->part;
+    size_t done = *work;
 
-    for (size_t n = 1; *fits > 0 && c != part.p[*fits]; n++) {
-        *fits = finder->again[*fits - 1];
-        if (n % PIECE == 0 && arena_spend(finder->arena, PIECE / 2) != ST_OK)
+    if (done < PIECE)
+        return true;
+    *work = 0;
+    return arena_spend(finder->arena, done) == ST_OK;
+}
+
+/* Where the greatest suffix of the part begins, with bytes in their order or,
+   when BACKWARDS, in the opposite one. *PERIOD: of that suffix. */
+static enum status greatest_suffix(const struct finder *finder, bool backwards,
+                                   size_t *start, size_t *period)
+{
+    const unsigned char *p = (const unsigned char *)finder->part.p;
+    size_t n = finder->part.n;
+    size_t at = 0; // the best so far,
+    size_t j = 0;  // and one that competes, after this byte
+    size_t k = 1;
+    size_t work = 0;
+
+    *period = 1;
+    while (j + k < n) {
+        unsigned char a = p[at + k - 1];
+        unsigned char b = p[j + k];
+
+        if (a == b && k == *period) {
+            j += *period;
+            k = 1;
+        } else if (a == b) {
+            k++;
+        } else if (backwards ? a < b : a > b) {
+            j += k;
+            k = 1;
+            *period = j + 1 - at;
+        } else {
+            j++;
+            at = j;
+            k = 1;
+            *period = 1;
+        }
+        work++;
+        if (!spend(finder, &work))
             return ST_NOMEM;
     }
-    *fits += c == part.p[*fits];
+    *start = at;
     return ST_OK;
 }
 
 enum status finder_init(struct finder *finder, struct arena *arena,
                         struct str part)
 {
-    uint32_t fits = 0;
-    enum status status = ST_OK;
+    struct finder made = {.arena = arena, .part = part};
+    size_t other = 0;
+    size_t period = 0;
+    enum status status;
 
-    if (part.n == 0 || part.n > UINT32_MAX)
+    if (part.n == 0)
         return ST_LIMIT;
-    uint32_t *again = arena_alloc(arena, part.n * sizeof *again);
-    if (!again)
-        return ST_NOMEM;
-    *finder = (struct finder){arena, part, again};
-    again[0] = 0;
-    for (size_t i = 1; i < part.n && status == ST_OK; i++) {
-        if (i % PIECE == 0)
-            status = arena_spend(arena, PIECE);
-        if (status == ST_OK)
-            status = fit(finder, &fits, part.p[i]);
-        again[i] = fits;
+    status = greatest_suffix(&made, false, &made.cut, &made.period);
+    if (status == ST_OK)
+        status = greatest_suffix(&made, true, &other, &period);
+    if (status != ST_OK)
+        return status;
+    if (other > made.cut) {
+        made.cut = other;
+        made.period = period;
     }
-    return status;
+    made.repeats = made.cut + made.period <= part.n &&
+                   memcmp(part.p, part.p + made.period, made.cut) == 0;
+    if (!made.repeats)
+        made.period =
+            (made.cut > part.n - made.cut ? made.cut : part.n - made.cut) + 1;
+    *finder = made;
+    return ST_OK;
 }
 
-/* Looks for PART up to the byte END of TEXT, *FITS bytes of which it begins
-   with just before FROM. */
-static enum status find(const struct finder *finder, struct str text,
-                        size_t from, size_t end, uint32_t *fits, size_t *at)
+/* The next place from AT on where the first byte of the right half stands, in
+   at most a piece; a place after that piece when it stands nowhere. */
+static size_t skip(const struct finder *finder, struct str text, size_t at)
 {
     struct str part = finder->part;
+    size_t places = text.n - part.n + 1 - at;
+    size_t n = places < PIECE ? places : PIECE;
+    const char *from = text.p + at + finder->cut;
+    const char *found = memchr(from, part.p[finder->cut], n);
 
-    for (size_t i = from; i < end; i++) {
-        if (*fits == 0) { // in most places of most texts
-            const char *first = memchr(text.p + i, part.p[0], end - i);
-
-            if (!first)
-                break;
-            i = (size_t)(first - text.p);
-        }
-        if (fit(finder, fits, text.p[i]) != ST_OK)
-            return ST_NOMEM;
-        if (*fits == part.n) {
-            *at = i + 1 - part.n;
-            break;
-        }
-    }
-    return ST_OK;
+    return at + (found ? (size_t)(found - from) : n);
 }
 
 enum status finder_next(const struct finder *finder, struct str text,
                         size_t from, size_t *at)
 {
-    uint32_t fits = 0;
-    enum status status = ST_OK;
+    struct str part = finder->part;
+    size_t cut = finder->cut;
+    size_t known = 0; // bytes at the start of the part that stand there
+    size_t work = 0;
 
     *at = FINDER_NONE;
-    while (status == ST_OK && *at == FINDER_NONE && from < text.n) {
-        size_t n = text.n - from < PIECE ? text.n - from : PIECE;
+    while (from <= text.n && text.n - from >= part.n) {
+        size_t before = from;
+        size_t k;
 
-        status = find(finder, text, from, from + n, &fits, at);
-        from += n;
-        if (status == ST_OK)
-            status = arena_spend(finder->arena, n / 2);
+        if (!spend(finder, &work))
+            return ST_NOMEM;
+        if (known == 0)
+            from = skip(finder, text, from);
+        work += (from - before) / 2 + 1;
+        if (text.n - from < part.n)
+            break;
+        for (k = known > cut ? known : cut;
+             k < part.n && part.p[k] == text.p[from + k]; k++)
+            if (++work >= PIECE && !spend(finder, &work))
+                return ST_NOMEM;
+        if (k < part.n) {
+            from += k - cut + 1;
+            known = 0;
+            continue;
+        }
+        for (k = cut; k > known && part.p[k - 1] == text.p[from + k - 1]; k--)
+            if (++work >= PIECE && !spend(finder, &work))
+                return ST_NOMEM;
+        if (k <= known) {
+            *at = from;
+            return ST_OK;
+        }
+        from += finder->period;
+        known = finder->repeats ? part.n - finder->period : 0;
     }
-    return status;
+    return ST_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef BASE_FINDER_H
 #define BASE_FINDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,15 +14,16 @@
 
 struct finder {
     const struct arena *arena;
-    struct str part;       /* borrowed */
-    const uint32_t *again; /* for each length of PART that fits: how much still
-                              fits when the next byte does not; in the arena */
+    struct str part; /* borrowed */
+    size_t cut;      /* where its right half begins */
+    size_t period;   /* how far to go on after its left half did not fit */
+    bool repeats;    /* the part repeats after PERIOD bytes */
 };
 
 /* Not found. */
 #define FINDER_NONE SIZE_MAX
 
-/* PART has 1 byte to 4 GB. */
+/* PART has a byte at least. ST_NOMEM: the work is stopped. */
 enum status MUST_CHECK finder_init(struct finder *finder, struct arena *arena,
                                    struct str part);
 

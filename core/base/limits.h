@@ -457,7 +457,7 @@
 
 /* Parentheses and quotes that may be open at a time in source text that is
    checked or searched: each takes 32 bytes. */
-#define LIMIT_SOURCE_DEPTH 2000000
+#define LIMIT_SOURCE_DEPTH 1000000
 
 /* What is reported about source text: problems, lists that are open at each,
    and characters that are quoted of each. Nobody reads more, and the first

@@ -10,6 +10,9 @@
 
 #include "base/limits.h"
 
+/* The strand that runs, the innermost one. */
+static struct strand *running;
+
 struct strand {
     ucontext_t inside;  /* while it pauses */
     ucontext_t outside; /* while it runs */
@@ -28,9 +31,11 @@ static void start(unsigned high, unsigned low)
     uintptr_t address = (uintptr_t)((uint64_t)high << 32 | low);
     struct strand *strand = (struct strand *)address;
 
-    strand->run(strand->context);
-    strand->ended = true;
-    (void)swapcontext(&strand->inside, &strand->outside); // for good
+    for (;;) { // again when it is restarted
+        strand->run(strand->context);
+        strand->ended = true;
+        (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
+    }
 }
 
 /* Makes STRAND begin with START. */
@@ -64,11 +69,20 @@ struct strand *strand_new(strand_run *run, void *context)
 
 bool strand_go_on(struct strand *strand)
 {
+    struct strand *outer = running;
+
     strand->begun = true;
     strand->left = LIMIT_STEP;
+    running = strand;
     if (!strand->ended)
         (void)swapcontext(&strand->outside, &strand->inside); // cannot fail
+    running = outer;
     return strand->ended;
+}
+
+void strand_restart(struct strand *strand)
+{
+    strand->ended = false;
 }
 
 void strand_free(struct strand *strand)
@@ -91,6 +105,11 @@ bool strand_spend(struct strand *strand, size_t work)
     }
     (void)swapcontext(&strand->inside, &strand->outside); // cannot fail
     return !strand->stopped;
+}
+
+bool strand_pause(size_t work)
+{
+    return strand_spend(running, work);
 }
 
 bool strand_is_stopped(const struct strand *strand)

@@ -4,22 +4,6 @@
 
 #define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
 
-/* Bytes of ASCII at the start of S. Takes eight at a time, for texts are mostly
-   ASCII. */
-static size_t ascii_run(struct str s)
-{
-    size_t i = 0;
-    uint64_t word;
-    for (; i + sizeof word <= s.n; i += sizeof word) {
-        memcpy(&word, s.p + i, sizeof word);
-        if (word & EACH_BYTE(0x80))
-            break;
-    }
-    while (i < s.n && (unsigned char)s.p[i] < 0x80)
-        i++;
-    return i;
-}
-
 /* Nonzero when a byte of WORD, all of them ASCII, is below B. */
 static uint64_t has_below(uint64_t word, unsigned char b)
 {
@@ -117,16 +101,87 @@ size_t utf8_encode(uint32_t code, char *out)
     return 4;
 }
 
+/* --- Valid texts --------------------------------------------------------- */
+
+/* An automaton that takes a byte at a time (Per Vognsen, Shift-based DFAs): its
+   state is a number of bits by which the entry of the next byte is shifted, and
+   the six lowest bits of the result are the next state. So a text takes the
+   same time whatever it consists of. Its states: */
+enum {
+    NEVER = 0,  /* what came is not valid, whatever follows; */
+    VALID = 6,  /* it is valid, and complete; */
+    ONE = 12,   /* it lacks a byte, */
+    TWO = 18,   /* two, */
+    THREE = 24, /* three; */
+    E0 = 30,    /* two, after a byte with which they could be an overlong */
+    ED = 36,    /* form, or a surrogate; */
+    F0 = 42,    /* three, with which they could be an overlong form, */
+    F4 = 48     /* or above U+10FFFF. */
+};
+
+#define MOVE(from, to) ((uint64_t)(to) << (from))
+#define LEAD(to) MOVE(VALID, to)
+#define REST (MOVE(ONE, VALID) | MOVE(TWO, ONE) | MOVE(THREE, TWO))
+#define REST_80 (REST | MOVE(ED, ONE) | MOVE(F4, TWO))
+#define REST_90 (REST | MOVE(ED, ONE) | MOVE(F0, TWO))
+#define REST_A0 (REST | MOVE(E0, ONE) | MOVE(F0, TWO))
+#define TIMES_2(x) x, x
+#define TIMES_3(x) x, x, x
+#define TIMES_4(x) TIMES_2(x), TIMES_2(x)
+#define TIMES_11(x) TIMES_4(x), TIMES_4(x), TIMES_3(x)
+#define TIMES_12(x) TIMES_4(x), TIMES_4(x), TIMES_4(x)
+#define TIMES_16(x) TIMES_12(x), TIMES_4(x)
+#define TIMES_30(x) TIMES_16(x), TIMES_12(x), TIMES_2(x)
+#define TIMES_32(x) TIMES_16(x), TIMES_16(x)
+#define TIMES_128(x) TIMES_32(x), TIMES_32(x), TIMES_32(x), TIMES_32(x)
+
+static const uint64_t moves[256] = {
+    TIMES_128(LEAD(VALID)), // 00
+    TIMES_16(REST_80),      // 80
+    TIMES_16(REST_90),      // 90
+    TIMES_32(REST_A0),      // A0
+    TIMES_2(0),             // C0
+    TIMES_30(LEAD(ONE)),    // C2
+    LEAD(E0),               // E0
+    TIMES_12(LEAD(TWO)),    // E1
+    LEAD(ED),               // ED
+    TIMES_2(LEAD(TWO)),     // EE
+    LEAD(F0),               // F0
+    TIMES_3(LEAD(THREE)),   // F1
+    LEAD(F4),               // F4
+    TIMES_11(0)             // F5
+};
+
+/* The state after the eight bytes at P. */
+static uint64_t move_eight(uint64_t state, const char *p)
+{
+    for (size_t i = 0; i < 8; i++)
+        state = moves[(unsigned char)p[i]] >> (state & 63);
+    return state;
+}
+
 /* Bytes at the start of S that are valid. */
 static size_t valid_run(struct str s)
 {
-    size_t i = 0;
+    uint64_t state = VALID;
+    size_t complete = 0; // where the state was VALID last
+
+    for (size_t i = 0; i + 8 <= s.n; i += 8) {
+        uint64_t word;
+
+        memcpy(&word, s.p + i, sizeof word);
+        if ((state & 63) != VALID || (word & EACH_BYTE(0x80)))
+            state = move_eight(state, s.p + i);
+        if ((state & 63) == NEVER)
+            break;
+        if ((state & 63) == VALID)
+            complete = i + 8;
+    }
     for (;;) {
-        i += ascii_run(after(s, i));
-        size_t length = utf8_decode(after(s, i), NULL);
+        size_t length = utf8_decode(after(s, complete), NULL);
         if (length == 0)
-            return i;
-        i += length;
+            return complete;
+        complete += length;
     }
 }
 
@@ -142,42 +197,147 @@ static size_t step(struct str s)
     return length == 0 ? 1 : length;
 }
 
-/* Bytes of the character at the end of S, which is not empty. No valid
-   sequence contains the start of another one, so this agrees with step. */
-static size_t step_back(struct str s)
+static bool is_continuation(char c)
 {
-    for (size_t length = 1; length <= 4 && length <= s.n; length++)
-        if (utf8_decode(after(s, s.n - length), NULL) == length)
-            return length;
-    return 1;
+    return ((unsigned char)c & 0xc0u) == 0x80u;
+}
+
+/* In each byte of WORD a 1 when it continues a character, else a 0. */
+static uint64_t continuations(uint64_t word)
+{
+    return word >> 7 & ~(word >> 6) & EACH_BYTE(1);
+}
+
+/* The sum of the eight bytes of WORD. */
+static size_t sum(uint64_t word)
+{
+    const uint64_t even = 0x00ff00ff00ff00ff;
+    uint64_t pairs = (word & even) + (word >> 8 & even);
+
+    return (size_t)(pairs * 0x0001000100010001 >> 48);
+}
+
+/* How many of the 8 bytes of WORD begin a character. */
+static size_t starts_in(uint64_t word)
+{
+    return 8 - sum(continuations(word));
+}
+
+size_t utf8_starts(struct str s)
+{
+    size_t count = s.n;
+    size_t i = 0;
+
+    while (i + 8 <= s.n) {
+        uint64_t counts = 0; // in each byte, of one in eight of the text
+        uint64_t word;
+        size_t end = s.n - i < 8 * 255 ? s.n : i + 8 * 255;
+
+        for (; i + sizeof word <= end; i += sizeof word) {
+            memcpy(&word, s.p + i, sizeof word);
+            counts += continuations(word);
+        }
+        count -= sum(counts);
+    }
+    for (; i < s.n; i++)
+        count -= is_continuation(s.p[i]);
+    return count;
 }
 
 size_t utf8_count(struct str s)
 {
     size_t count = 0;
     while (s.n > 0) {
-        size_t n = ascii_run(s);
-        count += n;
+        size_t n = valid_run(s);
+        count += utf8_starts(str_make(s.p, n));
         s = after(s, n);
-        for (; s.n > 0 && (unsigned char)*s.p >= 0x80; count++)
-            s = after(s, step(s));
+        if (s.n > 0) {
+            s = after(s, 1);
+            count++;
+        }
     }
     return count;
+}
+
+/* Bytes of the first *CHARS characters of S, which is valid, or all of it.
+ *CHARS: how many are missing then. */
+static size_t skip_valid(struct str s, size_t *chars)
+{
+    size_t left = *chars;
+    size_t i = 0;
+    uint64_t word;
+
+    for (; i + sizeof word <= s.n; i += sizeof word) {
+        memcpy(&word, s.p + i, sizeof word);
+        if (starts_in(word) > left)
+            break;
+        left -= starts_in(word);
+    }
+    for (; i < s.n; i++) {
+        bool starts = !is_continuation(s.p[i]);
+
+        if (starts && left == 0)
+            break;
+        left -= starts;
+    }
+    *chars = left;
+    return i;
+}
+
+struct str utf8_valid_head(struct str s, size_t chars)
+{
+    return str_make(s.p, skip_valid(s, &chars));
+}
+
+/* Bytes that are looked at to find some characters. */
+#define WINDOW (64u * 1024)
+
+static size_t window_for(size_t chars, size_t n)
+{
+    size_t bytes = chars < WINDOW / 4 ? 4 * chars : WINDOW;
+
+    return bytes < n ? bytes : n;
 }
 
 struct str utf8_head(struct str s, size_t chars)
 {
     size_t n = 0;
-    for (; chars > 0 && n < s.n; chars--)
-        n += step(after(s, n));
+    while (chars > 0 && n < s.n) {
+        struct str rest = after(s, n);
+        struct str window = str_make(rest.p, window_for(chars, rest.n));
+        window.n = valid_run(window);
+        n += skip_valid(window, &chars);
+        if (chars > 0 && n < s.n) {
+            n += step(after(s, n));
+            chars--;
+        }
+    }
     return str_make(s.p, n);
+}
+
+/* Where the character begins that the byte AT of S belongs to. No valid
+   sequence contains the start of another one, and none has five bytes. */
+static size_t start_of(struct str s, size_t at)
+{
+    size_t start = at;
+
+    while (start > 0 && at - start < 3 && is_continuation(s.p[start]))
+        start--;
+    return step(after(s, start)) > at - start ? start : at;
 }
 
 struct str utf8_tail(struct str s, size_t chars)
 {
     size_t n = s.n;
-    for (; chars > 0 && n > 0; chars--)
-        n -= step_back(str_make(s.p, n));
+    while (chars > 0 && n > 0) {
+        size_t at = start_of(s, n - window_for(chars, n));
+        struct str window = str_make(s.p + at, n - at);
+        size_t count = utf8_count(window);
+        n = at;
+        if (count > chars)
+            n += utf8_head(window, count - chars).n;
+        chars -= count < chars ? count : chars;
+    }
     return after(s, n);
 }
 

@@ -29,6 +29,14 @@ size_t utf8_plain_run(struct str s);
    sequence counts as one. */
 size_t utf8_count(struct str s);
 
+/* How many characters begin in S: their number when S is valid, and very fast
+   to find. Of a sequence that is divided among several texts, only one has the
+   start. */
+size_t utf8_starts(struct str s);
+
+/* The first CHARS characters of S, which is valid: much faster. */
+struct str utf8_valid_head(struct str s, size_t chars);
+
 /* The first CHARS characters of S, and the last CHARS, as views. */
 struct str utf8_head(struct str s, size_t chars);
 struct str utf8_tail(struct str s, size_t chars);

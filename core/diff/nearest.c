@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/finder.h"
 #include "base/likeness.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -84,13 +83,36 @@ static enum status find_offset(const struct arena *scratch, struct str text,
     return status;
 }
 
+/* *OUT: for each length of PART that fits, how much still fits when the next
+   byte does not (Knuth, Morris and Pratt). For a text that is not there as a
+   whole. */
+static enum status make_table(struct arena *scratch, struct str part,
+                              uint32_t **out)
+{
+    uint32_t *again = arena_array(scratch, part.n, sizeof *again);
+    uint32_t fits = 0;
+
+    if (!again)
+        return ST_NOMEM;
+    for (size_t i = 1; i < part.n; i++) {
+        while (fits > 0 && part.p[i] != part.p[fits])
+            fits = again[fits - 1];
+        fits += part.p[i] == part.p[fits];
+        again[i] = fits;
+        if (i % PIECE == 0 && arena_spend(scratch, (size_t)PIECE * 2) != ST_OK)
+            return ST_NOMEM;
+    }
+    *out = again;
+    return ST_OK;
+}
+
 /* *START and *END are where TEXT has PART when both are folded; *FOUND. */
 static enum status find_folded(struct arena *scratch, struct str text,
                                struct str part, size_t *start, size_t *end,
                                bool *found)
 {
     struct fold fold = {.text = part};
-    struct finder finder;
+    uint32_t *again = NULL;
     struct buf folded = BUF_EMPTY;
     struct str pattern;
     size_t at = 0;
@@ -103,7 +125,7 @@ static enum status find_folded(struct arena *scratch, struct str text,
     enum status status = arena_take(scratch, &folded, &pattern);
     if (status != ST_OK || pattern.n == 0)
         return status;
-    status = finder_init(&finder, scratch, pattern);
+    status = make_table(scratch, pattern, &again);
     fold = (struct fold){.text = text};
     for (size_t index = 0; status == ST_OK; index++) {
         int c = fold_next(&fold, &at);
@@ -111,7 +133,7 @@ static enum status find_folded(struct arena *scratch, struct str text,
         if (c < 0)
             return ST_OK;
         while (fits > 0 && (char)c != pattern.p[fits])
-            fits = finder.again[fits - 1];
+            fits = again[fits - 1];
         fits += (char)c == pattern.p[fits];
         if (fits == pattern.n) {
             *end = fold.at;

@@ -13,7 +13,7 @@ struct str arguments_text(struct json object)
     return json_is_absent(object) ? STR("{}") : json_raw(object);
 }
 
-enum status arguments_read(struct arena *arena, const struct tool *tool,
+enum status arguments_view(struct arena *arena, const struct tool *tool,
                            struct str text, struct arguments *out,
                            struct str *problem)
 {
@@ -23,7 +23,7 @@ enum status arguments_read(struct arena *arena, const struct tool *tool,
     struct schema_value *values =
         arena_array(arena, schema_count(tool->fields), sizeof *values);
 
-    if (!values || arena_str(arena, text, &text) != ST_OK)
+    if (!values)
         return ST_NOMEM;
     enum status status = json_parse(arena, text, &object, &error);
     if (status == ST_NOMEM)
@@ -42,6 +42,16 @@ enum status arguments_read(struct arena *arena, const struct tool *tool,
     if (status == ST_OK)
         *out = (struct arguments){object, values};
     return status == ST_LIMIT ? ST_INVALID : status;
+}
+
+enum status arguments_read(struct arena *arena, const struct tool *tool,
+                           struct str text, struct arguments *out,
+                           struct str *problem)
+{
+    enum status status = arena_str(arena, text, &text);
+
+    return status == ST_OK ? arguments_view(arena, tool, text, out, problem)
+                           : status;
 }
 
 /* For the hooks, which come when the values are gone. */

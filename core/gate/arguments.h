@@ -29,6 +29,12 @@ enum status MUST_CHECK arguments_read(struct arena *arena,
                                       struct arguments *out,
                                       struct str *problem);
 
+/* The same without a copy of TEXT, which must outlive ARENA. */
+enum status MUST_CHECK arguments_view(struct arena *arena,
+                                      const struct tool *tool, struct str text,
+                                      struct arguments *out,
+                                      struct str *problem);
+
 /* Keeps ARGUMENTS, whose text is TEXT, in CALL, instead of those that it had:
    the text, its preview, and the session that they name. The steps are those of
    ARENA's strand. ST_NOMEM: CALL has only some of it, and must end. */

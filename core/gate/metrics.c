@@ -47,6 +47,15 @@ void metrics_event(void *context, const struct gate_event *event)
         record->longest_ms = run_ms;
 }
 
+void metrics_turn(struct metrics *metrics, int64_t us, int64_t cpu_us)
+{
+    metrics->turns++;
+    if (us > metrics->longest_turn_us)
+        metrics->longest_turn_us = us;
+    if (cpu_us > metrics->longest_turn_cpu_us)
+        metrics->longest_turn_cpu_us = cpu_us;
+}
+
 static void write_counts(struct jsonw *w, const struct metrics_tool *record)
 {
     jsonw_member_int(w, "calls", (int64_t)record->calls);
@@ -120,6 +129,19 @@ static void write_limits(struct jsonw *w, const struct tool_limits *limits)
     jsonw_end_object(w);
 }
 
+/* Nothing where the host counts no turns: the loop of Emacs is its own. */
+static void write_loop(struct jsonw *w, const struct metrics *metrics)
+{
+    if (metrics->turns == 0)
+        return;
+    jsonw_name(w, "loop");
+    jsonw_object(w);
+    jsonw_member_int(w, "turns", (int64_t)metrics->turns);
+    jsonw_member_int(w, "longestUs", metrics->longest_turn_us);
+    jsonw_member_int(w, "longestCpuUs", metrics->longest_turn_cpu_us);
+    jsonw_end_object(w);
+}
+
 void metrics_write(struct jsonw *w, const struct metrics *metrics,
                    const struct gate *gate, size_t waiting)
 {
@@ -135,5 +157,6 @@ void metrics_write(struct jsonw *w, const struct metrics *metrics,
     jsonw_end_array(w);
     write_rules(w, gate);
     write_limits(w, &gate->limits);
+    write_loop(w, metrics);
     jsonw_end_object(w);
 }

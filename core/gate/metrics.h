@@ -25,10 +25,19 @@ struct metrics {
         int64_t longest_ms;  /* the longest RUN_MS of one call */
     } tools[LIMIT_METRICS];  /* in the order of their first calls */
     size_t count;
+
+    /* Of the host's loop, which everybody else waits for (metrics_turn). */
+    uint64_t turns;
+    int64_t longest_turn_us;
+    int64_t longest_turn_cpu_us;
 };
 
 /* The hook of the gate, with metrics (zeroed at first) as its context. */
 void metrics_event(void *context, const struct gate_event *event);
+
+/* A turn of the host's loop has taken so many microseconds, and so many of the
+   processor's time, which others on the same machine do not make longer. */
+void metrics_turn(struct metrics *metrics, int64_t us, int64_t cpu_us);
 
 /* Writes METRICS as a JSON object, with the grants, rules and limits of GATE.
    WAITING: the number of calls without an answer yet. */

@@ -218,7 +218,7 @@ static enum status value_of(struct arena *arena, struct json value,
 
 static bool is_name(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++) {
+    for (size_t i = 0; i < s.n && i <= LIMIT_SESSION_NAME; i++) {
         char c = s.p[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 

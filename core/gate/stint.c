@@ -54,7 +54,7 @@ static enum status work_on(struct stint *stint)
     struct json_error error;
     struct str problem;
     enum status status =
-        arguments_read(t->arena, t->call->tool, buf_view(&t->call->arguments),
+        arguments_view(t->arena, t->call->tool, buf_view(&t->call->arguments),
                        &t->arguments, &problem);
 
     if (status == ST_OK && stint->reply.n > 0)
@@ -115,8 +115,6 @@ enum status stint_go_on(struct gate_step *t)
 
     stint->step.now_ms = t->now_ms;
     t->answer = (struct tool_answer){.state = TOOL_WORKS};
-    if (t->arena->strand) // this is a step already
-        return ST_OK;
     if (!stint_can_go_on(t->gate, t->call) || !strand_go_on(stint->strand))
         return ST_OK;
     forget(stint);
@@ -141,5 +139,8 @@ enum status stint_begin(struct gate_step *t, stint_run *run, struct json reply)
     gate->stint_count++;
     gate->stint_bytes += stint->counted;
     t->call->work = &stint->work;
-    return stint_go_on(t);
+    enum status status = stint_go_on(t);
+    if (status == ST_OK && t->answer.state == TOOL_WORKS)
+        (void)strand_pause(LIMIT_STEP); // a step has been done
+    return status;
 }

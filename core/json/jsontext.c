@@ -70,6 +70,9 @@ size_t jsontext_escape(struct str s, char out[4], size_t *n)
 /* Bytes of a string between two looks at the strand. */
 #define PIECE (64u * 1024)
 
+/* Work of looking at one character that is not plain. */
+#define CHARACTER 4
+
 struct check {
     const struct arena *arena;
     struct str rest; /* not checked yet */
@@ -154,16 +157,18 @@ static bool pause(struct check *check, size_t work)
 /* Takes a string, whose opening quote is next. */
 static bool check_string(struct check *check)
 {
-    size_t paid; // of the rest, from here on
+    size_t work = 0; // that was not told yet
     skip(check, 1);
-    for (paid = check->rest.n;;) {
+    for (;;) {
         struct str rest = check->rest;
         rest.n = rest.n < PIECE ? rest.n : PIECE;
-        skip(check, utf8_plain_run(rest));
-        if (paid - check->rest.n >= PIECE) {
-            if (!pause(check, (paid - check->rest.n) / 2))
+        size_t plain = utf8_plain_run(rest);
+        skip(check, plain);
+        work += plain / 2 + CHARACTER;
+        if (work >= PIECE) {
+            if (!pause(check, work))
                 return false;
-            paid = check->rest.n;
+            work = 0;
         }
         if (peek(check) == '"') {
             skip(check, 1);

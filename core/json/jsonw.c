@@ -4,7 +4,24 @@
 
 #include <inttypes.h>
 
+#include "base/strand.h"
 #include "base/utf8.h"
+
+/* Bytes that are written between two looks at the strand. */
+#define PIECE (64u * 1024)
+
+/* Appends TEXT, piece by piece. Once the strand is stopped, nobody reads what
+   is written. */
+static void append(struct buf *out, struct str text)
+{
+    while (text.n > PIECE) {
+        buf_append(out, text.p, PIECE);
+        text = str_make(text.p + PIECE, text.n - PIECE);
+        if (!strand_pause(PIECE / 4))
+            return;
+    }
+    buf_str(out, text);
+}
 
 void jsonw_init(struct jsonw *w, struct buf *out)
 {
@@ -94,9 +111,8 @@ static size_t copied_run(struct str s)
     }
 }
 
-static void append_string(struct buf *out, struct str s)
+static void append_escaped(struct buf *out, struct str s)
 {
-    buf_byte(out, '"');
     while (s.n > 0) {
         size_t n = copied_run(s);
         buf_append(out, s.p, n);
@@ -113,6 +129,24 @@ static void append_string(struct buf *out, struct str s)
         }
         s = str_make(s.p + length, s.n - length);
     }
+}
+
+/* Like append, with escapes. */
+static void append_string(struct buf *out, struct str s)
+{
+    buf_byte(out, '"');
+    while (s.n > PIECE) {
+        size_t n = PIECE;
+        size_t before = out->n;
+
+        while (n > PIECE - 3 && (s.p[n] & 0xc0) == 0x80)
+            n--; // a character is in one piece
+        append_escaped(out, str_make(s.p, n));
+        s = str_make(s.p + n, s.n - n);
+        if (!strand_pause(out->n - before))
+            return;
+    }
+    append_escaped(out, s);
     buf_byte(out, '"');
 }
 
@@ -133,7 +167,7 @@ void jsonw_string(struct jsonw *w, struct str s)
 void jsonw_raw(struct jsonw *w, struct str json)
 {
     separate(w);
-    buf_str(w->out, json);
+    append(w->out, json);
 }
 
 void jsonw_digest(struct jsonw *w, const unsigned char digest[DIGEST_SIZE])

@@ -2,9 +2,14 @@
 /* linereader.c: see linereader.h. */
 #include "json/linereader.h"
 
+#include "base/strand.h"
+
 /* Bytes of storage that an idle reader holds on to: what common messages
    need. */
 #define IDLE_STORAGE (64u * 1024)
+
+/* Bytes between two looks at the strand. */
+#define PIECE (64u * 1024)
 
 void linereader_init(struct linereader *reader, size_t max)
 {
@@ -91,9 +96,12 @@ static struct str strip(struct linereader *reader, struct str line)
 
 static bool is_blank(struct str line)
 {
-    for (size_t i = 0; i < line.n; i++)
+    for (size_t i = 0; i < line.n; i++) {
         if (line.p[i] != ' ' && line.p[i] != '\t' && line.p[i] != '\r')
             return false;
+        if (i % PIECE == PIECE - 1)
+            (void)strand_pause(PIECE); // nothing is lost when it is stopped
+    }
     return true;
 }
 

@@ -199,9 +199,12 @@ static enum status write_batch(const struct rpc_batch *batch,
     if (!batch->lost && batch->replies.n == 0)
         return ST_OK;
     if (!batch->lost) {
-        buf_byte(output, '[');
-        buf_str(output, buf_view(&batch->replies));
-        buf_byte(output, ']');
+        struct jsonw w;
+
+        jsonw_init(&w, output);
+        jsonw_array(&w);
+        jsonw_raw(&w, buf_view(&batch->replies));
+        jsonw_end_array(&w);
         if (end_line(output, start))
             return ST_OK;
     }

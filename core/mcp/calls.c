@@ -173,17 +173,24 @@ static void answer_call(struct step *t, const struct image_reply *reply)
         step_end(t);
 }
 
-void calls_take_replies(struct calls *calls, int64_t now_ms)
+bool calls_take_reply(struct calls *calls, int64_t now_ms)
 {
     struct image_reply reply;
 
-    while (image_next(calls->gate->image, &reply)) {
-        struct step step = step_of(calls, NULL, reply.call->owner, now_ms);
-        if (reply.running)
-            step_report(&step, reply.text);
-        else
-            answer_call(&step, &reply);
-    }
+    if (!image_next(calls->gate->image, &reply))
+        return false;
+    struct step step = step_of(calls, NULL, reply.call->owner, now_ms);
+    if (reply.running)
+        step_report(&step, reply.text);
+    else
+        answer_call(&step, &reply);
+    return true;
+}
+
+void calls_take_replies(struct calls *calls, int64_t now_ms)
+{
+    while (calls_take_reply(calls, now_ms))
+        continue;
 }
 
 void calls_editor(struct calls *calls, struct arena *arena,

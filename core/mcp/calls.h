@@ -80,6 +80,9 @@ void calls_answer(struct calls *calls, struct arena *arena,
    those that run. */
 void calls_take_replies(struct calls *calls, int64_t now_ms);
 
+/* The same for one of them; false: there is none. */
+bool calls_take_reply(struct calls *calls, int64_t now_ms);
+
 /* The editor acknowledges a request, or answers one. What belongs to none that
    is open is ignored. */
 void calls_editor(struct calls *calls, struct arena *arena,

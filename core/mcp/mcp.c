@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/strand.h"
 #include "mcp/handshake.h"
 #include "mcp/methods_prompts.h"
 #include "mcp/methods_resources.h"
@@ -134,6 +135,9 @@ static struct str batch_fault(const struct mcp *mcp, struct arena *arena,
     return fault.n > 0 ? fault : STR("batch too large");
 }
 
+/* Work (strand.h) of a message of a batch, besides that of its bytes. */
+#define MESSAGE (16u * 1024)
+
 static void handle_batch(struct mcp *mcp, struct arena *arena,
                          struct json array, int64_t now_ms)
 {
@@ -144,8 +148,10 @@ static void handle_batch(struct mcp *mcp, struct arena *arena,
     }
     struct json_walk walk;
     json_walk_init(&walk, array);
-    while (json_walk_next(&walk))
+    while (json_walk_next(&walk)) {
         handle(mcp, arena, walk.value, to, now_ms);
+        (void)strand_pause(MESSAGE); // the rest is answered even when stopped
+    }
     rpc_check_sent(mcp->config.log, rpc_batch_done(to.batch, to.output));
 }
 
@@ -208,6 +214,11 @@ void mcp_editor_gone(struct mcp *mcp, struct arena *arena, int64_t now_ms)
 void mcp_replies(struct mcp *mcp, int64_t now_ms)
 {
     calls_take_replies(&mcp->calls, now_ms);
+}
+
+bool mcp_reply(struct mcp *mcp, int64_t now_ms)
+{
+    return calls_take_reply(&mcp->calls, now_ms);
 }
 
 /* --- Lifecycle ---------------------------------------------------------- */

@@ -34,6 +34,9 @@ void mcp_unreadable(struct mcp *mcp, enum rpc_code code, struct str detail);
    that run. */
 void mcp_replies(struct mcp *mcp, int64_t now_ms);
 
+/* The same for one of them; false: there is none. */
+bool mcp_reply(struct mcp *mcp, int64_t now_ms);
+
 /* Handles a message of the editor. */
 void mcp_editor(struct mcp *mcp, struct arena *arena,
                 const struct editor_message *message, int64_t now_ms);

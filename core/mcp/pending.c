@@ -6,27 +6,37 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/strand.h"
 #include "base/utf8.h"
 
 /* Characters of a client's id in a line of the log. */
 #define SHOWN_ID 100
 
+/* Bytes of an id by which it is found: clients count. */
+#define HASHED_ID 256
+
 static size_t bucket_of(struct str id)
 {
     uint32_t hash = 2166136261u; // FNV-1a
-    for (size_t i = 0; i < id.n; i++)
+    for (size_t i = 0; i < id.n && i < HASHED_ID; i++)
         hash = (hash ^ (unsigned char)id.p[i]) * 16777619u;
     return hash % PENDING_BUCKETS;
 }
+
+/* Bytes that are copied between two looks at the strand. */
+#define COPIED (256u * 1024)
 
 /* Copies TEXT to *AT and moves *AT past it. */
 static struct str copy(char **at, struct str text)
 {
     struct str copied = str_make(*at, text.n);
 
-    if (text.n > 0)
-        memcpy(*at, text.p, text.n);
-    *at += text.n;
+    for (size_t n; text.n > 0; text = str_make(text.p + n, text.n - n)) {
+        n = text.n < COPIED ? text.n : COPIED;
+        memcpy(*at, text.p, n);
+        *at += n;
+        (void)strand_pause(n / 8); // also when it is stopped, it is copied
+    }
     return copied;
 }
 

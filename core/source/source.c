@@ -48,7 +48,8 @@ static struct source_place place_of_frame(const struct nesting_frame *frame)
 /* The beginning of the text from AT to END, on one line. */
 static struct str excerpt(struct str text, size_t at, size_t end)
 {
-    struct str rest = str_make(text.p + at, end - at);
+    size_t most = 4 * LIMIT_SOURCE_EXCERPT + 1; // bytes that are of interest
+    struct str rest = str_make(text.p + at, end - at < most ? end - at : most);
     const char *line = memchr(rest.p, '\n', rest.n);
     if (line)
         rest.n = (size_t)(line - rest.p);
@@ -112,15 +113,18 @@ static bool is_odd_string(struct str text, struct token token)
 {
     struct str string = str_make(text.p + token.start, token.end - token.start);
     const char *line = memchr(string.p, '\n', string.n);
+    size_t told = 0;
     if (!line)
         return false;
     if (token.end < text.n &&
         !memchr(" \t\n\r\f()\"';,`", text.p[token.end], 12))
         return true;
     for (; line; line = memchr(line + 1, '\n',
-                               (size_t)(string.p + string.n - (line + 1))))
+                               (size_t)(string.p + string.n - (line + 1)))) {
         if (line + 1 < string.p + string.n && line[1] == '(')
             return true;
+        strand_pace(&told, (size_t)(line - string.p));
+    }
     return false;
 }
 

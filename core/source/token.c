@@ -9,7 +9,6 @@
 
 /* Bytes of text between two looks at the strand. */
 #define WORK 4096
-#define PIECE (64u * 1024)
 
 /* The byte order mark, which ECL treats as a blank. */
 #define MARK "\xEF\xBB\xBF"
@@ -88,10 +87,11 @@ static bool ends_word(struct str text, size_t i)
 }
 
 /* Counts lines and columns up to the byte AT. */
-static void measure_piece(struct tokens *t, size_t at)
+static void measure(struct tokens *t, size_t at)
 {
-    for (; t->measured < at; t->measured++) {
+    for (size_t told = t->measured; t->measured < at; t->measured++) {
         unsigned char c = (unsigned char)t->text.p[t->measured];
+        strand_pace(&told, t->measured);
         if (c == '\n') {
             t->line++;
             t->column = 0;
@@ -107,17 +107,6 @@ static void measure_piece(struct tokens *t, size_t at)
     }
 }
 
-/* The same in steps: a token may be as long as the text. */
-static void measure(struct tokens *t, size_t at)
-{
-    while (at - t->measured > PIECE) {
-        measure_piece(t, t->measured + PIECE);
-        if (!strand_spend(t->strand, PIECE))
-            t->measured = at;
-    }
-    measure_piece(t, at);
-}
-
 /* The end of the line that contains AT. */
 static size_t skip_line(struct str text, size_t at)
 {
@@ -130,6 +119,7 @@ static size_t skip_comment(struct str text, size_t at)
 {
     size_t depth = 0;
     for (size_t i = at; i + 1 < text.n; i++) {
+        strand_pace(&at, i);
         if (text.p[i] == '#' && text.p[i + 1] == '|') {
             depth++;
             i++;
@@ -160,7 +150,8 @@ static bool comment_at(struct str text, size_t at, size_t *end)
    its start. */
 static bool skip_blank(struct tokens *t)
 {
-    while (t->at < t->text.n) {
+    for (size_t told = t->at; t->at < t->text.n;) {
+        strand_pace(&told, t->at);
         size_t blank = blank_at(t->text, t->at);
         size_t end = t->at + blank;
         if (blank == 0 && !comment_at(t->text, t->at, &end))
@@ -180,14 +171,16 @@ static bool skip_blank(struct tokens *t)
 static void scan_word(struct str text, struct token *token)
 {
     size_t i = token->end;
+    size_t told = i;
     while (i < text.n && !ends_word(text, i)) {
         char c = text.p[i++];
+        strand_pace(&told, i);
         if (c == '\\' && i == text.n) {
             token->fault = TOKEN_OPEN_ESCAPE;
         } else if (c == '\\') {
             i++;
         } else if (c == '|') {
-            while (i < text.n && text.p[i] != '|')
+            for (; i < text.n && text.p[i] != '|'; strand_pace(&told, i))
                 i += text.p[i] == '\\' ? 2 : 1;
             if (i >= text.n)
                 token->fault = TOKEN_OPEN_SYMBOL;
@@ -200,7 +193,8 @@ static void scan_word(struct str text, struct token *token)
 static void scan_string(struct str text, struct token *token)
 {
     size_t i = token->end;
-    while (i < text.n && text.p[i] != '"')
+    size_t told = i;
+    for (; i < text.n && text.p[i] != '"'; strand_pace(&told, i))
         i += text.p[i] == '\\' ? 2 : 1;
     if (i >= text.n)
         token->fault = TOKEN_OPEN_STRING;
@@ -219,7 +213,7 @@ static struct colons find_colons(struct str word)
 {
     struct colons colons = {.dots = word.n > 0};
     bool bars = false;
-    for (size_t i = 0; i < word.n; i++) {
+    for (size_t i = 0, told = 0; i < word.n; i++, strand_pace(&told, i)) {
         char c = word.p[i];
         if (c != '.')
             colons.dots = false;
@@ -256,7 +250,7 @@ static bool is_rational(struct str word, int radix)
 {
     size_t digits = 0;
     bool ratio = false;
-    for (size_t i = 0; i < word.n; i++) {
+    for (size_t i = 0, told = 0; i < word.n; i++, strand_pace(&told, i)) {
         char c = lower(word.p[i]);
         int value = radix;
         if (is_digit(c))
@@ -278,7 +272,7 @@ static bool is_rational(struct str word, int radix)
 static bool is_hex(struct str word)
 {
     uint32_t code = 0;
-    for (size_t i = 0; i < word.n; i++) {
+    for (size_t i = 0, told = 0; i < word.n; i++, strand_pace(&told, i)) {
         if (!is_rational(str_make(word.p + i, 1), 16) || code > 0x10FFFF)
             return false;
         code = code * 16 + (uint32_t)(is_digit(word.p[i])
@@ -290,7 +284,7 @@ static bool is_hex(struct str word)
 
 static bool is_bits(struct str word)
 {
-    for (size_t i = 0; i < word.n; i++)
+    for (size_t i = 0, told = 0; i < word.n; i++, strand_pace(&told, i))
         if (word.p[i] != '0' && word.p[i] != '1')
             return false;
     return true;
@@ -438,7 +432,8 @@ static void scan_sharp(struct str text, struct token *token)
 {
     size_t i = token->start + 1;
     int number = -1;
-    for (; i < text.n && is_digit(text.p[i]); i++) {
+    size_t told = i;
+    for (; i < text.n && is_digit(text.p[i]); i++, strand_pace(&told, i)) {
         int digit = text.p[i] - '0';
         number = number < 0 ? digit : number * 10 + digit;
         if (number > 1000000)

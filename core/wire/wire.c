@@ -5,6 +5,10 @@
 #include <assert.h>
 
 #include "base/limits.h"
+#include "base/strand.h"
+
+/* Bytes that are copied between two looks at the strand. */
+#define PIECE (256u * 1024)
 
 /* Writes the SIZE low bytes of VALUE, lowest first. */
 static void put_number(char *out, uint64_t value, size_t size)
@@ -190,6 +194,11 @@ void wire_put_string(struct buf *out, struct str value)
     char head[5] = {WIRE_STRING};
     put_number(head + 1, value.n, 4);
     buf_append(out, head, sizeof head);
+    while (value.n > PIECE) {
+        buf_append(out, value.p, PIECE);
+        value = str_make(value.p + PIECE, value.n - PIECE);
+        (void)strand_pause(PIECE / 8); // when it is stopped, nobody reads it
+    }
     buf_str(out, value);
 }
 

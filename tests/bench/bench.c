@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bench.c: measures the server against references on the same machine, in one
    run, both in turns, and prints values, ratios and goals:
-     bench SERVER ECHO CLIENT
-   ECHO is the program of echo.c, CLIENT is client.mjs; the commands `ecl` and
-   `node` are searched for in PATH. */
+     bench SERVER ECHO CLIENT TURNS
+   ECHO is the program of echo.c, CLIENT is client.mjs, TURNS is turns.mjs; the
+   commands `ecl` and `node` are searched for in PATH. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -222,17 +222,81 @@ static void bench_output(struct peer *server)
                "MB", 0);
 }
 
+/* The field of LINE after the tab number TAB, up to the next one. */
+static struct str field_of(struct str line, int tab)
+{
+    const char *end;
+
+    for (; tab > 0 && (end = memchr(line.p, '\t', line.n)); tab--)
+        line = str_make(end + 1, line.n - (size_t)(end + 1 - line.p));
+    end = memchr(line.p, '\t', line.n);
+    return end ? str_make(line.p, (size_t)(end - line.p)) : line;
+}
+
+/* One row of turns.mjs: the worst kind of FAMILY. */
+static void row_of_turn(const char *family, double ms, const char *kind)
+{
+    char what[200];
+    char value[32];
+
+    (void)snprintf(what, sizeof what, "longest turn, %s", family);
+    (void)snprintf(value, sizeof value, "%.1f ms", ms);
+    table_row(what, value, kind, 0, "<= 20 ms", ms <= 20);
+}
+
+/* What one call may take of the loop, in time of the processor: for each family
+   of calls at full size the worst one. */
+static void bench_turns(const char *const *command)
+{
+    char family[40] = "";
+    char kind[80] = "";
+    char worst[80] = "";
+    double most = 0;
+    double all = 0;
+    struct peer turns;
+
+    peer_start(&turns, command);
+    for (bool more = true; more;) {
+        struct str line = peer_line(&turns);
+        struct str name = field_of(line, 0);
+
+        more = !str_eq(line, STR("end"));
+        if (more && strtod(field_of(line, 1).p, NULL) == 0)
+            peer_fail(&turns, "measured nothing");
+        if (!more || !str_eq(name, str_from(family))) {
+            if (*family != '\0')
+                row_of_turn(family, most, kind);
+            (void)snprintf(family, sizeof family, "%.*s", STR_ARG(name));
+            most = 0;
+        }
+        double ms = more ? strtod(field_of(line, 1).p, NULL) : 0;
+        if (ms > most) {
+            most = ms;
+            (void)snprintf(kind, sizeof kind, "%.*s",
+                           STR_ARG(field_of(line, 4)));
+        }
+        if (ms > all) {
+            all = ms;
+            (void)snprintf(worst, sizeof worst, "%s", kind);
+        }
+    }
+    peer_stop(&turns);
+    row_of_turn("of all calls", all, worst);
+}
+
 int main(int argc, char **argv)
 {
     const char *server_command[] = {argc > 1 ? argv[1] : NULL, NULL};
     const char *echo_command[] = {argc > 2 ? argv[2] : NULL, NULL};
     const char *client_command[] = {"node", argc > 3 ? argv[3] : NULL,
                                     server_command[0], echo_command[0], NULL};
+    const char *turns_command[] = {"node", argc > 4 ? argv[4] : NULL,
+                                   server_command[0], NULL};
     struct peer server;
     struct peer echo;
 
-    if (argc != 4) {
-        (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT\n");
+    if (argc != 5) {
+        (void)fprintf(stderr, "usage: bench SERVER ECHO CLIENT TURNS\n");
         return 2;
     }
     (void)signal(SIGPIPE, SIG_IGN); // write reports it
@@ -254,5 +318,6 @@ int main(int argc, char **argv)
     peer_stop(&server);
     bench_life(server_command);
     bench_sandbox(server_command[0]);
+    bench_turns(turns_command);
     return 0;
 }

@@ -186,6 +186,7 @@ static void send_text(enum wire_kind kind, unsigned flags, uint64_t id,
     if (good) {
         wire_end(&frame, start);
         core_image_feed(client.core, frame.p, frame.n, client.now_ms);
+        client_let_read();
     }
     buf_release(&frame);
     assert_memory(good);

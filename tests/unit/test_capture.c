@@ -149,6 +149,67 @@ static void capture_without_any_room_is_not_empty(void **state)
     assert_text(buf_view(&text), "\n[… 3 characters are not kept …]\n");
 }
 
+/* Whatever comes, and in whatever pieces: what is kept is what all of it would
+   be when made valid at once. */
+static void capture_is_valid_in_any_pieces(void **state)
+{
+    static const struct str texts[] = {
+        STR_INIT("a\xc3\xa4\xe4\xb8\x80\xf0\x9f\x98\x80z"),
+        STR_INIT("\xf0\x9f\x98"),
+        STR_INIT("\xf0\x9f\x98z\xe4\xb8\xc3\xc3\xa4"),
+        STR_INIT("\x80\x80\x80\x80\x80\xff\xfe\xe0\x80\x80"),
+        STR_INIT("\xed\xa0\x80\xf4\x90\x80\x80\xc0\x80\xf8\x88"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        for (size_t cut = 0; cut < texts[i].n * texts[i].n; cut++) {
+            size_t ends[] = {cut / texts[i].n, cut % texts[i].n, texts[i].n};
+            struct buf wanted = BUF_EMPTY;
+            size_t at = 0;
+
+            if (ends[0] > ends[1])
+                continue;
+            for (int piece = 0; piece < 3; at = ends[piece++])
+                capture_add(&output,
+                            str_make(texts[i].p + at, ends[piece] - at), &room);
+            bool kept = !buf_failed(&output.head);
+            int64_t missing = capture_take_text(&output, &text);
+            utf8_append_valid(&wanted, texts[i]);
+            bool good = kept && !buf_failed(&text) && !buf_failed(&wanted);
+            bool same = str_eq(buf_view(&text), buf_view(&wanted));
+            buf_release(&wanted);
+            assert_memory(good);
+            assert_true(same);
+            assert_int_equal(missing, 0);
+            buf_reset(&text);
+        }
+    }
+}
+
+/* The head, the ring and the place where it begins again may each divide a
+   character. */
+static void capture_keeps_characters_whole(void **state)
+{
+    static char block[3 * 1000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof block; i += 3)
+        memcpy(block + i, "\xe4\xb8\x80", 3);
+    capture_add(&output, STR("a"), &room);
+    for (size_t n = 0; n < 18u * 1024 * 1024; n += sizeof block)
+        capture_add(&output, str_make(block, sizeof block), &room);
+    uint64_t all = output.chars;
+    int64_t missing = capture_text(&output, &text);
+    assert_memory(!buf_failed(&text) && !buf_failed(&output.head));
+    assert_true(utf8_is_valid(buf_view(&text)));
+    for (size_t i = 0; i + 3 <= text.n; i++)
+        assert_false(memcmp(text.p + i, "\xef\xbf\xbd", 3) == 0);
+    assert_true(missing > 0);
+    // the line in the middle is in the text, and counts as what it replaces
+    assert_int_equal(utf8_count(buf_view(&text)) + (size_t)missing, all);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -160,6 +221,8 @@ int main(void)
         TEST(capture_gives_its_text_away),
         TEST(capture_counts_without_room),
         TEST(capture_without_any_room_is_not_empty),
+        TEST(capture_is_valid_in_any_pieces),
+        TEST(capture_keeps_characters_whole),
     };
 
     return RUN_TESTS("capture", tests);

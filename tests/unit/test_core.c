@@ -183,6 +183,113 @@ static void core_carries_large_texts(void **state)
                  "[{\"type\":\"text\",\"text\":\"xxx")));
 }
 
+/* The strand of the core pauses after so many steps, at least, while it does
+   what was begun. */
+static void expect_steps(int steps)
+{
+    int done = 0;
+
+    for (; core_deadline(client.core, 0) == 0; done++) {
+        client_expect("");
+        core_tick(client.core, 0);
+    }
+    assert_memory(done >= steps);
+}
+
+static void core_writes_large_answers_in_steps(void **state)
+{
+    (void)state;
+    static char text[8u * 1024 * 1024];
+    struct str body;
+    struct buf frame = BUF_EMPTY;
+
+    begin("2025-11-25");
+    memset(text, '\1', sizeof text); // each takes an escape of six bytes
+    send_code(1, 1);
+    struct wire_head head = client_frame(&body);
+    size_t start = wire_begin(&frame, WIRE_REPLY, 0, head.id);
+    wire_put_string(&frame, str_make(text, sizeof text));
+    bool good = !buf_failed(&frame);
+    if (good) {
+        wire_end(&frame, start);
+        core_image_feed(client.core, frame.p, frame.n, 0);
+    }
+    buf_release(&frame); // the core does not need it
+    assert_memory(good);
+    assert_memory(!core_wants_frames(client.core));
+    expect_steps(30);
+    assert_memory(core_output(client.core)->n > 6 * sizeof text);
+    buf_reset(core_output(client.core));
+}
+
+/* What comes from all sides while a long message is read waits, and is done
+   afterwards. */
+static void core_keeps_what_comes_while_it_is_busy(void **state)
+{
+    (void)state;
+    static char text[4u * 1024 * 1024];
+    struct buf frames = BUF_EMPTY;
+    struct str body;
+
+    begin("2025-11-25");
+    send_code(1, 1);
+    send_code(2, 1);
+    uint64_t first = client_frame(&body).id;
+    uint64_t second = client_frame(&body).id;
+    memset(text, ' ', sizeof text);
+    memcpy(text, "[1", 2);
+    text[sizeof text - 1] = ']';
+    core_feed(client.core, text, sizeof text, 0);
+    core_feed(client.core, "\n", 1, 0);
+    assert_memory(!core_wants_input(client.core));
+    for (uint64_t id = first; id <= second; id++) {
+        size_t start = wire_begin(&frames, WIRE_REPLY, 0, id);
+        wire_put_string(&frames, STR("=> 1"));
+        bool good = !buf_failed(&frames);
+        if (good) {
+            wire_end(&frames, start);
+            core_image_feed(client.core, frames.p, frames.n, 0);
+        }
+        buf_release(&frames);
+        assert_memory(good);
+    }
+    core_feed(client.core, PING "\n", sizeof PING, 0);
+    while (core_deadline(client.core, 0) == 0)
+        core_tick(client.core, 0);
+    client_expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":…}\n"
+                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":…}\n"
+                  "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":…}\n" PONG);
+}
+
+/* Many messages that come at once are not all handled at once, and what was
+   answered goes out. */
+static void core_handles_many_messages_in_steps(void **state)
+{
+    (void)state;
+    struct buf lines = BUF_EMPTY;
+
+    begin("2025-11-25");
+    for (int i = 0; i < 500; i++)
+        buf_str(&lines, STR(PING "\n"));
+    bool good = !buf_failed(&lines);
+    core_feed(client.core, lines.p, lines.n, 0);
+    buf_release(&lines);
+    assert_memory(good);
+    struct buf *output = core_output(client.core);
+    size_t some = output->n;
+    assert_memory(some > 0);
+    assert_memory(!core_wants_input(client.core));
+    buf_reset(output);
+    size_t all = some;
+    while (core_deadline(client.core, 0) == 0) {
+        core_tick(client.core, 0);
+        all += core_output(client.core)->n;
+        buf_reset(core_output(client.core));
+    }
+    assert_memory(some < all / 4);
+    assert_memory(all == 500 * sizeof PONG); // with its line end
+}
+
 static void core_finishes(void **state)
 {
     (void)state;
@@ -199,7 +306,7 @@ static void core_finishes(void **state)
     client_expect(PONG);
     client_expect_frame(WIRE_FINISH, "2000");
     assert_false(core_is_idle(client.core));
-    assert_false(core_wants_input(client.core));
+    assert_memory(!core_wants_input(client.core));
 
     core_finish(client.core, 2000, 1500); // would end later
     client_expect_no_frame();
@@ -293,6 +400,9 @@ int main(void)
         TEST(core_stops_reading_when_answers_pile_up),
         TEST(core_limits_waiting_calls),
         TEST(core_carries_large_texts),
+        TEST(core_writes_large_answers_in_steps),
+        TEST(core_keeps_what_comes_while_it_is_busy),
+        TEST(core_handles_many_messages_in_steps),
         TEST(core_finishes),
         TEST(core_does_not_wait_for_cancelled_calls),
         TEST(core_ends_with_calls_waiting),

@@ -48,7 +48,7 @@ static void finder_agrees_with_comparing(void **state)
     (void)state;
     for (unsigned n = 1; n <= LONGEST; n++)
         for (unsigned bits = 0; bits < 1u << n; bits++)
-            for (unsigned m = 1; m <= 3; m++)
+            for (unsigned m = 1; m <= 6; m++)
                 for (unsigned few = 0; few < 1u << m; few++) {
                     size_t wanted = FINDER_NONE;
                     for (unsigned i = 0; i < n; i++)

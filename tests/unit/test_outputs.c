@@ -66,18 +66,16 @@ static void outputs_say_what_is_missing(void **state)
 /* An output that was cut is kept whole, and belongs to its session. */
 static void outputs_show_the_whole(void **state)
 {
-    bool found;
-    size_t n;
+    struct str whole = {NULL, 0};
 
     (void)state;
     add_digits(5000);
-    found = outputs_show(&outputs, 1, STR("main"), &text);
-    n = text.n;
-    assert_memory(!buf_failed(&text));
-    assert_true(found);
-    assert_int_equal(n, 5000);
-    assert_false(outputs_show(&outputs, 1, STR("other"), &text));
-    assert_false(outputs_show(&outputs, 2, STR("main"), &text));
+    assert_true(outputs_show(&outputs, 1, STR("main"), &whole, &text));
+    assert_int_equal(whole.n, 5000);
+    assert_ptr_equal(whole.p, outputs.list[0].text.p); // not a copy
+    assert_int_equal(text.n, 0);
+    assert_false(outputs_show(&outputs, 1, STR("other"), &whole, &text));
+    assert_false(outputs_show(&outputs, 2, STR("main"), &whole, &text));
 }
 
 static void outputs_drop_the_oldest(void **state)

@@ -448,8 +448,8 @@ static void source_names_its_limit(void **state)
     assert_ok(source_check(NULL, many("(", LIMIT_SOURCE_DEPTH + 1), &report));
     struct str said = source_describe(&arena, &report);
     assert_memory(said.n > 0);
-    const char *wanted = "1 syntax problem.\nLine 1, column 2000000: \"(\" is "
-                         "nested deeper than 2000000: what follows was not "
+    const char *wanted = "1 syntax problem.\nLine 1, column 1000000: \"(\" is "
+                         "nested deeper than 1000000: what follows was not "
                          "checked.";
     said.n = strlen(wanted);
     assert_true(str_eq(said, str_from(wanted)));

@@ -217,7 +217,8 @@ static const struct {
     const char *last;
     enum status (*run)(struct work *w);
 } cases[] = {
-    {1024 * KIB, "\"", "\\n", "\"", parse},
+    {768 * KIB, "\"", "\\n", "\"", parse},
+    {1536 * KIB, "\"", "\xc3\xa9", "\"", parse},
     {2048 * KIB, "\"", "abcdefgh", "\"", parse},
     {512 * KIB, "", "a\xe9\r\n", "", decode},
     {768 * KIB, "", "a\r\n", "", decode},
@@ -227,6 +228,8 @@ static const struct {
     {128 * KIB, "", "(a) ", "", check},
     {64 * KIB, "", "\n(defun f ", "", check},
     {256 * KIB, "", "a", "", check},
+    {256 * KIB, "\"", "a", "\"", check},
+    {256 * KIB, "#|", "a", "|#", check},
     {128 * KIB, "", "(defun f ())", "", find_definition},
 };
 

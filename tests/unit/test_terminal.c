@@ -72,9 +72,32 @@ static void every_cut_of_a_text_is_shown_plainly(void **state)
         }
 }
 
+/* terminal_is_plain takes eight bytes at a time, so each control is tried in
+   every place. */
+static void terminal_finds_controls_in_every_place(void **state)
+{
+    static const char *const controls[] = {"\x1b", "\x7f",     "\x01",
+                                           "\r ",  "\xc2\x80", "\xc2\x9f"};
+    static const char *const others[] = {"\n",       "\t",       "\r\n",
+                                         "\xc2\xa0", "\xc3\x80", "~"};
+    char text[32];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(controls); i++)
+        for (size_t at = 0; at + 2 <= sizeof text; at++) {
+            memset(text, 'x', sizeof text);
+            memcpy(text + at, controls[i], strlen(controls[i]));
+            assert_false(terminal_is_plain(str_make(text, sizeof text)));
+            memset(text, 'x', sizeof text);
+            memcpy(text + at, others[i], strlen(others[i]));
+            assert_true(terminal_is_plain(str_make(text, sizeof text)));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminal_finds_controls_in_every_place),
         cmocka_unit_test(sequences_are_dropped_and_controls_shown),
         cmocka_unit_test(every_cut_of_a_text_is_shown_plainly),
     };

@@ -232,6 +232,100 @@ static void utf8_finds_the_end_of_plain_text(void **state)
     assert_int_equal(utf8_plain_run(str_make(NULL, 0)), 0);
 }
 
+/* --- The fast ways agree with the plain one ------------------------------- */
+
+static size_t step(struct str s)
+{
+    size_t length = utf8_decode(s, NULL);
+    return length == 0 ? 1 : length;
+}
+
+static size_t plain_skip(struct str s, size_t chars)
+{
+    size_t n = 0;
+    for (; chars > 0 && n < s.n; chars--)
+        n += step(str_make(s.p + n, s.n - n));
+    return n;
+}
+
+static void compare(struct str s, size_t some)
+{
+    size_t count = 0;
+    size_t starts = 0;
+    bool valid = true;
+
+    for (size_t n = 0; n < s.n; count++) {
+        struct str rest = str_make(s.p + n, s.n - n);
+        valid = valid && utf8_decode(rest, NULL) > 0;
+        n += step(rest);
+    }
+    for (size_t i = 0; i < s.n; i++)
+        starts += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+    assert_int_equal(utf8_is_valid(s), valid);
+    assert_int_equal(utf8_count(s), count);
+    assert_int_equal(utf8_starts(s), starts);
+    assert_int_equal(utf8_head(s, some).n, plain_skip(s, some));
+    size_t tail = some < count ? plain_skip(s, count - some) : 0;
+    assert_int_equal(utf8_tail(s, some).n, s.n - tail);
+}
+
+/* Fills TEXT with N pieces; the first KINDS of these. */
+static size_t fill(char *text, size_t n, unsigned kinds, unsigned *seed)
+{
+    static const struct str pieces[] = {
+        STR_INIT("a"), STR_INIT("abcdefgh"), STR_INIT("\xc3\xa9"),
+        STR_INIT("\xe4\xb8\x80"), STR_INIT("\xf0\x9f\x98\x80"),
+        // no longer valid
+        STR_INIT("\xff"), STR_INIT("\x80"), STR_INIT("\xc3"),
+        STR_INIT("\xe4\xb8"), STR_INIT("\xf0\x9f\x98"),
+        STR_INIT("\xed\xa0\x80"), STR_INIT("\xe0\x80\x80"),
+        STR_INIT("\xf4\x90\x80\x80"), STR_INIT("\xc0\x80")};
+    size_t at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        *seed = *seed * 1664525 + 1013904223;
+        struct str piece = pieces[(*seed >> 16) % kinds];
+        memcpy(text + at, piece.p, piece.n);
+        at += piece.n;
+    }
+    return at;
+}
+
+static void utf8_is_the_same_the_fast_way(void **state)
+{
+    (void)state;
+    static char text[400000];
+    unsigned seed = 1;
+
+    for (size_t i = 0; i < 20000; i++) {
+        size_t n = fill(text, i % 40, i % 2 == 0 ? 5 : 14, &seed);
+        compare(str_make(text, n), i % 43);
+    }
+    // longer than what is looked at in one go
+    for (unsigned i = 0; i < 8; i++) {
+        size_t n = fill(text, 40000, i % 2 == 0 ? 5 : 14, &seed);
+        compare(str_make(text, n), 10000 * i + 7);
+    }
+}
+
+/* Every sequence of four bytes that could be one, at each place of eight. */
+static void utf8_judges_every_sequence(void **state)
+{
+    (void)state;
+    static const unsigned char ends[] = {0x00, 0x7f, 0x80, 0x8f, 0x90,
+                                         0x9f, 0xa0, 0xbf, 0xc0, 0xff};
+    for (unsigned lead = 0; lead < 256; lead++)
+        for (size_t i = 0; i < COUNT(ends) * COUNT(ends) * COUNT(ends); i++) {
+            char text[24] = "                      ";
+            size_t at = i % 8 + 4;
+            text[at] = (char)lead;
+            text[at + 1] = (char)ends[i % 10];
+            text[at + 2] = (char)ends[i / 10 % 10];
+            text[at + 3] = (char)ends[i / 100];
+            compare(str_make(text, 20), at + 2);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +339,8 @@ int main(void)
         cmocka_unit_test_teardown(utf8_shows_invisible_characters, release),
         cmocka_unit_test_teardown(utf8_shows_all_that_unicode_ignores, release),
         cmocka_unit_test(utf8_finds_the_end_of_plain_text),
+        cmocka_unit_test(utf8_is_the_same_the_fast_way),
+        cmocka_unit_test(utf8_judges_every_sequence),
     };
     return RUN_TESTS("utf8", tests);
 }
