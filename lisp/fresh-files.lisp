@@ -219,7 +219,9 @@ systems."
             (file-version file)))))
 
 (defun refresh-definitions ()
-  "Loads those definition files again that have changed, or may have."
+  "Loads those definition files again that have changed. ASDF forgets what was
+loaded of their systems, so others are left alone."
+  (note-definitions)
   (dolist (file (ignore-errors (own-definition-files)))
     (let ((version (file-version file)))
       (when (and version
