@@ -220,3 +220,10 @@ or NIL when it cannot be run."
   (ignore-errors
    (nth-value 1 (ext:run-program program arguments
                                  :input nil :output nil :error nil))))
+
+;;; Forms in compiled code
+
+(defun form-that-sets (symbol indicator value)
+  "Returns a form that gives SYMBOL the property INDICATOR with VALUE. Any ECL can
+run it, also one without this library."
+  `(si:putprop ,symbol ,value ,indicator))

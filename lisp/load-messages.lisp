@@ -47,10 +47,9 @@ plus its position.")
 
 (defun marked-form (form)
   "Returns a form that sets the mark and then does what FORM does at top level."
-  `(progn (si:putprop :ecl-mcp-form
-                      ,(+ (* +mark-base+ (incf *marking*))
-                          (max 0 (compiler-position)))
-                      :mark)
+  `(progn ,(form-that-sets :ecl-mcp-form :mark
+                           (+ (* +mark-base+ (incf *marking*))
+                              (max 0 (compiler-position))))
           ,form))
 
 (defun unmarked-form (form)
