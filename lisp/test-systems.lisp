@@ -227,6 +227,21 @@ NAME first: NAME, those that it has tested, and the parts of them all."
           (ignore-errors (visit (concatenate 'string name suffix))))))
     (reverse names)))
 
+(defun tested-by-themselves (names)
+  "Returns those of the systems NAMES that say themselves what their TEST-OP
+does, without those that another of them tests."
+  (loop while names
+        for name = (pop names)
+        when (tested-by-itself-p name)
+          collect name
+          and do (setf names (set-difference names (tested-systems name)
+                                             :test #'string=))))
+
+(defun test-op-case (name)
+  "Returns the test that has ASDF test the system NAME."
+  (make-test-case :framework *test-op* :name name
+                  :label (format nil "test-op of ~a" name)))
+
 (defun load-tested-systems (name)
   "Loads the system NAME and those that test it. Returns their names."
   (ensure-asdf)
