@@ -331,9 +331,13 @@ LINE), or NIL."
                                    (colon (subseq label (+ colon 2)))
                                    (t label))))
                            places)))
-    (cdr (or (assoc (test-case-package test) entries)
-             (and (null (test-case-package test))
-                  (first entries))))))
+    (flet ((names-it-p (entry)
+             (and (symbolp name)
+                  (eq name (find-symbol (symbol-name name) (first entry))))))
+      (cdr (or (assoc (test-case-package test) entries)
+               (if (test-case-package test)
+                   (find-if #'names-it-p entries)
+                   (first entries)))))))
 
 ;;; Which tests
 
@@ -350,16 +354,14 @@ alone."
 
 (defun chosen-tests (tests packages places name failed)
   "Returns those of TESTS that the client means: those of PACKAGES, a list or
-:ALL, and those without a package whose place the table PLACES, or NIL, has; if
-NAME, those of that name; if FAILED, those that failed last time. A test that
+:ALL, and those whose place the table PLACES, or NIL, has; if NAME, those of
+that name; if FAILED, those that failed last time. A test that
 another one runs is chosen only by its name."
   (remove-if-not
    (lambda (test)
      (and (or (eq packages :all)
               (member (test-case-package test) packages)
-              (and places
-                   (null (test-case-package test))
-                   (test-place test places)))
+              (and places (test-place test places)))
           (if name
               (names-test-p name test)
               (not (test-case-part test)))
