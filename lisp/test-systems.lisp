@@ -49,18 +49,41 @@ of that may say whether the tests passed."
                                (library-symbol "TEST-OP" "ASDF"))
                  (call-library "FIND-SYSTEM" "ASDF" name)))
 
-(defun failure-in-value (value)
-  "Returns in a few words why VALUE, which the TEST-OP of a system has returned,
-says that tests failed, or NIL when it does not."
+(defparameter *test-suffixes* '("/tests" "/test" "-tests" "-test")
+  "What the name of a system that tests another may add to that one's name.")
+
+(defun needed-systems (name)
+  "Returns the names of the system NAME, of those that by their name test it, and
+of all that these depend on; only such as ASDF knows already, as looking for one
+may load a file again."
+  (let ((names '()))
+    (labels ((visit (name)
+               (let ((system (call-library "REGISTERED-SYSTEM" "ASDF" name)))
+                 (when (and system (not (member name names :test #'string=)))
+                   (push name names)
+                   (dolist (part (ignore-errors
+                                  (call-library "SYSTEM-DEPENDS-ON" "ASDF"
+                                                system)))
+                     (when (stringp part)
+                       (visit part)))))))
+      (visit name)
+      (dolist (suffix *test-suffixes* names)
+        (visit (concatenate 'string name suffix))))))
+
+(defun failure-in-value (value system)
+  "Returns in a few words why VALUE, which the TEST-OP of SYSTEM has returned,
+says that tests failed, or NIL when it does not. NIL says so only when a
+framework is in use."
   (flet ((is (class package)
            (let ((symbol (and (find-package package)
                               (find-symbol class package))))
              (and symbol (find-class symbol nil)
                   (typep value symbol)))))
     (cond ((null value)
-           (and (find-if (lambda (framework)
-                           (find-package (framework-package framework)))
-                         *frameworks*)
+           (and (intersection (needed-systems (call-library "COMPONENT-NAME"
+                                                            "ASDF" system))
+                              (mapcar #'framework-name *frameworks*)
+                              :test #'string-equal)
                 "the call of the framework returned NIL"))
           ((is "REPORT" "PARACHUTE")
            (and (eq :failed (slot-value value (library-symbol "STATUS"
@@ -89,7 +112,8 @@ Signals a warning when its value says that tests failed: ASDF drops the value."
     (destructuring-bind (operation system &rest more) arguments
       (declare (ignore more))
       (let ((problem (and (ignore-errors (own-test-op-p operation system))
-                          (ignore-errors (failure-in-value (first values))))))
+                          (ignore-errors (failure-in-value (first values)
+                                                      system)))))
         (when problem
           (if *asking-system*
               (setf *asking-system* problem)
@@ -109,8 +133,9 @@ Signals a warning when its value says that tests failed: ASDF drops the value."
 
 (defun watch-ptester (failed)
   "Makes the checks of ptester, which has no named tests, count. Calls FAILED
-with the failure of each that fails. Returns a function that returns the number
-of checks, and the variables that make ptester leave errors to us."
+with the failure of each that fails, or that fails to tell where a suite has
+ptester swallow errors. Returns a function that returns the number of checks,
+and the variables that make ptester leave errors to us."
   (let ((checks 0)
         (breaks "*BREAK-ON-TEST-FAILURES*"))
     (when (find-package "PTESTER")
@@ -121,11 +146,21 @@ of checks, and the variables that make ptester leave errors to us."
          name
          (lambda (&rest arguments)
            (incf checks)
-           (let ((before (symbol-value errors)))
+           (let ((before (symbol-value errors))
+                 (swallowed (not (symbol-value (library-symbol breaks
+                                                               "PTESTER")))))
              (multiple-value-prog1
                  (let ((*error-output* (no-stream)))
-                   (call-with-variables "PTESTER" `((,breaks . nil))
-                                        (lambda () (apply check arguments))))
+                   (handler-bind
+                       ((error (lambda (condition)
+                                 (when swallowed
+                                   (funcall failed
+                                            (ptester-failure
+                                             (list* :condition condition
+                                                    arguments)))))))
+                     (call-with-variables "PTESTER" `((,breaks . nil))
+                                          (lambda ()
+                                            (apply check arguments)))))
                (when (> (symbol-value errors) before)
                  (funcall failed (ptester-failure arguments)))))))))
     (values (lambda () checks)
@@ -223,7 +258,7 @@ NAME first: NAME, those that it has tested, and the parts of them all."
                                                   component)))))))
       (visit name)
       (unless (rest names)
-        (dolist (suffix '("/tests" "/test" "-tests" "-test"))
+        (dolist (suffix *test-suffixes*)
           (ignore-errors (visit (concatenate 'string name suffix))))))
     (reverse names)))
 
