@@ -150,7 +150,7 @@ enum files_result location_find(struct location *location)
         return location_refuse(location, FILES_REFUSED,
                                "a path must not be empty, and must not contain "
                                "a NUL.");
-    const char *from = asked.p[0] == '/' ? NULL : root;
+    const char *from = asked.p[0] == '/' ? "" : root;
     struct str rest = asked;
     if (asked.p[0] == '~' && (asked.n == 1 || asked.p[1] == '/')) {
         rest = str_make(asked.p + 1, asked.n - 1);
@@ -160,8 +160,8 @@ enum files_result location_find(struct location *location)
                                    "there is no home folder.");
     }
     char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s%s%.*s", from ? from : "",
-                     from ? "/" : "", STR_ARG(rest));
+    int n = snprintf(path, sizeof path, "%s%s%.*s", from,
+                     from[0] != '\0' ? "/" : "", STR_ARG(rest));
     if (n < 0 || n >= PATH_MAX)
         return location_fail(location, ENAMETOOLONG);
     char real[PATH_MAX];

@@ -113,21 +113,56 @@ SOURCE: it may read them while it is compiled."
   "Returns the compiled file that OPERATION, compiling, makes of COMPONENT."
   (first (call-library "OUTPUT-FILES" "ASDF" operation component)))
 
-(defvar *planned* '()
-  "What ASDF has planned and not done yet, as (CLASS . COMPONENT), CLASS that of
-the operation. Just before it does something, it looks at the times once more,
-and would not do what it has planned.")
+(defvar *planned* nil
+  "A table of what ASDF is to do again in the running operation, from (CLASS .
+COMPONENT), CLASS that of the operation, to :STALE when that makes what depends
+on it stale, else :AGAIN; or NIL outside of operations. Just before ASDF does
+something, it looks at the times once more, and would not do what is here.")
+
+(defun planned (action)
+  "Returns what *PLANNED* has about ACTION, or NIL."
+  (and *planned* (values (gethash action *planned*))))
+
+(defun (setf planned) (value action)
+  (when *planned*
+    (if value
+        (setf (gethash action *planned*) value)
+        (remhash action *planned*)))
+  value)
+
+(defun make-action (operation component)
+  "Returns the key of OPERATION on COMPONENT in *PLANNED*."
+  (cons (class-of operation) component))
+
+(defun overdue-p (operation component)
+  "True when OPERATION makes files of COMPONENT that are missing or too old,
+whatever it depends on."
+  (and (call-library "OUTPUT-FILES" "ASDF" operation component)
+       (not (nth-value 1 (call-library "COMPUTE-ACTION-STAMP" "ASDF"
+                                       nil operation component)))))
+
+(defun stale-p (plan operation component stamp)
+  "True when what OPERATION has made of COMPONENT is stale. STAMP, no number,
+says so, too, for good when a file is missing that ASDF only notes, such as a
+text that a distribution leaves out. That makes nothing stale."
+  (and (not (realp stamp))
+       (or (overdue-p operation component)
+           (some (lambda (dependency)
+                   (eq :stale (planned (make-action (car dependency)
+                                                    (cdr dependency)))))
+                 (call-library "DIRECT-DEPENDENCIES" "ASDF/PLAN"
+                               plan operation component)))))
 
 (defun call-dating (changed-p arguments call-next)
-  "Calls CALL-NEXT, ASDF's COMPUTE-ACTION-STAMP with ARGUMENTS, about a source
-file. What it calls done is to be done again if CHANGED-P, called with the
-operation and the component, returns a stamp."
+  "Calls CALL-NEXT, ASDF's COMPUTE-ACTION-STAMP with ARGUMENTS. What it calls
+done is to be done again if CHANGED-P, called with the operation and the
+component, returns a stamp."
   (destructuring-bind (plan operation component &key just-done) arguments
-    (let ((action (cons (class-of operation) component)))
+    (let ((action (make-action operation component)))
       (cond (just-done
-             (setf *planned* (remove action *planned* :test #'equal))
+             (setf (planned action) nil)
              (funcall call-next))
-            ((and (null plan) (member action *planned* :test #'equal))
+            ((and (null plan) (planned action))
              (values t nil))
             (t
              (multiple-value-bind (stamp done) (funcall call-next)
@@ -135,8 +170,12 @@ operation and the component, returns a stamp."
                                    (ignore-errors
                                     (funcall changed-p operation component
                                              stamp)))))
-                 (when (and plan (or changed (not done)))
-                   (push action *planned*))
+                 (when plan
+                   (setf (planned action)
+                         (cond ((stale-p plan operation component
+                                         (or changed stamp))
+                                :stale)
+                               (changed :again))))
                  (if changed
                      (values changed nil)
                      (values stamp done)))))))))
@@ -258,7 +297,7 @@ source files, which would replace ours."
               (case (source-action (second arguments) (third arguments))
                 (:compile (call-dating-compilation arguments call-next))
                 (:load (call-dating-load arguments call-next))
-                (t (funcall call-next)))))
+                (t (call-dating (constantly nil) arguments call-next)))))
     (around "PERFORM"
             (lambda (arguments call-next)
               (case (source-action (first arguments) (second arguments))

@@ -99,7 +99,8 @@ loaded."
                                    (call-loading
                                     (lambda ()
                                       (refresh-definitions)
-                                      (let ((*planned* '()))
+                                      (let ((*planned* (make-hash-table
+                                                         :test #'equal)))
                                         (call-reporting call-next)))))))
           (note-definitions)
           (when (typep operation (library-symbol "LOAD-OP" "ASDF"))

@@ -92,14 +92,52 @@ static void share(struct part parts[PARTS], size_t max_chars)
             parts[i].allowed = left / open;
 }
 
-/* Takes out of PART what must not reach the terminal of the client. */
-static void make_plain(struct part *part)
+/* Bytes at each end of a long text of which MAX_CHARS can be shown: a character
+   has four bytes, and most of a text may be sequences. */
+static size_t end_bytes(size_t max_chars)
 {
-    if (terminal_is_plain(buf_view(&part->text)))
+    return 64u * 1024 + 16 * max_chars;
+}
+
+/* The start of the character of TEXT, which is valid, that AT is in. */
+static size_t character_at(struct str text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text.p[at] & 0xc0u) == 0x80u)
+        at--;
+    return at;
+}
+
+/* Where the end of TEXT begins that is after AT and begins with a control, if
+   one is near: not in the middle of a sequence. */
+static size_t control_after(struct str text, size_t at)
+{
+    for (size_t i = at; i < text.n && i < at + 4096; i++)
+        if ((unsigned char)text.p[i] < ' ')
+            return i;
+    return at;
+}
+
+/* Takes out of PART what must not reach the terminal of the client. What would
+   be left out of a long text anyway is not looked at. */
+static void make_plain(struct part *part, size_t max_chars)
+{
+    struct str text = buf_view(&part->text);
+    size_t end = end_bytes(max_chars);
+
+    if (terminal_is_plain(text))
         return;
     part->exact = part->text;
     part->text = BUF_EMPTY;
-    terminal_append(&part->text, buf_view(&part->exact));
+    if (text.n <= 2 * end) {
+        terminal_append(&part->text, text);
+        return;
+    }
+    size_t from = character_at(text, end);
+    size_t to = control_after(text, character_at(text, text.n - end));
+    terminal_append(&part->text, str_make(text.p, from));
+    buf_str(&part->text, STR("\n[\xE2\x80\xA6]\n"));
+    terminal_append(&part->text, str_make(text.p + to, text.n - to));
+    part->missing += (int64_t)utf8_starts(str_make(text.p + from, to - from));
 }
 
 static void append_cut(struct part *part, const char *session,
@@ -180,7 +218,7 @@ bool answer_compose(const struct answer *answer, size_t max_chars,
     for (size_t i = 0; i < PARTS; i++) {
         strip_line_ends(&parts[i].text);
         if (i == PART_OUTPUT || i == PART_ERRORS)
-            make_plain(&parts[i]);
+            make_plain(&parts[i], max_chars);
         parts[i].chars = utf8_starts(buf_view(&parts[i].text));
         parts[i].wanted = parts[i].chars;
         if (answer->output_aside && (i == PART_OUTPUT || i == PART_ERRORS) &&

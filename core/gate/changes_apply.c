@@ -339,14 +339,41 @@ static enum status write_all(const struct tool_request *request,
     return arena_take(request->arena, &out, &answer->structured);
 }
 
+/* What the model should know of the files now: which of them Lisp cannot read,
+   and NOTE. */
+static enum status write_notes(const struct tool_request *request,
+                               const struct files_changed *changed,
+                               struct str note, struct str *out)
+{
+    struct buf notes = BUF_EMPTY;
+    enum status status = ST_OK;
+
+    for (size_t i = 0; i < changed->n && status == ST_OK; i++) {
+        const struct file *file = &changed->all[i];
+
+        if (!file->review->removes)
+            status =
+                review_write_reading(request->arena, file->review,
+                                     &file->decision, &file->outcome, &notes);
+    }
+    if (changed->applied > 0)
+        buf_str(&notes, note);
+    if (notes.n > 0 && notes.p[notes.n - 1] == '\n')
+        buf_truncate(&notes, notes.n - 1);
+    if (status == ST_OK)
+        return arena_take(request->arena, &notes, out);
+    buf_release(&notes);
+    return status;
+}
+
 static enum status write_answer(const struct tool_request *request,
                                 const struct files_changed *changed,
                                 struct str note, struct tool_answer *answer)
 {
     struct buf out = BUF_EMPTY;
 
-    if (changed->applied == 0)
-        note = STR("");
+    if (write_notes(request, changed, note, &note) != ST_OK)
+        return ST_NOMEM;
     buf_str(&out, state_of_all(changed));
     buf_printf(&out, ": %zu of %zu hunk%s applied", changed->applied,
                changed->hunks, changed->hunks == 1 ? "" : "s");

@@ -217,17 +217,17 @@ static bool is_edited(const struct approval_decision *decision,
     return false;
 }
 
-/* Whether Lisp can read what is in the file, or buffer, now. */
-static enum status write_reading(const struct tool_request *request,
+enum status review_write_reading(struct arena *arena,
                                  const struct review *review,
+                                 const struct approval_decision *decision,
                                  const struct outcome *outcome, struct buf *out)
 {
-    const struct approval_applied *applied = request->decision->applied;
+    const struct approval_applied *applied = decision->applied;
     struct str before = applied ? applied->before : outcome->form.text;
     struct str after = applied ? applied->after : outcome->text;
 
     return outcome->applied > 0
-               ? reading_note(request->arena, review->name, before, after, out)
+               ? reading_note(arena, review->name, before, after, out)
                : ST_OK;
 }
 
@@ -257,7 +257,8 @@ static enum status write_answer(const struct tool_request *request,
     }
     if (diff.n > 0)
         buf_printf(&out, "\n%.*s\n", STR_ARG(buf_view(&diff)));
-    enum status status = write_reading(request, review, outcome, &out);
+    enum status status = review_write_reading(request->arena, review,
+                                              request->decision, outcome, &out);
     write_rejected(&out, review, outcome);
     out.failed = out.failed || buf_failed(&diff) || status != ST_OK;
     bool done = outcome->applied > 0 || review->diff.hunk_count == 0;

@@ -51,6 +51,13 @@ void review_write_outcome(struct buf *out,
                           const struct approval_decision *decision,
                           const struct outcome *outcome, size_t index);
 
+/* Appends a line when Lisp cannot read what is in the file, or in its buffer,
+   now. */
+enum status MUST_CHECK
+review_write_reading(struct arena *arena, const struct review *review,
+                     const struct approval_decision *decision,
+                     const struct outcome *outcome, struct buf *out);
+
 /* For the log: the file that was changed, its HASH (NULL: unknown), and PATCH.
    Without memory the log has less. */
 void review_note_change(struct tool_change *change, const struct review *review,

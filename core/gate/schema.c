@@ -115,6 +115,8 @@ static struct str shown(struct arena *arena, struct json value)
     struct str raw = json_raw(value);
     struct str head = utf8_head(raw, SHOWN_CHARS);
 
+    if (type == JSON_ARRAY && json_count(value) == 0)
+        return STR("an empty array");
     if (type != JSON_NUMBER && type != JSON_STRING)
         return str_from(type_name(type));
     if (head.n == raw.n)

@@ -178,7 +178,7 @@ static enum status take_atom(struct package_walk *walk, struct str text)
     if (!list)
         return ST_OK;
     if (index == 0 && word && list->kind != LIST_LOCAL) {
-        list->kind = kind_of(walk, text);
+        list->kind = (int)kind_of(walk, text);
         return ST_OK;
     }
     walk->role = role_in((enum list_kind)list->kind, index);

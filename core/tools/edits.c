@@ -68,6 +68,10 @@ static enum status explain_missing(const struct edits *edits,
     struct buf why = BUF_EMPTY;
     struct str text;
 
+    if (!edits->review->base.exists && !edits->review->buffer)
+        return cannot_edit(edits, edit,
+                           STR("there is no such file, so no text in it can be "
+                               "replaced."));
     buf_str(&why, edits->several
                       ? STR("the text to replace is not in the file as it is "
                             "now, before any edit. ")

@@ -14,7 +14,8 @@
 
 struct mentions {
     const struct tool_request *request;
-    struct str literal; /* the name of the file as a string of Lisp */
+    struct str ends[2]; /* how a string of Lisp ends that names the file:
+                           without the type, and with it */
     struct buf out;
     size_t files; /* that were searched */
     size_t found;
@@ -28,17 +29,53 @@ static struct str join(struct arena *arena, struct str folder, struct str name)
     return arena_printf(arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name));
 }
 
-static void say(struct mentions *m, struct str path, struct str text, size_t at)
+/* Where the string begins of which N bytes at AT of TEXT are the end; AT when
+   they are not its last name: a component may be in a folder. */
+static size_t string_start(struct str text, size_t at)
 {
+    size_t start = at;
+
+    if (start > 0 && text.p[start - 1] == '/')
+        while (start > 0 && text.p[start - 1] != '"' &&
+               text.p[start - 1] != '\n')
+            start--;
+    return start > 0 && text.p[start - 1] == '"' ? start - 1 : at;
+}
+
+/* Says that the end at AT of N bytes in TEXT, of the file PATH, names the file,
+   if it does. */
+static void say(struct mentions *m, struct str path, struct str text, size_t at,
+                size_t n)
+{
+    size_t start = string_start(text, at);
     size_t line = 1;
 
+    if (start == at)
+        return;
     for (size_t i = 0; i < at; i++)
         line += text.p[i] == '\n';
     buf_str(&m->out, m->found == 0 ? STR("") : STR("\n"));
     utf8_append_visible(&m->out, path);
-    buf_printf(&m->out, ":%zu has %.*s; change it, too.", line,
-               STR_ARG(m->literal));
+    buf_printf(&m->out, ":%zu has ", line);
+    utf8_append_visible(&m->out, str_make(text.p + start, at + n - start));
+    buf_str(&m->out, STR("; change it, too."));
     m->found++;
+}
+
+static enum status search_end(struct mentions *m, struct arena *arena,
+                              struct str path, struct str text, struct str end)
+{
+    struct finder finder;
+    size_t at = 0;
+    enum status status = finder_init(&finder, arena, end);
+
+    for (; status == ST_OK && m->found < LIMIT_MENTIONS; at++) {
+        status = finder_next(&finder, text, at, &at);
+        if (status != ST_OK || at == FINDER_NONE)
+            break;
+        say(m, path, text, at, end.n);
+    }
+    return status;
 }
 
 static enum status search(struct mentions *m, struct arena *arena,
@@ -47,22 +84,16 @@ static enum status search(struct mentions *m, struct arena *arena,
     const struct files *files = m->request->files;
     const struct files_place place = {.asked = path, .name = path};
     struct files_content content;
-    struct finder finder;
     struct str problem;
-    size_t at = 0;
 
     m->files++;
     enum files_result result = files->read(
         files->context, arena, &place, LIMIT_MENTIONS_FILE, &content, &problem);
     if (result != FILES_OK)
         return result == FILES_NOMEM ? ST_NOMEM : ST_OK;
-    enum status status = finder_init(&finder, arena, m->literal);
-    for (; status == ST_OK && m->found < LIMIT_MENTIONS; at++) {
-        status = finder_next(&finder, content.bytes, at, &at);
-        if (status != ST_OK || at == FINDER_NONE)
-            break;
-        say(m, path, content.bytes, at);
-    }
+    enum status status = search_end(m, arena, path, content.bytes, m->ends[0]);
+    if (status == ST_OK && m->ends[1].n > 0)
+        status = search_end(m, arena, path, content.bytes, m->ends[1]);
     return status;
 }
 
@@ -103,26 +134,28 @@ static const char *find_last(struct str s, char c)
     return s.n > 0 ? s.p + s.n - 1 : NULL;
 }
 
-/* The name of the file as a component has it: without folders and type. */
-static struct str make_literal(struct arena *arena, struct str name)
+/* Fills ENDS for the file NAME. */
+static enum status make_ends(struct arena *arena, struct str name,
+                             struct str ends[2])
 {
     const char *slash = find_last(name, '/');
     size_t start = slash ? (size_t)(slash - name.p) + 1 : 0;
     struct str last = str_make(name.p + start, name.n - start);
     const char *dot = find_last(last, '.');
+    size_t n = dot && dot > last.p ? (size_t)(dot - last.p) : last.n;
 
-    if (dot && dot > last.p)
-        last.n = (size_t)(dot - last.p);
-    return arena_printf(arena, "\"%.*s\"", STR_ARG(last));
+    ends[0] = arena_printf(arena, "%.*s\"", (int)n, last.p);
+    ends[1] =
+        n < last.n ? arena_printf(arena, "%.*s\"", STR_ARG(last)) : STR("");
+    return ends[0].n > 0 && (n == last.n || ends[1].n > 0) ? ST_OK : ST_NOMEM;
 }
 
 enum status mentions_find(const struct tool_request *request,
                           const struct tool_call *part, struct str *out)
 {
     struct str name = buf_view(&part->place.name);
-    struct mentions m = {request, make_literal(request->arena, name), BUF_EMPTY,
-                         0, 0};
-    enum status status = m.literal.n > 0 ? ST_OK : ST_NOMEM;
+    struct mentions m = {.request = request, .out = BUF_EMPTY};
+    enum status status = make_ends(request->arena, name, m.ends);
 
     while (status == ST_OK && name.n > 0 && !str_eq(name, STR("."))) {
         const char *slash = find_last(name, '/');

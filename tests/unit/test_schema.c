@@ -290,7 +290,8 @@ static void schema_reads_lists(void **state)
         {"{\"edits\":\"[{\\\"old\\\":\\\"a\\\"},{\\\"old\\\":\\\"c\\\"}]\"}",
          NULL},
         {"{\"edits\":[]}",
-         "argument edits must be an array of 1 to 1000 objects, not an array"},
+         "argument edits must be an array of 1 to 1000 objects, not an "
+         "empty array"},
         {"{\"edits\":{}}",
          "argument edits must be an array of 1 to 1000 objects, not an object"},
         {"{\"edits\":[7]}",
