@@ -31,13 +31,17 @@ written, or NIL: (DEFUN NAME, (DEFSTRUCT (NAME, (DEFUN (SETF NAME)."
       (and name (values operator name)))))
 
 (defun line-package (line)
-  "Returns the package that LINE makes current if it is an IN-PACKAGE form, or
-NIL."
-  (let ((start "(in-package "))
-    (when (and (> (length line) (length start))
-               (string-equal start line :end2 (length start)))
-      (find-package (string-upcase
-                     (string-trim " \"'#:" (token-at line (length start))))))))
+  "Returns the package that LINE makes current if it is an IN-PACKAGE form, with
+or without a prefix, or NIL."
+  (when (and (plusp (length line)) (char= #\( (char line 0)))
+    (let ((operator (token-at line 1)))
+      (when (member operator '("in-package" "cl:in-package"
+                               "common-lisp:in-package")
+                    :test #'string-equal)
+        (find-package (string-upcase
+                       (string-trim " \"'#:"
+                                    (subseq line (1+ (length operator))
+                                            (position #\) line)))))))))
 
 (defun names-symbol-p (name package symbol)
   "True when NAME, as written where PACKAGE is current, is SYMBOL."

@@ -408,10 +408,8 @@ take SECONDS."
     (cond (all
            (run-chosen all (or seconds +test-seconds+) deadline places where))
           ((and system (not (or package name failed))
-                (tested-by-itself-p system))
-           (run-chosen (list (make-test-case :framework *test-op* :name system
-                                             :label (format nil "test-op of ~a"
-                                                            system)))
+                (tested-by-themselves systems))
+           (run-chosen (mapcar #'test-op-case (tested-by-themselves systems))
                        (or seconds 86400) deadline places where))
           (t
            (complain-of-no-tests (chosen-tests tests packages unnamed nil nil)

@@ -10,9 +10,10 @@
 
 (define-record (framework)
   "A test framework: its NAME; the PACKAGE, the name of one that only it has;
-LIST, a function that returns its tests as (NAME PACKAGE . PART), see TEST-CASE;
-and RUN, a function that runs the test NAME and returns an outcome."
-  name package list run)
+LIST, a function that returns its tests as (NAME PACKAGE . PART), see TEST-CASE,
+in the order in which they must run if it is ORDERED; and RUN, a function that
+runs the test NAME and returns an outcome."
+  name package list run (ordered nil))
 
 (define-record (test-case)
   "A test: its FRAMEWORK, its NAME there, the LABEL under which it is shown, the
@@ -148,7 +149,7 @@ Returns NIL when the author gave the reason."
 ;;; rt
 
 (defun list-rt ()
-  "Returns the tests of rt."
+  "Returns the tests of rt, as they were defined: one may set up the next."
   (mapcar (lambda (entry)
             (let ((name (funcall (library-symbol "NAME" "REGRESSION-TEST")
                                  entry)))
@@ -548,7 +549,7 @@ when SUITE is NIL."
   (list (make-framework :name "FiveAM" :package "FIVEAM"
                         :list #'list-fiveam :run #'run-fiveam)
         (make-framework :name "rt" :package "REGRESSION-TEST"
-                        :list #'list-rt :run #'run-rt)
+                        :list #'list-rt :run #'run-rt :ordered t)
         (make-framework :name "Rove" :package "ROVE/CORE/SUITE/PACKAGE"
                         :list #'list-rove :run #'run-rove)
         (make-framework :name "Parachute" :package "PARACHUTE"
@@ -572,16 +573,19 @@ in CL-USER."
       (t (value-text name)))))
 
 (defun loaded-tests ()
-  "Returns all tests of the loaded frameworks, in the order of their labels."
-  (let ((tests '()))
-    (dolist (framework *frameworks*)
-      (when (find-package (framework-package framework))
-        ;; Another package of that name is not a framework.
-        (loop for (name package . part) in (ignore-errors
-                                            (funcall
-                                             (framework-list framework)))
-              do (push (make-test-case :framework framework :name name
-                                       :label (test-label name)
-                                       :package package :part part)
-                       tests))))
-    (sort tests #'string< :key #'test-case-label)))
+  "Returns all tests of the loaded frameworks, in the order in which they run."
+  (loop for framework in *frameworks*
+        when (find-package (framework-package framework))
+          nconc (framework-tests framework)))
+
+(defun framework-tests (framework)
+  "Returns the tests of FRAMEWORK, in their own order or that of their labels:
+none if the package of its name is not the framework's."
+  (let ((tests (loop for (name package . part)
+                       in (ignore-errors (funcall (framework-list framework)))
+                     collect (make-test-case :framework framework :name name
+                                             :label (test-label name)
+                                             :package package :part part))))
+    (if (framework-ordered framework)
+        tests
+        (sort tests #'string< :key #'test-case-label))))

@@ -49,18 +49,41 @@ of that may say whether the tests passed."
                                (library-symbol "TEST-OP" "ASDF"))
                  (call-library "FIND-SYSTEM" "ASDF" name)))
 
-(defun failure-in-value (value)
-  "Returns in a few words why VALUE, which the TEST-OP of a system has returned,
-says that tests failed, or NIL when it does not."
+(defparameter *test-suffixes* '("/tests" "/test" "-tests" "-test")
+  "What the name of a system that tests another may add to that one's name.")
+
+(defun needed-systems (name)
+  "Returns the names of the system NAME, of those that by their name test it, and
+of all that these depend on; only such as ASDF knows already, as looking for one
+may load a file again."
+  (let ((names '()))
+    (labels ((visit (name)
+               (let ((system (call-library "REGISTERED-SYSTEM" "ASDF" name)))
+                 (when (and system (not (member name names :test #'string=)))
+                   (push name names)
+                   (dolist (part (ignore-errors
+                                  (call-library "SYSTEM-DEPENDS-ON" "ASDF"
+                                                system)))
+                     (when (stringp part)
+                       (visit part)))))))
+      (visit name)
+      (dolist (suffix *test-suffixes* names)
+        (visit (concatenate 'string name suffix))))))
+
+(defun failure-in-value (value system)
+  "Returns in a few words why VALUE, which the TEST-OP of SYSTEM has returned,
+says that tests failed, or NIL when it does not. NIL says so only when a
+framework is in use."
   (flet ((is (class package)
            (let ((symbol (and (find-package package)
                               (find-symbol class package))))
              (and symbol (find-class symbol nil)
                   (typep value symbol)))))
     (cond ((null value)
-           (and (find-if (lambda (framework)
-                           (find-package (framework-package framework)))
-                         *frameworks*)
+           (and (intersection (needed-systems (call-library "COMPONENT-NAME"
+                                                            "ASDF" system))
+                              (mapcar #'framework-name *frameworks*)
+                              :test #'string-equal)
                 "the call of the framework returned NIL"))
           ((is "REPORT" "PARACHUTE")
            (and (eq :failed (slot-value value (library-symbol "STATUS"
@@ -89,7 +112,8 @@ Signals a warning when its value says that tests failed: ASDF drops the value."
     (destructuring-bind (operation system &rest more) arguments
       (declare (ignore more))
       (let ((problem (and (ignore-errors (own-test-op-p operation system))
-                          (ignore-errors (failure-in-value (first values))))))
+                          (ignore-errors (failure-in-value (first values)
+                                                      system)))))
         (when problem
           (if *asking-system*
               (setf *asking-system* problem)
@@ -109,8 +133,9 @@ Signals a warning when its value says that tests failed: ASDF drops the value."
 
 (defun watch-ptester (failed)
   "Makes the checks of ptester, which has no named tests, count. Calls FAILED
-with the failure of each that fails. Returns a function that returns the number
-of checks, and the variables that make ptester leave errors to us."
+with the failure of each that fails, or that fails to tell where a suite has
+ptester swallow errors. Returns a function that returns the number of checks,
+and the variables that make ptester leave errors to us."
   (let ((checks 0)
         (breaks "*BREAK-ON-TEST-FAILURES*"))
     (when (find-package "PTESTER")
@@ -121,11 +146,21 @@ of checks, and the variables that make ptester leave errors to us."
          name
          (lambda (&rest arguments)
            (incf checks)
-           (let ((before (symbol-value errors)))
+           (let ((before (symbol-value errors))
+                 (swallowed (not (symbol-value (library-symbol breaks
+                                                               "PTESTER")))))
              (multiple-value-prog1
                  (let ((*error-output* (no-stream)))
-                   (call-with-variables "PTESTER" `((,breaks . nil))
-                                        (lambda () (apply check arguments))))
+                   (handler-bind
+                       ((error (lambda (condition)
+                                 (when swallowed
+                                   (funcall failed
+                                            (ptester-failure
+                                             (list* :condition condition
+                                                    arguments)))))))
+                     (call-with-variables "PTESTER" `((,breaks . nil))
+                                          (lambda ()
+                                            (apply check arguments)))))
                (when (> (symbol-value errors) before)
                  (funcall failed (ptester-failure arguments)))))))))
     (values (lambda () checks)
@@ -223,9 +258,24 @@ NAME first: NAME, those that it has tested, and the parts of them all."
                                                   component)))))))
       (visit name)
       (unless (rest names)
-        (dolist (suffix '("/tests" "/test" "-tests" "-test"))
+        (dolist (suffix *test-suffixes*)
           (ignore-errors (visit (concatenate 'string name suffix))))))
     (reverse names)))
+
+(defun tested-by-themselves (names)
+  "Returns those of the systems NAMES that say themselves what their TEST-OP
+does, without those that another of them tests."
+  (loop while names
+        for name = (pop names)
+        when (tested-by-itself-p name)
+          collect name
+          and do (setf names (set-difference names (tested-systems name)
+                                             :test #'string=))))
+
+(defun test-op-case (name)
+  "Returns the test that has ASDF test the system NAME."
+  (make-test-case :framework *test-op* :name name
+                  :label (format nil "test-op of ~a" name)))
 
 (defun load-tested-systems (name)
   "Loads the system NAME and those that test it. Returns their names."
@@ -316,9 +366,13 @@ LINE), or NIL."
                                    (colon (subseq label (+ colon 2)))
                                    (t label))))
                            places)))
-    (cdr (or (assoc (test-case-package test) entries)
-             (and (null (test-case-package test))
-                  (first entries))))))
+    (flet ((names-it-p (entry)
+             (and (symbolp name)
+                  (eq name (find-symbol (symbol-name name) (first entry))))))
+      (cdr (or (assoc (test-case-package test) entries)
+               (if (test-case-package test)
+                   (find-if #'names-it-p entries)
+                   (first entries)))))))
 
 ;;; Which tests
 
@@ -335,16 +389,14 @@ alone."
 
 (defun chosen-tests (tests packages places name failed)
   "Returns those of TESTS that the client means: those of PACKAGES, a list or
-:ALL, and those without a package whose place the table PLACES, or NIL, has; if
-NAME, those of that name; if FAILED, those that failed last time. A test that
+:ALL, and those whose place the table PLACES, or NIL, has; if NAME, those of
+that name; if FAILED, those that failed last time. A test that
 another one runs is chosen only by its name."
   (remove-if-not
    (lambda (test)
      (and (or (eq packages :all)
               (member (test-case-package test) packages)
-              (and places
-                   (null (test-case-package test))
-                   (test-place test places)))
+              (and places (test-place test places)))
           (if name
               (names-test-p name test)
               (not (test-case-part test)))

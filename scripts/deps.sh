@@ -7,7 +7,8 @@ build='gcc make libc6-dev ecl libecl-dev libgc-dev libgmp-dev libjsmn-dev
 nettle-dev libseccomp-dev'
 demo='cl-ppcre'
 check='libcmocka-dev cl-fiveam cl-rt cl-ptester cl-alexandria cl-flexi-streams
-cl-anaphora cl-base64 cl-split-sequence patch
+cl-anaphora cl-base64 cl-split-sequence cl-global-vars cl-iterate
+cl-named-readtables cl-parse-number cl-puri cl-trivial-garbage patch
 clang clang-tidy clang-format libclang-rt-dev git tmux texinfo
 elpa-package-lint elpa-relint dbus-daemon'
 # Tests skip what needs these where they are missing.

@@ -35,15 +35,18 @@
   (is (string= "" (ecl-mcp::squeeze (format nil " ~%")))))
 
 (test values-that-say-that-tests-failed
-  (is-true (ecl-mcp::failure-in-value nil))     ; FiveAM is loaded
-  (is (not (ecl-mcp::failure-in-value t)))
-  (is (not (ecl-mcp::failure-in-value '(1 . 2))))
-  (is (not (ecl-mcp::failure-in-value 0)))
-  (is-true (ecl-mcp::failure-in-value
-            (list (make-instance 'fiveam::test-passed)
-                  (make-instance 'fiveam::test-failure))))
-  (is (not (ecl-mcp::failure-in-value
-            (list (make-instance 'fiveam::test-passed))))))
+  (flet ((failure (value &optional (system "fiveam"))
+           (ecl-mcp::failure-in-value
+            value (ecl-mcp::call-library "FIND-SYSTEM" "ASDF" system))))
+    (is-true (failure nil))
+    (is (not (failure nil "asdf"))      ; does without a framework
+        "NIL says so only when a framework is in use")
+    (is (not (failure t)))
+    (is (not (failure '(1 . 2))))
+    (is (not (failure 0)))
+    (is-true (failure (list (make-instance 'fiveam::test-passed)
+                            (make-instance 'fiveam::test-failure))))
+    (is (not (failure (list (make-instance 'fiveam::test-passed)))))))
 
 (session-test tests-run-in-a-copy
   (answer "(defpackage :run-tests-here (:use :cl :fiveam))")
