@@ -399,10 +399,14 @@ static void read_all(struct core *core, int64_t now_ms)
     } while (is_busy(core));
 }
 
+bool core_wants_editor(const struct core *core)
+{
+    return !is_busy(core) && core->output.n < LIMIT_OUTPUT_BACKLOG;
+}
+
 bool core_wants_input(const struct core *core)
 {
-    return !core->finishing && !is_busy(core) &&
-           core->output.n < LIMIT_OUTPUT_BACKLOG;
+    return !core->finishing && core_wants_editor(core);
 }
 
 void core_stop_others(struct core *core)

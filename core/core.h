@@ -11,9 +11,9 @@
      the client and those of core_image_output to the supervisor, as many as
      they take, and removes these with buf_consume.
    - It passes the bytes of the supervisor to core_image_feed.
-   - When an editor connects, it calls core_editor_open; from then on it passes
-     the bytes of the editor to core_editor_feed, and sends it those of
-     core_editor_output in the same way.
+   - When an editor connects, it calls core_editor_open; from then on, while
+     core_wants_editor, it passes the bytes of the editor to core_editor_feed,
+     and sends it those of core_editor_output in the same way.
    - It calls core_tick whenever it wakes, and wakes at core_deadline at the
      latest.
    - When the client closes its input, or the host is told to end, it calls
@@ -152,6 +152,10 @@ void core_editor_open(struct core *core, int64_t now_ms);
 /* The editor is gone: calls that its human has not decided are refused. Does
    nothing when no editor is connected. */
 void core_editor_close(struct core *core, int64_t now_ms);
+
+/* Whether the host should read from the editor now: some of what it says ends
+   in the output for the client. */
+bool core_wants_editor(const struct core *core);
 
 /* Takes bytes from the editor; ignored when none is connected. */
 void core_editor_feed(struct core *core, const void *p, size_t n,

@@ -128,13 +128,6 @@ void emacs_want(struct emacs *emacs, int64_t now_ms)
         try_connect(emacs, now_ms);
 }
 
-/* Whether more may be read: some of it ends in the output to the client, which
-   must not grow faster than the client reads. */
-static bool wants_input(const struct emacs *emacs)
-{
-    return core_output(emacs->core)->n < LIMIT_OUTPUT_BACKLOG;
-}
-
 struct pollfd emacs_fd(const struct emacs *emacs)
 {
     struct pollfd fd = {-1, 0, 0};
@@ -142,7 +135,7 @@ struct pollfd emacs_fd(const struct emacs *emacs)
     if (!emacs || emacs->fd < 0)
         return fd;
     fd.fd = emacs->fd;
-    if (wants_input(emacs))
+    if (core_wants_editor(emacs->core))
         fd.events |= POLLIN;
     if (core_editor_output(emacs->core)->n > 0)
         fd.events |= POLLOUT;
@@ -153,7 +146,7 @@ struct pollfd emacs_fd(const struct emacs *emacs)
 static void read_all(struct emacs *emacs, int64_t now_ms)
 {
     for (int i = 0; i < CHUNKS && emacs->fd >= 0; i++) {
-        if (i > 0 && !wants_input(emacs))
+        if (i > 0 && !core_wants_editor(emacs->core))
             return;
         ssize_t n = recv(emacs->fd, emacs->chunk, CHUNK, MSG_DONTWAIT);
 
