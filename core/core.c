@@ -390,8 +390,7 @@ static void catch_up(struct core *core, int64_t now_ms)
     take_later(core, &core->later, now_ms, take_bytes);
 }
 
-/* Reads everything that is there. */
-static void read_all(struct core *core, int64_t now_ms)
+void core_settle(struct core *core, int64_t now_ms)
 {
     do {
         finish_it(core);
@@ -419,11 +418,11 @@ void core_finish(struct core *core, int64_t grace_ms, int64_t now_ms)
     int64_t deadline_ms = now_ms + grace_ms;
     if (core->finishing && deadline_ms >= core->deadline_ms)
         return;
-    read_all(core, now_ms);
+    core_settle(core, now_ms);
     if (!core->finishing) {
         linereader_finish(&core->reader);
         begin(core, DOING_LINES, now_ms);
-        read_all(core, now_ms);
+        core_settle(core, now_ms);
         mcp_finish(core->mcp, &core->arena, now_ms);
     }
     core->finishing = true;

@@ -95,6 +95,10 @@ void core_feed(struct core *core, const void *p, size_t n, int64_t now_ms);
  */
 bool core_wants_input(const struct core *core);
 
+/* Does at once all that is left to do of what came in. For a host whose caller
+   waits for the answers; others leave it to core_tick. */
+void core_settle(struct core *core, int64_t now_ms);
+
 /* Stops the evaluations of all others that share the images, if this core owns
    the images. Their answers say that the user stopped them. */
 void core_stop_others(struct core *core);

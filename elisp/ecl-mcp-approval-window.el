@@ -149,10 +149,11 @@ request is not on the screen.  FORMAT may be nil: nothing."
                     'face 'warning)))
           (t (when ecl-mcp-approval-window--offer
                (ecl-mcp-approval-window--insert-offer))
-             (when (> (string-width (ecl-mcp-approval-window--header))
-                      (or ecl-mcp-approval-window--width (frame-width)))
-               (insert (propertize (ecl-mcp-request-title request) 'face 'bold)
-                       "\n"))
+             (let ((width (or ecl-mcp-approval-window--width (frame-width))))
+               (when (> (string-width (ecl-mcp-approval-window--header)) width)
+                 (insert (propertize (ecl-mcp-request-title request (1- width))
+                                     'face 'bold)
+                         "\n")))
              (setq ecl-mcp-approval-window--whole
                    (if ecl-mcp-approval-window--raw (ecl-mcp-approval-text-raw request)
                      (ecl-mcp-approval-text-request

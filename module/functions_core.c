@@ -62,6 +62,8 @@ static enum symbol get_peer(emacs_env *env, emacs_value value)
 static bool may_feed(emacs_env *env, const struct handle *handle,
                      enum symbol peer, emacs_value value)
 {
+    if (peer == SYM_CLIENT)
+        core_settle(handle->core, host_now());
     if (peer == SYM_CLIENT &&
         core_output(handle->core)->n >= LIMIT_OUTPUT_BACKLOG) {
         signal_error(env, "%u bytes of answers wait; take them first",
@@ -89,6 +91,8 @@ static void feed(struct handle *handle, enum symbol peer, struct str bytes)
             core_editor_feed(handle->core, bytes.p, n, now);
         else
             core_image_feed(handle->core, bytes.p, n, now);
+        if (peer != SYM_IMAGE)
+            core_settle(handle->core, now); // Emacs takes the answers next
         bytes = str_make(bytes.p + n, bytes.n - n);
     }
 }

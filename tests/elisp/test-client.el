@@ -80,8 +80,12 @@
     (ecl-mcp-test-with-lisp folder
       ;; The outcome of the calls does not matter.
       (dolist (tool tools)
-        (ecl-mcp-lookup tool '((function . "car") (pattern . "car")
-                               (package . "CL-USER") (expression . "*package*"))
+        (ecl-mcp-lookup tool
+                        (cdr (assoc tool
+                                    '(("function-arglist" (function . "car"))
+                                      ("apropos-search" (pattern . "car"))
+                                      ("list-package-symbols" (package . "CL-USER"))
+                                      ("inspect-value" (expression . "*package*")))))
                         #'ignore))
       (ecl-mcp-lookup "describe-symbol" '((symbol . "car")) #'ignore)
       (ecl-mcp-test-call 'function-arglist '((function . "car")))

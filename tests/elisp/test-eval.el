@@ -126,8 +126,10 @@
   (live-message-of #'ecl-mcp-eval-last-sexp "(make-string 3000 :initial-element #\\x)@@")
   (should (string-match-p "xxxx" (live-text "*ecl-mcp result*")))
   (should-not (string-match-p "^19" (live-text "*ecl-mcp result*")))
-  ;; an invisible character
-  (live-message-of #'ecl-mcp-eval-last-sexp "(princ (code-char 27))@@")
+  ;; an invisible character, in the output and in the value
+  (live-message-of #'ecl-mcp-eval-last-sexp
+                   "(progn (princ (code-char 27)) (string (code-char 27)))@@")
+  (should (string-match-p "^\\^\\[" (live-text "*ecl-mcp result*")))
   (should (string-match-p "\e" (live-text "*ecl-mcp result*"))))
 
 (ert-deftest ecl-mcp-eval-shows-errors-with-the-backtrace ()

@@ -52,7 +52,7 @@ BUFFER-A and BUFFER-B visit A and B."
 (ert-deftest ecl-mcp-review-files-have-sections ()
   (test-files-with
     (should (equal (buffer-name) "*ecl-mcp review: 5 files*"))
-    (should (string-match-p "5 files · 6 hunks · 6 open" header-line-format))
+    (should (string-match-p "5 files · 6 hunks · 6 open" (car header-line-format)))
     (goto-char (point-min))
     (should (looking-at "Change 5 files (propose-changes, tester 1)"))
     (should (search-forward "> because" nil t))
