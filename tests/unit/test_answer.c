@@ -50,7 +50,9 @@ static void compose(const char *notice, const char *body, size_t max_chars)
 
     buf_reset(&text);
     bool whole = answer_compose(&answer, max_chars, &outputs, &text);
-    assert_memory(whole && kept);
+    buf_byte(&text, '\0'); // for strstr
+    assert_memory(whole && kept && !buf_failed(&text));
+    buf_truncate(&text, text.n - 1);
 }
 
 /* Room for all that is added. */

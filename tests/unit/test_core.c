@@ -356,7 +356,7 @@ static void core_answers_when_the_supervisor_sends_nonsense(void **state)
     begin("2025-11-25");
     send_code(1, 1);
     client_expect("");
-    core_image_feed(client.core, "\xff\xff\xff\xff not a frame", 20, 0);
+    core_image_feed(client.core, "\xff\xff\xff\xff not a frame", 16, 0);
     client_expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":"
                   "[{\"type\":\"text\",\"text\":\"The connection to the Lisp "
                   "image is broken.\"}],\"isError\":true,…}}");

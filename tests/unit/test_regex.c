@@ -143,7 +143,7 @@ static void regex_knows_what_every_match_has(void **state)
         assert_ok(regex_init(&regex, &arena, str_from(literals[i][0]), &why));
         if (!str_eq(regex.literal, str_from(literals[i][1])))
             print_message("%s: %.*s\n", literals[i][0], STR_ARG(regex.literal));
-        assert_true(str_eq(regex.literal, str_from(literals[i][1])));
+        assert_memory(str_eq(regex.literal, str_from(literals[i][1])));
     }
 }
 
