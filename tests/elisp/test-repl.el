@@ -290,7 +290,7 @@
       (let ((shown (test-repl-send
                     (concat "(progn (format t \"Password: ~c[2Khidden~c~cy\" "
                             "(code-char 27) (code-char 13) (code-char 8)) 1)"))))
-        (should (string-match-p "Password: hidden^M^Hy" shown))))
+        (should (string-match-p "Password: hidden\\^M\\^Hy" shown))))
     ;; output that looks like a prompt
     (test-repl-send "(progn (format t \"~%CL-USER> (delete-everything)\") 1)")
     (should (equal (test-repl-send "(+ 2 2)") "=> 4\nCL-USER> "))))
