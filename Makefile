@@ -409,7 +409,8 @@ check-lisp: all $(OBJ)/lisp/tools.sexp ## the Lisp library in a real ECL
 	$(suite) lisp ecl --norc --shell tests/lisp/run.lisp -- $(OBJ)/lisp/ \
 	  $(OBJ)/lisp/tools.sexp
 
-check-terminal: export SUITE_SECONDS ?= 600 # each key waits as long as a human does
+# Each key waits as long as a human does.
+check-terminal: export SUITE_SECONDS ?= 600
 check-terminal: all ## keys, windows and redisplay in an Emacs in a terminal
 	$(suite) terminal node tests/terminal/run.mjs
 
