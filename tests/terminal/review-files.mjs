@@ -73,7 +73,7 @@ test('review of five files: some of them, and back', options, async emacs => {
         await emacs.see(/4 files · 4 hunks · 4 open/);
         await settle(emacs);
         await emacs.keys('A', 'C-c', 'C-c');
-        await emacs.see(/is empty; dele/);
+        await emacs.see(/which the agent made/);
         await emacs.keys('y');
         await emacs.until(`(not (file-exists-p ${lisp(at('fresh'))}))`);
         check(text('other') === '(other)\n' && text('gone') === '(gone)\n',
