@@ -110,6 +110,17 @@ const tests = {
                 .filter(name => !fs.existsSync(path.join(ROOT, name)))
                 .map(name => `${document}: ${name}`));
     },
+    'no entry of a list stands twice'() {
+        return ['CHANGELOG.md', 'CONTRIBUTING.md', 'docs/glossary.md']
+            .flatMap(document => {
+                const entries = read(document)
+                    .split(/\n(?=- |\| |#)|\n\n/)
+                    .filter(entry => /^(- |\| [^-|])/.test(entry))
+                    .map(entry => entry.replace(/\s+/g, ' ').trim());
+                return entries.filter((entry, i) => entries.indexOf(entry) < i)
+                    .map(entry => `${document}: ${entry.slice(0, 60)}`);
+            });
+    },
     'the decisions are listed in docs/adr/README.md'() {
         const list = read('docs/adr/README.md');
         return documents.filter(name => /^docs\/adr\/\d/.test(name))
