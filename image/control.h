@@ -32,8 +32,9 @@ enum control_kind {
     CONTROL_SPARE,     /* supervisor to keeper: the same, and pid, a copy that
                           was woken, is the image; end everything else */
     CONTROL_SPARED,    /* keeper: that is done, for image pid */
-    CONTROL_COVER = 16 /* supervisor to zygote: the user has heard of the files
+    CONTROL_COVER,     /* supervisor to zygote: the user has heard of the files
                           that have come (image/covers.h); cover them */
+    CONTROL_COVERED    /* zygote: that is done */
 };
 
 /* The descriptors that come with OPEN, in this order. */

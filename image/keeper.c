@@ -177,6 +177,7 @@ static enum status take_message(void)
     case CONTROL_CROWDED:
     case CONTROL_SPARED:
     case CONTROL_COVER:
+    case CONTROL_COVERED:
         break; // goes another way
     }
     return ST_OK;

@@ -129,16 +129,19 @@ static void open_keeper(struct keepers *keepers,
 /* Receives one message and does what it asks for. */
 static enum status take_message(struct keepers *keepers)
 {
+    const struct control_message covered = {.kind = CONTROL_COVERED};
     struct control_message message;
     int fds[CONTROL_FDS];
     enum status status = control_receive(CONTROL_FD, &message, fds);
 
     if (status != ST_OK)
         return status;
-    if (message.kind == CONTROL_OPEN && fds[CONTROL_KEEPER] >= 0)
+    if (message.kind == CONTROL_OPEN && fds[CONTROL_KEEPER] >= 0) {
         open_keeper(keepers, &message, fds);
-    else if (message.kind == CONTROL_COVER)
+    } else if (message.kind == CONTROL_COVER) {
         sandbox_cover(&sandbox, &prepared);
+        tell(&covered);
+    }
     return ST_OK;
 }
 

@@ -126,7 +126,7 @@ void image_life_serve(struct supervisor *s, struct session *session,
     }
     // no code may run in a process that we could not kill
     if (session->image.pid > 0 && !session->image.unsettled &&
-        session_send(session) != ST_OK)
+        !zygote_is_covering(&s->zygote) && session_send(session) != ST_OK)
         image_life_lost(session, now);
     // the clock of the first call starts here
     if (stop_tend(session, ending_concerns(s, session->calls.first), now))

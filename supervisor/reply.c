@@ -50,13 +50,8 @@ static void put_notice(struct session *session, struct front *front,
    covered. */
 static void put_new_files(struct supervisor *s, struct buf *out)
 {
-    const struct control_message cover = {.kind = CONTROL_COVER};
-    enum status status = ST_OK;
-
-    if (protected_read(&s->protected, &s->config.sandbox, out) &&
-        s->zygote.control >= 0)
-        status = control_send(s->zygote.control, &cover, NULL);
-    (void)status; // a zygote that is lost covers them when it starts
+    if (protected_read(&s->protected, &s->config.sandbox, out))
+        zygote_cover(&s->zygote);
 }
 
 /* Whether TEXT, an error, has to do with the sandbox. */

@@ -122,6 +122,7 @@ static void take_control(struct supervisor *s,
     case CONTROL_SPARE:
     case CONTROL_SPARED:
     case CONTROL_COVER:
+    case CONTROL_COVERED:
         break; // goes another way
     }
 }

@@ -38,6 +38,22 @@ bool zygote_is_ready(const struct zygote *zygote)
     return zygote->ready;
 }
 
+void zygote_cover(struct zygote *zygote)
+{
+    const struct control_message cover = {.kind = CONTROL_COVER};
+
+    if (zygote->control < 0 ||
+        control_send(zygote->control, &cover, NULL) != ST_OK)
+        return; // it is lost: its control socket shows that
+    zygote->covering++;
+    zygote->covered_by = 0;
+}
+
+bool zygote_is_covering(const struct zygote *zygote)
+{
+    return zygote->covering > 0;
+}
+
 bool zygote_is_down(const struct zygote *zygote)
 {
     return zygote->control < 0;
@@ -166,6 +182,7 @@ void zygote_start(struct zygote *zygote, int64_t now_ms)
     zygote->pid = pid;
     zygote->control = pair[0];
     zygote->ready = false;
+    zygote->covering = 0;
     zygote->ready_by = now_ms + LIMIT_ZYGOTE_BOOT_MS;
     send_temporary(zygote);
 }
@@ -187,6 +204,7 @@ static void lost(struct zygote *zygote, const char *why, int64_t now)
     (void)close(zygote->control); // nothing more comes
     zygote->control = -1;
     zygote->ready = false;
+    zygote->covering = 0;
     if (zygote->pid > 0)
         (void)kill(zygote->pid, SIGKILL); // it may be gone already
     if (was_ready) {
@@ -260,6 +278,8 @@ enum status zygote_receive(struct zygote *zygote,
         zygote->ready = true;
         zygote->failures = 0;
     }
+    if (message->kind == CONTROL_COVERED && zygote->covering > 0)
+        zygote->covering--;
     return ST_OK;
 }
 
@@ -267,11 +287,21 @@ void zygote_tend(struct zygote *zygote, int64_t now_ms)
 {
     if (zygote->control >= 0 && !zygote->ready && now_ms >= zygote->ready_by)
         lost(zygote, "it did not start in time", now_ms);
+    if (!zygote->ready || zygote->covering == 0)
+        return;
+    if (zygote->covered_by == 0)
+        zygote->covered_by = now_ms + LIMIT_ZYGOTE_COVER_MS;
+    if (now_ms >= zygote->covered_by)
+        lost(zygote, "it did not cover new files in time", now_ms);
 }
 
 int64_t zygote_deadline(const struct zygote *zygote)
 {
-    return zygote->control >= 0 && !zygote->ready ? zygote->ready_by : -1;
+    if (zygote->control < 0)
+        return -1;
+    if (!zygote->ready)
+        return zygote->ready_by;
+    return zygote->covering > 0 ? zygote->covered_by : -1;
 }
 
 void zygote_release(struct zygote *zygote)

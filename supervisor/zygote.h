@@ -23,9 +23,12 @@ struct zygote {
     int control;           /* its socket; -1 when there is no process */
     bool ready;            /* Lisp is booted */
     int64_t ready_by;      /* when it must be ready */
-    int failures;          /* starts in a row that did not get ready */
-    int64_t retry_at;      /* after too many failures: no start before */
-    char why[128];         /* of the last failure, for answers */
+    unsigned covering;     /* times it was told to cover files and has not said
+                              that it did */
+    int64_t covered_by; /* when it must have said so; 0: zygote_tend decides */
+    int failures;       /* starts in a row that did not get ready */
+    int64_t retry_at;   /* after too many failures: no start before */
+    char why[128];      /* of the last failure, for answers */
 };
 
 void zygote_init(struct zygote *zygote, const char *path, const char *workspace,
@@ -43,6 +46,13 @@ void zygote_start(struct zygote *zygote, int64_t now_ms);
 
 bool zygote_is_ready(const struct zygote *zygote);
 
+/* Has the process, if there is one, cover the files that have come; one that is
+   started later does that by itself. */
+void zygote_cover(struct zygote *zygote);
+
+/* Whether no code may run that must find those files covered. */
+bool zygote_is_covering(const struct zygote *zygote);
+
 /* Whether there is no process, and none will be started until zygote_start is
    called. */
 bool zygote_is_down(const struct zygote *zygote);
@@ -56,7 +66,7 @@ enum status MUST_CHECK zygote_receive(struct zygote *zygote,
                                       struct control_message *message,
                                       int64_t now_ms);
 
-/* Ends a zygote that is not ready in time. */
+/* Ends a zygote that is not ready, or has not covered files, in time. */
 void zygote_tend(struct zygote *zygote, int64_t now_ms);
 
 /* When zygote_tend must be called again; -1: not before something happens. */

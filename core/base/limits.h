@@ -409,6 +409,10 @@
 /* Milliseconds within which the zygote must be ready. */
 #define LIMIT_ZYGOTE_BOOT_MS 20000
 
+/* Milliseconds within which the zygote must have covered new files: until then
+   no code runs that could write them. */
+#define LIMIT_ZYGOTE_COVER_MS 10000
+
 /* Bytes of one frame between supervisor and image: the largest message, with
    room for the head of the frame. */
 #define LIMIT_FRAME (LIMIT_MESSAGE_MAX + 1024u * 1024)

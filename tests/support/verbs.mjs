@@ -304,10 +304,12 @@ export const VERBS = {
             throw new Fault('it does not stop reading');
     },
     async signal(rest) {
+        const [signal, role] = words(rest);
         this.running().look();
-        const front = this.process('front'); // none when it has ended
-        if (front)
-            kill(front.pid, rest);
+        const target = role ? await this.present(role)
+            : this.process('front'); // none when it has ended
+        if (target)
+            kill(target.pid, signal);
     },
     async kill(rest) {
         const victim = await this.present(rest);
