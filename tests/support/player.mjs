@@ -403,14 +403,17 @@ export class Player {
         // zygote is gone and the front has become its parent.
         const zygotes = images.filter(p => p.parent === front?.pid &&
             p.pid !== p.session);
+        const keepers = all.filter(isKeeper);
         const others = images.filter(p => !zygotes.includes(p));
-        // A copy that has just been made does not have its own name yet.
+        // A copy that has just been made does not have its own name yet; a
+        // zygote that starts has children for a moment.
         const lisp = others.filter(p =>
-            !others.some(q => q.pid === p.parent));
+            !others.some(q => q.pid === p.parent) &&
+            !zygotes.some(q => q.pid === p.parent));
         return {
             front, zygote: zygotes.at(-1), live: lisp.at(-1),
             sleeper: all.filter(isSleeper).at(-1),
-            keeper: all.filter(isKeeper).at(-1),
+            keeper: keepers.at(-1),
         }[role];
     }
 

@@ -2,7 +2,7 @@
 // approval-deceit.mjs: requests that are made to look like others.
 import fs from 'node:fs';
 import path from 'node:path';
-import { QUICK, ask, decided, open, quick, review } from './asking.mjs';
+import { QUICK, ask, decided, open, quick, review, settle } from './asking.mjs';
 import { check, lisp, pause, test } from './terminal.mjs';
 
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
@@ -17,7 +17,7 @@ test('approval: letters stand in the order in which Lisp reads them',
         await emacs.eval(`(ecl-mcp-test-code 1 ${elisp(`(print "${path}")`)})`);
         await review(emacs, QUICK);
         await emacs.see(new RegExp(`print "${path}"`));
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('e');
         await emacs.until('(string-prefix-p "*ecl-mcp edit" (buffer-name (window-buffer)))');
         await emacs.see(new RegExp(`print "${path}"`));
@@ -36,7 +36,7 @@ test('approval: invisible characters are shown where a call is edited, and stay'
             /^\(list "a\\u\{202e\}b\\u\{200b\}c" "e\\u\{0301\}" "\\u\{e0041\}"/
                 .test(line));
         check(shown.length === 1, await emacs.screen());
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('M->');
         await emacs.type(' ');
         await emacs.keys('C-c', 'C-c');
@@ -61,7 +61,7 @@ Code, read in package CL-USER\n(car x)`);
         check(lines.filter(line => /^Code, read/.test(line)).length === 1, 'code');
         check(lines.filter(line => /^\| (Operators|Code, read|\(car)/.test(line))
             .length === 3, lines.join('\n'));
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('Tab');
         await emacs.see(/^a: \(3 lines.*\n\| 1\n\| b: 2\n\| c: 3$/m);
     });
@@ -77,7 +77,7 @@ test('approval: a name that is too wide hides no tool', quick(QUEUE),
             await emacs.see(new RegExp(`#${id} ·`));
             const screen = await emacs.screen();
             check(/wants delete-everything \(dangerous\)/.test(screen), screen);
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys('Tab');
         }
     });
@@ -127,19 +127,19 @@ test('approval: a rule whose end is not on the screen is not made', quick(QUEUE)
         }
         await emacs.keys('!');
         await emacs.see(/Allow until this server ends\?/);
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('y');
         await emacs.see(/SPC to see the rest of the rule/);
         await open(emacs, 1);
         for (let count = 0; count < 30; count++) {
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys('C-n');
             if (/\}.*session's package/.test(await emacs.screen()))
                 break;
         }
         for (let count = 0; count < 6; count++)
             await emacs.keys('C-n');
-        await pause(2 * QUICK);
+        await settle(emacs, 2 * QUICK);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
     });
@@ -149,16 +149,16 @@ test('approval: a call that is too long to be shown', quick(
     await ask(emacs, 1, `(car "${'x'.repeat(1000)}")`);
     await review(emacs, QUICK);
     await emacs.see(/at most 1000 can be shown/);
-    await pause(2 * QUICK);
+    await settle(emacs, 2 * QUICK);
     await emacs.keys('y');
     await emacs.see(/too long to show: n denies it, e edits it/);
     for (const key of ['!', 'A']) {
-        await pause(2 * QUICK);
+        await settle(emacs, 2 * QUICK);
         await emacs.eval('(message nil)');
         await emacs.keys(key);
         await emacs.see(/too long to show: n denies it, e edits it/);
     }
-    await pause(2 * QUICK);
+    await settle(emacs, 2 * QUICK);
     await emacs.keys('n');
     await decided(emacs, 1, 'deny');
 });

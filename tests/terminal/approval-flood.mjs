@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-flood.mjs: requests that end while Emacs is busy, floods of them, and
 // timers that are lost. Afterwards the next request is asked and answered.
-import { GRACE, QUICK, ask, asking, decided, question, quick, review }
-    from './asking.mjs';
+import { GRACE, QUICK, ask, asking, decided, question, quick, review,
+    settle } from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
 const HERE = '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")';
@@ -26,7 +26,7 @@ async function alive(emacs, id) {
     await ask(emacs, id, '(cdr x)');
     await emacs.until(`(and (ecl-mcp-approval-prompt-request)
         (equal ${id} (ecl-mcp-request-id (ecl-mcp-approval-prompt-request))))`);
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await emacs.keys('y');
     await decided(emacs, id, 'approve');
 }
@@ -83,7 +83,7 @@ for (const [name, act] of [
         await question(emacs);
         await emacs.keys('F9');
         await emacs.until(HERE);
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await emacs.keys('s');
         await all(emacs, 'stop');
     }],
@@ -91,7 +91,7 @@ for (const [name, act] of [
         await question(emacs);
         await emacs.keys('F9');
         await emacs.until(HERE);
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await emacs.keys('s');
         await pause(100);
         await emacs.eval(busy(1.2, 'nil'));
@@ -152,7 +152,7 @@ test('approval: a timer that was lost is noticed', quick(), async emacs => {
     await emacs.eval('(progn (cancel-timer ecl-mcp-approval--timer) nil)');
     await ask(emacs, 2, '(cdr x)');
     await emacs.until('(ecl-mcp-approval-prompt-request)');
-    await pause(QUICK);
+    await settle(emacs);
     await emacs.keys('y');
     await decided(emacs, 2, 'approve');
 });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-frames.mjs: approvals without a frame and with several frames, and in
 // an Emacs that was busy when a key was typed.
-import { QUICK, ask, asking, decided, open, question, quick, review }
-    from './asking.mjs';
+import { QUICK, ask, asking, decided, open, question, quick, review,
+    settle } from './asking.mjs';
 import { check, kill, pause, test } from './terminal.mjs';
 
 const WINDOW = '(get-buffer-window "*ecl-mcp approval*" t)';
@@ -44,9 +44,9 @@ test('approval: somebody on another terminal can keep typing', daemon(),
         for (const terminal of [first, second]) {
             await emacs.switchTo(terminal);
             await emacs.type('y n y');
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys('y');
-            await pause(QUICK);
+            await settle(emacs);
         }
         await emacs.until(`(with-current-buffer "other"
             (string-suffix-p "y n yy" (buffer-string)))`);

@@ -3,8 +3,8 @@
 // windows and buffers in unexpected states.
 import fs from 'node:fs';
 import path from 'node:path';
-import { QUICK, SCRATCH, ask, decided, open, question, quick, review }
-    from './asking.mjs';
+import { QUICK, SCRATCH, ask, decided, open, question, quick, review,
+    settle } from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
 const POPUP = `(setq ecl-mcp-approval-style 'popup)`;
@@ -14,7 +14,7 @@ const IN_SCRATCH = '(equal (buffer-name (window-buffer)) "*scratch*")';
 
 async function key(emacs, ...keys) {
     for (const one of keys) {
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys(one);
     }
 }
@@ -33,7 +33,7 @@ test('approval: a popup is shown and not selected', quick(POPUP), async emacs =>
     await ask(emacs, 1, '(car x)');
     await emacs.until(WINDOW);
     await emacs.type('y n y ', 100);
-    await pause(QUICK);
+    await settle(emacs);
     await emacs.keys('y');
     await emacs.until(`(string-suffix-p "some text y n y y" ${SCRATCH})`);
     await emacs.never('(ecl-mcp-test-decision 1)', 1);
@@ -115,7 +115,7 @@ test('approval: e runs the call as it was edited', quick(QUEUE), async emacs => 
     await emacs.until('(equal (buffer-name (window-buffer)) "*ecl-mcp edit #1*")');
     await emacs.keys('C-f', 'M-d');
     await emacs.type('cddr');
-    await pause(QUICK);
+    await settle(emacs);
     await emacs.keys('C-c', 'C-c');
     await decided(emacs, 1, 'approve');
     const code = await emacs.text(
@@ -132,7 +132,7 @@ test('approval: e runs the call as it was edited', quick(QUEUE), async emacs => 
     await review(emacs, QUICK);
     await key(emacs, 'e');
     await emacs.until('(equal (buffer-name (window-buffer)) "*ecl-mcp edit #2*")');
-    await pause(QUICK);
+    await settle(emacs);
     await emacs.keys('C-c', 'C-c');
     await decided(emacs, 2, 'approve');
     check(await emacs.eval(`(ecl-mcp-test-answer 2 'arguments)`) === 'nil',
@@ -143,7 +143,7 @@ test('approval: e runs the call as it was edited', quick(QUEUE), async emacs => 
     await emacs.until('(equal (buffer-name (window-buffer)) "*ecl-mcp edit #3*")');
     await emacs.keys('M->');
     await emacs.type(',');
-    await pause(QUICK);
+    await settle(emacs);
     await emacs.keys('C-c', 'C-c');
     await emacs.see(/This is not JSON/);
     await open(emacs, 3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval-legend.mjs: every key of a legend works where the legend is shown,
 // also when it is pressed twice, after M-x, and in the normal state of evil.
-import { GRACE, QUICK, SCRATCH, ask, asking, decided, decision, open, question,
-    quick, review } from './asking.mjs';
+import { GRACE, QUICK, SCRATCH, ask, asking, decided, decision, open,
+    question, quick, review, settle } from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
@@ -26,7 +26,7 @@ const ANSWERS = {
         '(equal (buffer-name (window-buffer)) "*ecl-mcp edit #1*")'),
     '!': async emacs => {
         await emacs.see(/Allow until this server ends\?/);
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('y');
         await decided(emacs, 1, 'approve');
     },
@@ -100,10 +100,10 @@ test('approval: a rule that is offered can be accepted at once', quick(POPUP),
             await review(emacs, QUICK);
             await emacs.keys('!');
             await emacs.see(/Allow until this server ends\?/);
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys('-');
             await emacs.see(/with exactly these arguments/);
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys('y');
             await decided(emacs, id, 'approve');
         }
@@ -145,7 +145,7 @@ test('approval: evil has no say in our buffers', asking(QUEUE), async emacs => {
     }
     await ask(emacs, 1, '(car x)');
     await emacs.eval('(call-interactively #\'ecl-mcp-review)');
-    await pause(GRACE + 200);
+    await settle(emacs, GRACE + 200);
     await emacs.keys('y');
     await decided(emacs, 1, 'approve');
     for (const [mode, feature] of [['approval', 'approval'], ['review', 'review'],

@@ -5,7 +5,7 @@
 // key becomes text.
 import path from 'node:path';
 import { ROOT, check, lisp, pause, test } from './terminal.mjs';
-import { QUICK, ask, decision, quick } from './asking.mjs';
+import { ask, decision, quick, settle } from './asking.mjs';
 
 const KEYS = ['y', 'n', 'N', 'e', '!', 'A', 'D', 's', 'q', '?', 'Space'];
 const DECIDES = { y: 'approve', n: 'deny', s: 'stop' };
@@ -88,7 +88,7 @@ const MOMENTS = {
             await emacs.until(shown(id));
         else
             await pause(400);
-        await pause(QUICK);
+        await settle(emacs);
         const text = await emacs.text(TEXT);
         await emacs.keys(key);
         await pause(300);

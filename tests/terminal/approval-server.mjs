@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Peer, kill } from '../support/peer.mjs';
-import { QUICK } from './asking.mjs';
+import { QUICK, settle } from './asking.mjs';
 import { ROOT, check, pause, test } from './terminal.mjs';
 
 const SECONDS = 20; // that each step of a server under test may take
@@ -93,7 +93,7 @@ const text = ({ result }) => result.content[0].text;
 async function question(emacs) {
     await emacs.until('(ecl-mcp-approval-prompt-request)');
     await emacs.see(/claude 1\.0 in \S+ wants .*Allow once\?/);
-    await pause(QUICK);
+    await settle(emacs);
 }
 
 served('a client reads why its call was denied', async (emacs, client) => {
@@ -119,13 +119,13 @@ served('a client reads how its human has edited the call',
         const call = client.call('evaluate-lisp', { code: '(list 6)' });
         await question(emacs);
         await emacs.keys('v');
-        await pause(QUICK + 100);
+        await settle(emacs, QUICK + 100);
         await emacs.keys('e');
         await emacs.until(
             '(string-prefix-p "*ecl-mcp edit" (buffer-name (window-buffer)))');
         await emacs.keys('C-Space', 'M->', 'C-w');
         await emacs.type('(list 7)');
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('C-c', 'C-c');
         const done = await call.answer;
         check(!done.result.isError, text(done));

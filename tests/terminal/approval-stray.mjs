@@ -2,7 +2,7 @@
 // approval-stray.mjs: keys, clicks and pasted text that were meant for something
 // else, on every way to an answer that we could think of.
 import { GRACE, QUICK, SCRATCH, ask, asking, decided, open, question, quick,
-    review } from './asking.mjs';
+    review, settle } from './asking.mjs';
 import { check, kill, pause, test } from './terminal.mjs';
 
 const QUEUE = `(setq ecl-mcp-approval-style 'queue)`;
@@ -23,17 +23,17 @@ test('approval: a key after those that a command has read', asking(
     await review(emacs);
     await emacs.keys('F5');
     await emacs.see(/Save it/);
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await emacs.keys('y');
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await emacs.keys('y', 'y'); // one too many
     await undecided(emacs);
     await emacs.keys('F5');
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await emacs.keys('y');
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await emacs.keys('y');
-    await pause(GRACE + 300); // keys are noticed only a few times a second
+    await settle(emacs, GRACE + 300); // keys are noticed only a few times a second
     await emacs.keys('y');
     await decided(emacs, 1, 'approve');
 });
@@ -45,7 +45,7 @@ test('approval: somebody who writes is never asked, and loses no key', asking(),
         await ask(emacs, 1, '(car x)');
         await emacs.until('(get-buffer-window "*ecl-mcp approval*")');
         await emacs.see(/M-x ecl-mcp-review takes you here/);
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await emacs.type('yesyn', 800);
         await emacs.until(`(string-suffix-p "well, yesyn" ${SCRATCH})`);
         await emacs.never('(ecl-mcp-approval-prompt-request)', 2);
@@ -77,7 +77,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
             await where(emacs);
             await emacs.focus(false);
             await emacs.until('(not (frame-focus-state))');
-            await pause(GRACE);
+            await settle(emacs, GRACE);
             await emacs.bytes('\x1b[Iy'); // held down in another program
             await undecided(emacs);
             await emacs.keys('y');
@@ -111,7 +111,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
         await emacs.eval(`(progn (push (list (cons t test-map))
             emulation-mode-map-alists) nil)`);
         for (const key of ['y', 'F6', 'F7', 'F8']) {
-            await pause(QUICK);
+            await settle(emacs);
             await emacs.keys(key);
             await undecided(emacs);
         }
@@ -137,7 +137,7 @@ for (const [name, where] of [['a question', question], ['the buffer', review]]) 
                 else
                     await emacs.until(`(eq (ecl-mcp-approval-prompt-request)
                         (car (last ecl-mcp-requests)))`);
-                await pause(QUICK);
+                await settle(emacs);
             }
             await emacs.keys(...keys);
             await undecided(emacs, id);
@@ -203,7 +203,7 @@ test('approval: a buffer that was renamed, or a copy, decides nothing', quick(QU
         await emacs.eval(`(with-current-buffer "*ecl-mcp approval*"
             (rename-buffer "other") nil)`);
         await emacs.keys('!');
-        await pause(QUICK);
+        await settle(emacs);
         await emacs.keys('y');
         await undecided(emacs);
         await emacs.see(/for the buffer of approvals/);
@@ -339,7 +339,7 @@ test('approval: a key that is slow and was meant for the request before',
         await pause(700); // a slow connection
         await emacs.keys('y');
         await undecided(emacs, 2);
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await emacs.keys('y');
         await decided(emacs, 2, 'approve');
     });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // approval.mjs: approvals that come up while somebody does something else: no
 // key answers a question that it was not meant for.
-import { GRACE, SCRATCH, ask, asking, decided, empty, open, question, review }
-    from './asking.mjs';
+import { GRACE, SCRATCH, ask, asking, decided, empty, open, question,
+    review, settle } from './asking.mjs';
 import { check, pause, test } from './terminal.mjs';
 
 test('approval: y allows, n denies, and other keys still work', asking(),
@@ -59,7 +59,7 @@ test('approval: a key held down answers one question at most', asking(),
             await emacs.keys('y');
             await pause(30);
         }
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await open(emacs, 1);
         await open(emacs, 2);
     });
@@ -77,7 +77,7 @@ test('approval: the repeat of a key does not answer the next request', asking(),
             await pause(33);
         }
         await decided(emacs, 1, 'approve');
-        await pause(GRACE);
+        await settle(emacs, GRACE);
         await open(emacs, 2);
         await emacs.keys('n');
         await decided(emacs, 2, 'deny');
@@ -204,7 +204,7 @@ test('approval: the end must have been on the screen', asking(), async emacs => 
             break;
     }
     await emacs.see(/\(delete-file "x"\)/);
-    await pause(GRACE);
+    await settle(emacs, GRACE);
     await open(emacs, 1);
     await emacs.keys('y');
     await decided(emacs, 1, 'approve');

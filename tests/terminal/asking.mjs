@@ -13,6 +13,13 @@ export const QUICK = 200; // ms, a little more than the grace of these tests
 export const quick = (form = 'nil') => asking(
     `(setq ecl-mcp-approval-idle 0.3 ecl-mcp-approval-grace 0.15) ${form}`);
 
+// Pauses for MS, and until a key counts if MS is meant to be that long.
+export async function settle(emacs, ms = QUICK) {
+    await pause(ms);
+    if (ms >= QUICK)
+        await emacs.until('(ecl-mcp-test-settled-p)');
+}
+
 export const GRACE = 500; // ms, a little more than the time in which no key counts
 export const SCRATCH = '(with-current-buffer "*scratch*" (buffer-string))';
 
@@ -40,7 +47,7 @@ export async function question(emacs, id = 1, grace = GRACE) {
     await emacs.until(`(and (ecl-mcp-approval-prompt-request)
         (= ${id} (ecl-mcp-request-number (ecl-mcp-approval-prompt-request))))`);
     await emacs.see(/claude 1\.0 in \S+ wants evaluate-lisp.*Allow once\?/);
-    await pause(grace);
+    await settle(emacs, grace);
 }
 
 // Goes to the buffer of approvals, and past that moment.
@@ -50,5 +57,5 @@ export async function review(emacs, grace = GRACE) {
     await emacs.keys('Enter');
     await emacs.until(
         '(equal (buffer-name (window-buffer)) "*ecl-mcp approval*")');
-    await pause(grace);
+    await settle(emacs, grace);
 }

@@ -29,6 +29,31 @@
        process (concat (decode-coding-string (ecl-mcp-test--answer line) 'utf-8)
                        "\n")))))
 
+;;;; Whether a key would count
+
+(defvar ecl-mcp-approval-grace)
+(defvar ecl-mcp-approval-prompt--question)
+(defvar ecl-mcp-approval-window--came-up)
+(defvar ecl-mcp-requests)
+(defvar ecl-mcp-typing--attended)
+(defvar ecl-mcp-typing--key-times)
+(declare-function ecl-mcp-approval-prompt--came-up "ecl-mcp-approval-prompt")
+(declare-function ecl-mcp-typing--key-since "ecl-mcp-typing")
+
+(defun ecl-mcp-test-settled-p ()
+  "Whether a key that is typed now would not come too soon for what is shown.
+A busy machine may have shown it, or read the last key, later than it seems."
+  (let* ((since (ecl-mcp-typing--key-since (float-time)))
+         (past (lambda (time) (>= (- since (or time 0)) ecl-mcp-approval-grace))))
+    (or (null ecl-mcp-requests)
+        (and (funcall past (car ecl-mcp-typing--key-times))
+             (funcall past (cdr ecl-mcp-typing--attended))
+             (funcall past (buffer-local-value 'ecl-mcp-approval-window--came-up
+                                               (window-buffer)))
+             (or (not ecl-mcp-approval-prompt--question)
+                 (funcall past (ecl-mcp-approval-prompt--came-up
+                                ecl-mcp-approval-prompt--question)))))))
+
 (defun ecl-mcp-test-listen (file)
   "Listen on the socket FILE."
   (make-network-process :name "ecl-mcp-test" :family 'local :service file
