@@ -245,7 +245,7 @@ for (const [name, code] of Object.entries({
   uninterned: `#:${"x".repeat(FULL)}`,
   unreadable: `#<${"x".repeat(FULL)}`,
   blanks: " ".repeat(FULL),
-  tabs: "\t".repeat(FULL),
+  tabs: "\t".repeat(FULL / 2),
   marks: "\ufeff".repeat(FULL / 3),
   "closing parentheses": ")".repeat(FULL),
   commas: ",".repeat(FULL),
