@@ -238,12 +238,15 @@ void connection_send(struct connection *connection, enum wire_kind kind,
 }
 
 void connection_reply(struct connection *connection, uint64_t id, bool error,
-                      struct str text)
+                      struct str text, struct str aside)
 {
     size_t start =
         wire_begin(&connection->out, WIRE_REPLY, error ? WIRE_ERROR : 0, id);
 
     wire_put_string(&connection->out, text);
+    if (aside.n > 0 &&
+        text.n + WIRE_STRING_BYTES + aside.n <= LIMIT_OUTPUT_KEPT)
+        wire_put_string(&connection->out, aside);
     wire_end(&connection->out, start);
     send_out(connection, -1);
 }

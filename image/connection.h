@@ -65,9 +65,10 @@ bool connection_begin(struct connection *connection, struct wire_head head);
    again. */
 void connection_repair(const struct connection *connection);
 
-/* Answers call ID. */
+/* Answers call ID with TEXT, and with ASIDE, which may be empty; it is left out
+   when there is no room for it. */
 void connection_reply(struct connection *connection, uint64_t id, bool error,
-                      struct str text);
+                      struct str text, struct str aside);
 
 /* Sends a frame whose body is one number. FD goes with it, unless it is -1. */
 void connection_send(struct connection *connection, enum wire_kind kind,

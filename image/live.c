@@ -272,11 +272,12 @@ static cl_object arguments_to_lisp(struct str body)
     return cl_nreverse(arguments);
 }
 
-/* Calls into Lisp; TEXT gets the answer. True: it reports an error. DISPATCH
+/* Calls into Lisp; TEXT gets the answer, and ASIDE what is kept for
+   read-output. True: it reports an error. DISPATCH
    stops all non-local exits: one that gets through shows that the evaluator is
    broken (its stacks are full, its memory was overwritten), and that a
    checkpoint serves better. */
-static bool dispatch(struct str body, struct buf *text)
+static bool dispatch(struct str body, struct buf *text, struct buf *aside)
 {
     cl_env_ptr env = ecl_process_env();
     volatile bool error = true;
@@ -293,9 +294,13 @@ static bool dispatch(struct str body, struct buf *text)
             cl_funcall(3, live.dispatch, string_to_lisp(operation),
                        arguments_to_lisp(body));
 
+        cl_object more = ecl_nth_value(env, 2);
+
         error = ecl_nth_value(env, 1) != ECL_NIL;
         if (ECL_STRINGP(answer))
             string_from_lisp(answer, text);
+        if (ECL_STRINGP(more))
+            string_from_lisp(more, aside);
     }
     ECL_CATCH_ALL_IF_CAUGHT
     {
@@ -344,12 +349,14 @@ static void finalizers_wait(void)
 static void call(struct wire_head head, struct str body)
 {
     struct buf text = BUF_EMPTY;
+    struct buf aside = BUF_EMPTY;
     bool error;
 
     if (connection_begin(&live.connection, head)) {
         connection_reply(&live.connection, head.id, true,
                          STR("[ERROR] ECL-MCP:NOT-EVALUATED\nThe call was not "
-                             "begun: it was stopped."));
+                             "begun: it was stopped."),
+                         STR(""));
         return;
     }
     connection_repair(&live.connection);
@@ -357,10 +364,12 @@ static void call(struct wire_head head, struct str body)
         start_streams();
     restore_stack_guard();
     running = CONTROL_SIGNAL_VALUE(head.id, 0) / STOP_REASONS;
-    error = dispatch(body, &text);
+    error = dispatch(body, &text, &aside);
     running = 0;
-    connection_reply(&live.connection, head.id, error, buf_view(&text));
+    connection_reply(&live.connection, head.id, error, buf_view(&text),
+                     buf_view(&aside));
     buf_release(&text);
+    buf_release(&aside);
 }
 
 static NO_RETURN void serve(void)

@@ -22,6 +22,7 @@
   (warnings '())                    ; texts, newest first
   (warning-count 0 :type fixnum)    ; how many there were
   (definitions '())                 ; (NAME . FUNCTION), newest first
+  (aside '())                       ; texts of libraries, newest first
   (condition nil)                   ; what ended it, if anything
   (package nil)                     ; the current package then
   (frames '())                      ; the frames then

@@ -299,21 +299,17 @@ the workspace to the warnings of the call. Returns the values of FUNCTION."
                (funcall function))
           (finish-report *load-report*)))))
 
-(defvar *put-away* ""
-  "What libraries said during the last load in which they said something.")
+(defconstant +aside-characters+ 1000000
+  "Characters that are kept of what libraries say in one call.")
 
-(defconstant +put-away-characters+ 1000000
-  "Characters of it that are kept.")
-
-(defun put-away (text count evaluation)
-  "Keeps TEXT, COUNT messages of libraries, and says so in the answer of
-EVALUATION."
-  (setf *put-away* (shorten text +put-away-characters+))
-  (add-warning (format nil "NOTE: ~d message~:p of libraries not shown; ~
-                            evaluate (princ ecl-mcp:*put-away*) to see ~
-                            ~:*~[~;it~:;them~]."
-                       count)
-               evaluation))
+(defun take-aside (evaluation)
+  "Returns what libraries have said during EVALUATION, after a line with the
+count, or NIL. EVALUATION forgets it."
+  (let ((texts (reverse (shiftf (evaluation-aside evaluation) '()))))
+    (and texts
+         (shorten (format nil "~d message~:p of libraries not shown~{~%~a~}"
+                          (length texts) texts)
+                  +aside-characters+))))
 
 (defun finish-report (report)
   "Passes what REPORT has to the answer of the running call."
@@ -321,7 +317,6 @@ EVALUATION."
     (when evaluation
       (dolist (line (reverse (load-report-warnings report)))
         (add-warning line evaluation))
-      (let ((texts (reverse (load-report-put-away report))))
-        (when texts
-          (put-away (format nil "~{~a~^~%~}" texts) (length texts)
-                    evaluation))))))
+      (setf (evaluation-aside evaluation)
+            (append (load-report-put-away report)
+                    (evaluation-aside evaluation))))))

@@ -128,9 +128,9 @@ earlier evaluations."
 
 (defun dispatch (name arguments)
   "Runs the operation NAME with ARGUMENTS, an alist from strings to strings,
-integers, double-floats, T and NIL. Returns the text of the answer, and T when
-it reports a failure. Always returns, exactly once, whatever the user's code
-does."
+integers, double-floats, T and NIL. Returns the text of the answer, T when it
+reports a failure, and a text that is kept for read-output, or NIL. Always
+returns, exactly once, whatever the user's code does."
   (multiple-value-prog1 (answer-call name arguments)
     (repair-global-streams)))
 
@@ -168,4 +168,6 @@ streams."
         (flush-session-output)
         (forget-column *pipe-output*)
         (forget-column *pipe-error-output*)
-        (return-from answer (values text failed))))))
+        (return-from answer
+          (values text failed
+                  (ignore-errors (take-aside evaluation))))))))

@@ -14,7 +14,6 @@ and reports on it. image/live.c calls PREPARE, START-SESSION and DISPATCH.")
    #:*stop-reason*
    #:*time-limit*
    ;; for users
-   #:*put-away*
    ;; conditions
    #:image-error
    #:argument-error

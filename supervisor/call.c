@@ -69,6 +69,7 @@ void call_free(struct call *call)
         return;
     buf_release(&call->fields);
     buf_release(&call->text);
+    buf_release(&call->aside);
     buf_release(&call->freed);
     for (int i = 0; i < CAPTURE_PIPES; i++)
         capture_release(&call->captures[i]);

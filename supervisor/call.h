@@ -48,6 +48,8 @@ struct call {
     bool error;
     bool marked[CAPTURE_PIPES]; /* its output has ended in that pipe */
     struct buf text;
+    struct buf aside;    /* what the image keeps for read-output: its first line
+                            is its title */
     struct buf freed;    /* which calls were stopped for it, for its answer */
     bool freed_by_death; /* and the image with them */
     struct capture captures[CAPTURE_PIPES];

@@ -3,6 +3,7 @@
 #include "supervisor/reply.h"
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "image/control.h"
 #include "image/sandbox.h"
 #include "supervisor/answer.h"
@@ -115,6 +116,37 @@ static void add_freed(const struct call *call, struct str body, struct buf *out)
         buf_reset(out); // the answer goes out without it
 }
 
+/* Characters of the title of what an image puts aside. */
+#define TITLE 100
+
+/* Keeps what the image has put aside in its answer to CALL, and appends to OUT,
+   which is empty or has the body already, where it can be read; else
+   nothing. */
+static void add_aside(struct supervisor *s, const struct session *session,
+                      const struct call *call, struct str body, struct buf *out)
+{
+    struct buf kept = BUF_EMPTY;
+    struct str title;
+    size_t n = 0;
+
+    utf8_append_valid(&kept, buf_view(&call->aside));
+    title = buf_view(&kept);
+    if (title.n == 0 || buf_failed(&kept)) {
+        buf_release(&kept);
+        return;
+    }
+    while (n < title.n && title.p[n] != '\n')
+        n++;
+    title = utf8_head(str_make(title.p, n), TITLE);
+    if (out->n == 0)
+        buf_str(out, body);
+    buf_printf(out, "\n\n[%.*s; read-output id %llu]", STR_ARG(title),
+               (unsigned long long)(s->outputs.last_id + 1));
+    if (buf_failed(out))
+        buf_reset(out); // the answer goes out without it
+    outputs_add(&s->outputs, session->name, &kept);
+}
+
 void reply_composed(struct supervisor *s, struct session *session,
                     struct call *call, bool error, struct str body)
 {
@@ -141,6 +173,7 @@ void reply_composed(struct supervisor *s, struct session *session,
     }
     explain_refusal(s, call, error, body, &explained);
     add_freed(call, body, &explained);
+    add_aside(s, session, call, body, &explained);
     if (explained.n > 0)
         answer.body = buf_view(&explained);
     buf_str(&notice, STR("[notice]"));

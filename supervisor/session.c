@@ -378,13 +378,19 @@ static bool admit(struct session *session, struct wire_head head)
 static enum status take_body(struct session *session, struct wire_head head,
                              struct str body)
 {
+    struct call *call = awaited(session);
     struct str text;
+    struct str aside = STR("");
 
     if (head.kind == WIRE_KEPT)
         return take_kept(session, body);
-    if (wire_take_string(&body, &text) != ST_OK || body.n > 0)
+    if (wire_take_string(&body, &text) != ST_OK ||
+        (body.n > 0 && wire_take_string(&body, &aside) != ST_OK) || body.n > 0)
         return ST_INVALID;
-    return note_reply(awaited(session), (head.flags & WIRE_ERROR) != 0, text);
+    buf_str(&call->aside, aside);
+    if (buf_failed(&call->aside))
+        buf_reset(&call->aside); // the answer does without it
+    return note_reply(call, (head.flags & WIRE_ERROR) != 0, text);
 }
 
 /* Drops what has come in BYTES of a refused answer; returns how many. */
@@ -495,7 +501,7 @@ size_t session_held(const struct session *session)
 
     // calls that were sent ahead of a lost image may have output
     for (int i = 0; call && i < LIMIT_AHEAD; i++, call = call->next) {
-        held += call->text.n;
+        held += call->text.n + call->aside.n;
         for (int pipe = 0; pipe < CAPTURE_PIPES; pipe++)
             held += capture_held(&call->captures[pipe]);
     }

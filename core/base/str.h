@@ -63,4 +63,13 @@ static inline struct str str_trim(struct str s)
     return s;
 }
 
+/* The path S up to its last slash, which belongs to it; empty when it has
+   none. */
+static inline struct str str_folder(struct str s)
+{
+    while (s.n > 0 && s.p[s.n - 1] != '/')
+        s.n--;
+    return s;
+}
+
 #endif

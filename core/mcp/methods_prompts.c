@@ -193,15 +193,12 @@ static void complete_sessions(const struct request *r, struct str typed)
     request_end(r, &reply);
 }
 
-/* TYPED up to its last slash, "." when there is none: the folder in which a
-   path is completed. */
-static struct str folder_of(struct str typed)
+/* The folder in which the path TYPED is completed. */
+static struct str folder_to_list(struct str typed)
 {
-    size_t n = typed.n;
+    struct str folder = str_folder(typed);
 
-    while (n > 0 && typed.p[n - 1] != '/')
-        n--;
-    return n > 0 ? str_make(typed.p, n) : STR(".");
+    return folder.n > 0 ? folder : STR(".");
 }
 
 /* Completes TYPED by a call of TOOL about FOLDER. */
@@ -256,7 +253,7 @@ static void complete(const struct request *r,
         complete_sessions(r, typed);
         return;
     case PROMPTS_PATH:
-        status = complete_by(r, &complete_paths, folder_of(typed), typed);
+        status = complete_by(r, &complete_paths, folder_to_list(typed), typed);
         break;
     case PROMPTS_SYSTEM:
         status = complete_by(r, &complete_systems, STR("."), typed);

@@ -79,16 +79,6 @@ static bool is_plain(struct str name)
 
 /* --- Paths -------------------------------------------------------------- */
 
-/* TYPED up to its last slash. */
-static struct str folder_of(struct str typed)
-{
-    size_t n = typed.n;
-
-    while (n > 0 && typed.p[n - 1] != '/')
-        n--;
-    return str_make(typed.p, n);
-}
-
 /* As in a shell, names that begin with a full stop are shown when one is typed.
  */
 static bool completes(struct str name, struct str start)
@@ -101,7 +91,7 @@ static enum status complete_path(const struct tool_request *request,
                                  struct tool_answer *answer)
 {
     struct str typed = request->values[TYPED].string;
-    struct str head = folder_of(typed);
+    struct str head = str_folder(typed);
     struct str start = str_make(typed.p + head.n, typed.n - head.n);
     struct files_folder folder;
     struct found found;

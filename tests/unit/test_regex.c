@@ -186,6 +186,28 @@ static void regex_refuses(void **state)
     assert_status(regex_init(&regex, &arena, str_from(huge), &why), ST_INVALID);
 }
 
+/* DEPTH groups, each in the one before. */
+static enum status nest(size_t depth, struct str *why)
+{
+    char nested[2 * LIMIT_REGEX_DEPTH + 4];
+    struct regex regex;
+
+    memset(nested, '(', depth);
+    nested[depth] = 'a';
+    memset(nested + depth + 1, ')', depth);
+    return regex_init(&regex, &arena, str_make(nested, 2 * depth + 1), why);
+}
+
+static void regex_bounds_its_depth(void **state)
+{
+    struct str why = STR("");
+
+    (void)state;
+    assert_ok(nest(LIMIT_REGEX_DEPTH, &why));
+    assert_status(nest(LIMIT_REGEX_DEPTH + 1, &why), ST_INVALID);
+    assert_true(why.n > 0 && strstr(why.p, "groups are nested too deep"));
+}
+
 /* What takes others exponential time takes this one states times characters. */
 static void regex_takes_linear_time(void **state)
 {
@@ -293,6 +315,7 @@ int main(void)
         cmocka_unit_test_teardown(regex_finds, tear_down),
         cmocka_unit_test_teardown(regex_knows_what_every_match_has, tear_down),
         cmocka_unit_test_teardown(regex_refuses, tear_down),
+        cmocka_unit_test_teardown(regex_bounds_its_depth, tear_down),
         cmocka_unit_test_teardown(regex_takes_linear_time, tear_down),
         cmocka_unit_test_teardown(regex_agrees_with_the_library, tear_down),
     };

@@ -328,6 +328,31 @@ static void session_takes_the_longest_answer(void **state)
     assert_int_equal(session_held(&session), 0);
 }
 
+/* The text aside counts as held, and goes with the call. */
+static void session_takes_a_text_aside(void **state)
+{
+    struct buf frame = BUF_EMPTY;
+    struct call *call;
+    size_t start;
+
+    (void)state;
+    add_call(1);
+    assert_ok(session_send(&session));
+    start = wire_begin(&frame, WIRE_REPLY, 0, 1);
+    wire_put_string(&frame, STR("text"));
+    wire_put_string(&frame, STR("aside"));
+    wire_end(&frame, start);
+    assert_int_equal(write(image_socket, frame.p, frame.n), frame.n);
+    buf_release(&frame);
+    assert_ok(session_read(&session));
+    assert_memory(session_held(&session) == strlen("textaside"));
+    call = session_take_finished(&session);
+    assert_non_null(call);
+    assert_memory(str_eq(buf_view(&call->text), STR("text")));
+    assert_memory(str_eq(buf_view(&call->aside), STR("aside")));
+    call_free(call);
+}
+
 /* What has been admitted counts before it comes. */
 static void session_counts_what_will_come(void **state)
 {
@@ -542,6 +567,7 @@ int main(void)
         TEST(session_sends_again_after_a_loss),
         TEST(session_refuses_frames_by_their_heads),
         TEST(session_takes_the_longest_answer),
+        TEST(session_takes_a_text_aside),
         TEST(session_counts_what_will_come),
         TEST(session_drops_answers_without_room),
         TEST(session_reads_in_turns),

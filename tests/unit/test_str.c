@@ -48,6 +48,16 @@ static void str_trims_white_space(void **state)
     assert_false(str_is_space('\v'));
 }
 
+static void str_knows_its_folder(void **state)
+{
+    (void)state;
+    assert_true(str_eq(str_folder(STR("a/b/c")), STR("a/b/")));
+    assert_true(str_eq(str_folder(STR("a/")), STR("a/")));
+    assert_true(str_eq(str_folder(STR("/")), STR("/")));
+    assert_int_equal(str_folder(STR("a")).n, 0);
+    assert_int_equal(str_folder(none).n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -55,6 +65,7 @@ int main(void)
         cmocka_unit_test(str_starts_with_a_prefix),
         cmocka_unit_test(str_is_printable),
         cmocka_unit_test(str_trims_white_space),
+        cmocka_unit_test(str_knows_its_folder),
     };
     return RUN_TESTS("str", tests);
 }
