@@ -13,8 +13,11 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "source/structure.h"
 
 struct rename_fact;
+struct rename_structure;
+struct rename_target;
 
 /* Names without a suffix are as the reader has them, in upper case. */
 struct rename {
@@ -26,6 +29,10 @@ struct rename {
     struct str package; /* the home of the symbol, once rename_settle knows */
     struct rename_fact *facts; /* the newest first */
     size_t fact_count;
+    struct rename_structure *structures; /* that may have to do with it */
+    struct rename_target *targets;       /* the symbol, then what is derived */
+    size_t target_count;
+    bool is_slot; /* of a structure */
 };
 
 enum rename_kind {
@@ -66,5 +73,47 @@ enum status MUST_CHECK rename_settle(struct rename *rename, struct str package,
 enum status MUST_CHECK rename_scan(const struct rename *rename,
                                    struct arena *arena, struct str text,
                                    rename_visit *visit, void *context);
+
+/* --- For its parts: the facts (rename.c), the names that defstruct derives
+   (rename_derive.c), and the search (rename_scan.c) ----------------------- */
+
+enum rename_verdict { RENAME_NO, RENAME_YES, RENAME_UNKNOWN };
+
+struct rename_structure {
+    struct rename_structure *next;
+    struct str package; /* as in-package names it */
+    struct structure structure;
+    bool named;   /* it has the name, */
+    bool slotted; /* or a slot of it has */
+    bool done;    /* its accessor is a target */
+};
+
+/* A symbol that changes its name. */
+struct rename_target {
+    struct rename_target *next;
+    struct str name;
+    struct str name_text;
+    struct str to;
+    struct str to_text;
+    struct str package; /* its home */
+    size_t offset;      /* in NAME_TEXT, of what is replaced */
+    bool derived;
+    bool sure;
+};
+
+/* The real name of the package that is written NAME in the package CURRENT. */
+struct str rename_real_name(const struct rename *rename, struct str name,
+                            struct str current);
+
+/* The package in which the symbol is at home that NAME is in PACKAGE. */
+struct str rename_home(const struct rename *rename, struct str package,
+                       struct str name);
+
+/* Whether NAME in PACKAGE, a real name or empty, is a symbol of HOME. */
+enum rename_verdict rename_judge(const struct rename *rename, struct str home,
+                                 struct str package, struct str name);
+
+/* The home is known: makes the targets. */
+enum status MUST_CHECK rename_derive(struct rename *rename);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tests of rename.c and package.c. */
+/* Tests of rename.c and what belongs to it, package.c and structure.c. */
 #include "base/limits.h"
 #include "source/rename.h"
 #include "support/check.h"
@@ -71,7 +71,57 @@ static const struct renamed cases[] = {
      0, 0, 0},
     {"(eval-when (:execute) (defpackage p (:export f)))",
      "(eval-when (:execute) (defpackage p (:export g)))", 0, 0, 0},
+    // What defstruct makes of the name of a structure.
+    {P "(defstruct f x (y 0 :type t))(make-f :x (F-X (copy-f f-y)) f-p f-z)",
+     P "(defstruct g x (y 0 :type t))(make-g :x (G-X (copy-g g-y)) g-p f-z)", 0,
+     0, 0},
+    {P "(defstruct (f (:include base) :copier) \"Doc.\" x)(f-x copy-f)",
+     P "(defstruct (g (:include base) :copier) \"Doc.\" x)(g-x copy-g)", 0, 0,
+     0},
+    {P "(defstruct (f (:conc-name q-)) x)(q-x make-f f-x)",
+     P "(defstruct (g (:conc-name q-)) x)(q-x make-g f-x)", 1, 0, 0},
+    {P "(defstruct (f (:constructor make-f (x)) (:copier nil) (:predicate f?)) "
+       "x)(make-f copy-f f-p f-x)",
+     P "(defstruct (g (:constructor make-f (x)) (:copier nil) (:predicate f?)) "
+       "x)(make-f copy-f f-p g-x)",
+     4, 0, 0},
+    {P "(defstruct f #+q x y)(f-y)", P "(defstruct g #+q x y)(f-y)", 1, 0, 0},
+    {P "`(defstruct ,f x)(f-x)", P "`(defstruct ,g x)(f-x)", 0, 0, 0},
+    {P "(defstruct f x)(f-\\X)(in-package q)(f-x)(p::f-x)",
+     P "(defstruct g x)(f-\\X)(in-package q)(f-x)(p::g-x)", 2, 0, 0},
+    {P "(defstruct f x)(defun g-x ())", P "(defstruct g x)(defun g-x ())", 0, 0,
+     1},
+    {"(defpackage p (:export f #:make-f \"F-X\"))(defpackage q (:use p))" P
+     "(defstruct f x)(in-package q)(make-f f-x f-p)",
+     "(defpackage p (:export g #:make-g \"G-X\"))(defpackage q (:use p))" P
+     "(defstruct g x)(in-package q)(make-g g-x f-p)",
+     0, 0, 0},
+    {P "(defstruct f x) ; make-f\n\"f-x\"",
+     P "(defstruct g x) ; make-f\n\"f-x\"", 0, 2, 0},
+    {"(in-package :q)(defstruct f x)(f-x p::f)",
+     "(in-package :q)(defstruct f x)(f-x p::g)", 1, 0, 0},
+    // And of that of a slot.
+    {P "(defstruct a f (x f))(a-f a-x)(make-a :f 1)",
+     P "(defstruct a g (x g))(a-g a-x)(make-a :f 1)", 1, 0, 0},
+    {P "(defstruct (a (:conc-name #:q-)) (f 1))(q-f a-f)",
+     P "(defstruct (a (:conc-name #:q-)) (g 1))(q-g a-f)", 0, 0, 0},
+    {P "(defstruct (a (:conc-name nil)) f)(f)(q-f)",
+     P "(defstruct (a (:conc-name nil)) g)(g)(q-f)", 0, 0, 0},
+    {P "(defstruct (a (:conc-name \"Q-\")) f)(q-f)",
+     P "(defstruct (a (:conc-name \"Q-\")) g)(q-g)", 0, 0, 0},
+    {P "(defstruct (c (:include b)))(defstruct (b (:include a)))"
+       "(defstruct a f)(c-f b-f a-f)",
+     P "(defstruct (c (:include b)))(defstruct (b (:include a)))"
+       "(defstruct a g)(c-g b-g a-g)",
+     0, 0, 0},
+    // The names in defclass are symbols like others.
+    {P "(defclass a () ((x :accessor f :initarg :f)))(f 1 :f)",
+     P "(defclass a () ((x :accessor g :initarg :f)))(g 1 :f)", 0, 0, 0},
+    {P "(defclass f () ((x :reader f-x)))(f-x make-f)",
+     P "(defclass g () ((x :reader f-x)))(f-x make-f)", 0, 0, 0},
     // Texts that are not complete.
+    {P "(defstruct", NULL, 0, 0, 0},
+    {P "(defstruct (f (:conc-name", P "(defstruct (g (:conc-name", 0, 0, 0},
     {P "\"f", NULL, 0, 1, 0},
     {"(defpackage p (:export \"", NULL, 0, 0, 0},
     {P "#|f", NULL, 0, 1, 0},
@@ -156,6 +206,7 @@ static void rename_knows_the_home(void **state)
     assert_string_equal(home("", "f", "common-lisp-user"), "CL-USER");
     assert_string_equal(home(P "(defun f ())", "f", ""), "P");
     assert_string_equal(home(P "(defmacro f ())(define-x f)", "f", ""), "P");
+    assert_string_equal(home(P "(defstruct (f (:copier nil)))", "f", ""), "P");
     assert_string_equal(home("(defpackage q (:import-from p f))", "q::f", ""),
                         "P");
     assert_string_equal(home("(defpackage p (:export f) (:nicknames n))"
@@ -184,6 +235,7 @@ static void rename_keeps_a_limited_number_of_facts(void **state)
         buf_str(&text, STR(" a"));
     assert_int_equal(rename_learn(&rename, buf_view(&text)), ST_OK);
     assert_int_equal(rename_learn(&rename, STR("(defpackage q)")), ST_LIMIT);
+    assert_int_equal(rename_learn(&rename, STR("(defstruct f)")), ST_LIMIT);
     buf_release(&text);
 }
 
