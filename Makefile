@@ -423,6 +423,8 @@ check-install: all ## install, use what is installed, uninstall
 check-clients: all ## the official clients and schemas, from the npm registry
 	$(suite) clients node tests/clients/run.mjs
 
+# Some compile libraries of Debian.
+check-server check-asan-server: export SUITE_SECONDS ?= 900
 check-server: all $(LIBRARIES) $(WITHOUT) ## transcripts against the real program
 	$(suite) server node tests/server/run.mjs
 
