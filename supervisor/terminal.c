@@ -5,7 +5,6 @@
 #include "supervisor/terminal.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #define ESC 0x1bu
@@ -40,34 +39,44 @@ static bool is_control(struct str text, size_t i)
     return byte < ' ' || byte == DEL || c1_at(text, i) != 0;
 }
 
-#define EACH_BYTE(b) ((uint64_t)(b)*0x0101010101010101)
+/* Bytes that are looked at together: compilers use the widest registers. */
+#define BLOCK 64u
 
-/* Nonzero when a byte of WORD may be zero. */
-static uint64_t may_have_zero(uint64_t word)
+/* Whether none of the bytes of the block at P can be, or begin, a control. */
+static bool is_plain_block(const char *p)
 {
-    return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+    unsigned char found = 0;
+
+    for (size_t i = 0; i < BLOCK; i++) {
+        unsigned char byte = (unsigned char)p[i];
+
+        found |=
+            (unsigned char)((byte < ' ') & (byte != '\n') & (byte != '\t'));
+        found |= (unsigned char)((byte == DEL) | (byte == 0xc2)); // before C1
+    }
+    return found == 0;
 }
 
-/* Whether none of the eight bytes at P can be, or begin, a control. */
-static bool are_plain(const char *p)
+/* Where the first control of TEXT is at I or after it, or its end. */
+static size_t next_control(struct str text, size_t i)
 {
-    uint64_t word;
+    while (i < text.n) {
+        size_t end = i + BLOCK < text.n ? i + BLOCK : text.n;
 
-    memcpy(&word, p, sizeof word);
-    return (((word - EACH_BYTE(' ')) & ~word & EACH_BYTE(0x80)) |
-            may_have_zero(word ^ EACH_BYTE(DEL)) |
-            may_have_zero(word ^ EACH_BYTE(0xc2))) == 0; // before C1
+        if (end == i + BLOCK && is_plain_block(text.p + i)) {
+            i = end; // most of most texts
+            continue;
+        }
+        for (; i < end; i++)
+            if (is_control(text, i))
+                return i;
+    }
+    return i;
 }
 
 bool terminal_is_plain(struct str text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        while (text.n - i > 8 && are_plain(text.p + i))
-            i += 8; // most of most texts
-        if (is_control(text, i))
-            return false;
-    }
-    return true;
+    return next_control(text, 0) == text.n;
 }
 
 /* Where the bytes from FIRST to LAST end that begin at I. */
@@ -122,6 +131,23 @@ static size_t sequence_end(struct str text, size_t i)
     return at > i + 1 ? at + 1 : skip_sequence(text, at + 1, letter);
 }
 
+/* Appends a short name of each control of TEXT from I on that no sequence
+   begins with, as far as they follow each other; returns where that ends. */
+static size_t append_names(struct buf *out, struct str text, size_t i)
+{
+    char names[256];
+    size_t n = 0;
+
+    for (; n < sizeof names && i < text.n && is_control(text, i) &&
+           sequence_end(text, i) == i;
+         i++) {
+        names[n++] = '^';
+        names[n++] = (char)(byte_at(text, i) ^ 0x40u);
+    }
+    buf_append(out, names, n);
+    return i;
+}
+
 void terminal_append(struct buf *out, struct str text)
 {
     size_t i = 0;
@@ -129,14 +155,11 @@ void terminal_append(struct buf *out, struct str text)
     while (i < text.n) {
         size_t start = i;
 
-        while (i < text.n && !is_control(text, i))
-            i++;
+        i = next_control(text, i);
         buf_append(out, text.p + start, i - start);
         start = i;
         i = i < text.n ? sequence_end(text, i) : i;
-        if (i == start && i < text.n) {
-            buf_byte(out, '^');
-            buf_byte(out, (char)(byte_at(text, i++) ^ 0x40u));
-        }
+        if (i == start)
+            i = append_names(out, text, i);
     }
 }

@@ -391,6 +391,16 @@ static bool is_invisible(uint32_t code)
     return false;
 }
 
+/* Appends a backslash, LETTER and DIGITS hexadecimal digits of CODE. */
+static void append_hex(struct buf *buf, char letter, uint32_t code, int digits)
+{
+    char text[10] = {'\\', letter};
+
+    for (int i = digits + 1; i > 1; i--, code >>= 4)
+        text[i] = "0123456789abcdef"[code & 0xfu];
+    buf_append(buf, text, 2 + (size_t)digits);
+}
+
 static void append_escape(struct buf *buf, uint32_t code)
 {
     switch (code) {
@@ -405,10 +415,11 @@ static void append_escape(struct buf *buf, uint32_t code)
         break;
     default:
         if (code < 0x80)
-            buf_printf(buf, "\\x%02x", (unsigned)code);
+            append_hex(buf, 'x', code, 2);
+        else if (code > 0xffff)
+            append_hex(buf, 'U', code, 8);
         else
-            buf_printf(buf, code > 0xffff ? "\\U%08x" : "\\u%04x",
-                       (unsigned)code);
+            append_hex(buf, 'u', code, 4);
     }
 }
 
@@ -428,7 +439,7 @@ void utf8_append_visible(struct buf *buf, struct str s)
         if (length > 0) {
             append_escape(buf, code);
         } else {
-            buf_printf(buf, "\\x%02x", (unsigned)(unsigned char)*s.p);
+            append_hex(buf, 'x', (unsigned char)*s.p, 2);
             length = 1;
         }
         s = after(s, length);

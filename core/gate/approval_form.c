@@ -28,10 +28,13 @@ static enum status put_argument(struct buf *out, struct arena *arena,
 {
     struct str text = json_raw(value);
 
-    if (json_type(value) == JSON_STRING &&
+    // an escape of six bytes stands for one: that much is refused anyway
+    if (json_type(value) == JSON_STRING && text.n <= 7u * LIMIT_QUESTION &&
         json_string(arena, value, &text) != ST_OK)
         return ST_NOMEM;
     buf_printf(out, "\n%s:", field->name);
+    if (text.n > LIMIT_QUESTION)
+        text.n = LIMIT_QUESTION + 1;
     if (text.n > 0 && memchr(text.p, '\n', text.n)) {
         put_lines(out, text);
     } else {
@@ -94,7 +97,8 @@ enum status approval_form_make_visible(struct buf *text)
     struct buf shown = BUF_EMPTY;
     size_t start = 0;
 
-    for (size_t i = 0; i <= text->n; i++) {
+    // the rest of what is too long to be asked does not matter
+    for (size_t i = 0; i <= text->n && shown.n <= LIMIT_QUESTION; i++) {
         if (i < text->n && !is_kept(text->p[i]))
             continue;
         utf8_append_visible(&shown, str_make(text->p + start, i - start));

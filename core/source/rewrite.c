@@ -123,12 +123,13 @@ static void put_indented(struct buf *out, struct str content, struct str indent,
 
 /* --- Parts --------------------------------------------------------------- */
 
-static struct parts take_apart(struct str content)
+static struct parts take_apart(struct str content, struct strand *strand)
 {
     struct parts parts = {.forms = content};
     struct tokens tokens;
 
     tokens_init(&tokens, content);
+    tokens.strand = strand;
     struct token token = tokens_next(&tokens);
     if (token.kind == TOKEN_END) {
         parts.comment = content;
@@ -222,7 +223,7 @@ static enum status merge(struct arena *arena, struct str content,
 static enum status replace(struct job *job)
 {
     const struct definition *form = job->form;
-    struct parts parts = take_apart(job->content);
+    struct parts parts = take_apart(job->content, job->arena->strand);
     bool guarded = form->whole < form->start;
     enum status status = ST_OK;
 
@@ -283,7 +284,7 @@ static void insert_after(const struct job *job)
     buf_str(job->out, slice(job->text, 0, at));
     buf_str(job->out, STR("\n\n"));
     buf_str(job->out, job->indent);
-    put_content(job, take_apart(job->content).has_tail, at);
+    put_content(job, take_apart(job->content, job->arena->strand).has_tail, at);
 }
 
 /* How the line in which FORM begins is indented: as it is written, or, when

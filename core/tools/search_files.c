@@ -385,6 +385,15 @@ static enum status read_pattern(struct search *search,
         answer->text = STR("argument pattern must not be empty");
         return ST_OK;
     }
+    if (pattern.n > LIMIT_SEARCH_PATTERN) {
+        answer->state = TOOL_FAILED;
+        answer->text = arena_printf(
+            arena,
+            "argument pattern has %zu bytes; at most %u are searched for. "
+            "Search for a part of it.",
+            pattern.n, LIMIT_SEARCH_PATTERN);
+        return answer->text.n > 0 ? ST_OK : ST_NOMEM;
+    }
     if (!values[REGEX].boolean)
         return finder_init(&search->finder, arena, pattern);
     search->regex = arena_array(arena, 1, sizeof *search->regex);
