@@ -92,11 +92,12 @@ static void share(struct part parts[PARTS], size_t max_chars)
             parts[i].allowed = left / open;
 }
 
-/* Bytes at each end of a long text of which MAX_CHARS can be shown: a character
-   has four bytes, and most of a text may be sequences. */
+/* Bytes at each end of a long text of which MAX_CHARS can be shown, half of
+   them there: a character has up to four bytes. When most of an end are
+   sequences, less is shown. */
 static size_t end_bytes(size_t max_chars)
 {
-    return 64u * 1024 + 16 * max_chars;
+    return 64u * 1024 + 2 * max_chars;
 }
 
 /* The start of the character of TEXT, which is valid, that AT is in. */

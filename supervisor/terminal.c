@@ -139,7 +139,7 @@ static size_t append_names(struct buf *out, struct str text, size_t i)
     size_t n = 0;
 
     for (; n < sizeof names && i < text.n && is_control(text, i) &&
-           sequence_end(text, i) == i;
+           (byte_at(text, i) < ESC || sequence_end(text, i) == i);
          i++) {
         names[n++] = '^';
         names[n++] = (char)(byte_at(text, i) ^ 0x40u);

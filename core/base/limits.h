@@ -62,9 +62,9 @@
 /* Names that are read from one folder: nobody reads a longer list. */
 #define LIMIT_FOLDER_ENTRIES 10000
 
-/* One search: matches shown, bytes of the pattern, files searched, bytes of one such file, bytes of
-   all of them, and bytes searched in one step, so that nothing else waits for
-   more than a few milliseconds. */
+/* One search: matches shown, bytes of the pattern, files searched, bytes of one
+   such file, bytes of all of them, and bytes searched in one step, so that
+   nothing else waits for more than a few milliseconds. */
 #define LIMIT_SEARCH_MATCHES 200
 #define LIMIT_SEARCH_PATTERN (64u * 1024)
 #define LIMIT_SEARCH_FILES 50000
