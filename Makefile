@@ -451,6 +451,7 @@ $(BUILD)/bench-echo: $(call objects,tests/bench/echo.c)
 bench: all $(BUILD)/bench $(BUILD)/bench-echo ## speed and memory against references
 	@rm -rf $(BUILD)/bench-home && mkdir -p $(BUILD)/bench-home
 	$(Q)HOME=$(CURDIR)/$(BUILD)/bench-home $(BUILD)/bench $(SERVER) $(BUILD)/bench-echo tests/bench/client.mjs tests/bench/turns.mjs
+	$(Q)emacs -Q --batch -L $(BUILD)/elisp -l tests/bench/emacs.el $(BUILD)
 
 # ------------------------------------------------------------------- lint
 

@@ -33,11 +33,23 @@ Equal lines farther away may mean something else.")
 
 ;;;; Where the old lines stand
 
+(defvar ecl-mcp-apply--known nil
+  "A line of this buffer and its position, while many lines are looked for.
+Counting from the first line for each would take minutes in a long file.")
+
 (defun ecl-mcp-apply-line (n)
   "The position of line N of the buffer, from 0; nil if there are fewer lines."
-  (save-excursion
-    (goto-char (point-min))
-    (and (zerop (forward-line n)) (bolp) (point))))
+  (pcase-let ((`(,line . ,position)
+               (if (and ecl-mcp-apply--known
+                        (< (abs (- n (car ecl-mcp-apply--known))) n))
+                   ecl-mcp-apply--known
+                 (cons 0 (point-min)))))
+    (save-excursion
+      (goto-char position)
+      (when (and (zerop (forward-line (- n line))) (bolp))
+        (when ecl-mcp-apply--known
+          (setq ecl-mcp-apply--known (cons n (point))))
+        (point)))))
 
 (defun ecl-mcp-apply--stands-p (old)
   "The end of the text OLD if it is at point, in whole lines; else nil."
@@ -73,13 +85,15 @@ Nil if they are not there, or occur more than once."
     (and found (null (cdr found)) (car found))))
 
 (defun ecl-mcp-apply--unique (hunks base)
-  "Those of HUNKS whose old lines occur only once in the text BASE near there."
+  "A hash table of those HUNKS whose lines in BASE occur once near there."
   (with-temp-buffer
     (insert base)
-    (cl-remove-if-not (lambda (hunk)
-                        (or (string-empty-p (ecl-mcp-hunk-old-text hunk))
-                            (ecl-mcp-apply--only-place hunk)))
-                      hunks)))
+    (let ((ecl-mcp-apply--known (cons 0 (point-min)))
+          (unique (make-hash-table :test #'eq)))
+      (dolist (hunk hunks unique)
+        (when (or (string-empty-p (ecl-mcp-hunk-old-text hunk))
+                  (ecl-mcp-apply--only-place hunk))
+          (puthash hunk t unique))))))
 
 (defun ecl-mcp-apply--fits-p (hunk position)
   "Whether HUNK, put at POSITION, leaves whole lines, or ends the buffer."
@@ -111,13 +125,12 @@ The result is a list with a position for each, or nil for a hunk whose lines
 are missing or ambiguous.  BASE is nil if it is not known.  The buffer must be
 widened."
   (let* ((same (and base (string= base (ecl-mcp-save-text))))
-         (unique (if (or same (null base))
-                     hunks
-                   (ecl-mcp-apply--unique hunks base)))
+         (ecl-mcp-apply--known (cons 0 (point-min)))
+         (unique (and base (not same) (ecl-mcp-apply--unique hunks base)))
          (finder (if same
                      #'ecl-mcp-apply--same-place
                    (lambda (hunk)
-                     (and (memq hunk unique)
+                     (and (or (null base) (gethash hunk unique))
                           (ecl-mcp-apply--only-place hunk)))))
          (done (point-min)))
     (mapcar (lambda (hunk)

@@ -6,7 +6,8 @@
 ;;; Commentary:
 
 ;; Emacs is an MCP client of the core in its module: it calls tools and gets
-;; each result in a callback.  Nothing here waits.
+;; each result in a callback.  Nothing here waits, except for
+;; `ecl-mcp-call-and-wait'.
 
 ;;; Code:
 
@@ -324,6 +325,37 @@ non-nil if the call had no result yet."
              of (ecl-mcp-client--state-calls (ecl-mcp-lisp-data ecl-mcp-lisp))
              when (ecl-mcp-client--call-tool call)
              collect (ecl-mcp-client--call-id call))))
+
+;;;; Waiting
+
+(defconst ecl-mcp-client--wait-step 0.001
+  "Seconds for which Emacs listens at a time while a call is waited for.
+Once bytes have come, Emacs listens for more until the step ends, or for 10 ms
+if it is longer; the step is what an answer can be late.")
+
+(defconst ecl-mcp-client--long-wait-step 0.01
+  "The same after `ecl-mcp-client--long-wait' seconds, when little is lost.")
+
+(defconst ecl-mcp-client--long-wait 0.5
+  "Seconds after which a wait is long.")
+
+(defun ecl-mcp-call-and-wait (tool arguments &rest options)
+  "Call TOOL with ARGUMENTS and OPTIONS like `ecl-mcp-call'; return the result.
+Timers and processes run meanwhile, but the user has to wait: this is for
+lookups whose answer is needed at once.  A quit, or whatever else leaves the
+wait, cancels the call."
+  (let* ((result nil)
+         (long (+ (float-time) ecl-mcp-client--long-wait))
+         (id (apply #'ecl-mcp-call tool arguments
+                    (lambda (answer) (setq result answer)) options)))
+    (unwind-protect
+        (while (not result)
+          (accept-process-output nil (if (< (float-time) long)
+                                         ecl-mcp-client--wait-step
+                                       ecl-mcp-client--long-wait-step)))
+      (unless result
+        (ecl-mcp-cancel id)))
+    result))
 
 ;;;; Names until 0.1.0
 

@@ -298,8 +298,11 @@ this Emacs has its Lisp nevertheless."
               ""))))
 
 (defun ecl-mcp-lisp--start-supervisor (lisp)
-  "Start the process that keeps the images of LISP."
+  "Start the process that keeps the images of LISP.
+Its bytes are read as they come: otherwise Emacs lets up to 20 ms pass first,
+since short answers look to it like parts of long ones."
   (let* ((default-directory (ecl-mcp-lisp-workspace lisp))
+         (process-adaptive-read-buffering nil)
          (errors (make-pipe-process :name "ecl-mcp-log" :noquery t :buffer nil
                                     :sentinel #'ignore
                                     :filter

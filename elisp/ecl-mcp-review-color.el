@@ -6,7 +6,7 @@
 ;;; Commentary:
 
 ;; When a hunk becomes visible, its lines get the faces of their language, and
-;; words that differ are highlighted.
+;; words that differ are highlighted, a few changes at a time.
 
 ;;; Code:
 
@@ -16,6 +16,17 @@
 
 (defconst ecl-mcp-review-refine-limit 20000
   "Characters of a change above which differing words are not highlighted.")
+
+;; Each comparison of words runs a process, which takes some milliseconds.
+
+(defconst ecl-mcp-review-refine-at-once 8
+  "Changes whose words are compared before Emacs hears keys again.")
+
+(defconst ecl-mcp-review-refine-pause 0.01
+  "Seconds between two such groups of changes.")
+
+(defvar-local ecl-mcp-review--refiner nil
+  "The timer that compares words in this review, or nil.")
 
 (defun ecl-mcp-review--side-lines (region sign)
   "The lines in REGION that belong to one side, a list of (POSITION . TEXT).
@@ -100,39 +111,87 @@ START and END count from the start of the line."
      '((face . diff-refine-removed) (ecl-mcp-fine . t))
      '((face . diff-refine-added) (ecl-mcp-fine . t)))))
 
-(defun ecl-mcp-review--refine-unit (region)
-  "Highlight the words that differ in REGION, the region of a unit."
+(defun ecl-mcp-review--change-start (place limit)
+  "The start, at least LIMIT, of the change that has text at PLACE."
+  (let ((start (previous-single-property-change (1+ place) 'ecl-mcp-sign
+                                                nil limit)))
+    (if (and (> start limit)
+             (eql (get-text-property place 'ecl-mcp-sign) ?+)
+             (eql (get-text-property (1- start) 'ecl-mcp-sign) ?-))
+        (previous-single-property-change start 'ecl-mcp-sign nil limit)
+      start)))
+
+(defun ecl-mcp-review--refine-at (place)
+  "Highlight differing words of the change at PLACE, or pass over equal lines.
+Return whether it is a change."
   (save-excursion
-    (goto-char (ecl-mcp-review--body region))
-    (while (< (point) (cdr region))
-      (let* ((start (point))
-             (middle (ecl-mcp-review--end-of-lines ?- (cdr region)))
-             (end (progn (goto-char middle)
-                         (ecl-mcp-review--end-of-lines ?+ (cdr region)))))
-        (ecl-mcp-review--refine-change start middle end)
-        (goto-char (if (> end start)
-                       end
-                     (next-single-property-change start 'ecl-mcp-sign
-                                                  nil (cdr region))))))))
+    (let* ((region (ecl-mcp-review--region-at place))
+           (start (ecl-mcp-review--change-start place (car region)))
+           (middle (progn (goto-char start)
+                          (ecl-mcp-review--end-of-lines ?- (cdr region))))
+           (end (progn (goto-char middle)
+                       (ecl-mcp-review--end-of-lines ?+ (cdr region))))
+           (change (> end start)))
+      (unless change
+        (setq end (next-single-property-change start 'ecl-mcp-sign
+                                               nil (cdr region))))
+      ;; First, so that an error does not come again and again.
+      (with-silent-modifications
+        (remove-text-properties start end '(ecl-mcp-coarse nil)))
+      (when change
+        (ecl-mcp-review--refine-change start middle end))
+      change)))
+
+(defun ecl-mcp-review--refine-some (start end)
+  "Highlight differing words of some changes between START and END.
+Return whether there are more."
+  (let ((count 0) place)
+    (while (and (< count ecl-mcp-review-refine-at-once)
+                (setq place (text-property-any start end 'ecl-mcp-coarse t)))
+      (when (ecl-mcp-review--refine-at place)
+        (cl-incf count)))
+    (and place (text-property-any start end 'ecl-mcp-coarse t))))
+
+(defun ecl-mcp-review--refine-visible (buffer)
+  "Highlight differing words of some visible changes in BUFFER, a review."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq ecl-mcp-review--refiner nil)
+      (ecl-mcp--noting-errors "differing words"
+        (when (cl-some (lambda (window)
+                         (ecl-mcp-review--refine-some (window-start window)
+                                                      (window-end window t)))
+                       (get-buffer-window-list buffer nil 'visible))
+          (ecl-mcp-review--refine-soon))))))
+
+(defun ecl-mcp-review--refine-soon (&rest _)
+  "Have differing words of what is visible here highlighted, a few at a time."
+  (when (and ecl-mcp-review--refine
+             (not ecl-mcp-review--plain)
+             (not ecl-mcp-review--refiner))
+    (setq ecl-mcp-review--refiner
+          (run-at-time ecl-mcp-review-refine-pause nil
+                       #'ecl-mcp-review--refine-visible (current-buffer)))))
 
 (defun ecl-mcp-review--decorate-unit (region)
-  "Add faces for syntax and differing words to REGION, the region of a unit."
+  "Add faces for syntax to REGION, the region of a unit.
+Differing words follow when they are visible."
   (with-silent-modifications
     (put-text-property (car region) (1+ (car region)) 'ecl-mcp-done t)
     (when diff-font-lock-syntax
       (ecl-mcp-review--color region))
     (when ecl-mcp-review--refine
-      (ecl-mcp-review--refine-unit region))))
+      (put-text-property (car region) (cdr region) 'ecl-mcp-coarse t))))
 
 (defun ecl-mcp-review--decorate (start end)
   "Add faces for syntax and differing words to units between START and END.
 This is done when they become visible."
   (unless ecl-mcp-review--plain
+    (ecl-mcp-review--refine-soon)
     (save-excursion
-      (let ((place start) unit region)
+      (let ((place start) region)
         (while (< place end)
-          (setq unit (get-text-property place 'ecl-mcp-unit)
-                region (and unit (ecl-mcp-review--unit-region unit)))
+          (setq region (ecl-mcp-review--region-at place))
           (when (and region (not (get-text-property (car region)
                                                     'ecl-mcp-done)))
             (ecl-mcp--noting-errors "colours of a hunk"

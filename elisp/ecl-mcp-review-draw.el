@@ -32,6 +32,9 @@ Emacs is slow with longer lines.")
 (defvar-local ecl-mcp-review--current nil
   "The review that this buffer shows.")
 
+(defvar-local ecl-mcp-review--hunk-count 0
+  "The number of hunks of the review, counted once for all their headers.")
+
 (defvar-local ecl-mcp-review--plain nil
   "Whether this buffer is shown without syntax and refinement.")
 
@@ -48,17 +51,20 @@ Emacs is slow with longer lines.")
   (mapcan (lambda (hunk) (copy-sequence (ecl-mcp-hunk-units hunk)))
           (ecl-mcp-review--hunks review)))
 
-(defun ecl-mcp-review--unit-stale-p (unit review)
-  "Whether UNIT, of REVIEW, belongs to a stale hunk."
-  (ecl-mcp-hunk-stale (nth (1- (ecl-mcp-hunk-number unit))
-                           (ecl-mcp-review--hunks review))))
-
 (defun ecl-mcp-review--unit-region (unit)
   "Where UNIT is shown in this buffer: (START . END), or nil."
   (when-let ((start (text-property-any (point-min) (point-max)
                                        'ecl-mcp-unit unit)))
     (cons start (or (next-single-property-change start 'ecl-mcp-unit)
                     (point-max)))))
+
+(defun ecl-mcp-review--region-at (place)
+  "Where the unit is shown that has text at PLACE: (START . END), or nil.
+Unlike `ecl-mcp-review--unit-region' this does not look through the buffer."
+  (when (get-text-property place 'ecl-mcp-unit)
+    (cons (previous-single-property-change (1+ place) 'ecl-mcp-unit nil
+                                           (point-min))
+          (next-single-property-change place 'ecl-mcp-unit nil (point-max)))))
 
 (defun ecl-mcp-review--body (region)
   "Where the lines of the diff start in REGION, the region of a unit."
@@ -211,8 +217,8 @@ Emacs is slow with longer lines.")
   (format (if (ecl-mcp-hunk-part unit) "%d.%d" "%d")
           (ecl-mcp-hunk-number unit) (ecl-mcp-hunk-part unit)))
 
-(defun ecl-mcp-review--insert-header (unit review)
-  "Insert the line above UNIT, which belongs to REVIEW."
+(defun ecl-mcp-review--insert-header (unit)
+  "Insert the line above UNIT."
   (insert
    (propertize (format "@@ %s %s @@"
                        (ecl-mcp-hunk-range "-" (ecl-mcp-hunk-place unit)
@@ -221,8 +227,8 @@ Emacs is slow with longer lines.")
                                            (ecl-mcp-hunk-new-count unit)))
                'face 'diff-hunk-header)
    (format " hunk %s of %d " (ecl-mcp-review--label unit)
-           (length (ecl-mcp-review--hunks review)))
-   (ecl-mcp-review--tag unit (ecl-mcp-review--unit-stale-p unit review))
+           ecl-mcp-review--hunk-count)
+   (ecl-mcp-review--tag unit (ecl-mcp-hunk-stale unit))
    "\n"))
 
 (defun ecl-mcp-review--runs (items)
@@ -287,14 +293,14 @@ A backslash with the face `escape-glyph' marks where such a line continues."
     (overlay-put overlay 'invisible 'ecl-mcp-fold)
     (overlay-put overlay 'isearch-open-invisible #'delete-overlay)))
 
-(defun ecl-mcp-review--insert-unit (unit review)
-  "Insert UNIT, which belongs to REVIEW."
+(defun ecl-mcp-review--insert-unit (unit)
+  "Insert UNIT."
   (let ((start (point)))
-    (ecl-mcp-review--insert-header unit review)
+    (ecl-mcp-review--insert-header unit)
     (ecl-mcp-review--insert-items
      (or (ecl-mcp-hunk-edited unit) (ecl-mcp-hunk-items unit))
      (or (eq (ecl-mcp-hunk-state unit) 'rejected)
-         (ecl-mcp-review--unit-stale-p unit review)))
+         (ecl-mcp-hunk-stale unit)))
     (put-text-property start (point) 'ecl-mcp-unit unit)
     (ecl-mcp-review--show-hidden start (point))
     (when (ecl-mcp-hunk-folded unit)
@@ -310,7 +316,7 @@ A backslash with the face `escape-glyph' marks where such a line continues."
       (remove-overlays start end)
       (delete-region start end)
       (goto-char start)
-      (ecl-mcp-review--insert-unit unit ecl-mcp-review--current))
+      (ecl-mcp-review--insert-unit unit))
     (set-buffer-modified-p nil)
     (goto-char (point-min))
     (forward-line (1- line))
@@ -329,7 +335,8 @@ A backslash with the face `escape-glyph' marks where such a line continues."
   (let ((inhibit-read-only t)
         (review ecl-mcp-review--current)
         (line (line-number-at-pos)))
-    (setq ecl-mcp-review--plain (ecl-mcp-review--plain-p review))
+    (setq ecl-mcp-review--plain (ecl-mcp-review--plain-p review)
+          ecl-mcp-review--hunk-count (length (ecl-mcp-review--hunks review)))
     (remove-overlays)
     (erase-buffer)
     (ecl-mcp-review--insert-head review)
@@ -338,7 +345,7 @@ A backslash with the face `escape-glyph' marks where such a line continues."
         (ecl-mcp-review--insert-file file))
       (dolist (hunk (ecl-mcp-review--own-hunks file))
         (dolist (unit (ecl-mcp-hunk-units hunk))
-          (ecl-mcp-review--insert-unit unit review))))
+          (ecl-mcp-review--insert-unit unit))))
     (set-buffer-modified-p nil)
     (goto-char (point-min))
     (forward-line (1- line)))
@@ -350,7 +357,7 @@ A backslash with the face `escape-glyph' marks where such a line continues."
   "How many units of REVIEW are in which state, in words."
   (let ((counts nil))
     (dolist (unit (ecl-mcp-review--units review))
-      (cl-incf (alist-get (if (ecl-mcp-review--unit-stale-p unit review)
+      (cl-incf (alist-get (if (ecl-mcp-hunk-stale unit)
                               'stale
                             (ecl-mcp-hunk-state unit))
                           counts 0)))
@@ -367,7 +374,7 @@ A backslash with the face `escape-glyph' marks where such a line continues."
          (accepted (cl-count-if
                     (lambda (unit)
                       (and (eq (ecl-mcp-hunk-state unit) 'accepted)
-                           (not (ecl-mcp-review--unit-stale-p unit review))))
+                           (not (ecl-mcp-hunk-stale unit))))
                     units)))
     (mapconcat
      (lambda (key)

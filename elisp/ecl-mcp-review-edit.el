@@ -102,7 +102,7 @@
 
 (defun ecl-mcp-review-edit--editable (unit review)
   "Signal an error if UNIT of REVIEW cannot be edited."
-  (when (ecl-mcp-review--unit-stale-p unit review)
+  (when (ecl-mcp-hunk-stale unit)
     (user-error "The lines of this hunk are no longer in the text"))
   (when (ecl-mcp-review--removes (ecl-mcp-review--file-of unit review))
     (user-error "The file is to be deleted; there is nothing to edit")))

@@ -91,7 +91,7 @@ Choose the rule first.  Then accept what is open here, and submit it."
       (ecl-mcp-review--remember review)
       (dolist (unit (ecl-mcp-review--units review))
         (when (and (eq (ecl-mcp-hunk-state unit) 'open)
-                   (not (ecl-mcp-review--unit-stale-p unit review)))
+                   (not (ecl-mcp-hunk-stale unit)))
           (setf (ecl-mcp-hunk-state unit) 'accepted)))
       (ecl-mcp-review--draw)
       (unwind-protect (ecl-mcp-review-submit)

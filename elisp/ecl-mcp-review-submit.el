@@ -71,7 +71,8 @@ Return those that had one before."
                         hunks (ecl-mcp-review--base review))))))
       (cl-loop for hunk in hunks for place in places
                for was = (ecl-mcp-hunk-stale hunk)
-               do (setf (ecl-mcp-hunk-stale hunk) (null place))
+               do (dolist (one (cons hunk (ecl-mcp-hunk-parts hunk)))
+                    (setf (ecl-mcp-hunk-stale one) (null place)))
                when (and (null place) (not was)) collect hunk))))
 
 (defun ecl-mcp-review-refresh (&rest _)
@@ -90,20 +91,21 @@ Return those that had one before."
         (line-end-position)
       (1- (cdr region)))))
 
-(defun ecl-mcp-review--note-end (unit end)
-  "Note that UNIT was shown if its last change is visible and before END."
-  (let ((last (ecl-mcp-review--last-change
-               (ecl-mcp-review--unit-region unit))))
+(defun ecl-mcp-review--note-end (region end)
+  "Note that the unit in REGION was shown if its last change is before END.
+The change must be visible."
+  (let ((last (ecl-mcp-review--last-change region)))
     (when (and (< last end) (not (invisible-p (1- last))))
-      (setf (ecl-mcp-hunk-shown unit) t))))
+      (setf (ecl-mcp-hunk-shown (get-text-property (car region) 'ecl-mcp-unit))
+            t))))
 
 (defun ecl-mcp-review--note-shown ()
   "Note which units were shown to their ends.  In batch, all of them count."
   (dolist (window (get-buffer-window-list nil nil 'visible))
     (let ((place (window-start window)) (end (window-end window t)))
       (while (< place end)
-        (when-let ((unit (get-text-property place 'ecl-mcp-unit)))
-          (ecl-mcp-review--note-end unit end))
+        (when-let ((region (ecl-mcp-review--region-at place)))
+          (ecl-mcp-review--note-end region end))
         (setq place (next-single-property-change place 'ecl-mcp-unit
                                                  nil end)))))
   (when noninteractive
@@ -151,7 +153,7 @@ There is no default; keys that are already on their way are not answers."
 
 (defun ecl-mcp-review--doubts (review)
   "What the user should know before REVIEW is submitted, in words, or nil."
-  (let* ((stale-p (lambda (unit) (ecl-mcp-review--unit-stale-p unit review)))
+  (let* ((stale-p #'ecl-mcp-hunk-stale)
          (accepted-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'accepted)))
          (open-p (lambda (unit) (eq (ecl-mcp-hunk-state unit) 'open))))
     (delq nil

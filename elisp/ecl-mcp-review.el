@@ -62,7 +62,7 @@
          (units (ecl-mcp-review--units review))
          (open-p (lambda (unit)
                    (and (eq (ecl-mcp-hunk-state unit) 'open)
-                        (not (ecl-mcp-review--unit-stale-p unit review)))))
+                        (not (ecl-mcp-hunk-stale unit)))))
          (next (or (cl-find-if open-p (cdr (memq unit units)))
                    (cl-find-if open-p units))))
     (ecl-mcp-review--go-to (or next unit))
@@ -124,16 +124,17 @@
         (ecl-mcp-review--draw-unit (car units))
       (ecl-mcp-review--draw))))
 
-(defun ecl-mcp-review--refuse-stale (unit review)
-  "Signal an error if UNIT of REVIEW is stale."
-  (when (ecl-mcp-review--unit-stale-p unit review)
+(defun ecl-mcp-review--refuse-stale (unit)
+  "Signal an error if UNIT is stale."
+  (when (ecl-mcp-hunk-stale unit)
     (user-error "The lines of this hunk are no longer in the text")))
 
 (defun ecl-mcp-review-accept ()
   "Accept the hunk at point and go to the next open one."
   (interactive)
-  (let ((review (ecl-mcp-review--live)) (unit (ecl-mcp-review--unit)))
-    (ecl-mcp-review--refuse-stale unit review)
+  (ecl-mcp-review--live)
+  (let ((unit (ecl-mcp-review--unit)))
+    (ecl-mcp-review--refuse-stale unit)
     (ecl-mcp-review--decide (list unit) 'accepted)
     (ecl-mcp-review--go-to-open unit)))
 
@@ -147,14 +148,14 @@
 (defun ecl-mcp-review-toggle ()
   "Change the decision about the hunk at point: open, accepted, rejected, open."
   (interactive)
-  (let* ((review (ecl-mcp-review--live))
-         (unit (ecl-mcp-review--unit))
+  (ecl-mcp-review--live)
+  (let* ((unit (ecl-mcp-review--unit))
          (state (pcase (ecl-mcp-hunk-state unit)
                   ('open 'accepted)
                   ('accepted 'rejected)
                   (_ 'open))))
     (when (eq state 'accepted)
-      (ecl-mcp-review--refuse-stale unit review))
+      (ecl-mcp-review--refuse-stale unit))
     (ecl-mcp-review--decide (list unit) state)))
 
 (defun ecl-mcp-review--decide-open (state)
@@ -162,7 +163,7 @@
   (let* ((review (ecl-mcp-review--live))
          (units (cl-remove-if
                  (lambda (unit)
-                   (or (ecl-mcp-review--unit-stale-p unit review)
+                   (or (ecl-mcp-hunk-stale unit)
                        (not (eq (ecl-mcp-hunk-state unit) 'open))))
                  (ecl-mcp-review--units review))))
     (unless units
@@ -468,6 +469,7 @@ killing the buffer.
   (add-hook 'post-command-hook #'ecl-mcp-review--note-shown nil t)
   (add-hook 'post-command-hook #'ecl-mcp-review--work nil t)
   (add-hook 'window-buffer-change-functions #'ecl-mcp-review--come nil t)
+  (add-hook 'window-scroll-functions #'ecl-mcp-review--refine-soon nil t)
   (jit-lock-register #'ecl-mcp-review--decorate))
 
 (provide 'ecl-mcp-review)

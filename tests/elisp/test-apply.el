@@ -456,5 +456,22 @@ The HUNKS, from BEFORE, for which CHOSEN has true are applied to CURRENT."
      "a\nx\n")
     (should (eq buffer-undo-list t))))
 
+(ert-deftest ecl-mcp-apply-counts-lines-once ()
+  "Looking for the places of many hunks goes through the lines once."
+  (with-temp-buffer
+    (insert (test-apply-numbers 1 2000))
+    (let* ((new (replace-regexp-in-string "5\n" "5!\n" (buffer-string)))
+           (hunks (ecl-mcp-hunk-from-texts (buffer-string) new))
+           (gone 0))
+      (should (= (length hunks) 200))
+      (cl-letf* ((forward (symbol-function 'forward-line))
+                 ((symbol-function 'forward-line)
+                  (lambda (&optional n)
+                    (cl-incf gone (abs (or n 1)))
+                    (funcall forward n))))
+        (should-not (memq nil (ecl-mcp-apply-places hunks (buffer-string)))))
+      (should (<= gone 2000))
+      (should-not ecl-mcp-apply--known))))
+
 (provide 'test-apply)
 ;;; test-apply.el ends here

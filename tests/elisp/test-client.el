@@ -122,5 +122,53 @@
                                      :timeout 0.5)))
       (should (string-match-p "0.5 s" (plist-get result :error))))))
 
+;;;; Waiting
+
+(ert-deftest ecl-mcp-answers-are-read-as-they-come ()
+  "Emacs delays the bytes of none of the processes of Lisp, and no wait is long.
+Both would be felt at every call, but could not be measured on a busy machine."
+  (let ((process-adaptive-read-buffering t)
+        (adaptive nil) (steps nil))
+    (cl-letf* ((make (symbol-function 'make-process))
+               ((symbol-function 'make-process)
+                (lambda (&rest all)
+                  (push process-adaptive-read-buffering adaptive)
+                  (apply make all)))
+               (accept (symbol-function 'accept-process-output)))
+      (ecl-mcp-test-with-lisp folder
+        (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
+        (should (equal adaptive '(nil)))
+        ;; Only the wait under test is watched.
+        (cl-letf (((symbol-function 'accept-process-output)
+                   (lambda (process seconds &rest rest)
+                     (push seconds steps)
+                     (apply accept process seconds rest))))
+          (should (equal (plist-get (ecl-mcp-call-and-wait
+                                     "evaluate-lisp" '((code . "(+ 1 2)")))
+                                    :content)
+                         "=> 3")))
+        ;; From 10 ms on, Emacs waits 10 ms for more after each answer.
+        (should steps)
+        (should (cl-some (lambda (step) (<= step 0.002)) steps))
+        (should (cl-every (lambda (step) (<= step 0.01)) steps))))
+    (should process-adaptive-read-buffering)))
+
+(ert-deftest ecl-mcp-call-and-wait-can-be-left ()
+  "Whatever leaves the wait cancels the call."
+  (ecl-mcp-test-with-lisp folder
+    (ecl-mcp-test-call 'evaluate-lisp '((code . "1")))
+    (let ((timer (run-at-time 0.1 nil (lambda () (throw 'left 'left)))))
+      (unwind-protect
+          (should (eq (catch 'left
+                        (ecl-mcp-call-and-wait "evaluate-lisp"
+                                               '((code . "(loop)"))))
+                      'left))
+        (cancel-timer timer)))
+    (should-not (ecl-mcp-client-calls))
+    (should (equal (plist-get (ecl-mcp-test-call 'evaluate-lisp
+                                                 '((code . "(+ 2 3)")))
+                              :content)
+                   "=> 5"))))
+
 (provide 'test-client)
 ;;; test-client.el ends here
