@@ -34,7 +34,6 @@ struct keeping {
     struct history history;
     bool changed;       /* since the newest checkpoint */
     int64_t due_at;     /* when the next one is due */
-    int64_t late_at;    /* it waits no longer than this for a pause */
     int64_t rest_until; /* none is taken before, so that calls come first */
 
     /* the KEEP that has no KEPT yet */

@@ -23,14 +23,6 @@
    the image is copied when it is written, which slows down the next calls. */
 #define REST_MS 100
 
-/* Milliseconds without a call after which a copy is taken: a call that comes
-   right behind an answer must not wait for the copy. */
-#define QUIET_MS 20
-
-/* Milliseconds after an evaluation when a copy is taken between two calls,
-   though they come without such a pause: a death would lose more and more. */
-#define BUSY_MS 500
-
 /* Milliseconds after which a failed copy is tried again. */
 #define RETRY_MS 1000
 
@@ -38,25 +30,15 @@
    some between it and the keeper. */
 #define GENERATIONS 16
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 void restore_note_call(struct session *session, const struct call *call,
                        int64_t now)
 {
-    struct keeping *keeping = &session->keeping;
-
-    if (!call->reads) {
-        history_add(&keeping->history, call_subject(call));
-        if (!keeping->changed)
-            keeping->late_at = now + BUSY_MS;
-        keeping->changed = true;
-    }
-    keeping->due_at = later(
-        keeping->rest_until,
-        now + QUIET_MS < keeping->late_at ? now + QUIET_MS : keeping->late_at);
+    if (call->reads)
+        return;
+    history_add(&session->keeping.history, call_subject(call));
+    session->keeping.changed = true;
+    session->keeping.due_at =
+        now > session->keeping.rest_until ? now : session->keeping.rest_until;
 }
 
 static bool can_keep(const struct session *session)
@@ -161,7 +143,8 @@ struct checkpoint *restore_take_kept(struct supervisor *s,
     session->keeping.copy.arrived = false;
     session->keeping.copy.socket = -1;
     session->keeping.number = 0;
-    session->keeping.rest_until = now + later(took * REST, REST_MS);
+    session->keeping.rest_until =
+        now + (took * REST > REST_MS ? took * REST : REST_MS);
     if (socket >= 0 && is_copy(s, session, session->keeping.copy.pid, &start))
         checkpoint = checkpoints_add(
             &session->keeping.checkpoints, socket, session->keeping.copy.pid,

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "image/linux.h"
@@ -79,36 +78,6 @@ static void restore_says_what_is_lost(void **state)
     host_expect_part("Answered, but lost:\n- evaluation 2: (defvar *y*\n"
                      "- evaluation 3: (setf *x* 3)\n");
     host_expect(6, "(list *x* (boundp '*y*))", "=> (1 NIL)");
-}
-
-/* A call right behind an answer does not wait for a copy. */
-static void restore_waits_for_a_pause(void **state)
-{
-    int64_t before = host_now();
-    int64_t deadline;
-
-    (void)state;
-    host_expect(1, "(defvar *x* 1)", "=> *X*");
-    deadline = supervisor_deadline(host);
-    assert_true(deadline >= before + 20);
-    assert_true(deadline <= host_now() + 20);
-    wait_checkpoint(2, 1);
-}
-
-/* A client that calls without a pause gets checkpoints, too. */
-static void restore_has_checkpoints_without_a_pause(void **state)
-{
-    uint64_t id = 1;
-    time_t end = time(NULL) + HOST_PATIENCE_MS / 1000;
-
-    (void)state;
-    while (time(NULL) < end) {
-        host_expect(id++, "(defvar *x* 1)", "=> *X*");
-        call_operation(id++, "list-sessions", NULL, 0);
-        if (strstr(host_answer.p, ", after evaluation "))
-            return;
-    }
-    fail_msg("no checkpoint in %s", host_answer.p);
 }
 
 static void restore_survives_death_after_death(void **state)
@@ -469,8 +438,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(restore_brings_everything_back),
         TEST(restore_says_what_is_lost),
-        TEST(restore_has_checkpoints_without_a_pause),
-        TEST(restore_waits_for_a_pause),
         TEST(restore_survives_death_after_death),
         TEST(restore_falls_back_to_older_ones),
         TEST(restore_undoes_evaluations),

@@ -31,7 +31,7 @@ struct buf host_answer;
 bool host_error;
 static uint64_t answer_id;
 
-int64_t host_now(void)
+static int64_t now_ms(void)
 {
     struct timespec now;
 
@@ -64,7 +64,7 @@ struct front *host_join(bool owner)
     wire_put_string(&hello, STR("test"));
     wire_put_int(&hello, 0);
     wire_end(&hello, start);
-    assert_int_equal(intake_feed(front, hello.p, hello.n, host_now()), ST_OK);
+    assert_int_equal(intake_feed(front, hello.p, hello.n, now_ms()), ST_OK);
     buf_release(&hello);
     assert_int_equal(wire_frame(buf_view(front_output(front)), &head, &body),
                      ST_OK);
@@ -75,7 +75,7 @@ struct front *host_join(bool owner)
 
 void host_leave(struct front *front)
 {
-    intake_close(front, host_now());
+    intake_close(front, now_ms());
 }
 
 void host_start(const char *path, const char *workspace)
@@ -85,9 +85,9 @@ void host_start(const char *path, const char *workspace)
                                        .log = {LOG_INFO, print_line, NULL}};
 
     start_folder = workspace ? workspace : ".";
-    host = supervisor_new(&config, host_now());
+    host = supervisor_new(&config, now_ms());
     assert_non_null(host);
-    supervisor_begin(host, host_now());
+    supervisor_begin(host, now_ms());
     host_front = host_join(true);
 }
 
@@ -118,30 +118,30 @@ void host_turn(int64_t wait_ms)
     struct pollfd fds[MAX_FDS];
     size_t n = supervisor_fds(host, fds, MAX_FDS);
     int64_t deadline = supervisor_deadline(host);
-    int64_t now = host_now();
+    int64_t now = now_ms();
 
     if (deadline >= 0 && deadline - now < wait_ms)
         wait_ms = deadline > now ? deadline - now : 0;
     if (poll(fds, (nfds_t)n, (int)wait_ms) < 0)
         n = 0;
-    supervisor_reap(host, host_now());
-    supervisor_run(host, fds, n, host_now());
+    supervisor_reap(host, now_ms());
+    supervisor_run(host, fds, n, now_ms());
 }
 
 void host_pass(int64_t ms)
 {
-    int64_t end = host_now() + ms;
+    int64_t end = now_ms() + ms;
 
-    while (host_now() < end)
-        host_turn(end - host_now());
+    while (now_ms() < end)
+        host_turn(end - now_ms());
 }
 
 void host_wait_log(const char *part)
 {
-    int64_t end = host_now() + HOST_PATIENCE_MS;
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
 
     while (logged.n == 0 || !memmem(logged.p, logged.n, part, strlen(part))) {
-        assert_true(host_now() < end);
+        assert_true(now_ms() < end);
         host_turn(100);
     }
 }
@@ -169,10 +169,10 @@ static bool take_reply(void)
 
 void host_wait(uint64_t id)
 {
-    int64_t end = host_now() + HOST_PATIENCE_MS;
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
 
     while (!take_reply()) {
-        assert_true(host_now() < end);
+        assert_true(now_ms() < end);
         host_turn(100);
     }
     assert_int_equal(answer_id, id);
@@ -180,7 +180,7 @@ void host_wait(uint64_t id)
 
 static void feed(struct buf *frame)
 {
-    assert_int_equal(intake_feed(host_front, frame->p, frame->n, host_now()),
+    assert_int_equal(intake_feed(host_front, frame->p, frame->n, now_ms()),
                      ST_OK);
     buf_release(frame);
 }
@@ -260,10 +260,10 @@ bool host_exists(pid_t pid)
 
 void host_wait_gone(pid_t pid)
 {
-    int64_t end = host_now() + HOST_PATIENCE_MS;
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
 
     while (host_exists(pid)) {
-        assert_true(host_now() < end);
+        assert_true(now_ms() < end);
         host_turn(10);
     }
 }
@@ -272,7 +272,7 @@ void host_call_within(uint64_t id, const char *before, const char *after)
 {
     char flag[256];
     char text[256];
-    int64_t end = host_now() + HOST_PATIENCE_MS;
+    int64_t end = now_ms() + HOST_PATIENCE_MS;
 
     (void)snprintf(flag, sizeof flag, "%s/call-runs", start_folder);
     // in one step; ECL's OPEN makes a file and then opens it again by its name,
@@ -281,7 +281,7 @@ void host_call_within(uint64_t id, const char *before, const char *after)
                    before, after);
     host_call(id, text);
     while (access(flag, F_OK) < 0) {
-        assert_true(host_now() < end);
+        assert_true(now_ms() < end);
         host_turn(10);
     }
     assert_int_equal(rmdir(flag), 0);

@@ -39,9 +39,6 @@ void host_start(const char *path, const char *workspace);
 struct front *host_join(bool owner);
 void host_leave(struct front *front);
 
-/* Milliseconds of the clock that the supervisor goes by. */
-int64_t host_now(void);
-
 /* Does one round of a host's work; waits WAIT_MS for something to happen. */
 void host_turn(int64_t wait_ms);
 
