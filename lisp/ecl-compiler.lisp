@@ -78,7 +78,8 @@ bytes, or -1."
         -1)))
 
 (defun install-form-filter (function)
-  "Makes COMPILE-FILE compile what FUNCTION returns for each top-level form."
+  "Makes COMPILE-FILE call FUNCTION with each top-level form and a function that
+compiles a form."
   (let ((symbol (find-symbol "T1EXPR" "C")))
     (when (and symbol
                (fboundp symbol)
@@ -86,8 +87,16 @@ bytes, or -1."
       (let ((original (fdefinition symbol)))
         (replace-function symbol
                           (lambda (form)
-                            (funcall original (funcall function form))))
+                            (funcall function form original)))
         (setf (get symbol 'overridden) (fdefinition symbol))))))
+
+(defun install-abandonment (function)
+  "Calls FUNCTION before the compiler runs the first program on a file, the C
+compiler: once, however often this is called with functions."
+  (let ((symbol (find-symbol "SAFE-RUN-PROGRAM" "C")))
+    (when (and symbol (not (get symbol 'abandonment)))
+      (setf (get symbol 'abandonment) t)
+      (install-before-c-compiler function))))
 
 (defun compiler-condition-p (condition kind)
   "True when CONDITION is a compiler condition of KIND, :NOTE or :ERROR."

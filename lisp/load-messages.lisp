@@ -61,11 +61,33 @@ plus its position.")
       (third form)
       form))
 
+(defvar *abandonment* nil
+  "The restart that ends the work of the compiler on the file, or NIL as long as
+it has found no error there.")
+
+(defun compile-marked (form function)
+  "Calls FUNCTION, the compiler, with FORM, which is marked. After an error the
+compiler goes on with the next form, to find what is wrong there."
+  (if (null *marking*)
+      (funcall function form)
+      (let ((outer (find-restart 'abort)))
+        (restart-case (funcall function (marked-form form))
+          (abort ()
+            :report "Compile the next form."
+            (setf *abandonment* outer)
+            nil)))))
+
+(defun abandon-file ()
+  "Ends the work of the compiler on a file in which it has found an error."
+  (when *abandonment*
+    (invoke-restart *abandonment*)))
+
 (defun call-marking (function)
   "Calls FUNCTION, which compiles a file, so that its forms are marked."
-  (install-form-filter (lambda (form)
-                         (if *marking* (marked-form form) form)))
-  (let ((*marking* 0))
+  (install-form-filter #'compile-marked)
+  (install-abandonment #'abandon-file)
+  (let ((*marking* 0)
+        (*abandonment* nil))
     (funcall function)))
 
 ;;; Places
