@@ -80,7 +80,12 @@ static enum status explain_missing(const struct edits *edits,
         nearest_find(arena, edits->review->before.text, old, &nearest);
     if (status == ST_OK)
         nearest_describe(&why, &nearest);
-    if (status == ST_OK && nearest.first == 0)
+    if (status == ST_OK && edits->review->before.text.n > LIMIT_NEAREST)
+        buf_printf(&why,
+                   "A similar text is looked for in at most %u bytes, and it "
+                   "has %zu; read the part that you mean again.",
+                   LIMIT_NEAREST, edits->review->before.text.n);
+    else if (status == ST_OK && nearest.first == 0)
         buf_str(&why, STR("Nothing in it is like it; read it again."));
     if (status != ST_OK) {
         buf_release(&why);
