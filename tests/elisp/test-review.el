@@ -577,5 +577,20 @@
                      (string-replace "line 10\n" "ten\n"
                                      test-review-old)))))))
 
+;;;; What was decided before
+
+(ert-deftest ecl-mcp-review-kept-parts-are-as-stale-as-their-hunk ()
+  "A hunk that fits again has parts that do, and the other way round."
+  (dolist (stale '(t nil))
+    (let ((kept (car (ecl-mcp-hunk-from-texts "a\nb\nc\n" "A\nb\nC\n")))
+          (hunk (car (ecl-mcp-hunk-from-texts "a\nb\nc\n" "A\nb\nC\n"))))
+      (setf (ecl-mcp-hunk-stale kept) (not stale)
+            (ecl-mcp-hunk-stale hunk) stale)
+      (ecl-mcp-hunk-divide kept)
+      (ecl-mcp-review-kept--take hunk kept)
+      (should (= 2 (length (ecl-mcp-hunk-parts hunk))))
+      (dolist (part (ecl-mcp-hunk-parts hunk))
+        (should (eq stale (ecl-mcp-hunk-stale part)))))))
+
 (provide 'test-review)
 ;;; test-review.el ends here
