@@ -273,10 +273,9 @@ static cl_object arguments_to_lisp(struct str body)
 }
 
 /* Calls into Lisp; TEXT gets the answer, and ASIDE what is kept for
-   read-output. True: it reports an error. DISPATCH
-   stops all non-local exits: one that gets through shows that the evaluator is
-   broken (its stacks are full, its memory was overwritten), and that a
-   checkpoint serves better. */
+   read-output. True: it reports an error. DISPATCH stops all non-local exits:
+   one that gets through shows that the evaluator is broken (its stacks are
+   full, its memory was overwritten), and that a checkpoint serves better. */
 static bool dispatch(struct str body, struct buf *text, struct buf *aside)
 {
     cl_env_ptr env = ecl_process_env();

@@ -91,8 +91,8 @@ compiles a form."
         (setf (get symbol 'overridden) (fdefinition symbol))))))
 
 (defun install-abandonment (function)
-  "Calls FUNCTION before the compiler runs the first program on a file, the C
-compiler: once, however often this is called with functions."
+  "Calls FUNCTION before the compiler runs a program; the first one is the C
+compiler. Later calls of this change nothing."
   (let ((symbol (find-symbol "SAFE-RUN-PROGRAM" "C")))
     (when (and symbol (not (get symbol 'abandonment)))
       (setf (get symbol 'abandonment) t)

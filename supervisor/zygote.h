@@ -50,7 +50,8 @@ bool zygote_is_ready(const struct zygote *zygote);
    started later does that by itself. */
 void zygote_cover(struct zygote *zygote);
 
-/* Whether no code may run that must find those files covered. */
+/* Whether that is not done yet: no image may get a call, whose code must find
+   those files covered. */
 bool zygote_is_covering(const struct zygote *zygote);
 
 /* Whether there is no process, and none will be started until zygote_start is

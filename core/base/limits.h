@@ -411,7 +411,7 @@
 #define LIMIT_ZYGOTE_BOOT_MS 20000
 
 /* Milliseconds within which the zygote must have covered new files: until then
-   no code runs that could write them. */
+   no image gets a call, whose code could write them. */
 #define LIMIT_ZYGOTE_COVER_MS 10000
 
 /* Bytes of one frame between supervisor and image: the largest message, with
